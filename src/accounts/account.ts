@@ -136,7 +136,7 @@ function checkedName(name: string): string {
   const trimmed = name.trim()
   if (trimmed === '' || trimmed.length > maxNameLength || /\p{Cc}/u.test(trimmed)) {
     throw new OperatorError(
-      `An account's name has 1 to ${maxNameLength} characters and no control characters`,
+      `An account's name must have 1 to ${maxNameLength} characters and no control characters`,
     )
   }
   return trimmed

@@ -158,7 +158,7 @@ export async function hasOtherFullKey(
 
 async function refuseLastFull(tx: Tx, accountId: string, key: ApiKey, now: number): Promise<void> {
   if (key.scope !== 'full' || (await hasOtherFullKey(tx, accountId, key.id, now))) return
-  const message = "It is the account's last key of the scope full; make another one first"
+  const message = "This is the account's last key with the scope full; make another full key first"
   throw new ApiError('conflict', message)
 }
 
@@ -181,7 +181,7 @@ const toKey = (row: ApiKeyRow): ApiKey => ({
 function checkedName(name: string): string {
   const trimmed = name.trim()
   if (trimmed !== '' && trimmed.length <= 100 && !/\p{Cc}/u.test(trimmed)) return trimmed
-  const message = "A key's name has 1 to 100 characters and no control characters"
+  const message = "A key's name must have 1 to 100 characters and no control characters"
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })
 }
 

@@ -35,7 +35,10 @@ export async function checkLimits(
     throw wrong('domains', 'Only a key of the scope "sending" can be limited to domains')
   }
   if (expiresAt !== null && expiresAt <= now) {
-    throw wrong('expiresAt', 'The time at which the key would expire is past')
+    throw wrong(
+      'expiresAt',
+      'The time at which the key is to expire is in the past; give a time to come',
+    )
   }
   return {
     scope,
@@ -48,7 +51,7 @@ export async function checkLimits(
 async function checkedDomains(read: Read, accountId: string, given: readonly string[]) {
   const domains = [...new Set(given.map((name) => asciiName(name.trim())))].sort()
   if (domains.length === 0 || domains.length > maxDomains) {
-    throw wrong('domains', `A key is limited to 1 to ${maxDomains} domains`)
+    throw wrong('domains', `A key can be limited to 1 to ${maxDomains} domains`)
   }
   const known = await read
     .selectFrom('domains')
@@ -64,7 +67,7 @@ async function checkedDomains(read: Read, accountId: string, given: readonly str
 function checkedNetworks(given: readonly string[]): string[] {
   const networks = [...new Set(given.map((text) => text.trim()))]
   if (networks.length === 0 || networks.length > maxNetworks) {
-    throw wrong('networks', `A key is limited to 1 to ${maxNetworks} networks`)
+    throw wrong('networks', `A key can be limited to 1 to ${maxNetworks} networks`)
   }
   for (const text of networks) {
     try {
@@ -120,7 +123,7 @@ function isWithin(inner: readonly string[] | null, outer: readonly string[]): bo
 const mightier = (what: string, within: string) =>
   new ApiError(
     'forbidden',
-    `A key cannot make one that may do more than itself: its ${what} must be ${within}`,
+    `A key cannot give another key rights that it lacks itself: the ${what} of the other key must be ${within}`,
   )
 
 const wrong = (field: string, message: string) =>

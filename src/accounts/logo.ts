@@ -21,12 +21,13 @@ export const maxLogoBytes = 64 * 1024
 export function readLogo(bytes: Buffer): Logo {
   if (bytes.length > maxLogoBytes) {
     throw new OperatorError(
-      `A logo has at most ${maxLogoBytes} bytes, and this file has ${bytes.length}`,
+      `A logo may have at most ${maxLogoBytes} bytes, and this file has ${bytes.length}`,
     )
   }
   const contentType = pictureType(bytes)
   // SVG is left out because it can hold scripts.
-  if (contentType === undefined) throw new OperatorError('A logo is a PNG, JPEG or WebP picture')
+  if (contentType === undefined)
+    throw new OperatorError('A logo must be a PNG, JPEG or WebP picture')
   return { contentType, bytes }
 }
 

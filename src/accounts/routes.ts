@@ -18,7 +18,10 @@ import { type KeyLimits, keyScopes } from './limits.js'
 
 export type KeyRouteDeps = AccountDeps & { plans: Plans }
 
-const KeyParams = { params: type({ id: Uuid }), notFound: 'No such key' }
+const KeyParams = {
+  params: type({ id: Uuid }),
+  notFound: 'The account has no API key with this id',
+}
 
 const Name = rule<string>(
   'a string of 1 to 100 characters without control characters',

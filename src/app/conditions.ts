@@ -91,7 +91,7 @@ function threads({ crew }: ConditionDeps): Raised[] {
     thread,
     says: state === 'hung' ? 'does not answer' : 'is down and does not start',
   }))
-  const dying = crew.dyingThreads().map((thread) => ({ thread, says: 'dies again and again' }))
+  const dying = crew.dyingThreads().map((thread) => ({ thread, says: 'stops again and again' }))
   const byName = new Map([...dying, ...unwell].map((one) => [one.thread, one.says]))
   return [...byName].map(([thread, says]) => ({
     ...({ kind: 'thread', severity: 'burning' } as const),
@@ -156,7 +156,7 @@ function queueStuck(
     ...{ kind: 'queue-stuck', key: 'transactional', severity: isStuck ? 'burning' : 'daily' },
     text: [
       isStuck
-        ? 'Transactional mail is due and nobody sends it'
+        ? 'Transactional mail is due, but nothing sends it'
         : 'Transactional mail waits for longer than it should',
       `The oldest has been due for ${minutes} minutes; ${many} destinations, such as ${where.join(', ')}.`,
       ...reasons,
@@ -185,7 +185,7 @@ async function cutOff({ clock, config, crew, backlog }: ConditionDeps): Promise<
       ...{ kind: 'queue-stuck', key: 'connections', severity: 'burning' },
       text: [
         'No mail leaves: no server at all can be reached',
-        `For ${Math.round((now - since) / 60_000)} minutes nothing but failed connections, to ${unreached.length} domains such as ${lanes.join(', ')}`,
+        `For ${Math.round((now - since) / 60_000)} minutes every connection has failed, to ${unreached.length} domains such as ${lanes.join(', ')}`,
         unreached.at(-1)?.why ?? '',
         'The mail waits and is tried again. Where the provider blocks port 25 it never leaves this way.',
       ],
@@ -229,7 +229,10 @@ async function held(read: Read): Promise<Raised[]> {
   return [
     {
       ...{ kind: 'held', key: 'queue', severity: 'daily' },
-      text: ['Mail is held until somebody decides', `Of one of them: ${row.held_reason ?? ''}`],
+      text: [
+        'Mail is held until somebody decides',
+        `The reason for one of them: ${row.held_reason ?? ''}`,
+      ],
       fix: ['posthorn queue held', "'posthorn queue release' sends it, 'queue fail' discards it"],
     },
   ]

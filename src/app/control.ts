@@ -81,7 +81,7 @@ export async function openControl(
         overview().then(
           (told) => answer(null, { overview: told }),
           (error: unknown) => {
-            log.error({ error }, 'No overview could be made')
+            log.error({ error }, 'The figures for posthorn top could not be collected')
             socket.destroy()
           },
         )

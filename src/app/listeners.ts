@@ -252,7 +252,8 @@ export async function openPublicServer(
     '/.well-known/acme-challenge/:token',
     ({ params }) => {
       const text = challenge(params.token ?? '')
-      if (text === undefined) throw new ApiError('not_found', 'No such challenge')
+      if (text === undefined)
+        throw new ApiError('not_found', 'There is no ACME challenge with this token')
       return { text, contentType: 'application/octet-stream' }
     },
     { alsoPlain: true },

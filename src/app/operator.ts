@@ -136,7 +136,7 @@ export function operatorChores(
 /** What kept `work` from being done in time; undefined when it was. */
 async function faultOf(clock: Clock, work: () => Promise<void>): Promise<string | undefined> {
   const done = new AbortController()
-  let fault: string | undefined = `No write was taken within ${writeWithinMs / 1_000} s`
+  let fault: string | undefined = `The database took no write within ${writeWithinMs / 1_000} s`
   const working = work().then(
     () => {
       fault = undefined

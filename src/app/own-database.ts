@@ -31,7 +31,7 @@ export function openOwnKey(dataDir: string): ApplianceKey {
   const found = findDatabase(dataDir)
   if (found.kind !== 'there') {
     throw misplaced(
-      `There is an appliance.key in ${dataDir}, but posthorn.db is ${found.kind}. Put the posthorn.db there that belongs to this key, from one backup with it; 'posthorn init' makes a new and empty one for it`,
+      `There is an appliance.key in ${dataDir}, but posthorn.db is ${found.kind}. Put back the posthorn.db that belongs to this key, from the same backup; 'posthorn init' makes a new, empty database for the key`,
     )
   }
   const key = openApplianceKey(applianceKeyFile(dataDir))
@@ -48,7 +48,7 @@ export function refuseForeignKey(dataDir: string): void {
 
 export function keyMissing(dataDir: string): OperatorError {
   return misplaced(
-    `There is a posthorn.db in ${dataDir}, but no appliance.key. Put the appliance.key there that belongs to it, from one backup with it. Without that key nothing sealed in the database can be read: if it is lost for good, move posthorn.db away and begin anew`,
+    `There is a posthorn.db in ${dataDir}, but no appliance.key. Put back the appliance.key that belongs to it, from the same backup. Without that key nothing that is encrypted in the database can be read: if the key is lost for good, move posthorn.db away and begin with an empty database`,
   )
 }
 
@@ -80,7 +80,7 @@ export async function rememberKey(store: Store, key: ApplianceKey, dataDir: stri
 
 const foreign = (dataDir: string, cause?: unknown) =>
   misplaced(
-    `The database in ${dataDir} was made with another appliance.key than the one beside it. Put both files of one backup there`,
+    `The database in ${dataDir} was made with another appliance.key than the one beside it. Put back both files from the same backup`,
     cause,
   )
 

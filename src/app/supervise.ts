@@ -104,12 +104,12 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   }
 
   const restart = async (cause: unknown): Promise<void> => {
-    log.error({ error: cause, backoffMs }, 'Thread died; starting another')
+    log.error({ error: cause, backoffMs }, 'A thread died; another one is started')
     await pause(clock, backoffMs)
     backoffMs = Math.min(backoffMs * 2, maxBackoffMs)
     if (stopping) return
     await start().then(
-      () => log.info({}, 'Thread works again'),
+      () => log.info({}, 'A thread works again'),
       // Its end is what restarts it.
       () => {},
     )

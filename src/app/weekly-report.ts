@@ -65,7 +65,7 @@ export async function weeklyReport(
     await domainWords(deps),
     open.length === 0 ? 'Nothing is wrong' : `What is wrong (${open.length}):`,
     ...open.slice(0, shownOthers).map((one) => `- ${titleOf(one)}`),
-    ...(mended.length === 0 ? [] : [`What was mended (${mended.length}):`]),
+    ...(mended.length === 0 ? [] : [`What was fixed (${mended.length}):`]),
     ...mended.slice(0, shownOthers).map((one) => `- ${titleOf(one)}`),
   ]
   const byName = (a: Week, b: Week) => b.now.answered - a.now.answered || (a.name < b.name ? -1 : 1)

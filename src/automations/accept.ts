@@ -92,7 +92,7 @@ export async function acceptEvents(
       const before = repeated.get(index)
       const place = before !== undefined && 'place' in before ? before.place : index
       const answer = before !== undefined && 'answer' in before ? before.answer : fresh.get(place)
-      if (answer === undefined) throw new Error('An event has come to nothing')
+      if (answer === undefined) throw new Error('An event that was taken in has no result')
       return answer
     })
     await alongside(tx, answers)
@@ -131,7 +131,7 @@ export const tooManyRuns = () =>
 const invalidEvents = (errors: { index: number; error: string }[], of: number) =>
   new ApiError(
     'validation_error',
-    `${errors.length} of ${of} events are invalid; nothing was taken in`,
+    `${errors.length} of ${of} events are invalid; none of them was taken in`,
     { status: 422, fields: { errors } },
   )
 
@@ -182,9 +182,10 @@ async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]
   const find = ({ contactId, email }: EventInput) => {
     if (contactId === undefined) return byKey.get(keyOf(email ?? ''))
     const contact = byId.get(contactId.toLowerCase())
-    if (contact === undefined) throw new ApiError('not_found', 'No such contact')
+    if (contact === undefined)
+      throw new ApiError('not_found', 'The account has no contact with this id')
     if (email !== undefined && contact.email.toLowerCase() !== keyOf(email)) {
-      const message = 'contactId and email are of different contacts'
+      const message = 'contactId and email name different contacts'
       throw new ApiError('validation_error', message, { status: 422 })
     }
     return contact

@@ -19,7 +19,8 @@ export async function findAutomation(
     .where('id', '=', id.toLowerCase())
     .where('account_id', '=', accountId)
     .executeTakeFirst()
-  if (row === undefined) throw new ApiError('not_found', 'No such automation')
+  if (row === undefined)
+    throw new ApiError('not_found', 'The account has no automation with this id')
   return row
 }
 

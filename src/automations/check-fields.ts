@@ -28,7 +28,8 @@ export function checkFields(fields: FieldChecks, value: unknown, name: string, s
     else if (required === true) say(`${within(field)} is missing`)
   }
   for (const field of Object.keys(value)) {
-    if (!Object.hasOwn(fields, field)) say(`${within(shown(field))} is not a field of this kind`)
+    if (!Object.hasOwn(fields, field))
+      say(`${within(shown(field))} is not a field that is known here`)
   }
 }
 

@@ -29,7 +29,8 @@ function checkPart(value: unknown, name: string, depth: number, parts: { left: n
     return
   }
   const inner = value[kind]
-  if (Object.keys(value).length > 1) say(`${name}: has more than "${kind}"`)
+  if (Object.keys(value).length > 1)
+    say(`${name}: has fields beside "${kind}", which must stand alone`)
   if (kind === 'not') {
     checkPart(inner, `${name}.not`, depth - 1, parts)
   } else if (!Array.isArray(inner) || inner.length === 0) {
@@ -48,7 +49,10 @@ function checkComparison(rule: unknown, name: string, say: Say): void {
   }
   const { field, operator, value, ...others } = rule
   const [other] = Object.keys(others)
-  if (other !== undefined) say(`${name}: ${shown(other)} is not a part of a comparison`)
+  if (other !== undefined)
+    say(
+      `${name}: ${shown(other)} is not a field of a comparison: expected field, operator and value`,
+    )
   const fault = pathFault(field as string)
   if (fault !== undefined) say(`${name}: ${fault}`)
   const known = operators.find((name) => name === operator)
@@ -62,7 +66,7 @@ function checkComparison(rule: unknown, name: string, say: Say): void {
 
 function valueFault(operator: Operator, value: unknown, given: boolean): string | undefined {
   if (operator === 'exists' || operator === 'is_empty') {
-    return given ? 'has no value; for the opposite wrap it in "not"' : undefined
+    return given ? 'takes no value; for the opposite, put the rule into "not"' : undefined
   }
   if (!given) return 'needs a value'
   if (isVariable(value)) return pathFault(value.var)
@@ -96,12 +100,12 @@ export function pathFault(path: string): string | undefined {
       return `field "${name}" is unknown: expected one of contact.${contactFields.join(', contact.')}, contact.metadata.…`
     case 'trigger':
     case 'event':
-      return key === undefined ? `field "${name}" names nothing of the ${root}` : undefined
+      return key === undefined ? `field "${name}" does not name a field of the ${root}` : undefined
     case 'waits':
       return rest.length > 0 ? undefined : `field "${name}" is not of the form waits.KEY.NAME`
     case 'email':
       if (rest.length === 1 && mailFields.some((field) => field === rest[0])) return undefined
       return `field "${name}" is unknown: expected one of email.KEY.${mailFields.join(', email.KEY.')}`
   }
-  return `field "${name}" begins with none of contact, trigger, event, waits, email`
+  return `field "${name}" must begin with contact., trigger., event., waits. or email.`
 }

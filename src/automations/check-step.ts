@@ -96,7 +96,8 @@ const values = (expected: string, refused: readonly string[] = []): Check => {
       return
     }
     for (const [key, item] of Object.entries(value)) {
-      if (refused.includes(key)) say(`${name}: templates have a "${key}" already`)
+      if (refused.includes(key))
+        say(`${name}: "${key}" is a name that every template has already; choose another`)
       any(item, `${name}.${key}`, say)
     }
   }

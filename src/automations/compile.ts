@@ -46,6 +46,6 @@ export function compile(
     if (target !== undefined) byKey.get(from)?.next.set(edgeName(type, branch), target)
   }
   const trigger = nodes.find(({ step }) => step.type === 'trigger')
-  if (trigger === undefined) throw new Error('the definition has no trigger')
+  if (trigger === undefined) throw new Error('the definition has no trigger step')
   return { seed, trigger, byId: new Map(nodes.map((node) => [node.id, node])), byKey, settings }
 }

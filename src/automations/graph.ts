@@ -76,16 +76,17 @@ function edgeFaults(steps: StepDefinition[], connections: Connection[]): StepFau
 
 function triggerFaults(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const [first, ...others] = steps.filter((step) => step.type === 'trigger')
-  if (first === undefined) return [{ key: null, error: 'There is no trigger' }]
+  if (first === undefined)
+    return [{ key: null, error: 'The automation has no trigger step: add one' }]
   const faults = others.map(({ key }) => ({
     key,
-    error: `There is a trigger already: "${first.key}"`,
+    error: `An automation has one trigger step, and this one has a trigger already: "${first.key}"`,
   }))
   if (connections.some(({ to }) => to === first.key)) {
     faults.push({ key: first.key, error: 'No connection may lead to the trigger' })
   }
   if (!connections.some(({ from }) => from === first.key)) {
-    faults.push({ key: first.key, error: 'The trigger is connected to no step' })
+    faults.push({ key: first.key, error: 'The trigger is not connected to any step' })
   }
   return faults
 }
@@ -98,7 +99,7 @@ function unreachable({ steps, connections, settings }: AutomationDefinition): St
   )
   return steps
     .filter(({ key }) => !found.has(key))
-    .map(({ key }) => ({ key, error: 'No way leads from the trigger to this step' }))
+    .map(({ key }) => ({ key, error: 'No connections lead from the trigger to this step' }))
 }
 
 /**

@@ -15,7 +15,7 @@ export function readHappening(text: string, start: number): SimulatedHappening |
   if (at === undefined)
     return `"${when}" is not a time: expected +2d, +90m, +P2D or a date and time`
   const parsed = payload === undefined ? {} : jsonOf(payload)
-  if (parsed === undefined) return `The payload of "${name}" is no JSON object`
+  if (parsed === undefined) return `The payload of "${name}" is not a JSON object`
   return { at, kind: 'event', name, payload: parsed }
 }
 

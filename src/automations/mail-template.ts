@@ -98,7 +98,10 @@ export async function render(
     strict: true,
   })
   if (outcome.kind === 'unavailable') {
-    throw new ApiError('service_unavailable', `No room to render: ${outcome.cause}`)
+    throw new ApiError(
+      'service_unavailable',
+      `The template cannot be rendered right now: ${outcome.cause}`,
+    )
   }
   if (outcome.kind === 'failed') {
     return { fault: `render: ${describeFault(`template "${template.slug}"`, outcome.fault)}` }

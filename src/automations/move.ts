@@ -58,7 +58,7 @@ export async function newestVersion(read: Read, { id, name }: Automation): Promi
     .where('automation_id', '=', id)
     .where('frozen_at', 'is not', null)
     .executeTakeFirstOrThrow()
-  if (newest === null) throw new OperatorError(`${name} was never enabled, so that nothing runs`)
+  if (newest === null) throw new OperatorError(`${name} was never enabled, so it has no runs`)
   return newest
 }
 

@@ -62,6 +62,6 @@ function misplaced(
 ): string | undefined {
   const [root, key = ''] = path.split('.')
   if (root !== 'waits' && root !== 'email') return undefined
-  if (types.get(key) !== sources[root]) return `"${key}" is no ${sources[root]} step`
-  return possible.has(key) ? undefined : `no way leads from "${key}" to this step`
+  if (types.get(key) !== sources[root]) return `"${key}" is not a ${sources[root]} step`
+  return possible.has(key) ? undefined : `no connections lead from "${key}" to this step`
 }

@@ -140,7 +140,7 @@ async function planRun(
   const { row, contact, version } = run
   const state = stateOf(row, around.events)
   const trigger = around.events.get(row.trigger_event)
-  if (trigger === undefined) throw new Error('The event that began the run is gone')
+  if (trigger === undefined) throw new Error('The event that started the run was deleted')
   /** What only the rendering has shown, by the step's key. */
   const faults = new Map<string, Obstacle>()
   const skips = isSkipping(row.blocked) ? passOver : undefined

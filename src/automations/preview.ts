@@ -161,7 +161,8 @@ function refuseMeaningless(
     const unknown = [...(keys?.keys() ?? [])].find((key) => !sends.has(key))
     if (unknown !== undefined) throw refused(`${field}: no send step has the key "${unknown}"`)
   }
-  if (until !== undefined && until < at) throw refused('until is before the start')
+  if (until !== undefined && until < at)
+    throw refused('until is earlier than the start of the walk')
 }
 
 const refused = (error: string) =>

@@ -57,7 +57,7 @@ export async function findRepeats(
       const before = known.get(key)
       const first = here.get(key)
       if ((before ?? first ?? { fingerprint }).fingerprint !== fingerprint) {
-        const message = 'This idempotencyKey was used with another event'
+        const message = 'This idempotencyKey was already used with another event'
         throw new ApiError('invalid_idempotent_request', message)
       }
       if (before !== undefined) return { answer: JSON.parse(before.response) as AcceptedEvent }
@@ -73,7 +73,7 @@ export async function findRepeats(
       if (await keepAnswer(tx, row)) return
       throw new ApiError(
         'concurrent_idempotent_request',
-        'An event with this idempotencyKey is still taken in',
+        'An event with this idempotencyKey is still being taken in',
       )
     },
   }

@@ -63,7 +63,7 @@ function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
     const [accepted] = await acceptEvents(deps, billing, [body], {
       alongside: (tx, [one]) => remember(tx, one, 202),
     })
-    if (accepted === undefined) throw new Error('An event has come to nothing')
+    if (accepted === undefined) throw new Error('An event that was taken in has no result')
     return reply(202, accepted)
   })
 

@@ -91,7 +91,8 @@ export async function findRun(read: Read, accountId: string, id: string): Promis
       .where('automation_runs.account_id', '=', accountId)
       .executeTakeFirst())
   const [run] = row === undefined ? [] : await withSteps(read, [row])
-  if (run === undefined) throw new ApiError('not_found', 'No such run')
+  if (run === undefined)
+    throw new ApiError('not_found', 'The account has no automation run with this id')
   return run
 }
 

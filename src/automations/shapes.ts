@@ -9,8 +9,14 @@ import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
 /*
  * What requests about automations and events look like. Every rule says in its message what it expects.
  */
-export const AutomationParams = { params: type({ id: Uuid }), notFound: 'No such automation' }
-export const RunParams = { params: type({ id: Uuid }), notFound: 'No such run' }
+export const AutomationParams = {
+  params: type({ id: Uuid }),
+  notFound: 'The account has no automation with this id',
+}
+export const RunParams = {
+  params: type({ id: Uuid }),
+  notFound: 'The account has no automation run with this id',
+}
 
 export const maxPage = 100
 export const usualPage = 20
@@ -49,7 +55,10 @@ export const ChangesBody = type({
   settings: optional(Settings),
 })
 
-const Cursor = rule<string>('what nextCursor said', (value) => typeof value === 'string')
+const Cursor = rule<string>(
+  'the nextCursor of an earlier answer',
+  (value) => typeof value === 'string',
+)
 export const AutomationsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
   cursor: optional(Cursor),
@@ -62,7 +71,7 @@ export const RunsQuery = type({
   cursor: optional(Cursor),
   status: optional(
     rule<string>(
-      `one or more of ${runStatuses.join(', ')}, with commas between`,
+      `one or more of ${runStatuses.join(', ')}, separated by commas`,
       (value) =>
         typeof value === 'string' &&
         value.split(',').every((one) => runStatuses.some((status) => status === one)),

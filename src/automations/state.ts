@@ -75,7 +75,7 @@ async function refuseMoreThan(tx: Tx, accountId: string, event: string): Promise
     throw tooMany(`At most ${maxEnabled} automations may be enabled; disable another first`)
   }
   if (enabled.filter((one) => one.event === event).length >= maxPerEvent) {
-    throw tooMany(`At most ${maxPerEvent} enabled automations may begin with one event`)
+    throw tooMany(`At most ${maxPerEvent} enabled automations may begin with the same event`)
   }
 }
 
@@ -241,7 +241,8 @@ export async function cancelRun(
       .where('id', '=', runId)
       .where('account_id', '=', accountId)
       .executeTakeFirst()
-    if (ended === undefined) throw new ApiError('not_found', 'No such run')
+    if (ended === undefined)
+      throw new ApiError('not_found', 'The account has no automation run with this id')
     throw new ApiError('conflict', `The run has ended already: it is ${ended.status}`)
   })
 }

@@ -37,7 +37,7 @@ export function validate(given: unknown): ValidatedDefinition {
   const say = (error: string) => faults.push({ key: null, error })
   const fields = { steps: must(list), connections: must(list), settings: may(settings) }
   if (jsonBytes(given) > limits.definitionBytes) {
-    say(`The definition has at most ${limits.definitionBytes} bytes as JSON`)
+    say(`The definition may have at most ${limits.definitionBytes} bytes as JSON`)
     return { definition: undefined, faults }
   }
   checkFields(fields, given, 'definition', say)
@@ -177,7 +177,10 @@ function settingFaults({ steps, settings = {} }: AutomationDefinition): StepFaul
     }
   }
   if (sendWindow !== undefined && sendWindow.from === sendWindow.to) {
-    faults.push({ key: null, error: 'settings.sendWindow: it closes when it opens' })
+    faults.push({
+      key: null,
+      error: 'settings.sendWindow: from and to are the same time; expected two different ones',
+    })
   }
   if (onUnsubscribe !== 'continue') return faults
   for (const step of steps) {

@@ -85,7 +85,7 @@ export async function* decrypt(
   passphrase: string,
 ): AsyncGenerator<Buffer> {
   const found = readEncryptedHead(start)
-  if (found === undefined) throw new Error('It is not encrypted')
+  if (found === undefined) throw new Error('The backup is not encrypted')
   const { head, end } = found
   const key = await keyOf(passphrase, head, start.subarray(12, end))
   let number = 0

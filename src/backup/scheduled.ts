@@ -93,7 +93,7 @@ export async function carryOut(
     passphrase: async () => {
       if (passphrase !== undefined) return passphrase
       throw new OperatorError(
-        `${order.file} is encrypted, and backup.passphrase_file does not say with what`,
+        `${order.file} is encrypted: set backup.passphrase_file to the file that has its passphrase`,
       )
     },
   })

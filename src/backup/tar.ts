@@ -102,10 +102,10 @@ function readHeader(block: Buffer): { name: string; size: number } {
   const text = (from: number, to: number) =>
     block.toString('latin1', from, to).replace(/\0.*$/s, '')
   const sum = Number.parseInt(text(148, 156), 8)
-  if (text(257, 263) !== 'ustar' || sum !== checksum(block)) throw broken('it is no tar archive')
+  if (text(257, 263) !== 'ustar' || sum !== checksum(block)) throw broken('it is not a tar archive')
   const name = text(0, 100)
   if (block.toString('latin1', 156, 157) !== '0') {
-    throw broken(`${JSON.stringify(name)} in it is no plain file`)
+    throw broken(`${JSON.stringify(name)} in it is not a plain file`)
   }
   const isBinary = block.readUInt8(124) === 0x80
   const size = isBinary

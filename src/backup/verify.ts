@@ -66,7 +66,7 @@ export async function checkUnpacked(
     if (has !== said) throw damaged(`${table} has ${has} rows instead of ${said}`)
   }
   if (found.schema !== manifest.schema || found.keyCheck !== (manifest.keyCheck ?? undefined)) {
-    throw damaged('its database is another one than its manifest says')
+    throw damaged('its database is not the one that its manifest describes')
   }
   return checkKey(dir, manifest, keyFile)
 }

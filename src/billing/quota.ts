@@ -94,7 +94,7 @@ function refusalOf({ billing, mails, now, isBatch }: Count, passed: Cap, canSend
   const headers = cap === 'monthly' ? {} : { headers: untilTomorrow(now) }
   if (isBatch) {
     const what = `${mails} ${mails === 1 ? 'mail' : 'mails'}`
-    const message = `The batch has ${what}, each recipient's counted, and ${canSend} can be sent now. ${told}`
+    const message = `The batch has ${what} (one for each recipient), and ${canSend} can be sent now. ${told}`
     return new ApiError(code, message, { fields: { canSend }, ...headers })
   }
   const resetsAt = new Date(dayEndsAt(now)).toISOString()
@@ -167,10 +167,10 @@ interface Cap {
 }
 
 const monthlyMessage = ({ used, limit }: Cap) =>
-  `${used} of the ${limit} mails of this month are used; the count starts anew on the 1st, UTC`
+  `${used} of the ${limit} mails of this month are used; the count starts again on the 1st of the month, UTC`
 
 const dailyMessage = ({ used, limit }: Cap) =>
-  `${used} of the ${limit} mails of today are used; the count starts anew at midnight UTC`
+  `${used} of the ${limit} mails of today are used; the count starts again at midnight UTC`
 
 /** In whole seconds, never less than one. */
 const untilTomorrow = (now: number) => ({

@@ -31,7 +31,7 @@ export const setBillingState = (tx: Tx, accountId: string, state: BillingState) 
 export async function suspend(tx: Tx, accountId: string, reason: string): Promise<void> {
   const trimmed = reason.trim()
   if (!/^\P{Cc}{1,500}$/u.test(trimmed)) {
-    throw new OperatorError('The reason has 1 to 500 characters and no control characters')
+    throw new OperatorError('The reason must have 1 to 500 characters and no control characters')
   }
   await change(tx, accountId, { suspended_reason: trimmed })
 }

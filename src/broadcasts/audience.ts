@@ -78,7 +78,7 @@ export async function reachableNow(read: Read, audience: Audience): Promise<numb
   if (count > 0) return count
   throw new ApiError(
     'validation_error',
-    'Nobody on the list can be reached: it is empty, or all of it is suppressed or has left the topic',
+    'Nobody on the list can be reached: the list is empty, or all its contacts are suppressed or have left the topic',
   )
 }
 

@@ -27,7 +27,7 @@ export async function findBroadcast(read: Read, accountId: string, id: string): 
     .where('account_id', '=', accountId)
     .where('id', '=', id.toLowerCase())
     .executeTakeFirst()
-  if (row === undefined) throw new ApiError('not_found', 'No such campaign')
+  if (row === undefined) throw new ApiError('not_found', 'The account has no campaign with this id')
   return row
 }
 

@@ -96,7 +96,7 @@ async function putBody(
   return id
 }
 
-const changedMeanwhile = 'The draft was changed at the same moment: look at what it is now'
+const changedMeanwhile = 'The draft was changed at the same moment: read it again, then change it'
 
 interface DraftWithHtml {
   draft: Broadcast

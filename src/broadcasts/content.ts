@@ -37,9 +37,13 @@ export async function renderFor(
       fields: { part, ...(line === undefined ? {} : { line, column }) },
     })
   }
-  throw new ApiError('service_unavailable', 'Campaigns cannot be rendered right now', {
-    headers: { 'retry-after': '5' },
-  })
+  throw new ApiError(
+    'service_unavailable',
+    'Campaigns cannot be rendered right now; try again in a minute',
+    {
+      headers: { 'retry-after': '5' },
+    },
+  )
 }
 
 /**

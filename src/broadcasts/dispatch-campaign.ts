@@ -97,8 +97,7 @@ export async function sendDraft(
   return sent
 }
 
-const changedMeanwhile =
-  'The draft was changed at the same moment: look at what it is now, and send it again'
+const changedMeanwhile = 'The draft was changed at the same moment: read it again, then send it'
 
 // What it was judged by; its content was checked with the change.
 const changed = (judged: Broadcast, found: Broadcast) =>

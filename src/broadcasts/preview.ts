@@ -79,7 +79,7 @@ export async function sendTest(
   const mailbox = parseMailbox(input.to)
   if (mailbox === undefined || !(await mayReceiveTests(read, accountId, mailbox))) {
     const message =
-      'A test goes to a mailbox of your own: give a "to" on a verified domain of the account'
+      'A test can only be sent to a mailbox of your own: set "to" to an address on a verified domain of the account'
     throw new ApiError('forbidden', message)
   }
   const { address } = mailbox

@@ -231,7 +231,7 @@ async function marketingUsage(
   const { marketingPlan } = billing
   const [smallest] = plans.marketing.toSorted((a, b) => a.contacts - b.contacts)
   const plan = marketingPlan ?? smallest
-  if (plan === undefined) throw new Error('There is no marketing plan')
+  if (plan === undefined) throw new Error('plans.toml has no marketing plan')
   const ceiling = contactCeiling(plans, billing)
   const { monthCampaignMails } = await readUsage(read, accountId, now)
   const pausedReason = marketingStop(billing)

@@ -15,7 +15,10 @@ import { atLeastOne, BodyId, described, QueryInteger, rule, Uuid } from '../http
 /*
  * What requests about campaigns look like. Every rule says in its message what it expects.
  */
-export const BroadcastParams = { params: type({ id: Uuid }), notFound: 'No such campaign' }
+export const BroadcastParams = {
+  params: type({ id: Uuid }),
+  notFound: 'The account has no campaign with this id',
+}
 
 export const maxPage = 500
 export const usualPage = 100
@@ -25,7 +28,9 @@ export const maxName = 200
 
 export const BroadcastsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
-  cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
+  cursor: optional(
+    rule<string>('the nextCursor of an earlier answer', (value) => typeof value === 'string'),
+  ),
 })
 
 export const RecipientsQuery = type({

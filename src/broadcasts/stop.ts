@@ -33,8 +33,8 @@ export async function cancelBroadcast(
 const cannotCancel: Record<Exclude<BroadcastStatus, 'draft' | 'scheduled'>, string> = {
   sending: 'The campaign is sending and cannot be cancelled',
   paused: 'The campaign has begun and is paused; only the operator can cancel it',
-  sent: 'The campaign is sent already',
-  cancelled: 'The campaign is cancelled already',
+  sent: 'The campaign has already been sent',
+  cancelled: 'The campaign has already been cancelled',
   failed: 'The campaign has failed; there is nothing to cancel',
 }
 

@@ -11,7 +11,7 @@ export const certificatesDir = (dataDir: string) => join(dataDir, 'certificates'
  */
 export function certificateFile(dataDir: string, name: string): string {
   // The name is part of a path, and some names come from customers.
-  if (!isFileName(name)) throw new Error(`${JSON.stringify(name)} is no host name`)
+  if (!isFileName(name)) throw new Error(`${JSON.stringify(name)} is not a host name`)
   return join(certificatesDir(dataDir), `${name}.pem`)
 }
 

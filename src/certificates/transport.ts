@@ -30,7 +30,7 @@ export async function exchange(
 ): Promise<AcmeExchange> {
   const { protocol, hostname, port, pathname, search, host } = new URL(asked.url)
   // RFC 8555 §6.1: HTTPS alone; the URLs come from the directory.
-  if (protocol !== 'https:') throw new Error(`${asked.url.slice(0, 200)} is no https URL`)
+  if (protocol !== 'https:') throw new Error(`${asked.url.slice(0, 200)} is not an https URL`)
   const found = await hostAddresses(resolver, hostname)
   if ('failed' in found) throw new Error(found.failed)
   return await new Promise((resolve, reject) => {

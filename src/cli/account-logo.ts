@@ -76,7 +76,7 @@ function replacingOf(
     to: `${logo === undefined ? 'take the logo away from' : 'set the logo of'} "${name}"`,
     facts: [
       before === undefined
-        ? 'It has none'
+        ? 'It has no logo now'
         : `The one it has (${before.contentType}, ${before.bytes.length} bytes) is not kept`,
     ],
     counts: { id, beforeBytes: sizeOf(before), thenBytes: sizeOf(logo) },

@@ -56,7 +56,7 @@ Example:
       new Option('--reason <reason>', 'what its API clients are told')
         .choices(reasons)
         .default('complaint'),
-      new Option('--marketing', 'campaigns, automations and marketing sends alone'),
+      new Option('--marketing', 'only campaigns, automations and marketing sends'),
       note(),
     ],
     help: "Example:\n  $ posthorn account pause 'City library' --note 'abuse report, ticket 7'",
@@ -64,7 +64,7 @@ Example:
   },
   {
     usage: 'unpause <account>',
-    about: 'let a paused account send again; its counts start anew',
+    about: 'let a paused account send again; its counts start again at 0',
     options: [note()],
     help: "Example:\n  $ posthorn account unpause 'City library' --note 'the list is cleaned'",
     run: runUnpause,

@@ -57,7 +57,7 @@ async function runCreate(name: string, _options: unknown, command: Command): Pro
   const place = placeOf(command)
   const made = await withStore(place, (deps) => createAccount(deps, name))
   if (place.json) return sayJson(shown(made))
-  say(`Account "${made.name}" is there: ${made.id}`)
+  say(`Account "${made.name}" is made: ${made.id}`)
   say(`Next: posthorn key create 'My application' --account ${made.id}`)
 }
 
@@ -73,7 +73,7 @@ async function runRename(
     return renameAccount(deps, found.id, name)
   })
   if (place.json) return sayJson(renamed)
-  say(`The account is called "${renamed.name}"`)
+  say(`The account is now called "${renamed.name}"`)
 }
 
 async function runList(_options: unknown, command: Command): Promise<void> {

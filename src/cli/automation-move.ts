@@ -131,7 +131,7 @@ interface StartOptions extends AskOptions {
 async function runStart(named: string, options: StartOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   if (options.stop) return await stop(place, named)
-  if (options.list === undefined) command.error('error: name the list: --list ID')
+  if (options.list === undefined) command.error('error: a list is missing: name it by --list ID')
   await start(place, named, options.list, options)
 }
 
@@ -192,12 +192,13 @@ async function stop(place: CommandPlace, named: string): Promise<void> {
 
 function versionNumber(text: string): number | 'latest' {
   if (text === 'latest') return text
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It is a number, or 'latest'.")
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError("It must be a number, or 'latest'.")
   return Number(text)
 }
 
 function perHour(text: string): number {
   const count = Number(text)
   if (/^[1-9]\d{0,6}$/.test(text) && count <= 1_000_000) return count
-  throw new InvalidArgumentError('It is a number from 1 to 1000000.')
+  throw new InvalidArgumentError('It must be a number from 1 to 1000000.')
 }

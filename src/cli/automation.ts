@@ -49,7 +49,7 @@ const rows: readonly CommandRow[] = [
     options: [
       new Option(
         '--status <names>',
-        `of these alone: ${allStatuses.join(', ')} (default: all)`,
+        `only those that are: ${allStatuses.join(', ')} (default: all)`,
       ).argParser(statuses),
       new Option('--limit <count>', 'how many at most').default(50).argParser(count),
     ],
@@ -185,7 +185,8 @@ function runForMachines({ run, why }: { run: Run; why: string }) {
 }
 
 function count(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 

@@ -133,7 +133,7 @@ async function passphraseFor(options: MakeOptions, setting: string): Promise<str
   const given = givenPassphrase(options.passphraseFile, setting)
   if (given !== undefined || !options.encrypt) return given && checkPassphrase(given)
   const passphrase = checkPassphrase(await askPassphrase('Passphrase of the backup'))
-  if (passphrase === (await askPassphrase('The same again'))) return passphrase
+  if (passphrase === (await askPassphrase('The same passphrase again'))) return passphrase
   throw new OperatorError('The two passphrases are not the same')
 }
 

@@ -113,7 +113,7 @@ async function run(change: Change, id: string, options: Options, command: Comman
   const place = placeOf(command)
   const { reason = '-' } = options
   if (!/^\P{Cc}{1,200}$/u.test(reason.trim())) {
-    throw new OperatorError('The reason has 1 to 200 characters and no control characters')
+    throw new OperatorError('The reason must have 1 to 200 characters and no control characters')
   }
   const onProgress = (seen: number) => {
     if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)

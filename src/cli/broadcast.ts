@@ -118,7 +118,8 @@ function sendingOf(
 }
 
 function count(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 

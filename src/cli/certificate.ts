@@ -30,7 +30,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'show <name>',
-    about: 'show how the certificate of a name stands with ACME, and what mends it',
+    about: 'show how the certificate of a name stands with ACME, and how to fix it',
     help: 'Example:\n  $ posthorn certificate show mail.example.com',
     run: runShow,
   },
@@ -90,7 +90,7 @@ async function runShow(name: string, _options: unknown, command: Command): Promi
   sayFields({
     'What is wrong': found.error,
     Since: `${shownTime(found.failed_since)}, ${found.failures} failures`,
-    'What mends it': found.fix ?? '-',
+    'How to fix it': found.fix ?? '-',
   })
 }
 
@@ -113,7 +113,7 @@ async function runRenew(name: string, _options: unknown, command: Command): Prom
   if (place.json) return sayJson(standingInJson(after))
   if (isNew) return say(`${after.name} has a new certificate until ${shownTime(after.endsAt)}`)
   say(`${after.name} has no new certificate yet: ${after.error ?? 'the order is under way'}`)
-  if (after.fix !== null) say(`What mends it: ${after.fix}`)
+  if (after.fix !== null) say(`How to fix it: ${after.fix}`)
 }
 
 const standings = (place: CommandPlace, config: Config): Promise<CertificateStanding[]> =>

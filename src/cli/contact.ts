@@ -40,7 +40,7 @@ export function contactCommands(program: Command): void {
   const contact = program
     .command('contact')
     .alias('contacts')
-    .description('people that an account knows')
+    .description('the people whom an account writes to')
   addCommands(contact, rows)
 }
 
@@ -70,7 +70,7 @@ const rows: readonly CommandRow[] = [
     about: 'write the contacts as CSV to stdout; an import takes it back',
     options: [
       accountOption(),
-      new Option('--list <id>', 'those of this list alone, by its id or name'),
+      new Option('--list <id>', 'only those of this list, by its id or name'),
     ],
     help: 'Example:\n  $ posthorn contacts export --list Readers > readers.csv',
     run: runExport,
@@ -146,7 +146,7 @@ async function runHistory(email: string, options: Options, command: Command): Pr
 const deletionOf = (taken: Awaited<ReturnType<typeof whatDeletionTakes>>): Intent => ({
   to: `delete the contact ${taken.email} for good`,
   facts: [
-    `It goes off ${counted(taken.lists, 'list')}, with its fields and its history in them`,
+    `It is taken off ${counted(taken.lists, 'list')}, and its fields and history there are deleted`,
     `${counted(taken.runs, 'run')} of automations would end`,
     'Suppressions and the consent record stay',
   ],

@@ -96,5 +96,5 @@ function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
 function days(text: string): number {
   const count = Number(text)
   if (/^\d{1,3}$/.test(text) && count >= 1 && count <= keptDays) return count
-  throw new InvalidArgumentError(`It is a number from 1 to ${keptDays}.`)
+  throw new InvalidArgumentError(`It must be a number from 1 to ${keptDays}.`)
 }

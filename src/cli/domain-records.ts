@@ -47,7 +47,7 @@ export function sayChecks(domain: Domain, records: readonly RecordCheck[]): void
 }
 
 function verdict({ name, status, trusted }: Domain): string {
-  if (trusted) return `${name} is verified by your word, whatever the DNS says.`
+  if (trusted) return `${name} counts as verified because you said so, whatever the DNS says.`
   if (status === 'verified') return `${name} is verified.`
   return `${name} is not verified yet: nothing is sent from it before the required record is there.`
 }

@@ -31,7 +31,7 @@ interface DomainOptions {
   force?: boolean
 }
 
-const trustText = 'take it as verified by your word (sandbox, split-horizon DNS)'
+const trustText = 'take it as verified because you say so (sandbox, split-horizon DNS)'
 
 export function domainCommands(program: Command): void {
   const domain = program

@@ -30,13 +30,13 @@ const filters: readonly [flag: string, field: keyof Filters, description: string
 /** What the API refuses, the command refuses in its words. */
 const checked = (field: keyof Filters) => (text: string) => {
   if (is(text, FilterFields[field])) return text
-  throw new InvalidArgumentError(`It is ${FilterFields[field].type}.`)
+  throw new InvalidArgumentError(`It must be ${FilterFields[field].type}.`)
 }
 
 const numberUpTo = (most: number) => (text: string) => {
   const number = Number(text)
   if (/^\d+$/.test(text) && number > 0 && number <= most) return number
-  throw new InvalidArgumentError(`It is a whole number from 1 to ${most}.`)
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`)
 }
 
 /** The same filters as `GET /v1/emails`. */

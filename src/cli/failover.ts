@@ -8,7 +8,7 @@ import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from '
 import { type CommandPlace, placeOf, settingsOf } from './place.js'
 import { readableShaping, routeOf } from './shaping.js'
 
-const soon = 'A running appliance obeys within seconds'
+const soon = 'A running appliance does so within seconds'
 // Only the threads know; what is not so may not look as if it were.
 const atLog = "'Failover: the smart host takes no mail' in the log tells which does not, and why"
 const sites = `A site is named as in 'posthorn failover status' and 'posthorn shaping show'; a recipient domain
@@ -98,7 +98,7 @@ async function runForce(
     store.write((tx) => orderScope(tx, scope ?? everything, 'force', clock.now())),
   )
   if (scope !== undefined && !(await isKnown(place, scope))) {
-    remark(`note: no site "${scope}" is known, and no such domain: is it misspelt?`)
+    remark(`note: "${scope}" is not a site or domain that is known here: is it misspelt?`)
   }
   if (place.json) return
   say(`${site === undefined ? 'All mail' : `Mail to ${site}`} goes by the smart hosts. ${soon}`)

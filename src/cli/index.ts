@@ -101,7 +101,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     await program.parseAsync(helpAsOption(program, args), { from: 'user' })
     if (words.length > 0) return Number(process.exitCode ?? 0)
     if (!flags.json) process.stderr.write(overviewOf(commandGroups))
-    throw new CommanderError(1, 'posthorn.noCommand', 'error: no command is named')
+    throw new CommanderError(1, 'posthorn.noCommand', 'error: a command is missing')
   } catch (error) {
     if (!(error instanceof CommanderError)) {
       process.stderr.write(flags.json ? errorInJson(error) : `${explain(error)}\n`)

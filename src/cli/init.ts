@@ -48,7 +48,9 @@ Examples:
       const { privatePort, publicPort, smtpPort, inboundPort } = options
       const ports = [privatePort, publicPort, smtpPort, inboundPort]
       if (!options.sandbox && ports.some((given) => given !== undefined)) {
-        command.error('error: the ports are for --sandbox; otherwise they are in the settings')
+        command.error(
+          'error: ports can be given only with --sandbox; otherwise they are in the settings',
+        )
       }
       await initialise(placeOf(command), options)
     })
@@ -66,17 +68,17 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
   // Before anything is made: wrong settings are to leave nothing behind.
   if (settingsThere) checkSettings(place, options)
 
-  tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'is there, kept' : 'made'}`)
+  tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'exists and is kept' : 'made'}`)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   becomeOwner(place)
   // Only here: loading the database takes longer than a refusal needs.
   const { makeDatabase } = await import('../app/own-database.js')
   const { refuseForeignKey } = await import('../app/own-database.js')
   refuseForeignKey(dataDir)
-  tell(`Settings ${file}: ${settingsThere ? 'are there, kept' : 'written'}`)
+  tell(`Settings ${file}: ${settingsThere ? 'exist and are kept' : 'written'}`)
   if (!settingsThere) writeFileSync(file, initialSettings(options), { flag: 'wx', mode: 0o600 })
   const keyFile = applianceKeyFile(dataDir)
-  tell(`Appliance key ${keyFile}: ${existsSync(keyFile) ? 'is there, kept' : 'made'}`)
+  tell(`Appliance key ${keyFile}: ${existsSync(keyFile) ? 'exists and is kept' : 'made'}`)
   await makeDatabase(dataDir, systemClock)
   tell('Database: up to date')
   if (options.sandbox) await finishSandbox(place, tell)

@@ -149,7 +149,7 @@ function jobNamed(given: string): JobName {
 
 function count(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is a number from 1 to 9999.')
+  throw new InvalidArgumentError('It must be a number from 1 to 9999.')
 }
 
 const standingInJson = ({ last, dueAt, cron, ...one }: JobStanding) => ({

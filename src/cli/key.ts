@@ -140,7 +140,7 @@ async function runDelete(
 const deletionOf = (key: ApiKey, account: string, isLast: boolean): Intent => ({
   to: `delete the API key "${key.name}" (…${key.last4}) of "${account}"`,
   facts: [
-    'Requests with it fail from then on, and it cannot be had again',
+    'Requests with it fail from then on, and it cannot be restored',
     key.lastUsedAt === null ? 'It was never used' : `It was last used ${shownTime(key.lastUsedAt)}`,
     ...(isLast ? ['It is the last key with all rights'] : []),
   ],

@@ -20,7 +20,7 @@ import { placeOf, settingsOf } from './place.js'
 export function noticeCommands(program: Command): void {
   const notice = program
     .command('notice')
-    .description('what is wrong and what mends it, as the operator is mailed')
+    .description('what is wrong and how to fix it, as the operator is mailed')
   addCommands(notice, rows)
 }
 
@@ -28,7 +28,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'list',
     isDefault: true,
-    about: 'show what is wrong now; status 1 when something burns',
+    about: 'show what is wrong now; status 1 when something is urgent',
     options: [
       new Option('--past', 'what is settled, instead'),
       new Option('--limit <count>', 'how many at most').default(50).argParser(whole),
@@ -38,7 +38,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'show <id>',
-    about: 'show a notice with its details and what mends it',
+    about: 'show a notice with its details and how to fix it',
     help: 'Example:\n  $ posthorn notice show 17',
     run: runShow,
   },
@@ -116,7 +116,7 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
     Settled: shownTime(found.settledAt),
     Silenced: found.silencedUntil === null ? '-' : `until ${shownTime(found.silencedUntil)}`,
   })
-  if (found.fix !== '') sayText(`\nWhat mends it:\n${found.fix}`)
+  if (found.fix !== '') sayText(`\nHow to fix it:\n${found.fix}`)
 }
 
 async function runSilence(
@@ -200,12 +200,13 @@ function idOf(given: string): number {
 }
 
 function whole(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 
 function days(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('It is a number of days.')
+  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('It must be a number of days.')
   return Number(text)
 }
 

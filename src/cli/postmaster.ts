@@ -66,7 +66,7 @@ async function runList({ limit }: { limit: number }, command: Command): Promise<
       (mail.headerFrom || mail.mailFrom).slice(0, 50),
       mail.subject.slice(0, 60),
     ]),
-    'Nobody has written yet',
+    'Nobody has written to postmaster@ or abuse@ yet',
   )
   if (found.length > limit) remark('There are more: --limit shows them')
 }
@@ -132,7 +132,8 @@ function idOf(given: string): number {
 }
 
 function whole(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 

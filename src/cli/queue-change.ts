@@ -71,7 +71,7 @@ Mail that is accepted later is not held.`,
     about: 'let held deliveries go on',
     help: '$ posthorn queue release --all',
     how: 'mild',
-    fact: 'They leave as mail, which nobody takes back',
+    fact: 'They leave as mail, which cannot be taken back',
     done: (deliveries) => `${deliveries} released. ${soon}`,
   },
   {
@@ -145,7 +145,7 @@ async function run(
   const { seen, changed, inFlight, retried } = total
   const heard = retried.length > 0 && (await askAppliance(place, { retry: retried })) !== undefined
   if (place.json) return sayJson({ changed, inFlight, unchanged: seen - changed - inFlight })
-  if (seen === 0) return say('Nothing that waits fits')
+  if (seen === 0) return say('No waiting delivery matches')
   const { done, told = done } = change
   const words = heard ? told : done
   say(words(`${numbered(changed)} ${changed === 1 ? 'delivery is' : 'deliveries are'}`))

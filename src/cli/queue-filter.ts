@@ -79,5 +79,5 @@ function ageMs(text: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text)
   const unit = unitMs[match?.[2] ?? '']
   if (unit !== undefined) return Number(match?.[1]) * unit
-  throw new InvalidArgumentError('It is a number and a unit: 90s, 30m, 2h, 3d.')
+  throw new InvalidArgumentError('It must be a number and a unit: 90s, 30m, 2h, 3d.')
 }

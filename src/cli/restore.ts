@@ -37,11 +37,12 @@ const rows: readonly CommandRow[] = [
   $ posthorn restore posthorn-20261122T030000000Z.tar.gz --to /var/lib/posthorn
   $ posthorn queue held                      then: what waited when the backup was made
 
-A database that is there makes way after a question, or --yes, and is kept beside; --dry-run says what is in the
-backup. Everything is checked before it gets its place; if the command is ended before that, run it again. What waited
-at the time of the backup may have been sent since: the next start holds it, and nothing of it leaves before
-'posthorn queue release'; webhooks go out by 'posthorn webhook replay ID --failed' alone. What came in since
-is not there: mail, unsubscribes, bounces.`,
+A database that is there is replaced after a question, or with --yes, and the old one is kept beside
+it; --dry-run says what is in the backup. Everything is checked before it replaces anything; if the
+command is ended before that, run it again. What waited at the time of the backup may have been sent
+since: the next start holds it, and nothing of it leaves before 'posthorn queue release'; webhooks go
+out only by 'posthorn webhook replay ID --failed'. What came in after the backup is not in it: mail,
+unsubscribes, bounces.`,
     run: runRestore,
   },
 ]
@@ -111,7 +112,7 @@ function restoringOf(to: string, database: Stats | undefined, manifest?: Manifes
           ]),
       database === undefined
         ? 'No database is there yet'
-        : `The database that is there (${shownBytes(database.size)}, written ${shownTime(database.mtimeMs)}) makes way, and is kept beside it`,
+        : `The database that is there (${shownBytes(database.size)}, written ${shownTime(database.mtimeMs)}) is replaced, and the old one is kept beside it`,
     ],
     counts: {
       ...{ dataDir: to, databaseBytes: database?.size ?? null },

@@ -32,7 +32,7 @@ const domainName = 'example.test'
 
 /** Settings under which no mail leaves the machine. */
 export function sandboxSettings(ports: Partial<SandboxPorts>): string {
-  return `# Written by 'posthorn init --sandbox': mail goes to the built-in inbox alone.
+  return `# Written by 'posthorn init --sandbox': mail goes only to the built-in inbox.
 # All settings: config/posthorn.example.toml
 
 [http.private]
@@ -69,7 +69,7 @@ export function setUpSandbox(
   return withStore(place, async (deps) => {
     const accounts = await listAccounts(deps.store.read)
     const there = accounts.find(({ name }) => name === accountName)
-    tell(`Account "${accountName}": ${there ? 'is there, kept' : 'made'}`)
+    tell(`Account "${accountName}": ${there ? 'exists and is kept' : 'made'}`)
     const { id: accountId } = there ?? (await makeAccount(deps, place))
     tell(`Domain ${domainName}: ${await trustDomain(deps, place, accountId)}`)
     const { apiKey, replaced } = await renewKey(deps, accountId)
@@ -90,7 +90,7 @@ async function makeAccount(deps: CliDeps, place: CommandPlace) {
 async function trustDomain(deps: CliDeps, place: CommandPlace, accountId: string): Promise<string> {
   const domains = await listDomains(deps.store.read, accountId)
   const there = domains.find(({ name }) => name === domainName)
-  if (there?.trusted) return 'is there, kept'
+  if (there?.trusted) return 'exists and is kept'
   if (there === undefined) {
     const key = openApplianceKey(applianceKeyFile(place.dataDir))
     await addDomain({ ...deps, key }, accountId, domainName, { trust: true })

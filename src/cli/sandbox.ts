@@ -22,7 +22,7 @@ Example:
     .action(async (options: { forTests?: boolean; port: number }) => {
       if (options.forTests !== true) {
         throw new OperatorError(
-          "A sandbox to try Posthorn out is bin/quickstart; 'posthorn sandbox --for-tests' starts one for tests",
+          "To try Posthorn out, run bin/quickstart; 'posthorn sandbox --for-tests' starts one for tests",
         )
       }
       const { endOfTests, openTestSandbox } = await import('./sandbox-for-tests.js')

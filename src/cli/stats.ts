@@ -113,5 +113,5 @@ function nameOf(group: StatsGroup, name: Stats['groupBy'][number]): string {
 function limit(text: string): number {
   const count = Number(text)
   if (/^\d{1,3}$/.test(text) && count >= 1 && count <= maxLimit) return count
-  throw new InvalidArgumentError(`It is a number from 1 to ${maxLimit}.`)
+  throw new InvalidArgumentError(`It must be a number from 1 to ${maxLimit}.`)
 }

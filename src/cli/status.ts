@@ -20,7 +20,7 @@ export function statusCommand(program: Command): void {
   program
     .command('status')
     .description(
-      'how the appliance is, on one screen; status 1 when something burns, 3 when it does not run',
+      'how the appliance is, on one screen; status 1 when something is urgent, 3 when it does not run',
     )
     .addHelpText(
       'after',
@@ -30,7 +30,7 @@ Examples:
   $ posthorn status --json | jq -r '.troubles[] | select(.burning) | .fix'
   $ watch -n 10 posthorn status
 
-Exit status: 0 all is well, or nothing burns; 1 something burns (marked with !); 3 no appliance runs on this
+Exit status: 0 all is well, or nothing is urgent; 1 something is urgent (marked with !); 3 no appliance runs on this
 data directory, and what is shown is what the database knows. Rates are of the running appliance, which
 begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doctor' asks the world.`,
     )

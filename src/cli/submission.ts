@@ -100,7 +100,8 @@ const keyOf = ({ key_last4, accountId }: SubmissionSession) =>
   key_last4 === null ? (accountId === null ? '-' : 'trusted') : `…${key_last4}`
 
 function whole(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  if (!/^[1-9]\d{0,4}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 

@@ -91,7 +91,7 @@ const rows: readonly CommandRow[] = [
     options: [
       ...askOptions(),
       accountOption(),
-      reasonOption('take back this one alone (default: all)'),
+      reasonOption('take back only this one (default: all)'),
     ],
     help: `Example:
   $ posthorn suppression remove ada@example.com --reason bounce
@@ -268,7 +268,7 @@ const importOf = (account: string, { added, known, faults }: SuppressionImportCo
   to: `suppress ${counted(added, 'address', 'addresses')} in "${account}"`,
   facts: [
     `Lines that are known already: ${known}; that cannot be read: ${faults}`,
-    'They are let go again one by one alone',
+    'They can be removed again only one by one',
   ],
   counts: { added, known, faults },
   how: 'mild',
@@ -290,7 +290,8 @@ function addressOf(given: string): string {
 }
 
 function count(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 

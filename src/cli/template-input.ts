@@ -23,7 +23,8 @@ export function readVariables(options: { var?: string[]; vars?: string }): Recor
 }
 
 export function versionNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.')
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 

@@ -153,11 +153,11 @@ const keyOf: Record<SortBy, string> = { connections: 'c', waiting: 'w', site: 's
 function seconds(text: string): number {
   const value = Number(text)
   if (text !== '' && value >= 1 && value <= 60) return value
-  throw new InvalidArgumentError('It is a number of seconds from 1 to 60.')
+  throw new InvalidArgumentError('It must be a number of seconds from 1 to 60.')
 }
 
 function sorting(text: string): SortBy {
   const found = sortings.find((name) => name === text)
   if (found !== undefined) return found
-  throw new InvalidArgumentError(`It is one of ${sortings.join(', ')}.`)
+  throw new InvalidArgumentError(`It must be one of ${sortings.join(', ')}.`)
 }

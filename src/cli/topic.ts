@@ -48,7 +48,7 @@ async function runAdd(name: string, options: Options, command: Command): Promise
     return createTopic(deps, id, { name, description, position: Number(position) })
   })
   if (place.json) return sayJson(shown(made))
-  say(`Topic "${made.name}" is there: ${made.id}`)
+  say(`Topic "${made.name}" is made: ${made.id}`)
 }
 
 async function runList(options: Options, command: Command): Promise<void> {

@@ -298,5 +298,5 @@ function showInstalled({ json, dataDir }: CommandPlace, layout: Layout) {
 function seconds(text: string): number {
   const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
   if (number >= 1) return number
-  throw new InvalidArgumentError('It is a whole number of seconds from 1 on.')
+  throw new InvalidArgumentError('It must be a whole number of seconds, 1 or more.')
 }

@@ -100,8 +100,8 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'operator <email>',
-    about: 'make somebody an operator of this appliance; they log in anew',
-    options: [new Option('--remove', 'they are one no longer')],
+    about: 'make somebody an operator of this appliance; they have to log in again',
+    options: [new Option('--remove', 'take the rights of an operator from them')],
     help: 'Example:\n  $ posthorn user operator eve@example.com --remove',
     run: runOperator,
   },
@@ -194,7 +194,11 @@ async function runFirst(_options: unknown, command: Command): Promise<void> {
   const path = await withStore(place, ({ store, clock }) =>
     store.write((tx) => makeSetupLink(tx, clock.now())),
   )
-  sayLink(place, path, 'It is good once, for a day; one that was made before is good no longer.')
+  sayLink(
+    place,
+    path,
+    'It is good once, for a day; a link that was made before does not work any more.',
+  )
 }
 
 async function runReset(email: string, { mfa }: { mfa?: true }, command: Command): Promise<void> {
@@ -233,7 +237,7 @@ async function runDisable(email: string, _options: unknown, command: Command): P
   const place = placeOf(command)
   await withPerson(place, email, disablePerson)
   if (place.json) return sayJson({ email, disabled: true })
-  say(`${email} cannot log in any more; 'posthorn user enable' turns it back`)
+  say(`${email} cannot log in any more; 'posthorn user enable' lets them in again`)
 }
 
 async function runEnable(email: string, _options: unknown, command: Command): Promise<void> {

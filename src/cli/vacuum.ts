@@ -8,7 +8,7 @@ export function databaseCommands(program: Command): void {
 
   database
     .command('vacuum')
-    .description('write the database anew without its free pages, while no appliance runs')
+    .description('write the database again without its free pages, while no appliance runs')
     .addHelpText(
       'after',
       `

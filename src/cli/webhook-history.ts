@@ -34,7 +34,7 @@ export const webhookHistoryRows: readonly CommandRow[] = [
     about: 'send a delivery again, the same bytes; a range of them; or all that did not arrive',
     options: [
       accountOption(),
-      new Option('--failed', 'all that failed or was set aside; with --to of these alone'),
+      new Option('--failed', 'all that failed or was set aside; with --to only of these'),
       new Option('--to <delivery>', 'those up to this one too'),
     ],
     help: `What waits for its next attempt goes out by itself and is not queued again: 'posthorn webhook deliveries' shows it.\n\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} 4711 --to 4720\n  $ posthorn webhook replay ${exampleId} --failed`,

@@ -119,7 +119,7 @@ async function runAdd(url: string, options: Options, command: Command): Promise<
   })
   if (place.json) return sayJson({ ...shown(made), secret: made.secret })
   say(made.secret)
-  remark(`Endpoint ${made.id} is there; the line above is its secret. ${keep}`)
+  remark(`Endpoint ${made.id} is made; the line above is its secret. ${keep}`)
 }
 
 async function runList(options: Options, command: Command): Promise<void> {
@@ -242,7 +242,7 @@ async function runDelete(
       to: `delete the webhook ${found.url}`,
       facts: [
         `Requests that wait and are then not sent: ${requests.waiting}`,
-        `Requests whose log goes, so that they cannot be replayed: ${requests.kept}`,
+        `Requests that are deleted from the log, so that they cannot be replayed: ${requests.kept}`,
       ],
       counts: { id: found.id, url: found.url, ...requests },
       how: 'moderate',

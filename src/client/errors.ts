@@ -93,7 +93,7 @@ export class QuotaError extends PosthornError {
   readonly used: number | undefined = this.#number('used') ?? this.#number('dailySent')
   /** Of a batch: for how many recipients mail could be sent now. */
   readonly canSend: number | undefined = this.#number('canSend')
-  /** Of `daily`: when the count starts anew, ISO 8601. */
+  /** Of `daily`: when the count starts again, ISO 8601. */
   readonly resetsAt: string | undefined = (this.body as { resetsAt?: string }).resetsAt
   /** Of `sendMany`: the index of the first item that was not sent. */
   stoppedAt: number | undefined

@@ -29,7 +29,7 @@ export interface ApplicationError {
 
 /** Exactly one of `content` and `url`. */
 export interface Attachment {
-  /** The name alone, without a path: at most 255 bytes, no control characters, none that turn the direction of the text around */
+  /** Only the name, without a path: at most 255 bytes, no control characters, none that turn the direction of the text around */
   filename: string
   /** The file in base64 (RFC 4648 §4); line ends in it count for nothing */
   content?: string | undefined
@@ -44,7 +44,7 @@ export interface Attachment {
 }
 
 export interface Automation {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** For people */
   name: string
@@ -74,7 +74,7 @@ export interface Automation {
   updatedAt: string
 }
 
-/** What is not given stays; steps and connections are replaced wholly. */
+/** What is not given stays; steps and connections are replaced as a whole. */
 export interface AutomationChanges {
   /** For people */
   name?: string | null | undefined
@@ -111,7 +111,7 @@ export interface AutomationCreated {
 }
 
 export interface AutomationDetail {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** For people */
   name: string
@@ -168,9 +168,9 @@ export interface AutomationDetail {
 }
 
 export interface AutomationEnabled {
-  /** As asked for */
+  /** The id that the request named */
   id: string
-  /** As it is now */
+  /** As it is after the request */
   status: string
   /** For people */
   message: string
@@ -184,13 +184,13 @@ export interface AutomationEnabled {
 }
 
 export interface AutomationRun {
-  /** Stays the same */
+  /** Never changes */
   id: string
-  /** Of which automation */
+  /** The automation of the run */
   automationId: string
-  /** In which of its versions */
+  /** The version of the automation in which it runs */
   version: number
-  /** Of which contact; null once deleted */
+  /** The contact; null once it is deleted */
   contactId: string | null
   /** The contact's address */
   email: string | null
@@ -239,9 +239,9 @@ export interface AutomationRuns {
 }
 
 export interface AutomationState {
-  /** As asked for */
+  /** The id that the request named */
   id: string
-  /** As it is now */
+  /** As it is after the request */
   status: string
   /** For people */
   message: string
@@ -327,7 +327,7 @@ export interface Broadcast {
 export interface BroadcastAudience {
   /** Whom it is for */
   listId: string
-  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
+  /** Who has left the topic gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
 }
 
@@ -356,7 +356,7 @@ export interface BroadcastChanges {
   replyTo?: string | readonly string[] | null | undefined
   /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
   headers?: Record<string, string> | null | undefined
-  /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
+  /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
   /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
   attachments?: readonly Attachment[] | null | undefined
@@ -396,9 +396,9 @@ export interface BroadcastDetail {
   from: string
   /** Where answers go */
   replyTo: string[]
-  /** Those that were given */
+  /** The headers that were given */
   headers: Record<string, string>
-  /** What goes with it, without the bytes */
+  /** The attachments, without their bytes */
   attachments: EmailAttachment[]
   /** Those of its mails */
   tags: Tag[]
@@ -620,7 +620,7 @@ export interface ContactAdded {
 export interface ContactList {
   /** For listId */
   id: string
-  /** Names need not differ */
+  /** Two lists may have the same name */
   name: string
   /** How many contacts are on it */
   contactCount: number
@@ -631,7 +631,7 @@ export interface ContactList {
 export interface ContactListCreated {
   /** For listId */
   id: string
-  /** Names need not differ */
+  /** Two lists may have the same name */
   name: string
 }
 
@@ -705,13 +705,13 @@ export interface DmarcSource {
 }
 
 export interface Domain {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** As A-labels, in lower case */
   name: string
   /** Only a verified one is sent from */
   status: 'pending' | 'verified' | (string & {})
-  /** Verified by the operator's word, whatever the DNS says */
+  /** Verified because the operator said so, whatever the DNS says */
   trusted: boolean
   /** Whether bounces come back by a host of its own */
   returnPath: boolean
@@ -764,13 +764,13 @@ export interface DomainDeleted {
 }
 
 export interface DomainDetail {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** As A-labels, in lower case */
   name: string
   /** Only a verified one is sent from */
   status: 'pending' | 'verified' | (string & {})
-  /** Verified by the operator's word, whatever the DNS says */
+  /** Verified because the operator said so, whatever the DNS says */
   trusted: boolean
   /** Whether bounces come back by a host of its own */
   returnPath: boolean
@@ -831,7 +831,7 @@ export interface DomainDmarc {
   reporters: {
     /** Who reports */
     name: string
-    /** The domain whose signature bears it out; empty: nobody's */
+    /** The domain whose DKIM signature the report carries; empty if it is not signed */
     proof: string
     /** How many */
     reports: number
@@ -870,13 +870,13 @@ export interface DomainNotVerified {
 }
 
 export interface DomainVerification {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** As A-labels, in lower case */
   name: string
   /** Only a verified one is sent from */
   status: 'pending' | 'verified' | (string & {})
-  /** Verified by the operator's word, whatever the DNS says */
+  /** Verified because the operator said so, whatever the DNS says */
   trusted: boolean
   /** Whether bounces come back by a host of its own */
   returnPath: boolean
@@ -954,7 +954,7 @@ export interface Email {
   openedAt: string | null
   /** The first click */
   clickedAt: string | null
-  /** When it shall leave or should have left */
+  /** When it is, or was, to leave */
   scheduledAt: string | null
   /** When the first attempt began */
   sentAt: string | null
@@ -966,31 +966,31 @@ export interface Email {
   provider: 'primary' | 'failover' | (string & {})
   /** Where answers go */
   replyTo: string[]
-  /** Those that were given */
+  /** The headers that were given */
   headers: Record<string, string>
-  /** What goes with it, without the bytes */
+  /** The attachments, without their bytes */
   attachments: EmailAttachment[]
   /** As given */
   metadata: Record<string, unknown> | null
   /** Text, HTML and attachments were deleted, as they were as old as the operator keeps them; then `attachments` is empty */
   contentDeleted: boolean
-  /** All that the account sends waits, or some of this mail, until the operator lets it go */
+  /** All that the account sends waits, or some of this mail, until the operator releases it */
   held: {
     /** Null where the whole account is stopped */
     since: string | null
     /** Why, in a sentence */
     reason: string
   } | null
-  /** Each with its own fate, in the order given */
+  /** What became of the mail for each recipient, in the order given */
   recipients: EmailRecipient[]
 }
 
 export interface EmailAttachment {
   /** As given */
   filename: string
-  /** As given, or as the name says */
+  /** As it was given, or as the name of the file suggests */
   contentType: string
-  /** Bytes, as they are */
+  /** Size in bytes, not in base64 */
   size: number
   /** As given */
   contentId: string | null
@@ -1016,7 +1016,7 @@ export interface EmailList {
 }
 
 export interface EmailQueued {
-  /** Of the email */
+  /** The id of the email */
   id: string
   /** For people */
   message: string
@@ -1037,7 +1037,7 @@ export interface EmailRecipient {
   reply: string | null
   /** Of the last attempt, or of the end */
   updatedAt: string | null
-  /** It waits until the operator lets it go */
+  /** It waits until the operator releases it */
   held: {
     /** Null where the whole account is stopped */
     since: string | null
@@ -1047,7 +1047,7 @@ export interface EmailRecipient {
 }
 
 export interface EmailScheduled {
-  /** Of the email */
+  /** The id of the email */
   id: string
   status: 'scheduled'
   /** In UTC */
@@ -1090,7 +1090,7 @@ export interface EmailSummary {
   openedAt: string | null
   /** The first click */
   clickedAt: string | null
-  /** When it shall leave or should have left */
+  /** When it is, or was, to leave */
   scheduledAt: string | null
   /** When the first attempt began */
   sentAt: string | null
@@ -1141,7 +1141,7 @@ export interface Forbidden {
 }
 
 export interface Gone {
-  /** What is gone */
+  /** The id of what was deleted */
   id: string
   deleted: true
   /** For people */
@@ -1340,7 +1340,7 @@ export interface InvalidSender {
 }
 
 export interface Key {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** For people */
   name: string
@@ -1348,7 +1348,7 @@ export interface Key {
   last4: string
   /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
   scope: 'full' | 'sending' | 'read' | (string & {})
-  /** The sender domains of a sending key, which sees their mails alone */
+  /** The sender domains of a sending key, which sees only the mails from them */
   domains: string[] | null
   /** Addresses and CIDR ranges that its requests come from */
   networks: string[] | null
@@ -1372,7 +1372,7 @@ export interface KeyChanges {
 }
 
 export interface KeyCreated {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** For people */
   name: string
@@ -1380,7 +1380,7 @@ export interface KeyCreated {
   last4: string
   /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
   scope: 'full' | 'sending' | 'read' | (string & {})
-  /** The sender domains of a sending key, which sees their mails alone */
+  /** The sender domains of a sending key, which sees only the mails from them */
   domains: string[] | null
   /** Addresses and CIDR ranges that its requests come from */
   networks: string[] | null
@@ -1390,7 +1390,7 @@ export interface KeyCreated {
   createdAt: string
   /** To the minute */
   lastUsedAt: string | null
-  /** The key itself, this once; null in a repeat with the same Idempotency-Key */
+  /** The key itself, shown only this once; null in a repeat with the same Idempotency-Key */
   key: string | null
 }
 
@@ -1438,7 +1438,7 @@ export interface MarketingUsage {
   /** Campaign mails counted this month */
   sentThisMonth: number
   unlimitedSends: boolean
-  /** When the count starts anew */
+  /** When the count starts again */
   periodEnd: string
   /** No campaign mail leaves */
   paused: boolean
@@ -1509,14 +1509,14 @@ export interface NewBroadcast {
   subject: string
   /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
   html: string
-  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
+  /** Who has left the topic gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
   /** For yourself; recipients never see it */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
   /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
   headers?: Record<string, string> | null | undefined
-  /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
+  /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
   /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
   attachments?: readonly Attachment[] | null | undefined
@@ -1540,7 +1540,7 @@ export interface NewContact {
 }
 
 export interface NewContactList {
-  /** Names need not differ */
+  /** Two lists may have the same name */
   name: string
 }
 
@@ -1574,12 +1574,12 @@ export interface NewEvents {
     payload?: object | null | undefined
     /** When it happened; older than 24 hours it starts nothing, and more than 5 minutes ahead is a 422 */
     occurredAt?: string | Date | null | undefined
-    /** As the header `Idempotency-Key`, of this event alone */
+    /** Like the header `Idempotency-Key`, but for this event only */
     idempotencyKey?: string | null | undefined
   }[]
 }
 
-/** Other fields are refused: a limit that is misspelt would be none. */
+/** Other fields are refused, because a limit whose name is misspelt would limit nothing. */
 export interface NewKey {
   /** For people */
   name: string
@@ -1703,7 +1703,7 @@ export interface OpenApi {
 
 export interface OptOuts {
   topic: {
-    /** As asked for */
+    /** The id that the request named */
     id: string
     /** Shown to recipients; unique within the account, whatever its case */
     name: string
@@ -1765,7 +1765,7 @@ export interface RenderedTemplate {
 }
 
 export interface RunState {
-  /** As asked for */
+  /** The id that the request named */
   id: string
   /** `cancelled` */
   status: string
@@ -1781,14 +1781,14 @@ export type Send = {
   to: string | readonly string[]
   cc?: string | readonly string[] | null | undefined
   bcc?: string | readonly string[] | null | undefined
-  /** The template's; those that it uses within `if`, `unless` and `case` alone may be missing; at most 256 KiB as JSON */
+  /** The template's; those that it uses only within `if`, `unless` and `case` may be missing; at most 256 KiB as JSON */
   variables?: object | null | undefined
   /** Made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
   text?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
   /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
   headers?: Record<string, string> | null | undefined
-  /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
+  /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
   /** When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
@@ -1830,7 +1830,7 @@ export interface ServiceUnavailable {
 }
 
 export interface Simulation {
-  /** As asked for */
+  /** The id that the request named */
   automationId: string
   /** Of the automation as it is kept; null for steps that were given */
   version: number | null
@@ -2067,7 +2067,7 @@ export interface SuppressedAddress {
     at: string
     /** What */
     kind: string
-    /** What is known beside: by whom, by which mail */
+    /** What else is known: who did it, and which mail it came from */
     detail: Record<string, unknown>
   }[]
 }
@@ -2181,7 +2181,7 @@ export interface TemplateSaved {
   textBody: string | null
   /** When this version was saved */
   savedAt: string
-  /** Whose next mails are made of it */
+  /** Live runs whose next mails are made of this template */
   automations: {
     /** The automation */
     id: string
@@ -2252,14 +2252,14 @@ export interface TestBroadcast {
   subject: string
   /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
   html: string
-  /** Who has left the topic gets nothing, and unsubscribing leaves this topic alone */
+  /** Who has left the topic gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
   /** For yourself; recipients never see it */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
   /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
   headers?: Record<string, string> | null | undefined
-  /** Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
+  /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
   /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
   attachments?: readonly Attachment[] | null | undefined
@@ -2297,7 +2297,7 @@ export interface TooManyRecipients {
 }
 
 export interface Topic {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** Shown to recipients; unique within the account, whatever its case */
   name: string
@@ -2386,7 +2386,7 @@ export interface ValidationError {
 }
 
 export interface Webhook {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** Where it is told */
   url: string
@@ -2398,7 +2398,7 @@ export interface Webhook {
   failures: number
   /** When it was switched off */
   disabledAt: string | null
-  /** By whom, or after what */
+  /** Who switched it off, or after what it was switched off */
   disabledBecause: string | null
   /** Until then the secret before the last rotation signs too */
   oldSecretUntil: string | null
@@ -2415,7 +2415,7 @@ export interface WebhookChanges {
 }
 
 export interface WebhookCreated {
-  /** Stays the same */
+  /** Never changes */
   id: string
   /** Where it is told */
   url: string
@@ -2427,13 +2427,13 @@ export interface WebhookCreated {
   failures: number
   /** When it was switched off */
   disabledAt: string | null
-  /** By whom, or after what */
+  /** Who switched it off, or after what it was switched off */
   disabledBecause: string | null
   /** Until then the secret before the last rotation signs too */
   oldSecretUntil: string | null
   /** When it was added */
   createdAt: string
-  /** This once; null in a repeat with the same Idempotency-Key */
+  /** Shown only this once; null in a repeat with the same Idempotency-Key */
   secret: string | null
 }
 
@@ -2493,7 +2493,7 @@ export interface WebhookPayload {
   bcc?: string[]
   /** Of mails with tags, as given */
   tags?: Tag[]
-  /** Of the mail */
+  /** The subject of the mail */
   subject: string
   /** The event without `email.` */
   status: string
@@ -2526,7 +2526,7 @@ export interface WebhookRotation {
 export interface WebhookSecret {
   /** As given */
   id: string
-  /** This once; null in a repeat with the same Idempotency-Key */
+  /** Shown only this once; null in a repeat with the same Idempotency-Key */
   secret: string | null
   /** Until then the secret before the last rotation signs too */
   oldSecretUntil: string | null

@@ -182,7 +182,7 @@ function changesOf(
 ): Partial<Pick<ContactRow, 'first_name' | 'last_name' | 'phone' | 'metadata'>> {
   const merged = metadata && mergedMetadata(known, metadata)
   if (metadata !== undefined && merged === undefined) {
-    const message = `metadata, with what is known already, has over ${maxMetadataBytes} bytes`
+    const message = `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`
     throw new ApiError('validation_error', message)
   }
   return {

@@ -67,7 +67,7 @@ const lineEndsIn = (cell: string) => cell.match(/\r\n|\r|\n/g)?.length ?? 0
 
 function reasonOf(error: CsvError): string {
   if (error.code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed'
-  return 'it is over 2 MiB long; a quote may not be closed'
+  return 'it is over 2 MiB long; perhaps a quote is not closed'
 }
 
 async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

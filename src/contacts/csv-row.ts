@@ -29,7 +29,7 @@ export function readHeader(cells: readonly string[]): Columns | string {
   const keys = names.map((name) => name.toLowerCase())
   if (names.length > maxColumns) return `there are over ${maxColumns} columns`
   const twin = keys.findIndex((key, at) => key !== '' && keys.indexOf(key) !== at)
-  if (twin !== -1) return `the column ${shown(names[twin])} is there twice`
+  if (twin !== -1) return `the column ${shown(names[twin])} is given twice`
   const email = keys.indexOf('email')
   if (email === -1) {
     const found = names.slice(0, shownNames).map(shown).join(', ')
@@ -58,7 +58,7 @@ export function readRow(
   if (cells.some((cell) => cell.includes('\0'))) return 'it has a NUL character'
   // Whatever has slipped, it may have slipped into the wrong column.
   if (cells.length > columns.count && cells.slice(columns.count).some(isFilled)) {
-    return `it has ${cells.length} cells, the header ${columns.count}`
+    return `it has ${cells.length} cells, and the header has ${columns.count}`
   }
   const cell = (at: number | undefined) => (at === undefined ? '' : (cells[at]?.trim() ?? ''))
   const mailbox = parseMailbox(cell(columns.email))

@@ -157,7 +157,7 @@ export async function importContacts(
   }
 }
 
-const tooMuchKnown = `metadata, with what is known already, has over ${maxMetadataBytes} bytes`
+const tooMuchKnown = `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`
 
 /** In the order of lines: what the database refuses is known some batches later than what the file does. */
 function refuseLine(counts: ContactImportCounts, refused: RefusedLine): void {

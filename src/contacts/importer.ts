@@ -133,7 +133,8 @@ function runIn(
       else reject(fromRefusal(message.refusal))
     })
     void gone.then(() => {
-      const message = 'The import was cut short; what was read so far is in. Try it again'
+      const message =
+        'The import was broken off. The rows that were read are imported: send the file again for the others'
       reject(new ApiError('service_unavailable', message, { headers: { 'Retry-After': '5' } }))
     })
     worker.postMessage({ port: port2, job }, [port2])

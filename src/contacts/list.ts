@@ -16,7 +16,7 @@ export interface ContactList {
 
 export const maxListNameLength = 100
 
-/** Names need not differ. `alongside` is written with it. */
+/** Two lists may have the same name. `alongside` is written with it. */
 export async function createList(
   { store, clock }: ContactDeps,
   accountId: string,
@@ -58,7 +58,7 @@ export async function renameList(
 
 function checkedName(name: string): string {
   if (isListName(name)) return name.trim()
-  const message = `name has 1 to ${maxListNameLength} characters and no control characters`
+  const message = `name must have 1 to ${maxListNameLength} characters and no control characters`
   throw new ApiError('validation_error', message)
 }
 
@@ -79,7 +79,8 @@ export async function listLists(read: Read, accountId: string): Promise<ContactL
 /** Throws a 404 unless the account has it. */
 export async function requireList(read: Read, accountId: string, id: string): Promise<ContactList> {
   const row = await listsOf(read, accountId).where('id', '=', id.toLowerCase()).executeTakeFirst()
-  if (row === undefined) throw new ApiError('not_found', 'No such list')
+  if (row === undefined)
+    throw new ApiError('not_found', 'The account has no contact list with this id')
   return toList(row)
 }
 

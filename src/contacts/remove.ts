@@ -26,7 +26,7 @@ export async function removeFromList(
     const list = await requireList(tx, accountId, listId)
     await keepOrigins(tx, list.id, [contactId])
     if (!(await takeOff(tx, list.id, contactId))) {
-      throw new ApiError('not_found', 'No such contact on the list')
+      throw new ApiError('not_found', 'The list has no contact with this id')
     }
     await deleteListless(tx, accountId, [contactId], clock.now())
   })

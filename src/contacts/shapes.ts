@@ -8,11 +8,17 @@ import { phoneNotations, toE164 } from './phone.js'
 /*
  * What requests about contacts look like. Every rule says in its message what it expects.
  */
-export const ListParams = { params: type({ id: Uuid }), notFound: 'No such list' }
-export const ContactsParams = { params: type({ listId: Uuid }), notFound: 'No such list' }
+export const ListParams = {
+  params: type({ id: Uuid }),
+  notFound: 'The account has no contact list with this id',
+}
+export const ContactsParams = {
+  params: type({ listId: Uuid }),
+  notFound: 'The account has no contact list with this id',
+}
 export const ContactParams = {
   params: type({ listId: Uuid, contactId: Uuid }),
-  notFound: 'No such contact on the list',
+  notFound: 'The list has no contact with this id',
 }
 
 export const maxPage = 500
@@ -20,7 +26,9 @@ export const usualPage = 100
 
 export const ContactsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
-  cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
+  cursor: optional(
+    rule<string>('the nextCursor of an earlier answer', (value) => typeof value === 'string'),
+  ),
   email: optional(rule<string>('an address', (value) => typeof value === 'string')),
 })
 

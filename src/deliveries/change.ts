@@ -74,5 +74,5 @@ export async function changeWaiting(
 export function checkedReason(given: string): string {
   const reason = given.trim()
   if (/^\P{Cc}{1,200}$/u.test(reason)) return reason
-  throw new OperatorError('The reason has 1 to 200 characters and no control characters')
+  throw new OperatorError('The reason must have 1 to 200 characters and no control characters')
 }

@@ -11,7 +11,7 @@ import { isInFlight } from './held.js'
 import { hold } from './hold.js'
 
 const perWrite = 200
-const why = 'Given up: it could not be delivered in its time'
+const why = 'Given up: it could not be delivered within the time for which mail is tried'
 
 export interface ExpireDeps {
   store: Store
@@ -50,7 +50,7 @@ export async function expireOverdue(deps: ExpireDeps, signal: AbortSignal): Prom
         stoodAt.set(key, await gateIn(deps, { lane, class: of, accountId }))
       }
       const gate = dueAt <= now ? stoodAt.get(key) : undefined
-      const words = gate === undefined ? why : `${why}. At the end: ${gate}`
+      const words = gate === undefined ? why : `${why}. What it last waited for: ${gate}`
       dying.push({ id, words })
     }
     const { results, faults, left, cause } = await writeApart(store.write, dying, (tx, some) =>
@@ -84,12 +84,18 @@ async function failAll(
 /** What cannot be ended is left to the operator, or it would be tried again for good. */
 async function holdUnending({ store, clock, log }: ExpireDeps, id: number, fault: unknown) {
   const cause = messageOf(fault)
-  const reason = internalReason('its time is over, and it cannot be ended', cause)
+  const reason = internalReason(
+    'the time for which it is tried is over, and it cannot be ended',
+    cause,
+  )
   const now = clock.now()
   const outcome = await writeApart(store.write, [id], (tx) => hold(tx, [id], { reason, now }))
   if (outcome.left.length > 0) throw outcome.cause
   const how = outcome.faults.length > 0 ? 'nor held' : "and is held: 'posthorn queue held'"
-  log.error({ deliveryId: id, cause }, `A delivery whose time is over cannot be ended, ${how}`)
+  log.error(
+    { deliveryId: id, cause },
+    `A delivery that was tried for long enough cannot be ended, ${how}`,
+  )
 }
 
 async function gateIn({ store, gateOf }: ExpireDeps, stream: StreamKey) {

@@ -64,7 +64,7 @@ export function explainWaiting(
       const gate = /^TLS policy of /.test(reply) ? 'tls-policy' : 'deferred'
       return { gate, says: `The last attempt failed for now: ${reply}`, until: dueAt }
     }
-    const says = `Greylisted, the receiver wants it again later: ${reply}`
+    const says = `Greylisted: the receiver asks to be tried again later: ${reply}`
     return { gate: 'greylisted', says, until: dueAt }
   }
   if (around.accountStop !== undefined) {
@@ -72,7 +72,7 @@ export function explainWaiting(
   }
   if (live !== undefined) return { gate: live.gate, says: live.says, until: live.until ?? null }
   if (around.laneInFlight > 0) return { gate: 'lane', says: inLine(delivery, around), until: null }
-  const says = 'It is due, and claimed within half a minute where the appliance runs'
+  const says = 'It is due, and a running appliance takes it within half a minute'
   return { gate: 'due', says, until: null }
 }
 

@@ -21,7 +21,7 @@ const usualDays = 30
 const Question = {
   params: type({ id: Uuid }),
   query: type({ days: optional(QueryInteger(1, keptDays)) }),
-  notFound: 'No such domain',
+  notFound: 'The account has no sending domain with this id',
 }
 
 /** What receivers report of mail in a domain's name. */

@@ -61,7 +61,7 @@ export async function checkJobs({ read, config, clock }: DoctorDeps): Promise<Fi
     }
     if (last?.result !== 'failed' && last?.result !== 'timed out') return []
     const found = `the last run, at ${utcTime(last.beganAt)}, ${last.result}: ${last.error}`
-    return [of.fail(found, `mend the cause and run it again: 'posthorn job run ${name}'`)]
+    return [of.fail(found, `fix the cause and run it again: 'posthorn job run ${name}'`)]
   })
   if (findings.length > 0) return findings
   return [findingsOf('jobs', 'the calendar').ok(`${standings.length} jobs, none failed or overdue`)]

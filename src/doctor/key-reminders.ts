@@ -36,7 +36,7 @@ export async function remindOfKeys(
   const figures = { expiring: expiring.length, unused: unused.length, oldDkim: old.length }
   const more = problems.length - mostTold
   const told = problems.slice(0, mostTold)
-  if (more > 0) told.push(`${more} more keys are to be looked at; mend these first`)
+  if (more > 0) told.push(`${more} more keys are to be looked at; see to these first`)
   const summary =
     problems.length === 0
       ? 'No key has to be replaced'

@@ -84,7 +84,8 @@ function ofHealth(overview: Overview | undefined): Seen[] {
   const fixes = {
     disk: "make room: 'df -h', 'du -xh --max-depth=2 / | sort -h'",
     database: 'look for who holds it (fuser -v posthorn.db) and at the disk (dmesg)',
-    thread: "journalctl -u posthorn -n 100 shows why; 'systemctl restart posthorn' starts all anew",
+    thread:
+      "journalctl -u posthorn -n 100 shows why; 'systemctl restart posthorn' starts everything again",
     queue: "'posthorn queue summary' shows what waits; raise outbound.max_queued if that is right",
     held: "wait for 'posthorn upgrade'; if that was broken off, run it again",
   } as const

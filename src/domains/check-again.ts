@@ -149,7 +149,7 @@ async function use(
 
 const consequences: Readonly<Record<Purpose, string>> = {
   'dkim-rsa': 'Its mail goes on, but nobody can check its signature, and many refuse or junk it.',
-  'dkim-ed25519': 'Its mail is signed by its RSA key alone.',
+  'dkim-ed25519': 'Its mail is signed only by its RSA key.',
   'return-path-mx': "Bounces of its mail come by the appliance's own return path.",
   'return-path-spf': "Bounces of its mail come by the appliance's own return path.",
   tracking: 'Links in its mail lead by the host of the appliance.',

@@ -164,7 +164,8 @@ export async function findDomain(read: Read, accountId: string, name: string): P
 /** The same by its id, as clients name it. */
 export async function domainById(read: Read, accountId: string, id: string): Promise<Domain> {
   const row = await domainsOf(read, accountId).where('id', '=', id).executeTakeFirst()
-  if (row === undefined) throw new ApiError('not_found', 'No such domain')
+  if (row === undefined)
+    throw new ApiError('not_found', 'The account has no sending domain with this id')
   return toDomain(row, await keysOf(read, [row.id]))
 }
 

@@ -49,7 +49,10 @@ export interface DomainRouteDeps extends DomainDeps {
 // A verification asks the DNS some ten questions.
 const looks = { requests: 10, windowMs: 60_000 }
 
-const DomainParams = { params: type({ id: Uuid }), notFound: 'No such domain' }
+const DomainParams = {
+  params: type({ id: Uuid }),
+  notFound: 'The account has no sending domain with this id',
+}
 const Text = rule<string>('a string', (value) => typeof value === 'string')
 const DomainBody = type({ name: Text })
 const Choice = described(enums(['on', 'off', 'default']), 'on, off or default')

@@ -32,7 +32,7 @@ export function readAttachmentFields(
   const ids = new Set<string>()
   for (const { place, contentId } of asked) {
     if (contentId === undefined) continue
-    if (ids.has(contentId)) throw refused(`${place}.contentId: ${contentId} is there twice`)
+    if (ids.has(contentId)) throw refused(`${place}.contentId: ${contentId} is given twice`)
     ids.add(contentId)
   }
   const invitations = asked.filter(({ contentType }) => invitationMethod(contentType))
@@ -97,7 +97,7 @@ function filenameOf(value: unknown, place: string): string {
     throw refused(`${place}: contains a character that turns the direction of the text around`)
   }
   if (/[/\\]/.test(name) || name === '.' || name === '..') {
-    throw refused(`${place}: expected the name alone, without a path`)
+    throw refused(`${place}: expected only the name, without a path`)
   }
   // Python reads a part of what is before a `*`; most readers decode an encoded-word that is none.
   if (name.includes('*') || /=\?[^?]*\?[bq]\?/i.test(name)) {

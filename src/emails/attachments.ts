@@ -136,7 +136,7 @@ export const attachmentsKey = (attachments: readonly NewAttachment[]): string =>
     : JSON.stringify(attachments.map((one) => ({ ...one, content: one.content.sha256 })))
 
 const tooLarge = (maxBytes: number) =>
-  refused(`attachments: over ${maxBytes} bytes together, decoded; more is not taken`)
+  refused(`attachments: over ${maxBytes} bytes together (decoded), and that is the limit`)
 
 /**
  * RFC 4648 §4. Node's decoder passes over what it does not know, and stops at a `=`: a text that
@@ -148,7 +148,7 @@ function decodeBase64(given: string, place: string): Buffer {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   const isWhole = text.length % 4 === 0 && bytes.length === (text.length / 4) * 3 - padding
   if (text.startsWith('data:')) {
-    throw refused(`${place}.content: expected base64 alone, without "data:…;base64," before it`)
+    throw refused(`${place}.content: expected only base64, without "data:…;base64," before it`)
   }
   if (!isWhole || text.includes('-') || text.includes('_')) {
     throw refused(`${place}.content: is not base64 (RFC 4648 §4, with = at its end where needed)`)

@@ -16,7 +16,8 @@ export async function cancelScheduled(
       .where('id', '=', emailId)
       .where('account_id', '=', accountId)
       .executeTakeFirst()
-    if (email === undefined) throw new ApiError('not_found', 'No such email')
+    if (email === undefined)
+      throw new ApiError('not_found', 'The account has no email with this id')
     // Checked inside the write: a claim, which makes it `sending`, is a write too.
     if (email.status !== 'scheduled') {
       const message = `Only a scheduled email can be cancelled; this one is ${email.status}`
@@ -50,7 +51,8 @@ export async function retryEmail(
       .where('id', '=', emailId)
       .where('account_id', '=', accountId)
       .executeTakeFirst()
-    if (email === undefined) throw new ApiError('not_found', 'No such email')
+    if (email === undefined)
+      throw new ApiError('not_found', 'The account has no email with this id')
     const waiting = await tx
       .selectFrom('queue')
       .select(['id', 'lane', 'class', 'last_attempt_at as triedAt'])

@@ -8,11 +8,14 @@ export const maxHeadersBytes = 16 * 1024
 
 /** Why a mail cannot bring these fields itself: it has them otherwise, or whoever delivers it writes them. */
 const refused: readonly { names: RegExp; why: string }[] = [
-  { names: /^from$/, why: 'write "from"' },
-  { names: /^(?:to|cc|bcc)$/, why: 'write "to", "cc" or "bcc"' },
-  { names: /^reply-to$/, why: 'write "replyTo"' },
-  { names: /^subject$/, why: 'write "subject"' },
-  { names: /^date$/, why: 'it is when the mail leaves; write "scheduledAt"' },
+  { names: /^from$/, why: 'use the field "from" of the request' },
+  { names: /^(?:to|cc|bcc)$/, why: 'use the field "to", "cc" or "bcc" of the request' },
+  { names: /^reply-to$/, why: 'use the field "replyTo" of the request' },
+  { names: /^subject$/, why: 'use the field "subject" of the request' },
+  {
+    names: /^date$/,
+    why: 'Posthorn sets it when the mail leaves; use the field "scheduledAt" for a later time',
+  },
   { names: /^sender$/, why: 'the mail is sent by its "from"' },
   { names: /^message-id$/, why: 'Posthorn makes it; the answer to GET /v1/emails/:id has it' },
   {
@@ -82,7 +85,7 @@ function valueFault(name: string, value: string): string | undefined {
   if (value.trim() === '') return 'its value is empty'
   if (Buffer.byteLength(value) > maxHeaderBytes) return `its value is over ${maxHeaderBytes} bytes`
   const isAscii = /^[ -~]*$/.test(value)
-  if (!isAscii && ofIds.test(name.toLowerCase())) return 'its value may have ASCII characters alone'
+  if (!isAscii && ofIds.test(name.toLowerCase())) return 'its value may have only ASCII characters'
   if (isAscii && value.split(' ').some((word) => word.length > longestWord)) {
     return `its value has a word of over ${longestWord} characters, which no line can hold`
   }

@@ -81,7 +81,8 @@ function stillRunning(): ApiError {
   return new ApiError('concurrent_idempotent_request', runningText)
 }
 
-const runningText = 'A request with this Idempotency-Key is still running'
+const runningText =
+  'The first request with this Idempotency-Key is still running; try again in a moment'
 
 /** Undoes what was done under a key that somebody else has got meanwhile. */
 class KeyTaken extends ApiError {
@@ -91,6 +92,6 @@ class KeyTaken extends ApiError {
 }
 
 function usedOtherwise(): ApiError {
-  const message = 'This Idempotency-Key was used with another request body'
+  const message = 'This Idempotency-Key was already used with another request body'
   return new ApiError('invalid_idempotent_request', message)
 }

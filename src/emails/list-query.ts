@@ -56,7 +56,10 @@ const Fields = type(FilterFields)
 export function filterOf(given: Infer<typeof Fields>): EmailFilter {
   const { status, to, from, domain, type, tag, template, messageId, automationId, step } = given
   if (step !== undefined && automationId === undefined) {
-    throw new ApiError('validation_error', 'step goes with automationId, of whose steps it is one')
+    throw new ApiError(
+      'validation_error',
+      'step needs automationId beside it: the automation that has the step',
+    )
   }
   return {
     status: status === undefined ? undefined : [...new Set(status.split(',').filter(isStatus))],

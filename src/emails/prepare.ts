@@ -152,7 +152,7 @@ async function checkTopic(
   if (topicId === undefined) return
   if (type === 'marketing') await findTopic(store.read, accountId, topicId)
   else {
-    const message = 'topicId goes with type "marketing" alone'
+    const message = 'topicId is only for mail of type "marketing"'
     throw new ApiError('validation_error', message, { status: 422 })
   }
 }
@@ -215,7 +215,7 @@ async function contentOf(
     return { subject: subject ?? '', html, text: text ?? null }
   }
   if (slug === undefined || html !== undefined) {
-    const message = 'Exactly one of html and template is needed'
+    const message = 'Exactly one of html and template must be given'
     throw new ApiError('validation_error', message, { status: 422 })
   }
   const template = await findTemplate(deps.store.read, accountId, slug)
@@ -227,7 +227,7 @@ function recipientsFor(type: SendInput['type'], input: SendInput): Recipients {
   const recipients = recipientsOf(input)
   if (type === 'marketing' && recipients.cc.length + recipients.bcc.length > 0) {
     const message =
-      'cc and bcc go with type "transactional" alone: every recipient of marketing mail has an unsubscribe link of their own. Name them all in to, or send each a mail'
+      'cc and bcc are only for mail of type "transactional": every recipient of marketing mail has an unsubscribe link of their own. Put all recipients into to, or send each of them a mail'
     throw new ApiError('validation_error', message, { status: 422 })
   }
   return recipients

@@ -16,7 +16,7 @@ export interface EmailRecord extends EmailSummary {
   attachments: EmailAttachment[]
   /** Text, HTML and attachments are deleted, as they were old enough: `attachments` is empty then. */
   contentDeleted: boolean
-  /** Some of it waits until the operator lets it go: all that the account sends, or this mail. */
+  /** Some of it waits until the operator releases it: all that the account sends, or this mail. */
   held: Held | null
   recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt' | 'held'> & {
     /** The field that the recipient was given in; `to` before `cc` before `bcc`. */
@@ -66,7 +66,7 @@ export async function readEmail(
     .where('emails.id', '=', id)
     .where('emails.account_id', '=', accountId)
     .executeTakeFirst()
-  if (row === undefined) throw new ApiError('not_found', 'No such email')
+  if (row === undefined) throw new ApiError('not_found', 'The account has no email with this id')
   const to = storedTexts(row.to_list)
   const extras = extrasOfRow(row)
   const { cc = [], bcc = [], headers = {}, replyTo = [] } = extras ?? {}

@@ -29,12 +29,14 @@ import {
 
 const maxTold = 1_000
 const maxBatchBytes = 32 * 1024 * 1024
-const EmailId = { params: type({ id: Uuid }), notFound: 'No such email' }
+const EmailId = { params: type({ id: Uuid }), notFound: 'The account has no email with this id' }
 const maxPage = 500
 const usualPage = 100
 const EmailsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
-  cursor: optional(rule<string>('what nextCursor said', (value) => typeof value === 'string')),
+  cursor: optional(
+    rule<string>('the nextCursor of an earlier answer', (value) => typeof value === 'string'),
+  ),
   ...FilterFields,
 })
 const BatchBody = type({
@@ -86,7 +88,8 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   /** Of a key that is limited to domains only their mails exist. */
   const readOwn = async (account: Principal, id: string) => {
     const email = await readEmail(deps.store.read, account.accountId, id, tellDamage(id))
-    if (!mayUse(account, email.from)) throw new ApiError('not_found', 'No such email')
+    if (!mayUse(account, email.from))
+      throw new ApiError('not_found', 'The account has no email with this id')
     return email
   }
 
@@ -171,7 +174,7 @@ const Fields = type({
 /** A mail that a USSD callback asks for: to an address, or to the contact with a phone number. */
 const UssdBody = refine(Fields, 'required', (body) => {
   if (body.to !== undefined || body.phoneNumber !== undefined) return true
-  const message = 'Expected an address where there is no phoneNumber'
+  const message = 'Expected an address, because phoneNumber is absent'
   return { path: ['to'], key: 'to', value: undefined, type: Recipient.type, message }
 })
 

@@ -106,7 +106,7 @@ export const Tags = refine(
   'names',
   (tags) => {
     const names = new Set(tags.map(({ name }) => name))
-    return names.size === tags.length || 'Expected tags of different names'
+    return names.size === tags.length || 'Expected tags with different names'
   },
 )
 
@@ -162,7 +162,7 @@ export type SendInput = Infer<typeof Fields>
 /** A send as a whole: a template brings its own subject, raw HTML needs one. */
 export const SendBody = refine(Fields, 'required', (body) => {
   if (body.subject !== undefined || body.template !== undefined) return true
-  const message = 'Expected a string beside html'
+  const message = 'Expected a string, because html is given'
   return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
 })
 

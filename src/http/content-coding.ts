@@ -9,9 +9,13 @@ export function isGzipped(contentEncoding: string | undefined): boolean {
   if (coding === 'identity') return false
   // RFC 9110 §8.4.1.3: the two names are one coding.
   if (coding === 'gzip' || coding === 'x-gzip') return true
-  throw new ApiError('unsupported_media_type', 'Send the body gzipped or without a coding', {
-    headers: { 'Accept-Encoding': 'gzip' },
-  })
+  throw new ApiError(
+    'unsupported_media_type',
+    'Send the body gzipped, or without a Content-Encoding',
+    {
+      headers: { 'Accept-Encoding': 'gzip' },
+    },
+  )
 }
 
 /** The most that so many gzipped bytes can become: deflate's best is 1,032 to 1. */
@@ -52,7 +56,7 @@ export async function* inflatePieces(
 
 /** What a body over its limit is answered with, as it came or inflated. */
 export const tooLarge = (limitBytes: number) =>
-  new ApiError('validation_error', `The body is over ${limitBytes} bytes`, {
+  new ApiError('validation_error', `The body is larger than ${limitBytes} bytes`, {
     status: 413,
     fields: { max: limitBytes },
   })

@@ -35,7 +35,7 @@ export function readHead(request: NativeRequest, received: Received): Head {
       headers.set(name, value)
     } else if (name === 'content-length' || name === 'transfer-encoding' || name === 'host') {
       // RFC 9112 §6.3, §3.2: who picks one of two lengths or hosts helps request smuggling.
-      fault = { status: 400, message: `Two ${name} headers` }
+      fault = { status: 400, message: `The request has two ${name} headers; expected one` }
     } else {
       headers.set(name, `${earlier}${name === 'cookie' ? ';' : ','} ${value}`)
     }
@@ -73,13 +73,16 @@ function framingFault(headers: Map<string, string>): Fault | undefined {
   const length = headers.get('content-length')
   const coding = headers.get('transfer-encoding')
   if (length !== undefined && coding !== undefined) {
-    return { status: 400, message: 'Both content-length and transfer-encoding' }
+    return {
+      status: 400,
+      message: 'The request has both content-length and transfer-encoding; expected one of them',
+    }
   }
   if (length !== undefined && !/^\d{1,15}$/.test(length)) {
     return { status: 400, message: 'Invalid content-length' }
   }
   if (coding !== undefined && coding !== 'chunked') {
-    return { status: 501, message: 'The only transfer coding understood is chunked' }
+    return { status: 501, message: 'The only transfer-encoding that is supported is chunked' }
   }
   return undefined
 }
@@ -105,5 +108,5 @@ export function declaredBytes(head: Head): number {
 export function hostFault(head: Head, allowedHosts: ReadonlySet<string>): Fault | undefined {
   const host = hostOf(head)
   if (allowedHosts.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return undefined
-  return { status: 421, message: 'This host name is not served here' }
+  return { status: 421, message: 'This server does not serve the host name of the request' }
 }

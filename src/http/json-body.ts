@@ -22,10 +22,14 @@ export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
   if (!isUtf8(bytes)) throw new ApiError('validation_error', 'The body is not valid UTF-8')
   const scanned = bytes.length > unscannedBytes ? scanJson(bytes, maxValues) : asItIs(bytes)
   if (scanned === undefined) {
-    throw new ApiError('validation_error', `The body has more than ${maxValues} values`, {
-      status: 413,
-      fields: { max: maxValues },
-    })
+    throw new ApiError(
+      'validation_error',
+      `The body has more than ${maxValues} JSON values, which is the limit`,
+      {
+        status: 413,
+        fields: { max: maxValues },
+      },
+    )
   }
   let value: unknown
   try {

@@ -293,7 +293,7 @@ function refuseForeign(exchange: Exchange): void {
     site === undefined
       ? origin !== undefined && origin.replace(/^https?:\/\//, '') !== exchange.header('host')
       : site !== 'same-origin' && site !== 'none'
-  if (foreign) throw new ApiError('forbidden', 'This form can only be sent from its own page')
+  if (foreign) throw new ApiError('forbidden', 'This form can only be sent from the page it is on')
 }
 
 function cookie(header: string | undefined, name: string): string | undefined {

@@ -70,7 +70,7 @@ export function noOthers<T, S extends object>(struct: Struct<T, S>): Struct<T, S
       .filter((name) => !names.includes(name))
       .map((name) => ({
         ...{ type: 'never', value: given[name], path: [...path, name] },
-        message: `Expected no field but ${names.join(', ')}`,
+        message: `Expected no fields other than ${names.join(', ')}`,
       })),
   )
 }

@@ -74,7 +74,7 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
   let takeBackAt = 0
   let writing: Promise<void> = Promise.resolve()
   const fail = async (error: unknown) => {
-    log.error({ cause: messageOf(error) }, 'Reports cannot be worked off just now')
+    log.error({ cause: messageOf(error) }, 'Reports cannot be processed right now')
     rung = false
     await sleep(faultPauseMs)
   }

@@ -30,7 +30,9 @@ export function collect(
     let held = 0
     let sizeBytes = 0
     let refusal: Refusal | undefined
-    const place = room.begin(network, () => drop('452 4.3.1 Too much mail at once'))
+    const place = room.begin(network, () =>
+      drop('452 4.3.1 Too much mail at once, try again later'),
+    )
     const release = () => place.leave()
     const drop = (reply: string) => {
       refusal ??= new Refusal(reply)
@@ -45,7 +47,7 @@ export function collect(
       if (stream.sizeExceeded) return drop('552 5.3.4 The message is too large')
       const kept = chunk.subarray(0, keepBytes - held)
       if (kept.length === 0) return
-      if (!place.take(kept.length)) return drop('452 4.3.1 Too much mail at once')
+      if (!place.take(kept.length)) return drop('452 4.3.1 Too much mail at once, try again later')
       held += kept.length
       // A copy: the chunk's memory is the connection's.
       chunks.push(Buffer.from(kept))

@@ -56,7 +56,7 @@ export function makeTransactions(deps: InboundTransactionDeps) {
       const { welcomed, refusedBytes } = courseOf(session)
       welcomed.clear()
       if (session.transaction > maxMessages) {
-        throw new Refusal('421 4.7.0 Enough for one connection')
+        throw new Refusal('421 4.7.0 Too many messages or recipients in one connection')
       }
       // RFC 1870 §6.1: refused before it is sent. Who does not say how large it is may be refused at the dot
       // once: to read mail after mail in vain takes the time of others.

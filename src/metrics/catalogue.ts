@@ -106,7 +106,7 @@ export const catalogue = {
   },
   posthorn_accounts_paused: {
     type: 'gauge',
-    help: 'Accounts that protection or an operator has paused: all of their mail, or marketing alone',
+    help: 'Accounts that protection or an operator has paused: all of their mail, or only marketing',
     labels: ['mail'],
   },
   posthorn_highest_bounce_ratio: {
@@ -171,7 +171,7 @@ export const catalogue = {
   },
   posthorn_automation_blocked: {
     type: 'gauge',
-    help: 'Runs whose mail waits for want of something, by what; held: for an operator',
+    help: 'Runs whose next mail cannot be made now, by what is missing; held: an operator has to release them',
     labels: ['reason'],
   },
   posthorn_automation_oldest_due_seconds: {

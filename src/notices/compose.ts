@@ -36,7 +36,7 @@ export interface Composition {
 // RFC 5322 §2.1.1 wants 78 of a line; a phone shows about half of it.
 const maxSubject = 120
 
-/** Writes a mail of notices: each with what is wrong and what mends it. */
+/** Writes a mail of notices: each with what is wrong and how to fix it. */
 export function composeOperatorMail(given: Composition): OperatorMessage {
   const { host, annex, zone, remarks = [] } = given
   const parts = given.parts.filter(({ notices }) => notices.length > 0)

@@ -90,7 +90,7 @@ export function makeEmergencyMemory(deps: {
       const mail = composeOperatorMail({ host, parts, zone: settings.zone })
       const sent = await sendBy(ways, mail, `notice-${now}`)
       if (!('path' in sent)) {
-        log.error(sent, 'The operator cannot be told: no way took it')
+        log.error(sent, 'The operator cannot be told: every way failed')
         return
       }
       left.push(now)

@@ -46,7 +46,7 @@ export async function tellBurning(deps: TellDeps): Promise<boolean> {
       left > 0
         ? []
         : [
-            'This was the last mail at once for 24 hours: what burns next is in the mail of the day.',
+            'This was the last mail at once for 24 hours: what becomes urgent next is in the mail of the day.',
           ]
     const parts = [{ heading: '', notices: shown(due), shape: 'full' }] as const
     const mail = composeOperatorMail({ ...deps, zone: settings.zone, parts, remarks })

@@ -9,7 +9,7 @@ export const attachments: Schema = {
 }
 
 const filename = text(
-  'The name alone, without a path: at most 255 bytes, no control characters, none that turn the direction of the text around',
+  'Only the name, without a path: at most 255 bytes, no control characters, none that turn the direction of the text around',
   { minLength: 1, examples: ['invoice.pdf'] },
 )
 
@@ -46,8 +46,8 @@ export const attachmentSchemas: Record<string, Schema> = {
   },
   EmailAttachment: closed({
     filename: text('As given'),
-    contentType: text('As given, or as the name says'),
-    size: count('Bytes, as they are'),
+    contentType: text('As it was given, or as the name of the file suggests'),
+    size: count('Size in bytes, not in base64'),
     contentId: orNull(text('As given')),
     disposition: { type: 'string', enum: ['attachment', 'inline'] },
   }),

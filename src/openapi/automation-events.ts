@@ -21,7 +21,7 @@ const accepted = {
 const noSuchContact = refusal(
   'not_found',
   'The account has no contact with this id',
-  'No such contact',
+  'The account has no contact with this id',
 )
 const tooManyContacts = refusal(
   'plan_limit_exceeded',
@@ -30,14 +30,14 @@ const tooManyContacts = refusal(
 )
 const differ = refusal(
   'validation_error',
-  '`contactId` and `email` are of different contacts',
-  'contactId and email are of different contacts',
+  '`contactId` and `email` name different contacts',
+  'contactId and email name different contacts',
   { status: 422 },
 )
 const invalidEvents = refusal(
   'validation_error',
   'Some events are wrong; nothing was taken in',
-  '1 of 2 events are invalid; nothing was taken in',
+  '1 of 2 events are invalid; none of them was taken in',
   {
     status: 422,
     shape: 'InvalidEvents',
@@ -47,7 +47,7 @@ const invalidEvents = refusal(
         items: closed({ index: count('Of the event'), error: text('What is wrong') }),
       },
     },
-    example: { errors: [{ index: 1, error: 'No such contact' }] },
+    example: { errors: [{ index: 1, error: 'The account has no contact with this id' }] },
   },
 )
 

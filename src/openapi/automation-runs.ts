@@ -30,9 +30,13 @@ const why = 'waits for `order.paid` until 3 Dec 10:00 UTC, then branch timeout, 
 export const noSuchAutomation = refusal(
   'not_found',
   'The account has no such automation',
-  'No such automation',
+  'The account has no automation with this id',
 )
-const noSuchRun = refusal('not_found', 'The account has no such run', 'No such run')
+const noSuchRun = refusal(
+  'not_found',
+  'The account has no such run',
+  'The account has no automation run with this id',
+)
 const ended = refusal('conflict', 'The run has ended', 'The run has ended already: it is completed')
 
 /** Contacts on their way through an automation. */

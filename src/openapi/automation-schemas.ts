@@ -73,7 +73,7 @@ const graph: Record<string, Schema> = {
 }
 
 const summary: Record<string, Schema> = {
-  id: uuid('Stays the same'),
+  id: uuid('Never changes'),
   name,
   status,
   version: count('Of what it does now; runs go on in the version in which they began'),
@@ -100,7 +100,11 @@ const started = closed(
 )
 
 const changedState = (description: string) => ({
-  ...{ id: uuid('As asked for'), status: text(description), message: text('For people') },
+  ...{
+    id: uuid('The id that the request named'),
+    status: text(description),
+    message: text('For people'),
+  },
 })
 const stateChange = (description: string) => closed(changedState(description))
 
@@ -129,7 +133,7 @@ export const automationSchemas: Record<string, Schema> = {
           type: 'object',
           properties: {
             ...eventFields,
-            idempotencyKey: text('As the header `Idempotency-Key`, of this event alone', {
+            idempotencyKey: text('Like the header `Idempotency-Key`, but for this event only', {
               pattern: '^[\\x21-\\x7e]{1,255}$',
             }),
           },
@@ -158,7 +162,7 @@ export const automationSchemas: Record<string, Schema> = {
   },
   AutomationChanges: {
     type: 'object',
-    description: 'What is not given stays; steps and connections are replaced wholly.',
+    description: 'What is not given stays; steps and connections are replaced as a whole.',
     properties: { name, ...graph },
   },
   AutomationCreated: closed({
@@ -167,8 +171,8 @@ export const automationSchemas: Record<string, Schema> = {
     status,
     message: text('For people'),
   }),
-  AutomationState: stateChange('As it is now'),
-  AutomationEnabled: closed({ ...changedState('As it is now'), warnings }),
+  AutomationState: stateChange('As it is after the request'),
+  AutomationEnabled: closed({ ...changedState('As it is after the request'), warnings }),
   RunState: stateChange('`cancelled`'),
   Automation: closed(summary),
   AutomationDetail: closed(
@@ -186,10 +190,10 @@ export const automationSchemas: Record<string, Schema> = {
   }),
   AutomationRun: closed(
     {
-      id: uuid('Stays the same'),
-      automationId: uuid('Of which automation'),
-      version: count('In which of its versions'),
-      contactId: orNull(uuid('Of which contact; null once deleted')),
+      id: uuid('Never changes'),
+      automationId: uuid('The automation of the run'),
+      version: count('The version of the automation in which it runs'),
+      contactId: orNull(uuid('The contact; null once it is deleted')),
       email: { type: ['string', 'null'], description: "The contact's address" },
       status: runStatus,
       reason: {
@@ -287,7 +291,7 @@ export const automationSchemas: Record<string, Schema> = {
     },
   }),
   Simulation: closed({
-    automationId: uuid('As asked for'),
+    automationId: uuid('The id that the request named'),
     version: {
       type: ['integer', 'null'],
       description: 'Of the automation as it is kept; null for steps that were given',

@@ -26,7 +26,11 @@ const automation = {
   updatedAt: at,
 }
 const detail = { ...automation, steps, connections, settings: {} }
-const noSuchList = refusal('not_found', 'The account has no such list', 'No such list')
+const noSuchList = refusal(
+  'not_found',
+  'The account has no such list',
+  'The account has no contact list with this id',
+)
 const archived = refusal('conflict', 'It is archived', 'The automation is archived')
 const faults = {
   shape: 'InvalidAutomation',
@@ -40,13 +44,13 @@ const faults = {
       }),
     },
   },
-  example: { errors: [{ key: 'welcome', error: 'No template "welcom"' }] },
+  example: { errors: [{ key: 'welcome', error: 'The account has no template "welcom"' }] },
 } as const
 const invalid = (when: string) =>
   refusal(
     'validation_error',
     when,
-    'The automation is not valid: step "welcome": No template "welcom"',
+    'The automation is not valid: step "welcome": The account has no template "welcom"',
     { status: 422, ...faults },
   )
 const enabled = refusal(
@@ -58,7 +62,7 @@ const enabled = refusal(
 const tooMany = refusal(
   'validation_error',
   '200 automations of the account, or 50 with this event, are enabled',
-  'At most 50 enabled automations may begin with one event',
+  'At most 50 enabled automations may begin with the same event',
   { status: 422 },
 )
 const noPlan = refusal(
@@ -97,7 +101,7 @@ export const automations: Description = {
       answers: [
         {
           status: 201,
-          when: 'It is there',
+          when: 'It was made',
           shape: 'AutomationCreated',
           value: {
             id,
@@ -145,7 +149,14 @@ export const automations: Description = {
         shape: 'AutomationChanges',
         examples: [{ when: 'Another name', value: { name: 'Onboarding' } }],
       },
-      answers: [{ status: 200, when: 'As it is now', shape: 'AutomationDetail', value: detail }],
+      answers: [
+        {
+          status: 200,
+          when: 'As it is after the request',
+          shape: 'AutomationDetail',
+          value: detail,
+        },
+      ],
       refusals: [
         noSuchAutomation,
         enabled,

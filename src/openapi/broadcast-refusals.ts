@@ -12,8 +12,16 @@ import {
 /*
  * Why a campaign is refused.
  */
-export const noSuchList = refusal('not_found', 'No such list or topic', 'No such list')
-export const noSuchCampaign = refusal('not_found', 'No such campaign', 'No such campaign')
+export const noSuchList = refusal(
+  'not_found',
+  'No such list or topic',
+  'The account has no contact list with this id',
+)
+export const noSuchCampaign = refusal(
+  'not_found',
+  'The account has no campaign with this id',
+  'The account has no campaign with this id',
+)
 export const archived = refusal(
   'conflict',
   'The topic is archived',
@@ -22,7 +30,7 @@ export const archived = refusal(
 export const nobody = refusal(
   'validation_error',
   'Nobody is reachable',
-  'Nobody on the list can be reached: it is empty, or all of it is suppressed or has left the topic',
+  'Nobody on the list can be reached: the list is empty, or all its contacts are suppressed or have left the topic',
 )
 export const capReached = refusal(
   'plan_limit_exceeded',

@@ -93,7 +93,7 @@ export const broadcasts: Description = {
         refusal(
           'forbidden',
           '`to` is not one of your own mailboxes',
-          'A test goes to a mailbox of your own: give a "to" on a verified domain of the account',
+          'A test can only be sent to a mailbox of your own: set "to" to an address on a verified domain of the account',
         ),
         refusal(
           'rate_limit_exceeded',

@@ -68,7 +68,7 @@ export const shapeRefusal: RefusalExample = {
 const codingRefusal = refusal(
   'unsupported_media_type',
   'The Content-Encoding is another than gzip',
-  'Send the body gzipped or without a coding',
+  'Send the body gzipped, or without a Content-Encoding',
 )
 
 const jsonRefusals: RefusalExample[] = [
@@ -108,12 +108,17 @@ const bodyRefusals = (maxBodyBytes: number): RefusalExample[] => [
     'The body took too long to arrive',
     { status: 408 },
   ),
-  refusal('validation_error', 'The body is too large', `The body is over ${maxBodyBytes} bytes`, {
-    status: 413,
-    shape: 'TooLarge',
-    fields: { max: count('Bytes that a body may have') },
-    example: { max: maxBodyBytes },
-  }),
+  refusal(
+    'validation_error',
+    'The body is too large',
+    `The body is larger than ${maxBodyBytes} bytes`,
+    {
+      status: 413,
+      shape: 'TooLarge',
+      fields: { max: count('Bytes that a body may have') },
+      example: { max: maxBodyBytes },
+    },
+  ),
 ]
 
 const keyRefusals: RefusalExample[] = [
@@ -138,12 +143,12 @@ const repeatRefusals: RefusalExample[] = [
   refusal(
     'concurrent_idempotent_request',
     'The first request with the key is still running',
-    'A request with this Idempotency-Key is still running',
+    'The first request with this Idempotency-Key is still running; try again in a moment',
   ),
   refusal(
     'invalid_idempotent_request',
     'The key was used for something else',
-    'This Idempotency-Key was used with another request body',
+    'This Idempotency-Key was already used with another request body',
   ),
 ]
 

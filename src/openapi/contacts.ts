@@ -13,15 +13,19 @@ import {
 
 const listId = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 const id = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
-const noSuchList = refusal('not_found', 'The account has no such list', 'No such list')
-const listName = text('Names need not differ', { minLength: 1, maxLength: 100 })
+const noSuchList = refusal(
+  'not_found',
+  'The account has no such list',
+  'The account has no contact list with this id',
+)
+const listName = text('Two lists may have the same name', { minLength: 1, maxLength: 100 })
 const name = (which: string) => text(`${which}; a merge tag of campaigns`, { maxLength: 200 })
 const metadata = {
   type: 'object',
   description: 'Anything, at most 16 KiB as JSON; laid over what is known, key by key',
 }
 const gone = closed({
-  id: uuid('What is gone'),
+  id: uuid('The id of what was deleted'),
   deleted: { const: true },
   message: text('For people'),
 })
@@ -52,7 +56,7 @@ export const contacts: Description = {
   tag: {
     name: 'Contacts',
     description:
-      'The people whom campaigns go to, on lists. One contact an account and address, on any number of lists. Whoever must not be mailed stays so, whatever is deleted and added again.',
+      'The people whom campaigns go to, on lists. One contact an account and address, on any number of lists. An address that must not be mailed stays so, whatever is deleted and added again.',
   },
   schemas: {
     ContactList: closed({
@@ -140,7 +144,7 @@ export const contacts: Description = {
       answers: [
         {
           status: 201,
-          when: 'It is there',
+          when: 'It was made',
           shape: 'ContactListCreated',
           value: { id: listId, name: 'Readers' },
         },
@@ -158,7 +162,7 @@ export const contacts: Description = {
       answers: [
         {
           status: 200,
-          when: 'As it is now',
+          when: 'As it is after the request',
           shape: 'ContactList',
           value: {
             id: listId,
@@ -168,7 +172,13 @@ export const contacts: Description = {
           },
         },
       ],
-      refusals: [refusal('not_found', 'No such list', 'No such list')],
+      refusals: [
+        refusal(
+          'not_found',
+          'The account has no contact list with this id',
+          'The account has no contact list with this id',
+        ),
+      ],
     },
     'DELETE /v1/contacts/lists/:id': {
       id: 'deleteContactList',
@@ -179,7 +189,7 @@ export const contacts: Description = {
       answers: [
         {
           status: 200,
-          when: 'It is gone',
+          when: 'It was deleted',
           shape: 'Gone',
           value: { id: listId, deleted: true, message: 'List and its contacts deleted' },
         },
@@ -262,8 +272,8 @@ export const contacts: Description = {
         noSuchList,
         refusal(
           'validation_error',
-          'The metadata, with what is known already, is too large',
-          'metadata, with what is known already, has over 16384 bytes',
+          'The metadata, together with what is stored already, is too large',
+          'metadata, together with what is stored already, has over 16384 bytes',
         ),
         refusal(
           'plan_limit_exceeded',
@@ -324,7 +334,7 @@ export const contacts: Description = {
         refusal(
           'validation_error',
           'The upload is too large, which no Content-Length told beforehand',
-          'The body is over 67174400 bytes',
+          'The body is larger than 67174400 bytes',
           {
             status: 413,
             shape: 'ImportTooLarge',
@@ -370,7 +380,13 @@ export const contacts: Description = {
           value: { id, deleted: true, message: 'Contact removed from the list' },
         },
       ],
-      refusals: [refusal('not_found', 'No such list, or not on it', 'No such contact on the list')],
+      refusals: [
+        refusal(
+          'not_found',
+          'The account has no contact list with this id, or not on it',
+          'The list has no contact with this id',
+        ),
+      ],
     },
   },
 }

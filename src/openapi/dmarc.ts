@@ -68,7 +68,9 @@ export const dmarcSchemas: Description['schemas'] = {
       type: 'array',
       items: closed({
         name: text('Who reports'),
-        proof: text("The domain whose signature bears it out; empty: nobody's"),
+        proof: text(
+          'The domain whose DKIM signature the report carries; empty if it is not signed',
+        ),
         reports: count('How many'),
       }),
       description: 'The 100 with most reports',
@@ -94,7 +96,7 @@ export const readDomainDmarc: Description['operations'][string] = {
   id: 'getDomainDmarc',
   summary: 'What receivers report of mail in its name',
   description:
-    'DMARC aggregate reports that came to `dmarc@` the host of the appliance, by the address that the mail came from. What nobody has signed anybody can have written: `unproven`.',
+    'DMARC aggregate reports that came to `dmarc@` the host of the appliance, by the address that the mail came from. Anybody can have written a report that nobody has signed: those are counted as `unproven`.',
   params: { id: 'The UUID of the domain' },
   query: {
     days: {

@@ -184,7 +184,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A repeat with the same key and body within 24 hours gets the first answer again and does nothing. JSON that differs in order and white space alone is the same body; of an import the file counts.',
+    'A repeat with the same key and body within 24 hours gets the first answer again and does nothing. JSON that differs only in the order of its fields and in white space is the same body; of an import only the file counts.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
   example: 'order-4711',
 }

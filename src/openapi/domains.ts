@@ -21,7 +21,7 @@ const tracking = {
   trackClicks: { ...choice, description: '`default`: as the account has it' },
 }
 const known = {
-  id: uuid('Stays the same'),
+  id: uuid('Never changes'),
   name,
   status: {
     type: 'string',
@@ -30,7 +30,7 @@ const known = {
   },
   trusted: {
     type: 'boolean',
-    description: "Verified by the operator's word, whatever the DNS says",
+    description: 'Verified because the operator said so, whatever the DNS says',
   },
   returnPath: { type: 'boolean', description: 'Whether bounces come back by a host of its own' },
   dkim: {
@@ -85,7 +85,11 @@ const detail = {
   records: [wanted],
   zone: `${wanted.name}. 3600 IN TXT "${wanted.value}"\n`,
 }
-const noSuchDomain = refusal('not_found', 'The account has no such domain', 'No such domain')
+const noSuchDomain = refusal(
+  'not_found',
+  'The account has no such domain',
+  'The account has no sending domain with this id',
+)
 const noName = invalidField(
   'It is not a domain name',
   '"localhost" is not a domain name, such as example.com',
@@ -202,7 +206,9 @@ export const domains: Description = {
           { when: 'A host for links', value: { trackingHost: 'links.example.com' } },
         ],
       },
-      answers: [{ status: 200, when: 'As it is now', shape: 'DomainDetail', value: detail }],
+      answers: [
+        { status: 200, when: 'As it is after the request', shape: 'DomainDetail', value: detail },
+      ],
       refusals: [noSuchDomain, noName],
     },
     'POST /v1/domains/:id/verify': {
@@ -239,7 +245,7 @@ export const domains: Description = {
       answers: [
         {
           status: 200,
-          when: 'It is gone',
+          when: 'It was deleted',
           shape: 'DomainDeleted',
           value: {
             id,

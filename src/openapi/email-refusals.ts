@@ -62,7 +62,7 @@ export const badCampaignTime = refusal(
 
 export const foreignFields = refusal(
   'validation_error',
-  'Fields that are ours in other letters: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`; or fields of a send that this endpoint does not have',
+  'Fields of ours in another spelling: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`; or fields of a send that this endpoint does not have',
   'This field is not supported: reply_to; write replyTo in place of reply_to. Nothing was sent',
   { status: 422 },
 )
@@ -70,14 +70,14 @@ export const foreignFields = refusal(
 export const refusedHeader = refusal(
   'validation_error',
   'A header that cannot be set',
-  'The header "Subject" cannot be set: write "subject"',
+  'The header "Subject" cannot be set: use the field "subject" of the request',
   { status: 422 },
 )
 
 export const marketingCopies = refusal(
   'validation_error',
   '`cc` or `bcc` on marketing mail',
-  'cc and bcc go with type "transactional" alone: every recipient of marketing mail has an unsubscribe link of their own. Name them all in to, or send each a mail',
+  'cc and bcc are only for mail of type "transactional": every recipient of marketing mail has an unsubscribe link of their own. Put all recipients into to, or send each of them a mail',
   { status: 422 },
 )
 
@@ -129,7 +129,7 @@ export const marketingRefusals: RefusalExample[] = [
   ),
   refusal(
     'account_paused',
-    'Marketing alone is paused',
+    'Only marketing is paused',
     'Marketing is paused because of complaints. The operator has to clear it',
   ),
 ]
@@ -139,7 +139,7 @@ export const quotaRefusals: RefusalExample[] = [
   refusal(
     'monthly_quota_exceeded',
     "The month's mails are used up",
-    '3000 of the 3000 mails of this month are used; the count starts anew on the 1st, UTC',
+    '3000 of the 3000 mails of this month are used; the count starts again on the 1st of the month, UTC',
     {
       fields: { limit: count("The plan's mails a month"), used: count('Used of them'), plan },
       example: { limit: 3_000, used: 3_000, plan: 'Free' },
@@ -148,7 +148,7 @@ export const quotaRefusals: RefusalExample[] = [
   refusal(
     'daily_quota_exceeded',
     "The day's mails are used up",
-    '100 of the 100 mails of today are used; the count starts anew at midnight UTC',
+    '100 of the 100 mails of today are used; the count starts again at midnight UTC',
     {
       fields: {
         dailyLimit: count("The plan's mails a day"),
@@ -171,20 +171,28 @@ export const batchQuotaRefusals: RefusalExample[] = [
   refusal(
     'monthly_quota_exceeded',
     "The month's mails do not suffice",
-    "The batch has 20 mails, each recipient's counted, and 5 can be sent now. 2995 of the 3000 mails of this month are used; the count starts anew on the 1st, UTC",
+    'The batch has 20 mails (one for each recipient), and 5 can be sent now. 2995 of the 3000 mails of this month are used; the count starts again on the 1st of the month, UTC',
     { shape: 'MonthlyQuotaOfBatch', fields: canSend, example: { canSend: 5 } },
   ),
   refusal(
     'daily_quota_exceeded',
     "The day's mails do not suffice",
-    "The batch has 20 mails, each recipient's counted, and 10 can be sent now. 90 of the 100 mails of today are used; the count starts anew at midnight UTC",
+    'The batch has 20 mails (one for each recipient), and 10 can be sent now. 90 of the 100 mails of today are used; the count starts again at midnight UTC',
     { shape: 'DailyQuotaOfBatch', fields: canSend, example: { canSend: 10 } },
   ),
 ]
 
 export const templateRefusals: RefusalExample[] = [
-  refusal('not_found', 'No such template', 'No template "welcome"'),
-  refusal('not_found', 'No such topic', 'No such topic'),
+  refusal(
+    'not_found',
+    'The account has no template with this slug',
+    'The account has no template "welcome"',
+  ),
+  refusal(
+    'not_found',
+    'The account has no topic with this id',
+    'The account has no topic with this id',
+  ),
   refusal(
     'conflict',
     'The topic is archived',
@@ -199,13 +207,13 @@ export const templateRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
     'Both or neither of `html` and `template`',
-    'Exactly one of html and template is needed',
+    'Exactly one of html and template must be given',
     { status: 422 },
   ),
   refusal(
     'validation_error',
     '`topicId` on a transactional mail',
-    'topicId goes with type "marketing" alone',
+    'topicId is only for mail of type "marketing"',
     { status: 422 },
   ),
 ]
@@ -238,7 +246,7 @@ export const invalidItems = refusal(
         {
           index: 1,
           error:
-            'to: Required. Expected an address; subject: Required. Expected a string beside html',
+            'to: Required. Expected an address; subject: Required. Expected a string, because html is given',
         },
         { index: 7, error: 'The sending domain news.example.com is not verified for this account' },
       ],

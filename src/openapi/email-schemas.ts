@@ -79,7 +79,7 @@ export const tag: Schema = {
 export const tags: Schema = {
   type: 'array',
   description:
-    'Yours, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once',
+    'Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once',
   items: shaped('Tag'),
   maxItems: maxTags,
   examples: [[{ name: 'kind', value: 'receipt' }]],
@@ -116,7 +116,7 @@ const send: Schema = {
     html,
     template: text('The slug of a saved template', { examples: ['welcome'] }),
     variables: json(
-      "The template's; those that it uses within `if`, `unless` and `case` alone may be missing",
+      "The template's; those that it uses only within `if`, `unless` and `case` may be missing",
       maxVariablesBytes,
     ),
     text: plainText(
@@ -206,7 +206,7 @@ const summary: Record<string, Schema> = {
   clicksCount: count('Clicks by people'),
   openedAt: orNull(time('The first open')),
   clickedAt: orNull(time('The first click')),
-  scheduledAt: orNull(time('When it shall leave or should have left')),
+  scheduledAt: orNull(time('When it is, or was, to leave')),
   sentAt: orNull(time('When the first attempt began')),
   createdAt: time('When it was accepted'),
   messageId: text('Opaque'),
@@ -222,12 +222,12 @@ export const given = {
   replyTo: { type: 'array', items: text('As given'), description: 'Where answers go' },
   headers: {
     type: 'object',
-    description: 'Those that were given',
+    description: 'The headers that were given',
     additionalProperties: { type: 'string' },
   },
   attachments: {
     type: 'array',
-    description: 'What goes with it, without the bytes',
+    description: 'The attachments, without their bytes',
     items: shaped('EmailAttachment'),
   },
 } satisfies Record<string, Schema>
@@ -242,11 +242,11 @@ const email = closed({
       'Text, HTML and attachments were deleted, as they were as old as the operator keeps them; then `attachments` is empty',
   },
   held: orNull(
-    held('All that the account sends waits, or some of this mail, until the operator lets it go'),
+    held('All that the account sends waits, or some of this mail, until the operator releases it'),
   ),
   recipients: {
     type: 'array',
-    description: 'Each with its own fate, in the order given',
+    description: 'What became of the mail for each recipient, in the order given',
     items: shaped('EmailRecipient'),
   },
 })
@@ -274,7 +274,7 @@ const emailRecipient = closed({
   nextAttemptAt: orNull(time('Null while one is under way, and at the end')),
   reply: orNull(text("The last reply of the recipient's server, word for word")),
   updatedAt: orNull(time('Of the last attempt, or of the end')),
-  held: orNull(held('It waits until the operator lets it go')),
+  held: orNull(held('It waits until the operator releases it')),
 })
 
 export const emailSchemas: Record<string, Schema> = {
@@ -293,9 +293,9 @@ export const emailSchemas: Record<string, Schema> = {
     required: ['emails'],
   },
   Ussd: ussd,
-  EmailQueued: closed({ id: uuid('Of the email'), message: text('For people') }),
+  EmailQueued: closed({ id: uuid('The id of the email'), message: text('For people') }),
   EmailScheduled: closed({
-    id: uuid('Of the email'),
+    id: uuid('The id of the email'),
     status: { const: 'scheduled' },
     scheduledAt: time('In UTC'),
     message: text('For people'),

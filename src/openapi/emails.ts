@@ -48,7 +48,11 @@ const summary = {
   provider: 'primary',
 }
 const params = { id: 'The UUID that the send was answered with' }
-const noSuchEmail = refusal('not_found', 'The account has no such email', 'No such email')
+const noSuchEmail = refusal(
+  'not_found',
+  'The account has no such email',
+  'The account has no email with this id',
+)
 
 export const emails: Description = {
   tag: {
@@ -228,7 +232,7 @@ export const emails: Description = {
     'GET /v1/emails': {
       id: 'listEmails',
       summary: 'List emails, newest first',
-      description: `Those for which all of the filters hold. A page looks at ${maxLooked} mails at most: it may have fewer than \`limit\`, or none, while \`hasMore\` says that there are more.`,
+      description: `The mails that match all of the filters. A page looks at ${maxLooked} mails at most: it may have fewer than \`limit\`, or none, while \`hasMore\` says that there are more.`,
       query: {
         limit: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
         cursor: text('`nextCursor` of the page before; the filters stay the same'),

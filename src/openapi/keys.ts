@@ -30,7 +30,7 @@ const list = (description: string, examples: string[]): Schema => ({
   description,
   examples: [examples],
 })
-const domains = list('The sender domains of a sending key, which sees their mails alone', [
+const domains = list('The sender domains of a sending key, which sees only the mails from them', [
   'example.com',
 ])
 const networks = list('Addresses and CIDR ranges that its requests come from', ['10.0.0.0/24'])
@@ -48,7 +48,7 @@ const given = {
   },
 }
 const known = {
-  id: uuid('Stays the same'),
+  id: uuid('Never changes'),
   name,
   last4: text('Its last four characters, by which people know it'),
   scope,
@@ -69,7 +69,11 @@ const example = {
   createdAt: '2026-11-21T10:00:00.000Z',
   lastUsedAt: null,
 }
-const noSuchKey = refusal('not_found', 'The account has no such key', 'No such key')
+const noSuchKey = refusal(
+  'not_found',
+  'The account has no such key',
+  'The account has no API key with this id',
+)
 const badLimit = invalidField(
   'A limit cannot be read, or limits nothing',
   'The account has no domain "example.com"',
@@ -78,26 +82,27 @@ const badLimit = invalidField(
 const mightier = refusal(
   'forbidden',
   'It could do more than the key that asks',
-  'A key cannot make one that may do more than itself: its networks must be 10.0.0.0/8 or ranges of them',
+  'A key cannot give another key rights that it lacks itself: the networks of the other key must be 10.0.0.0/8 or ranges of them',
 )
 const lastFull = refusal(
   'conflict',
   'It is the last full key',
-  "It is the account's last key of the scope full; make another one first",
+  "This is the account's last key with the scope full; make another full key first",
 )
 
 export const keys: Description = {
   tag: {
     name: 'Keys',
     description:
-      'What applications show to be let in. Only a full key sees and makes keys, and none that may do more than itself.',
+      'What an application sends to show who it is. Only a full key sees and makes keys, and none that may do more than itself.',
   },
   schemas: {
     Key: closed(known),
     Keys: closed({ keys: { type: 'array', items: shaped('Key') } }),
     NewKey: {
       type: 'object',
-      description: 'Other fields are refused: a limit that is misspelt would be none.',
+      description:
+        'Other fields are refused, because a limit whose name is misspelt would limit nothing.',
       properties: { name, ...given },
       required: ['name'],
       additionalProperties: false,
@@ -111,7 +116,9 @@ export const keys: Description = {
     KeyCreated: closed({
       ...known,
       key: orNull(
-        text('The key itself, this once; null in a repeat with the same Idempotency-Key'),
+        text(
+          'The key itself, shown only this once; null in a repeat with the same Idempotency-Key',
+        ),
       ),
     }),
     KeyDeleted: closed({
@@ -149,7 +156,7 @@ export const keys: Description = {
       answers: [
         {
           status: 201,
-          when: 'It is there',
+          when: 'It was made',
           shape: 'KeyCreated',
           value: { ...example, key: 'ph_dGhpcyBpcyBub3QgYSBrZXkgYnV0IGxvb2tzIGxpa2V' },
         },
@@ -172,7 +179,7 @@ export const keys: Description = {
         shape: 'KeyChanges',
         examples: [{ when: 'From anywhere', value: { networks: 'any' } }],
       },
-      answers: [{ status: 200, when: 'As it is now', shape: 'Key', value: example }],
+      answers: [{ status: 200, when: 'As it is after the request', shape: 'Key', value: example }],
       refusals: [noSuchKey, badLimit, mightier, lastFull],
     },
     'DELETE /v1/keys/:id': {
@@ -183,7 +190,7 @@ export const keys: Description = {
       answers: [
         {
           status: 200,
-          when: 'It is gone',
+          when: 'It was deleted',
           shape: 'KeyDeleted',
           value: { id, deleted: true, message: 'Key deleted; requests with it fail from now on' },
         },

@@ -51,7 +51,7 @@ const example = {
 }
 const added = { email: 'ann@example.org', reason: 'manual', detail: 'asked by phone' }
 const shown = { ...example, ...added, emailId: null }
-const noAddress = refusal('not_found', 'It is not an email address', 'No such address')
+const noAddress = refusal('not_found', 'It is not an email address', 'This is not an email address')
 
 export const suppressions: Description = {
   tag: {
@@ -89,7 +89,10 @@ export const suppressions: Description = {
         items: closed({
           at: time('When'),
           kind: text('What', { examples: ['unsubscribed', 'lifted'] }),
-          detail: { type: 'object', description: 'What is known beside: by whom, by which mail' },
+          detail: {
+            type: 'object',
+            description: 'What else is known: who did it, and which mail it came from',
+          },
         }),
       },
     }),
@@ -117,7 +120,8 @@ export const suppressions: Description = {
     'POST /v1/suppressions': {
       id: 'addSuppression',
       summary: 'Suppress an address',
-      description: 'One that is there for the reason stays as it is, but for a wider scope.',
+      description:
+        'A record with the same reason stays as it is, except that its scope can become wider.',
       body: { shape: 'NewSuppression', examples: [{ when: 'By phone', value: added }] },
       answers: [
         { status: 201, when: 'It is suppressed', shape: 'Suppression', value: shown },
@@ -130,7 +134,7 @@ export const suppressions: Description = {
     'POST /v1/suppressions/import': {
       id: 'importSuppressions',
       summary: 'Suppress up to 1,000 addresses',
-      description: 'Those that are no addresses are named, and all others are in.',
+      description: 'The answer names those that are not addresses; all others are suppressed.',
       body: {
         shape: 'NewSuppressions',
         examples: [
@@ -184,7 +188,7 @@ export const suppressions: Description = {
       id: 'removeSuppression',
       summary: 'Let an address be mailed again',
       params,
-      query: { reason: { ...reason, description: 'Take back this one alone; default: all' } },
+      query: { reason: { ...reason, description: 'Take back only this one; default: all' } },
       answers: [
         {
           status: 200,

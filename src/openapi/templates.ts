@@ -33,7 +33,7 @@ const saved = {
   ...fields,
   automations: {
     type: 'array',
-    description: 'Whose next mails are made of it',
+    description: 'Live runs whose next mails are made of this template',
     items: closed({
       id: uuid('The automation'),
       name: text('Its name'),
@@ -64,11 +64,11 @@ const summary = {
 const noSuchTemplate = refusal(
   'not_found',
   'The account has no such template or version',
-  'No template "welcome"',
+  'The account has no template "welcome"',
 )
 const badField = invalidField(
   'A part is empty or too large, or the slug has characters that no slug has',
-  "A template's html is not empty",
+  "A template's html must not be empty",
   'html',
 )
 const badLiquid = refusal(
@@ -184,7 +184,7 @@ export const templates: Description = {
         ],
       },
       answers: [
-        { status: 201, when: 'It is there', shape: 'Template', value: { ...example, version: 1 } },
+        { status: 201, when: 'It was made', shape: 'Template', value: { ...example, version: 1 } },
       ],
       refusals: [
         badField,
@@ -220,7 +220,7 @@ export const templates: Description = {
       answers: [
         {
           status: 200,
-          when: 'It is gone',
+          when: 'It was deleted',
           shape: 'TemplateDeleted',
           value: { slug: 'welcome', deleted: true, message: 'Template and its versions deleted' },
         },

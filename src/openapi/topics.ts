@@ -22,7 +22,11 @@ const example = {
   optedOut: 12,
   createdAt: '2026-11-21T10:00:00.000Z',
 }
-const noSuchTopic = refusal('not_found', 'The account has no such topic', 'No such topic')
+const noSuchTopic = refusal(
+  'not_found',
+  'The account has no such topic',
+  'The account has no topic with this id',
+)
 const taken = refusal(
   'conflict',
   'The name is taken, by an archived topic too',
@@ -37,7 +41,7 @@ export const topics: Description = {
   },
   schemas: {
     Topic: closed({
-      id: uuid('Stays the same'),
+      id: uuid('Never changes'),
       name,
       description,
       position: { type: 'integer', description: position.description },
@@ -60,7 +64,7 @@ export const topics: Description = {
     TopicCreated: closed({ id: uuid('For topicId'), name, message: text('For people') }),
     TopicArchived: closed({ message: text('For people') }),
     OptOuts: closed({
-      topic: closed({ id: uuid('As asked for'), name }),
+      topic: closed({ id: uuid('The id that the request named'), name }),
       optOuts: {
         type: 'array',
         maxItems: 500,
@@ -96,7 +100,7 @@ export const topics: Description = {
       answers: [
         {
           status: 201,
-          when: 'It is there',
+          when: 'It was made',
           shape: 'TopicCreated',
           value: { id, name: 'Offers', message: 'Topic created' },
         },

@@ -27,18 +27,20 @@ const events: Schema = {
   items: { type: 'string', enum: webhookEvents },
 }
 const known = {
-  id: uuid('Stays the same'),
+  id: uuid('Never changes'),
   url: text('Where it is told'),
   events: { type: 'array', items: { type: 'string' }, description: 'What it is told' },
   enabled: { type: 'boolean', description: 'Nothing is queued for one that is not' },
   failures: count('Events in a row that were dropped after their last attempt'),
   disabledAt: orNull(time('When it was switched off')),
-  disabledBecause: orNull(text('By whom, or after what')),
+  disabledBecause: orNull(text('Who switched it off, or after what it was switched off')),
   oldSecretUntil: orNull(time('Until then the secret before the last rotation signs too')),
   createdAt: time('When it was added'),
 }
 const secret = orNull(
-  text('This once; null in a repeat with the same Idempotency-Key', { pattern: '^whsec_' }),
+  text('Shown only this once; null in a repeat with the same Idempotency-Key', {
+    pattern: '^whsec_',
+  }),
 )
 const delivery = {
   id: count('Its number', { minimum: 1 }),
@@ -79,13 +81,21 @@ const payload = {
   timestamp: '2026-11-21T10:00:00.000Z',
   bounceReason: 'Permanent',
 }
-const noSuchWebhook = refusal('not_found', 'The account has no such endpoint', 'No such webhook')
+const noSuchWebhook = refusal(
+  'not_found',
+  'The account has no such endpoint',
+  'The account has no webhook endpoint with this id',
+)
 const badUrl = invalidField(
-  'Nothing may be sent there, or it is no URL of an endpoint',
-  'The URL of an endpoint has no user, no password and no #fragment',
+  'Nothing may be sent to that address, or it is not a URL for an endpoint',
+  'The URL of a webhook endpoint must not have a user, a password or a #fragment',
   'url',
 )
-const isOff = refusal('conflict', 'It is disabled', 'It is disabled, so nothing is sent there')
+const isOff = refusal(
+  'conflict',
+  'It is disabled',
+  'The webhook endpoint is disabled, so nothing is sent to it: enable it first',
+)
 const queued = (value: number) => ({
   status: 200,
   when: 'Queued again',
@@ -182,7 +192,7 @@ export const webhookEndpoints: Description = {
       answers: [
         {
           status: 201,
-          when: 'It is there',
+          when: 'It was made',
           shape: 'WebhookCreated',
           value: { ...endpoint, secret: 'whsec_bm90IGEgc2VjcmV0IGJ1dCBsb29rcyBsaWtlIG9uZQ' },
         },
@@ -211,7 +221,9 @@ export const webhookEndpoints: Description = {
         shape: 'WebhookChanges',
         examples: [{ when: 'Off', value: { enabled: false } }],
       },
-      answers: [{ status: 200, when: 'As it is now', shape: 'Webhook', value: endpoint }],
+      answers: [
+        { status: 200, when: 'As it is after the request', shape: 'Webhook', value: endpoint },
+      ],
       refusals: [noSuchWebhook, badUrl],
     },
     'DELETE /v1/webhooks/:id': {
@@ -221,7 +233,7 @@ export const webhookEndpoints: Description = {
       answers: [
         {
           status: 200,
-          when: 'It is gone',
+          when: 'It was deleted',
           shape: 'WebhookDeleted',
           value: { id, deleted: true, message: 'Webhook deleted, with what was kept of it' },
         },
@@ -318,7 +330,7 @@ export const webhookEndpoints: Description = {
       id: 'replayWebhookDeliveries',
       summary: 'Send a range of deliveries again',
       description:
-        'Those with these numbers and between them, whether they arrived or not, the same bytes each; with `failedOnly` those that did not.',
+        'All deliveries from the first number to the last, whether they arrived or not, each with the same bytes as before; with `failedOnly` only those that did not arrive.',
       params,
       body: {
         shape: 'WebhookReplay',

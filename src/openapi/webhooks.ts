@@ -49,7 +49,7 @@ export const webhookSchemas: Record<string, Schema> = {
         description: 'Likewise; no recipient sees them',
       },
       tags: { type: 'array', items: shaped('Tag'), description: 'Of mails with tags, as given' },
-      subject: text('Of the mail'),
+      subject: text('The subject of the mail'),
       status: text('The event without `email.`'),
       timestamp: time('When it happened; the same at every attempt'),
       messageId: text('Not on `email.opened` and `email.clicked`'),

@@ -34,7 +34,7 @@ const resetMs = 15 * 60_000
 export async function makeSetupLink(tx: Tx, now: number): Promise<string> {
   if (await isAnybodyThere(tx)) {
     throw new OperatorError(
-      "There is somebody who can log in already; 'posthorn user list' shows who, and 'posthorn user reset' makes a link for them",
+      "Somebody can log in already; 'posthorn user list' shows who, and 'posthorn user reset' makes a link for them",
     )
   }
   await tx.deleteFrom('entry_links').where('kind', '=', 'setup').execute()

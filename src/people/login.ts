@@ -63,7 +63,7 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
 
 /** One sentence for all failures: who guesses learns nothing by it. */
 const failedLogIn = () =>
-  new ApiError('validation_error', 'The address and the password do not belong together', {
+  new ApiError('validation_error', 'The address or the password is wrong', {
     status: 422,
   })
 

@@ -157,7 +157,7 @@ export async function setOperator(
 
 function refuseUnproved({ proved_at, email }: UserRow): void {
   if (proved_at !== null) return
-  const message = `It is not sure that ${email} is who logs in: an owner had their link. Hand them one for a new password first ('posthorn user reset ${email}')`
+  const message = `It is not certain that ${email} is the person who logs in, because an owner of an account had their link. Hand them one for a new password first ('posthorn user reset ${email}')`
   throw new ApiError('conflict', message)
 }
 

@@ -211,6 +211,10 @@ function parsed<T extends { id: string }>(answer: string): T {
 }
 
 const notKnown = () =>
-  new ApiError('validation_error', 'This passkey is not known here, or took too long: try again', {
-    status: 422,
-  })
+  new ApiError(
+    'validation_error',
+    'This passkey is not one that you added here, or it took too long: try again',
+    {
+      status: 422,
+    },
+  )

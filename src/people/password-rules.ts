@@ -8,12 +8,14 @@ const mostCharacters = 200
 /** Throws a 422 that says what a password lacks. No rules of composition: length is what counts. */
 export function checkPassword(password: string, whose: { email: string; name: string }): void {
   const length = [...password].length
-  if (length < leastCharacters) throw weak(`A password has at least ${leastCharacters} characters`)
-  if (length > mostCharacters) throw weak(`A password has at most ${mostCharacters} characters`)
+  if (length < leastCharacters)
+    throw weak(`A password must have at least ${leastCharacters} characters`)
+  if (length > mostCharacters)
+    throw weak(`A password may have at most ${mostCharacters} characters`)
   const plain = password.normalize('NFKC').toLowerCase()
   const [localPart = ''] = whose.email.toLowerCase().split('@')
   if (plain === whose.email.toLowerCase() || plain === whose.name.toLowerCase()) {
-    throw weak('A password is neither your address nor your name')
+    throw weak('A password must not be your address or your name')
   }
   const rest = localPart.length >= 4 ? plain.replaceAll(localPart, '') : plain
   if ([...rest].length < 4 || new Set(plain).size < 5 || isSequence(plain) || isCommon(plain)) {

@@ -124,9 +124,13 @@ function makeTurns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
   return async (work) => {
     if (running >= atOnce) {
       if (waiting.length >= mostWaiting) {
-        throw new ApiError('service_unavailable', 'Too many people log in just now', {
-          headers: { 'Retry-After': '10' },
-        })
+        throw new ApiError(
+          'service_unavailable',
+          'Too many people are logging in right now: try again in a minute',
+          {
+            headers: { 'Retry-After': '10' },
+          },
+        )
       }
       // Who wakes it hands its own place on.
       await new Promise<void>((resolve) => waiting.push(resolve))

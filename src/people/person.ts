@@ -25,7 +25,7 @@ export function checkedEmail(email: string): { email: string; address: string } 
 export function checkedPersonName(name: string): string {
   const trimmed = name.trim()
   if (trimmed !== '' && trimmed.length <= 100 && !/\p{Cc}/u.test(trimmed)) return trimmed
-  throw wrong('name', 'A name has 1 to 100 characters and no control characters')
+  throw wrong('name', 'A name must have 1 to 100 characters and no control characters')
 }
 
 /** The row of a new person; `password`: as `Passwords` stores it, null for who gets a link first. */

@@ -59,7 +59,7 @@ export async function renewRecoveryCodes(
   { addressKey }: Visitor,
 ): Promise<string[]> {
   if (user.totp_secret === null) {
-    throw new ApiError('conflict', 'Recovery codes go with an authenticator app: add one first')
+    throw new ApiError('conflict', 'Recovery codes need an authenticator app: add one first')
   }
   return await store.write(async (tx) => {
     const change = { actor: actorOf(user, addressKey), accountId: null, at: clock.now() }

@@ -74,7 +74,7 @@ function noticeOf(
       `"${name}" is paused: ${why}`,
       'All its sends are refused (503) and what is queued waits.',
     ],
-    cleared: [`"${name}" may send again`, 'What waited leaves, and its counts start anew.'],
+    cleared: [`"${name}" may send again`, 'What waited leaves, and its counts start again at 0.'],
   }[action] as [string, string]
   const of = (count: number, mailed: number) =>
     `${count} of ${mailed} (${shownRate(rateOf(count, mailed))})`
@@ -87,7 +87,7 @@ function noticeOf(
     `By: ${who}${note === null ? '' : `: ${note}`}`,
     `Counted: recipients of the last ${Number(days.toFixed(1))} days, since the last clearing`,
     `Bounces: ${of(totals.bounces, totals.recipients)}`,
-    `Complaints: ${of(totals.complaints, totals.recipients)}${totals.unproved ? `, and ${totals.unproved} that nothing proves` : ''}`,
+    `Complaints: ${of(totals.complaints, totals.recipients)}${totals.unproved ? `, and ${totals.unproved} without proof` : ''}`,
     `Marketing: ${of(totals.marketing_bounces, totals.marketing_recipients)} bounced, ${of(totals.marketing_complaints, totals.marketing_recipients)} complained`,
     `Thresholds: ${reason}s warn at ${shownRate(warn / 1e6)}, pause at ${shownRate(pause / 1e6)}`,
   ]

@@ -62,5 +62,5 @@ function checkedNote(note: string | null): string | null {
   const trimmed = note?.trim() ?? ''
   if (trimmed === '') return null
   if (/^\P{Cc}{1,500}$/u.test(trimmed)) return trimmed
-  throw new OperatorError('A note has at most 500 characters and no control characters')
+  throw new OperatorError('A note may have at most 500 characters and no control characters')
 }

@@ -46,7 +46,7 @@ function openPlainly(file: string): number | undefined {
 
 const noHold = (file: string) =>
   new OperatorError(
-    `${file} is not what 'posthorn upgrade' writes: look who made it, and remove it`,
+    `${file} was not written by 'posthorn upgrade': find out what made it, and remove it`,
   )
 
 export const hold = (dataDir: string, name: string): void =>

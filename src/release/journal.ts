@@ -45,7 +45,7 @@ export function readJournal(prefix: string): Journal | undefined {
   const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
   if (is(value, Shape)) return value
   throw new OperatorError(
-    `${file} is of a release that works otherwise: run the 'posthorn upgrade' of the release that wrote it`,
+    `${file} was written by a release that works differently: run the 'posthorn upgrade' of the release that wrote it`,
   )
 }
 

@@ -138,7 +138,7 @@ const actions: Record<SwitchStep, (deps: SwitchDeps, journal: Journal) => Promis
     const why = await judge(deps, to)
     if (why === undefined) return
     throw new OperatorError(
-      `${to} was healthy and is in use, but is no more: ${why}. It may have taken mail, so nothing is put back by itself. Look at 'posthorn status' and the log; 'posthorn upgrade --back' goes back to ${from}`,
+      `${to} was healthy and is in use, but is not healthy any more: ${why}. It may have taken mail, so nothing is put back by itself. Look at 'posthorn status' and the log; 'posthorn upgrade --back' goes back to ${from}`,
     )
   },
 }

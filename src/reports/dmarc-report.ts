@@ -55,7 +55,8 @@ export function readDmarcReport(xml: string): DmarcReport {
     {
       onopentag(tag) {
         const name = localName(tag)
-        if (path.length === 0 && name !== 'feedback') throw new Error('it is not a <feedback>')
+        if (path.length === 0 && name !== 'feedback')
+          throw new Error('its root element is not <feedback>')
         if (path.length >= maxDepth)
           throw new Error(`its elements are nested over ${maxDepth} deep`)
         if (name.length > maxTag) throw new Error('the name of an element is too long')
@@ -167,6 +168,6 @@ const localName = (tag: string) => tag.slice(tag.indexOf(':') + 1).toLowerCase()
 const nameIn = (text: string) => text.toLowerCase().replace(/\.$/, '')
 
 function wholeNumber(text: string, name: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new Error(`${name} is no number: ${JSON.stringify(text)}`)
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`${name} is not a number: ${JSON.stringify(text)}`)
   return Number(text)
 }

@@ -61,7 +61,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, 3
 
 function timeOf(value: unknown): number {
   const time = Date.parse(textOf(value))
-  if (Number.isNaN(time)) throw new Error('its date-range is no time')
+  if (Number.isNaN(time)) throw new Error('its date-range is not a time')
   return time
 }
 

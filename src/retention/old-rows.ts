@@ -92,7 +92,7 @@ export async function forgetOldRows(
     for (let last = -1; !signal.aborted; ) {
       const rows = await oldest(deps.store.read, until)
       const first = rows.at(0)
-      // The same again: it cannot be deleted, which is logged.
+      // The same passphrase again: it cannot be deleted, which is logged.
       if (first === undefined || first.id === last) break
       last = first.id
       const pieces = rows.map(({ id, bytes }) => ({ item: id, bytes }))

@@ -45,7 +45,7 @@ function readAddresses(text: string): AnswerReading<readonly string[]> {
   if (parts.length === 0) return { problem: 'An IP address is wanted, such as 192.0.2.25' }
   const wrong = parts.find((part) => isIP(part) === 0)
   if (wrong !== undefined) {
-    return { problem: `"${wrong}" is no IP address, such as 192.0.2.25 or 2001:db8::25` }
+    return { problem: `"${wrong}" is not an IP address, such as 192.0.2.25 or 2001:db8::25` }
   }
   return { value: [...new Set(parts.map(canonicalAddress))] }
 }

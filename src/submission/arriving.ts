@@ -47,7 +47,9 @@ export function arrive(
     let isInBody = false
     let sizeBytes = 0
     let refusal: Refusal | undefined
-    const place = options.room.begin(options.source, () => drop('452 4.3.1 Too much mail at once'))
+    const place = options.room.begin(options.source, () =>
+      drop('452 4.3.1 Too much mail at once, try again later'),
+    )
     const release = () => {
       place.leave()
       body.close()
@@ -80,7 +82,7 @@ export function arrive(
       if (stream.sizeExceeded) return drop('552 5.3.4 The message is too large')
       const fault = lines.feed(chunk)
       if (fault !== undefined) return drop(badLine(fault))
-      if (!place.take(chunk.length)) return drop('452 4.3.1 Too much mail at once')
+      if (!place.take(chunk.length)) return drop('452 4.3.1 Too much mail at once, try again later')
       try {
         keep(chunk)
       } catch {

@@ -92,7 +92,7 @@ function checkWishes({ wishes }: Understood, to: readonly string[]): void {
   const [fault] = error?.failures() ?? []
   if (fault !== undefined) throw wrong(`${headerOf(String(fault.path[0]))}: ${fault.message}`)
   if (fields.variables !== undefined && fields.template === undefined) {
-    throw wrong('X-Posthorn-Variables goes with X-Posthorn-Template alone')
+    throw wrong('X-Posthorn-Variables needs X-Posthorn-Template beside it')
   }
 }
 

@@ -50,7 +50,7 @@ export function readWishes(fields: readonly HeaderField[]): Wishes {
       const all = Object.keys(own).map((key) => `X-Posthorn-${key}`)
       throw wrong(`${name} is not a header of Posthorn; there are ${all.join(', ')}`)
     }
-    if (header.field in wishes) throw wrong(`X-Posthorn-${known} is there twice`)
+    if (header.field in wishes) throw wrong(`X-Posthorn-${known} is given twice`)
     const read = header.read(readableValue(value))
     if (read === undefined) throw wrong(`X-Posthorn-${known} cannot be read: ${expected(known)}`)
     wishes[header.field] = read

@@ -70,7 +70,9 @@ export function makeTransactions(
         deps.failed()
         await pause(clock, failedLoginMs)
         const why =
-          error.code === 'invalid_api_key' ? 'The password is no API key' : asciiLine(error.message)
+          error.code === 'invalid_api_key'
+            ? 'The password is not an API key'
+            : asciiLine(error.message)
         throw new Refusal(`535 5.7.8 ${why}`)
       }
       gate.advanced(session)
@@ -83,7 +85,7 @@ export function makeTransactions(
       course.mailFrom = address.address
       refuseParameters(address, mailParameters)
       if (session.transaction > maxMessages) {
-        throw new Refusal('421 4.7.0 Enough for one connection')
+        throw new Refusal('421 4.7.0 Too many messages or recipients in one connection')
       }
       const client = await clientOf(session)
       await client.again()

@@ -47,7 +47,10 @@ const ListQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
   cursor: optional(Text),
 })
-const AddressParams = { params: type({ email: string() }), notFound: 'No such address' }
+const AddressParams = {
+  params: type({ email: string() }),
+  notFound: 'This is not an email address',
+}
 const ReasonQuery = { query: type({ reason: optional(Reason) }) }
 
 /** Who must not be mailed, and why, by the API; an account that may add nothing may still suppress. */
@@ -152,7 +155,7 @@ function readItem({
 /** Of a path, in lower case; throws a 404 for what is no address. */
 function addressOf(given: string): string {
   const mailbox = parseMailbox(given)
-  if (mailbox === undefined) throw new ApiError('not_found', 'No such address')
+  if (mailbox === undefined) throw new ApiError('not_found', 'This is not an email address')
   return mailbox.address.toLowerCase()
 }
 

@@ -9,7 +9,7 @@ const maxSubjectBytes = 4096
 export function checkDraft(draft: TemplateDraft): void {
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(draft.slug)) {
     const expected = '1 to 64 of a-z, 0-9, "_" and "-", beginning with a letter or digit'
-    throw refusal('slug', `A template's slug has ${expected}`)
+    throw refusal('slug', `A template's slug must have ${expected}`)
   }
   checkSource('subject', draft.subject, maxSubjectBytes)
   checkSource('html', draft.html, maxSourceBytes)
@@ -18,10 +18,11 @@ export function checkDraft(draft: TemplateDraft): void {
 }
 
 function checkSource(field: 'subject' | 'html' | 'textBody', source: string, maxBytes: number) {
-  if (source.trim() === '') throw refusal(field, `A template's ${field} is not empty`)
-  if (source.includes('\0')) throw refusal(field, `A template's ${field} has no NUL character`)
+  if (source.trim() === '') throw refusal(field, `A template's ${field} must not be empty`)
+  if (source.includes('\0'))
+    throw refusal(field, `A template's ${field} must not have a NUL character`)
   if (Buffer.byteLength(source) > maxBytes) {
-    throw refusal(field, `A template's ${field} has at most ${maxBytes} bytes`)
+    throw refusal(field, `A template's ${field} may have at most ${maxBytes} bytes`)
   }
 }
 

@@ -39,10 +39,13 @@ const Variables = rule<Record<string, unknown>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 )
 const Version = QueryInteger(1, 999_999_999)
-const TemplateParams = { params: type({ slug: string() }), notFound: 'No such template' }
+const TemplateParams = {
+  params: type({ slug: string() }),
+  notFound: 'The account has no template with this slug',
+}
 const VersionParams = {
   params: type({ slug: string(), version: Version }),
-  notFound: 'No such version of a template',
+  notFound: 'The template has no version with this number',
 }
 const PageQuery = {
   query: type({ limit: optional(QueryInteger(1, maxPage)), cursor: optional(Text) }),

@@ -194,5 +194,5 @@ async function nextVersion(tx: Tx, accountId: string, slug: string, newId: strin
 function noSuchTemplate(slug: string, version?: number): ApiError {
   const name = slug.length > 64 ? `${slug.slice(0, 64)}…` : slug
   const which = version === undefined ? '' : ` with a version ${version}`
-  return new ApiError('not_found', `No template "${name}"${which}`)
+  return new ApiError('not_found', `The account has no template "${name}"${which}`)
 }

@@ -24,7 +24,10 @@ export interface TopicRouteDeps {
 // interface.md, Limits.
 const maxOptOuts = 500
 
-const TopicParams = { params: type({ id: Uuid }), notFound: 'No such topic' }
+const TopicParams = {
+  params: type({ id: Uuid }),
+  notFound: 'The account has no topic with this id',
+}
 const Name = line(1, maxNameLength)
 const Description = line(0, maxDescriptionLength)
 const Position = rule<number>('a whole number', Number.isSafeInteger)

@@ -84,7 +84,7 @@ export async function updateTopic(
   }
   return await store.write(async (tx) => {
     const row = await rowOf(tx, accountId, id)
-    if (row === undefined) throw new ApiError('not_found', 'No such topic')
+    if (row === undefined) throw new ApiError('not_found', 'The account has no topic with this id')
     if (newName !== undefined) await refuseTaken(tx, row, newName)
     const changed = { ...row, ...changes }
     await tx.updateTable('topics').set(changed).where('id', '=', row.id).execute()
@@ -105,7 +105,7 @@ export async function findTopic(read: Read, accountId: string, id: string): Prom
 /** The same, an archived one too. */
 export async function findAnyTopic(read: Read, accountId: string, id: string): Promise<Topic> {
   const row = await rowOf(read, accountId, id)
-  if (row === undefined) throw new ApiError('not_found', 'No such topic')
+  if (row === undefined) throw new ApiError('not_found', 'The account has no topic with this id')
   return toTopic(row)
 }
 
@@ -163,7 +163,7 @@ const checkedDescription = (text: string) => checked('description', text, 0, max
 
 function refuseFraction(position: number): void {
   if (Number.isSafeInteger(position)) return
-  throw new ApiError('validation_error', 'position is a whole number')
+  throw new ApiError('validation_error', 'position must be a whole number')
 }
 
 /** Whether a text has so many characters, and none that would play with a page or a header. */
@@ -174,7 +174,7 @@ export function isLine(text: string, min: number, max: number): boolean {
 
 function checked(field: string, given: string, min: number, max: number): string {
   if (!isLine(given, min, max)) {
-    const message = `${field} has ${min} to ${max} characters and no control characters`
+    const message = `${field} must have ${min} to ${max} characters and no control characters`
     throw new ApiError('validation_error', message)
   }
   return given.trim()

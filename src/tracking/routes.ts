@@ -31,7 +31,7 @@ export function trackingRoutes(
     refuseExcess(strangers.take(request.addressKey))
     throw new ApiError(
       'not_found',
-      'This link is not complete, or not one of ours. Please open the email again and follow it from there',
+      'This link is not complete, or it was not made by this service. Please open the email again and follow it from there',
     )
   }
 

@@ -171,7 +171,7 @@ function makeRoutes(
     refresh: () =>
       eachApart([...routes], refreshOne, ([id], error) => {
         if (!faulty.has(id))
-          log.error({ error, endpoint: id }, 'An endpoint cannot be looked after')
+          log.error({ error, endpoint: id }, 'What waits for a webhook endpoint cannot be sent')
         faulty.add(id)
       }),
     /** Reads on where an endpoint has more than its memory holds, and starts what may start. */

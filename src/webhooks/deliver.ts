@@ -97,8 +97,8 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
     log.error(
       told,
       faults.length > 0
-        ? 'What came of a webhook can be written in no way; it is left alone until the next start'
-        : "What came of a webhook cannot be written; it has ended: 'posthorn webhook deliveries'",
+        ? 'The result of a webhook cannot be written at all; the webhook is left alone until the next start'
+        : "The result of a webhook cannot be written; the webhook has ended: 'posthorn webhook deliveries'",
     )
   }
 
@@ -120,7 +120,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
       try {
         return row === undefined ? job : await attempt(row, job)
       } catch (error) {
-        log.error({ error, endpoint: id }, 'What came of a webhook could not be written')
+        log.error({ error, endpoint: id }, 'The result of a webhook could not be written')
         return { ...job, due_at: clock.now() + unwrittenPauseMs }
       }
     },

@@ -18,6 +18,6 @@ export function chooseEvents(given: readonly string[]): WebhookEvent[] {
   const wanted = new Set(given.map((name) => (name.includes('.') ? name : `email.${name}`)))
   const chosen = webhookEvents.filter((event) => wanted.has(event))
   if (chosen.length === wanted.size && chosen.length > 0) return chosen
-  const message = `Events are one or more of ${webhookEvents.join(', ')}`
+  const message = `Events must be one or more of ${webhookEvents.join(', ')}`
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'events' } })
 }

@@ -47,7 +47,7 @@ export async function forgetDeliveries(
     )
   }
   await eachApart(endpoints, forget, ({ id }, error) =>
-    log.error({ error, endpoint: id }, 'What went to a webhook long ago cannot be deleted'),
+    log.error({ error, endpoint: id }, 'Old deliveries of a webhook cannot be deleted'),
   )
   return gone
 }

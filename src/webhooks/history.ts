@@ -177,7 +177,10 @@ export async function replay(
 ): Promise<number> {
   const endpoint = await endpointRow(store.read, accountId, endpointId)
   if (endpoint.enabled === 0) {
-    throw new ApiError('conflict', 'It is disabled, so nothing is sent there')
+    throw new ApiError(
+      'conflict',
+      'The webhook endpoint is disabled, so nothing is sent to it: enable it first',
+    )
   }
   const newest = await store.read
     .selectFrom('webhook_deliveries')

@@ -51,10 +51,13 @@ const Events = described(
   listOf(enums(webhookEvents), webhookEvents.length, 1),
   `one or more of ${webhookEvents.join(', ')}`,
 )
-const WebhookParams = { params: type({ id: Uuid }), notFound: 'No such webhook' }
+const WebhookParams = {
+  params: type({ id: Uuid }),
+  notFound: 'The account has no webhook endpoint with this id',
+}
 const DeliveryParams = {
   params: type({ id: Uuid, deliveryId: QueryInteger(1, Number.MAX_SAFE_INTEGER) }),
-  notFound: 'No such delivery of a webhook',
+  notFound: 'The webhook endpoint has no delivery with this number',
 }
 const WebhookBody = type({ url: Text, events: optional(Events) })
 const ChangesBody = atLeastOne(

@@ -50,7 +50,7 @@ export async function abandonJob(
   { attempts, now, fault }: { attempts: number; now: number; fault: string },
 ): Promise<void> {
   if ((await deleteJob(tx, { id: job.id })).length === 0) return
-  const error = `What came of it could not be written: ${fault}`
+  const error = `Its result could not be written: ${fault}`
   await insertDelivery(tx, { ...loggedOf(job, answer, { attempts, now }), error })
 }
 
@@ -103,7 +103,10 @@ export async function setAsideRestored(
     }
   }
   await eachApart(endpoints, setAllAside, ({ id }, error) =>
-    log.error({ error, endpoint: id }, 'What waits for a webhook cannot be set aside: it goes out'),
+    log.error(
+      { error, endpoint: id },
+      'What waits for a disabled webhook cannot be set aside: it is sent',
+    ),
   )
   return aside
 }

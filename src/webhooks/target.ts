@@ -28,11 +28,11 @@ export function readTargetUrl(text: string): URL {
   const url = text.length <= maxUrlLength ? URL.parse(text) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw badUrl(
-      `Not the URL of an endpoint: expected one such as https://app.example.com/hooks, at most ${maxUrlLength} characters`,
+      `This is not a URL for a webhook endpoint: expected one such as https://app.example.com/hooks, at most ${maxUrlLength} characters`,
     )
   }
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
-    throw badUrl('The URL of an endpoint has no user, no password and no #fragment')
+    throw badUrl('The URL of a webhook endpoint must not have a user, a password or a #fragment')
   }
   return url
 }

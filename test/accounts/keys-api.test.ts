@@ -93,7 +93,7 @@ t.test('a limit that is misspelt makes no key without it', async (t) => {
     const issue = {
       path: [name],
       code: 'unrecognized_key',
-      message: /Expected no field but name, /,
+      message: /Expected no fields other than name, /,
     }
     t.match(refused, { status: 400, json: { error: { issues: [issue] } } })
     const body = { name: 'z', ...limits }

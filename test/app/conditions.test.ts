@@ -77,7 +77,7 @@ t.test('threads that hang, are down or die again and again burn, each once', asy
     raised.map(({ key, severity, text }) => [key, severity, text]),
     [
       ['inbound', 'burning', 'The thread inbound of Posthorn is down and does not start'],
-      ['tracking', 'burning', 'The thread tracking of Posthorn dies again and again'],
+      ['tracking', 'burning', 'The thread tracking of Posthorn stops again and again'],
       ['outbound-0', 'burning', 'The thread outbound-0 of Posthorn does not answer'],
     ],
   )
@@ -117,7 +117,7 @@ t.test(
         severity: 'burning',
         text: [
           'No mail leaves: no server at all can be reached',
-          /^For \d\d minutes nothing but failed connections, to 3 domains such as /,
+          /^For \d\d minutes every connection has failed, to 3 domains such as /,
           /127\.0\.0\.2|ECONNREFUSED/,
           /port 25/,
         ],

@@ -111,7 +111,7 @@ t.test('what the queue does not bring in time leaves by the relay, and out of it
 
 t.test('when the queue stands still nothing is waited for', async (t) => {
   const { look, sees, clock, mx } = await openChore(t)
-  const text = 'Transactional mail is due and nobody sends it'
+  const text = 'Transactional mail is due, but nothing sends it'
   sees({ raised: [{ ...burns, kind: 'queue-stuck', key: 'transactional', text }] })
   await look()
   await clock.advance(minuteMs)

@@ -60,7 +60,7 @@ t.test('one that is added later and cannot start is told, and tried again', asyn
   const thread = await supervise({ ...options, log: told, isLater: true, data: failing })
   t.not(thread.downSince, undefined)
   while (!thread.isDying) await new Promise((resolve) => setTimeout(resolve, 20))
-  t.match(errors[0], [{ error: /cannot start/ }, 'Thread died; starting another'])
+  t.match(errors[0], [{ error: /cannot start/ }, 'A thread died; another one is started'])
   await thread.stop(1_000)
 })
 

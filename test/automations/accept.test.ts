@@ -74,13 +74,13 @@ t.test('a batch is taken in wholly or not at all, and each event once under its 
   t.match(await refused.catch((error) => error.fields), { errors: [{ index: 1 }, { index: 2 }] })
   const unknown = batch([good, { event: 'x', contactId: nobody }])
   t.match(await unknown.catch((error) => error.fields), {
-    errors: [{ index: 1, error: 'No such contact' }],
+    errors: [{ index: 1, error: 'The account has no contact with this id' }],
   })
   const both = batch([{ event: 'a b' }, good, { event: 'x', contactId: nobody }])
   t.match(await both.catch((error) => error.fields), {
     errors: [
       { index: 0, error: /^event: Expected .*; contactId: Required/ },
-      { index: 2, error: 'No such contact' },
+      { index: 2, error: 'The account has no contact with this id' },
     ],
   })
   t.same(await rig.store.read.selectFrom('automation_events').select('id').execute(), [])

@@ -121,8 +121,8 @@ t.test('events of a simulation are read as they are written on a command line', 
   t.match(at('$list.joined@+1w'), { name: '$list.joined', after: 7 * day })
   t.match(at('x@+2y'), /is not a time/)
   t.match(at('x@soon'), /is not a time/)
-  t.match(at('x@+1d=5'), /no JSON object/)
-  t.match(at('x@+1d={'), /no JSON object/)
+  t.match(at('x@+1d=5'), /not a JSON object/)
+  t.match(at('x@+1d={'), /not a JSON object/)
   t.match(at('two words'), /not of the form/)
 })
 

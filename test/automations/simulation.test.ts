@@ -57,7 +57,10 @@ t.test('a simulation over HTTP tells the whole way, and writes nothing', async (
   for (const [body, error] of [
     [{ opens: { helo: '1h' } }, /opens: no send step has the key "helo"/],
     [{ clicks: { paid: '1h' } }, /clicks: no send step has the key "paid"/],
-    [{ at: '2026-12-02T09:00:00Z', until: '2026-12-01T09:00:00Z' }, /until is before the start/],
+    [
+      { at: '2026-12-02T09:00:00Z', until: '2026-12-01T09:00:00Z' },
+      /until is earlier than the start of the walk/,
+    ],
   ] as const) {
     const path = `/v1/automations/${id}/simulate`
     const answer = await rig.call('POST', path, { email: 'new@example.com', ...body })

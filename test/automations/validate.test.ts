@@ -116,7 +116,7 @@ t.test('what is no definition, and steps that are none, are said', async (t) => 
     [{ steps: [], connections: [] }, 'null: There is no trigger'],
     [{ steps: [5], connections: [] }, /^null: steps\[0\]: expected a "key"/],
     [{ steps: [{ key: 'A b' }], connections: [] }, /^null: steps\[0\]: expected a "key"/],
-    [{ ...line(), extra: 1 }, 'null: extra is not a field of this kind'],
+    [{ ...line(), extra: 1 }, 'null: extra is not a field that is known here'],
     [line({ key: 'x', type: 'toString' }), /^x: type: expected one of trigger/],
     [
       { ...line(), connections: [edge('start', 'hello', 'else')] },
@@ -134,7 +134,7 @@ t.test('each step’s config is held against its type', async (t) => {
     ['send_email', { ...send.config, from: 'nobody' }, /from: expected an address/],
     ['send_email', { ...send.config, subject: 'a\r\nBcc: x@y.z' }, /subject: expected/],
     ['send_email', { ...send.config, variables: { contact: 1 } }, /have a "contact" already/],
-    ['send_email', { ...send.config, variables: { x: { var: 'nothing' } } }, /begins with none of/],
+    ['send_email', { ...send.config, variables: { x: { var: 'nothing' } } }, /must begin with contact/],
     ['send_email', { ...send.config, replyTo: ['a@b.test', 'no'] }, /replyTo: expected an address/],
     ['send_email', { ...send.config, headers: [] }, /headers: expected an object/],
     ['send_email', { ...send.config, headers: { To: 'x' } }, /headers: The header "To" cannot/],
@@ -144,7 +144,7 @@ t.test('each step’s config is held against its type', async (t) => {
       /tags: expected an array/,
     ],
     ['send_email', { ...send.config, type: 'bulk' }, /type: expected "marketing" or/],
-    ['send_email', { ...send.config, delay: 'P1D' }, 'delay is not a field of this kind'],
+    ['send_email', { ...send.config, delay: 'P1D' }, 'delay is not a field that is known here'],
     [
       'send_email',
       { ...send.config, type: 'transactional', topicId: '0197f1c8-9b5c-7ea2-8a9e-4c1a3f0d2b11' },
@@ -183,7 +183,7 @@ t.test('each step’s config is held against its type', async (t) => {
     ['condition', { field: 'event..x', operator: 'exists' }, /has an empty part/],
     ['contact_update', {}, /expected at least one of/],
     ['contact_update', { firstName: 'a\u0000' }, /firstName: expected null or a name/],
-    ['contact_update', { email: 'x@y.z' }, 'email is not a field of this kind'],
+    ['contact_update', { email: 'x@y.z' }, 'email is not a field that is known here'],
     ['split', { branches: [{ key: 'a', percent: 100 }] }, /2 to 20/],
     [
       'split',
@@ -252,9 +252,13 @@ t.test('connections lead from steps to steps, by the edges of their types', asyn
       [edge('start', 'hello'), edge('start', 'out')],
       ['start: Two connections leave by "default"'],
     ],
-    [[exit], [], ['start: The trigger is connected to no step']],
+    [[exit], [], ['start: The trigger is not connected to any step']],
     [[{ ...trigger, key: 'two' }], [edge('start', 'two')], [/^two: There is a trigger already/]],
-    [[send, exit], [edge('start', 'hello')], ['out: No way leads from the trigger to this step']],
+    [
+      [send, exit],
+      [edge('start', 'hello')],
+      ['out: No connections lead from the trigger to this step'],
+    ],
   ]
   for (const [steps, connections, expected] of rows) {
     const found = faults({ steps: [trigger, ...steps], connections })
@@ -299,10 +303,10 @@ t.test('a field can exist only after the step that it comes from', async (t) => 
     ],
   })
   t.same(faults(before('waits.paid.total')), [
-    'ask: field "waits.paid.total": no way leads from "paid" to this step',
+    'ask: field "waits.paid.total": no connections lead from "paid" to this step',
   ])
   t.same(faults(before('email.hello.opened')), [
-    'ask: field "email.hello.opened": no way leads from "hello" to this step',
+    'ask: field "email.hello.opened": no connections lead from "hello" to this step',
   ])
   t.same(faults(before('waits.hello.x')), [
     'ask: field "waits.hello.x": "hello" is no wait_for_event step',
@@ -325,7 +329,7 @@ t.test('settings fit the steps', async (t) => {
   t.match(settings({ exitOn: [{}] }), [/exitOn\[0\].eventName is missing/])
   t.match(settings({ goal: { eventName: 'x', to: 'gone' } }), [/goal.to: "gone" is no step/])
   t.match(settings({ goal: { eventName: 'x', to: 'start' } }), [/goal.to: "start" is the trigger/])
-  t.match(settings({ sendWindow: { from: '09:00', to: '09:00' } }), [/closes when it opens/])
+  t.match(settings({ sendWindow: { from: '09:00', to: '09:00' } }), [/from and to are the same time/])
   t.same(settings({ sendWindow: { from: '00:00', to: '24:00' } }), [])
   t.match(settings({ onUnsubscribe: 'continue' }), [/^hello: .*not transactional/])
   // A step to which only the goal leads is reached.

@@ -125,7 +125,7 @@ t.test('a backup has everything, says so, and comes back to another directory', 
   ])
 
   await refused(
-    /The database that is there .+ makes way.+with --yes it is done/,
+    /The database that is there .+ is replaced.+with --yes it is done/,
     'restore',
     made.file,
     '--to',

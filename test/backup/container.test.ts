@@ -103,13 +103,13 @@ t.test('an archive that would write elsewhere is refused, and nothing is written
     ['another name', rawHeader('posthorn.lock', '0'), /which no backup does/],
     ['a log beside the database', rawHeader('posthorn.db-wal', '0'), /which no backup does/],
     ['a hidden file', rawHeader('data/.evil.toml', '0'), /which no backup does/],
-    ['a symbolic link', rawHeader('appliance.key', '2', 0, '/etc/shadow'), /no plain file/],
-    ['a hard link', rawHeader('posthorn.db', '1', 0, '/etc/shadow'), /no plain file/],
-    ['a directory', rawHeader('data/a.toml', '5'), /no plain file/],
-    ['a device', rawHeader('data/a.toml', '3'), /no plain file/],
-    ['an extended header', rawHeader('data/a.toml', 'x'), /no plain file/],
+    ['a symbolic link', rawHeader('appliance.key', '2', 0, '/etc/shadow'), /not a plain file/],
+    ['a hard link', rawHeader('posthorn.db', '1', 0, '/etc/shadow'), /not a plain file/],
+    ['a directory', rawHeader('data/a.toml', '5'), /not a plain file/],
+    ['a device', rawHeader('data/a.toml', '3'), /not a plain file/],
+    ['an extended header', rawHeader('data/a.toml', 'x'), /not a plain file/],
     ['a second manifest', rawHeader('manifest.json', '0'), /which no backup does/],
-    ['a bad checksum', Buffer.alloc(512, 65), /no tar archive/],
+    ['a bad checksum', Buffer.alloc(512, 65), /not a tar archive/],
   ]
   for (const [why, header, reason] of hostile) {
     const dir = makeTempDir(t)

@@ -128,7 +128,10 @@ t.test('one whose list is deleted while it is dispatched has failed and says so'
   await rig.expand({
     store: changedBeforeWrite(rig.store, () => deleteList(rig, rig.accountId, rig.listId)),
   })
-  t.match(await rig.find(made.id), { status: 'failed', reason: 'No such list' })
+  t.match(await rig.find(made.id), {
+    status: 'failed',
+    reason: 'The account has no contact list with this id',
+  })
 })
 
 t.test('after a restart, those of a paused account go on when the pause is cleared', async (t) => {

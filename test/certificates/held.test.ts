@@ -180,7 +180,7 @@ t.test('a challenge is answered while its order is under way, and no file beside
   )
 })
 
-t.test('a name that is no host name becomes no path', async (t) => {
+t.test('a name that is not a host name becomes no path', async (t) => {
   for (const name of ['../x.test', '.x', 'a/b', '', 'a..b', 'x'.repeat(300)]) {
     t.throws(() => placeCertificate(makeTempDir(t), name, { key: '', chain: '' }), name)
   }

@@ -46,7 +46,7 @@ t.test('accounts are made, listed and shown', async (t) => {
     'City library',
   )
   for (const name of ['', '  ', 'a\nb', 'x'.repeat(101)]) {
-    await refused(/name has 1 to 100 characters and no control/, 'account', 'create', name)
+    await refused(/name must have 1 to 100 characters and no control/, 'account', 'create', name)
   }
 })
 
@@ -58,7 +58,7 @@ t.test('a logo is set from a file, shown and removed', async (t) => {
   const logo = { contentType: 'image/png', sizeBytes: 9 }
   t.match(await json('account', 'logo', 'City', file), { name: 'City', logo })
   writeFileSync(file, '<svg/>')
-  await refused(/A logo is a PNG, JPEG or WebP picture/, 'account', 'logo', 'City', file)
+  await refused(/A logo must be a PNG, JPEG or WebP picture/, 'account', 'logo', 'City', file)
   await misused(/give a file or --remove, not both/, 'account', 'logo', 'City', file, '--remove')
   t.match((await run('account', 'logo', 'City')).stdout, '"City" has a logo: image/png, 9 bytes')
   t.match(await json('account', 'logo', 'City', '--remove'), { logo: null })
@@ -111,7 +111,7 @@ t.test('a key is shown once, listed by its end and deleted by its id', async (t)
     made.id,
   )
   await refused(/The account has no key nonsense/, 'key', 'delete', 'nonsense')
-  await refused(/key's name has 1 to 100 characters/, 'key', 'create', 'a\tb')
+  await refused(/key's name must have 1 to 100 characters/, 'key', 'create', 'a\tb')
 })
 
 t.test('with several accounts one has to be named', async (t) => {

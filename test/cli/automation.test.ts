@@ -212,5 +212,5 @@ t.test('runs are moved, started over a list, and walked through without a trace'
   await refused(/is under way/, ...list, '--yes')
   t.match(await run('automation', 'start', id, '--stop'), { stdout: /^Stopped after 0 contacts/ })
   await refused(/No list "x"; there are:/, 'automation', 'start', id, '--list', 'x')
-  await misused(/name the list/, 'automation', 'start', id)
+  await misused(/a list is missing/, 'automation', 'start', id)
 })

@@ -60,7 +60,7 @@ t.test('a wrong command line is answered on stderr with status 2', async (t) => 
     [['serve', 'now'], /too many arguments/],
     [['init', '--smtp-port', '70000', '--sandbox'], /'70000' is invalid. A port is .* 65535/],
     [['init', '--public-port', 'x', '--sandbox'], /'x' is invalid/],
-    [['init', '--private-port', '8080'], /the ports are for --sandbox/],
+    [['init', '--private-port', '8080'], /ports can be given only with --sandbox/],
   ]
   for (const [i, [args, expected]] of table.entries()) {
     const options = { alone: i < 2, env: { POSTHORN_DATA: data } }

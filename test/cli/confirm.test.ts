@@ -356,7 +356,7 @@ t.test('campaigns and the queue: how many mails it is about', async (t) => {
   const held = await atTerminal(['queue', 'hold', String(id)], options, [])
   t.match(held, { status: 0, text: /^1 delivery is held/ }, 'what is named is not asked for')
   const gone = await run('queue', 'fail', '--domain', 'nobody.test', '--reason', 'x')
-  t.match(gone, { status: 0, stdout: 'Nothing that waits fits\n' })
+  t.match(gone, { status: 0, stdout: 'No waiting delivery matches\n' })
 })
 
 t.test('automations: how many runs it is about', async (t) => {
@@ -415,7 +415,7 @@ t.test('automations: how many runs it is about', async (t) => {
   for (const one of cases) await trial(t, place, one)
 })
 
-t.test('restore says what is in the backup, and what makes way', async (t) => {
+t.test('restore says what is in the backup, and what is replaced', async (t) => {
   const place = await openPlace(t)
   const other = await openPlace(t)
   const { file } = await place.json<{ file: string }>('backup', join(place.data, '..'))
@@ -428,7 +428,7 @@ t.test('restore says what is in the backup, and what makes way', async (t) => {
         await other.json('account', 'create', `after ${n}`)
         return { args: ['restore', file, '--to', other.data] }
       },
-      says: /put the backup into \S+\.\s+(It was made 20.+\.\s+)?The database that is there \(.+, written 20.+\) makes way/,
+      says: /put the backup into \S+\.\s+(It was made 20.+\.\s+)?The database that is there \(.+, written 20.+\) is replaced/,
       counts: { dataDir: other.data, madeAt: /^20/, rows: {} },
     },
     other.data,

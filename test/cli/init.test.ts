@@ -50,9 +50,9 @@ t.test('a second init overwrites nothing and says so', async (t) => {
 
   const { status, stdout } = await runCli(['init', '--data', data])
   t.equal(status, 0)
-  t.match(stdout, `Data directory ${data}: is there, kept`)
-  t.match(stdout, `Settings ${data}/posthorn.toml: are there, kept`)
-  t.match(stdout, `Appliance key ${data}/appliance.key: is there, kept`)
+  t.match(stdout, `Data directory ${data}: exists and is kept`)
+  t.match(stdout, `Settings ${data}/posthorn.toml: exist and are kept`)
+  t.match(stdout, `Appliance key ${data}/appliance.key: exists and is kept`)
   t.equal(readFileSync(join(data, 'posthorn.toml'), 'utf8'), '# mine\n')
   t.equal(readFileSync(join(data, 'appliance.key'), 'utf8'), key)
   t.match(await jsonOf(t, ['account', 'list', '--data', data]), [{ name: 'City' }])
@@ -108,7 +108,7 @@ t.test('a second init --sandbox keeps account, domain and ports, and renews the 
   const second = await jsonOf<Sandbox>(t, args)
   const rest = { apiKey: '', setupUrl: '' }
   t.same({ ...second, ...rest }, { ...first, ...rest })
-  t.not(second.setupUrl, first.setupUrl, 'the link of before is good no longer')
+  t.not(second.setupUrl, first.setupUrl, 'the link of before does not work any more')
   t.not(second.apiKey, first.apiKey)
   t.same(await jsonOf(t, ['domain', 'list', '--data', data]), before)
   const keys = await jsonOf<{ name: string; last4: string }[]>(t, [
@@ -122,8 +122,8 @@ t.test('a second init --sandbox keeps account, domain and ports, and renews the 
     ],
   )
   const { stdout } = await runCli(['init', '--sandbox', '--data', data])
-  t.match(stdout, 'Account "Sandbox": is there, kept')
-  t.match(stdout, 'Domain example.test: is there, kept')
+  t.match(stdout, 'Account "Sandbox": exists and is kept')
+  t.match(stdout, 'Domain example.test: exists and is kept')
   t.match(stdout, 'API key "sandbox": new, the previous one is deleted')
 })
 

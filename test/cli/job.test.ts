@@ -43,7 +43,7 @@ t.test('what cannot be run is refused in words', async (t) => {
   const unknown = await runCli(['job', 'run', 'polish', '--data', place.data])
   t.match(unknown.stderr, /There is no job polish; there are: .*optimize/)
   const limit = await runCli(['job', 'show', 'optimize', '--limit', 'x', '--data', place.data])
-  t.match(limit.stderr, /argument 'x' is invalid\. It is a number from 1 to 9999/)
+  t.match(limit.stderr, /argument 'x' is invalid\. It must be a number from 1 to 9999/)
   const silence = await runCli(['config', 'check', '--data', place.data], {
     env: { POSTHORN_OPERATOR_SILENCE: 'dsk' },
   })

@@ -16,7 +16,7 @@ t.test('notices are listed, shown and silenced, and their mails and ways told', 
     }),
   )
   const listed = await cli('list')
-  t.equal(listed.status, 1, 'something burns')
+  t.equal(listed.status, 1, 'something is urgent')
   t.match(listed.stdout, /burning .* 1 +The webhook w1 is off$/m)
   const [open] = await openNotices(store.read)
   const id = String(open?.id)

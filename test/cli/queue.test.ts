@@ -123,7 +123,7 @@ t.test('what waits is summed up, listed and explained', async (t) => {
   t.match(shown, /\nAttempts +2\n/)
   t.match(
     shown,
-    /\nWaits because +Greylisted, the receiver wants it again later: 451 4\.7\.1 Greylisted, \/ see .+; next attempt 20.+ UTC\n/,
+    /\nWaits because +Greylisted: the receiver asks to be tried again later: 451 4\.7\.1 Greylisted, \/ see .+; next attempt 20.+ UTC\n/,
   )
   t.match(await json('queue', 'show', uuid(7)), [
     { recipient: 'bob@one.test', status: 'waiting', why: { gate: 'scheduled', until: /Z$/ } },
@@ -214,7 +214,14 @@ t.test('waiting mail is held, released, retried and failed', async (t) => {
   await misused(/name deliveries or emails, choose by an option/, 'queue', 'hold')
   await refused(/Nothing of 42 waits\. Nothing was changed/, 'queue', 'hold', first, '42')
   t.match(await run('queue', 'fail', first), { status: 2, stderr: /--reason <text>/ })
-  await refused(/The reason has 1 to 200 characters/, 'queue', 'fail', first, '--reason', 'a\u0007')
+  await refused(
+    /The reason must have 1 to 200 characters/,
+    'queue',
+    'fail',
+    first,
+    '--reason',
+    'a\u0007',
+  )
 
   t.match(await run('queue', 'hold', '--all', '--reason', 'disk\u{1f4be}check'), {
     status: 0,
@@ -231,7 +238,7 @@ t.test('waiting mail is held, released, retried and failed', async (t) => {
     stdout: /^2 deliveries are released\. A running appliance sees it within 30 seconds\.\n$/,
   })
   t.match(await run('queue', 'held'), { stdout: 'No mail is held\n' })
-  t.match(await run('queue', 'release', '--all'), { stdout: 'Nothing that waits fits\n' })
+  t.match(await run('queue', 'release', '--all'), { stdout: 'No waiting delivery matches\n' })
 
   t.match(await run('queue', 'retry', '--all'), {
     stdout: /^1 delivery is due now\./,

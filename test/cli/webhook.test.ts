@@ -19,7 +19,14 @@ t.test('a webhook is added, tried, rotated, switched off and deleted', async (t)
     ...['webhook', 'add', url],
   )
   appendFileSync(join(data, 'posthorn.toml'), '[webhooks]\nallow = ["localhost"]\n')
-  await refused(/Events are one or more of email\.sent, /, 'webhook', 'add', url, '--events', 'x')
+  await refused(
+    /Events must be one or more of email\.sent, /,
+    'webhook',
+    'add',
+    url,
+    '--events',
+    'x',
+  )
   const made = await json<{ id: string; secret: string }>(
     ...['webhook', 'add', url, '--events', 'bounced,email.sent'],
   )

@@ -74,7 +74,10 @@ t.test('a contact is on any number of lists, or none, and once on each', async (
   t.same(await site.counts(), { lists: [1, 1], contacts: 2 })
   const foreign = await site.list('Theirs', site.stranger)
   for (const list of [foreign, 'nonsense']) {
-    await t.rejects(site.add(list, 'new@x.test'), { code: 'not_found', message: 'No such list' })
+    await t.rejects(site.add(list, 'new@x.test'), {
+      code: 'not_found',
+      message: 'The account has no contact list with this id',
+    })
     await t.rejects(site.emails(list), { code: 'not_found' })
   }
   t.equal(await findContact(site.read, site.account, 'new@x.test'), undefined)

@@ -72,7 +72,10 @@ t.test('a list from its making to its end', async (t) => {
     status: 200,
     json: { id: made.json.id, deleted: true, message: String },
   })
-  t.match(await call(`GET ${path}`), { status: 404, json: { error: 'No such list' } })
+  t.match(await call(`GET ${path}`), {
+    status: 404,
+    json: { error: 'The account has no contact list with this id' },
+  })
 })
 
 t.test('pages follow each other, and can be asked for one address', async (t) => {

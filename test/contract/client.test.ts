@@ -165,7 +165,7 @@ t.test('every fault of an item is told, with what came', async (t) => {
   for (const fault of [
     /other\.test is not verified/,
     /scheduledAt is not a date/,
-    /topicId goes/,
+    /topicId is only for/,
   ]) {
     t.match(json.errors[1].error, fault)
   }

@@ -61,7 +61,7 @@ t.test('what cannot be searched for is said, with what was typed', async (t) => 
   for (const [query, says] of [
     ['q=%3Cb%3Eann', '“&lt;b&gt;ann” is not an address'],
     ['status=gone', 'status: Expected one or more of queued'],
-    ['step=one', 'step goes with automationId'],
+    ['step=one', 'step needs automationId'],
     ['automationId=x', 'automationId: Expected a UUID'],
   ] as const) {
     const { status, text } = await viewer.get(`${base}/emails?${query}`)

@@ -176,7 +176,7 @@ t.test('the link check says what is wrong without asking for anything', async (t
   t.match(faults('https://bit.ly/x'), 'shorteners')
   t.match(faults('https://example.com/'), 'name for examples')
   t.match(faults('https://10.0.0.1/'), 'IP address')
-  t.match(faults('mailto:'), 'no mail address')
+  t.match(faults('mailto:'), 'not name a mail address')
   t.match(faults('https://intranet/'), 'your own network')
   t.match(faults('https://pictures.posthorn.dev/a.png'), 'no alt text')
   const page = (await get(`/sandbox/${id}?view=links`)).text

@@ -16,7 +16,7 @@ const pathOf = (path: string, accountId: string) =>
 
 const notYours = 'There is no such page, or it is not yours'
 const refused = /Your role in this account is|An operator only looks into an account/
-const foreign = 'This form can only be sent from its own page'
+const foreign = 'This form can only be sent from the page it is on'
 
 t.test('every page, to every role', async (t) => {
   const posthorn = await startPosthorn(t)

@@ -225,7 +225,7 @@ t.test('why is it waiting? names the first gate that is closed', async (t) => {
   const first = await rig.send({ to: 'a@one.test' })
   await clock.advance(1)
   const second = await rig.send({ to: 'b@one.test' })
-  t.match(await why(first), { gate: 'due', says: /claimed within half a minute/, until: null })
+  t.match(await why(first), { gate: 'due', says: /takes it within half a minute/, until: null })
   await rig.take('one.test', 1)
   t.match(await why(second), {
     gate: 'lane',

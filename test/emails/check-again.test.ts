@@ -118,6 +118,9 @@ t.test('a topic that is archived, a list that is deleted meanwhile', async (t) =
   await updateTopic(rig, accountId, topic.id, { archived: false })
   await t.rejects(begin(archive, topic.id), { code: 'conflict' })
   const drop = () => deleteList(rig, accountId, rig.listId)
-  await t.rejects(begin(drop), { code: 'not_found', message: 'No such list' })
+  await t.rejects(begin(drop), {
+    code: 'not_found',
+    message: 'The account has no contact list with this id',
+  })
   t.same(await left(), [])
 })

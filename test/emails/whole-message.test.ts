@@ -142,7 +142,7 @@ t.test('marketing mail has no copies', async (t) => {
       ...{ ...good, to: 'ann@one.test', type: 'marketing', ...copies },
     })
     t.match({ status, json }, { status: 422, json: { code: 'validation_error' } })
-    t.match(json.error, /^cc and bcc go with type "transactional" alone/)
+    t.match(json.error, /^cc and bcc are only for mail of type "transactional"/)
   }
   await sent({ to: 'ann@one.test', type: 'marketing', cc: [] })
 })
@@ -237,7 +237,7 @@ const refusals: [name: string, value: string, why: RegExp][] = [
   ['X-A', '   ', /its value is empty/],
   ['X-A', 'y'.repeat(901), /a word of over 900/],
   ['X-A', 'y '.repeat(3_000), /over 4096 bytes/],
-  ['References', '<ä@b.test>', /ASCII characters alone/],
+  ['References', '<ä@b.test>', /only ASCII characters/],
 ]
 
 t.test('a header that is ours, or no header, is a 422 that names it', async (t) => {
@@ -288,10 +288,13 @@ t.test('a batch tells the faults by item, and takes what a send takes', async (t
   ])
   t.equal(wrong.status, 422)
   t.match(wrong.json.errors, [
-    { index: 1, error: 'The header "Subject" cannot be set: write "subject"' },
+    {
+      index: 1,
+      error: 'The header "Subject" cannot be set: use the field "subject" of the request',
+    },
     { index: 2, error: /^cc: Expected an address/ },
     { index: 3, error: /^tags\.0\.name: Expected 1 to 64/ },
-    { index: 4, error: /^cc and bcc go with .*; The header "To" cannot be set/ },
+    { index: 4, error: /^cc and bcc are only for .*; The header "To" cannot be set/ },
   ])
   const whole = { cc: 'bob@one.test', headers: { 'X-N': '1' }, replyTo: ['a@b.test', 'c@d.test'] }
   const { json } = await batch([mail, { ...mail, ...whole, tags: [{ name: 'n', value: '1' }] }])

@@ -33,7 +33,7 @@ fuzz('JSON bodies', 8_000, { seeds, tokens }, (input) => {
   const expected = oracle(bytes)
   try {
     const value = parseJsonObject(bytes)
-    if (expected === undefined) return 'it takes what is no JSON object'
+    if (expected === undefined) return 'it takes what is not a JSON object'
     return JSON.stringify(value) === JSON.stringify(expected) ? undefined : 'it reads another value'
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

@@ -194,7 +194,11 @@ t.test('[5] a chunk with an extension is never read: the body counts as late', a
 })
 
 t.test('[6] a body over the limit is a 413 that names the limit', async (t) => {
-  const tooLarge = { code: 'validation_error', error: 'The body is over 1000 bytes', max: 1000 }
+  const tooLarge = {
+    code: 'validation_error',
+    error: 'The body is larger than 1000 bytes',
+    max: 1000,
+  }
   const over = 'x'.repeat(limit + 1)
   const plain = request('POST /echo', [...json, `Content-Length: ${over.length}`], over)
   const chunked = request(

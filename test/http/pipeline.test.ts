@@ -28,9 +28,16 @@ const Mail = type({
 
 const app = await startServer(t, ({ api }) => {
   api.post('/mails', { body: Mail }, ({ account, body }) => ({ account, body }))
-  api.get('/mails/:id', { params: type({ id: Uuid }), notFound: 'No such email' }, ({ params }) => {
-    throw new ApiError('not_found', params.id === uuid ? 'No such email' : 'params')
-  })
+  api.get(
+    '/mails/:id',
+    { params: type({ id: Uuid }), notFound: 'The account has no email with this id' },
+    ({ params }) => {
+      throw new ApiError(
+        'not_found',
+        params.id === uuid ? 'The account has no email with this id' : 'params',
+      )
+    },
+  )
   const Page = type({
     limit: optional(QueryInteger(1, 500)),
     all: optional(QueryFlag),

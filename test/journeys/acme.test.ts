@@ -67,7 +67,7 @@ t.test('certificate renew says what is wrong, and gets it when that is mended', 
   const refused = await run('renew', 'mail.test')
   t.equal(refused.status, 1)
   t.match(refused.stdout, /no new certificate yet: .*\(connection\)/, refused.stderr)
-  t.match(refused.stdout, /What mends it: let everybody reach port 80 of mail\.test/)
+  t.match(refused.stdout, /How to fix it: let everybody reach port 80 of mail\.test/)
   t.match((await run('show', 'mail.test')).stdout, /What is wrong\s+.*\(connection\)/)
   t.match((await run('renew', 'other.test')).stderr, /is not a name that ACME gets.*mail\.test/)
   directory.port80 = () => port

@@ -102,7 +102,7 @@ t.test('people are added, listed, given a role and switched off by commands', as
   const { dataDir, store } = posthorn
   const data = ['--data', dataDir]
   await firstOperator(t, posthorn, systemClock)
-  t.match((await runCli(['user', 'first', ...data])).stderr, /somebody who can log in already/)
+  t.match((await runCli(['user', 'first', ...data])).stderr, /Somebody can log in already/)
   await jsonOf(t, [
     'user',
     'add',

@@ -6,7 +6,7 @@ import { FakeClock } from '../support/clock.js'
 import { startPeople } from '../support/people.js'
 import { firstOperator, goodPassword, openBrowser } from '../support/visitor.js'
 
-const tooMany = /Too many people log in just now/
+const tooMany = /Too many people are logging in right now: try again in a minute/
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
@@ -106,7 +106,7 @@ t.test(
     go()
     const texts = (await Promise.all(attempts)).map(({ text }) => text)
     t.equal(texts.filter((text) => tooMany.test(text)).length, 8)
-    t.equal(texts.filter((text) => /do not belong together/.test(text)).length, 22)
+    t.equal(texts.filter((text) => /The address or the password is wrong/.test(text)).length, 22)
     t.equal(most, 2)
   },
 )

@@ -70,7 +70,7 @@ t.test('a wrong password costs a second, ten a quarter of an hour', async (t) =>
     const { talk } = await Talk.greeted(t, posthorn.ports.plain ?? 0, '127.9.9.9')
     await talk.say('EHLO me.test')
     const reply = await talk.say(`AUTH PLAIN ${plainToken('ph_wrong')}`)
-    if (i <= 10) t.match(reply, /^535 5\.7\.8 The password is no API key/)
+    if (i <= 10) t.match(reply, /^535 5\.7\.8 The password is not an API key/)
     else t.match(reply, /^421 4\.7\.0 Too many failed/)
     talk.hangUp()
   }

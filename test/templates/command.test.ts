@@ -85,8 +85,11 @@ t.test('posthorn template, from put to delete', async (t) => {
 
   t.match(await refused('put', 'welcome', '--html', file('none')), /ENOENT.*none/)
   t.match(await refused('put', 'welcome', '--html', '-', '--text', '-'), /Only one part/)
-  t.match(await refused('put', 'Bad', '--html', html, '--subject', 'S'), /A template's slug has/)
-  t.match(await refused('show', 'Welcome'), /No template "Welcome"; 'posthorn template list'/)
+  t.match(await refused('put', 'Bad', '--html', html, '--subject', 'S'), /A template's slug must have/)
+  t.match(
+    await refused('show', 'Welcome'),
+    /The account has no template "Welcome"; 'posthorn template list'/,
+  )
   t.equal((await run('show', 'welcome', '--at', '0')).status, 2)
 
   t.match(await answer('put', 'welcome', '--no-text'), /version 3/)
@@ -103,7 +106,7 @@ t.test('posthorn template, from put to delete', async (t) => {
     [3, 2, 1],
   )
   t.equal(await answer('delete', 'welcome', '--yes'), 'welcome is deleted.\n')
-  t.match(await refused('delete', 'welcome'), /No template "welcome"/)
+  t.match(await refused('delete', 'welcome'), /The account has no template "welcome"/)
 })
 
 t.test('variables are named one by one, or come as a JSON object', async (t) => {

@@ -79,16 +79,20 @@ t.test(
       [one, ''],
       [one, 'welcome '],
     ] as const) {
-      const missing = { code: 'not_found', status: 404, message: `No template "${slug}"` }
+      const missing = {
+        code: 'not_found',
+        status: 404,
+        message: `The account has no template "${slug}"`,
+      }
       await t.rejects(findTemplate(read, account, slug), missing)
       await t.rejects(listVersions(read, account, slug), missing)
       await t.rejects(deleteTemplate({ store }, account, slug), missing)
     }
     await t.rejects(findTemplate(read, one, 'welcome', 2), {
-      message: 'No template "welcome" with a version 2',
+      message: 'The account has no template "welcome" with a version 2',
     })
     await t.rejects(findTemplate(read, one, 'x'.repeat(1_000)), {
-      message: `No template "${'x'.repeat(64)}…"`,
+      message: `The account has no template "${'x'.repeat(64)}…"`,
     })
   },
 )
@@ -119,7 +123,7 @@ t.test('what is no template is refused with a 422, and nothing is saved', async 
     ),
     [{ subject: ' ' }, /subject is not empty/, { field: 'subject' }],
     [{ subject: 'x'.repeat(4097) }, /subject has at most 4096 bytes/, { field: 'subject' }],
-    [{ html: '' }, /html is not empty/, { field: 'html' }],
+    [{ html: '' }, /html must not be empty/, { field: 'html' }],
     [{ html: 'é'.repeat(131_073) }, /html has at most 262144 bytes/, { field: 'html' }],
     [{ textBody: 'a\0' }, /textBody has no NUL/, { field: 'textBody' }],
     [{ textBody: 'é'.repeat(131_073) }, /textBody has at most/, { field: 'textBody' }],

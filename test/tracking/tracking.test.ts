@@ -157,7 +157,7 @@ t.test('from a mail to its counts', async (t) => {
       await answer.arrayBuffer()
     }
     const page = await (await get(`${publicUrl}/c/abc`)).text()
-    t.match(page, 'This link is not complete, or not one of ours')
+    t.match(page, 'This link is not complete, or it was not made by this service')
     t.equal((await get(`${publicUrl}/c/${token}`, { method: 'POST' })).status, 405)
   })
 

@@ -13,7 +13,7 @@ export function stateOf(domain: Domain): StateView {
   const { status, trusted, returnPath, keys } = domain
   if (trusted) {
     const sentence =
-      'It counts as verified by the operator’s word: nothing depends on what the DNS says.'
+      'It counts as verified because the operator said so: nothing depends on what the DNS says.'
     return { text: 'trusted', tone: 'good', sentence }
   }
   if (status === 'pending') {

@@ -161,7 +161,10 @@ async function chosenCopy(
     return { copy, missing: undefined, copies, query: wanted ? `?copy=${id}` : '' }
   } catch (error) {
     // The sender's own content may not render any more; the rest of the page is there all the same.
-    log.warn({ emailId: email.id, cause: messageOf(error) }, 'A mail cannot be shown')
-    return { ...none, missing: `It cannot be made any more: ${messageOf(error)}` }
+    log.warn(
+      { emailId: email.id, cause: messageOf(error) },
+      'A mail cannot be composed again for its page',
+    )
+    return { ...none, missing: `The mail cannot be composed any more: ${messageOf(error)}` }
   }
 }

@@ -128,7 +128,7 @@ function cursorIn(query: URLSearchParams): string | undefined {
   if (isoDate.test(before) && before.length === 36) return before
   throw new ApiError(
     'validation_error',
-    'The link to this page of the log is broken: begin at its first page',
+    'The link to this page of the log does not work any more: begin at the first page',
   )
 }
 

@@ -124,7 +124,7 @@ export function headOf(email: EmailRecord, { base }: Visit, here: string): MailH
 export function mailIdOf({ params }: Pick<Visit, 'params'>): string {
   const id = (params.id ?? '').toLowerCase()
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
-  throw new ApiError('not_found', 'No such email')
+  throw new ApiError('not_found', 'The account has no email with this id')
 }
 
 function factsOf(email: EmailRecord): MailView['facts'] {

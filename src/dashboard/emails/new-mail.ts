@@ -68,7 +68,8 @@ async function flashOf({ store }: EmailPageDeps, id: string, scheduledAt: unknow
     .select('status')
     .where('id', '=', id)
     .executeTakeFirst()
-  if (mail?.status === 'suppressed') return 'Nobody gets the mail: all it is for are suppressed.'
+  if (mail?.status === 'suppressed')
+    return 'Nobody gets the mail: all of its recipients are suppressed.'
   return scheduledAt === undefined ? 'The mail is queued.' : 'The mail is scheduled.'
 }
 
@@ -211,7 +212,7 @@ function variablesOf(text = '{}'): Record<string, unknown> {
   try {
     return JSON.parse(text)
   } catch {
-    throw faultOf('variables', 'This is no JSON, such as {"name": "Ann"}')
+    throw faultOf('variables', 'This is not a JSON object such as {"name": "Ann"}')
   }
 }
 

@@ -79,5 +79,8 @@ function nextIn(query: URLSearchParams, { values }: Faults): string {
 /** Instead of a log-in whose password everybody between could read. */
 function tooOpen(host: string) {
   const view = { host: host.replace(/:\d+$/, '') }
-  return page('entry/plain', view, { title: 'Not without encryption', status: 403 })
+  return page('entry/plain', view, {
+    title: 'The log-in needs an encrypted connection',
+    status: 403,
+  })
 }

@@ -45,7 +45,7 @@ export function passkeyPages({ open, person }: Pick<Shell, 'open' | 'person'>, d
       ...{ userId: visit.person.id, token: cookie.read(request) ?? '' },
     })
     const headers = { 'Set-Cookie': cookie.set(request, token) }
-    const flash = 'It is you. Please do it again now.'
+    const flash = 'Thank you: we know that it is you. Please repeat what you wanted to do.'
     return redirect(safePath(form.next) ?? '/me', { headers, flash })
   })
 

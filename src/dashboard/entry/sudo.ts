@@ -34,7 +34,7 @@ export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
       ...{ password: form.password, code: form.code ?? '', visitor: visitorOf(request) },
     })
     const headers = { 'Set-Cookie': cookie.set(request, token) }
-    const flash = 'It is you. Please do it again now.'
+    const flash = 'Thank you: we know that it is you. Please repeat what you wanted to do.'
     return redirect(safePath(form.next) ?? '/me', { headers, flash })
   })
 }

@@ -12,7 +12,7 @@ export interface FormTokens {
 const mostKept = 10_000
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 const alreadyMade =
-  'This was made already and shown then; it cannot be shown again. If nobody kept it, make another'
+  'This was made already and shown once; it cannot be shown again. If nobody kept it, make another one'
 
 /**
  * A page that shows a secret answers a POST, so a reload of it, or a way back to it, would make another

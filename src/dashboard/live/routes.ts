@@ -18,7 +18,10 @@ export function livePages(pages: PersonPages, deps: { store: Store; clock: Clock
     const listener = { sessionId: session.id, personId: person.id, lasts }
     const stream = live.open(listener, request.signal)
     if (stream === undefined) {
-      throw new ApiError('service_unavailable', 'Too many pages are open: they look by themselves')
+      throw new ApiError(
+        'service_unavailable',
+        'Too many pages are open at once: this one asks for news from time to time instead',
+      )
     }
     return file(stream, 'text/event-stream', { headers: { 'X-Accel-Buffering': 'no' } })
   })

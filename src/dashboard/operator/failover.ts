@@ -70,7 +70,7 @@ async function order(
     auto: `${mail} goes the primary way`,
   }
   return redirect('/operator/failover', {
-    flash: `${said[orders]}. It is obeyed within seconds`,
+    flash: `${said[orders]}. This takes effect within seconds`,
     audit: { action: `failover.${orders}`, target: site ?? 'all mail' },
   })
 }

@@ -46,7 +46,7 @@ const words: Record<QueueChangeName, { does: string; done: string; button: strin
     button: 'Hold them',
   },
   release: {
-    does: 'They leave as mail, which nobody takes back.',
+    does: 'They leave as mail, which cannot be taken back.',
     done: 'released',
     button: 'Release them',
   },
@@ -83,7 +83,8 @@ interface Asked {
 async function meant({ store }: OperatorPageDeps, name: QueueChangeName, { get, now }: Asked) {
   const id = get('id')?.trim() ?? ''
   const choice = choiceIn(get)
-  if (id !== '' && !/^\d{1,16}$/.test(id)) throw new ApiError('not_found', 'No such delivery')
+  if (id !== '' && !/^\d{1,16}$/.test(id))
+    throw new ApiError('not_found', 'There is no delivery with this number')
   const filter: QueueFilter =
     id === '' ? await filterOf(store.read, choice, now) : { ids: [Number(id)] }
   return { id, choice, filter: { ...filter, ...queueChanges[name].only } }

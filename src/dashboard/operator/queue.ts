@@ -140,7 +140,7 @@ async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promi
     }
     return page('operator/delivery', view, { title: `To ${delivery.recipient}` })
   }
-  if (past === undefined) throw new ApiError('not_found', 'No such delivery is known any more')
+  if (past === undefined) throw new ApiError('not_found', 'The delivery is not known (any more)')
   return page(
     'operator/delivery-ended',
     {
@@ -153,5 +153,5 @@ async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promi
 
 function idIn(given = ''): number {
   if (/^\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given))) return Number(given)
-  throw new ApiError('not_found', 'No such delivery')
+  throw new ApiError('not_found', 'There is no delivery with this number')
 }

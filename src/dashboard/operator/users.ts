@@ -47,7 +47,7 @@ export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.post('/users/invitations/:id/revoke', writes, async ({ params }) => {
     const { email } = await revokeInvitation(deps, null, params.id ?? '')
     return redirect('/operator/users', {
-      flash: `The invitation of ${email} is taken back`,
+      flash: `The invitation of ${email} is withdrawn`,
       audit: { action: 'user.revoke-invitation', target: email },
     })
   })
@@ -76,7 +76,7 @@ export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
     disable: 'cannot log in any more; their sessions have ended',
     enable: 'can log in again',
     promote: 'is an operator now',
-    demote: 'is no operator any more',
+    demote: 'is not an operator any more',
   }
   for (const name of ['disable', 'enable', 'promote', 'demote'] as const) {
     pages.post(`/users/:id/${name}`, changesOne, async ({ params }) => {

@@ -6,7 +6,7 @@ export interface UsageView {
   /** Undefined: there is none. */
   limit: number | undefined
   text: string
-  /** The day on which the count starts anew, UTC. */
+  /** The day on which the count starts again, UTC. */
   resets: string
 }
 
@@ -29,7 +29,7 @@ export function usageOf(
     const of = limit === null ? 'without a limit' : `of ${shown(limit)}`
     return {
       ...{ label, used, limit: limit ?? undefined, resets },
-      text: `${shown(used)} ${of}, anew on ${resets}`,
+      text: `${shown(used)} ${of}, starting again on ${resets}`,
     }
   }
   const month = monthEndsAt(now)

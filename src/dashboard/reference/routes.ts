@@ -45,7 +45,8 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
 
   open.get('/reference/:operation', 'open', async ({ params, request, now }: AskedPage) => {
     const found = all().find(({ id }) => id === params.operation)
-    if (found === undefined) throw new ApiError('not_found', 'The API has no request of that name')
+    if (found === undefined)
+      throw new ApiError('not_found', 'The API has no operation with this name')
     const domain = await exampleDomain(deps, request)
     const view = {
       ...operationView(deps.document(), found, {

@@ -102,7 +102,7 @@ function addressFaults(url: string, where: CheckedLink['where']): string[] {
     case 'http':
       return webFaults(url, thing)
     case 'mailto':
-      return /^mailto:[^@\s]+@[^@\s?]+/i.test(url) ? [] : ['It names no mail address.']
+      return /^mailto:[^@\s]+@[^@\s?]+/i.test(url) ? [] : ['It does not name a mail address.']
     case 'tel':
     case 'sms':
       return []

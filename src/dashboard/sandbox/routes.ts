@@ -52,7 +52,8 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
     const index = messageId(params.index ?? '')
     const raw = await wanted(params.id, (id) => rawMessage(store, id))
     const found = index === undefined ? undefined : await readAttachment(raw, index)
-    if (found === undefined) throw new ApiError('not_found', 'No such attachment')
+    if (found === undefined)
+      throw new ApiError('not_found', 'The message has no attachment with this number')
     // Never in the type that the mail says: a script of a stranger's would have come from our own origin.
     const headers = {
       ...{ ...sourceHeaders, 'Content-Disposition': saved(found.filename) },
@@ -137,7 +138,11 @@ async function wanted<T>(
 ): Promise<T> {
   const number = messageId(id ?? '')
   const found = number === undefined ? undefined : await find(number)
-  if (found === undefined) throw new ApiError('not_found', 'No such message; it may be deleted')
+  if (found === undefined)
+    throw new ApiError(
+      'not_found',
+      'The inbox has no message with this id; it may have been deleted',
+    )
   return found
 }
 

@@ -70,7 +70,7 @@ export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
   )
   pages.post('/settings/logo/remove', { action: 'settings.write' }, async ({ account, base }) => {
     await store.write((tx) => removeLogo(tx, account.id))
-    return back(base, 'The logo is taken away', 'account.logo')
+    return back(base, 'The logo is removed', 'account.logo')
   })
   pages.post(
     '/settings/tracking',

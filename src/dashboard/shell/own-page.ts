@@ -15,7 +15,10 @@ export function refuseOthersPosts(request: PageRequest): void {
       ? origin !== undefined && origin.replace(/^https?:\/\//, '') === request.header('host')
       : site === 'same-origin'
   if (!own) {
-    throw new ApiError('forbidden', 'This form can only be sent from its own page: open it again')
+    throw new ApiError(
+      'forbidden',
+      'This form can only be sent from the page it is on: open it again',
+    )
   }
 }
 

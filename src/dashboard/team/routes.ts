@@ -75,7 +75,7 @@ export function teamPages(pages: AccountPages, deps: TeamDeps): void {
   pages.post('/team/invitations/:id/revoke', post, async ({ account, params, base }) => {
     const { email } = await revokeInvitation(people, account.id, params.id ?? '')
     const audit = { action: 'team.revoke', target: email }
-    return redirect(`${base}/team`, { flash: `The invitation of ${email} is taken back`, audit })
+    return redirect(`${base}/team`, { flash: `The invitation of ${email} is withdrawn`, audit })
   })
 
   pages.post('/team/:person/role', { ...post, form: RoleForm }, async (visit) => {

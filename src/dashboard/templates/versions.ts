@@ -53,7 +53,8 @@ export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<P
   const { account, base, params, query, now } = visit
   const { slug = '' } = params
   const version = versionIn(params.version ?? '')
-  if (version === undefined) throw new ApiError('not_found', 'No such version of a template')
+  if (version === undefined)
+    throw new ApiError('not_found', 'The template has no version with this number')
   const find = (one?: number) => findTemplate(store.read, account.id, slug, one)
   const [current, shown] = [await find(), await find(version)]
   const against = versionIn(query.get('against')) ?? Math.max(1, version - 1)

@@ -236,7 +236,7 @@ export class Site {
     const isFull = this.#inFlight >= most
     if (!isFull && (!bulk || this.#bulkInFlight < most - kept)) return undefined
     const because = this.#reactions?.because('connections', most, now) ?? ''
-    const reserve = isFull ? '' : `, ${kept} of them for transactional mail alone`
+    const reserve = isFull ? '' : `, ${kept} of them only for transactional mail`
     return `${most} at once${reserve}${because}`
   }
 

@@ -41,7 +41,7 @@ export function parseStsPolicy(body: string): StsText | { wrong: string } {
     const match = /^([a-zA-Z0-9][\w.-]{0,31}):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*?)[ \t]*$/.exec(line)
     const [, name, value] = match ?? []
     if (name === undefined || value === undefined) {
-      return { wrong: `a line that is no field: ${JSON.stringify(line.slice(0, 60))}` }
+      return { wrong: `a line that is not a field: ${JSON.stringify(line.slice(0, 60))}` }
     }
     if (name === 'mx') mx.push(value.toLowerCase().replace(/\.$/, ''))
     // §3.2: of a field that may stand once the first counts.

@@ -46,7 +46,7 @@ t.test('a key is made with its limits, shown once, and in no page afterwards', a
 
   const again = await post('/keys/new', { ...form, once })
   t.equal(again.status, 422, 'a reload of the answer makes no second one')
-  t.match(again.text, /made already and shown then/)
+  t.match(again.text, /made already and shown once/)
   t.equal(noted.length, 1)
   t.equal((await keys()).length, 1)
   for (const path of ['/keys', `/keys/${made?.id}`, '/keys/new']) {
@@ -88,7 +88,7 @@ t.test(
     const faulty: [Record<string, string | string[]>, RegExp][] = [
       [{ name: ' ' }, /1 to 100 characters/],
       [{ networks: '10.0.0.0/99' }, /is not a network/],
-      [{ expiresAt: '2001-01-01' }, /is past/],
+      [{ expiresAt: '2001-01-01' }, /is in the past/],
       [{ expiresAt: 'soon' }, /written as 2027-01-31/],
       [{ domains: ['not-ours.test'] }, /has no domain/],
       [{ scope: 'all' }, /scope/],

@@ -55,8 +55,8 @@ t.test('a logo is set, shown as a picture alone, and taken away', async (t) => {
     Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'),
   )
   t.equal(svg.status, 422)
-  t.match(svg.text, 'A logo is a PNG, JPEG or WebP picture')
-  t.match((await upload(Buffer.alloc(70_000, png))).text, 'A logo has at most 65536 bytes')
+  t.match(svg.text, 'A logo must be a PNG, JPEG or WebP picture')
+  t.match((await upload(Buffer.alloc(70_000, png))).text, 'A logo may have at most 65536 bytes')
   t.equal((await upload(Buffer.alloc(0))).status, 422)
   t.same((await logoOf(store.read, accountId))?.bytes, png, 'the one before is still there')
   t.equal((await owner.post(`${at}/logo/remove`)).to, at)

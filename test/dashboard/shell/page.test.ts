@@ -169,7 +169,7 @@ t.test('the form of who is not let in is not looked at', async (t) => {
   t.equal((await post('/a/two/large', many)).status, 404)
   const elsewhere = await post('/a/one/large', many, { 'sec-fetch-site': 'none' })
   t.equal(elsewhere.status, 403)
-  t.match(elsewhere.text, 'can only be sent from its own page')
+  t.match(elsewhere.text, 'can only be sent from the page it is on')
   const roll = await post('/a/one/keys/roll', 'a&'.repeat(2_000))
   t.match(roll.headers.get('location'), /^\/sudo/)
   t.equal((await post('/a/one/large', many)).status, 400, 'the own one is')

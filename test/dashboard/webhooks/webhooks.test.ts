@@ -79,7 +79,7 @@ t.test('a webhook is made, its secret shown once and in no page afterwards', asy
   t.notMatch(JSON.stringify(noted), secret)
   const again = await post('/webhooks/new', { ...form, once })
   t.equal(again.status, 422, 'a reload of the answer')
-  t.match(again.text, /made already and shown then/)
+  t.match(again.text, /made already and shown once/)
   t.equal((await endpoints()).length, 1)
   for (const path of ['', '/new', `/${made?.id}`, `/${made?.id}/settings`]) {
     const page = await get(`/webhooks${path}`)
@@ -91,11 +91,11 @@ t.test('a webhook is made, its secret shown once and in no page afterwards', asy
 t.test('what cannot be a webhook comes again with what was typed', async (t) => {
   const { create, endpoints, noted } = await open(t)
   for (const [form, words] of [
-    [{ url: 'ftp://app.example.com', events: ['email.sent'] }, /Not the URL of an endpoint/],
+    [{ url: 'ftp://app.example.com', events: ['email.sent'] }, /not a URL for a webhook endpoint/],
     [{ url: 'https://10.0.0.1/hooks', events: ['email.sent'] }, /not a public address/],
-    [{ url, events: [] }, /Events are one or more of/],
-    [{ url, events: ['email.eaten'] }, /Events are one or more of/],
-    [{ url: hostile, events: ['email.sent'] }, /Not the URL of an endpoint/],
+    [{ url, events: [] }, /Events must be one or more of/],
+    [{ url, events: ['email.eaten'] }, /Events must be one or more of/],
+    [{ url: hostile, events: ['email.sent'] }, /not a URL for a webhook endpoint/],
   ] as const) {
     const { got } = await create({ url: form.url, events: [...form.events] })
     t.equal(got.status, 422, JSON.stringify(form))
@@ -217,7 +217,7 @@ t.test('URL and events change; a secret is rotated once, and the old one signs o
   t.match(rotated.text, /signs too until/)
   const until = (await endpoint(id)).oldSecretUntil
   const again = await post(`/webhooks/${id}/rotate`, { overlap: '0', once })
-  t.match(again.text, /made already and shown then/)
+  t.match(again.text, /made already and shown once/)
   t.equal((await endpoint(id)).oldSecretUntil, until)
   t.notMatch((await get(settings)).text, fresh)
   t.strictSame(
