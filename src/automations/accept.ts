@@ -107,6 +107,11 @@ export async function acceptEvents(
   return accepted
 }
 
+/**
+ * The fields and their names are the contract's (interface.md, POST /v1/events/send). An automation
+ * that was not started is told too, with its reason, because "nothing happened" is what people ask
+ * about.
+ */
 function answerOf(
   { name, contact, created }: NewEvent & { created: boolean },
   { started = [], resumed = 0 }: Partial<Heard> = {},
@@ -138,6 +143,10 @@ const invalidEvents = (errors: { index: number; error: string }[], of: number) =
 // As far as a client's clock may be ahead of ours.
 const maxSkewMs = 300_000
 
+/**
+ * `occurredAt` may be a little ahead, as clocks differ; further ahead it is a mistake of units or
+ * zones, and would start runs in the future. It is stored as now at the latest.
+ */
 function eventOf(input: EventInput, contact: Traveller, now: number): NewEvent {
   const { event: name, payload, occurredAt } = input
   const at = occurredAt === undefined ? undefined : Date.parse(occurredAt)
@@ -195,6 +204,10 @@ async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]
 
 const keyOf = (email: string) => (parseMailbox(email)?.address ?? email).toLowerCase()
 
+/**
+ * An event may name an address that nobody knows: it becomes a contact on no list, within the
+ * plan's ceiling for contacts, in the same transaction as the event.
+ */
 async function addStranger(
   tx: Tx,
   made: { id: string; now: number },
@@ -240,6 +253,10 @@ const contactsById = prepared<{ ids: string }, ContactColumns & { accountId: str
       .where('id', 'in', idsOf(ids, 'text')),
 )
 
+/**
+ * Through the index on account and address, in lower case: mail programs and shops write one
+ * address in many ways.
+ */
 const contactsByAddress = prepared<{ accountId: string; keys: string }, ContactColumns>(
   (db, { accountId, keys }) =>
     db

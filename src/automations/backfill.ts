@@ -131,12 +131,17 @@ export async function triggerOf(read: Read, automationId: string): Promise<Trigg
   return row && { ...row, event: eventName }
 }
 
+/** Only an enabled automation has a row in `automation_triggers`, so its absence is what tells. */
 async function requireTrigger(read: Read, { id, name, status }: Automation): Promise<Trigger> {
   const trigger = await triggerOf(read, id)
   if (trigger !== undefined) return trigger
   throw new OperatorError(`${name} is ${status}; only an enabled automation starts runs`)
 }
 
+/**
+ * Runs of such a start have an event like all others, of a name that no client can send (it begins
+ * with $).
+ */
 const eventOf = (contact: Traveller, listId: string): NewEvent => ({
   contact,
   name: eventName,
@@ -167,6 +172,10 @@ interface MemberColumns extends Omit<Traveller, 'metadata'> {
   metadata: string | null
 }
 
+/**
+ * By contact after a cursor: the list may have a million members, and somebody may join or leave
+ * while it is gone through.
+ */
 const members = prepared<{ listId: string; cursor: string; limit: number }, MemberColumns>(
   (db, { listId, cursor, limit }) =>
     db

@@ -35,6 +35,10 @@ export async function checkEnabling(
   return faults
 }
 
+/**
+ * Only the want of a plan stops the enabling. A pause or a suspension ends by itself or by an
+ * operator, and runs wait for that.
+ */
 function checkPlan(billing: AccountBilling, marketing: readonly string[]): void {
   try {
     // A pause passes; runs wait for that.
@@ -54,6 +58,10 @@ function checkPlan(billing: AccountBilling, marketing: readonly string[]): void 
 
 const maxNamed = 5
 
+/**
+ * interface.md: 422 if a send step names a missing template or a from domain that is not verified.
+ * Each is looked for by the function that sends would use, so that they cannot disagree.
+ */
 async function checkSend(
   read: Read,
   accountId: string,

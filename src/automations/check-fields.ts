@@ -47,6 +47,10 @@ export const isText = (expected: string, test: (value: string) => boolean): Chec
 export const oneOf = (...values: string[]): Check =>
   is(values.map((value) => `"${value}"`).join(' or '), (value) => values.some((v) => v === value))
 
+/**
+ * Checks are functions that are put together, so that a fault is named by its whole path
+ * (`settings.sendWindow.from`), wherever the check stands.
+ */
 export const object =
   (fields: FieldChecks): Check =>
   (value, name, say) =>

@@ -13,6 +13,10 @@ export const rule: Check = (value, name, say) => {
   if (parts.left < 0) say(`${name}: has more than ${maxParts} parts`)
 }
 
+/**
+ * Depth and number are bounded before anything else: rules are judged for every event of every
+ * contact, and a client's JSON may be nested a thousand deep.
+ */
 function checkPart(value: unknown, name: string, depth: number, parts: { left: number; say: Say }) {
   const { say } = parts
   parts.left -= 1
@@ -42,6 +46,7 @@ function checkPart(value: unknown, name: string, depth: number, parts: { left: n
   }
 }
 
+/** All faults of a comparison are told at once; an editor marks them in the form. */
 function checkComparison(rule: unknown, name: string, say: Say): void {
   if (!isObject(rule) || typeof rule.field !== 'string') {
     say(`${name}: expected { field, operator, value }, or "all", "any" or "not" of such`)
@@ -64,6 +69,10 @@ function checkComparison(rule: unknown, name: string, say: Say): void {
   if (expected !== undefined) say(`${name}: ${known} ${expected}`)
 }
 
+/**
+ * What an operator can compare with. A variable is only checked for its path, since its value is
+ * known when a run gets there.
+ */
 function valueFault(operator: Operator, value: unknown, given: boolean): string | undefined {
   if (operator === 'exists' || operator === 'is_empty') {
     return given ? 'takes no value; for the opposite, put the rule into "not"' : undefined

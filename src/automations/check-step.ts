@@ -46,12 +46,14 @@ const ownEvents = [
 ] as const
 const isEventName = (name: string): boolean => /^[A-Za-z0-9_.:-]{1,100}$/.test(name)
 
+/** Names with $ are the appliance's own; a client may wait for these but not send them. */
 export const eventName = isText(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,
   (name) => isEventName(name) || ownEvents.some((own) => own === name),
 )
 export const stepKey = /^[a-z0-9_-]{1,64}$/
 export const zone = isText('a time zone such as "Africa/Lagos"', isZone)
+/** 1 is Monday, as in ISO 8601 and in Temporal. */
 export const days = is(
   'an array of days, 1 (Monday) to 7, each once',
   (value) =>
@@ -60,12 +62,17 @@ export const days = is(
     new Set(value).size === value.length &&
     value.every((day) => Number.isInteger(day) && day >= 1 && day <= 7),
 )
+/**
+ * "contact" means the zone in the contact's metadata, so that a mail comes in the morning
+ * everywhere.
+ */
 export const windowZone = isText(
   'a time zone such as "Africa/Lagos", or "contact"',
   (value) => value === 'contact' || isZone(value),
 )
 export const timeOfDay = isText('a time such as "09:00"', isTimeOfDay)
 
+/** Without years and months, whose length depends on when they begin: a timer needs one length. */
 const duration = (longestMs: number, longest: string) =>
   isText(
     `an ISO 8601 duration of weeks, days, hours, minutes or seconds, such as "P3D" or "PT90M", of at most ${longest}`,
@@ -88,6 +95,10 @@ const given =
 
 // What templates see beside their variables (automations.md §3.3).
 const taken = ['contact', 'event', 'trigger', 'waits']
+/**
+ * Variables of a step are stored with every mail that it makes, so their size counts a million
+ * times.
+ */
 const values = (expected: string, refused: readonly string[] = []): Check => {
   const any = given(() => {})
   return (value, name, say) => {
@@ -103,14 +114,17 @@ const values = (expected: string, refused: readonly string[] = []): Check => {
   }
 }
 
+/** Judged by the parser that reads it at the send. */
 const address = isText(
   'an address: "email@domain" or "Name <email@domain>"',
   (value) => parseMailbox(value) !== undefined,
 )
+/** The struct of the API's sends, so that a step can have what a send can. */
 const replyTo = is(
   `an address, "email@domain" or "Name <email@domain>", or an array of at most ${maxReplyTo}`,
   (value) => isStruct(value, ReplyTo),
 )
+/** As above; the second check finds those names that only Posthorn writes. */
 const headers: Check = (value, name, say) => {
   if (!isStruct(value, Headers)) {
     say(`${name}: expected an object of header names and their values, which are strings`)
@@ -123,6 +137,7 @@ const tags = is(
   `an array of at most ${maxTags} { name, value } of different names: a name of 1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-", a value of 1 to ${maxTagValue} of these and ".:@/+="`,
   (value) => isStruct(value, Tags),
 )
+/** Null clears the name; a variable in its place is judged when its value is known. */
 const name = given(
   is(
     `null or a name of at most ${limits.nameLength} characters without control characters`,
@@ -135,6 +150,10 @@ const name = given(
   ),
 )
 
+/**
+ * Whether a contact may go through again: after the last run has ended (the default), never, or so
+ * long after the last beginning.
+ */
 const reentry: Check = (value, name, say) => {
   if (value === 'after_end' || value === 'once') return
   if (isObject(value)) {
@@ -142,6 +161,9 @@ const reentry: Check = (value, name, say) => {
   } else say(`${name}: expected "after_end", "once" or { "after": duration }`)
 }
 
+/**
+ * At least two, or it would be no split. The percents have to add up to 100, so that no contact falls between two branches.
+ */
 const branches: Check = (value, name, say) => {
   if (!Array.isArray(value) || value.length < 2 || value.length > maxBranches) {
     say(`${name}: expected an array of 2 to ${maxBranches} of { key, percent }`)
@@ -164,6 +186,10 @@ const branches: Check = (value, name, say) => {
 const inPercent = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100
 
 const maxDelay = duration(maxWaitMs, '90 days')
+/**
+ * What each type of step takes; unknown fields are refused here, unlike elsewhere in the API,
+ * because a misspelt `timeout` would be a run that waits for ever.
+ */
 const configs: Record<Exclude<StepType, 'condition'>, FieldChecks> = {
   trigger: { eventName: must(eventName), filter: may(rule), reentry: may(reentry) },
   send_email: {

@@ -37,6 +37,7 @@ export const dueRuns = prepared<{ accountId: string; now: number; limit: number 
       .limit(limit),
 )
 
+/** Undefined for a contact that was deleted: its run is then ended and not advanced. */
 export function travellerOf(row: DueColumns): Traveller | undefined {
   const { contact_id: id, email, firstName, lastName, phone, metadata, createdAt } = row
   if (email === null) return undefined
@@ -57,6 +58,10 @@ export interface WalkSurroundings {
   optedOut(contact: Traveller, topicId: string): boolean
 }
 
+/**
+ * All that the walks of a batch need, in a few queries and not in a few for each run: 200 runs are
+ * due at once when a delay of a campaign's list ends.
+ */
 export async function readSurroundings(
   read: Read,
   accountId: string,
@@ -83,6 +88,7 @@ export async function readSurroundings(
   }
 }
 
+/** An empty list would still cost a query. */
 async function reasonsOf(
   read: Read,
   accountId: string,
@@ -121,6 +127,10 @@ async function laterEvents(
 // Each has up to 16 KiB: more of them would be too much for the engine's thread.
 const eventsTogether = 2_000
 
+/**
+ * The events of each contact under a name that came after the last one its run has seen. The limit
+ * keeps one busy contact from filling the memory; the caller then reads that run alone.
+ */
 const eventsAfter = prepared<{ json: string; limit: number }, EventColumns & { contactId: string }>(
   (db, { json, limit }) =>
     db
@@ -136,6 +146,7 @@ const eventsAfter = prepared<{ json: string; limit: number }, EventColumns & { c
       .limit(limit),
 )
 
+/** By topic and not by run: versions have few topics, batches many runs. */
 async function leftTopics(
   read: Read,
   accountId: string,

@@ -42,6 +42,10 @@ const latestMails = (row: LiveRow): Map<number, string> =>
     ),
   )
 
+/**
+ * Opens by machines are not among these: prefetching would otherwise answer every "has opened" with
+ * yes.
+ */
 const engagementOf = (mail: Mail): Engagement => ({
   opened: mail.openedAt !== null,
   clicked: mail.clickedAt !== null,

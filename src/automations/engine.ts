@@ -96,6 +96,10 @@ interface Turn {
   refused: boolean
 }
 
+/**
+ * Planned together and written in slices: planning reads much and must not hold the writer, and a
+ * slice that fails takes only its own runs along.
+ */
 async function runTurn(deps: EngineDeps, accountId: string): Promise<Turn> {
   const now = deps.clock.now()
   const batch = await planDue(deps, accountId, { now, limit: perBatch })
@@ -135,6 +139,10 @@ async function takeSlice(
   }
 }
 
+/**
+ * Counts, backlog and the doorbell come after the commit. Before it, a rollback would have told of
+ * mails that do not exist.
+ */
 async function take(
   { store, backlog, meter, ring, retry }: EngineDeps,
   accountId: string,
@@ -188,6 +196,10 @@ export async function nextDueAt(read: Read): Promise<number | undefined> {
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
+/**
+ * One look into the index for each account (`account_id, due_at`), in place of a scan of all live
+ * runs.
+ */
 const earliestOf = prepared<object, { accountId: string; dueAt: number | null }>((db) =>
   db
     .selectFrom(db.selectFrom('automations').select('account_id').distinct().as('accounts'))

@@ -23,6 +23,10 @@ export function explainRun(
   return `${sentence}; but the automation is paused since ${dateOf(pausedAt, now)}: no step is taken until an operator resumes it`
 }
 
+/**
+ * One sentence for people, by support and on the page alike: which step, what it waits for, until
+ * when, and what comes then.
+ */
 function explained(version: Compiled, run: ExplainedRun, now: number): string {
   const { status, reason, currentStep, updatedAt, waitingFor } = run
   const step = version.byKey.get(currentStep ?? '')
@@ -45,6 +49,10 @@ function explained(version: Compiled, run: ExplainedRun, now: number): string {
   return `waits for \`${event}\` until ${dateOf(until, now)}, then ${timeout(step)}`
 }
 
+/**
+ * Without an edge for it a timeout ends the run, which an author often does not expect; so it is
+ * said.
+ */
 const timeout = (step: CompiledStep | undefined): string => {
   const next = step?.next.get('timeout')
   return next === undefined ? 'ends (timed_out)' : `branch timeout, to ${stepName(next)}`
@@ -75,6 +83,10 @@ const blocks: Record<BlockedReason | 'retry', string> = {
   cap: 'the automation has made its mails of this hour; it goes on',
 }
 
+/**
+ * Reasons are codes in the database and in the API; these are their words. One that an author wrote
+ * into an exit step is shown as it is.
+ */
 const endings: Record<string, string> = {
   exit_step: 'it came to an exit',
   exit_rule: 'an event of its exit rules came',

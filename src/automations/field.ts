@@ -56,6 +56,7 @@ export function shownContact(contact: Traveller): JsonObject {
   return { id, email, firstName, lastName, phone, metadata, createdAt: created }
 }
 
+/** Only the named fields: anything else of a contact is in its metadata. */
 function contactField(contact: Traveller, [name = '', ...rest]: string[]): Json | undefined {
   if (name === 'metadata') return within(contact.metadata, rest)
   if (rest.length > 0 || !contactFields.some((field) => field === name)) return undefined

@@ -43,6 +43,10 @@ interface StepMail {
   clickedAt: number | null
 }
 
+/**
+ * In the transaction that writes the events of mails, so that the figures of steps never differ
+ * from the log. All events of a batch are counted together, one update a step.
+ */
 async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void> {
   const emailIds = JSON.stringify([...new Set(events.map(({ emailId }) => emailId))])
   const mails = new Map((await stepMails(tx, { emailIds })).map((mail) => [mail.id, mail]))
@@ -77,6 +81,7 @@ async function countBounce(tx: Tx, { id, stepId }: StepMail, tally: RunTally): P
 const isFirst = (mail: StepMail, { type, at, detail }: MailEvent) =>
   detail?.machine !== true && (type === 'opened' ? mail.openedAt : mail.clickedAt) === at
 
+/** Most mails are of no automation; the partial index on `automation_step_id` passes them over. */
 const stepMails = prepared<{ emailIds: string }, StepMail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
@@ -86,6 +91,10 @@ const stepMails = prepared<{ emailIds: string }, StepMail>((db, { emailIds }) =>
     .where('automation_step_id', 'is not', null),
 )
 
+/**
+ * A bounce may come by mail hours after the delivery (RFC 3464); then the mail was counted as
+ * delivered, which is taken back.
+ */
 const deliveredBefore = prepared<{ emailId: string }, { id: number }>((db, { emailId }) =>
   db
     .selectFrom('events')
@@ -182,6 +191,7 @@ const causesOf = prepared<{ pairs: string }, { id: string; depth: number | null 
       ),
 )
 
+/** By address: events of deliveries know a recipient, not a contact. */
 async function contactsOf(
   tx: Tx,
   accountId: string,

@@ -80,6 +80,7 @@ async function forgetKept(
   return gone
 }
 
+/** In slices by id, so that no transaction is long and an interruption loses nothing. */
 const keptAfter = (read: Read, id: number) =>
   read
     .selectFrom('automation_kept')
@@ -89,6 +90,10 @@ const keptAfter = (read: Read, id: number) =>
     .limit(rowsAtOnce)
     .execute()
 
+/**
+ * An event is needed as long as a live run of its contact began at it or before: a wait may still
+ * look back to it (`since`).
+ */
 async function neededAmong(read: Read, ids: readonly number[]): Promise<Set<number>> {
   const rows = await read
     .selectFrom('automation_events')
@@ -142,6 +147,7 @@ export async function forgetRuns(
   return gone
 }
 
+/** Oldest first: ids are UUIDs of version 7, whose order is that of time (RFC 9562 §5.7). */
 const endedRuns = (read: Read, { automationId, after }: { automationId: string; after: string }) =>
   read
     .selectFrom('automation_runs')

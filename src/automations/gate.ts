@@ -65,6 +65,10 @@ const stateLookMs = 300_000
 // A quota ends with its month or day, but an operator may give a larger plan before.
 const quotaLookMs = 3_600_000
 
+/**
+ * Decides once for a batch what may be sent, and keeps count while the batch is planned: each mail
+ * of a batch uses up what the next ones have. The write counts again, since other threads send too.
+ */
 export async function openGate(
   deps: GateDeps,
   accountId: string,
@@ -143,6 +147,10 @@ function stopOf(billing: AccountBilling, type: MailType): BlockedReason | undefi
   return marketingPaused === null ? undefined : 'paused'
 }
 
+/**
+ * A mail that has no room waits until the cap begins again, but is looked at every now and then: an
+ * operator may have given a larger plan.
+ */
 async function quotasOf(
   read: Read,
   { accountId, plan, marketingPlan }: AccountBilling,
@@ -188,6 +196,7 @@ async function readySteps(
   return ready
 }
 
+/** An archived topic blocks the step instead of ending the run: it can be restored. */
 async function isSendable(read: Read, accountId: string, topicId: string | undefined) {
   if (topicId === undefined) return true
   try {

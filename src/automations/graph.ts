@@ -11,6 +11,10 @@ export interface StepFault {
 
 const shortestMs = 60_000
 
+/**
+ * Which connections can leave a step, by its type. A wait has two ends, since "it came" and "it did
+ * not" are nearly always different ways.
+ */
 const edgesOf: Record<StepDefinition['type'], readonly EdgeType[]> = {
   trigger: ['default'],
   send_email: ['default'],
@@ -45,6 +49,7 @@ export function stepsBefore({ steps, connections, settings }: AutomationDefiniti
   return before
 }
 
+/** A connection is judged with the step that it comes from, so that an editor can mark it there. */
 function edgeFaults(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const byKey = new Map(steps.map((step) => [step.key, step]))
   const taken = new Set<string>()
@@ -74,6 +79,7 @@ function edgeFaults(steps: StepDefinition[], connections: Connection[]): StepFau
   return faults
 }
 
+/** Exactly one, and nothing leads to it: a run begins once. */
 function triggerFaults(steps: StepDefinition[], connections: Connection[]): StepFault[] {
   const [first, ...others] = steps.filter((step) => step.type === 'trigger')
   if (first === undefined)
@@ -91,6 +97,10 @@ function triggerFaults(steps: StepDefinition[], connections: Connection[]): Step
   return faults
 }
 
+/**
+ * A step that no run can reach is a mistake of the author's, and would still be checked and
+ * counted. The goal's step counts as reached.
+ */
 function unreachable({ steps, connections, settings }: AutomationDefinition): StepFault[] {
   const starts = steps.filter(({ type, key }) => type === 'trigger' || key === settings?.goal?.to)
   const found = reached(
@@ -119,6 +129,10 @@ function spinning(steps: StepDefinition[], connections: Connection[]): StepFault
   return inLoop.map(({ key }) => ({ key, error }))
 }
 
+/**
+ * A loop without any wait would run a thousand steps at once and end by the limit; so each loop
+ * needs a step at which time passes.
+ */
 function takesTime(step: StepDefinition, edge: EdgeType): boolean {
   if (step.type === 'delay') {
     // A time of day comes once a day.

@@ -21,6 +21,7 @@ export function readHappening(text: string, start: number): SimulatedHappening |
 
 const form = /^([$A-Za-z0-9_.:-]{1,100})(?:@([^={]+))?(?:=(.*))?$/s
 
+/** Relative to the start of the walk or absolute; both are milliseconds since 1970 from here on. */
 function timeOf(text: string, start: number): number | undefined {
   if (text.startsWith('+')) {
     const after = afterMs(text.slice(1))
@@ -38,6 +39,7 @@ export function afterMs(text: string): number | undefined {
   return durationMs('WD'.includes(letter) ? `P${count}${letter}` : `PT${count}${letter}`)
 }
 
+/** Undefined for everything that is no object: templates and conditions read named fields only. */
 function jsonOf(text: string): Json | undefined {
   try {
     const value: Json = JSON.parse(text)

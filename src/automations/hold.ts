@@ -54,6 +54,10 @@ export async function holdRestoredRuns(deps: HoldDeps, reason: string): Promise<
   return await holdDue(deps, { before: deps.clock.now() + 1, reason })
 }
 
+/**
+ * What was overdue when the appliance had slept or was restored is held and not taken at once: a
+ * copy of last month's database must not mail last month's sequences. The hold counts from the last event that the database knows of, as nothing happened after that.
+ */
 async function holdDue(
   { store, clock }: HoldDeps,
   { before, reason }: { before: number; reason: string },
@@ -140,6 +144,10 @@ export async function countHeld(read: Read, accountId?: string) {
     .execute()
 }
 
+/**
+ * By id after a cursor, because releases change `held_at` and a page by number would pass rows
+ * over.
+ */
 async function heldAfter(
   read: Read,
   { automationId, accountId, reason }: HeldRuns,
@@ -174,6 +182,10 @@ export const blockedMark = (blocked: string | null, reason: BlockedReason): stri
 export const blockedReason = (blocked: string | null): BlockedReason | undefined =>
   blocked === null ? undefined : blockedReasons.find((reason) => blocked.endsWith(reason))
 
+/**
+ * What becomes of a timer that ran out while the run was held: `shift` adds the length of the hold,
+ * `now` takes the step at once, `skip` goes on without the mails that the overdue steps would make.
+ */
 async function releaseSome(tx: Read, ids: readonly string[], how: HeldRelease, now: number) {
   const json = JSON.stringify(ids.map((id) => [id]))
   const rows = await heldAmong(tx, { json })
@@ -213,6 +225,7 @@ interface Held {
   blocked: string | null
 }
 
+/** Read again within the write: an operator may have released some of them in the meantime. */
 const heldAmong = prepared<{ json: string }, Held>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))
@@ -222,6 +235,10 @@ const heldAmong = prepared<{ json: string }, Held>((db, { json }) =>
     .where('held_at', 'is not', null),
 )
 
+/**
+ * `seq` goes up with every change of a run, so that a plan which was made before finds out and is
+ * thrown away (`take.ts`).
+ */
 const release = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
     .updateTable('automation_live')

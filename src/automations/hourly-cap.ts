@@ -61,6 +61,7 @@ export async function countHourly(tx: Tx, made: readonly [string, number][], now
   await addMails(tx, { json, minute: minuteOf(now), now })
 }
 
+/** Only the last hour is ever asked about. */
 const forgetOlder = prepared<{ json: string; before: number }, unknown>((db, { json, before }) =>
   db
     .deleteFrom('automation_hours')

@@ -152,11 +152,16 @@ const pinned = (definition: AutomationDefinition, slug: string, version: number)
   ),
 })
 
+/** The steps that would break if the template went. */
 const sendsOf = ({ steps }: AutomationDefinition, slug: string) =>
   steps
     .filter((step) => step.type === 'send_email')
     .filter(({ config }) => config.template === slug)
 
+/**
+ * Live runs keep the version in which they began, so an edit of the automation does not free its
+ * old templates.
+ */
 async function countLive(read: Read, automationId: string, version: number): Promise<number> {
   const { runs } = await read
     .selectFrom('automation_live')

@@ -122,6 +122,9 @@ async function resolveWaits(
   return resumed
 }
 
+/**
+ * Runs that stand at a wait for this event, by contact and name: the index has them side by side.
+ */
 const parkedOn = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))
@@ -131,6 +134,7 @@ const parkedOn = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
     .selectAll('live'),
 )
 
+/** Runs that an exit rule or a goal lets hear an event wherever they stand. */
 const listening = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))
@@ -151,6 +155,10 @@ const lookedAt = (eb: ExpressionBuilder<Tables, 'automation_live'>, now: number)
   updated_at: now,
 })
 
+/**
+ * Noted on the row which event woke it: when the step is taken, that event is found, even if
+ * another came in between.
+ */
 const wake = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
     .updateTable('automation_live')

@@ -31,6 +31,10 @@ export interface NewRun {
 export const pairOf = ({ contactId, automationId }: { contactId: string; automationId: string }) =>
   `${contactId} ${automationId}`
 
+/**
+ * Many runs in one statement: an event with a list of 10,000 would otherwise be 10,000 statements
+ * within one transaction.
+ */
 export async function insertRuns(
   tx: Tx,
   accountId: string,
@@ -55,6 +59,10 @@ export async function insertRuns(
   if (listens.length > 0) await insertListens(tx, { json: JSON.stringify(listens) })
 }
 
+/**
+ * The rows come as JSON through `json_each`, so that the statement is prepared once for any number
+ * of them.
+ */
 const insertLive = prepared<
   { json: string; accountId: string; now: number; history: string },
   unknown

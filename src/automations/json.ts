@@ -45,6 +45,10 @@ export function hasText(text: string, part: string): boolean {
 
 const worthMore = 10_000
 
+/**
+ * One step of the automaton of Knuth, Morris and Pratt: how much of the searched text stands at the
+ * end of what was read. Linear, whatever a client has put into both texts.
+ */
 function step(part: string, borders: Uint32Array, from: number, code: number): number {
   let length = from
   while (length > 0 && part.charCodeAt(length) !== code) length = borders[length - 1] ?? 0

@@ -42,6 +42,7 @@ interface LiveRun {
   version: number
 }
 
+/** By contact: few runs of one contact are alive at once. */
 const liveOf = prepared<{ contactIds: string }, LiveRun>((db, { contactIds }) =>
   db
     .selectFrom('automation_live')

@@ -19,6 +19,10 @@ export function historyJson(entries: readonly HistoryEntry[], startedAt: number)
   return JSON.stringify(kept)
 }
 
+/**
+ * Kept as short arrays with times relative to the start, since a million live runs carry a history
+ * each.
+ */
 export function readHistory(json: string, startedAt: number): HistoryEntry[] {
   return (JSON.parse(json) as KeptEntry[]).map(([stepId, since, result, id]) => ({
     stepId,
@@ -106,6 +110,7 @@ function payloadOf(text: string | null): Json {
   }
 }
 
+/** Events by their numbers, in one query for a batch of runs. */
 const eventsAmong = prepared<{ ids: string }, EventColumns>((db, { ids }) =>
   db
     .selectFrom('automation_events')

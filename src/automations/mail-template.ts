@@ -52,6 +52,11 @@ export function makeMailTemplates() {
   }
 }
 
+/**
+ * A template that consists of text and plain variables is cut into pieces here and filled in by
+ * this thread; anything else needs the renderer, which is a thread of its own because templates may
+ * be hostile.
+ */
 function taken(template: Template, subject: string): MailTemplate {
   const parts = [subject, template.html, template.textBody ?? ''].map(mergePieces)
   const [subjectPieces] = parts
@@ -110,6 +115,10 @@ export async function render(
   return checked(outcome.rendered.subject, json)
 }
 
+/**
+ * RFC 5322 §2.1.1 bounds a line at 998 octets, and a subject has no other line; an empty one is
+ * nearly always a variable that was missing.
+ */
 function checked(subject: string, merged: string | null): FilledSubject {
   if (subject === '') return { fault: 'render: the subject is empty' }
   if (Buffer.byteLength(subject) > maxSubjectBytes) {
@@ -139,6 +148,7 @@ function usedOf(tags: readonly MergeTag[], variables: JsonObject): string {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null
 
+/** Own properties only: a variable named `constructor` must not reach into JavaScript's objects. */
 function at(path: readonly string[], variables: JsonObject): unknown {
   let value: unknown = variables
   for (const name of path) {
@@ -161,6 +171,7 @@ export async function bodiesOf(
   return new Map(rows.flatMap(({ id, bodyId }) => (bodyId === null ? [] : [[id, bodyId] as const])))
 }
 
+/** A version of a template is stored once as a body and shared by all mails that are made of it. */
 const bodiesAmong = prepared<{ ids: string }, { id: string; bodyId: number | null }>(
   (db, { ids }) =>
     db

@@ -119,6 +119,7 @@ async function bodiesFor(
 }
 
 const insertBody = preparedInsert('bodies')
+/** So that the next mail of this version finds the body. */
 const keepBody = prepared<{ versionId: string; id: number }, UpdateResult>(
   (db, { versionId, id }) =>
     db.updateTable('template_versions').set({ body_id: id }).where('id', '=', versionId),
@@ -141,6 +142,7 @@ interface Rows {
   now: number
 }
 
+/** All mails of a slice in one statement, with what is the same for each given once. */
 const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
   db
     .insertInto('emails')
@@ -179,6 +181,10 @@ const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
     ),
 )
 
+/**
+ * Variables beside the mail, which has the template's body: text and HTML are made when the mail is
+ * sent.
+ */
 const insertMerges = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('email_merges')

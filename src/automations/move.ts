@@ -167,6 +167,10 @@ async function targetsOf(read: Read, id: string, version: number): Promise<Targe
   }
 }
 
+/**
+ * A run moves only where its step means the same in both versions; what it waits for is in its row
+ * and would otherwise be forgotten.
+ */
 function staysFor(
   step: StepDefinition,
   to: StepDefinition | undefined,

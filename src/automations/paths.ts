@@ -44,6 +44,7 @@ function pathsOf(step: StepDefinition): string[] {
   return []
 }
 
+/** All fields that a rule reads, values that are variables included. */
 function ruleParts(rule: Rule): string[] {
   if ('all' in rule) return rule.all.flatMap(ruleParts)
   if ('any' in rule) return rule.any.flatMap(ruleParts)
@@ -55,6 +56,10 @@ const variablesOf = (values: (Json | Variable)[]) => values.filter(isVariable).m
 
 const sources = { waits: 'wait_for_event', email: 'send_email' } as const
 
+/**
+ * A condition on the mail of a step that cannot have been sent yet would always be false: it is
+ * said when the automation is written, not when nobody gets the mail.
+ */
 function misplaced(
   path: string,
   possible: ReadonlySet<string>,

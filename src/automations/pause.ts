@@ -60,6 +60,9 @@ export async function resumeAutomation(
 const perWrite = 200
 const restMs = 20
 
+/**
+ * In slices with writes of others in between: an automation may have a million live runs. What is held already is passed over, so that it can be run again.
+ */
 async function holdTimers({ store, clock }: PauseDeps, id: string, since: number): Promise<void> {
   for (let after = ''; ; ) {
     const rows = await store.read

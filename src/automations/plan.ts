@@ -121,6 +121,10 @@ const turnMs = 500
 
 const archived = { status: 'archived', pausedAt: null } as const
 
+/**
+ * Read with the plan and again with the write (`take.ts`): an automation that was paused in between
+ * must not go on.
+ */
 async function standingsOf(read: Read, ids: readonly string[]) {
   const rows = await read
     .selectFrom('automations')
@@ -130,6 +134,10 @@ async function standingsOf(read: Read, ids: readonly string[]) {
   return new Map(rows.map(({ id, status, paused_at: pausedAt }) => [id, { status, pausedAt }]))
 }
 
+/**
+ * Decides everything and writes nothing, so that it may be thrown away: a fault of one run, or a
+ * change that came in between, costs only the plan.
+ */
 async function planRun(
   deps: PlanDeps,
   gate: SendGate,
@@ -178,6 +186,10 @@ async function planRun(
 
 const passOver: Obstacle = { kind: 'skipped', reason: 'overdue' }
 
+/**
+ * Rendered before the write, as rendering waits for another thread and nothing but queries may be
+ * awaited within a transaction.
+ */
 async function planMails(
   { store, renderer }: PlanDeps,
   gate: SendGate,

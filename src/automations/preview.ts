@@ -165,6 +165,7 @@ function refuseMeaningless(
     throw refused('until is earlier than the start of the walk')
 }
 
+/** In the form of the validator's faults, so that an editor shows it like those. */
 const refused = (error: string) =>
   new ApiError('validation_error', error, {
     status: 422,
@@ -174,6 +175,7 @@ const refused = (error: string) =>
 const triggerOf = ({ steps }: AutomationDefinition): string =>
   steps.flatMap((step) => (step.type === 'trigger' ? [step.config.eventName] : []))[0] ?? ''
 
+/** An address that nobody knows is walked as the contact that its event would make. */
 async function travellerAt(
   { store, clock }: PreviewDeps,
   accountId: string,
@@ -221,6 +223,10 @@ async function stopsOf(
   }
 }
 
+/**
+ * A fault is part of the answer and not an error: the walk goes on and shows what else would
+ * happen.
+ */
 async function renderMail(
   { store, renderer }: PreviewDeps,
   accountId: string,

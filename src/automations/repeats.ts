@@ -85,6 +85,10 @@ interface Known {
   response: string
 }
 
+/**
+ * The same table as for requests, with the same 24 hours (interface.md, Limits): a key of an event
+ * and one of a request are of one account's names.
+ */
 const keysAmong = prepared<{ accountId: string; keys: string; since: number }, Known>(
   (db, { accountId, keys, since }) =>
     db

@@ -55,6 +55,7 @@ export function automationRoutes(api: Api<Principal>, deps: AutomationRouteDeps)
   simulationRoute(api, deps)
 }
 
+/** 202 and not 200: the event is on disk, and what follows from it happens later (interface.md). */
 function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const billingOf = (accountId: string) => readBilling(deps.store.read, deps.plans, accountId)
 
@@ -73,6 +74,10 @@ function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   })
 }
 
+/**
+ * Create answers with warnings too, which do not stop it: they are for whoever writes the
+ * automation.
+ */
 function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const { read } = deps.store
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
@@ -124,6 +129,7 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
   )
 }
 
+/** A repeat of enable, disable or archive answers as the first did: all three are idempotent. */
 function stateRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const remembered =
     (remember: Remember): WrittenAlongside =>
@@ -163,6 +169,9 @@ function stateRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   )
 }
 
+/**
+ * Live and ended runs are two tables and one list, newest first by their ids; the cursor is the last id.
+ */
 function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const { read } = deps.store
 
@@ -202,6 +211,10 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   )
 }
 
+/**
+ * May be asked about steps that are not saved, so that an editor can show what its author is
+ * writing.
+ */
 function simulationRoute(api: Api<Principal>, deps: AutomationRouteDeps): void {
   const afters = (given: Record<string, string> = {}) =>
     new Map(Object.entries(given).map(([key, after]) => [key, afterMs(after) ?? 0]))

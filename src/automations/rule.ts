@@ -41,6 +41,10 @@ export function judge(rule: Rule, facts: Facts): Judged {
 export const holds = (rule: Rule | undefined, facts: Facts): boolean =>
   rule === undefined || judge(rule, facts).holds
 
+/**
+ * The compared values are kept in the answer: `posthorn automation walk` and the editor show why a
+ * condition did not hold.
+ */
 function compared({ field, operator, value: given }: Comparison, facts: Facts): Judged {
   const actual = fieldOf(facts, field)
   const value = given === undefined ? undefined : resolve(facts, given)
@@ -73,6 +77,10 @@ const tests: Record<Operator, Test> = {
   is_empty: isEmpty,
 }
 
+/**
+ * Numbers with numbers and instants with instants, nothing else: "10" < "9" as text would be a
+ * condition that is right until the tenth order.
+ */
 function ordered(
   actual: Json | undefined,
   value: Json | undefined,
@@ -84,6 +92,7 @@ function ordered(
   return left !== undefined && right !== undefined && decides(left - right)
 }
 
+/** A part of a text, or one element of an array. */
 function contains(actual: Json | undefined, value: Json | undefined): boolean {
   if (Array.isArray(actual)) return includes(actual, value)
   return isText(actual) && isText(value) && hasText(actual, value)
@@ -91,6 +100,7 @@ function contains(actual: Json | undefined, value: Json | undefined): boolean {
 
 const isText = (value: Json | undefined): value is string => typeof value === 'string'
 
+/** Absent and empty are the same to whoever writes a condition. */
 function isEmpty(actual: Json | undefined): boolean {
   if (actual === undefined || actual === null || actual === '') return true
   return typeof actual === 'object' && Object.keys(actual).length === 0

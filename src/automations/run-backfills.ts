@@ -78,6 +78,7 @@ async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean>
   return outcome.isDue
 }
 
+/** Few rows, in the order of their next slice. */
 const underWay = prepared<object, Backfill>((db) =>
   db
     .selectFrom('automation_backfills')
@@ -86,6 +87,10 @@ const underWay = prepared<object, Backfill>((db) =>
     .orderBy('next_at'),
 )
 
+/**
+ * The cursor is moved in the transaction that starts the runs: a kill in between starts nobody
+ * twice and leaves nobody out.
+ */
 const advance = prepared<
   {
     id: string

@@ -104,6 +104,7 @@ export function startRun(contactId: string, triggerStepId: number, now: number):
   }
 }
 
+/** How a run ends when its contact may no longer be mailed, by the strongest reason. */
 const departures: Record<SuppressionReason, Departure> = {
   complaint: 'complained',
   bounce: 'bounced',

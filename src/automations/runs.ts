@@ -190,6 +190,10 @@ async function withSteps(read: Read, rows: readonly RunColumns[]): Promise<Run[]
   }))
 }
 
+/**
+ * Of several things that a run may wait for, the one that somebody can do something about: held
+ * before blocked, blocked before the event or the timer.
+ */
 function waitingOf(row: RunColumns): RunWait | null {
   const { due_at: until, held_reason: held, blocked, wait_event: event, attempts = 0 } = row
   if (until === undefined) return null

@@ -24,6 +24,7 @@ export const maxName = 200
 const maxEvents = 100
 const maxPayloadBytes = 16 * 1024
 
+/** Half of a surrogate pair is refused, as it could not be written as UTF-8. */
 const Name = rule<string>(
   `a string of 1 to ${maxName} characters without control characters`,
   (value) =>
@@ -36,6 +37,10 @@ const Name = rule<string>(
 // Their contents have faults by step: `validate`.
 const Steps = rule<unknown[]>('an array of steps: { key, type, config }', Array.isArray)
 const Connections = rule<unknown[]>('an array of connections: { from, to, type }', Array.isArray)
+/**
+ * Only that it is an object: what is in it is judged with the steps (`validate.ts`), so that all
+ * faults are told at once.
+ */
 const Settings = rule<object>(
   'an object',
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -83,6 +88,7 @@ export const RunsQuery = type({
 export const statusesIn = (text: string | undefined): readonly RunStatus[] =>
   text === undefined ? runStatuses : runStatuses.filter((one) => text.split(',').includes(one))
 
+/** Bounded as JSON, since that is how it is stored and handed to templates. */
 const payload = rule<Json>(
   `an object of at most ${maxPayloadBytes} bytes as JSON`,
   (value) =>
@@ -97,6 +103,7 @@ const Address = rule<string>(
   (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
 )
 
+/** The single event and the batch share them. */
 const eventFields = {
   event: rule<string>(
     'a string of 1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-"',
@@ -119,6 +126,10 @@ const isTime = (text: string) =>
 
 export const EventBody = refine(type(eventFields), 'required', hasWhom)
 
+/**
+ * In a batch each event may have a key of its own, because a client's retry may put together other
+ * batches.
+ */
 export const EventItem = refine(
   type({
     ...eventFields,
@@ -135,6 +146,7 @@ export const EventItem = refine(
 
 export const EventsBody = type({ events: listOf(unknown(), maxEvents, 1) })
 
+/** Named on `contactId`, which is the field that most clients mean to give. */
 function hasWhom({ contactId, email }: { contactId?: unknown; email?: unknown }) {
   if (contactId !== undefined || email !== undefined) return true
   const message = 'Expected contactId or email'
@@ -155,6 +167,7 @@ const Afters = optional(
   ),
 )
 
+/** The world that is walked through: who, when, and what happens on the way. */
 const simulation = type({
   email: optional(Address),
   listId: optional(BodyId),
@@ -181,6 +194,7 @@ export const SimulationBody = refine(simulation, 'required', ({ email, listId })
   return { path: ['email'], key: 'email', value: undefined, type: 'string', message }
 })
 
+/** A walk may also play the appliance's own events, which begin with $. */
 function SystemOrClientName() {
   return rule<string>(
     'the name of an event',

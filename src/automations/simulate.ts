@@ -114,6 +114,10 @@ function takeIn(
   going.told.runs.push({ startedAt: now, ended: null, state: going.run })
 }
 
+/**
+ * The same three questions as ingest asks, in the same order: an exit rule ends the run, a goal
+ * moves it, a wait is woken.
+ */
 function wake(going: Simulating, run: RunState, event: StoredEvent): void {
   const { version, now, contact, trigger } = going
   const facts = { contact, trigger, mail: (key: string) => engagement(going, key) }
@@ -128,6 +132,7 @@ function wake(going: Simulating, run: RunState, event: StoredEvent): void {
   }
 }
 
+/** As suppression does it in the real one, with the settings that let a run stay. */
 function depart(going: Simulating, reason: Departure): void {
   // Who has bounced or complained is not mailed again, whatever they do after it.
   if (going.departed === undefined || going.departed === 'unsubscribed') going.departed = reason
@@ -175,6 +180,7 @@ function noteMail(going: Simulating, key: string): void {
   happenings.sort((a, b) => a.at - b.at)
 }
 
+/** An event that nothing in the automation names cannot change the walk, and is not told. */
 const isNamed = (version: Compiled, name: string): boolean =>
   listensTo(version).includes(name) ||
   [...version.byKey.values()].some(
@@ -196,6 +202,7 @@ function knownOf(going: Simulating): Known {
   }
 }
 
+/** Delivered at once and never bounced: a walk shows the way, not the mail's fate. */
 function engagement({ mailed, now, world }: Simulating, key: string) {
   const at = mailed.get(key)
   if (at === undefined) return undefined
@@ -206,6 +213,7 @@ function engagement({ mailed, now, world }: Simulating, key: string) {
   return { opened, clicked, delivered: now > at, bounced: false }
 }
 
+/** A walk may have several runs after another, of which each has its own end. */
 function end(going: Simulating, stepId: number, status: EndStatus, reason: string): void {
   tell(going, [{ stepId, at: going.now, result: `ended:${reason}` }])
   const last = going.told.runs.at(-1)
@@ -215,6 +223,10 @@ function end(going: Simulating, stepId: number, status: EndStatus, reason: strin
   going.run = undefined
 }
 
+/**
+ * Each line is told with the run that it belongs to, so that a second run of the same contact is
+ * not mixed up with the first.
+ */
 function tell(
   { version, world, events, told }: Simulating,
   entries: WalkedEntry[],

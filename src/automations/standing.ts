@@ -57,6 +57,7 @@ export async function automationStanding(
   }
 }
 
+/** A version that was never enabled has no rows of steps yet; its definition names them. */
 async function draftSteps(read: Read, id: string, version: number): Promise<StepStanding[]> {
   const { definition } = await readDefinition(read, id, version)
   return definition.steps.map(({ key, type }) => ({
@@ -64,6 +65,7 @@ async function draftSteps(read: Read, id: string, version: number): Promise<Step
   }))
 }
 
+/** One pass over the live runs for all steps and reasons, by an index that has these columns. */
 async function liveBySteps(read: Read, automationId: string) {
   return await read
     .selectFrom('automation_live')

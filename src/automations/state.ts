@@ -65,6 +65,7 @@ function triggerEventOf({ steps }: AutomationDefinition): string {
   throw new Error('A definition without a trigger was kept')
 }
 
+/** Counted within the write: two requests at once must not both be the fiftieth. */
 async function refuseMoreThan(tx: Tx, accountId: string, event: string): Promise<void> {
   const enabled = await tx
     .selectFrom('automation_triggers')
@@ -107,6 +108,10 @@ async function freeze(
     .execute()
 }
 
+/**
+ * Numbers of steps go up over all automations and are never used again, because mails keep the
+ * number of the step that made them.
+ */
 async function nextStepId(tx: Tx): Promise<number> {
   const [last] = await lastStep(tx, {})
   return (last?.id ?? 0) + 1
@@ -133,12 +138,17 @@ export async function disableAutomation(
   })
 }
 
+/**
+ * What the client is told is read back in the same write, so that the remembered answer of an
+ * idempotent request is the true one.
+ */
 async function changed(tx: Tx, { account_id, id }: Automation, alongside: WrittenAlongside) {
   const automation = await findAutomation(tx, account_id, id)
   await alongside(tx, automation)
   return automation
 }
 
+/** From here on no event starts it; runs that are under way are not looked at. */
 async function stopStarting(tx: Tx, { account_id, id }: Automation): Promise<void> {
   await tx
     .deleteFrom('automation_triggers')
@@ -215,6 +225,7 @@ async function cancelSlice({ store, clock }: AutomationDeps, id: string): Promis
   })
 }
 
+/** Ended with their histories and counted in one write, a slice of them. */
 async function cancelRows(tx: Tx, rows: readonly EndingRow[], reason: string, at: number) {
   const tally = makeRunTally()
   const endings = rows.map((row) => endingOf(row, 'cancelled', reason, at))
@@ -247,6 +258,7 @@ export async function cancelRun(
   })
 }
 
+/** By account as well: a run of another account must look like none (404). */
 async function liveRow(read: Read, accountId: string, id: string): Promise<EndingRow | undefined> {
   return await read
     .selectFrom('automation_live')

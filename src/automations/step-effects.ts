@@ -71,6 +71,7 @@ interface ContactColumns {
   createdAt: number
 }
 
+/** Read within the write, as another thread may have changed the contact since the plan. */
 const contactOf = prepared<{ id: string }, ContactColumns>((db, { id }) =>
   db
     .selectFrom('contacts')
@@ -79,6 +80,7 @@ const contactOf = prepared<{ id: string }, ContactColumns>((db, { id }) =>
     .where('id', '=', id),
 )
 
+/** All three fields at once; what the step does not change is written back as it was. */
 const putContact = prepared<
   { id: string; first: string | null; last: string | null; json: string | null },
   UpdateResult

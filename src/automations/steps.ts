@@ -35,6 +35,7 @@ export type Taken =
 
 export type RunEnd = Next & { kind: 'end' }
 
+/** An end that is meant, as opposed to `fail`. */
 export const exit = (at: CompiledStep, reason: string): RunEnd => ({
   kind: 'end',
   stepId: at.id,
@@ -42,6 +43,7 @@ export const exit = (at: CompiledStep, reason: string): RunEnd => ({
   reason,
 })
 
+/** Told to the account and counted apart, since somebody has to do something about it. */
 export const fail = (at: CompiledStep, reason: string): RunEnd => ({
   kind: 'end',
   stepId: at.id,
@@ -119,6 +121,10 @@ function mailVariables(state: Going, values: Record<string, Json | Variable>): J
   }
 }
 
+/**
+ * Taken twice: the first time it parks the run, the second time, when the timer has run out, it
+ * goes on.
+ */
 export function delay(state: Going, { config }: StepOf<'delay'>): Taken {
   const { run, version, contact, now, at, enteredAt } = state
   if (enteredAt !== null && now >= run.dueAt) return { edge: 'default', result: 'waited' }
@@ -133,6 +139,11 @@ export function delay(state: Going, { config }: StepOf<'delay'>): Taken {
   return { ...park, dueAt: now + (durationMs(duration ?? '') ?? 0) }
 }
 
+/**
+ * An event may have come before the run got here. With `since: "step"` only those count that came
+ * after; by default every one does that this run has not used yet, so that a fast customer is not
+ * asked to pay twice.
+ */
 export function waitForEvent(state: Going, step: StepOf<'wait_for_event'>): Taken {
   const { run, now, at, enteredAt, known } = state
   const { eventName, timeout, since } = step.config

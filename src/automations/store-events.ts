@@ -111,6 +111,7 @@ const lastEvent = prepared<object, { id: number | null }>((db) =>
   db.selectFrom('automation_events').select((eb) => eb.fn.max('id').as('id')),
 )
 
+/** All events of a request or batch in one statement. */
 const insertEvents = prepared<{ json: string; accountId: string; now: number }, unknown>(
   (db, { json, accountId, now }) =>
     db

@@ -98,6 +98,10 @@ interface Same {
   pausedAt: number | null
 }
 
+/**
+ * Plans are made outside of the write. A run whose `seq` has moved since, or that was held, is left
+ * out of the write: something has happened to it, and its plan may be wrong.
+ */
 const sameAs = prepared<{ json: string }, Same>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))
@@ -140,6 +144,10 @@ async function stillTrue(
   return { going, refused }
 }
 
+/**
+ * Likewise where an event came in between that the plan has not seen: it would be lost, as the wait
+ * is over once the plan is written.
+ */
 const overtaken = prepared<{ json: string }, { id: string }>((db, { json }) =>
   db
     .selectFrom(rowsOf(json))
@@ -169,6 +177,9 @@ async function withinHour(tx: Tx, plans: readonly Go[], now: number): Promise<Go
 const isCapped = ({ run, mails }: Go) =>
   mails.length > 0 && run.version.compiled.settings.maxPerHour !== undefined
 
+/**
+ * Counted when mails are made, not when they leave: how fast they leave is the business of shaping.
+ */
 async function countHour(tx: Tx, plans: readonly Go[], now: number): Promise<void> {
   const made = new Map<string, number>()
   for (const { run, mails } of plans.filter(isCapped)) {

@@ -130,6 +130,9 @@ export async function startRuns(
 const startsBefore = ({ starts, lastStartedAt }: Entry, now: number): number[] =>
   inLastHour([...(starts === null ? [] : JSON.parse(starts)), lastStartedAt], now)
 
+/**
+ * The starts of the last hour are kept: more than a few of one contact are a loop, such as an automation that starts itself.
+ */
 function entered(before: Entry | undefined, now: number): Entry {
   const starts = before === undefined ? [] : startsBefore(before, now)
   return {
@@ -160,6 +163,7 @@ export const triggersOf = prepared<{ accountId: string; names: string }, Trigger
       .orderBy('automation_id'),
 )
 
+/** A contact goes through an automation once at a time (interface.md: `already_running`). */
 const liveAmong = prepared<
   { pairs: string },
   { id: string; contactId: string; automationId: string }
@@ -174,6 +178,7 @@ const liveAmong = prepared<
     .select(['live.id', 'contact_id as contactId', 'automation_id as automationId']),
 )
 
+/** Whether and when a contact has been through before, also after those runs were deleted. */
 const entriesAmong = prepared<
   { pairs: string },
   Entry & { contactId: string; automationId: string }

@@ -81,6 +81,7 @@ function isInfinite(given: unknown): boolean {
   return false
 }
 
+/** Steps are named by their place until they have a good key, and by the key from then on. */
 function stepFaults(steps: unknown[]): StepFault[] {
   const faults: StepFault[] = []
   const keys = new Set<string>()
@@ -117,6 +118,7 @@ const edge = object({
   branch: may(anyText),
 })
 
+/** Told at the step that the connection comes from. */
 function connectionFaults(connections: unknown[]): StepFault[] {
   const faults: StepFault[] = []
   for (const [index, connection] of connections.entries()) {
@@ -130,6 +132,7 @@ function connectionFaults(connections: unknown[]): StepFault[] {
 const exitRule = { eventName: must(eventName), filter: may(rule) }
 const maxExitRules = 20
 
+/** Few, since each live run listens to every one of them. */
 const exitRules: Check = (value, name, say) => {
   if (!Array.isArray(value) || value.length > maxExitRules) {
     say(`${name}: expected an array of at most ${maxExitRules} of { eventName, filter }`)
@@ -140,6 +143,7 @@ const exitRules: Check = (value, name, say) => {
   }
 }
 
+/** Every setting is optional; what is not given is the usual. */
 const settings = object({
   exitOn: may(exitRules),
   goal: may(object({ ...exitRule, to: may(anyText) })),

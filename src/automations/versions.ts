@@ -54,6 +54,10 @@ export async function readableVersion(
   }
 }
 
+/**
+ * Compiled once and kept (`makeVersions`): a frozen version never changes, and thousands of runs
+ * walk through it.
+ */
 async function readVersion(
   read: Read,
   automationId: string,

@@ -55,11 +55,16 @@ export async function wakeBlocked(
   }
 }
 
+/**
+ * Blocks that end for all runs of an account at once, such as a pause, as opposed to those of one
+ * step.
+ */
 function isOfAccountMark(mark: string | null): boolean {
   const reason = blockedReason(mark)
   return reason !== undefined && isOfAccount(reason)
 }
 
+/** In slices: a paused account may have a million runs. */
 const blockedAfter = prepared<
   { accountId: string; after: string; limit: number },
   { id: string; mark: string | null }

@@ -42,6 +42,9 @@ export function walk(version: Compiled, run: RunState, known: Known, now: number
   return finish(state, { kind: 'continue', stepId: state.at.id })
 }
 
+/**
+ * A walk changes nothing that it is given; what it decides is collected in `Going` and handed back.
+ */
 function begin(version: Compiled, run: RunState, known: Known, now: number): Going {
   const at = version.byId.get(run.stepId)
   if (at === undefined) throw new Error(`the version has no step ${run.stepId}`)
@@ -77,6 +80,10 @@ function leaving(state: Going): Next | undefined {
   return end
 }
 
+/**
+ * Looked at before every step, because a contact may unsubscribe, and a limit be reached, between
+ * two steps of one walk.
+ */
 function endOf({ version, run, known, now, at, steps }: Going): RunEnd | undefined {
   const departed = known.contact === undefined ? 'deleted' : known.departed
   if (departed !== undefined && !staysOn(version, departed)) return exit(at, departed)

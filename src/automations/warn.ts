@@ -69,6 +69,10 @@ export function warningsOf(
   })
 }
 
+/**
+ * What a template may read at a step: payloads of events are the client's, so anything may be in
+ * them, while everything else has known names.
+ */
 function isKnown(path: string, variables: object, before: ReadonlySet<string>): boolean {
   const [root = '', key = ''] = path.split('.')
   if (Object.hasOwn(variables, root)) return true

@@ -73,6 +73,10 @@ export function windowOpens(window: Window, zone: string, now: number): number {
 const dateAt = (zone: string, now: number): Temporal.PlainDate =>
   Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
 
+/**
+ * 24:00 is the beginning of the next day; a time that a change of clocks leaves out comes an hour
+ * later, as Temporal does it ("compatible").
+ */
 function instantAt(date: Temporal.PlainDate, time: string, zone: string): number {
   const [on, plainTime] = time === '24:00' ? [date.add({ days: 1 }), '00:00'] : [date, time]
   return on.toZonedDateTime({ timeZone: zone, plainTime }).epochMilliseconds

@@ -86,6 +86,7 @@ function countSteps({ run: { row }, walked: { history, next }, mails }: Go, tall
   }
 }
 
+/** All runs of a slice in one update. `seq` goes up, so that other plans for them are void. */
 const moveLive = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
     .updateTable('automation_live')
@@ -158,6 +159,7 @@ async function writeWaiting(
   await waitFor(tx, { json: JSON.stringify(rows), now })
 }
 
+/** Blocked, with the moment at which it is looked at again. */
 const waitFor = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
     .updateTable('automation_live')
@@ -175,6 +177,10 @@ const waitFor = prepared<{ json: string; now: number }, UpdateResult>((db, { jso
 /** Why a run is held whose automation is paused. */
 export const pausedReason = 'the automation is paused'
 
+/**
+ * A fault of the run's own is counted; after some of them it is held for an operator instead of
+ * trying for ever.
+ */
 export const putOff = prepared<{ json: string; now: number; faults: number }, UpdateResult>(
   (db, { json, now, faults }) =>
     db

@@ -39,6 +39,10 @@ export async function nextOfAudience(
   return { seen, reachable: seen.filter(({ email }) => !blocked.has(email)) }
 }
 
+/**
+ * By contact after a cursor, through the primary key of `list_members`: a page by number would read
+ * the list from its start each time.
+ */
 const membersAfter = prepared<{ listId: string; cursor: string; limit: number }, AudienceMember>(
   (db, { listId, cursor, limit }) =>
     db
@@ -139,6 +143,10 @@ const leftAfter = prepared<
     .limit(limit),
 )
 
+/**
+ * Of the suppressed addresses those that are on the list; the difference is whom the campaign
+ * reaches.
+ */
 const onList = prepared<{ accountId: string; listId: string; json: string }, { members: number }>(
   (db, { accountId, listId, json }) =>
     db

@@ -104,6 +104,7 @@ interface DraftWithHtml {
   attachments: string | null
 }
 
+/** 409, since the draft was there and is a campaign now. */
 async function draftWithHtml(read: Tx, accountId: string, id: string): Promise<DraftWithHtml> {
   const draft = await findBroadcast(read, accountId, id)
   if (draft.status !== 'draft') {

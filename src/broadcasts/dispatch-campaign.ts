@@ -118,6 +118,7 @@ export async function judgeDraft(
   return { draft, audience: await reachableNow(read, audienceOf(draft)) }
 }
 
+/** Asked within the write too: a second click on "send" must not send twice. */
 function refuseUnlessDraft({ status }: Broadcast): void {
   if (status === 'draft') return
   throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
@@ -141,6 +142,10 @@ export async function dispatchDue(deps: DispatchDeps): Promise<void> {
   }
 }
 
+/**
+ * A scheduled campaign at its time. The account may have lost its plan or been paused since; then
+ * the campaign waits or fails with that reason, and nobody gets half of it.
+ */
 async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<void> {
   const { store, clock } = deps
   const { id, account_id: accountId } = broadcast
@@ -183,6 +188,9 @@ export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[
   return await ofFreeAccounts(read, due)
 }
 
+/**
+ * The list is read again at every use (interface.md: the audience is resolved again at dispatch).
+ */
 export const audienceOf = ({ account_id, list_id, topic_id }: Broadcast) => ({
   accountId: account_id,
   listId: list_id,

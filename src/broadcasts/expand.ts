@@ -108,6 +108,10 @@ async function expandSome(deps: Expanding, broadcast: Broadcast) {
   await Promise.all(writes)
 }
 
+/**
+ * Read and rendered outside of the write, since rendering may wait for another thread and a write
+ * must not.
+ */
 async function readSlice(
   { store, subjects }: Expanding,
   broadcast: Broadcast,
@@ -130,6 +134,10 @@ async function readSlice(
   return { before, after, mails, done: seen.length < perWrite }
 }
 
+/**
+ * The cursor moves in the same transaction as the mails are inserted (`write-slice.ts`): a kill at
+ * any moment leaves no contact out and mails none twice.
+ */
 async function writeSlice(
   { clock, backlog, ring, write }: Expanding,
   { broadcast, slice }: BroadcastSlice,

@@ -44,6 +44,7 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
   }
 }
 
+/** One update a campaign and write, however many of its mails had events in it. */
 const noChange = (): Change => ({
   ...{ waiting: 0, delivered: 0, relayed: 0, bounced: 0, failed: 0, suppressed: 0 },
   ...{ opened: 0, clicked: 0 },
@@ -72,6 +73,7 @@ interface CampaignMail {
   clickedAt: number | null
 }
 
+/** Most events are of single mails; the index on `broadcast_id` leaves those out. */
 const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
@@ -81,6 +83,7 @@ const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) 
     .where('broadcast_id', 'is not', null),
 )
 
+/** Counters are added to and never set, because several threads settle mails of one campaign. */
 const count = prepared<Change & { id: string }, UpdateResult>((db, change) =>
   db
     .updateTable('broadcasts')
@@ -97,6 +100,10 @@ const count = prepared<Change & { id: string }, UpdateResult>((db, change) =>
     .where('id', '=', change.id),
 )
 
+/**
+ * `waiting <= 0` and not `= 0`: an end that was counted twice must not keep a campaign from ever
+ * ending.
+ */
 const endDone = prepared<{ id: string; now: number }, UpdateResult>((db, { id, now }) =>
   db
     .updateTable('broadcasts')

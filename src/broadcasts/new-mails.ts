@@ -67,6 +67,10 @@ interface NewEmails {
   topicId: string | null
 }
 
+/**
+ * A slice of mails in one statement. Body, sender and subject of the campaign are the same for all
+ * of them.
+ */
 const insertEmails = prepared<NewEmails, unknown>((db, values) =>
   db
     .insertInto('emails')

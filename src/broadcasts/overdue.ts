@@ -51,6 +51,10 @@ interface PauseDeps {
   log: Log
 }
 
+/**
+ * One after the other and each by itself, so that a broken campaign does not keep the others from
+ * being paused.
+ */
 async function pauseAll(
   deps: PauseDeps,
   broadcasts: readonly Broadcast[],

@@ -51,6 +51,10 @@ export async function pageOfRecipients(
   }
 }
 
+/**
+ * By id, which is the order in which the mails were made; so the first 1,000 of interface.md are
+ * always the same ones.
+ */
 const mailsOf = (read: Read, broadcastId: string) =>
   read
     .selectFrom('emails')
@@ -63,6 +67,7 @@ type MailRow = Pick<EmailRow, 'to_list' | 'status' | 'opened_at' | 'clicked_at'>
   clicks: number
 }
 
+/** Only the fields of the contract: 1,000 recipients are one answer. */
 const toRecipient = (row: MailRow): BroadcastRecipient => ({
   email: onlyOf(row.to_list),
   status: row.status,

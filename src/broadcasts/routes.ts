@@ -54,6 +54,7 @@ const campaignFields = [
 // interface.md, Limits.
 const maxRecipientsShown = 1_000
 
+/** In three parts by what they do: make and change, read, and start or stop. */
 export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   contentRoutes(api, deps)
   lookRoutes(api, deps)

@@ -26,6 +26,7 @@ export const usualPage = 100
 export const maxSubject = 200
 export const maxName = 200
 
+/** The cursor is judged with its list (`store/cursor.ts`); here only its type. */
 export const BroadcastsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
   cursor: optional(
@@ -33,6 +34,7 @@ export const BroadcastsQuery = type({
   ),
 })
 
+/** Statuses are those of mails, as each recipient of a campaign has one. */
 export const RecipientsQuery = type({
   ...BroadcastsQuery.schema,
   status: optional(described(enums(emailStatuses), emailStatuses.join(', '))),
@@ -40,6 +42,10 @@ export const RecipientsQuery = type({
 
 export const PreviewBody = type({ listId: BodyId, topicId: optional(BodyId) })
 
+/**
+ * Fields of the contract, and ours that a single mail has too. Kept apart from `BroadcastBody`,
+ * because the test send has the same ones and another recipient.
+ */
 const campaign = {
   listId: BodyId,
   from: Sender,
@@ -54,6 +60,9 @@ const campaign = {
   attachments: optional(Attachments),
 }
 
+/**
+ * A draft is not in the contract's request, so it is asked for by a field and never the default.
+ */
 export const BroadcastBody = type({
   ...campaign,
   draft: optional(described(boolean(), 'true or false')),
@@ -69,11 +78,13 @@ export const ChangesBody = atLeastOne(
   }),
 )
 
+/** interface.md: the body of a campaign plus `to`. */
 export const TestBody = type({
   ...campaign,
   to: Recipient,
 })
 
+/** Counted in code points and not in UTF-16 units: 200 characters are 200 for an emoji too. */
 function line(most: number, least: 0 | 1 = 1) {
   return rule<string>(
     `a string of ${least} to ${most} characters without control characters`,

@@ -55,6 +55,7 @@ export function shownDetail(
   }
 }
 
+/** Times are ISO 8601 in every answer (interface.md). */
 export const shownRecipient = <R extends BroadcastRecipient>({
   openedAt,
   clickedAt,

@@ -30,6 +30,10 @@ export async function cancelBroadcast(
   })
 }
 
+/**
+ * interface.md lets a draft or a scheduled campaign be cancelled; each other state gets its own
+ * sentence.
+ */
 const cannotCancel: Record<Exclude<BroadcastStatus, 'draft' | 'scheduled'>, string> = {
   sending: 'The campaign is sending and cannot be cancelled',
   paused: 'The campaign has begun and is paused; only the operator can cancel it',

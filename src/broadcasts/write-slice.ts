@@ -42,6 +42,10 @@ interface SliceDeps extends Pick<BroadcastDeps, 'clock'> {
   retry: RetryAges
 }
 
+/**
+ * `advance` moves the cursor only from where this slice began. A second expander, or a repeat after
+ * a kill, finds another cursor and writes nothing.
+ */
 async function writeSlice(
   tx: Tx,
   deps: SliceDeps,

@@ -74,6 +74,10 @@ export const accountBillingRows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * What the API would refuse, and why, is decided by these figures: plan, state and what is used of
+ * the month and the day (both in UTC).
+ */
 async function runBilling(idOrName: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const plans = plansOf(place)
@@ -82,6 +86,10 @@ async function runBilling(idOrName: string, _options: unknown, command: Command)
   sayStanding(standing)
 }
 
+/**
+ * A suspension stops everything of an account: sends are refused with 403 `account_suspended`, and
+ * what is queued waits. It is reversible, so it asks a mild question (`confirm.ts`).
+ */
 function runSuspend(
   idOrName: string,
   options: { reason: string } & AskOptions,
@@ -154,6 +162,10 @@ export async function stopOf(
 
 type Standing = Awaited<ReturnType<typeof standingOf>>
 
+/**
+ * Read in one go with one clock: the month and the day of the usage must be those of the same
+ * moment.
+ */
 async function standingOf({ store: { read }, clock }: CliDeps, plans: Plans, idOrName: string) {
   const account = await findAccount(read, idOrName)
   const { accountId: _, ...billing } = await readBilling(read, plans, account.id)
@@ -162,6 +174,9 @@ async function standingOf({ store: { read }, clock }: CliDeps, plans: Plans, idO
 
 const named = ({ id, name }: Account) => ({ id, name })
 
+/**
+ * `null` as a limit means that there is none. Then the figure stands alone.
+ */
 function sayStanding({ name, plan, marketingPlan, usage, ...rest }: Standing): void {
   const { state, suspended, paused, marketingPaused } = rest
   const of = (used: number, limit: number | null) =>

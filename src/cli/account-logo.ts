@@ -31,6 +31,11 @@ Examples:
   },
 ]
 
+/**
+ * The picture is read and judged before the database is opened, so that a wrong file changes
+ * nothing. The bytes decide what the picture is, not its name: browsers of recipients get it from
+ * us.
+ */
 async function runLogo(
   idOrName: string,
   file: string | undefined,
@@ -66,6 +71,7 @@ async function runLogo(
 
 type Logo = NonNullable<Awaited<ReturnType<typeof logoOf>>>
 
+/** The old picture is not kept anywhere, which is why a replacement asks first. */
 function replacingOf(
   { id, name }: Account,
   before: Logo | undefined,

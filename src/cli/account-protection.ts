@@ -27,6 +27,10 @@ type Order = Parameters<typeof unpause>[1]
 
 const reasons = ['bounce', 'complaint'] as const
 const shownEntries = 50
+/**
+ * The words of the audit log, which outlive the code that wrote them: an entry of an older version
+ * must still have one.
+ */
 const actions: Record<AuditEntry['action'], string> = {
   warned: 'warned',
   marketing_paused: 'marketing paused',
@@ -77,6 +81,9 @@ Example:
   },
 ]
 
+/**
+ * Shows the counts that warnings and pauses are decided by, and over the same window.
+ */
 async function runProtection(idOrName: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { protection: settings } = settingsOf(place)
@@ -89,6 +96,11 @@ async function runProtection(idOrName: string, _options: unknown, command: Comma
   sayStanding(found, standing, settings.window / 86_400_000)
 }
 
+/**
+ * An operator's pause has the same effect as one by the rates, and clients are told `bounce` or
+ * `complaint` as the contract wants one of the two; the note says what it really was, to operators
+ * only.
+ */
 function runPause(
   idOrName: string,
   options: { reason: (typeof reasons)[number]; marketing?: true } & ChangeOptions,
@@ -133,6 +145,11 @@ async function runAudit(
   )
 }
 
+/**
+ * One write for the change and its entry in the audit log: a pause that nobody can explain later
+ * would be worse than none. The name in the log is that of the person behind sudo, as `root` tells
+ * nobody anything.
+ */
 async function change(
   command: Command,
   idOrName: string,
@@ -166,6 +183,10 @@ async function change(
   }
 }
 
+/**
+ * The JSON of a command is a contract with scripts: names in camelCase, times in ISO 8601, and a
+ * field is never left out because it is empty.
+ */
 function jsonOf({ id, name }: Account, { warnedAt, totals, ...standing }: AccountStanding) {
   const { bounce, complaint } = warnedAt
   return {
@@ -180,6 +201,10 @@ const jsonOfEntry = ({ at, totals, ...rest }: AuditEntry) => ({
   totals: nested(totals),
 })
 
+/**
+ * Columns of the database are flat; in JSON the part that is marketing stands for itself, so that
+ * both parts have the same fields.
+ */
 const nested = ({ recipients, bounces, complaints, unproved, ...rest }: Totals) => ({
   // The audit log has older entries.
   ...{ recipients, bounces, complaints, unproved: unproved ?? 0 },

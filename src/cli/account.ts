@@ -53,6 +53,10 @@ const rows: readonly CommandRow[] = [
   ...accountTrackingRows,
 ]
 
+/**
+ * The first account of an appliance is unlimited and later ones have the smallest plan
+ * (`plans.toml`, [defaults]), as the first one is nearly always the operator's own.
+ */
 async function runCreate(name: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const made = await withStore(place, (deps) => createAccount(deps, name))
@@ -61,6 +65,7 @@ async function runCreate(name: string, _options: unknown, command: Command): Pro
   say(`Next: posthorn key create 'My application' --account ${made.id}`)
 }
 
+/** The id stays, and with it keys, domains and mail; only people see the name. */
 async function runRename(
   idOrName: string,
   name: string,
@@ -87,6 +92,7 @@ async function runList(_options: unknown, command: Command): Promise<void> {
   )
 }
 
+/** The number of keys, not the keys: only their hashes are stored. */
 async function runShow(idOrName: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const found = await withStore(place, async ({ store: { read } }) => {

@@ -63,6 +63,7 @@ async function accountNamed(tx: Tx, name: string, [first]: string[]): Promise<st
   return row?.id ?? null
 }
 
+/** Behind sudo everybody is root; who called it is what an audit log is asked for. */
 function whoRuns(): string {
   const { SUDO_USER } = process.env
   if (SUDO_USER) return SUDO_USER
@@ -76,6 +77,10 @@ function whoRuns(): string {
 
 const isSecret = (option: string) => /secret|pass|token|key/i.test(option)
 
+/**
+ * Arguments go into the audit log as they were typed. A password in a URL or a key must not, since
+ * the log is kept for years and shown on pages.
+ */
 function shown(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shown)
   return typeof value === 'string' ? withoutSecrets(value) : value

@@ -38,6 +38,10 @@ interface Change {
   done: (automation: Automation, changed: { released?: number }) => string
 }
 
+/**
+ * One row a verb: what it does, what it asks before, what it says after. A table keeps the verbs
+ * alike in options, JSON and questions, which a function for each would not.
+ */
 const changes: readonly Change[] = [
   {
     name: 'enable',
@@ -132,11 +136,19 @@ export const changeAutomationRows: readonly CommandRow[] = changes.map((change) 
   run: (named: string, options: Options, command: Command) => run(change, named, options, command),
 }))
 
+/**
+ * Only `resume` needs it: after a pause of days the timers of all runs are overdue at once, and to
+ * take all of these steps at once would mail people at a time that nobody chose.
+ */
 function overdueOption(): Option {
   const about = 'what becomes of steps that are overdue'
   return new Option('--overdue <how>', about).choices([...releases]).default(releases[0])
 }
 
+/**
+ * Writes the change into the database and nothing else: the running appliance finds it there within
+ * seconds, or at its next start. So the command works the same whether one runs or not.
+ */
 async function run(change: Change, named: string, options: Options, command: Command) {
   const place = placeOf(command)
   const { overdue = 'shift' } = options

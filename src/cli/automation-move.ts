@@ -59,6 +59,11 @@ starts the runs and goes on after a restart; 'posthorn automation show' says how
   },
 ]
 
+/**
+ * A run keeps the version in which it began, so that an edit never changes what somebody is in the
+ * middle of. A move is the exception that an operator asks for, and it is shown by groups of runs
+ * first.
+ */
 async function runMove(
   named: string,
   options: { to: number | 'latest' } & AskOptions,
@@ -83,6 +88,10 @@ async function runMove(
   sayMoved(done)
 }
 
+/**
+ * What stays is told as well as what moves: a run stays where the new version has no step of the
+ * same key and type, and nobody would look for it otherwise.
+ */
 function movingOf(name: string, version: number, groups: readonly MoveGroup[]): Intent {
   const sum = (moves: boolean) =>
     groups
@@ -96,6 +105,7 @@ function movingOf(name: string, version: number, groups: readonly MoveGroup[]): 
   }
 }
 
+/** `moved` is null when nothing was written, by --dry-run or for want of anything to move. */
 function sayMoved({
   version,
   moved,
@@ -135,6 +145,11 @@ async function runStart(named: string, options: StartOptions, command: Command):
   await start(place, named, options.list, options)
 }
 
+/**
+ * Starting an automation over a list mails people who did nothing at this moment. So it counts
+ * first who would enter and who would not (filter, re-entry, suppression), by the same code that
+ * later decides it for each, and asks.
+ */
 async function start(
   place: CommandPlace,
   named: string,
@@ -181,6 +196,10 @@ async function start(
   else remark(`'posthorn automation show ${automation.id}' says how far it is`)
 }
 
+/**
+ * Ends the start over the list, not the runs that it has begun: whoever got the first mail of a
+ * sequence gets the rest.
+ */
 async function stop(place: CommandPlace, named: string): Promise<void> {
   const row = await withStore(place, async (deps) =>
     stopBackfill(deps, await findAnyAutomation(deps.store.read, named)),
@@ -190,6 +209,7 @@ async function stop(place: CommandPlace, named: string): Promise<void> {
   say(`Stopped after ${numbered(seen)} contacts; the ${runs(started)} that began go on`)
 }
 
+/** Versions count from 1 in each automation; 0 is never one. */
 function versionNumber(text: string): number | 'latest' {
   if (text === 'latest') return text
   if (!/^[1-9]\d{0,8}$/.test(text))
@@ -197,6 +217,9 @@ function versionNumber(text: string): number | 'latest' {
   return Number(text)
 }
 
+/**
+ * A million an hour is more than any site takes, so that more is a slip of the finger.
+ */
 function perHour(text: string): number {
   const count = Number(text)
   if (/^[1-9]\d{0,6}$/.test(text) && count <= 1_000_000) return count

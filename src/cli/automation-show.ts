@@ -30,6 +30,10 @@ the definition too.`,
   },
 ]
 
+/**
+ * All of it is read in one look at the database: figures of different moments would contradict each
+ * other while runs go on.
+ */
 async function runShow(named: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const found = await withStore(place, async ({ store: { read } }) => {
@@ -79,11 +83,18 @@ function beginningOf({ steps }: AutomationDefinition): string {
     : `${trigger.eventName}, if its filter holds`
 }
 
+/**
+ * HERE is counted from the runs themselves; the others are counters, which a version has from its first enabling on.
+ */
 const stepTitles = [
   ...['VERSION', 'STEP', 'TYPE', 'HERE', 'ENTERED', 'SKIPPED', 'FAILED', 'MAILS'],
   ...['DELIVERED', 'BOUNCED', 'OPENED', 'CLICKED', 'OUTCOME'],
 ]
 
+/**
+ * Mails are counted only at steps that send; elsewhere a zero would read as if something had
+ * failed.
+ */
 function stepCells({ version, key, type, counts, present }: StepStanding): string[] {
   const before = [String(version), key, type, numbered(present)]
   if (counts === null) return [...before, ...stepTitles.slice(before.length).map(() => '-')]
@@ -105,6 +116,7 @@ function outcomeOf(type: string, counts: NonNullable<StepStanding['counts']>): s
   return `${numbered(received)} received, ${numbered(timed_out)} timed out`
 }
 
+/** Held runs need a decision and blocked ones need none, so each is told with what happens next. */
 function sayWaits({ id }: Automation, waits: readonly Waits[]): void {
   if (waits.length === 0) return
   say()
@@ -128,6 +140,7 @@ function shownBackfill({ list_id, seen, started, per_hour, ended_at }: Backfill)
     : `${far}, ended ${shownTime(ended_at)}`
 }
 
+/** Columns in snake_case stay inside: JSON has the names of the API. */
 const backfillForMachines = ({ list_id, per_hour, seen, started, ...times }: Backfill) => ({
   ...{ listId: list_id, perHour: per_hour, seen, started },
   createdAt: jsonTime(times.created_at),
@@ -139,6 +152,7 @@ const backfillForMachines = ({ list_id, per_hour, seen, started, ...times }: Bac
 export const statusOf = ({ status, paused_at: pausedAt }: Automation) =>
   pausedAt === null ? status : `${status}, paused`
 
+/** The same shape in `list`, `show` and after a change, so that a script needs to know one. */
 export function automationForMachines(one: Automation) {
   const { id, account_id: accountId, name, status, version, enrolled } = one
   const { running, waiting, completed, exited, failed, cancelled } = one
@@ -152,6 +166,7 @@ export function automationForMachines(one: Automation) {
   }
 }
 
+/** The ids of rows are left out: they mean nothing outside of the database. */
 function stepForMachines({ version, key, type, counts, present }: StepStanding) {
   if (counts === null) return { version, key, type, present }
   const { id: _id, automation_id: _automation, ...rest } = counts

@@ -58,6 +58,11 @@ leaving today. An open or a click without a time comes a minute after its mail.`
   },
 ]
 
+/**
+ * The real engine walks over a copy of the definition with a clock of its own
+ * (`automations/simulate.ts`): what it shows cannot differ from what a run would do. Nothing is
+ * written, so it may be asked about any automation at any time.
+ */
 async function runWalk(named: string, options: WalkOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const { maxQueued } = settingsOf(place).outbound
@@ -82,6 +87,10 @@ async function runWalk(named: string, options: WalkOptions, command: Command): P
   sayWalk(preview)
 }
 
+/**
+ * STOPPED BY names what would keep the mail from leaving as things are today, such as a pause or a
+ * full quota; the walk goes on past it, as it may be over by then.
+ */
 function sayWalk({ lines, runs, refused, cut, stepOf }: AutomationPreview): void {
   const whyOf = ({ why, event, mail }: AutomationPreview['lines'][number]) => {
     if (why !== undefined) return JSON.stringify(why)
@@ -108,6 +117,10 @@ function sayWalk({ lines, runs, refused, cut, stepOf }: AutomationPreview): void
   }
 }
 
+/**
+ * Anything that `Date.parse` takes, but the message names the one form that cannot be
+ * misunderstood.
+ */
 function timeOf(option: string, text: string): number {
   const at = Date.parse(text)
   if (!Number.isNaN(at)) return at
@@ -130,6 +143,7 @@ function payloadOf(text: string | undefined): Payload {
 const isObject = (value: unknown): value is Payload =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Read by the reader of the API's simulation, so that both know the same forms. */
 function eventOf(text: string, start: number) {
   const read = readHappening(text, start)
   if (typeof read === 'string') throw new OperatorError(`--event: ${read}`)

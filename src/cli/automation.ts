@@ -100,6 +100,10 @@ async function runList(
   if (found.length > options.limit) remark('There are more: --limit shows them')
 }
 
+/**
+ * One more than asked for is read: only so is it known whether there are more, and no count over a
+ * million rows is needed.
+ */
 async function runRuns(
   named: string,
   options: { status?: readonly RunStatus[]; limit: number },
@@ -127,6 +131,10 @@ async function runRuns(
   if (found.length > options.limit) remark('There are more: --limit shows them')
 }
 
+/**
+ * The sentence is made of the run, its automation and the state of the account now: a run may wait
+ * for something that is in none of its own columns.
+ */
 async function runWhy(id: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { run, why, automation } = await withStore(place, async (deps) => {
@@ -190,6 +198,9 @@ function count(text: string): number {
   return Number(text)
 }
 
+/**
+ * Several with commas, as in the API's query, so that a filter can be copied from one to the other.
+ */
 function statuses(text: string): RunStatus[] {
   return text.split(',').map((given) => {
     const known = allStatuses.find((status) => status === given.trim())

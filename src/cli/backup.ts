@@ -94,6 +94,11 @@ async function runList(
   await list(placeOf(command), dir)
 }
 
+/**
+ * It runs beside the appliance: the copy is made in the background of its writes, and given up when
+ * it would cost mail (`store/sqlite/copy.ts`). As root it first becomes the owner of the data
+ * directory, or the backup's files would be root's and the nightly job could not remove them.
+ */
 async function make(
   place: CommandPlace,
   dir: string | undefined,
@@ -123,12 +128,20 @@ async function make(
   await sayMade(place, made)
 }
 
+/**
+ * A directory that is named wins over backup.dir, and without either the backup goes beside the
+ * database: better there than nowhere.
+ */
 const directoryOf = (
   { dataDir }: CommandPlace,
   named: string | undefined,
   setting: string,
 ): string => resolve(named ?? (setting === '' ? join(dataDir, 'backups') : setting))
 
+/**
+ * Asked twice only when it is typed: a slip of the finger would be found out at the restore, when
+ * it is too late. One from a file is taken as it is.
+ */
 async function passphraseFor(options: MakeOptions, setting: string): Promise<string | undefined> {
   const given = givenPassphrase(options.passphraseFile, setting)
   if (given !== undefined || !options.encrypt) return given && checkPassphrase(given)
@@ -137,6 +150,7 @@ async function passphraseFor(options: MakeOptions, setting: string): Promise<str
   throw new OperatorError('The two passphrases are not the same')
 }
 
+/** A remark for each new percent, not for each page: stderr of cron is mailed to somebody. */
 function progress(): (stage: BackupStage) => void {
   let last = ''
   return (stage) => {
@@ -151,6 +165,11 @@ function progress(): (stage: BackupStage) => void {
   }
 }
 
+/**
+ * Whoever holds a backup with the key can sign as every domain of the appliance; whoever holds one
+ * without it can restore nothing alone. Both are said at the moment when something can still be
+ * done about it.
+ */
 async function sayMade({ json }: CommandPlace, { file, sizeBytes, tookMs, manifest }: MadeBackup) {
   const encrypted = (await readPublicHead(file)) !== undefined
   if (json) return sayJson({ file, sizeBytes, tookMs, encrypted, ...manifest })
@@ -209,6 +228,10 @@ export async function openingPassphrase(
   return givenPassphrase(option, setting) ?? (await askPassphrase('Passphrase of the backup'))
 }
 
+/**
+ * Read from the files themselves, not from a record of them: backups may have been copied here from
+ * elsewhere.
+ */
 async function list(place: CommandPlace, named: string | undefined): Promise<void> {
   const dir = directoryOf(place, named, settingsOf(place).backup.dir)
   const found = await findBackups(dir)

@@ -22,6 +22,10 @@ interface Change {
   isLoss?: true
 }
 
+/**
+ * Parked reports are those whose handling met a fault (a broken row, a bug): they change nothing
+ * while they lie here, and none of the others waits for them.
+ */
 const changes: readonly Change[] = [
   {
     name: 'retry',
@@ -54,6 +58,7 @@ Of more than 200 the oldest are dropped.`,
   ...changes.map(rowOf),
 ]
 
+/** With an id the report comes as it was received, byte for byte, for a reader of one's own. */
 async function runParked(
   given: string | undefined,
   _options: unknown,
@@ -93,6 +98,10 @@ interface ChangeOptions extends AskOptions {
   all?: true
 }
 
+/**
+ * Without ids it wants --all in so many words, as to drop reports by leaving something out would
+ * lose bounces silently.
+ */
 async function run(
   { name, change, done, isLoss }: Change,
   given: readonly string[],
@@ -125,6 +134,10 @@ async function run(
   say(changed === 0 ? 'Nothing is parked' : `${reports} ${done}`)
 }
 
+/**
+ * What is lost is not the mail but what follows from it: an address that is gone stays unsuppressed
+ * until its next bounce.
+ */
 const discardingOf = (reports: readonly ParkedReport[]): Omit<Intent, 'to'> => ({
   facts: ['No bounce or complaint follows from them, and no address is suppressed by them'],
   counts: { reports: reports.map(forMachines) },
@@ -141,6 +154,9 @@ function reportOf(parked: readonly ParkedReport[], given: string): ParkedReport 
 const unknown = (given: string) =>
   new OperatorError(`No report ${given} is parked; 'posthorn bounce parked' shows those that are`)
 
+/**
+ * Ids are numbers of up to 16 digits; anything else cannot be one, and the message names what was given.
+ */
 function idOf(given: string): number {
   if (!/^\d{1,16}$/.test(given)) throw unknown(given)
   return Number(given)

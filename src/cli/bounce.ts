@@ -52,6 +52,11 @@ Nothing is changed by it. Rules of your own go into bounce-rules.toml in the dat
   ...parkedRows,
 ]
 
+/**
+ * A reply begins with three digits (RFC 5321 §4.2), a mail never does; so one argument can be
+ * either. The rules are those that the running appliance has: built in, with the operator's own
+ * before them.
+ */
 async function runExplain(
   input: string,
   { host }: { host?: string },
@@ -69,6 +74,9 @@ async function runExplain(
   else sayReport(explained)
 }
 
+/**
+ * A file that is missing is far more often a reply that was not quoted than a file with that name.
+ */
 function readMail(file: string): Buffer {
   if (file === '-') return readFileSync(0)
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
@@ -81,6 +89,10 @@ function readMail(file: string): Buffer {
 
 type Explained = ReturnType<typeof explain>
 
+/**
+ * Only a recipient whose action is `failed` gets a verdict (RFC 3464 §2.3.3): `delayed` is a
+ * warning and `delivered` a success.
+ */
 function explain(rules: BounceRules, report: Report, host: string | undefined) {
   if (report.kind !== 'dsn') return report
   const recipients = report.recipients.map((recipient) => {
@@ -93,6 +105,10 @@ function explain(rules: BounceRules, report: Report, host: string | undefined) {
   return { ...report, recipients }
 }
 
+/**
+ * Without one of our return paths in it a report has no effect, however true it is: a Message-ID
+ * alone can be copied from any mail.
+ */
 function sayReport(report: Explained): void {
   sayFields({
     Kind: kindOf(report),
@@ -137,6 +153,10 @@ function verdictFields(verdict: Verdict, code?: number): Record<string, string> 
   }
 }
 
+/**
+ * For how long mail is tried again after such a reply; `slow` is hours apart, as for a greylist
+ * that learns slowly or a full mailbox.
+ */
 const words = {
   no: 'no',
   once: 'one more',

@@ -41,6 +41,11 @@ interface Change {
   ) => Promise<Changed>
 }
 
+/**
+ * What each verb promises is told with the number of mails that it reached, and apart from these
+ * those that were being sent at that moment: SMTP has no way to call one back after its final dot
+ * (RFC 5321 §4.1.1.4).
+ */
 const changes: readonly Change[] = [
   {
     name: 'pause',
@@ -109,6 +114,10 @@ export const changeBroadcastRows: readonly CommandRow[] = changes.map((change) =
   run: (id: string, options: Options, command: Command) => run(change, id, options, command),
 }))
 
+/**
+ * A campaign may have a million mails. They are changed in small writes between which other mail
+ * goes on; a command that is interrupted has done a part, and can be run again.
+ */
 async function run(change: Change, id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const { reason = '-' } = options

@@ -32,6 +32,7 @@ export const showBroadcastRows: readonly CommandRow[] = [
   },
 ]
 
+/** `--failed` is a list of its own, as it may be long; all else fits on a screen. */
 async function runShow(
   id: string,
   options: { watch?: true; failed?: true },
@@ -59,6 +60,10 @@ async function runShow(
 export const stopOf = async (read: Read, accountId: string) =>
   (await stoppedBy(read, accountId, 'marketing')) ?? null
 
+/**
+ * From the log of deliveries, with the last reply word for word: an operator has to see whether it
+ * is the address, the content or the reputation.
+ */
 async function sayUndelivered(place: CommandPlace, id: string): Promise<void> {
   const found = await withStore(place, async ({ store: { read } }) => {
     const broadcast = await findAnyBroadcast(read, id)
@@ -75,6 +80,9 @@ async function sayUndelivered(place: CommandPlace, id: string): Promise<void> {
   if (found.length === mostUndelivered) remark(`The first ${numbered(mostUndelivered)}`)
 }
 
+/**
+ * Rates are against delivered mail (the contract), so they are empty before anything is delivered.
+ */
 async function forPeople(
   read: Read,
   broadcast: Broadcast,
@@ -113,6 +121,10 @@ async function forPeople(
   }
 }
 
+/**
+ * `status` is not the column: a campaign whose account is paused stands still as well, and says so
+ * (`broadcastStanding`).
+ */
 export function broadcastForMachines(broadcast: Broadcast, stop: string | null, now: number) {
   const { id, account_id, list_id, topic_id, name, subject, expanded } = broadcast
   const { recipients, waiting, delivered, relayed, bounced, failed } = broadcast

@@ -74,6 +74,7 @@ function progressOf(broadcast: Broadcast, samples: readonly Sample[]): SendingPr
 
 const barWidth = 20
 
+/** In ASCII, as the line is rewritten in terminals of every kind, logs included. */
 function progressLine(status: string, { done, total, perSecond, leftMs }: SendingProgress): string {
   const share = total === 0 ? 0 : done / total
   const filled = Math.floor(share * barWidth)

@@ -81,6 +81,10 @@ async function runList(
   if (found.length > options.limit) remark('There are more: --limit shows them')
 }
 
+/**
+ * The audience is judged before the question, so that the question has its number; the list is
+ * looked at again when the campaign is expanded, and only those who are there then get it.
+ */
 async function runSend(id: string, options: AskOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const plans = plansOf(place)
@@ -103,6 +107,7 @@ async function runSend(id: string, options: AskOptions, command: Command): Promi
   say(`On its way to ${whom}; 'posthorn broadcast show ${sent.id} --watch' shows how far it is`)
 }
 
+/** The subject and the number are what one notices a mistake by. */
 function sendingOf(
   { draft, audience }: Awaited<ReturnType<typeof judgeDraft>>,
   now: number,

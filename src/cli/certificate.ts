@@ -45,6 +45,10 @@ Directories count orders: Let's Encrypt takes five a week of the same name.`,
   },
 ]
 
+/**
+ * Certificates from files and from ACME in one table: an operator asks what ends next, not where it
+ * came from. Status 1 lets cron notice.
+ */
 async function runList(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const config = settingsOf(place)
@@ -94,6 +98,10 @@ async function runShow(name: string, _options: unknown, command: Command): Promi
   })
 }
 
+/**
+ * Only the running appliance orders, because it alone can answer the challenge on port 80 (RFC 8555
+ * §8.3). The command leaves a mark in the database and waits for the job.
+ */
 async function runRenew(name: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const config = settingsOf(place)
@@ -121,6 +129,7 @@ const standings = (place: CommandPlace, config: Config): Promise<CertificateStan
     listCertificates({ read: store.read, config, dataDir: place.dataDir }),
   )
 
+/** Names are compared in lower case: host names have no case (RFC 4343 §2). */
 function named(
   given: string,
   { tls }: Config,
@@ -160,6 +169,7 @@ const fileInJson = ({ endsAt, ...one }: FileStanding) => ({
   ...{ source: 'file', ...one, endsAt: jsonTime(endsAt) },
 })
 
+/** `next_at` is 0 before the first try, which is no time. */
 const standingInJson = (one: CertificateStanding) => ({
   ...{ source: 'acme', name: one.name, domain: one.domain ?? null, endsAt: jsonTime(one.endsAt) },
   renewAt: jsonTime(one.renew_at),

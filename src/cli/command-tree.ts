@@ -42,6 +42,9 @@ export function commandTree(command: Command): CommandNode {
   return root === null ? nodeOf(command, command.name()) : commandTree(root)
 }
 
+/**
+ * Completions and the manual page are made of this tree, and the tree is made of commander's commands: no list of commands is kept by hand, so none can be stale.
+ */
 function nodeOf(command: Command, name: string): CommandNode {
   const help = command.createHelp()
   return {
@@ -61,6 +64,10 @@ function nodeOf(command: Command, name: string): CommandNode {
   }
 }
 
+/**
+ * Commander knows whether an option takes a value but not what kind; the placeholder in its flags
+ * (`<file>`, `<dir>`) says that.
+ */
 function optionOf(option: Option, help: ReturnType<Command['createHelp']>): OptionNode {
   const [, placeholder] = /[<[](.+?)[>\]]/.exec(option.flags) ?? []
   const takesValue = option.required || option.optional
@@ -86,6 +93,7 @@ const valueNode = (name: string, choices: readonly string[] | undefined, isVaria
   isVariadic,
 })
 
+/** Shells complete paths by themselves once they know that one is wanted. */
 function pathOf(name: string): ValueNode['path'] {
   if (/\bfile\b/.test(name)) return 'file'
   return name === 'dir' ? 'directory' : undefined

@@ -49,6 +49,10 @@ complete -F _posthorn posthorn
 `
 }
 
+/**
+ * Three shell variables for a node: what may follow it, its options, and which of these take the
+ * next word as their value.
+ */
 function atCommand(program: CommandNode, node: CommandNode): string {
   const options = allOptions(program, node)
   const names = (of: typeof options) => of.flatMap((option) => option.names).join(' ')
@@ -77,6 +81,7 @@ function valueCases(node: CommandNode, names: readonly string[]): string[] {
   })
 }
 
+/** `mapfile` keeps names with blanks in one piece, which `COMPREPLY=($(…))` would not. */
 function replyOf({ choices, path }: ValueNode): string | undefined {
   const fill = (what: string) => `mapfile -t COMPREPLY < <(compgen ${what} -- "$cur")`
   if (choices.length > 0) return fill(`-W '${choices.join(' ')}'`)

@@ -84,6 +84,10 @@ complete -c posthorn -f -a '(__posthorn_complete)'
 `
 }
 
+/**
+ * Fish wants a word and what it means in one line with a tab between; an empty list has to be
+ * `true`, as printf without arguments prints an empty word.
+ */
 const described = (entries: readonly (readonly [word: string, about: string])[]) =>
   entries.length === 0
     ? 'true'
@@ -107,6 +111,7 @@ function valueCases(node: CommandNode, names: readonly string[]): string[] {
   })
 }
 
+/** Fish has functions of its own for paths, which follow `~` and variables. */
 function replyOf({ choices, path }: ValueNode): string {
   if (choices.length > 0) return `printf '%s\\n' ${choices.join(' ')}`
   if (path === undefined) return 'true'

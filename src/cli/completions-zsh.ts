@@ -19,6 +19,10 @@ if [ "$funcstack[1]" = _posthorn ]; then _posthorn "$@"; else compdef _posthorn 
 `
 }
 
+/**
+ * A function for each command, as zsh's `_arguments` wants: `-C` lets the state of a sub-command
+ * begin at its own first word, `-s` allows short options together, `-S` ends options at `--`.
+ */
 function functionOf(program: CommandNode, node: CommandNode): string {
   const options = allOptions(program, node).map((option) => quoted(optionSpec(option)))
   if (node.children.length === 0) {

@@ -42,6 +42,10 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * Everything that the start reads is read in the same way and order, and nothing is opened or
+ * bound: so it can run beside the appliance, before a reload.
+ */
 async function runCheck(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const values = settingsOf(place)
@@ -84,11 +88,19 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
 // The command's own, beside those of settings.
 const ownVariables = ['POSTHORN_CONFIG', 'POSTHORN_DATA']
 
+/**
+ * A misspelt variable has no effect and no error anywhere else; only our own prefix is looked at,
+ * as the rest of the environment is not ours.
+ */
 function unknownVariables(env: NodeJS.ProcessEnv, named: readonly string[]): string[] {
   const known = new Set([...ownVariables, ...named, ...variablesOf(settings)])
   return Object.keys(env).filter((name) => name.startsWith('POSTHORN_') && !known.has(name))
 }
 
+/**
+ * The names follow from the settings by one rule (`environmentName`), so the list cannot be
+ * incomplete.
+ */
 function variablesOf(section: Section, path: readonly string[] = []): string[] {
   return Object.entries(section).flatMap(([name, entry]) =>
     isSetting(entry) ? [environmentName([...path, name])] : variablesOf(entry, [...path, name]),

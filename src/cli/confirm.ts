@@ -57,6 +57,7 @@ export async function confirmed(
 export const isAtTerminal = ({ json }: CommandPlace): boolean =>
   process.stdin.isTTY && process.stderr.isTTY && !json
 
+/** --dry-run is read by scripts too, so it has the same facts as numbers. */
 function sayIntent({ json }: CommandPlace, { to, facts, counts }: Intent): void {
   if (json) {
     sayJson({ dryRun: true, would: to, facts, ...counts })

@@ -84,6 +84,9 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * A contact is one of an account and address, on any number of lists: the command puts it on none.
+ */
 async function runAdd(email: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const { firstName, lastName } = options
@@ -99,6 +102,11 @@ async function runAdd(email: string, options: Options, command: Command): Promis
   say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`)
 }
 
+/**
+ * What a deletion takes along is read first and shown with its numbers. Suppressions and the record
+ * of consent are kept: they prove why an address was or was not mailed (RFC 8058 and the laws
+ * behind it want the unsubscription to last).
+ */
 async function runDelete(
   email: string,
   options: Options & AskOptions,
@@ -143,6 +151,7 @@ async function runHistory(email: string, options: Options, command: Command): Pr
   )
 }
 
+/** The address has to be typed, since nothing brings its fields and history back. */
 const deletionOf = (taken: Awaited<ReturnType<typeof whatDeletionTakes>>): Intent => ({
   to: `delete the contact ${taken.email} for good`,
   facts: [
@@ -176,6 +185,10 @@ const details = ({ detail }: ConsentEvent) =>
     .map(([key, value]) => `${key} ${value}`)
     .join(', ')
 
+/**
+ * Stored in E.164, by which USSD callbacks name a subscriber; a number without a country code is
+ * one of contacts.default_country.
+ */
 function phoneOf(given: string | undefined, country: string): string | undefined {
   if (given === undefined) return undefined
   const phone = toE164(given, country)

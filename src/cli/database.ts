@@ -57,6 +57,11 @@ async function unlessHeld(store: Store, dataDir: string): Promise<Store> {
   }
 }
 
+/**
+ * A command of another release could read columns that mean something else, or write rows that the
+ * running appliance does not understand. So it does nothing, and says which of the two is older:
+ * the advice differs.
+ */
 async function refuseOtherSchema(place: CommandPlace): Promise<void> {
   const { latestSchema, schemaState } = await import('../store/index.js')
   const { kind, schema, writtenBy } = await schemaState(place.dataDir)
@@ -96,6 +101,10 @@ export async function chosenAccount(read: Read, named: string | undefined): Prom
   return account
 }
 
+/**
+ * With one account nobody should have to name it; with several, to guess would change the wrong
+ * one.
+ */
 async function namedOrOnly(read: Read, named: string | undefined): Promise<Account> {
   if (named !== undefined) return findAccount(read, named)
   const accounts = await listAccounts(read)

@@ -62,6 +62,10 @@ interface Options {
 
 type Shown = DmarcSummary & { domain: string }
 
+/**
+ * Figures of signed reports alone count as proved: anybody can mail a report, and an unsigned one
+ * may be invented to look like trouble or like its absence.
+ */
 function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
   const { reports, messages, passed, policy } = summary
   if (reports === 0 && tls.reports === 0) {

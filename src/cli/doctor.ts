@@ -55,6 +55,10 @@ function sayFinding({ check, subject, state, found, fix }: Finding): void {
   if (fix !== '') say(`      fix: ${visibleLine(fix)}`)
 }
 
+/**
+ * What could not be checked is neither good nor bad; it is counted apart, or a machine without DNS
+ * would look healthy.
+ */
 function summary(findings: readonly Finding[]): string {
   const count = (state: Finding['state']) => findings.filter((one) => one.state === state).length
   const unchecked = count('unchecked')

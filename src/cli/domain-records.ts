@@ -23,6 +23,7 @@ export const recordsInJson = (records: readonly DnsRecord[]) => ({
   zone: zoneFile(records),
 })
 
+/** `unknown` is yellow and not red: a DNS that gave no answer says nothing about the record. */
 const marks = {
   ok: ['green', 'ok'],
   missing: ['red', 'missing'],
@@ -46,6 +47,10 @@ export function sayChecks(domain: Domain, records: readonly RecordCheck[]): void
   say(verdict(domain))
 }
 
+/**
+ * Only the RSA key's record is required (RFC 6376 §3.6.2.1 finds the key there): without it
+ * receivers could check no signature, and mail would begin with a bad name.
+ */
 function verdict({ name, status, trusted }: Domain): string {
   if (trusted) return `${name} counts as verified because you said so, whatever the DNS says.`
   if (status === 'verified') return `${name} is verified.`

@@ -79,6 +79,10 @@ const rows: readonly CommandRow[] = [
   ...domainTrackingRows,
 ]
 
+/**
+ * The keys are made here and sealed with the appliance key, so adding a domain needs that key and
+ * not only the database.
+ */
 async function runAdd(name: string, options: DomainOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const settings = settingsOf(place)
@@ -140,6 +144,10 @@ async function runShow(name: string, options: DomainOptions, command: Command): 
   sayRecords(records)
 }
 
+/**
+ * The look is made now and written down, as the page and the API do it: what the command shows is
+ * what sending goes by.
+ */
 async function runVerify(name: string, options: DomainOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const config = settingsOf(place)
@@ -158,6 +166,10 @@ async function runVerify(name: string, options: DomainOptions, command: Command)
   sayChecks(found, records)
 }
 
+/**
+ * A domain that mail or a campaign waits to be sent from cannot go: those mails could never be
+ * signed.
+ */
 async function runDelete(
   name: string,
   options: DomainOptions & AskOptions,
@@ -186,6 +198,10 @@ async function runDelete(
   }
 }
 
+/**
+ * To add the domain again makes new keys, because a deleted private key must not come back; so the
+ * DNS has to change too.
+ */
 function deletionOf(
   { name, keys }: Domain,
   automations: Awaited<ReturnType<typeof domainUses>>,
@@ -216,6 +232,10 @@ const statusOf = ({ status, trusted }: Domain) => (trusted ? `${status} (trusted
 const linkHost = ({ trackingHost, trackingHostReady }: Domain) =>
   trackingHostReady ? `${trackingHost}` : `the appliance, until the DNS leads ${trackingHost} here`
 
+/**
+ * A key signs from the moment its record was seen, not before: a signature that nobody can check
+ * counts as a broken one with some receivers.
+ */
 const signsWith = ({ keys }: Domain) =>
   keys
     .filter(({ verified }) => verified)

@@ -10,6 +10,10 @@ type Filters = { [K in keyof typeof FilterFields]?: string }
 
 const most = 10_000
 
+/**
+ * The same filters as `GET /v1/emails`, by the same function: an operator and a client must find
+ * the same mails.
+ */
 const filters: readonly [flag: string, field: keyof Filters, description: string][] = [
   ['--status <status>', 'status', 'with this status, or one of several joined by commas'],
   ['--to <address>', 'to', 'to this address, in to, cc or bcc'],
@@ -58,6 +62,9 @@ export const listEmailsRows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * Unlike a page of the API it looks until it has found enough: nobody waits for this connection.
+ */
 async function runList(
   options: Filters & { account?: string; limit: number },
   command: Command,

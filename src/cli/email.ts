@@ -32,6 +32,10 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * By the mail's id alone, whatever account it is of: an operator has an id from a log or a
+ * complaint, and no account.
+ */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { account, email, events } = await withStore(place, async ({ store: { read } }) => {

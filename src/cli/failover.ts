@@ -54,6 +54,10 @@ mail goes back to them in a few minutes. Without a site it ends all orders, thos
   },
 ]
 
+/**
+ * The scopes come from the database, where the outbound threads keep them: it answers also while no
+ * appliance runs.
+ */
 async function runStatus(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { smartHosts } = settingsOf(place).outbound.failover
@@ -86,6 +90,10 @@ async function runStatus(_options: unknown, command: Command): Promise<void> {
   sayTable(['SITE', 'SINCE', 'WAY'], others.map(row), '')
 }
 
+/**
+ * An order lasts until `failover auto`, across restarts. A site that is not known is taken all the
+ * same, as it may be one that mail has not gone to yet; a remark says so, in case it is misspelt.
+ */
 async function runForce(
   site: string | undefined,
   _options: unknown,
@@ -105,6 +113,9 @@ async function runForce(
   remark("What waits keeps its next time; 'posthorn queue retry' brings it forward")
 }
 
+/**
+ * Only for all mail at once: to forbid it for a single site has no use that anybody has named.
+ */
 async function runForbid(_options: unknown, command: Command): Promise<void> {
   await order(command, ({ store, clock }, { everything, orderScope }) =>
     store.write((tx) => orderScope(tx, everything, 'forbid', clock.now())),
@@ -112,6 +123,10 @@ async function runForbid(_options: unknown, command: Command): Promise<void> {
   if (!placeOf(command).json) say(`Nothing goes by the smart hosts. ${soon}`)
 }
 
+/**
+ * Deletes the evidence too, so that everything begins at the primary way: whoever gives this order
+ * knows that the incident is over.
+ */
 async function runAuto(
   site: string | undefined,
   _options: unknown,
@@ -146,6 +161,9 @@ async function order(
   if (place.json) sayJson(scopes.map(forMachines))
 }
 
+/**
+ * Without one an order would be kept silently and take effect when a smart host is set up later.
+ */
 function requireSmartHost(place: CommandPlace): void {
   if (settingsOf(place).outbound.failover.smartHosts.length > 0) return
   throw new OperatorError(

@@ -40,6 +40,11 @@ export const errorInJson = (error: unknown) => failureInJson(failureOf(error))
 export const failureInJson = ({ code, message, advice = '' }: Failure) =>
   `${JSON.stringify({ error: { code, message, advice: advice || null } })}\n`
 
+/**
+ * Three kinds of failure, which a person and a script have to tell apart: one that we refuse (code
+ * and advice), one of the operating system or SQLite (their words, our advice), and a fault of ours
+ * (with its stack).
+ */
 function failureOf(error: unknown): Failure {
   // What an API client would be told, an operator is told as well.
   if (error instanceof OperatorError || error instanceof ApiError) {
@@ -55,6 +60,10 @@ function failureOf(error: unknown): Failure {
   return { code: 'fault', message: stack }
 }
 
+/**
+ * The code of the JSON is that of the API where there is one; else the error number's name, or the
+ * name of the exit status.
+ */
 function nameOf(error: OperatorError | ApiError): string {
   if (error instanceof ApiError) return error.code
   if (error.code !== undefined) return error.code

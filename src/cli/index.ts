@@ -134,6 +134,10 @@ const ofWholeTree = ['completions', 'man-page']
 // `version` says itself what is wrong.
 const withoutNativePackages = [...ofWholeTree, 'version']
 
+/**
+ * Commander writes its error as text for people; under --json stderr is an object a line, also when
+ * the command line is wrong.
+ */
 function misuseInJson({ code, message }: CommanderError, command: Command): string {
   const said = code === 'commander.help' ? 'a sub-command is missing' : message
   const lines = said.replace(/^error: /, '').replaceAll('\n', ' ')

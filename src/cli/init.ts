@@ -56,6 +56,10 @@ Examples:
     })
 }
 
+/**
+ * May be run again at any time: what is there is kept, as a
+ * second appliance key would make everything that is sealed unreadable.
+ */
 async function initialise(found: CommandPlace, options: InitOptions): Promise<void> {
   const { dataDir, json } = found
   const tell = json ? () => {} : say
@@ -85,6 +89,10 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
   else await finish(place, keyFile)
 }
 
+/**
+ * A sandbox never sends anything off the machine. If the settings that are there would, it is
+ * refused before anything is made.
+ */
 function checkSettings(place: CommandPlace, { sandbox }: InitOptions): void {
   const { outbound } = settingsOf(place)
   if (!sandbox || outbound.route === 'sandbox') return
@@ -98,6 +106,7 @@ const initialSettings = (options: InitOptions) =>
     ? sandboxSettings(options)
     : readFileSync(packageFile('config/posthorn.example.toml'), 'utf8')
 
+/** As long as nobody can log in, each run prints a new link for the first operator (`first-link.ts`). */
 async function finish(place: CommandPlace, keyFile: string): Promise<void> {
   const { dataDir, configFile: file, json } = place
   const setupUrl = await firstLink(place)
@@ -119,6 +128,10 @@ async function finish(place: CommandPlace, keyFile: string): Promise<void> {
   )
 }
 
+/**
+ * A sandbox is usable at once: account, key and a domain that counts as verified. The key is new
+ * each time, since only its hash was stored.
+ */
 async function finishSandbox(place: CommandPlace, tell: (line: string) => void): Promise<void> {
   const sandbox = await setUpSandbox(place, settingsOf(place).http, tell)
   const setupUrl = await firstLink(place)

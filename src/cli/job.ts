@@ -69,6 +69,7 @@ async function runList(_options: unknown, command: Command): Promise<void> {
   )
 }
 
+/** A job that has never run has no rows; it is still shown, with its schedule. */
 async function runShow(given: string, options: { limit: number }, command: Command): Promise<void> {
   const place = placeOf(command)
   const name = jobNamed(given)
@@ -101,6 +102,11 @@ async function runShow(given: string, options: { limit: number }, command: Comma
   for (const problem of runs[0]?.problems ?? []) say(`\n${problem}`)
 }
 
+/**
+ * Jobs run inside the appliance, which keeps them from running beside themselves and beside others
+ * of their lane. So the command asks it over the control socket, and without `--no-wait` for as
+ * long as the job takes (a timeout of 0).
+ */
 async function runRun(given: string, { wait }: { wait: boolean }, command: Command): Promise<void> {
   const place = placeOf(command)
   const name = jobNamed(given)
@@ -114,6 +120,7 @@ async function runRun(given: string, { wait }: { wait: boolean }, command: Comma
   sayAnswer(name, answer.job, place.json)
 }
 
+/** Status 1 when the run was not `done`: cron jobs and deploy scripts look at nothing else. */
 function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {
   if (answer.kind === 'started') {
     const { behind = null } = answer

@@ -75,6 +75,10 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * The key is shown once and stored as a hash: whoever reads the database or a backup cannot send
+ * with it.
+ */
 async function runCreate(name: string, options: KeyOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const made = await withStore(place, async (deps) => {
@@ -111,6 +115,9 @@ async function runList(options: KeyOptions, command: Command): Promise<void> {
   )
 }
 
+/**
+ * A running appliance remembers keys and notices the change within a second (`accounts/authenticate.ts`).
+ */
 async function runDelete(
   id: string,
   options: KeyOptions & AskOptions,
@@ -137,6 +144,10 @@ async function runDelete(
   }
 }
 
+/**
+ * To delete the last full key locks the account out of its own API; it is allowed to an operator,
+ * who can make another, and said.
+ */
 const deletionOf = (key: ApiKey, account: string, isLast: boolean): Intent => ({
   to: `delete the API key "${key.name}" (…${key.last4}) of "${account}"`,
   facts: [
@@ -159,6 +170,9 @@ function timeOf(text: string, now: number): number {
   )
 }
 
+/**
+ * The hash of the key is left out: it would let somebody test guesses without asking the appliance.
+ */
 const shown = (key: ApiKey) => ({
   id: key.id,
   name: key.name,

@@ -74,6 +74,9 @@ const files = {
 
 const section = (title: string, ...lines: string[]) => [`.SH ${title}`, ...lines]
 
+/**
+ * roff is written by hand: a library for it would be larger than these lines.
+ */
 function commandLines(command: CommandNode): string[] {
   const own = [
     `.SS "${text(command.name)}"`,

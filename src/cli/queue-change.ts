@@ -42,6 +42,10 @@ interface Change {
 
 const soon = 'A running appliance sees it within 30 seconds.'
 
+/**
+ * One row a verb, in the form of `queueChanges`, which knows how each of them is written: options,
+ * question and answer are all that differs here.
+ */
 const changes: readonly Change[] = [
   {
     name: 'retry',
@@ -102,6 +106,10 @@ export const changeRows: readonly CommandRow[] = changes.map((change) => ({
     run(change, ids, options, command),
 }))
 
+/**
+ * Whether a reason is wanted depends on who reads it: the sender of the mail sees that of `fail`,
+ * so it has no default.
+ */
 function reasonOptions({ name, reasonFor = '' }: Change): Option[] {
   const { reason } = queueChanges[name]
   const option = () => new Option('--reason <text>', reasonFor)
@@ -109,6 +117,10 @@ function reasonOptions({ name, reasonFor = '' }: Change): Option[] {
   return reason === 'required' ? [option().makeOptionMandatory()] : []
 }
 
+/**
+ * Works on the rows in small transactions, between which mail goes on, and leaves alone what is in
+ * flight: nobody knows yet whether that is delivered.
+ */
 async function run(
   change: Change,
   ids: readonly string[],

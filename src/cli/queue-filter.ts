@@ -37,6 +37,7 @@ export const isChosen = ({
 }: FilterOptions) =>
   [email, account, campaign, domain, name, olderThan].some((given) => given !== undefined)
 
+/** Names become ids here, so that everything behind it compares columns with an index. */
 export async function filterOf(
   read: Read,
   options: FilterOptions,
@@ -67,6 +68,7 @@ function emailIdOf(given: string): string {
   )
 }
 
+/** Lanes are domains as A-labels in lower case (RFC 5890 §2.3.2.1), as the queue has them. */
 function laneOf(given: string): string {
   const lane = domainToASCII(given).toLowerCase()
   if (lane === '') throw new OperatorError(`"${given}" is not a domain name`)

@@ -23,6 +23,7 @@ export async function othersHeld(place: CommandPlace, options: FilterOptions) {
   })
 }
 
+/** What is held is of four kinds, and an operator who asks what waits for them means all of it. */
 export function sayOthersHeld({ campaigns, runs, webhooks }: OthersHeld): void {
   sayPart(
     ['PAUSED CAMPAIGN', 'SUBJECT', 'WAS DUE', 'WHY'],

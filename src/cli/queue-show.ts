@@ -39,6 +39,10 @@ export const deliveryRows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * What holds a delivery right now is known to the running appliance alone (its gates are in
+ * memory), so it is asked; without one the database still says the rest.
+ */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { waiting, ended, names, now } = await withStore(place, async ({ store, clock }) => {
@@ -74,6 +78,10 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   }
 }
 
+/**
+ * The lines are those of the wire, with the milliseconds since the connection began. Message
+ * content is not among them: it is the customers' and not the operator's.
+ */
 async function runTranscript(
   given: string,
   options: { all?: true },
@@ -126,6 +134,7 @@ export const gatesOf =
   async (stream) =>
     (await askAppliance(place, { gateOf: stream }))?.gate ?? undefined
 
+/** An id is a mail's (a UUID) or a delivery's (a number): both stand in logs. */
 async function findKnown(read: Parameters<typeof findDeliveries>[0], given: string) {
   const found = await findDeliveries(read, idOf(given))
   if (found.waiting.length + found.ended.length > 0) return found
@@ -134,6 +143,10 @@ async function findKnown(read: Parameters<typeof findDeliveries>[0], given: stri
   )
 }
 
+/**
+ * `isLate` is told because the next attempt would otherwise be waited for in vain: the mail expires
+ * before it.
+ */
 function waitingForPeople(
   delivery: WaitingDelivery,
   accountName: string,

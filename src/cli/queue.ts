@@ -79,6 +79,10 @@ webhook replay ID --failed' sends them; those that nobody sends go when the acco
   ...changeRows,
 ]
 
+/**
+ * Counts of a million rows take a second or two; the gates come from the appliance and only for the
+ * domains that are shown.
+ */
 async function runSummary(options: FilterOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const { classes, lanes, now } = await withStore(place, async ({ store, clock }) => {
@@ -135,6 +139,10 @@ async function runList(options: ListOptions, command: Command): Promise<void> {
   })
 }
 
+/**
+ * Held mail, campaigns, runs and webhooks together: an operator after a restore must not have to
+ * know that these are four tables.
+ */
 async function runHeld(options: ListOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   await sayList(place, options, { held: true }, ({ delivery }) => ({

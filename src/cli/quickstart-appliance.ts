@@ -88,6 +88,10 @@ export function tailOfLog(dataDir: string): string {
   return `The log's last lines (${file}):\n  ${lines.join('\n  ')}`
 }
 
+/**
+ * `serve --json` writes one line when all listeners are open; before that nothing may be asked of
+ * it.
+ */
 function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = ''
@@ -109,6 +113,10 @@ function stop(child: ChildProcess): void {
   child.once('exit', () => clearTimeout(force))
 }
 
+/**
+ * Ports of the settings are kept where they are free, so that addresses that people wrote down stay
+ * valid from one quickstart to the next.
+ */
 async function portsInstead(dataDir: string): Promise<Record<string, string>> {
   const { http, inbound, sandbox } = loadConfig({ file: configFile(dataDir), env: environment })
   const wanted = [
@@ -136,6 +144,9 @@ async function portsInstead(dataDir: string): Promise<Record<string, string>> {
   return instead
 }
 
+/**
+ * Opened and closed again: to connect would find only what answers, not what merely holds the port.
+ */
 function isFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = createServer()

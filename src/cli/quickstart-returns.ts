@@ -38,6 +38,7 @@ export async function showReturns(returns: Returns): Promise<void> {
   }
 }
 
+/** Sent by the API and read back at once, as somebody's program would do it. */
 async function sendTo({ ask, domain }: Returns, to: string): Promise<{ id: string; email: Email }> {
   const mail = { from: `hello@${domain}`, to, subject: 'Hello', html: '<p>Hello</p>' }
   const { id } = await ask<{ id: string }>('/v1/emails/send', {

@@ -85,6 +85,10 @@ async function show(quickstart: Quickstart): Promise<void> {
   }
 }
 
+/**
+ * Six steps, each of which shows something that can go wrong alone: a data directory, a start, a
+ * request, a delivery, a signature, a report that comes back. The first that fails says where to look.
+ */
 async function run(quickstart: Quickstart): Promise<void> {
   const { dataDir, once } = quickstart
   step(1, `Data directory ${dataDir}`)
@@ -249,6 +253,7 @@ function poll<T>(failure: string, look: () => Promise<T | undefined>): Promise<T
   return again()
 }
 
+/** A wait without an end would look like a slow machine; the message says what was waited for. */
 async function withTimeout<T>(promise: Promise<T>, failure: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

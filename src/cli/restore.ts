@@ -47,6 +47,10 @@ unsubscribes, bounces.`,
   },
 ]
 
+/**
+ * The database that is there is moved aside and not overwritten, and everything is checked before
+ * it gets its place: a restore is done on a bad day, and must not make it worse.
+ */
 async function runRestore(given: string, options: RestoreOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const to = resolve(options.to ?? place.dataDir)
@@ -100,6 +104,7 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
   }
 }
 
+/** The age and the number of rows are what one notices a wrong file by. */
 function restoringOf(to: string, database: Stats | undefined, manifest?: Manifest): Intent {
   const rows = manifest && Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
   return {

@@ -148,6 +148,9 @@ const settings = (port: number): Record<string, string> => ({
   ),
 })
 
+/**
+ * Tests start many of these; in memory a start does not wait for a disk, and nothing is to be kept.
+ */
 function memoryFolder(): string {
   try {
     accessSync('/dev/shm', constants.W_OK)
@@ -165,6 +168,10 @@ function removeLeftovers(parent: string): void {
   }
 }
 
+/**
+ * Signal 0 only asks. ESRCH says that there is no such process, EPERM that there is one of somebody
+ * else (kill(2)).
+ */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -109,6 +109,7 @@ async function takeCertificates(
 const hidden = (address: string) =>
   `${address} is not public: the world cannot see mail come from there`
 
+/** An option is not asked again: in a script the first wrong one ends it. */
 function must<T>(reading: AnswerReading<T>, option: string): T {
   if ('value' in reading) return reading.value
   throw new OperatorError(`${option}: ${reading.problem}`)

@@ -197,6 +197,10 @@ function given({ answers, options }: SetupWork): Partial<SetupAnswers> {
 // While it is there, an API key may have been made that nobody has seen.
 const unseenKey = (dataDir: string) => join(dataDir, 'setup.unfinished')
 
+/**
+ * The key is shown once. A file marks that it was made and not yet seen, so that a run that was
+ * broken off in between makes another, instead of ending with a key that nobody knows.
+ */
 async function firstOf(
   place: SetupPlace,
   { domain, route }: SetupAnswers,

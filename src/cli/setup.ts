@@ -56,6 +56,10 @@ Examples:
   $ posthorn setup --dry-run --yes --host-name mail.example.com --address 192.0.2.25 \\
       --domain example.com --operator ann@example.org --no-acme`
 
+/**
+ * First everything is found out and shown, then one question, then it is done in an order in which
+ * each step may be repeated: setup is run again after it was broken off.
+ */
 async function setUp(place: SetupPlace, options: SetupOptions): Promise<void> {
   refuseHalfRestored(place.dataDir)
   const found = foundSettings(place.configFile)
@@ -126,6 +130,10 @@ async function ask(given: {
   return gatherAnswers({ options, known, isFixed, guess, describe, questions })
 }
 
+/**
+ * Told while questions are asked, because a name that leads elsewhere is the commonest mistake, and
+ * cheap to mend at this moment.
+ */
 async function whereItLeads(resolver: Resolver, hostName: string): Promise<string> {
   const answers = await Promise.all([resolver.a(hostName), resolver.aaaa(hostName)])
   const addresses = answers.flatMap((one) => (one.kind === 'records' ? one.records : []))

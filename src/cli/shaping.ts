@@ -42,6 +42,10 @@ directory; 'posthorn config check' tells whether it is good.`,
   },
 ]
 
+/**
+ * Reads the files as the start does, and shows what would apply without a broken one: a running
+ * appliance keeps what it has.
+ */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { isHostName } = await import('../outbound/index.js')
@@ -69,6 +73,10 @@ export async function routeOf(place: CommandPlace, domain: string): Promise<MxRo
   return routeOfDomain(openResolver(dns, systemClock), domain, outbound)
 }
 
+/**
+ * Each limit is told with its source (default, provider, MX or domain), because the question is
+ * nearly always why it is not another.
+ */
 async function showAll(
   place: CommandPlace,
   domain: string,

@@ -79,6 +79,7 @@ function asked(input: StatsInput, now: number) {
   }
 }
 
+/** The total has each mail once; a mail with several tags is in several groups. */
 function show({ from, to, groupBy, groups, total }: Stats): void {
   say(`${from} to ${to}, UTC`)
   sayTable(

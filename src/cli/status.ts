@@ -50,6 +50,7 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
     })
 }
 
+/** Troubles come last, as a terminal shows the end of what was printed. */
 function show(status: ApplianceStatus): void {
   const { overview, now, classes, sites, troubles } = status
   sayHead(status)
@@ -130,6 +131,7 @@ function fullIn(days: number | null): string {
     : `, full in ${shownFor(days * dayMs)} at this rate`
 }
 
+/** `ok` is one field to look at for a monitor that knows nothing else. */
 function inJson(status: ApplianceStatus) {
   const { overview, now, aliveAt, classes, sites, held, backupAt, certificates, troubles, disk } =
     status

@@ -35,6 +35,10 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * Only sessions that have ended are written, many at once, so that a busy listener does not wait
+ * for the disk.
+ */
 async function runSessions(options: ListOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const { refused = false, limit } = options

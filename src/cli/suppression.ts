@@ -160,6 +160,7 @@ async function runList(
   if (more) remark(`There are more: --limit shows them, 'posthorn suppression export' all`)
 }
 
+/** All addresses in one transaction: a list that was typed is suppressed whole or not at all. */
 async function runAdd(given: string[], options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const addresses = given.map(addressOf)
@@ -182,6 +183,10 @@ async function runAdd(given: string[], options: Options, command: Command): Prom
   }
 }
 
+/**
+ * Whoever unsubscribed or complained must not be mailed before asking for it; the question names
+ * the reason of each address for that.
+ */
 async function runRemove(
   given: string[],
   options: Options & AskOptions,
@@ -217,6 +222,10 @@ async function runRemove(
   for (const email of addresses) say(`${email} is taken off the list`)
 }
 
+/**
+ * Read twice with --dry-run or a question, first to count: a file of another service has surprises,
+ * and only single records can be taken back.
+ */
 async function runImport(
   file: string,
   options: Options & AskOptions,

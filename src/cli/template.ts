@@ -106,6 +106,10 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * Rendered for its syntax before it is saved: a send that finds a broken template is refused at the
+ * worst moment. Automations that send it are named with what would fail in them.
+ */
 async function runPut(slug: string, options: TemplateOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const done = await withTemplates(place, options, async ({ store, clock, accountId }) => {
@@ -184,6 +188,10 @@ async function runVersions(
   )
 }
 
+/**
+ * Refused while an automation or a live run sends it, because these would fail one contact after
+ * another, unseen.
+ */
 async function runDelete(
   slug: string,
   options: TemplateOptions & AskOptions,

@@ -79,6 +79,9 @@ function gauge({ series }: Overview, name: string): number {
     .reduce((total, { value }) => total + value, 0)
 }
 
+/**
+ * Rates are differences between two looks at counters, so the first frame comes after one interval.
+ */
 function headLines(now: Overview, counted: Counters): string[] {
   const state = [...now.unhealthy, ...now.unready][0]?.says ?? 'healthy, takes mail'
   const up = shownFor(now.now - now.startedAt)
@@ -151,6 +154,7 @@ const accountRows = ({ accounts }: Overview, names: Told['names']): string[][] =
     .map(([id, streams]) => [names[id] ?? id, String(streams)])
 }
 
+/** Of one core: a thread cannot have more, so 100 % says that it is the bottleneck. */
 function threadRows(now: Overview, counted: Counters): string[][] {
   return now.series
     .filter(({ metricName }) => metricName === 'posthorn_thread_lag_seconds')

@@ -81,6 +81,10 @@ of the old release: /usr/lib/posthorn/VERSION/bin/posthorn upgrade --back.`,
   },
 ]
 
+/**
+ * Without a file it tells what is installed, and finishes or undoes an upgrade that was killed: an
+ * operator who comes back to a machine does not know which of these it needs.
+ */
 async function runUpgrade(
   file: string | undefined,
   options: Options,
@@ -115,6 +119,10 @@ async function runUpgrade(
   })
 }
 
+/**
+ * Files in the data directory are made as its owner, and all else as root: the appliance does not
+ * run as root, and could not open what root has made there.
+ */
 function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Options): UpgradeDeps {
   const { dataDir, configFile } = place
   const asOwner = <T>(work: () => T): T => {
@@ -267,6 +275,10 @@ function sayDone(place: CommandPlace, done: Upgraded) {
   }
 }
 
+/**
+ * An error although everything is as before: what was asked for did not happen, and scripts look at
+ * the status.
+ */
 function wentBack({
   journal: { from, to, backup },
   why,

@@ -107,6 +107,9 @@ function aboutOne(
   }
 }
 
+/**
+ * An endpoint that cannot be reached yet is added with a warning: its server may be set up next.
+ */
 async function runAdd(url: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const events = chooseEvents(options.events?.split(',') ?? webhookEvents)
@@ -158,6 +161,10 @@ async function runShow(id: string, options: Options, command: Command): Promise<
   })
 }
 
+/**
+ * Sent by this command and not by the appliance, with the same guard for addresses and the same
+ * signature.
+ */
 async function runTest(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const { answer, body, tookMs } = await withStore(place, async (deps) => {
@@ -181,6 +188,9 @@ async function runTest(id: string, options: Options, command: Command): Promise<
   if ('response' in answer && answer.response !== '') sayText(answer.response)
 }
 
+/**
+ * For the overlap both secrets sign, so that no event is refused while receivers learn the new one.
+ */
 async function runRotate(
   id: string,
   options: Options & AskOptions,

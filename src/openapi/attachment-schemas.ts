@@ -8,11 +8,19 @@ export const attachments: Schema = {
   items: shaped('Attachment'),
 }
 
+/**
+ * Why so strict: the name is shown by every recipient's mail program and becomes the name of a file
+ * on their disk. A path or a character that turns the direction of the text around is how malware
+ * hides its extension.
+ */
 const filename = text(
   'Only the name, without a path: at most 255 bytes, no control characters, none that turn the direction of the text around',
   { minLength: 1, examples: ['invoice.pdf'] },
 )
 
+/**
+ * The bounds are those of `emails/attachments.ts`, which judges requests; what stands here only tells of them.
+ */
 export const attachmentSchemas: Record<string, Schema> = {
   Attachment: {
     type: 'object',

@@ -3,6 +3,11 @@ import { closed, count, type Description, refusal, text } from './describe.js'
 
 const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'
 const event = { event: 'user.signup', email: 'ann@example.org', payload: { plan: 'pro' } }
+/**
+ * Both answers that one event can have for a contact, side by side: a run that began, and one that
+ * was already under way (interface.md, Automation: reported with `started: false`, not as an
+ * error).
+ */
 const accepted = {
   event: 'user.signup',
   contactId,
@@ -18,22 +23,35 @@ const accepted = {
     },
   ],
 }
+/**
+ * A contact of another account is not found either; the contract wants no difference that would
+ * tell ids of others.
+ */
 const noSuchContact = refusal(
   'not_found',
   'The account has no contact with this id',
   'The account has no contact with this id',
 )
+/**
+ * An event for an unknown address makes a contact, so it can run into the plan's ceiling like an
+ * import.
+ */
 const tooManyContacts = refusal(
   'plan_limit_exceeded',
   'The address is unknown and the plan holds no more contacts',
   'The plan allows 500 contacts; choose a larger marketing plan, or delete some',
 )
+/** Of two contradicting ids none is taken: to guess would mail the wrong person. */
 const differ = refusal(
   'validation_error',
   '`contactId` and `email` name different contacts',
   'contactId and email name different contacts',
   { status: 422 },
 )
+/**
+ * All or nothing, as for a batch of mails, so that a repeat of the request cannot start some runs
+ * twice.
+ */
 const invalidEvents = refusal(
   'validation_error',
   'Some events are wrong; nothing was taken in',

@@ -7,6 +7,7 @@ const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'
 export const at = '2026-11-21T10:00:00.000Z'
 export const params = { id: 'The UUID of the automation' }
 const runParams = { id: 'The UUID of the run' }
+/** The example is of a run that waits, as that state has the most fields that are not null. */
 const run = {
   id: runId,
   automationId: id,
@@ -27,11 +28,16 @@ const run = {
 
 const why = 'waits for `order.paid` until 3 Dec 10:00 UTC, then branch timeout, to `remind`'
 
+/** 404 also for an automation of another account (interface.md, Scoping). */
 export const noSuchAutomation = refusal(
   'not_found',
   'The account has no such automation',
   'The account has no automation with this id',
 )
+/**
+ * Runs are named without their automation in the path (`/v1/automations/runs/:id/cancel`), so the
+ * account is all that they are looked up by.
+ */
 const noSuchRun = refusal(
   'not_found',
   'The account has no such run',

@@ -13,6 +13,7 @@ const status = text('`disabled`: no event starts it; `archived`: for good', {
 const runStatuses = ['running', 'waiting', 'completed', 'exited', 'failed', 'cancelled']
 const runStatus = text('`running` and `waiting` are under way', { enum: runStatuses })
 
+/** Shared by the single event and the batch of events, which must not differ. */
 const eventFields: Record<string, Schema> = {
   event: eventName,
   contactId: uuid('The contact; this or `email`'),
@@ -26,6 +27,10 @@ const eventFields: Record<string, Schema> = {
   ),
 }
 
+/**
+ * `config` is described in words and not as one schema a type: generated clients make of twelve
+ * alternatives something that nobody can use, and the errors of the API name the field anyway.
+ */
 const step = {
   type: 'object',
   description:
@@ -43,6 +48,10 @@ const step = {
   required: ['key', 'type'],
 }
 
+/**
+ * A connection belongs to one of the ends of a step: yes/no of a condition, received/timeout of a
+ * wait, a branch of a split.
+ */
 const connection = {
   type: 'object',
   description: 'Leads from a step to the one after it.',
@@ -60,18 +69,27 @@ const connection = {
   required: ['from', 'to', 'type'],
 }
 
+/** What holds for a whole automation; in words for the reason that steps are. */
 const settings = {
   type: 'object',
   description:
     '`exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional)',
 }
 
+/**
+ * The part that create and edit have in common. Steps and connections are replaced together, since
+ * half of a graph is not valid.
+ */
 const graph: Record<string, Schema> = {
   steps: { type: 'array', items: step, maxItems: 100 },
   connections: { type: 'array', items: connection },
   settings,
 }
 
+/**
+ * Counts instead of runs: an automation may have had millions, and a list of automations has to be
+ * quick.
+ */
 const summary: Record<string, Schema> = {
   id: uuid('Never changes'),
   name,
@@ -83,6 +101,7 @@ const summary: Record<string, Schema> = {
   updatedAt: time('When it was last changed'),
 }
 
+/** The names of these fields are the contract's (interface.md, POST /v1/events/send). */
 const started = closed(
   {
     automationId: uuid('An enabled automation that the event can start'),
@@ -99,6 +118,9 @@ const started = closed(
   ['reason'],
 )
 
+/**
+ * Enabling, disabling and archiving answer alike, so that a client needs one type for the three.
+ */
 const changedState = (description: string) => ({
   ...{
     id: uuid('The id that the request named'),
@@ -108,12 +130,17 @@ const changedState = (description: string) => ({
 })
 const stateChange = (description: string) => closed(changedState(description))
 
+/**
+ * Faults that keep it from being enabled are errors; these are things that may come right before a
+ * run gets there.
+ */
 const warnings: Schema = {
   type: 'array',
   description: 'What will fail when a step runs, such as a variable that its template lacks',
   items: closed({ key: orNull(text('The step')), error: text('What is wrong') }),
 }
 
+/** For the simulation only: nobody can know beforehand when a person opens a mail. */
 const afters = (what: string): Schema => ({
   type: 'object',
   description: `How long after it was sent the mail of a step is ${what}, by the key of the step`,

@@ -6,6 +6,7 @@ import { closed, type Description, orNull, refusal, text } from './describe.js'
 
 const name = 'Welcome'
 
+/** The smallest automation that does something, which the examples of all operations share. */
 const steps = [
   { key: 'start', type: 'trigger', config: { eventName: 'user.signup' } },
   {
@@ -26,12 +27,19 @@ const automation = {
   updatedAt: at,
 }
 const detail = { ...automation, steps, connections, settings: {} }
+/**
+ * A start over a list that belongs to another account must look like one over a list that does not
+ * exist.
+ */
 const noSuchList = refusal(
   'not_found',
   'The account has no such list',
   'The account has no contact list with this id',
 )
 const archived = refusal('conflict', 'It is archived', 'The automation is archived')
+/**
+ * Every fault at once with the key of its step: editors mark them in the drawing, and nobody wants to repair a graph one fault a request.
+ */
 const faults = {
   shape: 'InvalidAutomation',
   fields: {
@@ -46,6 +54,7 @@ const faults = {
   },
   example: { errors: [{ key: 'welcome', error: 'The account has no template "welcom"' }] },
 } as const
+/** One function, as create, edit and enable refuse in the same shape with different reasons. */
 const invalid = (when: string) =>
   refusal(
     'validation_error',
@@ -53,18 +62,21 @@ const invalid = (when: string) =>
     'The automation is not valid: step "welcome": The account has no template "welcom"',
     { status: 422, ...faults },
   )
+/** interface.md: PATCH while enabled is 422, not 409. */
 const enabled = refusal(
   'validation_error',
   'It is enabled',
   'The automation is enabled; disable it before you change it',
   { status: 422 },
 )
+/** Bounds against an event that starts hundreds of runs for each contact. */
 const tooMany = refusal(
   'validation_error',
   '200 automations of the account, or 50 with this event, are enabled',
   'At most 50 enabled automations may begin with the same event',
   { status: 422 },
 )
+/** 402 with `upgrade: "marketing"`, as every other place that needs a marketing plan. */
 const noPlan = refusal(
   'marketing_subscription_required',
   'It sends marketing mail, and the account has no marketing plan',
@@ -74,6 +86,7 @@ const noPlan = refusal(
     example: { upgrade: 'marketing' },
   },
 )
+/** A repeat changes nothing and is no error: a client that lost the answer can ask again. */
 const stateAnswer = (status: string, message: string) => ({
   status: 200,
   when: 'As it is now; a repeat changes nothing',

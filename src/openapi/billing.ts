@@ -1,5 +1,9 @@
 import { closed, count, type Description, orNull, shaped, text, uuid } from './describe.js'
 
+/**
+ * Field names and their types are the contract's, `priceNaira` too, whatever currency an operator
+ * bills in. `unlimited` is there only where it is true, because JSON has no infinity.
+ */
 const plan = {
   id: uuid('Stays the same when the plan is renamed'),
   name: text('Shown to people'),

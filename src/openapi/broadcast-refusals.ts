@@ -17,21 +17,28 @@ export const noSuchList = refusal(
   'No such list or topic',
   'The account has no contact list with this id',
 )
+/** Shared by all operations on one campaign. */
 export const noSuchCampaign = refusal(
   'not_found',
   'The account has no campaign with this id',
   'The account has no campaign with this id',
 )
+/** 409 and not 404: the topic exists, and its state is what is in the way. */
 export const archived = refusal(
   'conflict',
   'The topic is archived',
   'The topic "Offers" is archived; restore it to send on it',
 )
+/** interface.md lists this among the 400s, although the request as such is well formed. */
 export const nobody = refusal(
   'validation_error',
   'Nobody is reachable',
   'Nobody on the list can be reached: the list is empty, or all its contacts are suppressed or have left the topic',
 )
+/**
+ * 402 `plan_limit_exceeded`, with numbers, so that a client can show them without parsing the
+ * sentence. Only the free marketing tier has such a cap.
+ */
 export const capReached = refusal(
   'plan_limit_exceeded',
   'The marketing plan allows no more campaign mails this month',
@@ -47,6 +54,10 @@ export const capReached = refusal(
     example: { limit: 2_000, used: 1_800, plan: 'Marketing Free' },
   },
 )
+/**
+ * Found before anything is queued: a campaign that fails for each of a million recipients would be
+ * found out much later.
+ */
 export const doesNotRender = refusal(
   'validation_error',
   'The content does not render',

@@ -8,6 +8,7 @@ const line = (description: string) => text(description, { minLength: 1, maxLengt
 const id = uuid('The campaign')
 const percent = (description: string): Schema => ({ type: 'number', minimum: 0, description })
 
+/** Create, change and test have these in common, so that they are described once. */
 const fields = {
   listId: uuid('Whom it is for'),
   from: text('On a verified domain of the account', { examples: ['News <news@example.com>'] }),
@@ -29,6 +30,7 @@ const fields = {
 }
 const required = ['listId', 'from', 'subject', 'html']
 
+/** What a list shows of a campaign; the detail adds figures and recipients to it. */
 const shown = {
   id,
   name: orNull(text('For yourself')),
@@ -54,6 +56,10 @@ const shown = {
 }
 
 const recipients = count('Who gets it')
+/**
+ * The fields that interface.md names for a recipient, no more: there may be 1,000 of them in one
+ * answer.
+ */
 const recipient = {
   email: text('The address'),
   status: shaped('EmailStatus'),

@@ -4,12 +4,17 @@ import { marketingRefusals, senderRefusals, sendingRefusals } from './email-refu
 
 export const id = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 export const params = { id: 'The UUID of the campaign' }
+/** Create without a time and the sending of a draft answer alike. */
 export const isSending = {
   status: 200,
   when: 'It is being sent',
   shape: 'BroadcastSending',
   value: { id, status: 'sending', recipientCount: 1_200 },
 }
+/**
+ * `estimatedRecipients`, and not `recipientCount`: the list is looked at again when it is
+ * dispatched (interface.md).
+ */
 export const isScheduled = {
   status: 200,
   when: 'It is scheduled',

@@ -14,12 +14,14 @@ import { type Description, refusal, text } from './describe.js'
 import { quotaRefusals } from './email-refusals.js'
 
 const listId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
+/** The request that the examples of all operations begin with. */
 const campaign = {
   listId,
   from: 'News <news@example.com>',
   subject: 'This week, {{ firstName | default: "friend" }}',
   html: '<p>Hello {{ firstName | default: "there" }}!</p>',
 }
+/** A campaign that has ended, as then no field is null without a reason. */
 const item = {
   id,
   name: 'Week 47',
@@ -39,6 +41,7 @@ const item = {
     ...{ openRate: 30, clickRate: 5 },
   },
 }
+/** A draft has all figures as zeros, so that a client needs no second type. */
 const noStats = {
   ...{ recipients: 0, delivered: 0, bounced: 0, opened: 0, clicked: 0 },
   ...{ openRate: 0, clickRate: 0 },

@@ -80,6 +80,10 @@ interface Named {
   operation: DocumentedOperation
 }
 
+/**
+ * A client calls by method and path, so that is what operations are named by; `operationId` is for
+ * generators of others.
+ */
 const operationsOf = ({ paths }: Document): Named[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -91,6 +95,10 @@ const operationsOf = ({ paths }: Document): Named[] =>
 const bodyOf = ({ requestBody }: DocumentedOperation): Schema[] =>
   Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
 
+/**
+ * An answer can have several shapes (`oneOf`); each becomes a member of the union that the client's
+ * function returns.
+ */
 function shapesOf(
   { responses }: DocumentedOperation,
   wanted: (status: string) => boolean,
@@ -123,6 +131,10 @@ function reached(from: readonly unknown[], schemas: Record<string, Schema>): Set
   return names
 }
 
+/**
+ * An interface where it is possible: editors show its name in errors, while they spell out an alias
+ * in full.
+ */
 function declaration(printer: Printer, name: string, schema: Schema): string {
   const type = print(printer, schema, '')
   const form = type.startsWith('{') && type.endsWith('}') && isPlain(schema) ? 'interface' : 'type'
@@ -130,6 +142,7 @@ function declaration(printer: Printer, name: string, schema: Schema): string {
   return form === 'interface' ? `${start} ${type}` : `${start} = ${type}`
 }
 
+/** Only these can be an interface; unions and types that may be null can not. */
 const isPlain = (schema: Schema) =>
   schema.properties !== undefined &&
   !Array.isArray(schema.type) &&
@@ -254,11 +267,19 @@ const literal = (value: unknown) =>
 
 const unique = (texts: string[]) => [...new Set(texts)]
 
+/**
+ * The end mark of a comment within a description would end the comment there, so it is taken
+ * apart.
+ */
 const comment = (text: unknown, indent: string) =>
   typeof text === 'string'
     ? `${indent}/** ${text.replaceAll('*/', '* /').replace(/\s*\n\s*/g, ' ')} */\n`
     : ''
 
+/**
+ * One table for all operations, which the client's generic functions are typed by: a function for
+ * each would be a thousand lines that are loaded in every program.
+ */
 function operationTable(operations: readonly Named[], input: Printer, output: Printer): string {
   const rows = operations.map(({ key, operation }) => {
     const parameters = operation.parameters ?? []

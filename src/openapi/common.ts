@@ -65,12 +65,17 @@ export const shapeRefusal: RefusalExample = {
   },
 }
 
+/** RFC 9110 §12.5.3: the answer names in Accept-Encoding what would be taken. */
 const codingRefusal = refusal(
   'unsupported_media_type',
   'The Content-Encoding is another than gzip',
   'Send the body gzipped, or without a Content-Encoding',
 )
 
+/**
+ * What every operation with a JSON body can answer before its own code is asked; they are added to
+ * each, so that no operation can forget one.
+ */
 const jsonRefusals: RefusalExample[] = [
   shapeRefusal,
   refusal('validation_error', 'The body is gzipped badly', 'The body is not valid gzip'),
@@ -87,6 +92,7 @@ const jsonRefusals: RefusalExample[] = [
   codingRefusal,
 ]
 
+/** The same for the import, the only request that is no JSON (interface.md). */
 const formRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
@@ -101,6 +107,7 @@ const formRefusals: RefusalExample[] = [
   codingRefusal,
 ]
 
+/** The bound differs by route, as an email with attachments may be larger than a topic. */
 const bodyRefusals = (maxBodyBytes: number): RefusalExample[] => [
   refusal(
     'validation_error',
@@ -121,6 +128,10 @@ const bodyRefusals = (maxBodyBytes: number): RefusalExample[] => [
   ),
 ]
 
+/**
+ * Two codes but one message and no more fields: interface.md wants a missing key and a wrong one
+ * told apart by nothing else, so that nobody learns which keys exist.
+ */
 const keyRefusals: RefusalExample[] = [
   refusal('missing_api_key', 'No Authorization header', 'Unauthorized'),
   refusal('invalid_api_key', 'The key is garbled, unknown, deleted or expired', 'Unauthorized'),
@@ -152,6 +163,10 @@ const repeatRefusals: RefusalExample[] = [
   ),
 ]
 
+/**
+ * A stop announces itself for a while (`http.shutdown_notice`), in which clients that keep a
+ * connection see this.
+ */
 const stopping = refusal(
   'service_unavailable',
   'It is being stopped',
@@ -202,11 +217,19 @@ export const pageQuery: Record<string, Schema> = {
   cursor: text('`nextCursor` of the page before'),
 }
 
+/**
+ * Cursors instead of page numbers: mails are added at the front of a list while somebody reads it,
+ * and a number would then show some twice and others never.
+ */
 export const pageFields: Record<string, Schema> = {
   hasMore: { type: 'boolean', description: 'Whether there is another page' },
   nextCursor: orNull(text('Where the next page begins; null at the end')),
 }
 
+/**
+ * A cursor is bound to its list and filters by a tag (`store/cursor.ts`), so that one of another
+ * account says nothing about that account.
+ */
 export const foreignCursor = refusal(
   'validation_error',
   'The cursor is not of this list',

@@ -13,6 +13,7 @@ import {
 
 const listId = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 const id = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
+/** Also for a list of another account. */
 const noSuchList = refusal(
   'not_found',
   'The account has no such list',
@@ -20,16 +21,25 @@ const noSuchList = refusal(
 )
 const listName = text('Two lists may have the same name', { minLength: 1, maxLength: 100 })
 const name = (which: string) => text(`${which}; a merge tag of campaigns`, { maxLength: 200 })
+/**
+ * Laid over key by key, because several sources write into the same contact: an import must not
+ * wipe out what the shop has set.
+ */
 const metadata = {
   type: 'object',
   description: 'Anything, at most 16 KiB as JSON; laid over what is known, key by key',
 }
+/** interface.md leaves the shape of deletions open; all of ours are this one. */
 const gone = closed({
   id: uuid('The id of what was deleted'),
   deleted: { const: true },
   message: text('For people'),
 })
 
+/**
+ * The three counts are the contract's. `refused` is ours: a count of invalid rows alone would leave
+ * people searching in a million lines.
+ */
 const importCounts = {
   imported: count('Rows that put somebody on the list'),
   skipped: count('Rows of those who are on it already, by an earlier row or before'),
@@ -46,6 +56,10 @@ const importCounts = {
 }
 const refused = [{ line: 12, reason: 'email "ann@" is not an email address' }]
 
+/**
+ * An import is written while it arrives. When it breaks off, what is in stays in, and the answer
+ * says how much that is: the same file can be sent again.
+ */
 const importCutOff = {
   shape: 'ImportCutOff',
   fields: importCounts,

@@ -1,5 +1,9 @@
 import { closed, count, type Description, shaped, text, time, uuid } from './describe.js'
 
+/**
+ * A source is an address and not a network: reports name addresses (RFC 7489 appendix C, `source_ip`), and who owns a
+ * network changes.
+ */
 const source = {
   address: text('An IP address; empty: those that were too many to be told apart'),
   name: text('Its name in the DNS; empty where it has none, or nothing answered'),
@@ -22,6 +26,7 @@ const source = {
   }),
   advice: text('What to do; empty where nothing is'),
 }
+/** The example has one source of each kind that needs another advice. */
 const value = {
   id: '01a1fc92-0000-7000-8000-1b2c3d4e5f60',
   name: 'example.com',
@@ -50,6 +55,10 @@ const value = {
   tls: { reports: 1, successes: 42, failures: 3, types: { 'certificate-expired': 3 } },
 }
 
+/**
+ * Counts of unsigned reports stand apart in `unproven`, since anybody may mail one to the address
+ * that the domain's DMARC record names.
+ */
 export const dmarcSchemas: Description['schemas'] = {
   DomainDmarc: closed({
     id: uuid('Of the domain'),
@@ -92,6 +101,9 @@ export const dmarcSchemas: Description['schemas'] = {
   DmarcSource: closed(source),
 }
 
+/**
+ * The window ends today and counts whole days of UTC, as nearly all reports do.
+ */
 export const readDomainDmarc: Description['operations'][string] = {
   id: 'getDomainDmarc',
   summary: 'What receivers report of mail in its name',

@@ -92,6 +92,10 @@ export function makeDocument(
   }
 }
 
+/**
+ * Goes through the routes of the running server and wants a description for each, and a route for
+ * each description: the document cannot miss an endpoint or promise one. A difference is an error, which every test finds.
+ */
 function describePaths(
   routes: readonly ApiRoute[],
   described: readonly Description[],
@@ -164,6 +168,10 @@ function describedWithScopes({ method, path, auth }: ApiRoute, { description }: 
 // The rule of `http`: every POST takes the header where an API key tells whose request it is.
 const isIdempotent = ({ method, auth }: ApiRoute) => method === 'POST' && auth
 
+/**
+ * Path parameters are UUIDs unless they say otherwise. A value that is not one answers 404 like an
+ * id that does not exist, so none of them is described as a 400.
+ */
 function parameters(route: ApiRoute, { params = {}, query = {} }: Operation): Schema {
   const all = [
     ...Object.entries(params).map(([name, description]) => ({
@@ -180,6 +188,10 @@ function parameters(route: ApiRoute, { params = {}, query = {} }: Operation): Sc
   return all.length === 0 ? {} : { parameters: all }
 }
 
+/**
+ * interface.md wants the header on send and batch; it is on every POST, because a client's retry
+ * does not know which of them are safe to repeat.
+ */
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -189,6 +201,10 @@ const idempotencyKey = {
   example: 'order-4711',
 }
 
+/**
+ * All examples are validated against the schema and against the server's own rules by a test, so
+ * that what people copy works.
+ */
 function requestBody(
   { body, bodyOptional }: ApiRoute,
   { shape, examples }: { shape: string; examples: Example[] },

@@ -16,10 +16,12 @@ const id = '01a1fc92-0000-7000-8000-1b2c3d4e5f60'
 const params = { id: 'The UUID of the domain' }
 const name = text('As A-labels, in lower case', { examples: ['example.com'] })
 const choice = { type: 'string', enum: ['on', 'off', 'default'] }
+/** Three values and not a boolean: `default` follows the account, also when that changes later. */
 const tracking = {
   trackOpens: { ...choice, description: '`default`: as the account has it' },
   trackClicks: { ...choice, description: '`default`: as the account has it' },
 }
+/** What a list shows; the detail adds the records, which are long. */
 const known = {
   id: uuid('Never changes'),
   name,
@@ -48,6 +50,10 @@ const known = {
   verifiedAt: orNull(time('When it was first seen verified')),
   checkedAt: orNull(time('The last look')),
 }
+/**
+ * `name` and `value` are ready to be pasted: DNS panels differ in whether they want a dot at the
+ * end, and most of them want none.
+ */
 const record = {
   purpose: {
     type: 'string',
@@ -58,6 +64,7 @@ const record = {
   value: text('What is wanted there; of an MX the preference and the host'),
   required: { type: 'boolean', description: 'Without it nothing is sent' },
 }
+/** A domain right after it was added, before anything is published. */
 const domain = {
   id,
   name: 'example.com',
@@ -73,6 +80,7 @@ const domain = {
   verifiedAt: null,
   checkedAt: null,
 }
+/** Long enough to be seen for a key, too short to be one. */
 const wanted = {
   purpose: 'dkim-rsa',
   type: 'TXT',
@@ -80,16 +88,22 @@ const wanted = {
   value: 'v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A',
   required: true,
 }
+/**
+ * `zone` is the same records as lines of a zone file (RFC 1035 §5.1), for those who run a name
+ * server.
+ */
 const detail = {
   ...domain,
   records: [wanted],
   zone: `${wanted.name}. 3600 IN TXT "${wanted.value}"\n`,
 }
+/** Also for a domain of another account. */
 const noSuchDomain = refusal(
   'not_found',
   'The account has no such domain',
   'The account has no sending domain with this id',
 )
+/** Judged like a field of the body, with the validator's structure, because it is one. */
 const noName = invalidField(
   'It is not a domain name',
   '"localhost" is not a domain name, such as example.com',

@@ -12,6 +12,10 @@ const verified = {
 const canSend = { canSend: count('How many of its mails could be sent now') }
 const plan = text("The account's plan")
 
+/**
+ * interface.md, 400 domain-level: `domain` is empty where no address was found in `from`, and a
+ * name where it is not verified. Clients tell the two apart by that.
+ */
 export const senderRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
@@ -34,6 +38,10 @@ export const senderRefusals: RefusalExample[] = [
   ),
 ]
 
+/**
+ * `count` is the number given and `max` the bound (interface.md, Limits); all of to, cc and bcc
+ * count.
+ */
 export const tooManyRecipients = refusal(
   'validation_error',
   'Too many recipients',
@@ -47,6 +55,7 @@ export const tooManyRecipients = refusal(
 
 const pastTime = 'scheduledAt is in the past: expected a future time'
 
+/** 400 without further fields, as the contract has it. */
 export const badTime = refusal(
   'validation_error',
   '`scheduledAt` is not a time, or in the past, or more than 90 days ahead',
@@ -60,6 +69,10 @@ export const badCampaignTime = refusal(
   pastTime,
 )
 
+/**
+ * Unknown fields are ignored everywhere, but `reply_to` of another API would be mail whose answers
+ * go astray: those few are refused, with the right spelling.
+ */
 export const foreignFields = refusal(
   'validation_error',
   'Fields of ours in another spelling: `reply_to` (write `replyTo`), `scheduled_at` or `send_at` (write `scheduledAt`), `topic_id`; or fields of a send that this endpoint does not have',
@@ -67,6 +80,10 @@ export const foreignFields = refusal(
   { status: 422 },
 )
 
+/**
+ * A header that Posthorn or a server on the way writes must be there once (RFC 5322 §3.6), so a
+ * second one cannot be set.
+ */
 export const refusedHeader = refusal(
   'validation_error',
   'A header that cannot be set',
@@ -74,6 +91,10 @@ export const refusedHeader = refusal(
   { status: 422 },
 )
 
+/**
+ * A copy would carry the unsubscribe link of somebody else (RFC 8058): whoever gets the copy could
+ * unsubscribe the recipient.
+ */
 export const marketingCopies = refusal(
   'validation_error',
   '`cc` or `bcc` on marketing mail',
@@ -81,6 +102,7 @@ export const marketingCopies = refusal(
   { status: 422 },
 )
 
+/** 422 and not 400: the body is well formed, and what is in it cannot be sent. */
 export const attachmentRefusals: RefusalExample[] = [
   refusal(
     'validation_error',
@@ -120,6 +142,10 @@ export const sendingRefusals: RefusalExample[] = [
   ),
 ]
 
+/**
+ * Only where `type` is `marketing`; transactional mail goes on in all of these states
+ * (interface.md).
+ */
 export const marketingRefusals: RefusalExample[] = [
   refusal(
     'marketing_subscription_required',
@@ -182,6 +208,10 @@ export const batchQuotaRefusals: RefusalExample[] = [
   ),
 ]
 
+/**
+ * 404 for a slug that does not exist and 422 for one that cannot be filled in, as the contract
+ * tells them apart.
+ */
 export const templateRefusals: RefusalExample[] = [
   refusal(
     'not_found',
@@ -218,6 +248,10 @@ export const templateRefusals: RefusalExample[] = [
   ),
 ]
 
+/**
+ * The other 422 has no `errors`: by that clients tell the two apart (interface.md, Body shapes by
+ * status). Every wrong mail is named, not only the first.
+ */
 export const invalidItems = refusal(
   'validation_error',
   'Mails of the batch are invalid',

@@ -26,6 +26,10 @@ export const unknownFields =
 const address = (description: string, example: string) =>
   text(`${description}: \`email@domain\` or \`Name <email@domain>\``, { examples: [example] })
 
+/**
+ * Bounds of our own, which interface.md leaves open: they keep one request from filling the
+ * database.
+ */
 const json = (what: string, maxBytes: number): Schema => ({
   type: 'object',
   description: `${what}; at most ${maxBytes / 1024} KiB as JSON`,
@@ -33,11 +37,16 @@ const json = (what: string, maxBytes: number): Schema => ({
 
 const from = address('On a verified domain', 'Shop <orders@example.com>')
 const recipient = address('An address', 'Ann <ann@example.org>')
+/**
+ * In bytes and not in characters, because the line of a header is bounded in octets (RFC 5322
+ * §2.1.1).
+ */
 const subject = (description: string) =>
   text(`${description}; at most ${maxSubjectBytes} bytes, no control characters`, {
     minLength: 1,
     maxLength: maxSubjectBytes,
   })
+/** Two MiB is far over what any client shows: Gmail cuts a mail after 102 kB. */
 const html = text(`At most ${maxContentBytes / 1024 ** 2} MiB`, {
   minLength: 1,
   maxLength: maxContentBytes,
@@ -49,11 +58,16 @@ const addresses = (description: string, minItems: number, maxItems: number): Sch
   oneOf: [recipient, { type: 'array', items: recipient, minItems, maxItems }],
 })
 
+/** RFC 5322 §3.6.2 allows several addresses, and so does this. */
 export const replyTo: Schema = {
   ...addresses('Where answers go', 0, maxReplyTo),
   examples: ['help@example.com'],
 }
 
+/**
+ * The list of those that cannot be set is spelled out, because a 422 for a header that worked
+ * elsewhere is otherwise a riddle.
+ */
 export const headers: Schema = {
   type: 'object',
   description: `Header fields of your own, at most ${maxHeaders} with ${maxHeaderBytes / 1024} KiB each and ${maxHeadersBytes / 1024} KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*`,
@@ -62,6 +76,10 @@ export const headers: Schema = {
   examples: [{ 'X-Entity-Ref-ID': '4711', 'In-Reply-To': '<123@example.com>' }],
 }
 
+/**
+ * Few characters, as a tag stands in URLs (`?tag=name:value`), in CSV and in the columns of
+ * figures.
+ */
 export const tag: Schema = {
   type: 'object',
   description: 'Each name once',
@@ -76,6 +94,7 @@ export const tag: Schema = {
   required: ['name', 'value'],
 }
 
+/** Each name once: a mail that counts twice in the same group would make the figures wrong. */
 export const tags: Schema = {
   type: 'array',
   description:
@@ -94,6 +113,11 @@ const alternative = (title: string, ...required: string[]): Schema => ({
 
 const transactional = 'With `transactional` alone'
 
+/**
+ * The contract's fields, and ours after them (cc, bcc, headers, tags, attachments). What is
+ * required depends on others (`html` or `template`), which JSON Schema could say only in
+ * alternatives that generated clients cannot use; the description says it.
+ */
 const send: Schema = {
   type: 'object',
   description: `Exactly one of \`html\` and \`template\`. ${unknownFields}.`,
@@ -144,6 +168,7 @@ const send: Schema = {
   oneOf: [alternative('Raw HTML', 'html', 'subject'), alternative('From a template', 'template')],
 }
 
+/** The gateways that call this send `phoneNumber` in any notation; it is compared in E.164. */
 const ussd: Schema = {
   type: 'object',
   description: `At least one of \`to\` and \`phoneNumber\`; \`to\` wins. ${unknownFields}.`,
@@ -163,6 +188,7 @@ const ussd: Schema = {
   anyOf: [alternative('To an address', 'to'), alternative('By phone number', 'phoneNumber')],
 }
 
+/** The states of interface.md. `cancelled` and `suppressed` are ends that nothing leads out of. */
 const emailStatus = text('Never leaves `cancelled` or `suppressed` (nobody is left to mail)', {
   enum: [
     'queued',
@@ -177,6 +203,9 @@ const emailStatus = text('Never leaves `cancelled` or `suppressed` (nobody is le
   ],
 })
 
+/**
+ * Not in the contract: without it a mail that waits for an operator looks like one that is late.
+ */
 const held = (description: string): Schema => ({
   ...closed({
     since: orNull(time('Null where the whole account is stopped')),
@@ -185,6 +214,10 @@ const held = (description: string): Schema => ({
   description,
 })
 
+/**
+ * The fields of the contract's email record are among these, under its names; `to` is joined by
+ * commas there.
+ */
 const summary: Record<string, Schema> = {
   id: uuid('That of the answer to the send'),
   from: text('As given'),
@@ -232,6 +265,9 @@ export const given = {
   },
 } satisfies Record<string, Schema>
 
+/**
+ * Closed: the answer has these fields and no others, so that a misspelt one is noticed by a test.
+ */
 const email = closed({
   ...summary,
   ...given,
@@ -251,6 +287,7 @@ const email = closed({
   },
 })
 
+/** One mail may go to 50 people with 50 fates, and the contract's single status cannot say that. */
 const emailRecipient = closed({
   email: text('Only the address'),
   kind: text('The field it was given in; the first of `to`, `cc`, `bcc`', {
@@ -277,6 +314,7 @@ const emailRecipient = closed({
   held: orNull(held('It waits until the operator releases it')),
 })
 
+/** What a request or answer as a whole looks like; the parts stand above. */
 export const emailSchemas: Record<string, Schema> = {
   Send: send,
   Batch: {

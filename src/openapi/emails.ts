@@ -18,12 +18,16 @@ import {
 import { emailSchemas } from './email-schemas.js'
 
 const id = '01a1fc92-9915-7533-8296-04ee3d91dd72'
+/**
+ * The mail that all examples are about: who copies the send can go on with the answer of the read.
+ */
 const order = {
   from: 'Shop <orders@example.com>',
   to: 'ann@example.org',
   subject: 'Your order 4711',
   html: '<p>Thank you, Ann!</p>',
 }
+/** As the list shows it; the read adds its recipients and content. */
 const summary = {
   id,
   from: order.from,
@@ -48,6 +52,10 @@ const summary = {
   provider: 'primary',
 }
 const params = { id: 'The UUID that the send was answered with' }
+/**
+ * interface.md: 404 when the id does not exist for the account, and an id that is no UUID does not
+ * exist either.
+ */
 const noSuchEmail = refusal(
   'not_found',
   'The account has no such email',

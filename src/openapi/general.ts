@@ -39,6 +39,7 @@ export function errorTable(): string {
   return `<details>\n<summary>All codes</summary>\n\n${table}\n\n</details>`
 }
 
+/** Required unless said otherwise: a header that may be missing has to be described as such. */
 const header = (description: string, schema: Schema, required = true): Schema => ({
   description,
   required,
@@ -47,6 +48,10 @@ const header = (description: string, schema: Schema, required = true): Schema =>
 const wholeNumber = { type: 'integer', minimum: 0 }
 const seconds = { type: 'integer', minimum: 1 }
 
+/**
+ * The three of the rate limit come with every answer (interface.md, Limits), errors included, so
+ * that a client can slow down before it is refused.
+ */
 export const responseHeaders: Record<string, Schema> = {
   'X-Request-Id': header('Names this request in the log', { type: 'string', format: 'uuid' }),
   'X-RateLimit-Limit': header(
@@ -70,6 +75,7 @@ export const responseHeaders: Record<string, Schema> = {
   ),
 }
 
+/** The document is public: it tells what the API is, and nothing about any account. */
 export const itself: Description = {
   tag: { name: 'About this API', description: 'The contract in a form for machines.' },
   schemas: {

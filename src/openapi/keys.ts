@@ -16,12 +16,17 @@ import {
 const id = '01a1fc92-0000-7000-8000-0a1b2c3d4e5f'
 const params = { id: 'The UUID of the key' }
 const name = text('For people', { minLength: 1, maxLength: 100 })
+/**
+ * interface.md: a key grants full sending access. That is `full`, and the default; the narrower
+ * ones are ours.
+ */
 const scope: Schema = {
   type: 'string',
   enum: keyScopes,
   description:
     '`full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing',
 }
+/** Bounded, as each request of the key is compared with all of them. */
 const list = (description: string, examples: string[]): Schema => ({
   type: 'array',
   items: { type: 'string' },
@@ -34,10 +39,12 @@ const domains = list('The sender domains of a sending key, which sees only the m
   'example.com',
 ])
 const networks = list('Addresses and CIDR ranges that its requests come from', ['10.0.0.0/24'])
+/** Null would mean "absent" here as everywhere, so that a limit is taken away by a word. */
 const orAny = (schema: Schema): Schema => {
   const { description, examples, ...rest } = schema
   return { description: `${description}; \`any\`: no limit`, oneOf: [{ const: 'any' }, rest] }
 }
+/** What a key may be made or changed with. */
 const given = {
   scope: { ...scope, default: 'full' },
   domains: orAny(domains),
@@ -47,6 +54,7 @@ const given = {
     oneOf: [{ const: 'never' }, { type: 'string', format: 'date-time' }],
   },
 }
+/** The key itself is in none of these: it is shown once, and kept as a hash. */
 const known = {
   id: uuid('Never changes'),
   name,
@@ -58,6 +66,7 @@ const known = {
   createdAt: time('When it was made'),
   lastUsedAt: orNull(time('To the minute')),
 }
+/** A limited key, since that is the kind that a printer or a plugin should get. */
 const example = {
   id,
   name: 'Printer',
@@ -69,21 +78,32 @@ const example = {
   createdAt: '2026-11-21T10:00:00.000Z',
   lastUsedAt: null,
 }
+/** Also for a key of another account. */
 const noSuchKey = refusal(
   'not_found',
   'The account has no such key',
   'The account has no API key with this id',
 )
+/**
+ * A limit that limits nothing is refused: a key that is thought to be narrow and is not would be
+ * worse than none.
+ */
 const badLimit = invalidField(
   'A limit cannot be read, or limits nothing',
   'The account has no domain "example.com"',
   'domains',
 )
+/**
+ * Without this rule a stolen key could make itself one that is not bound to a network or a time.
+ */
 const mightier = refusal(
   'forbidden',
   'It could do more than the key that asks',
   'A key cannot give another key rights that it lacks itself: the networks of the other key must be 10.0.0.0/8 or ranges of them',
 )
+/**
+ * An account without a full key could make no other by the API; the operator still can, by command.
+ */
 const lastFull = refusal(
   'conflict',
   'It is the last full key',

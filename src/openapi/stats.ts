@@ -4,6 +4,10 @@ const day = (about: string) => text(about, { format: 'date', examples: ['2026-11
 const rate = (about: string) =>
   orNull({ type: 'number', description: `${about}; null where that is 0` })
 
+/**
+ * `null` says that a figure is not kept by this group, a zero that nothing happened. By provider,
+ * acceptance is null: at that moment nobody knows where a domain's mail goes.
+ */
 const figures = {
   mails: orNull(count('Accepted mails, on the day of acceptance; null by provider')),
   accepted: orNull(
@@ -38,6 +42,7 @@ const figures = {
   }),
 }
 
+/** The figures of the example fit together: the rates are what these counts give. */
 const value = {
   ...{ mails: 1000, accepted: 1020, suppressed: 4, answered: 1010, delivered: 1000, relayed: 0 },
   ...{ bouncedHard: 8, bouncedSoft: 2, failed: 1, deferred: 31 },
@@ -52,6 +57,7 @@ const value = {
 
 const refused = (when: string, error: string) => refusal('validation_error', when, error)
 
+/** Kept as counts a day, which outlive the events that they were counted from (`stats/`). */
 export const stats: Description = {
   tag: { name: 'Stats', description: 'Figures over time, kept when the events are gone.' },
   schemas: {

@@ -16,11 +16,16 @@ import {
 
 const params = { email: text('The address', { examples: ['ann@example.org'] }) }
 const reason: Schema = { type: 'string', enum: suppressionReasons, description: 'Why' }
+/**
+ * An unsubscription blocks marketing alone; whoever has unsubscribed still gets receipts
+ * (interface.md, `type`).
+ */
 const scope: Schema = {
   type: 'string',
   enum: ['all', 'marketing'],
   description: 'What is blocked',
 }
+/** There may be several records for an address, one a reason, since each ends in another way. */
 const record = {
   email: text('The whole address in lower case'),
   reason,
@@ -30,6 +35,7 @@ const record = {
   createdAt: time('Since when'),
   expiresAt: orNull(time('When it ends by itself')),
 }
+/** A name before the address is taken and dropped, because exports of other services have one. */
 const item: Schema = {
   type: 'object',
   properties: {
@@ -40,6 +46,7 @@ const item: Schema = {
   },
   required: ['email'],
 }
+/** A bounce, as that is what most records are. */
 const example = {
   email: 'ann@example.org',
   reason: 'bounce',
@@ -53,6 +60,10 @@ const added = { email: 'ann@example.org', reason: 'manual', detail: 'asked by ph
 const shown = { ...example, ...added, emailId: null }
 const noAddress = refusal('not_found', 'It is not an email address', 'This is not an email address')
 
+/**
+ * Deleting a record does not bring back consent: that is why the description says so, and the
+ * operator sees who did it.
+ */
 export const suppressions: Description = {
   tag: {
     name: 'Suppressions',

@@ -11,6 +11,7 @@ import {
   uuid,
 } from './describe.js'
 
+/** Few characters: the slug stands in paths, in commands and in log lines. */
 const slug = text('By which mails name it', {
   pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
   examples: ['welcome'],
@@ -21,6 +22,7 @@ const subject = text('Liquid')
 const html = text('Liquid; at most 256 KiB')
 const textBody = text('Liquid; at most 256 KiB. Without it the text is made from the HTML')
 const version = count('Each save makes the next', { minimum: 1 })
+/** `textBody` and not `text`, as interface.md names the text of a template. */
 const fields = {
   slug: text('By which mails name it; case-sensitive'),
   version,
@@ -29,6 +31,10 @@ const fields = {
   textBody: orNull(textBody),
   savedAt: time('When this version was saved'),
 }
+/**
+ * A change of a template reaches runs that are under way, so the answer names those whose steps
+ * could now fail.
+ */
 const saved = {
   ...fields,
   automations: {
@@ -46,6 +52,7 @@ const saved = {
     }),
   },
 }
+/** Version 3, so that the examples of older versions have something to be. */
 const example = {
   slug: 'welcome',
   version: 3,
@@ -54,6 +61,7 @@ const example = {
   textBody: null,
   savedAt: '2026-11-21T10:00:00.000Z',
 }
+/** Without the content, which may have 256 KiB a part. */
 const summary = {
   slug: 'welcome',
   version: 3,
@@ -61,16 +69,19 @@ const summary = {
   createdAt: '2026-11-20T10:00:00.000Z',
   savedAt: '2026-11-21T10:00:00.000Z',
 }
+/** Slugs are case-sensitive and scoped to the account (interface.md, 404). */
 const noSuchTemplate = refusal(
   'not_found',
   'The account has no such template or version',
   'The account has no template "welcome"',
 )
+/** The parts are judged like fields of a body. */
 const badField = invalidField(
   'A part is empty or too large, or the slug has characters that no slug has',
   "A template's html must not be empty",
   'html',
 )
+/** Line and column, because templates are written in editors that jump there. */
 const badLiquid = refusal(
   'validation_error',
   'Its Liquid is wrong',
@@ -87,6 +98,7 @@ const badLiquid = refusal(
     example: { part: 'html', line: 1, column: 7 },
   },
 )
+/** Every save answers alike, the first and the later ones. */
 const isSaved = {
   status: 200,
   when: 'The version that is in use now',

@@ -3,16 +3,19 @@ import { closed, count, type Description, refusal, shaped, text, time, uuid } fr
 
 const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
 const params = { id: 'The UUID of the topic' }
+/** Unique whatever its case: recipients read the names in one list. */
 const name = text('Shown to recipients; unique within the account, whatever its case', {
   minLength: 1,
   maxLength: 60,
 })
 const description = text('Shown to recipients', { maxLength: 200 })
+/** Equal positions are sorted by name. */
 const position = {
   type: 'integer',
   description: 'Sort order in the preference centre',
   default: 0,
 }
+/** `optedOut` is in the list alone (interface.md, Topic). */
 const example = {
   id,
   name: 'Offers',
@@ -22,11 +25,16 @@ const example = {
   optedOut: 12,
   createdAt: '2026-11-21T10:00:00.000Z',
 }
+/** Also for a topic of another account. */
 const noSuchTopic = refusal(
   'not_found',
   'The account has no such topic',
   'The account has no topic with this id',
 )
+/**
+ * 409 (interface.md). An archived topic keeps its name, because its opt-outs would otherwise seem
+ * to be of the new one.
+ */
 const taken = refusal(
   'conflict',
   'The name is taken, by an archived topic too',

@@ -16,16 +16,22 @@ import {
 
 const id = '01a1fc92-0000-7000-8000-2c3d4e5f6071'
 const params = { id: 'The UUID of the endpoint' }
+/**
+ * Public addresses alone: an account could otherwise let the appliance POST to services of the
+ * operator's own network.
+ */
 const url = text('HTTPS, at a public address unless the operator allows others', {
   maxLength: 2_048,
   examples: ['https://app.example.com/hooks'],
 })
+/** The seven of the contract. */
 const events: Schema = {
   type: 'array',
   minItems: 1,
   maxItems: webhookEvents.length,
   items: { type: 'string', enum: webhookEvents },
 }
+/** The secret is in none of these: it is shown when it is made, and kept encrypted. */
 const known = {
   id: uuid('Never changes'),
   url: text('Where it is told'),
@@ -37,11 +43,19 @@ const known = {
   oldSecretUntil: orNull(time('Until then the secret before the last rotation signs too')),
   createdAt: time('When it was added'),
 }
+/**
+ * A repeat of the request gets the first answer without the secret: an answer that is remembered
+ * for 24 hours must not hold one.
+ */
 const secret = orNull(
   text('Shown only this once; null in a repeat with the same Idempotency-Key', {
     pattern: '^whsec_',
   }),
 )
+/**
+ * Kept so that somebody can see why an event did not arrive, and send it again; the contract itself
+ * has no such history.
+ */
 const delivery = {
   id: count('Its number', { minimum: 1 }),
   event: text('What happened', { examples: ['email.delivered'] }),
@@ -61,6 +75,7 @@ const delivery = {
   nextAttemptAt: orNull(time('Of what waits')),
   endedAt: orNull(time('Of what has ended')),
 }
+/** An endpoint that works. */
 const endpoint = {
   id,
   url: 'https://app.example.com/hooks',
@@ -72,6 +87,7 @@ const endpoint = {
   oldSecretUntil: null,
   createdAt: '2026-11-21T10:00:00.000Z',
 }
+/** An event as its receiver gets it. The appliance keeps the bytes that it has signed, so that a replay sends the same ones. */
 const payload = {
   event: 'email.bounced',
   emailId: '01a1fc92-9915-7533-8296-04ee3d91dd72',
@@ -81,21 +97,28 @@ const payload = {
   timestamp: '2026-11-21T10:00:00.000Z',
   bounceReason: 'Permanent',
 }
+/** Also for an endpoint of another account. */
 const noSuchWebhook = refusal(
   'not_found',
   'The account has no such endpoint',
   'The account has no webhook endpoint with this id',
 )
+/**
+ * Judged before anything is sent, and again at each attempt, as names in the DNS can change to a
+ * private address.
+ */
 const badUrl = invalidField(
   'Nothing may be sent to that address, or it is not a URL for an endpoint',
   'The URL of a webhook endpoint must not have a user, a password or a #fragment',
   'url',
 )
+/** 409: the endpoint is there, and its state is in the way. */
 const isOff = refusal(
   'conflict',
   'It is disabled',
   'The webhook endpoint is disabled, so nothing is sent to it: enable it first',
 )
+/** A count, since a replay may be of thousands. */
 const queued = (value: number) => ({
   status: 200,
   when: 'Queued again',

@@ -4,6 +4,10 @@ import { type Payload, type WebhookEvent, webhookEvents } from '../webhooks/inde
 import { closed, type Schema, shaped, text, time, uuid } from './describe.js'
 import { tag } from './email-schemas.js'
 
+/**
+ * The files are run by a test against a signature of ours: an example that verifies wrongly would
+ * teach people to switch verification off.
+ */
 const examples = [
   ['Node', 'verify.mjs', 'js'],
   ['Python', 'verify.py', 'python'],
@@ -12,6 +16,10 @@ const examples = [
   ['openssl', 'verify.sh', 'sh'],
 ] as const
 
+/**
+ * The contract's numbers (interface.md, Delivery and retry): 5 attempts, 10 seconds each, about 5,
+ * 10, 20 and 40 seconds between them.
+ */
 const description = `What happens to a mail, told to a server of yours: \`posthorn webhook add URL\` shows the secret of
 the endpoint once. Answer 2xx within 10 seconds, also to events that you ignore; redirects are not followed.
 Anything else is tried again about 5, 10, 20 and 40 seconds later, then dropped. The same event can come
@@ -61,6 +69,10 @@ export const webhookSchemas: Record<string, Schema> = {
   ),
 }
 
+/**
+ * When each event is sent. `email.sent` comes once a mail, at its first attempt, also when a
+ * recipient is put off.
+ */
 const fires: Record<WebhookEvent, string> = {
   'email.sent': 'The first attempt to deliver a mail was made; once a mail',
   'email.delivered': "The recipient's server took it",
@@ -78,6 +90,10 @@ export function describeWebhooks(): Record<string, Schema> {
   )
 }
 
+/**
+ * OpenAPI describes a webhook as a request that the reader has to answer; `security: []`, as it
+ * carries a signature and no key.
+ */
 const operation = (event: WebhookEvent): Schema => ({
   tags: ['Webhooks'],
   operationId: event.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
@@ -98,6 +114,10 @@ const operation = (event: WebhookEvent): Schema => ({
   responses: { '2XX': { description: 'Taken' }, default: { description: 'To be tried again' } },
 })
 
+/**
+ * Fields that an event does not have are left out and not null, as in the contract: `messageId` is
+ * not on opens and clicks.
+ */
 function example(event: WebhookEvent): Payload {
   const id = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
   const isRecipients = event === 'email.opened' || event === 'email.clicked'

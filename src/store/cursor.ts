@@ -34,6 +34,10 @@ export function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) 
 const cursorFrom = (bytes: Buffer, scope: string) =>
   Buffer.concat([bytes, tagOf(scope)]).toString('base64url')
 
+/**
+ * A cursor carries a tag of the list and filters that it was made for. One from elsewhere is
+ * refused in the same words as a broken one, so that it says nothing about another account's lists.
+ */
 function bytesIn(cursor: string, scope: string): Buffer {
   const bytes = Buffer.from(cursor, 'base64url')
   const isWhole = bytes.length > tagBytes && bytes.toString('base64url') === cursor

@@ -38,11 +38,16 @@ export function copyDurably(from: string, to: string): void {
   }
 }
 
+/**
+ * rename(2) is atomic, but the new name is in the directory, which is on disk only after an fsync
+ * of its own.
+ */
 export function renameDurably(from: string, to: string): void {
   renameSync(from, to)
   syncPath(dirname(to))
 }
 
+/** As above: without the sync of the directory the file may be back after a power cut. */
 export function removeDurably(file: string): void {
   rmSync(file, { force: true, recursive: true })
   syncPath(dirname(file))

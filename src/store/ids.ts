@@ -76,6 +76,10 @@ export function makeIds(clock: Clock, { first, count }: Writers, last: LastIds):
   }
 }
 
+/**
+ * Every table whose ids come from the same counter. One that is missing here could get an id a
+ * second time after a restart.
+ */
 const serialTables = [
   ...['bodies', 'queue', 'deliveries', 'inbound_spool', 'operator_mails', 'sandbox_messages'],
   ...[
@@ -88,6 +92,10 @@ const serialTables = [
     'submission_sessions',
   ],
 ]
+/**
+ * Likewise for UUIDs of version 7: they have to be larger than all that are there, also after the
+ * clock was set back.
+ */
 const uuidTables = [
   ...['automations', 'automation_live', 'automation_runs'],
   ...['accounts', 'api_keys', 'broadcasts', 'contact_lists', 'contacts', 'dkim_keys', 'domains'],
@@ -107,6 +115,10 @@ export const lastIdsSql = {
   uuid: largestOf(uuidTables, `'${firstUuidAt(lastMs)}'`),
 }
 
+/**
+ * The largest id of each table is one look into its primary key; a `max` over a union of whole
+ * tables would read them all.
+ */
 function largestOf(tables: readonly string[], below: string): string {
   const each = tables.map(
     (table) => `select max("id") as "id" from "${table}" where "id" < ${below}`,

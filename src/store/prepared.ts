@@ -125,6 +125,10 @@ export function boundCell(place: number): RawBuilder<unknown> {
   return sql.ref(`line.column${place + 1}`)
 }
 
+/**
+ * Stands for a value while the query is compiled once; at each run the value of that name takes its
+ * place.
+ */
 class Placeholder {
   readonly name: string
   constructor(name: string) {

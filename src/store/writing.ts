@@ -91,6 +91,10 @@ interface Caller<Item, Result> {
   reject: (error: unknown) => void
 }
 
+/**
+ * Many callers as one writing: each gets its own result or its own error, though the rows went
+ * together.
+ */
 function gathered<Item, Result>(
   together: WriteTogether<Item, Result>,
   callers: readonly Caller<Item, Result>[],

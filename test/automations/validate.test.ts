@@ -113,7 +113,7 @@ t.test('what is no definition, and steps that are none, are said', async (t) => 
     [null, 'null: definition: expected an object'],
     [{ steps: [] }, 'null: connections is missing'],
     [{ steps: 1, connections: [] }, 'null: steps: expected an array'],
-    [{ steps: [], connections: [] }, 'null: There is no trigger'],
+    [{ steps: [], connections: [] }, 'null: The automation has no trigger step: add one'],
     [{ steps: [5], connections: [] }, /^null: steps\[0\]: expected a "key"/],
     [{ steps: [{ key: 'A b' }], connections: [] }, /^null: steps\[0\]: expected a "key"/],
     [{ ...line(), extra: 1 }, 'null: extra is not a field that is known here'],

@@ -58,7 +58,7 @@ t.test('the text of a policy', async (t) => {
 
   const bad: [string, RegExp][] = [
     ['', /version/],
-    ['<!doctype html><title>Not found</title>', /no field/],
+    ['<!doctype html><title>Not found</title>', /not a field/],
     [text('version: STSv2', 'mode: enforce', 'mx: a.test', 'max_age: 1'), /version/],
     [text('version: STSv1', 'mx: a.test', 'max_age: 1'), /no mode/],
     [text('version: STSv1', 'mode: Enforce', 'mx: a.test', 'max_age: 1'), /no mode/],

@@ -317,7 +317,7 @@ t.test(
 
     const { store, accountId } = rig
     const again = () => replay({ store, now: () => clock.now() }, accountId, id, 'failed')
-    await t.rejects(again(), { message: /It is disabled/ })
+    await t.rejects(again(), { message: /The webhook endpoint is disabled/ })
     await enableEndpoint({ store, clock }, accountId, id)
     receiver.script = () => 200
     t.equal(await again(), 45)

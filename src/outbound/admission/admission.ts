@@ -76,6 +76,11 @@ const routedAhead = 100
 // So many more of an account that wait for room in its share, so that those behind them are found.
 const mostParked = 1_000
 
+/**
+ * Everything that decides whether mail may start now is behind this one interface. The loop that
+ * claims asks it, and so does `posthorn queue show`: two answers to one question would sooner or
+ * later differ.
+ */
 export function makeAdmission(options: AdmissionOptions): Admission {
   const { clock, log, meter, total, shaping, findRoute, forgetRoutes, onOpened } = options
   const lanes = makeLanes()

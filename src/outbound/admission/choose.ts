@@ -42,6 +42,7 @@ export function choose(
   return refused.size === due.size ? { refused } : {}
 }
 
+/** What a share of connections is counted by: class, account, site and server. */
 export const askerOf = (
   { class: of, accountId, lane }: Stream,
   { siteKey, site }: DeliverySlot,

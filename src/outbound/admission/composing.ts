@@ -42,6 +42,11 @@ const maxHeavyBytes = 256 * 1024 * 1024
 const mostNear = 24
 const nearAgain = 8
 
+/**
+ * Composing and signing take CPU, and a message takes memory until it is sent. Without a bound a
+ * burst of due mail would be composed at once and then wait in memory for connections; with one,
+ * only as much is composed ahead as the connections take.
+ */
 export function makeComposingRoom(clock: Clock): ComposingRoom {
   const far = makeLine<() => void>()
   const beginSome = onceATurn(() => {

@@ -59,6 +59,12 @@ export interface ShareRefusal {
   why: string
 }
 
+/**
+ * Connections are the scarce thing: a server that answers slowly holds one for minutes. So nobody
+ * may hold more than a share: an account, a site, a server, and all slow ones together. Postfix
+ * bounds only the site (`default_destination_concurrency_limit`), which one slow provider of
+ * thousand domains gets around.
+ */
 export function makeConnectionShares(total: number, clock: Pick<Clock, 'now'>): ConnectionShares {
   const ledger = makeShareLedger(total, clock)
   const { all, accounts, sites, servers } = ledger
@@ -133,6 +139,7 @@ function sharesOf({ isSlow }: HeldConnection, holders: readonly Holder[]): strin
   return isSlow ? [...names, ...holders.map(({ shares }) => shares.slow)] : names
 }
 
+/** In words at once, because this is what an operator reads in `queue show` and `top`. */
 function refusal(holder: Holder, which: 'held' | 'slow'): ShareRefusal {
   const whose = {
     all: 'all together',

@@ -23,6 +23,11 @@ const patienceMs = 60_000
 const leastPatienceMs = 30_000
 const cutEveryMs = 1_000
 
+/**
+ * When slow servers hold nearly all of their share and other mail waits, the oldest of their
+ * attempts are given up. They are tried again later; waiting for them would hold up everybody else
+ * (RFC 5321 §4.5.3.2 allows ten minutes for a single reply).
+ */
 export function makeCutter(ledger: ShareLedger): Cutter {
   const { all, accounts, sites, servers, holds } = ledger
   const smallest = markOf(servers)
@@ -72,6 +77,7 @@ export function makeCutter(ledger: ShareLedger): Cutter {
 const markOf = ({ limits }: Pick<Holder, 'limits'>) => limits.slow - reserveOf(limits.slow)
 const patienceOf = ({ slow, limits }: Holder) => (slow > limits.slow ? leastPatienceMs : patienceMs)
 
+/** Those go first whose account or server holds the most. */
 const heaviestFirst = (one: HeldConnection, other: HeldConnection) =>
   other.account.slow - one.account.slow ||
   (other.server?.slow ?? 0) - (one.server?.slow ?? 0) ||

@@ -113,6 +113,10 @@ function inTurn(pool: EgressPool): readonly EgressSource[] {
   return [...new Set(pool.turns)].sort((a, b) => (counts.get(a) ?? 0) - (counts.get(b) ?? 0))
 }
 
+/**
+ * Several source addresses share a pool by their weights. One that was idle does not get all turns
+ * at once afterwards: it is at most `mostBehind` behind the others.
+ */
 function count(pool: EgressPool, source: EgressSource, by: 1 | -1): void {
   if (pool.turns.length === 1) return
   const counts = taken.get(pool) ?? new Map<EgressSource, number>()

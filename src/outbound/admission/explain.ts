@@ -44,6 +44,7 @@ const relayHeld = ({ gate, why }: Held) =>
     ? `these take no mail for now; 'Failover: the smart host takes no mail' in the log tells why`
     : why
 
+/** The gates that a site can close, in words for people; the reason follows after them. */
 const wordsOf = {
   suspended: 'Nothing is sent for now to',
   connections: 'All connections are in use to',

@@ -23,6 +23,10 @@ export const lightBytes = 256 * 1024
 const patienceMs = 60_000
 const lookEveryMs = 1_000
 
+/**
+ * Messages with attachments are bounded by their bytes and not only by their number: fifty of ten
+ * megabytes each would be half a gigabyte in one thread.
+ */
 export function makeHeavyRoom(mostBytes: number, clock: Clock): HeavyRoom {
   const waiting: { accountId: string; wake: () => void }[] = []
   const inside = new Set<Heavy & { since: number }>()

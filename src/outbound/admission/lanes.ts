@@ -29,6 +29,11 @@ export interface Lanes {
 // A lane that comes again soon need not look for its site again.
 const forgetAfterMs = 300_000
 
+/**
+ * What the thread knows of the queue without asking the database: for each domain which streams
+ * have something due, and when the next becomes due. A claim is made only where this says that it
+ * would find something.
+ */
 export function makeLanes(): Lanes {
   const lanes = new Map<string, Lane>()
   const later = makeTimeHeap<Stream>()
@@ -108,6 +113,7 @@ export function makeLanes(): Lanes {
 
 const nameOf = (of: QueueClass, accountId: string) => `${of} ${accountId}`
 
+/** A stream begins idle; the doorbell or the scan of the queue tells when it has something due. */
 const makeStream = (lane: Lane, of: QueueClass, accountId: string): Stream => ({
   lane,
   class: of,

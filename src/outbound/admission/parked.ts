@@ -23,6 +23,10 @@ export interface Parked {
 /** The paths that wait for a share, by account, both in turn. */
 type PathsInTurn = Map<string, Set<Path>>
 
+/**
+ * An account that a share refuses is taken out of the line, so that those behind it are not held
+ * up; it comes back in turn when the share has room.
+ */
 export function makeParked(): Parked {
   const lines = makeForClasses<Map<string, PathsInTurn>>(() => new Map())
   /** Which share each account waits for at a path. */
@@ -84,6 +88,7 @@ export function makeParked(): Parked {
   }
 }
 
+/** One of it for each class, as a class never waits behind a lower one. */
 const makeForClasses = <T>(make: () => T): Record<QueueClass, T> => ({
   0: make(),
   1: make(),

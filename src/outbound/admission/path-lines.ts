@@ -49,6 +49,11 @@ export interface PathLines {
 /** A gate has closed; who stands before it, by account. */
 export type OnHeld = (gate: Held['gate'], waiting: ReadonlyMap<string, ReadonlySet<Stream>>) => void
 
+/**
+ * Which paths may be asked next, by class. A path whose gate is closed leaves the line until the
+ * gate opens, so that a look costs what is open and not what is waiting: a million deliveries to
+ * one suspended site cost nothing.
+ */
 export function makePathLines(onHeld: OnHeld): PathLines {
   const lines: Record<QueueClass, Set<Path>> = { 0: new Set(), 1: new Set(), 2: new Set() }
   const parked = makeParked()

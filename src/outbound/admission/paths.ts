@@ -63,6 +63,11 @@ export interface Paths {
   all(): Iterable<Path>
 }
 
+/**
+ * A path is a pool of source addresses and a site. Streams stand in line there, one turn an
+ * account, so that an account with a million mails waits no less than one with a single mail (as in
+ * Postfix's queue manager, but by account and not by message).
+ */
 export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
   const registry = makePathRegistry()
   const lines = makePathLines(onHeld)
@@ -211,6 +216,7 @@ function makePathRegistry() {
   }
 }
 
+/** By account first, since most lines have few. */
 function isAnyAsked(accounts: StreamsByAccount, isAsked: (stream: Stream) => boolean): boolean {
   for (const streams of accounts.values()) {
     for (const stream of streams) if (isAsked(stream)) return true

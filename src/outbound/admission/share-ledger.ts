@@ -73,6 +73,11 @@ export const isKnownSlow = (holder: Holder | undefined) => (holder?.averageMs ??
 export const holdersOf = ({ account, site, server }: HeldConnection, all: Holder): Holder[] =>
   server === undefined ? [all, account, site] : [all, account, site, server]
 
+/**
+ * Keeps the counts that `connection-shares.ts` decides by. Shares are fractions of all connections:
+ * a half for a site or a server, a quarter for an account, and so on, but never less than a few, or
+ * a small appliance could send to nobody.
+ */
 export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): ShareLedger {
   const slow = quarters(total)
   const atLeastFew = (share: number) => Math.min(total, Math.max(few, share))
@@ -162,6 +167,7 @@ export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): Share
   }
 }
 
+/** `averageMs` is how long its connections are held, by which it is known to be slow or not. */
 const makeHolder = (kind: Holder['kind'], name: string, limits: Holder['limits']): Holder => ({
   ...{ kind, name, limits },
   shares: { held: `${kind} ${name}`, slow: `${kind} ${name} slow` },

@@ -30,6 +30,11 @@ const maxFailing = 32
 /** Lanes by account, both in turn. */
 type LanesInTurn = Map<string, Set<Lane>>
 
+/**
+ * A lane's site is known only when its MX records are. Lookups are bounded, and those that have
+ * failed before stand in a line of their own: thousand dead domains of a bought list must not hold
+ * up the mail to real ones.
+ */
 export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions): SiteLookups {
   const waiting = new Map<Lane, Set<Stream>>()
   const lines = { known: makeLines(), fresh: makeLines(), failing: makeLines() }
@@ -91,6 +96,7 @@ export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions)
   }
 }
 
+/** By class as well, so that a password reset is looked up before a campaign. */
 const makeLines = (): Record<QueueClass, LanesInTurn> => ({
   0: new Map(),
   1: new Map(),
@@ -110,6 +116,7 @@ function nextIn(line: LanesInTurn, may: (accountId: string) => boolean): Lane | 
   return undefined
 }
 
+/** An account without lanes is taken out, or its turn would come for nothing. */
 function remove(line: LanesInTurn, { accountId, lane }: Stream): void {
   const lanes = line.get(accountId)
   lanes?.delete(lane)

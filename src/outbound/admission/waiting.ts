@@ -38,6 +38,7 @@ export interface Lane {
   usedAt: number
 }
 
+/** In the order in which they are served. */
 export const classes: readonly QueueClass[] = [
   queueClass.transactional,
   queueClass.automation,

@@ -48,6 +48,11 @@ export interface AttemptParts extends DetourOptions {
 // Of one turn of the event loop: a millisecond of looking up.
 const mostLeaving = 64
 
+/**
+ * One attempt from its claim to its outcome as a value: which way, the connection, the
+ * conversation, and what is concluded. Nothing here writes to the database; the caller settles the
+ * outcome.
+ */
 export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts {
   const { clock, config, log, store, bounceRules } = deps
   const { findRoute, connectionSlots, tlsCount, composing, relays } = parts
@@ -179,6 +184,7 @@ function resultOfError(error: unknown, claimed: Claimed, log: Log): AttemptResul
   return { kind: 'deferred', reply, class: 'unknown' }
 }
 
+/** MTA-STS (RFC 8461) and DANE (RFC 7672); tests hand in what is fetched. */
 function openTlsPolicies(deps: OutboundDeps, signal: AbortSignal) {
   const { config } = deps
   const { allowPrivateAddresses, port } = config

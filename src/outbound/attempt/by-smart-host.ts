@@ -18,6 +18,10 @@ export function makeSendBySmartHost(relays: Relays | undefined, prepare: Prepare
   }
 }
 
+/**
+ * A smart host that takes a mail has only promised to try (RFC 5321 §6.1 makes it responsible): the
+ * mail is `relayed` and not delivered.
+ */
 const kinds = {
   relayed: 'relayed',
   bounced: 'bounced',
@@ -25,6 +29,10 @@ const kinds = {
   'in doubt': 'deferred',
 } as const
 
+/**
+ * In doubt means that the connection broke after the final dot. The mail may have been taken, so it
+ * is tried again with the same Message-ID.
+ */
 function resultOf({ verdict, reply, remote, tls, site, ...offered }: Offered): AttemptResult {
   const transcript = `${remote}:\n${offered.transcript}`
   const doubt = verdict === 'in doubt'

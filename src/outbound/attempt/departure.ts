@@ -60,6 +60,10 @@ const isMarketing = (delivery: Leaving) => delivery.class !== queueClass.transac
 const keyOf = ({ emailId, recipient }: { emailId: string; recipient: string }) =>
   `${emailId} ${recipient.toLowerCase()}`
 
+/**
+ * Asked when the mail leaves, not when it was queued: in between, days may pass, in which a
+ * recipient unsubscribes (RFC 8058 wants that honoured) or an operator stops the campaign.
+ */
 function stopOfMail(mail: MarketingMail, { attempts }: Leaving): Outcome | undefined {
   if (mail.deleted) return suppressed('the contact was deleted')
   if (mail.status === 'cancelled') return suppressed('the campaign was cancelled')

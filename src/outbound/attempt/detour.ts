@@ -59,6 +59,10 @@ const direct: FirstWay = { way: 'direct' }
 const ends: Turned = { next: 'ends' }
 const waits: Turned = { next: 'waits' }
 
+/**
+ * Decides by which way a mail goes while the direct one is broken, and returns that as a value; the
+ * attempt acts on it. A probe is a mail that goes the direct way to see whether it works again.
+ */
 export function makeDetour({ egress, relays, shaping }: DetourOptions): Detour {
   const takeProbe = (
     { lane, class: of }: Claimed,
@@ -112,6 +116,10 @@ function refusesUs(policy: Policy, { kind, site }: AttemptResult): boolean {
   return automationsFor(policy, site.reply).some(({ action }) => action === 'failover')
 }
 
+/**
+ * An answer of any kind shows that the site is reached; only a delivery shows that it takes our
+ * mail.
+ */
 function probeOutcomeOf({ kind, reached }: AttemptResult): ProbeOutcome | undefined {
   if (kind === 'delivered') return 'accepted'
   if (reached === undefined) return undefined

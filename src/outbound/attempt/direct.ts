@@ -39,6 +39,9 @@ type Watch = ReturnType<typeof watchSessions> | undefined
 // not answer are dead.
 const hurriedDeadlines = { connectMs: 15_000 }
 
+/**
+ * Reports about TLS go without a policy: RFC 8460 §3 and §5.3 want them delivered even where TLS is what has failed.
+ */
 export function makeSendDirect(options: DirectOptions): SendDirect {
   const { read, tlsPolicies, tlsCount } = options
   return async (claimed, slot, route) => {
@@ -61,6 +64,10 @@ export function makeSendDirect(options: DirectOptions): SendDirect {
   }
 }
 
+/**
+ * No route: the domain has a null MX (RFC 7505), does not exist, or the DNS did not answer. Only
+ * the last says something about the site, and is tried again.
+ */
 function resultWithoutRoute(
   claimed: Claimed,
   route: Exclude<MailRoute, HostsRoute>,
@@ -71,6 +78,9 @@ function resultWithoutRoute(
   return { ...outcome, site: { kind: 'connect-failed', cause: 'dns', why: outcome.reply } }
 }
 
+/**
+ * What the connection is bound by. `hurried` gives sites that do not answer a shorter time to connect while slow connections are scarce.
+ */
 function limitsAt(
   { site, source, hurried, cut, goesTo }: DeliverySlot,
   { site: { key }, inside }: HostsRoute,

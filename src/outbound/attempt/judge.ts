@@ -71,6 +71,7 @@ function givenUp(rules: BounceRules, finding: Outcome, heard: Said | undefined):
   return { ...last, bounceType: 'Transient', suppress: false, soft, event: 'failed' }
 }
 
+/** How many attempts a class of refusals is worth, by the bounce rules. */
 function allows(retry: Retry, attempts: number): boolean {
   if (typeof retry === 'object') return attempts < retry.atMost
   return retry === 'once' ? attempts < 2 : retry !== 'no'

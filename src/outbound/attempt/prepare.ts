@@ -20,6 +20,10 @@ export class Uncomposable extends Error {
   }
 }
 
+/**
+ * A mail that cannot be composed is told apart from storage that cannot be read: the first is held
+ * with its error, the second is tried again, for the mail is not to blame.
+ */
 export function makePrepare(
   deps: OutboundDeps,
   { signer, composing }: { signer: Signer; composing: ComposingRoom },
@@ -35,6 +39,10 @@ export function makePrepare(
   }
 }
 
+/**
+ * MAIL FROM is a return path that names this delivery (VERP), so that a bounce says whose it is
+ * even if it quotes nothing.
+ */
 export const envelopeOf = (
   { recipient }: Claimed,
   { returnPath, smtpUtf8 }: SignedMessage,

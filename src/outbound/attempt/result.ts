@@ -33,6 +33,10 @@ export function resultOfSend(
   return { ...outcomeOfSend(result), remote, tls, transcript, site: siteOutcomeOf(result) }
 }
 
+/**
+ * What the site learns from an attempt (`shaping/`): which is not what the mail learns. A lost
+ * connection says that the site is ill, a refusal of one address says nothing.
+ */
 function siteOutcomeOf(result: SendResult): SiteOutcome {
   // We refused it ourselves, before the server was asked: the words are ours, and no word of the site.
   if (result.kind !== 'lost' && result.local) return { kind: 'deferred' }

@@ -60,6 +60,10 @@ const keptMs = 1_000
 const pauseMs = 1_000
 const retryWriteMs = 1_000
 
+/**
+ * Claims are made for several deliveries at once, as each costs a commit. What was claimed and
+ * could not start is given back before its lease ends, so that another thread may have it.
+ */
 export function makeAhead(options: AheadOptions): Ahead {
   const { store, clock, log, thread, onExhausted, onReturned } = options
   const kept = new Map<Stream, Kept>()

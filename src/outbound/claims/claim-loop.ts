@@ -26,6 +26,9 @@ export interface ClaimLoop {
 
 const retryWriteMs = 1_000
 
+/**
+ * One claim at a time: a second one would find the same rows, and wait for the same turn to write.
+ */
 export function makeClaimLoop(
   deps: Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>,
   parts: HandOutParts,

@@ -29,6 +29,10 @@ export interface AskedRows extends Admitted {
   limit: number
 }
 
+/**
+ * Slots and deliveries meet here. A slot that no delivery is found for goes back at once, because
+ * others stand in line for it.
+ */
 export function makeHandOut({ admission, ahead, runs }: HandOutParts): HandOut {
   return {
     claimedAhead({ stream, slots }) {

@@ -34,6 +34,10 @@ export interface RunsParts {
   onEnded: () => void
 }
 
+/**
+ * Attempts that are under way, from the slot to the settled outcome. What cannot be settled stays
+ * counted as in flight, so that this thread does not try the same mail again and again.
+ */
 export function makeRuns(
   deps: OutboundDeps,
   { admission, ahead, attempts, composing, reachability, onEnded }: RunsParts,

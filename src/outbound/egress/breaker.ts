@@ -36,6 +36,10 @@ const longestWaitMs = 3_600_000
 const relapseMs = 1_800_000
 const probesToReturn = 3
 
+/**
+ * The state of a scope that nothing is known of: a breaker in the sense of electrics, which trips
+ * on evidence and closes after probes.
+ */
 export const unbroken: Breaker = {
   way: 'primary',
   why: '',

@@ -68,11 +68,19 @@ export async function countProbe(
   return all
 }
 
+/**
+ * The evidence is forgotten with the decision, or the same failures would trip it again right after
+ * it was closed.
+ */
 async function tripAll(tx: Tx, now: number, evidence: Parameters<typeof trip>[1]) {
   await forgetUnreached(tx, now)
   return await change(tx, everything, (before) => trip(before, evidence, now))
 }
 
+/**
+ * Read and written in one transaction: several threads see the same incident at once, and only the
+ * first may announce it.
+ */
 async function change(tx: Tx, scope: string, next: (before: Breaker) => Breaker): Promise<Scope[]> {
   const before = await readScope(tx, scope)
   const after = next(before)

@@ -22,6 +22,7 @@ export interface NotOpened {
   remote: string
 }
 
+/** Our own refusal, before a server was asked; there is no transcript of it. */
 const unopened = (remote: string, phase: 'connect' | 'auth', cause: string): NotOpened => ({
   failure: { phase, cause, transcript: '' },
   remote,
@@ -65,6 +66,7 @@ export async function openSmartHost(
   return last ?? unopened(name, 'connect', 'it has no address')
 }
 
+/** The password is read at each connection, so that one that was changed needs no restart. */
 function loginOf(
   host: SmartHost,
   env: SmartHostOptions['env'],
@@ -77,6 +79,7 @@ function loginOf(
   }
 }
 
+/** A smart host is looked up as a host and not by MX: it is named by the operator. */
 async function addressesOf(
   resolver: SmartHostOptions['resolver'],
   host: string,

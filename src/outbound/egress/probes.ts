@@ -12,6 +12,10 @@ export interface Probes {
 
 const probeEveryMs = 15_000
 
+/**
+ * One probe at a time and a pause between two: a site that is still broken must not get a stream of
+ * mails that fail.
+ */
 export function makeProbes(clock: Pick<Clock, 'now'>): Probes {
   const probes = new Map<string, { busy: boolean; nextAt: number }>()
   return {

@@ -21,6 +21,10 @@ export interface Relays {
   destroy(): void
 }
 
+/**
+ * In the order of the settings: the second smart host is for when the first one does not work, not
+ * for more speed.
+ */
 export function makeRelays(relays: readonly Relay[]): Relays {
   return {
     start(of) {
@@ -72,6 +76,7 @@ function mayTake(room: Site, of: QueueClass): boolean {
   return held === undefined || (isBusy && room.inFlight < room.policy.connections)
 }
 
+/** Of several that cannot take mail now, the one that can first is told as the reason. */
 function sooner(one: Held | undefined, other: Held): Held {
   if (one === undefined || one.until === null) return other
   return other.until !== null && other.until < one.until ? other : one

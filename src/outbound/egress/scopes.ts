@@ -19,6 +19,7 @@ export async function readScopes(read: Read): Promise<Scope[]> {
   return await read.selectFrom('egress').selectAll().orderBy('scope').execute()
 }
 
+/** No row is the usual state: the direct way, as the evidence has it. */
 export async function readScope(read: Read, scope: string): Promise<Scope> {
   const row = await read
     .selectFrom('egress')
@@ -28,6 +29,7 @@ export async function readScope(read: Read, scope: string): Promise<Scope> {
   return row ?? { ...unbroken, scope, orders: 'auto' }
 }
 
+/** One row a scope, whose newest state is all that counts. */
 export async function saveScope(tx: Tx, row: Scope): Promise<void> {
   const { scope, ...values } = row
   await tx
@@ -80,6 +82,10 @@ export interface Unreached {
   readonly firstAt: number
 }
 
+/**
+ * Distinct sites within the window: many failures of one site are that site's affair, failures of
+ * many are ours.
+ */
 export async function readUnreached(read: Read, since: number): Promise<Unreached> {
   const { sites, firstAt } = await read
     .selectFrom('egress_unreached')
@@ -89,6 +95,10 @@ export async function readUnreached(read: Read, since: number): Promise<Unreache
   return { sites, firstAt: firstAt ?? 0 }
 }
 
+/**
+ * A site is noted once, and old notes go with each write; the table never has more rows than a
+ * decision needs.
+ */
 export async function noteUnreached(
   tx: Tx,
   sites: readonly string[],

@@ -17,6 +17,7 @@ export interface RelaySessions<Failure extends object>
   take(): Promise<RelaySession | Failure>
 }
 
+/** Sessions are kept for further mails, since opening one costs TLS and a login. */
 export function openRelaySessions<Failure extends object>(options: {
   clock: Clock
   takeConnectionSlot: () => ConnectionSlot

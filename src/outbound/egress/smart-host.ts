@@ -50,6 +50,10 @@ const firstConnections = 2
 const messagesPerConnection = 100
 const quietMs = 600_000
 
+/**
+ * A smart host is a site like any other, with limits of its own and a breaker that stops asking it
+ * while it takes nothing.
+ */
 export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   const { clock, log } = options
   const name = `${host.host}:${host.port}`
@@ -115,6 +119,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   }
 }
 
+/** Told with the phase: a refused login is the operator's to fix, a refused connection is not. */
 function notOpened(name: string, { failure, remote }: NotOpened): Offered {
   const { phase, cause, reply, code, transcript } = failure
   const words = reply ? replyText(reply) : cause
@@ -137,12 +142,14 @@ function replyOf(name: string, result: SendResult, verdict: RelayVerdict): strin
   return `Connection with the smart host ${name} lost at ${result.phase}: ${result.cause}${doubt}`
 }
 
+/** For the smart host's own limits: a refused recipient is no fault of the smart host. */
 function outcomeOf(result: SendResult): SiteOutcome {
   if (result.kind === 'accepted') return { kind: 'delivered' }
   if (result.kind !== 'lost') return { kind: result.kind === 'refused' ? 'bounced' : 'deferred' }
   return result.ambiguous ? { kind: 'deferred' } : { kind: 'connect-failed', cause: 'refused' }
 }
 
+/** Each outbound thread has its part of the limits, as the threads do not share counters. */
 function policyOf(host: SmartHost, share: RelayOptions) {
   const connections = partOf(host.connections, share)
   return {

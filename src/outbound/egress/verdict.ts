@@ -41,6 +41,11 @@ export function relayVerdictOf(result: SendResult): RelayVerdict {
   }
 }
 
+/**
+ * Whether a permanent refusal is about the recipient or about us. A smart host that refuses us
+ * ("relaying denied", "over quota") says nothing about the address, which must not be suppressed
+ * for it.
+ */
 function speaksOfRecipient({ code, enhanced, text }: Reply): boolean {
   if (ofUs.test(text)) return false
   if (enhanced !== undefined) return ofRecipient.test(enhanced)

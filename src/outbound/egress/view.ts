@@ -12,6 +12,10 @@ export interface View {
   readonly ways: string
 }
 
+/**
+ * What the threads act on, made of the rows once a change: `forbid` of all mail wins over
+ * everything, then orders, then evidence.
+ */
 export function viewOf(scopes: readonly Scope[]): View {
   const byName = new Map(scopes.map((scope) => [scope.scope, scope]))
   const isForbidden = byName.get(everything)?.orders === 'forbid'

@@ -10,6 +10,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await addMail(db)
 }
 
+/**
+ * What an automation is: its name and status, its versions as they were written, and the counters
+ * of its steps. The counters are columns, because counting a million runs for a page would take
+ * seconds.
+ */
 async function addDefinitions({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('automations')
@@ -94,6 +99,7 @@ async function addDefinitions({ schema }: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
+/** Events of contacts in the order of their numbers, which waits look along. */
 async function addEvents({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('automation_events')
@@ -114,6 +120,10 @@ async function addEvents({ schema }: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
+/**
+ * Live runs and ended ones are two tables: the live one is small, is written at every step and has
+ * the indexes that the engine asks; the other only grows.
+ */
 async function addRuns({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('automation_live')

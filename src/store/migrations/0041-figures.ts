@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { strict, withoutRowid } from '../sqlite/ddl.js'
 
+/**
+ * The columns that every grouping of figures has; `stats/` sums them and names none of them itself.
+ */
 const counters = [
   ...['mails', 'accepted', 'suppressed', 'answered', 'delivered', 'relayed'],
   ...['bounced_hard', 'bounced_soft', 'failed', 'deferred'],

@@ -7,6 +7,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await waysIn(db)
 }
 
+/**
+ * Passwords and second factors of those who log in at the dashboard. `address` is the e-mail in
+ * lower case and unique, `email` as it was written.
+ */
 async function people({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('users')
@@ -59,6 +63,10 @@ async function people({ schema }: Kysely<unknown>): Promise<void> {
     .execute()
 }
 
+/**
+ * Sessions and links are stored as hashes: whoever reads the database or a backup cannot log in
+ * with what is there.
+ */
 async function waysIn({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable('sessions')

@@ -10,6 +10,9 @@ export interface ConnectionOptions {
   cacheKb?: number
 }
 
+/**
+ * In WAL mode "normal" would lose the last commits at a power cut (SQLite, PRAGMA synchronous), so a connection is "full" unless it does its own syncs, as the writer of the group commit does (`log-sync.ts`).
+ */
 export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
   const raw = new BetterSqlite3(file, { timeout: options.busyTimeoutMs })
   // Before the first page is made. On a file that has some it would wait for the lock of who writes, at every

@@ -137,6 +137,10 @@ declare const WebAssembly: {
   Memory: new (size: { initial: number }) => { buffer: ArrayBuffer }
 }
 
+/**
+ * For reads that go past the page cache (O_DIRECT), which want their memory on a boundary of the
+ * disk's blocks. Memory of WebAssembly begins on one of 64 KiB.
+ */
 function pageAligned(bytes: number): Buffer {
   const page = 65_536
   return Buffer.from(new WebAssembly.Memory({ initial: bytes / page }).buffer)
@@ -181,11 +185,16 @@ async function copyLog(
   }
 }
 
+/**
+ * The header of the log tells whether it began again since the last look: its salt changes then
+ * (SQLite, WAL file format).
+ */
 async function readHeader(log: FileHandle): Promise<Buffer> {
   const { buffer, bytesRead } = await log.read(Buffer.alloc(logHeaderBytes), 0, logHeaderBytes, 0)
   return buffer.subarray(0, bytesRead)
 }
 
+/** A backup must never be what fills the disk: mail is then refused. */
 function keepRoom(dataDir: string): void {
   const { bavail, blocks, bsize } = statfsSync(dirname(databaseFile(dataDir)))
   if (bavail * bsize >= Math.min(reserveBytes, (blocks * bsize) / 20)) return
@@ -194,6 +203,10 @@ function keepRoom(dataDir: string): void {
   )
 }
 
+/**
+ * While a snapshot is read the log cannot begin again. It grows with every write, and each reader
+ * has to look through all of it.
+ */
 function refuseGrown(logBytes: number, most: number): void {
   if (logBytes <= most) return
   const megabytes = (bytes: number) => Math.round(bytes / 1_000_000).toLocaleString('en-GB')

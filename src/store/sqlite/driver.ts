@@ -68,6 +68,10 @@ class TransactionalDdlAdapter extends SqliteAdapter {
   }
 }
 
+/**
+ * Kysely wants a pool; SQLite is one connection a thread, on which queries are synchronous. So
+ * nothing waits for a connection, and a transaction cannot be given another one.
+ */
 class OneConnectionDriver implements Driver {
   readonly #connection: DatabaseConnection
   readonly #raw: RawDatabase
@@ -112,6 +116,9 @@ interface Cached {
   isWatched: boolean
 }
 
+/**
+ * Statements are prepared once a text and kept, as SQLite would otherwise parse and plan each of them again.
+ */
 class CachingConnection implements DatabaseConnection {
   readonly #raw: RawDatabase
   readonly #onFault: OnFault | undefined

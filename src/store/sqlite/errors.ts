@@ -8,6 +8,10 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
   return { kind, passes: passing.test(code), fault: faultIn(code) }
 }
 
+/**
+ * What a fault means for whoever meets it: `busy` and `full` pass, `failing` may, `damaged` and
+ * `denied` do not.
+ */
 const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['damaged', /^SQLITE_(CORRUPT|NOTADB)/],
   ['denied', /^SQLITE_(CANTOPEN|READONLY)/],
@@ -20,6 +24,10 @@ const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
 const passing =
   /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|NOMEM|BUSY|LOCKED|PROTOCOL|INTERRUPT)/
 
+/**
+ * The two that end the process: after a failed fsync the kernel may have dropped the pages, so that
+ * a later sync would succeed without them (PostgreSQL's "fsyncgate" of 2018).
+ */
 function faultIn(code: string): StoreTrouble['fault'] {
   if (/^SQLITE_(CORRUPT|NOTADB|IOERR_CORRUPTFS)/.test(code)) return 'corrupt'
   // Of SQLite's own syncs: at a checkpoint, and where the log begins anew.
@@ -33,6 +41,7 @@ export const isBusy = (error: unknown): boolean => codeOf(error) === 'SQLITE_BUS
 export const isClosed = (error: unknown): boolean =>
   error instanceof TypeError && error.message === 'The database connection is not open'
 
+/** Extended codes of SQLite by name; other errors that have a `code` are of Node. */
 function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined

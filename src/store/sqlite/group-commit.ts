@@ -79,6 +79,10 @@ const prepareStatements = (raw: RawDatabase) => ({
   commit: raw.prepare('commit'),
 })
 
+/**
+ * Several commits share one fsync: what came while the first was running is committed too, and only
+ * then is the disk asked and everybody answered. The bound keeps the first from waiting for ever.
+ */
 async function commitAndFlush(
   options: GroupCommitOptions,
   statements: Statements,
@@ -158,6 +162,10 @@ async function commitSome(
   }
 }
 
+/**
+ * Each writing is a savepoint within the shared transaction, so that one that throws takes back
+ * only its own rows.
+ */
 async function runOne(
   options: GroupCommitOptions,
   statements: Statements,
@@ -184,6 +192,10 @@ async function runOne(
   }
 }
 
+/**
+ * `begin immediate` takes the write lock at once: a transaction that read first and wrote later
+ * would fail with SQLITE_BUSY_SNAPSHOT.
+ */
 async function begin(statements: Statements): Promise<void> {
   for (let left = busyRetries; ; left--) {
     try {
@@ -201,6 +213,7 @@ function unavailable(cause: unknown): unknown {
   return troubleOf(cause) === undefined ? cause : unwritable(cause)
 }
 
+/** 503 with Retry-After, as interface.md wants it for what is usually brief. */
 function unwritable(cause: unknown): ApiError {
   const fault = new ApiError('service_unavailable', 'The database cannot be written just now', {
     headers: { 'retry-after': '5' },

@@ -88,6 +88,10 @@ export function forgetTurn(shared: SharedArrayBuffer, slot: number): void {
   if (Atomics.load(words, holderAt) === slot + 1) release(words)
 }
 
+/**
+ * The turn is not handed to the longest waiting thread but offered to all, as a thread that is
+ * awake takes it sooner; only one that was passed over too often gets it by name.
+ */
 function release(words: Int32Array): void {
   let longest: number | undefined
   let lowest = Number.POSITIVE_INFINITY
@@ -102,6 +106,7 @@ function release(words: Int32Array): void {
   giveTo(words, insists && longest !== undefined ? longest + 1 : 0)
 }
 
+/** The order matters: a thread that wakes has to find the new holder. */
 function giveTo(words: Int32Array, holder: number): void {
   Atomics.store(words, holderAt, holder)
   Atomics.notify(words, holderAt)

@@ -172,7 +172,7 @@ t.test('one request, a range, or all that failed is queued again', async (t) => 
   await post(`/webhooks/${id}/disable`)
   const refused = await replay({ from: '1', to: '2' })
   t.equal(refused.status, 422)
-  t.match(refused.text, /It is disabled/)
+  t.match(refused.text, /The webhook endpoint is disabled/)
 })
 
 t.test('a test event goes to the server, signed, and its answer is shown as text', async (t) => {
