@@ -116,7 +116,7 @@ const badUrl = invalidField(
 const isOff = refusal(
   'conflict',
   'It is disabled',
-  'The webhook endpoint is disabled, so nothing is sent to it: enable it first',
+  'The webhook endpoint is disabled, so nothing is sent to it',
 )
 /** A count, since a replay may be of thousands. */
 const queued = (value: number) => ({

@@ -179,7 +179,7 @@ export async function replay(
   if (endpoint.enabled === 0) {
     throw new ApiError(
       'conflict',
-      'The webhook endpoint is disabled, so nothing is sent to it: enable it first',
+      'The webhook endpoint is disabled, so nothing is sent to it',
     )
   }
   const newest = await store.read
