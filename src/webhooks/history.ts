@@ -177,10 +177,7 @@ export async function replay(
 ): Promise<number> {
   const endpoint = await endpointRow(store.read, accountId, endpointId)
   if (endpoint.enabled === 0) {
-    throw new ApiError(
-      'conflict',
-      'The webhook endpoint is disabled, so nothing is sent to it',
-    )
+    throw new ApiError('conflict', 'The webhook endpoint is disabled, so nothing is sent to it')
   }
   const newest = await store.read
     .selectFrom('webhook_deliveries')

@@ -82,7 +82,9 @@ t.test('a key is shown once; of it the database has a hash and four characters',
     t.notOk(JSON.stringify({ ...row, hash: row.hash.toString('latin1') }).includes(key.slice(3)))
   }
   for (const name of ['', 'a'.repeat(101), 'a\tb']) {
-    await t.rejects(createKey(deps, account.id, name), { message: /name must have 1 to 100 characters/ })
+    await t.rejects(createKey(deps, account.id, name), {
+      message: /name must have 1 to 100 characters/,
+    })
   }
 })
 

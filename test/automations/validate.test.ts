@@ -134,7 +134,11 @@ t.test('each step’s config is held against its type', async (t) => {
     ['send_email', { ...send.config, from: 'nobody' }, /from: expected an address/],
     ['send_email', { ...send.config, subject: 'a\r\nBcc: x@y.z' }, /subject: expected/],
     ['send_email', { ...send.config, variables: { contact: 1 } }, /have a "contact" already/],
-    ['send_email', { ...send.config, variables: { x: { var: 'nothing' } } }, /must begin with contact/],
+    [
+      'send_email',
+      { ...send.config, variables: { x: { var: 'nothing' } } },
+      /must begin with contact/,
+    ],
     ['send_email', { ...send.config, replyTo: ['a@b.test', 'no'] }, /replyTo: expected an address/],
     ['send_email', { ...send.config, headers: [] }, /headers: expected an object/],
     ['send_email', { ...send.config, headers: { To: 'x' } }, /headers: The header "To" cannot/],
@@ -309,7 +313,7 @@ t.test('a field can exist only after the step that it comes from', async (t) => 
     'ask: field "email.hello.opened": no connections lead from "hello" to this step',
   ])
   t.same(faults(before('waits.hello.x')), [
-    'ask: field "waits.hello.x": "hello" is no wait_for_event step',
+    'ask: field "waits.hello.x": "hello" is not a wait_for_event step',
   ])
   t.same(faults(before('trigger.x')), [])
   const { steps, connections } = before('waits.paid.total')
@@ -329,7 +333,9 @@ t.test('settings fit the steps', async (t) => {
   t.match(settings({ exitOn: [{}] }), [/exitOn\[0\].eventName is missing/])
   t.match(settings({ goal: { eventName: 'x', to: 'gone' } }), [/goal.to: "gone" is no step/])
   t.match(settings({ goal: { eventName: 'x', to: 'start' } }), [/goal.to: "start" is the trigger/])
-  t.match(settings({ sendWindow: { from: '09:00', to: '09:00' } }), [/from and to are the same time/])
+  t.match(settings({ sendWindow: { from: '09:00', to: '09:00' } }), [
+    /from and to are the same time/,
+  ])
   t.same(settings({ sendWindow: { from: '00:00', to: '24:00' } }), [])
   t.match(settings({ onUnsubscribe: 'continue' }), [/^hello: .*not transactional/])
   // A step to which only the goal leads is reached.

@@ -81,7 +81,7 @@ t.test('the first 100 lines that are refused are named, in their order, and why'
     { line: 2, reason: 'email "nobody" is not an email address' },
     { line: 3, reason: 'it has no email' },
     { line: 4, reason: 'firstName has over 200 characters, or a control character' },
-    { line: 5, reason: 'it has 4 cells, the header 3' },
+    { line: 5, reason: 'it has 4 cells, and the header has 3' },
     { line: 7, reason: 'metadata, together with what is stored already, has over 16384 bytes' },
     { line: 8, reason: 'it has a NUL character' },
     { line: 9, reason: 'the cells that go into metadata have over 16384 bytes' },

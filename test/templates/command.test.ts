@@ -85,7 +85,10 @@ t.test('posthorn template, from put to delete', async (t) => {
 
   t.match(await refused('put', 'welcome', '--html', file('none')), /ENOENT.*none/)
   t.match(await refused('put', 'welcome', '--html', '-', '--text', '-'), /Only one part/)
-  t.match(await refused('put', 'Bad', '--html', html, '--subject', 'S'), /A template's slug must have/)
+  t.match(
+    await refused('put', 'Bad', '--html', html, '--subject', 'S'),
+    /A template's slug must have/,
+  )
   t.match(
     await refused('show', 'Welcome'),
     /The account has no template "Welcome"; 'posthorn template list'/,
