@@ -1,12 +1,11 @@
 import { isReachable, runtimeInUse } from '../config/index.js'
-import type { Front } from './front.js'
 import type { Ground } from './ground.js'
 import type { Work } from './work.js'
 
 /** Says where it can be reached: in the log, in `posthorn status`, and to who has started it. */
 export function tellWhere(
   { config, log }: Ground,
-  { publicUrl, publicPort }: Front,
+  { publicUrl, publicPort }: { publicUrl: string; publicPort: number },
   { crew, overview }: Work,
   privateServer: { readonly port: number },
 ) {

@@ -187,10 +187,7 @@ t.test('people are invited, disabled and given links, which are shown once', asy
     tx.updateTable('users').set({ proved_at: null }).where('id', '=', idOf('viewer')).execute(),
   )
   t.match((await operator.get('/operator/users')).text, 'address not proved')
-  t.match(
-    (await operator.get(`/operator/users/${idOf('viewer')}`)).text,
-    'an owner of an account had their link',
-  )
+  t.match((await operator.get(`/operator/users/${idOf('viewer')}`)).text, 'an owner had their link')
   const promoted = await operator.post(`/operator/users/${idOf('viewer')}/promote`)
   t.match(promoted.text, /It is not certain that viewer.* is the person who logs in/)
   const reset = await operator.post(`/operator/users/${idOf('viewer')}/reset`, { factors: 'on' })

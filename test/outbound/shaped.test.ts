@@ -130,8 +130,8 @@ t.test('mail that had no attempt in its time fails at a closed gate too', async 
   t.match(
     ended.map(({ recipients }) => recipients[0]?.reply),
     [
-      /in its time\. At the end: Nothing .* \[TSS04\] later\. The last reply: 421 4\.7\.0 \[TSS04\] later$/,
-      /in its time\. At the end: Nothing is sent for now to fake: The receiver answered: 421 4\.7\.0 \[TSS04\] later$/,
+      /for which mail is tried\. What it last waited for: Nothing .* \[TSS04\] later\. The last reply: 421 4\.7\.0 \[TSS04\] later$/,
+      /for which mail is tried\. What it last waited for: Nothing is sent for now to fake: The receiver answered: 421 4\.7\.0 \[TSS04\] later$/,
     ],
   )
   t.equal(rig.backlog.size, 0)

@@ -1,8 +1,33 @@
 import { readFileSync } from 'node:fs'
 import ejs, { type TemplateFunction } from 'ejs'
 import { packageFile } from '../../config/index.js'
-import { Html, written } from './html.js'
-import { ui } from './ui.js'
+import { chart } from './chart.js'
+import { field, fieldSet, hiddenField } from './field.js'
+import { Html, html, written } from './html.js'
+import {
+  bar,
+  chip,
+  confirm,
+  copy,
+  empty,
+  facts,
+  faults,
+  heading,
+  json,
+  navigation,
+  notice,
+  pager,
+  sameBy,
+  tabs,
+  time,
+} from './parts.js'
+import { table } from './table.js'
+
+/** The parts of pages, which every view has as `ui`. They escape what they are given, and make HTML that views do not. */
+const ui = {
+  ...{ html, heading, table, pager, chip, time, copy, empty, sameBy, confirm, tabs, notice },
+  ...{ chart, facts, bar, json, field, fieldSet, hiddenField, faults, navigation },
+}
 
 // The compiled code lies in dist/, the views only in src/: both are found from the package's root.
 const folder = packageFile('src/dashboard')

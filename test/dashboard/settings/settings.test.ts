@@ -32,8 +32,8 @@ t.test('an account is renamed, but to no name that another has', async (t) => {
   await createAccount({ store, clock: systemClock }, 'Taken')
   for (const [given, words] of [
     ['Taken', 'There is an account named &quot;Taken&quot; already'],
-    [' ', 'An account&#39;s name has 1 to 100 characters'],
-    ['x'.repeat(101), 'An account&#39;s name has 1 to 100 characters'],
+    [' ', 'An account&#39;s name must have 1 to 100 characters'],
+    ['x'.repeat(101), 'An account&#39;s name must have 1 to 100 characters'],
   ] as const) {
     const refused = await owner.post(`${at}/name`, { name: given })
     t.equal(refused.status, 422)

@@ -202,7 +202,7 @@ t.test('a large template is refused in words, one at the limit has a page', asyn
   t.equal(fits.to, `${at}/big`)
   const over = await ann.post(`${at}/-/new`, { slug: 'big2', subject: 'S', html: `${large}x` })
   t.equal(over.status, 422)
-  t.match(over.text, /id="field-html-fault">A template&#39;s html has at most 262144 bytes/)
+  t.match(over.text, /id="field-html-fault">A template&#39;s html may have at most 262144 bytes/)
   await call('PATCH', '/v1/templates/big', { body: { html: 'y\n'.repeat(100_000) } })
   const { text } = await ann.get(`${at}/big/versions/2`)
   t.ok(text.length < 150_000, `${text.length} characters of differences`)
