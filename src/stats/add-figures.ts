@@ -18,6 +18,12 @@ export function addTo(counts: Counts, added: Partial<Counts>): void {
   for (const counter of counters) counts[counter] += added[counter] ?? 0
 }
 
+/** The same where there are only a few of them, as of one happening. */
+export function addSome(counts: Counts, added: Partial<Counts>): void {
+  let counter: Counter
+  for (counter in added) counts[counter] += added[counter] ?? 0
+}
+
 /** What the many keys beyond the bound share, and, beyond twice the bound, the many domains. */
 export const others = '*'
 

@@ -1,6 +1,6 @@
 import { dayMs } from '../clock/index.js'
 import type { FigureRow, MailTag } from '../store/index.js'
-import { addTo, type Counts, noCounts } from './add-figures.js'
+import { addSome, type Counts, noCounts } from './add-figures.js'
 
 /** What the figures tell apart, of a mail. */
 export interface MailFacts {
@@ -29,18 +29,27 @@ export const dayOf = (at: number) => Math.floor(at / dayMs)
 /** Rows to be added to the figures: a happening is in one by campaign, one by provider and one a tag. */
 export function tally(happenings: Iterable<LoggedRow>): FigureRow[] {
   const rows = new Map<string, FigureRow>()
-  for (const { accountId, at, mail, provider, counts } of happenings) {
-    const add = (breakdown: FigureRow['breakdown'], key: string) => {
-      const { domain, type } = mail
-      const of = { account_id: accountId, breakdown, day: dayOf(at), domain, type, key }
-      const place = JSON.stringify(Object.values(of))
-      const row = rows.get(place) ?? { ...of, ...noCounts() }
-      addTo(row, counts)
+  const add = (
+    { accountId, at, mail, counts }: LoggedRow,
+    breakdown: FigureRow['breakdown'],
+    key: string,
+  ) => {
+    const { domain, type } = mail
+    const day = dayOf(at)
+    // Only the last of them, the key, may have any character in it.
+    const place = `${accountId} ${breakdown} ${day} ${domain} ${type} ${key}`
+    let row = rows.get(place)
+    if (row === undefined) {
+      row = { account_id: accountId, breakdown, day, domain, type, key, ...noCounts() }
       rows.set(place, row)
     }
-    add('broadcast', mail.broadcastId ?? '')
-    if (provider !== undefined) add('provider', provider)
-    for (const { name, value } of mail.tags) add('tag', `${name}:${value}`)
+    addSome(row, counts)
+  }
+  for (const happening of happenings) {
+    const { mail, provider } = happening
+    add(happening, 'broadcast', mail.broadcastId ?? '')
+    if (provider !== undefined) add(happening, 'provider', provider)
+    for (const { name, value } of mail.tags) add(happening, 'tag', `${name}:${value}`)
   }
   return [...rows.values()]
 }

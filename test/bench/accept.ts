@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import Database from 'better-sqlite3'
 import { fillLog } from './fill-log.js'
+import { launched, loadAverage, rsaSignatures } from './rig.js'
 
 const { values } = parseArgs({
   options: {
@@ -35,6 +36,7 @@ const content = { html: `<p>${'word '.repeat(1_020)}</p>`, text: 'word '.repeat(
 const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
 
 try {
+  line('RSA-2048 signatures/s of a core, load average', `${rsaSignatures()}, ${loadAverage()}`)
   const bare = await withProcess([bareServer, String(port)], async () =>
     wrk(script('bare', '/v1/emails/send', 'none', JSON.stringify(mail(1))), 50),
   )
@@ -243,7 +245,9 @@ async function appliance<T>(
 }
 
 async function withProcess<T>(args: string[], work: (pid: number) => Promise<T>): Promise<T> {
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
+  const { flags, env } = launched(cli)
+  const stdio = ['ignore', 'ignore', 'inherit'] as const
+  const child = spawn(process.execPath, [...flags, ...args], { env, stdio: [...stdio] })
   try {
     await answers(child)
     return await work(child.pid ?? 0)

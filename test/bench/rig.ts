@@ -115,7 +115,7 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
 }
 
 /** Flags and environment that node has by the first line of bin/posthorn, which a bench measures with. */
-function launched(cli: string): { flags: string[]; env: NodeJS.ProcessEnv } {
+export function launched(cli: string): { flags: string[]; env: NodeJS.ProcessEnv } {
   const [, name, value, flags] =
     /^#!\S+ -S (\w+)=(\S+) node (.+)$/m.exec(readFileSync(cli, 'utf8')) ?? []
   if (name === undefined || flags === undefined) throw new Error(`How does ${cli} start node?`)
