@@ -28,6 +28,7 @@ import { openRenderer, putTemplate } from '../../src/templates/index.js'
 import { plans } from './campaigns.js'
 import { FakeClock } from './clock.js'
 import { openTestStore } from './store.js'
+import { rsaPair } from './template.js'
 
 export type Steps = readonly object[]
 export interface Graph {
@@ -82,7 +83,10 @@ export async function openEngine(
   const store = place.store ?? (await openTestStore(t, { clock }))
   const accountId = place.accountId ?? (await createAccount({ store, clock }, 'City')).id
   const key = makeApplianceKey(Buffer.alloc(32, 7))
-  const domain = await addDomain({ store, clock, key }, accountId, 'sender.test', { trust: true })
+  const domain = await addDomain({ store, clock, key }, accountId, 'sender.test', {
+    trust: true,
+    rsaPair: await rsaPair(),
+  })
   const pro = plans.marketing.find(({ name }) => name === 'Marketing Pro') ?? null
   await store.write((tx) => setMarketingPlan(tx, accountId, pro))
   const renderer = openRenderer({ log: silentLog, clock })

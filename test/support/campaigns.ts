@@ -29,6 +29,7 @@ import { openRenderer } from '../../src/templates/index.js'
 import { attachmentRules } from './attachment-rules.js'
 import { FakeClock } from './clock.js'
 import { openTestStore } from './store.js'
+import { rsaPair } from './template.js'
 
 export const plans = loadPlans(packageFile('config/plans.toml'))
 
@@ -42,7 +43,10 @@ export async function openCampaigns(
   const accountId = options.accountId ?? (await createAccount({ store, clock }, 'City')).id
   if (options.store === undefined) {
     const key = makeApplianceKey(Buffer.alloc(32, 7))
-    await addDomain({ store, clock, key }, accountId, 'sender.test', { trust: true })
+    await addDomain({ store, clock, key }, accountId, 'sender.test', {
+      trust: true,
+      rsaPair: await rsaPair(),
+    })
   }
   const name = options.marketing ?? 'Marketing Pro'
   const plan = plans.marketing.find((other) => other.name === name) ?? null

@@ -16,6 +16,7 @@ import { suppressFailing } from '../../src/suppression/index.js'
 import { openCampaigns } from './campaigns.js'
 import { FakeClock } from './clock.js'
 import { openTestStore } from './store.js'
+import { rsaPair } from './template.js'
 
 const plans = loadPlans(packageFile('config/plans.toml'))
 const { outbound, protection, retention: ages } = loadConfig({ env: {} })
@@ -162,6 +163,9 @@ async function accountIn(store: Store, clock: FakeClock) {
   if (known !== undefined) return { accountId: known.id }
   const { id } = await createAccount({ store, clock }, 'City')
   const key = makeApplianceKey(Buffer.alloc(32, 7))
-  await addDomain({ store, clock, key }, id, 'sender.test', { trust: true })
+  await addDomain({ store, clock, key }, id, 'sender.test', {
+    trust: true,
+    rsaPair: await rsaPair(),
+  })
   return { accountId: id }
 }

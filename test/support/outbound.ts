@@ -39,6 +39,7 @@ import type { FakeClock } from './clock.js'
 import { type FakeMx, fakeMx, type MxScript } from './fake-mx.js'
 import { type FakeResolver, fakeResolver } from './resolver.js'
 import { makeTempDir, openTestStore } from './store.js'
+import { rsaPair } from './template.js'
 
 export interface OutboundRig {
   store: Store
@@ -128,7 +129,7 @@ export async function outboundRig(t: Test, options: RigOptions = {}): Promise<Ou
       await tx.insertInto('accounts').values({ id, name: 'Test', created_at: 0 }).execute()
       await openSubscription(tx, id)
     })
-    await addDomain({ store, clock, key }, id, sender, { trust: true })
+    await addDomain({ store, clock, key }, id, sender, { trust: true, rsaPair: await rsaPair() })
     senders.set(id, `Sender <news@${sender}>`)
   }
   await addAccount(accountId, 'sender.test')

@@ -20,7 +20,7 @@ import { type Log, silentLog } from '../../src/log/index.js'
 import { makeTurns, openStore, type Store } from '../../src/store/index.js'
 import { type Contract, contractOf } from './contract.js'
 import { makeTempDir } from './store.js'
-import { makeDatabase } from './template.js'
+import { makeDatabase, rsaPair } from './template.js'
 
 export interface Posthorn {
   dataDir: string
@@ -99,7 +99,8 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   const account = await createAccount({ store, clock }, 'Test')
   const { key: apiKey } = await createKey({ store, clock }, account.id, 'test')
   const key = openApplianceKey(applianceKeyFile(dataDir))
-  await addDomain({ store, clock, key }, account.id, 'sender.test', { trust: true })
+  const signs = { trust: true, rsaPair: await rsaPair() }
+  await addDomain({ store, clock, key }, account.id, 'sender.test', signs)
 
   const file = options.configFile ?? join(dataDir, 'posthorn.toml')
   writeFileSync(file, stringify({ ...options.settings, dns: { static: options.dns ?? {} } }))

@@ -19,6 +19,7 @@ import {
 } from '../../src/webhooks/index.js'
 import { fakeResolver } from './resolver.js'
 import { openTestStore } from './store.js'
+import { rsaPair } from './template.js'
 
 export const plans = loadPlans('config/plans.toml')
 export const key = makeApplianceKey(Buffer.alloc(32, 7))
@@ -28,7 +29,10 @@ export async function webhookRig(t: Test, options: { clock?: Clock; store?: Stor
   const clock = options.clock ?? systemClock
   const store = options.store ?? (await openTestStore(t, { clock }))
   const account = await createAccount({ store, clock }, 'Shop')
-  const domain = await addDomain({ store, clock, key }, account.id, 'shop.test', { trust: true })
+  const domain = await addDomain({ store, clock, key }, account.id, 'shop.test', {
+    trust: true,
+    rsaPair: await rsaPair(),
+  })
   const land = makeLandEvents([makeWebhookJobs(plans)])
   const deps = { store, clock, key }
   const deliveries = (endpointId: string, failed = false) =>
