@@ -152,6 +152,7 @@ t.test('it is valid OpenAPI 3.1', async (t) => {
   const { valid, errors } = await validator.validate(structuredClone(document))
   t.ok(valid, JSON.stringify(errors))
   t.equal(validator.version, '3.1')
+  t.doesNotThrow(() => makeContract(document, { validateSchema: true }), 'its schemas are valid')
 })
 
 t.test('every example in it fits its schema, and its own alone', async (t) => {
