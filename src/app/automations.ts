@@ -89,6 +89,7 @@ export function automationChores({
   ]
 }
 
+/** Counted by queries, and so only now and then. */
 export async function showFigures({
   store: { read },
   clock,

@@ -51,6 +51,10 @@ export interface CalendarOptions {
   zone: string
 }
 
+/**
+ * Looks at the clock every minute instead of setting timers for hours: a timer does not notice that
+ * the machine has slept or that the clock was set.
+ */
 export async function openCalendar(options: CalendarOptions): Promise<Calendar> {
   const { store, clock, log, meter } = options
   const entries = await readEntries(options)
@@ -204,6 +208,10 @@ async function setBack(
   for (const { entry, handled } of changed) entry.handledUntil = handled.until
 }
 
+/**
+ * The end and the duration of a run that is under way are not known yet, and the gauges keep those
+ * of the last one.
+ */
 function showRun(meter: Meter, { name, beganAt, endedAt, result }: JobRun): void {
   meter.gauge('posthorn_job_last_ok', { name }, result === 'done' ? 1 : 0)
   if (endedAt === null) return
@@ -211,6 +219,7 @@ function showRun(meter: Meter, { name, beganAt, endedAt, result }: JobRun): void
   meter.gauge('posthorn_job_last_duration_seconds', { name }, (endedAt - beganAt) / 1_000)
 }
 
+/** A job that is off is never due and has no such gauge. */
 function showDue(meter: Meter, entry: CalendarEntry): void {
   const dueAt = dueAtOf(entry)
   if (!Number.isFinite(dueAt)) return

@@ -55,6 +55,7 @@ function acmeChores(deps: Deps): Chore[] {
   ]
 }
 
+/** Also with no certificates: a zero is what an alert compares with. */
 async function show({ store, config, certificates, meter }: Deps): Promise<void> {
   const held = certificates.all().filter(({ source }) => source === 'acme')
   const counts = await countCertificates(store.read, config, held)

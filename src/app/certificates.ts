@@ -36,6 +36,7 @@ export function certificateFiles(config: Config): (CertificateFiles & { of: TlsL
     .filter(({ certificate }) => certificate !== '')
 }
 
+/** Submission takes inbound's files where it has none, as both have the same host name. */
 function filesOf(
   listener: TlsListenerName,
   { http, inbound, submission }: Config,

@@ -61,6 +61,7 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
 
 const GiB = 1024 ** 3
 
+/** Told in two stages: when it becomes scarce, and when hours are left. */
 async function disk({ dataDir, config, roomOf = diskRoom }: ConditionDeps): Promise<Raised[]> {
   const { freeBytes, totalBytes } = await roomOf(dataDir)
   const share = config.operator.diskFree / 1e6
@@ -86,6 +87,9 @@ async function disk({ dataDir, config, roomOf = diskRoom }: ConditionDeps): Prom
 // What dies is back within half a minute, and none holds its event loop for so long by intent.
 const unwellMs = 60_000
 
+/**
+ * A thread that dies and starts again looks well most of the time; so dying is a state of its own.
+ */
 function threads({ crew }: ConditionDeps): Raised[] {
   const unwell = crew.unwell(unwellMs).map(({ thread, state }) => ({
     thread,
@@ -139,6 +143,10 @@ function makeQueueLook({ store, clock, config, crew, backlog }: ConditionDeps) {
   }
 }
 
+/**
+ * Two different troubles: mail that nobody sends, and mail that a gate holds for longer than it
+ * should.
+ */
 function queueStuck(
   worst: readonly StreamDue[],
   gates: readonly (LiveGate | undefined)[],
@@ -197,6 +205,7 @@ async function cutOff({ clock, config, crew, backlog }: ConditionDeps): Promise<
   ]
 }
 
+/** Only what the appliance has decided itself; the operator knows of their own orders. */
 async function failover(read: Read): Promise<Raised[]> {
   const rows = await read
     .selectFrom('egress')
@@ -218,6 +227,7 @@ async function failover(read: Read): Promise<Raised[]> {
   }))
 }
 
+/** One row tells whether there is any; the count is shown where somebody looks. */
 async function held(read: Read): Promise<Raised[]> {
   const row = await read
     .selectFrom('queue')

@@ -105,6 +105,7 @@ export async function openControl(
   }
 }
 
+/** Waits for the end only where asked to, since jobs may take hours. */
 async function runJob(
   calendar: Pick<Calendar, 'runNow'>,
   { runJob: name, wait }: { runJob: string; wait: boolean },
@@ -120,6 +121,10 @@ async function runJob(
   )
 }
 
+/**
+ * The socket is in the data directory, so only who may read the database can ask; what comes is
+ * judged all the same.
+ */
 function read(line: string): ControlQuestion | undefined {
   try {
     const question = JSON.parse(line) as ControlQuestion

@@ -98,6 +98,10 @@ const closingMs = 10_000
 // Beyond it only a new process may help; systemd's watchdog then brings one.
 const maxDownMs = 180_000
 
+/**
+ * The order of starts is that of need: the sandbox inbox before who delivers to it, the listener
+ * for bounces before the first mail leaves.
+ */
 export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { config, clock, isLate = false, isHeld = false, hasEndpoints } = options
   letThreadsHaveHeaps()
@@ -201,6 +205,9 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   }
 }
 
+/**
+ * Down and hung are told apart, as the first mends itself by a new start and the second does not.
+ */
 function unwellOf(threads: readonly Supervised[], now: number, forMs: number): Unwell[] {
   return threads.flatMap(({ name: thread, downSince, silentMs }): Unwell[] => {
     const downMs = downSince === undefined ? 0 : now - downSince

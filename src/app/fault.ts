@@ -47,6 +47,10 @@ export function endFromThread(thread: string): OnFault {
   }
 }
 
+/**
+ * What happened and what to do, with the exit status by which systemd decides whether a new start
+ * makes sense.
+ */
 function words({ kind }: StoreFault, dataDir: string) {
   if (kind === 'unsynced') {
     return {
@@ -62,6 +66,7 @@ function words({ kind }: StoreFault, dataDir: string) {
   }
 }
 
+/** Synchronously: the process ends right after it, and a pipe would lose what is buffered. */
 function tell(text: string): void {
   try {
     writeSync(2, text)

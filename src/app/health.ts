@@ -44,6 +44,10 @@ const gaugesEveryMs = 15_000
 /** With less than this on the disk of the data directory no mail should be handed in (`doctor` fails too). */
 const roomBytes = 0.2 * 1024 ** 3
 
+/**
+ * Answers from what is known and never waits for the database: a health check that hangs would have
+ * the appliance killed for being busy.
+ */
 export function openHealth(deps: HealthDeps): Health {
   const { clock, dataDir, crew, backlog, maxQueued, meter, freeBytes = bytesFree } = deps
   const storage = openStorageProbe(deps)
@@ -158,6 +162,7 @@ export function healthRoutes(pages: Pages, health: Pick<Health, 'unhealthy' | 'u
   pages.get('/readyz', async () => answer(await health.unready()))
 }
 
+/** 200 and 503 are all that checks look at; the reasons are for people. */
 function answer(reasons: readonly Reason[]): Page {
   if (reasons.length === 0) return { text: 'ok\n' }
   return {

@@ -18,6 +18,10 @@ const lookEveryMs = 250
 // An upgrade that is under way asks far sooner; one that was killed has this looked at in its place.
 const healthyLooks = 4
 
+/**
+ * An upgrade has started this release to see whether it is healthy. Until the upgrade says so,
+ * nothing may be taken or sent, because the database may still be put back.
+ */
 export function openHold(dataDir: string, clock: Clock, log: Log): Hold {
   const closing = new AbortController()
   const isHeld = () => heldRelease(dataDir) === ownName()

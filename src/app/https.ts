@@ -17,6 +17,10 @@ import type { HttpsListener, HttpsPeers, ThreadData, ThreadPorts } from './threa
 // At once. Each takes 6 KB before it speaks TLS and 43 KB then, 59 KB in its handshake (22 Nov 2026).
 const maxConnections = { public: 4_000, private: 2_000 } as const
 
+/**
+ * Shared memory between the TLS thread and the listener behind it, by which that one knows the
+ * client's address.
+ */
 export function makeHttpsPeers({ http }: Config): HttpsPeers {
   const peers: Partial<Record<HttpsListener, SharedArrayBuffer>> = {}
   for (const listener of ['public', 'private'] as const) {

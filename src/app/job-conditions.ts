@@ -40,6 +40,7 @@ export function makeJobLook({
   }
 }
 
+/** Told with what is in its way, because jobs of a lane run one after another. */
 function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs: number): Raised {
   const { lane } = jobCatalogue[name]
   const before = standings.find(
@@ -60,6 +61,7 @@ function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs
   }
 }
 
+/** A problem that a good run has found is told apart from a run that failed. */
 function lastRun(name: JobName, { result, error, problems }: JobRun): Raised[] {
   const fix = [`posthorn job show ${name}`, `posthorn job run ${name}`]
   const of = { kind: kindOf(name), key: name, fix }

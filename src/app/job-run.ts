@@ -48,6 +48,10 @@ export async function runRecorded(deps: JobRunDeps, order: RunOrder): Promise<Jo
   }
 }
 
+/**
+ * Four ways to end: it said how it went, it was stopped, it took too long, or it died without a
+ * word.
+ */
 function endOf({ said, error, told }: ThreadEnd, limitMs: number, endedAt: number): EndOfRun {
   const end = { endedAt, said }
   if (told === 'stop') {
@@ -67,6 +71,7 @@ function endOf({ said, error, told }: ThreadEnd, limitMs: number, endedAt: numbe
   return { ...end, result: 'failed', error: 'The thread ended and did not say how the run went' }
 }
 
+/** Cut off is no fault: the run comes again. */
 function tellEnd(
   log: Log,
   { name: job, dueAt }: RunOrder,

@@ -54,6 +54,10 @@ const graceMs = 10_000
 // 30 MB of old garbage (`thread-heap.ts`).
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1_024 }
 
+/**
+ * Bree starts a worker thread for each run. It is used for that only: when jobs are due is decided
+ * by the calendar, by a clock that tests can move.
+ */
 export function openJobThreads(options: JobThreadsOptions): JobThreads {
   const { config, configFile, dataDir, turns, backlog, log, clock, metrics, ring, threads } =
     options

@@ -15,6 +15,10 @@ export interface Jobs {
   automateIfDue(): void
 }
 
+/**
+ * Each has a slot of its own for taking turns at writing (`store/sqlite/turns.ts`), so that a
+ * thread that dies frees its turn.
+ */
 export const jobsOnDemand: readonly JobThread[] = [
   { name: 'expand', slot: expandSlot },
   { name: 'automate', slot: automateSlot },

@@ -30,6 +30,10 @@ export interface Metrics {
   readonly expose: (() => Promise<{ text: string; contentType: string }>) | undefined
 }
 
+/**
+ * Threads count in shared memory and this sums it up: a thread under load is not asked for its
+ * figures.
+ */
 export function openMetrics({
   enabled,
   dataDir,
@@ -99,6 +103,7 @@ function shown(ledger: Ledger, name: (typeof metricNames)[number]): Metric {
   return { name, get } as unknown as Metric
 }
 
+/** The usual form of Prometheus for versions: a constant with labels, to be joined with. */
 function buildInfo(): Metric {
   const gauge = new Gauge({
     name: 'posthorn_build_info',
@@ -110,6 +115,7 @@ function buildInfo(): Metric {
   return gauge
 }
 
+/** Looked at when Prometheus asks, not on a timer. */
 function walSize(dataDir: string): Metric {
   return new Gauge({
     name: 'posthorn_wal_bytes',

@@ -76,6 +76,10 @@ export function openSystemdNotifier(
 
 const relay = 'while read -r line; do systemd-notify "$line"; done'
 
+/**
+ * A shell that stays and calls systemd-notify, since Node cannot write to a datagram socket of
+ * systemd's.
+ */
 function startMessenger(
   env: NodeJS.ProcessEnv,
   log: Log,

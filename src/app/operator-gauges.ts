@@ -41,6 +41,7 @@ export function operatorGauges(deps: Deps): Chore[] {
   ]
 }
 
+/** What the operator is told of, as figures, so that alerts can be made of it elsewhere. */
 async function show({ store, config, dataDir, meter }: Deps): Promise<void> {
   await showNotices(store, meter)
   const endpoints = await countEndpoints(store.read)
@@ -56,6 +57,7 @@ async function show({ store, config, dataDir, meter }: Deps): Promise<void> {
   meter.gauge('posthorn_database_bytes', {}, (await stat(databaseFile(dataDir))).size)
 }
 
+/** Zeros for every kind: an alert on a series that is missing does not fire. */
 async function showNotices(store: Store, meter: Meter): Promise<void> {
   const open = await openNotices(store.read)
   for (const kind of Object.keys(noticeKinds)) {
@@ -66,6 +68,7 @@ async function showNotices(store: Store, meter: Meter): Promise<void> {
   }
 }
 
+/** Beside the rates, so that a chart can draw the line. */
 function showThresholds({ protection }: Config, meter: Meter): void {
   for (const rate of ['bounces', 'complaints'] as const) {
     for (const action of ['warn', 'pause'] as const) {

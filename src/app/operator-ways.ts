@@ -26,6 +26,10 @@ export function operatorWays(deps: WayDeps): Way[] {
   ]
 }
 
+/**
+ * For when the queue itself is what is wrong: straight to a smart host, unsigned, from whatever
+ * address there is.
+ */
 function wayByRelay({ config, clock, env }: WayDeps, relay: SmartHost): Way {
   const { operator, outbound } = config
   const { heloName } = outbound
@@ -55,6 +59,7 @@ function wayByRelay({ config, clock, env }: WayDeps, relay: SmartHost): Way {
   }
 }
 
+/** The same composer as for all mail, so that a notice is as well formed. */
 function rawOf(
   mail: OperatorMessage,
   { from, to, id, at }: { from: string; to: string; id: string; at: number },

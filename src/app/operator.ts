@@ -151,6 +151,7 @@ async function faultOf(clock: Clock, work: () => Promise<void>): Promise<string 
   return fault
 }
 
+/** Kept in memory and sent by a relay, as the database is what does not work. */
 const databaseNotice = (fault: string): Raised => ({
   ...{ kind: 'database', key: 'posthorn.db', severity: 'burning' },
   text: [

@@ -46,6 +46,9 @@ export function refuseForeignKey(dataDir: string): void {
   else throw keyMissing(dataDir)
 }
 
+/**
+ * Making a new key silently would look as if all was well, and every DKIM key would be unreadable.
+ */
 export function keyMissing(dataDir: string): OperatorError {
   return misplaced(
     `There is a posthorn.db in ${dataDir}, but no appliance.key. Put back the appliance.key that belongs to it, from the same backup. Without that key nothing that is encrypted in the database can be read: if the key is lost for good, move posthorn.db away and begin with an empty database`,
@@ -84,6 +87,10 @@ const foreign = (dataDir: string, cause?: unknown) =>
     cause,
   )
 
+/**
+ * Status 78 (EX_CONFIG of sysexits.h): systemd does not start it again, since a new start would
+ * change nothing.
+ */
 const misplaced = (message: string, cause?: unknown) =>
   new OperatorError(message, {
     status: exitStatus.misplaced,

@@ -27,6 +27,7 @@ export async function rehearse(
   }
 }
 
+/** Those whose ports have to be free for the start to succeed. */
 function smtpListeners({ inbound, submission }: Config) {
   const { starttls, tls, plain } = submission
   const places = submission.enabled ? [starttls, tls, plain.listen].map(listenOf) : []

@@ -180,6 +180,10 @@ function ask<K extends 'gate' | 'standing'>(
   })
 }
 
+/**
+ * The log goes to the main thread's stderr by itself; its own streams are not collected, as a busy
+ * thread would fill memory.
+ */
 function launch(
   { name, entry, resourceLimits, metrics, onRing, heard }: SuperviseOptions & { heard: () => void },
   data: ThreadData,

@@ -9,6 +9,10 @@ export interface WayBack {
   go(): Promise<void>
 }
 
+/**
+ * Each step adds how it is undone, so that a start that fails in the middle closes exactly what was
+ * opened.
+ */
 export function makeWayBack(): WayBack {
   const opened: Parameters<WayBack['add']>[0][] = []
   return {

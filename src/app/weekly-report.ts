@@ -85,6 +85,7 @@ export async function weeklyReport(
   return { annex: annexOf(title, tables, state), figures }
 }
 
+/** One after the other: the report has time, and mail has not. */
 async function weeksOfAccounts({ store: { read } }: Deps, now: number): Promise<Week[]> {
   const weeks: Week[] = []
   for (const { id, name } of await listAccounts(read)) {
@@ -122,6 +123,7 @@ async function weeksOfProviders({ store: { read } }: Deps, now: number): Promise
   return [...weeks.values()]
 }
 
+/** Seven whole days that end yesterday or so many days before. */
 function asked(now: number, daysAgo: number) {
   const day = (ago: number) => new Date(now - ago * dayMs).toISOString().slice(0, 10)
   return questionOf({ from: day(daysAgo + 6), to: day(daysAgo), groupBy: 'type' }, now)
@@ -142,6 +144,9 @@ function plus(a: Week, b: Week): Week {
   return { name: a.name, now: add(a.now, b.now), before: add(a.before, b.before) }
 }
 
+/**
+ * Compared with the report of a week ago, whose run has kept the figure: no table is needed for it.
+ */
 async function diskOf({ store, dataDir }: Deps, now: number) {
   const { freeBytes } = await diskRoom(dataDir)
   const { size: databaseBytes } = await stat(databaseFile(dataDir))
@@ -163,6 +168,7 @@ async function diskOf({ store, dataDir }: Deps, now: number) {
   return { freeBytes, databaseBytes, words: `${sizes}; ${grows}` }
 }
 
+/** By the calendar's runs, because backups by hand may have gone anywhere. */
 async function backupWords({ store }: Deps): Promise<string> {
   const run = (await lastRuns(store.read)).get('backup')
   if (run === undefined) return 'No backup has been made by the calendar'
@@ -186,6 +192,7 @@ interface Table {
   weeks: readonly Week[]
 }
 
+/** In HTML and as text, since nobody knows what the operator reads mail with. */
 function annexOf(title: string, tables: readonly Table[], state: readonly string[]): Annex {
   const shown = tables.filter(({ weeks }) => weeks.length > 0)
   const header = ['', 'answered', 'delivered', 'bounced', 'complained', 'week before']
@@ -220,6 +227,7 @@ const whole = (count: number) => count.toLocaleString('en')
 const share = (part: number, of: number) =>
   of === 0 ? '-' : `${((part / of) * 100).toFixed(part / of < 0.01 ? 2 : 1)}%`
 
+/** For the text part, in a font of fixed width; numbers stand at the right. */
 function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(...rows.map((row) => (row[at] ?? '').length)),

@@ -24,6 +24,10 @@ export async function checkDisk(dataDir: string): Promise<Finding[]> {
   return [judgeDisk(dataDir, await diskRoom(dataDir))]
 }
 
+/**
+ * Two bounds, because the share that is enough differs: 10 % of a small disk is little, of a large
+ * one it is months.
+ */
 export function judgeDisk(dataDir: string, { freeBytes, totalBytes }: DiskRoom): Finding {
   const of = findingsOf('disk', dataDir)
   const found = `${(freeBytes / GiB).toFixed(1)} GiB of ${(totalBytes / GiB).toFixed(1)} GiB free`

@@ -37,6 +37,10 @@ function askBlocklists(
 // RFC 5782 §5: every list has these entries; who does not hear of them is not being answered.
 const testEntry = '127.0.0.2'
 
+/**
+ * A list is asked for its own test entry as well (RFC 5782 §5): one that does not name it would
+ * call everybody clean, as a resolver does that is refused.
+ */
 async function ask(resolver: Resolver, address: string, zone: string): Promise<Finding> {
   const of = findingsOf('blocklist', address)
   const notAsked = (why: string) =>
@@ -68,6 +72,7 @@ async function ask(resolver: Resolver, address: string, zone: string): Promise<F
   return of.ok(`not listed by ${zone}`)
 }
 
+/** RFC 5782 §5 has a test entry for IPv6 too; lists without one know no IPv6 at all. */
 async function namesIpv6(resolver: Resolver, zone: string): Promise<boolean> {
   // ipaddr.js would read the mapped form as IPv4: its labels are spelt out here.
   const labels = '2.0.0.0.0.0.f.7.f.f.f.f'.padEnd(63, '.0')
@@ -87,6 +92,10 @@ function refusal(answer: DnsAnswer<string>): string | undefined {
   return refusalCodes[code] ?? `it answers ${code}`
 }
 
+/**
+ * Answers in 127.255.255.0/24 are about who asks and not about the address (Spamhaus); to read them
+ * as a listing would alarm for nothing.
+ */
 const refusalCodes: Readonly<Record<string, string>> = {
   '127.255.255.252': 'the name of the list is misspelt (127.255.255.252)',
   '127.255.255.254': 'it refuses public resolvers (127.255.255.254)',

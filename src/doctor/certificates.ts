@@ -99,6 +99,10 @@ export async function checkAcme({ config, read, dataDir, clock }: DoctorDeps): P
   )
 }
 
+/**
+ * `mayBeOwn`: between mail servers a self-signed certificate is enough (RFC 7435: opportunistic);
+ * programs that submit mail refuse one.
+ */
 function judgeFiles(
   deps: DoctorDeps,
   asked: {
@@ -141,6 +145,7 @@ const faults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
 }
 
+/** Ends are told early enough for a person to act, and never on the last day only. */
 function judgeCertificate(
   { clock }: Pick<DoctorDeps, 'clock'>,
   subject: string,
@@ -160,6 +165,10 @@ function judgeCertificate(
 export const scaleOf = (validFrom = 0, validTo = 0) =>
   Math.min(1, (validTo - validFrom) / (90 * dayMs))
 
+/**
+ * Looked at over the network, because what is served may be older than the file: a proxy or a
+ * process may not have read it again.
+ */
 export function certificateOf(
   { clock, config, ca }: Pick<DoctorDeps, 'clock' | 'config' | 'ca'>,
   target: { host: string; port: number; servername: string },

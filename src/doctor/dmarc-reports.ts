@@ -22,6 +22,10 @@ export async function checkDmarcReports(deps: DoctorDeps): Promise<Finding[]> {
   return found.flat()
 }
 
+/**
+ * Only signed reports count here: an unsigned one may be invented, and would make an operator
+ * change a policy.
+ */
 async function judgeReports(
   { read, clock }: DoctorDeps,
   { id, name }: Domain,

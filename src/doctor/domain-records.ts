@@ -29,6 +29,9 @@ export async function allDomains(read: Read): Promise<Domain[]> {
   return (await Promise.all(accounts.map(({ id }) => listDomains(read, id)))).flat()
 }
 
+/**
+ * DMARC has a check of its own, since its record may stand at the domain above (RFC 7489 §6.6.3).
+ */
 async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]> {
   const records = await checkRecords(deps.resolver, domain, recordSettings(deps.config))
   const unsigned = !records.some(
@@ -45,6 +48,7 @@ async function checkDomain(deps: DoctorDeps, domain: Domain): Promise<Finding[]>
   ]
 }
 
+/** Names of checks are a contract with those who filter `doctor --json`. */
 const checkNames: Readonly<Record<DnsRecord['purpose'], string>> = {
   'dkim-rsa': 'dkim',
   'dkim-ed25519': 'dkim',

@@ -60,6 +60,10 @@ function withoutDns(findings: readonly Finding[]): Finding[] {
 // A check asks one thing after another: connections to some hosts, lookups before them.
 const stepsPerCheck = 6
 
+/**
+ * Each check has a time of its own: one server that does not answer must not keep the others from
+ * being told.
+ */
 function bounded(
   { clock, config }: DoctorDeps,
   name: string,

@@ -24,6 +24,7 @@ export async function checkHostNames(
   return [...unknown.map(nameMissing), ...found.flat()]
 }
 
+/** RFC 5321 §4.1.1.1 wants EHLO to have a name that resolves; many receivers refuse others. */
 const nameMissing = (heloName: string) =>
   findingsOf('helo', heloName).fail(
     'is not a name that the world knows',
@@ -48,6 +49,9 @@ async function checkName(
   ]
 }
 
+/**
+ * Each source address is judged with its own EHLO name, as receivers see one connection at a time.
+ */
 async function checkSource(deps: DoctorDeps, source: SourceAddress): Promise<Finding[]> {
   const { allowPrivateAddresses } = deps.config.outbound
   // A private one may stand behind a public one (NAT); from here nothing leaves the machine.
@@ -62,6 +66,10 @@ async function checkSource(deps: DoctorDeps, source: SourceAddress): Promise<Fin
   return Promise.all([checkForward(deps, source), checkPtr(deps, source)])
 }
 
+/**
+ * Forward: the name leads to the address. Together with the PTR this is what "FCrDNS" means, which
+ * large receivers want.
+ */
 async function checkForward(
   { resolver }: DoctorDeps,
   { address, heloName }: SourceAddress,
@@ -77,6 +85,7 @@ async function checkForward(
   )
 }
 
+/** Only who owns the address can set its PTR, so the fix names them. */
 async function checkPtr(
   { resolver }: DoctorDeps,
   { address, heloName }: SourceAddress,

@@ -44,6 +44,7 @@ export async function remindOfKeys(
   return { summary, problems: told, figures }
 }
 
+/** Keys that expired have done so in use or out of it; there is nothing to remind of any more. */
 const liveKeys = (read: Read, now: number) =>
   read
     .selectFrom('api_keys')

@@ -36,6 +36,7 @@ export async function checkOutboundPort(deps: Deps): Promise<Finding[]> {
 const fixDns =
   "see to this machine's DNS (dns.servers, /etc/resolv.conf): it finds no well-known domain"
 
+/** The cause decides who has to act: the resolver, the settings or the provider of the machine. */
 function fixFor(tries: readonly Knock[], port: number, source: string | undefined): string {
   if (tries.every(({ kind }) => kind === 'not found' || kind === 'unknown')) return fixDns
   if (tries.some(({ code }) => code === 'EADDRNOTAVAIL')) {
@@ -52,6 +53,7 @@ interface Knock {
   code?: string
 }
 
+/** Speaks as far as EHLO and no further: a probe that began a mail would look like a spammer's. */
 async function knock(deps: Deps, domain: string, source?: string): Promise<Knock> {
   const { heloName, port, ipFamily, allowPrivateAddresses } = deps.config.outbound
   const route = await routeToMx(deps.resolver, domain, {
@@ -85,11 +87,13 @@ async function knock(deps: Deps, domain: string, source?: string): Promise<Knock
   return last
 }
 
+/** A greeting that refuses shows that the port is open. */
 function asKnock({ reply, cause, code }: ConnectFailure, who: string): Knock {
   if (reply !== undefined) return { kind: 'refused', who, why: cause }
   return { kind: 'silent', who, why: cause, ...(code === undefined ? {} : { code }) }
 }
 
+/** A source address reaches only servers of its own family. */
 function familyOf(address: string | undefined): 'ipv4' | 'ipv6' | undefined {
   if (address === undefined) return undefined
   return isIP(address) === 6 ? 'ipv6' : 'ipv4'

@@ -28,11 +28,13 @@ export async function readQueueClasses(
 export const deliveriesInWords = (count: number) =>
   `${upTo(count)} ${count === 1 ? 'delivery' : 'deliveries'}`
 
+/** Counting stops at a bound, as to count millions would take seconds of the database. */
 const upTo = (count: number) =>
   count > mostCounted
     ? `more than ${mostCounted.toLocaleString('en-GB')}`
     : count.toLocaleString('en-GB')
 
+/** From the gauges of the running appliance, which are counted apart and cost nothing to read. */
 function classesOf({ series }: Overview): QueueClassState[] {
   const gaugeOf = (name: string, of: string) =>
     series.find(({ metricName, labels }) => metricName === name && labels.class === of)?.value ?? 0
@@ -48,6 +50,7 @@ function classesOf({ series }: Overview): QueueClassState[] {
   })
 }
 
+/** Without an appliance nobody has counted, so it is done here. */
 async function countClasses(read: Read, now: number): Promise<QueueClassState[]> {
   const { counted, depth } = await depthUpTo(read, mostCounted)
   return Object.entries(depth).map(([name, { deliveries, oldestAt, dueAt }]) => ({

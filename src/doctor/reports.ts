@@ -38,6 +38,10 @@ export async function checkReports(deps: DoctorDeps): Promise<Finding[]> {
   ])
 }
 
+/**
+ * A real report goes the real way, by SMTP to the listener, and is looked for afterwards: that the
+ * port answers does not show that reports are read.
+ */
 async function checkReport(
   deps: DoctorDeps,
   what: string,

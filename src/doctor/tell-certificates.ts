@@ -73,6 +73,7 @@ async function renewals(deps: Deps & { store: Store }, now: number): Promise<Rai
   })
 }
 
+/** One notice a certificate, in stages: nearer to the end it is told again. */
 function wordsOf(
   { where, validFrom, validTo, fault, fix }: Met,
   ends: readonly number[],
@@ -110,6 +111,9 @@ function wordsOf(
   ]
 }
 
+/**
+ * Files and what is served are compared, since a renewal that nobody has loaded ends all the same.
+ */
 async function ownListeners(deps: Deps): Promise<Met[]> {
   const { inbound, submission } = deps.config
   const met: Met[] = []
@@ -170,6 +174,7 @@ async function presented(
   return shown
 }
 
+/** From outside, as recipients see it; the certificate may be a proxy's. */
 async function publicUrl(deps: Deps): Promise<Met[]> {
   const { url } = deps.config.http.public
   if (!url.startsWith('https:')) return []

@@ -32,6 +32,10 @@ export async function checkTime(deps: DoctorDeps): Promise<Finding[]> {
   return [of.ok(found)]
 }
 
+/**
+ * SNTP (RFC 4330): one question, one answer. Half of the way there and back is the error, which is
+ * enough to find a clock that is wrong by seconds.
+ */
 async function offsetBy({ resolver, clock, config }: DoctorDeps, server: string) {
   const { host, port } = splitServer(server)
   const { addresses, failed } = await addressesOf(resolver, host)
@@ -46,6 +50,7 @@ const ntpPort = 123
 // What takes longer to come is no good for the time.
 const maxWaitMs = 3_000
 
+/** An IPv6 address has colons of its own, so a port after it needs brackets. */
 export function splitServer(server: string): { host: string; port: number } {
   const match = /^\[?([^\]]+?)\]?:(\d{1,5})$/.exec(server)
   if (match === null || isIPv6(server)) return { host: server, port: ntpPort }
@@ -80,6 +85,7 @@ function askOffset(clock: Clock, timeoutMs: number, host: string, port: number):
   })
 }
 
+/** RFC 4330 §5: mode 4 is a server's answer, and the cookie shows that it is to our question. */
 function isAnswer(reply: Buffer, cookie: Buffer): boolean {
   if (reply.length < 48 || !reply.subarray(24, 32).equals(cookie)) return false
   const mode = (reply[0] ?? 0) & 7
@@ -92,6 +98,7 @@ function isAnswer(reply: Buffer, cookie: Buffer): boolean {
 const unixEpoch = 2_208_988_800
 const eraSeconds = 2 ** 32
 
+/** Seconds since 1900 in 32 bits and a fraction in 32 bits (RFC 4330 §3). */
 function readTime(reply: Buffer, at: number): number {
   const seconds = reply.readUInt32BE(at)
   // RFC 4330 §3: without the top bit it is a time after 2036.

@@ -80,6 +80,7 @@ export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trou
   return troubles.sort((a, b) => Number(b.burning) - Number(a.burning))
 }
 
+/** Each reason of `/healthz` with what an operator can do about it. */
 function ofHealth(overview: Overview | undefined): Seen[] {
   const fixes = {
     disk: "make room: 'df -h', 'du -xh --max-depth=2 / | sort -h'",
@@ -99,6 +100,7 @@ function ofHealth(overview: Overview | undefined): Seen[] {
   }))
 }
 
+/** Campaigns may wait for hours by design; transactional mail that is due may not. */
 function ofQueue(classes: readonly QueueClassState[]): Seen[] {
   return classes.flatMap(({ name, dueMs }) =>
     name === 'transactional' && dueMs !== null && dueMs > stuckMs
@@ -115,6 +117,7 @@ function ofQueue(classes: readonly QueueClassState[]): Seen[] {
   )
 }
 
+/** The first line of a notice says what is wrong, the rest are details. */
 const ofNotice = ({ severity, text, fix }: Notice): Trouble => ({
   burning: severity === 'burning',
   text: text.split('\n')[0] ?? '',
@@ -123,6 +126,7 @@ const ofNotice = ({ severity, text, fix }: Notice): Trouble => ({
 
 const shownAccounts = 20
 
+/** `about` names the notices that say the same, so that a trouble is told once. */
 async function ofAccounts(read: Read, since: number): Promise<Seen[]> {
   const accounts = await troubledAccounts(read, { since, limit: shownAccounts })
   return accounts.map(({ id, name, state }) => ({
@@ -154,6 +158,7 @@ async function ofJobs(read: Read, notices: readonly Notice[]): Promise<Trouble[]
   )
 }
 
+/** Ten, as more would hide everything else. */
 const ofSites = (sites: readonly TroubledSite[]): Trouble[] =>
   sites.slice(0, 10).map(({ site }) => ({
     burning: false,
@@ -162,6 +167,7 @@ const ofSites = (sites: readonly TroubledSite[]): Trouble[] =>
     at: { what: 'sites' },
   }))
 
+/** Of the SMTP listeners; ACME has notices of its own. */
 const ofCertificates = (certificates: readonly ListenerCertificate[], now: number): Seen[] =>
   certificates.flatMap(({ name, endsAt }) =>
     endsAt - now > certificateDays * dayMs
@@ -176,6 +182,7 @@ const ofCertificates = (certificates: readonly ListenerCertificate[], now: numbe
         ],
   )
 
+/** Not urgent: what is held stays until somebody decides. */
 const ofHeld = (count: number): Seen[] =>
   count === 0
     ? []

@@ -29,6 +29,10 @@ export function acceptDrafts(
   return gathering(deps)(request)
 }
 
+/**
+ * Requests that arrive together are written in one transaction and share its fsync, which is most
+ * of what a send costs.
+ */
 const gathering = oncePerDeps((deps) =>
   deps.store.gather<Acceptance, readonly PreparedEmail[]>(
     (tx, requests) => writeAll(deps, tx, requests),
@@ -40,6 +44,10 @@ const gathering = oncePerDeps((deps) =>
 const recipientsAWeight = 8
 const bytesAWeight = 16_384
 
+/**
+ * A transaction is bounded by its weight and not by its number: a mail with 50 recipients or ten
+ * megabytes holds the writer for longer.
+ */
 function weightOf({ drafts }: Acceptance): number {
   let weight = 0
   for (const { html, text, attachments, raw, mailboxes } of drafts) {
@@ -88,6 +96,9 @@ async function writeAll(
   return requests.map((request) => outcomes.get(request) ?? [])
 }
 
+/**
+ * A refusal belongs to its own request; anything else fails the whole transaction and is thrown.
+ */
 function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   throw error

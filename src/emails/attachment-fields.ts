@@ -49,6 +49,7 @@ export function refused(message: string): ApiError {
   return new ApiError('validation_error', message, { status: 422 })
 }
 
+/** Null counts as absent, as everywhere in the API. */
 function readFields(item: unknown, place: string): AskedAttachment {
   if (typeof item !== 'object' || item === null || Array.isArray(item)) {
     throw refused(`${place}: expected an object with filename and content or url`)
@@ -68,6 +69,7 @@ function readFields(item: unknown, place: string): AskedAttachment {
   return contentId === undefined ? fields : { ...fields, contentId }
 }
 
+/** Exactly one of the two, since of both one would be ignored silently. */
 function sourceOf(content: unknown, url: unknown, place: string): AskedAttachment['source'] {
   if ((content === undefined) === (url === undefined)) {
     throw refused(`${place}: expected exactly one of content and url`)
@@ -85,6 +87,7 @@ function sourceOf(content: unknown, url: unknown, place: string): AskedAttachmen
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 const overrides = /[\u202a-\u202e\u2066-\u2069]/
 
+/** Refused and not repaired: a name that we changed would be another file to the recipient. */
 function filenameOf(value: unknown, place: string): string {
   const name = typeof value === 'string' ? value.trim() : ''
   if (typeof value !== 'string' || name === '') {
@@ -115,6 +118,10 @@ const mediaType = new RegExp(
   `^${token}/${token}(?:[ \\t]*;[ \\t]*${token}=(?:${token}|"[ !#-\\[\\]-~]*"))*$`,
 )
 
+/**
+ * A container type (`message/rfc822`, `multipart/*`) would be taken apart by receivers as mail;
+ * such a file goes as bytes.
+ */
 function typeOf(value: unknown, filename: string, place: string): string {
   if (value === undefined) {
     const known = mediaTypeOf(filename)
@@ -135,6 +142,7 @@ function typeOf(value: unknown, filename: string, place: string): string {
 
 const isContainer = (type: string) => /^(?:multipart|message)\//i.test(type)
 
+/** RFC 2392 wants a Content-ID to be like a Message-ID; HTML refers to it by `cid:`. */
 function idOf(value: unknown, place: string): string | undefined {
   if (value === undefined) return undefined
   if (typeof value === 'string' && /^[\w!#$%&'*+/=?^`{|}~.-]+(?:@[\w.-]+)?$/.test(value)) {
@@ -157,6 +165,9 @@ const foreign = new Map([
   ...['contentdisposition', 'disposition'].map((name) => [name, 'disposition'] as const),
 ])
 
+/**
+ * Fields of other mail APIs, which would otherwise be ignored and send the mail without its file.
+ */
 function refuseForeign(item: object, place: string): void {
   const hints = Object.keys(item).flatMap((name) => {
     const own = foreign.get(name.toLowerCase().replace(/[_-]/g, ''))

@@ -42,6 +42,7 @@ const maxFetchingMs = 20_000
 /** Of all mails of a request; what is not fetched fits, as its request has a bound. */
 const maxFetchedBytes = 64 * 1024 * 1024
 
+/** What is equal is decoded and hashed once: a batch often carries the same file in every mail. */
 export function makeAttachmentReader(
   {
     clock,

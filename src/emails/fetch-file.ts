@@ -70,12 +70,17 @@ export function makeFetchFile(deps: FetchFileDeps): FetchFile {
   }
 }
 
+/** Without a user and a password: they would stand in logs. */
 function fileUrl(text: string, base?: URL): URL | undefined {
   const url = text.length <= maxUrlLength ? URL.parse(text, base?.href) : null
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined
   return url.username === '' && url.password === '' ? url : undefined
 }
 
+/**
+ * Redirects are followed by the caller, which judges each new address: a public URL must not lead
+ * into the operator's own network (SSRF).
+ */
 async function get(
   deps: FetchFileDeps,
   url: URL,
@@ -128,6 +133,10 @@ async function get(
 // UNABLE_TO_VERIFY_LEAF_SIGNATURE, ERR_TLS_CERT_ALTNAME_INVALID.
 const untrusted = /CERT|SIGNATURE/
 
+/**
+ * The connection goes to the address that was judged and not to the name, which could resolve to
+ * another one a moment later.
+ */
 function head(
   { resolver, allow, ca }: FetchFileDeps,
   url: URL,

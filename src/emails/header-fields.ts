@@ -72,6 +72,10 @@ export function headersFault(headers: Readonly<Record<string, string>>): string 
   return undefined
 }
 
+/**
+ * The whole list of names that cannot be set is in the answer's document (openapi), with the reason
+ * of each here.
+ */
 function nameFault(name: string): string | undefined {
   if (!isHeaderName(name)) {
     return `its name has to be 1 to ${maxHeaderNameLength} printable ASCII characters without space and colon (RFC 5322 §3.6.8)`
@@ -79,6 +83,7 @@ function nameFault(name: string): string | undefined {
   return refused.find(({ names }) => names.test(name.toLowerCase()))?.why
 }
 
+/** A line break in a value would be a way to write further headers (RFC 5322 §2.2). */
 function valueFault(name: string, value: string): string | undefined {
   if (controls.test(value)) return 'its value has a line break or another control character'
   if (!value.isWellFormed()) return 'its value has half of a character (a lone surrogate)'

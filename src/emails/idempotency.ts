@@ -16,6 +16,10 @@ export interface Idempotency extends Repeats<Pick<Principal, 'accountId'>> {
   sweep(signal: AbortSignal): Promise<void>
 }
 
+/**
+ * Two memories: requests under way are in this process (there is one), answers are in the database
+ * and written with the mail itself, so that a kill can leave no mail without its answer.
+ */
 export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }): Idempotency {
   /** By account and key; undefined for a file, of which more is known once it was read. */
   const inFlight = new Map<string, string | undefined>()
@@ -91,6 +95,7 @@ class KeyTaken extends ApiError {
   }
 }
 
+/** interface.md: 409 `invalid_idempotent_request`. */
 function usedOtherwise(): ApiError {
   const message = 'This Idempotency-Key was already used with another request body'
   return new ApiError('invalid_idempotent_request', message)

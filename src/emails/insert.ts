@@ -133,6 +133,7 @@ export function ringOf(emails: readonly PreparedEmail[]): StreamDue[] {
 
 const classOf = ({ row }: PreparedEmail) => classOfMail({ type: row.type, stepId: null })
 
+/** A row of the queue for each recipient, as each has its own fate. */
 function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
   const { row, recipients, dueAt } = email
   return recipients.map((recipient) => ({
@@ -147,6 +148,7 @@ function deliveriesOf(deps: InsertDeps, email: PreparedEmail): NewDelivery[] {
   }))
 }
 
+/** They are written down too: the mail has to say what became of everybody. */
 function suppressedOf(deps: InsertDeps, { row, suppressed }: PreparedEmail) {
   return suppressed.map(({ address }) => ({
     id: deps.store.ids.serial(),

@@ -12,6 +12,7 @@ export async function findAnswer(read: Read, accountId: string, key: string, now
 
 type Answer = Pick<IdempotencyKeyRow, 'fingerprint' | 'status' | 'response'>
 
+/** By account and key (interface.md: scoped to the account), and not older than 24 hours. */
 const answerUnder = prepared<{ accountId: string; key: string; since: number }, Answer>(
   (db, { accountId, key, since }) =>
     db

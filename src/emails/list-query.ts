@@ -7,6 +7,7 @@ import type { EmailFilter } from './candidates.js'
 import { parseTime } from './schedule.js'
 import { filled, rule } from './send-body.js'
 
+/** The contract's, in the order of a mail's life. */
 export const emailStatuses: readonly EmailStatus[] = [
   ...(['queued', 'scheduled', 'sending', 'sent', 'delivered'] as const),
   ...(['bounced', 'failed', 'cancelled', 'suppressed'] as const),
@@ -79,6 +80,7 @@ export function filterOf(given: Infer<typeof Fields>): EmailFilter {
   }
 }
 
+/** By the whole address; a search by parts would have to read every mail. */
 function addressOf(text: string): string {
   const mailbox = parseMailbox(text)
   if (mailbox === undefined)

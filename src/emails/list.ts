@@ -114,6 +114,7 @@ export interface UntriedMails {
   inLine: number
 }
 
+/** Bounded counts, as a page only says "more than". */
 export async function untriedMails(
   read: Read,
   accountId: string,

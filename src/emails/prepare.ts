@@ -143,6 +143,7 @@ export class FaultyDraft extends ApiError {
   }
 }
 
+/** 422 for a topic on transactional mail, and 404 for one that the account does not have. */
 async function checkTopic(
   { store }: EmailDeps,
   accountId: string,
@@ -172,6 +173,10 @@ export async function prepareEmails(
   return drafts.map((draft, i) => prepared(draft, blocked[i] ?? new Set()))
 }
 
+/**
+ * Who is suppressed is left out of the deliveries but stays in the mail's header: the others see to
+ * whom it was written.
+ */
 function prepared(
   { row, mailboxes, sender: _, ...content }: MailDraft,
   blocked: ReadonlySet<string>,

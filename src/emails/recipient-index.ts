@@ -126,6 +126,7 @@ export async function enteredFor(
   return found
 }
 
+/** By day and a hash of account and address: the index is small, and tells nobody addresses. */
 const entriesOn = prepared<
   { day: number; key: number; since: string; until: string; limit: number },
   { email_id: string }
@@ -152,6 +153,7 @@ async function enter(tx: Tx, mails: readonly IndexedMail[]): Promise<void> {
   await insertEntries(tx, { json: JSON.stringify(entriesOf(mails)) })
 }
 
+/** All of to, cc and bcc, since people search for a recipient and not for a field. */
 function entriesOf(mails: readonly IndexedMail[]) {
   // What is damaged must not keep the others waiting.
   const sound = mails.filter(({ id }) => Number.isInteger(dayOf(id)))

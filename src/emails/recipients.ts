@@ -36,6 +36,7 @@ export function recipientsOf({ to, cc, bcc }: Pick<SendInput, 'to' | 'cc' | 'bcc
   return { to: givenTo, cc: givenCc, bcc: givenBcc, mailboxes: [...all.values()] }
 }
 
+/** Read again where it is used, so that what is stored is what was sent. */
 function mailboxOf(given: string): Mailbox {
   const mailbox = parseMailbox(given)
   // SendBody has let only addresses through.

@@ -32,6 +32,7 @@ const maxBatchBytes = 32 * 1024 * 1024
 const EmailId = { params: type({ id: Uuid }), notFound: 'The account has no email with this id' }
 const maxPage = 500
 const usualPage = 100
+/** The cursor is judged with its list. */
 const EmailsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
   cursor: optional(
@@ -39,11 +40,19 @@ const EmailsQuery = type({
   ),
   ...FilterFields,
 })
+/**
+ * Items are judged one by one later, because interface.md wants every wrong one named with its
+ * index.
+ */
 const BatchBody = type({
   emails: listOf(unknown(), maxBatch, 1),
   attachments: optional(Attachments),
 })
 
+/**
+ * Refusals of the request come before anything is looked up; the answer is remembered in the
+ * transaction of the mail.
+ */
 export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   const { maxBytes } = deps.attachments
   const send = { body: SendBody, maxBodyBytes: maxSendBytes(maxBytes) }

@@ -48,6 +48,7 @@ export function parseTime(text: string): number | undefined {
   return offset === undefined ? undefined : at - offset * 60_000
 }
 
+/** RFC 3339 §4.2 bounds the offset; `Date.parse` alone would take more. */
 function offsetMinutes(zone: string): number | undefined {
   if (zone.toUpperCase() === 'Z') return 0
   const hours = Number(zone.slice(1, 3))

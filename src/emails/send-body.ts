@@ -53,6 +53,7 @@ const addresses = (least: 0 | 1, most: number, mayPass: boolean) =>
 const Recipients = addresses(1, maxRecipients, true)
 const CopyRecipients = addresses(0, maxRecipients, true)
 
+/** In bytes, because a header line may have 998 of them (RFC 5322 §2.1.1). */
 export const Subject = rule<string>(
   `a string of 1 to ${maxSubjectBytes} bytes without control characters`,
   (value) =>
@@ -62,6 +63,7 @@ export const Subject = rule<string>(
     Buffer.byteLength(value) <= maxSubjectBytes,
 )
 
+/** NUL is no character of mail (RFC 5322 §2.3), and SQLite would end the text there. */
 export const Content = (least: 0 | 1) =>
   rule<string>(
     `a ${least === 1 ? 'non-empty ' : ''}string of at most ${maxContentBytes} bytes without NUL`,
@@ -82,6 +84,7 @@ export const Headers = rule<Record<string, string>>(
   (value) => isObject(value) && Object.values(value).every((one) => typeof one === 'string'),
 )
 
+/** Checked by its characters, as it stands in URLs and CSV. */
 const Tag = type({
   name: rule<string>(
     `1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-"`,
@@ -124,6 +127,7 @@ const Type = rule<'transactional' | 'marketing'>(
 // What is no UUID is the id of nothing: a 404 when the topic is looked for (`decisions.md`, Names).
 const TopicId = rule<string>('a UUID', (value) => typeof value === 'string')
 
+/** Bounded as JSON, since that is how it is stored and sent in webhooks. */
 export const Metadata = rule<Record<string, unknown>>(
   `an object of at most ${maxMetadataBytes} bytes as JSON`,
   (value) => isObject(value) && jsonBytes(value) <= maxMetadataBytes,

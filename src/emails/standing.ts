@@ -27,6 +27,9 @@ async function look({ store, plans }: EmailDeps, accountId: string): Promise<Sta
   return { billing: await readBilling(store.read, plans, accountId), senders: new Map() }
 }
 
+/**
+ * Only accounts that may send are remembered: one that was paused or renewed must notice at once.
+ */
 const remembering = oncePerDeps((deps) => {
   const remembered = rememberRows<Standing>(deps, ({ billing }) => maySend(billing))
   return (accountId: string) => remembered(accountId, () => look(deps, accountId))

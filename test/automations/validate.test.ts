@@ -133,7 +133,11 @@ t.test('each step’s config is held against its type', async (t) => {
     ['send_email', { ...send.config, template: 'No' }, /template: expected the slug/],
     ['send_email', { ...send.config, from: 'nobody' }, /from: expected an address/],
     ['send_email', { ...send.config, subject: 'a\r\nBcc: x@y.z' }, /subject: expected/],
-    ['send_email', { ...send.config, variables: { contact: 1 } }, /have a "contact" already/],
+    [
+      'send_email',
+      { ...send.config, variables: { contact: 1 } },
+      /"contact" is a name that every template has/,
+    ],
     [
       'send_email',
       { ...send.config, variables: { x: { var: 'nothing' } } },
@@ -174,11 +178,15 @@ t.test('each step’s config is held against its type', async (t) => {
     ['condition', { field: 'contact.age', operator: 'exists' }, /"contact.age" is unknown/],
     ['condition', { field: 'event.x', operator: 'like', value: 1 }, /operator: expected one of eq/],
     ['condition', { field: 'event.x', operator: 'eq' }, /eq needs a value/],
-    ['condition', { field: 'event.x', operator: 'exists', value: true }, /exists has no value/],
+    ['condition', { field: 'event.x', operator: 'exists', value: true }, /exists takes no value/],
     ['condition', { field: 'event.x', operator: 'in', value: 1 }, /in needs an array/],
     ['condition', { field: 'event.x', operator: 'gt', value: true }, /gt needs a number or a date/],
     ['condition', { all: [] }, /all: expected an array of rules/],
-    ['condition', { all: [{ field: 'event.x', operator: 'exists' }], any: [] }, /more than "all"/],
+    [
+      'condition',
+      { all: [{ field: 'event.x', operator: 'exists' }], any: [] },
+      /has fields beside "all"/,
+    ],
     [
       'condition',
       { field: 'email.hello.read', operator: 'exists' },

@@ -28,7 +28,7 @@ t.test('an answer is read, or the problem says what was expected', async (t) => 
     ['hostName', 'mail', /"mail" is not a domain name, such as mail\.example\.com/],
     ['hostName', '192.0.2.25', /is an address; a name is wanted/],
     ['addresses', '', /^An IP address is wanted/],
-    ['addresses', '192.0.2.25, 1.2.3', /^"1\.2\.3" is no IP address/],
+    ['addresses', '192.0.2.25, 1.2.3', /^"1\.2\.3" is not an IP address/],
     ['domain', 'https://example.com', /is not a domain name/],
     ['operator', '', /is not a mail address/],
     ['operator', 'Ann <ann@example.org>', /is not a mail address/],
