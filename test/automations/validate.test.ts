@@ -265,7 +265,7 @@ t.test('connections lead from steps to steps, by the edges of their types', asyn
       ['start: Two connections leave by "default"'],
     ],
     [[exit], [], ['start: The trigger is not connected to any step']],
-    [[{ ...trigger, key: 'two' }], [edge('start', 'two')], [/^two: There is a trigger already/]],
+    [[{ ...trigger, key: 'two' }], [edge('start', 'two')], [/^two: An automation has one trigger step/]],
     [
       [send, exit],
       [edge('start', 'hello')],
@@ -329,7 +329,7 @@ t.test('a field can exist only after the step that it comes from', async (t) => 
   t.same(faults({ steps, connections: [...connections, edge('hello', 'ask')] }), [])
   const first = { ...trigger, config: { eventName: 'x', filter: asks('waits.paid.x').config } }
   t.match(faults({ ...before('trigger.x'), steps: [first, asks('trigger.x'), wait, send] }), [
-    /^start: field "waits.paid.x": no way/,
+    /^start: field "waits.paid.x": no connections/,
   ])
 })
 

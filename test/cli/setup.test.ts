@@ -114,7 +114,7 @@ t.test('without a terminal a missing answer is an error that names its option', 
     ...answers.slice(6, 8),
   )
   await refused(/needs [^;]*--operator;/, '--yes', '--host-name', 'mail.shop.test')
-  await refused('--address: "1.2.3" is no IP address', ...answers, '--address', '1.2.3')
+  await refused('--address: "1.2.3" is not an IP address', ...answers, '--address', '1.2.3')
   await refused('--operator: "ann" is not a mail address', ...answers, '--operator', 'ann')
 })
 
