@@ -265,7 +265,11 @@ t.test('connections lead from steps to steps, by the edges of their types', asyn
       ['start: Two connections leave by "default"'],
     ],
     [[exit], [], ['start: The trigger is not connected to any step']],
-    [[{ ...trigger, key: 'two' }], [edge('start', 'two')], [/^two: An automation has one trigger step/]],
+    [
+      [{ ...trigger, key: 'two' }],
+      [edge('start', 'two')],
+      [/^two: An automation has one trigger step/],
+    ],
     [
       [send, exit],
       [edge('start', 'hello')],
