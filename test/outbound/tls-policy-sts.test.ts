@@ -73,8 +73,8 @@ t.test('the text of a policy', async (t) => {
     [text(...head, 'max_age: 86400', 'mx: .two.test'), /mx/],
     [text(...head, 'max_age: 86400', 'mx: 192.0.2.1'), /mx/],
     [text(...head, 'max_age: 86400', 'mx:'), /mx/],
-    [text(...head, 'max_age: 86400', 'no colon'), /no field/],
-    [text(...head, 'max_age: 86400', 'a: \x07'), /no field/],
+    [text(...head, 'max_age: 86400', 'no colon'), /not a field/],
+    [text(...head, 'max_age: 86400', 'a: \x07'), /not a field/],
     [text(...head, 'max_age: 86400', `a: ${'x'.repeat(1_000)}`), /1003 characters/],
     [text(...head, 'max_age: 86400', ...Array<string>(1_001).fill('mx: a.test')), /1002 lines/],
   ]
