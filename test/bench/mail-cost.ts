@@ -1,6 +1,7 @@
 /*
  * What a mail costs of a processor, from the API to the sink: `node dist/test/bench/mail-cost.js`
  *   --n 20000 mails  --batch 1 mails a request (100: on 8 connections)  --domains 20  --rounds 2
+ *   --warm 0 mails before those that count: V8 compiles for some 5 s of a processor in the first 30,000 or so
  *   --against DIR, another built checkout: the rounds alternate, and its figures and the ratio to them stand beside
  * 10 KB each, RSA-2048 alone, a site a domain, over bare sockets, as in the bench that compares with other mail servers.
  * By threads, and in units of one signature of this machine: what is signed a second differs by 3 times between machines,
@@ -32,12 +33,13 @@ const { values } = parseArgs({
     batch: { type: 'string', default: '1' },
     domains: { type: 'string', default: '20' },
     rounds: { type: 'string', default: '2' },
+    warm: { type: 'string', default: '0' },
     against: { type: 'string' },
   },
 })
-const [n, batch, domains, rounds] = [values.n, values.batch, values.domains, values.rounds].map(
-  Number,
-) as [number, number, number, number]
+const [n, batch, domains, rounds, warm] = [
+  ...[values.n, values.batch, values.domains, values.rounds, values.warm],
+].map(Number) as [number, number, number, number, number]
 const sinkPort = 2_637
 const sink = openSink('0.0.0.0', sinkPort)
 const own = fileURLToPath(new URL('../../..', import.meta.url))
@@ -77,18 +79,24 @@ async function measure(tree: string): Promise<Row> {
   const shaping =
     '[providers.sink]\nmx = ["test"]\nper_host = true\nconnections = 20\n' +
     'messages_per_connection = 10000\nmessages_per_minute = 1000000\n'
+  const sentAtFirst = sink.count()
   const appliance = await serveAppliance({
     ...{ dataDir, apiKey, sinkPort, connections: 20, dns: dns.join(''), shaping, tree },
   })
   await sleep(1_500)
   const { pid } = appliance
+  if (warm > 0) {
+    await post(appliance, names, warm)
+    await untilArrived(sink, sentAtFirst, warm)
+    await sleep(1_000)
+  }
   const [threadsBefore, sentBefore] = [threadsOf(pid), sink.count()]
   let pssMb = 0
   const look = setInterval(() => {
     pssMb = Math.max(pssMb, pss(pid))
   }, 1_000)
   const began = performance.now()
-  await post(appliance, names)
+  await post(appliance, names, n)
   const accepted = n / ((performance.now() - began) / 1_000)
   await untilArrived(sink, sentBefore, n)
   const rate = n / ((performance.now() - began) / 1_000)
@@ -105,7 +113,11 @@ async function measure(tree: string): Promise<Row> {
 }
 
 /** Requests over bare sockets, one at a time on each, so that this process costs little. */
-async function post({ url, apiKey }: Appliance, names: readonly string[]): Promise<void> {
+async function post(
+  { url, apiKey }: Appliance,
+  names: readonly string[],
+  count: number,
+): Promise<void> {
   const { text, html } = benchContent()
   const { host, hostname, port } = new URL(url)
   let next = 0
@@ -114,7 +126,7 @@ async function post({ url, apiKey }: Appliance, names: readonly string[]): Promi
     return { from: 'Bench <bench@example.test>', to, subject: `Mail ${next++}`, html, text }
   }
   const request = (): string | undefined => {
-    const mails = Array.from({ length: Math.min(batch, n - next) }, mail)
+    const mails = Array.from({ length: Math.min(batch, count - next) }, mail)
     if (mails.length === 0) return undefined
     const body = JSON.stringify(batch === 1 ? mails[0] : { emails: mails })
     return (
@@ -196,7 +208,7 @@ function show(tree: string, all: readonly Row[]): void {
   )
   report([
     ['', ''],
-    [tree, `${n} mails, ${domains} domains, ${batch} a request; load ${loadAverage()}`],
+    [tree, `${n} mails after ${warm}, ${domains} domains, ${batch} a request; load ${loadAverage()}`],
     ['RSA-2048 signatures/s', shown(({ signatures }) => signatures)],
     ['delivered/s, first request to last mail', shown(({ rate }) => rate)],
     ['accepted/s', shown(({ accepted }) => accepted)],
