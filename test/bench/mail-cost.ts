@@ -208,7 +208,10 @@ function show(tree: string, all: readonly Row[]): void {
   )
   report([
     ['', ''],
-    [tree, `${n} mails after ${warm}, ${domains} domains, ${batch} a request; load ${loadAverage()}`],
+    [
+      tree,
+      `${n} mails after ${warm}, ${domains} domains, ${batch} a request; load ${loadAverage()}`,
+    ],
     ['RSA-2048 signatures/s', shown(({ signatures }) => signatures)],
     ['delivered/s, first request to last mail', shown(({ rate }) => rate)],
     ['accepted/s', shown(({ accepted }) => accepted)],
