@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -70,29 +70,34 @@ export async function readPublicHead(file: string): Promise<PublicHead | undefin
   return readEncryptedHead(await beginningOf(file))?.head
 }
 
+/** A file by its name, or one that is open already, as whoever reads on may not open it; that is closed at the end. */
+export type BackupFile = string | FileHandle
+
 /**
  * The archive in a file, whatever it was wrapped in. `passphrase` is asked for only where the file is
  * encrypted. What is read is authentic where it is encrypted, and only that.
  */
 export async function openContainer(
-  file: string,
+  file: BackupFile,
   passphrase: () => Promise<string>,
 ): Promise<AsyncIterable<Buffer>> {
   const start = await beginningOf(file)
   const encrypted = readEncryptedHead(start)
-  const bytes = createReadStream(file, { start: encrypted?.end ?? 0, highWaterMark: 262_144 })
+  const range = { start: encrypted?.end ?? 0, highWaterMark: 262_144 }
+  const bytes =
+    typeof file === 'string' ? createReadStream(file, range) : file.createReadStream(range)
   const plain: AsyncIterable<Buffer> =
     encrypted === undefined ? bytes : decrypt(bytes, start, await passphrase())
   return unzipped(plain)
 }
 
-async function beginningOf(file: string): Promise<Buffer> {
-  const handle = await open(file, 'r')
+async function beginningOf(file: BackupFile): Promise<Buffer> {
+  const handle = typeof file === 'string' ? await open(file, 'r') : file
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(headRoom), 0, headRoom, 0)
     return buffer.subarray(0, bytesRead)
   } finally {
-    await handle.close()
+    if (handle !== file) await handle.close()
   }
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { type Clock, pause } from '../clock/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { passphraseVariable } from './passphrase.js'
@@ -17,7 +18,7 @@ const lastWordsMs = 1_000
 /**
  * Runs the operator's command for a backup, such as `["rclone", "copy", "{file}", "far:backups"]`. Each
  * argument goes to the program as it is: no shell sees it. Without `{file}` the path is the last one.
- * OperatorError with the end of its stderr where it fails, or takes longer than `timeoutMs`.
+ * OperatorError with the end of its stderr (else of its stdout) where it fails, or takes longer than `timeoutMs`.
  */
 export async function runHook(
   command: readonly string[],
@@ -29,19 +30,17 @@ export async function runHook(
   // A group of its own, so that what it has started ends with it.
   const child = spawn(program, args, {
     detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, [passphraseVariable]: undefined },
   })
-  let tail = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    tail = (tail + text).slice(-keptCharacters)
-  })
+  const errors = tailOf(child.stderr)
+  const output = tailOf(child.stdout)
   const ended = new Promise<string | undefined>((resolve) => {
     child.once('error', (error) => resolve(`cannot be started: ${messageOf(error)}`))
     child.once('exit', (code, killedBy) => {
       const problem = code === null ? `was ended by ${killedBy}` : `ended with status ${code}`
       const end = () => resolve(code === 0 ? undefined : problem)
-      // What it has left behind in a session of its own may hold its stderr for ever.
+      // What it has left behind in a session of its own may hold its output for ever.
       const cancel = clock.after(lastWordsMs, end)
       child.once('close', () => {
         cancel()
@@ -60,9 +59,19 @@ export async function runHook(
     await ended
   }
   child.stderr.destroy()
+  child.stdout.destroy()
   if (problem === undefined) return
-  const said = tail.trim()
+  // Scripts often say what went wrong on stdout.
+  const said = errors().trim() || output().trim()
   throw new OperatorError(
     `The backup ${file} was made, but the command of backup.hook (${program}) ${problem}${said === '' ? '' : `: ${said}`}`,
   )
+}
+
+function tailOf(stream: Readable): () => string {
+  let tail = ''
+  stream.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-keptCharacters)
+  })
+  return () => tail
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../clock/index.js'
 import { keyCheckOf, openApplianceKey } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { emptyWal, filesBeside, migrateStore, sealCopy } from '../store/index.js'
-import { syncDirectory } from './container.js'
+import { type BackupFile, syncDirectory } from './container.js'
 import { databaseName, keyName, type Manifest } from './manifest.js'
 import { type UnpackOptions, unpackBackup } from './unpack.js'
 import { checkUnpacked } from './verify.js'
@@ -17,8 +17,8 @@ export interface RestoreOptions extends UnpackOptions {
   scratch: string
   /** Whether a database that is there may make way; it is kept beside. */
   replace: boolean
-  /** The appliance key of a backup that was made without it. */
-  keyFile?: string | undefined
+  /** What the file of the appliance key has, for a backup that was made without it. */
+  givenKey?: Buffer | undefined
   clock: Clock
 }
 
@@ -39,7 +39,7 @@ const asideName = 'before-restore.partial'
  * whole of the new, or no database, with which nothing starts. Run again, it begins anew. The database is
  * brought up to date and says that it is a backup, so that the start holds what may have been sent since.
  */
-export async function restoreBackup(file: string, options: RestoreOptions): Promise<Restored> {
+export async function restoreBackup(file: BackupFile, options: RestoreOptions): Promise<Restored> {
   const { to, scratch, replace, clock } = options
   if (existsSync(join(to, databaseName)) && !replace) {
     throw new OperatorError(
@@ -66,7 +66,9 @@ async function prepare(
   manifest: Manifest,
   options: RestoreOptions,
 ): Promise<Manifest> {
-  const { to, keyFile } = options
+  const { to, givenKey } = options
+  const keyFile = givenKey && join(scratch, 'given.key')
+  if (keyFile !== undefined) await writeFile(keyFile, givenKey ?? '', { mode: 0o600 })
   // A new machine has no key yet; the one that is there is kept if it belongs to the backup.
   const own = join(to, keyName)
   const given = keyFile ?? (existsSync(own) ? own : undefined)

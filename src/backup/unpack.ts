@@ -3,7 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { OperatorError } from '../errors/index.js'
 import { diskRoom } from '../store/index.js'
-import { openContainer, syncDirectory } from './container.js'
+import { type BackupFile, openContainer, syncDirectory } from './container.js'
 import { isAllowedName, type Manifest, manifestName, readManifest } from './manifest.js'
 import { readTar, type TarFile } from './tar.js'
 
@@ -19,7 +19,7 @@ export interface UnpackOptions {
  * unpacked by then stays for the caller to remove.
  */
 export async function unpackBackup(
-  file: string,
+  file: BackupFile,
   dir: string,
   { passphrase, signal }: UnpackOptions,
 ): Promise<Manifest> {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -105,6 +106,8 @@ async function make(
   options: MakeOptions,
 ): Promise<void> {
   const { backup } = settingsOf(place)
+  // Before it becomes another user: the passphrase may be root's alone.
+  const given = givenPassphrase(options.passphraseFile, backup.passphraseFile)
   becomeOwner(place)
   await requireDataDir(place)
   // A backup with a key that is another's would be found out at its restore.
@@ -112,7 +115,7 @@ async function make(
   openOwnKey(place.dataDir)
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => stop.abort(new Error('The backup was stopped')))
+    process.once(signal, () => stop.abort(stopped()))
   }
   const made = await makeBackup({
     dataDir: place.dataDir,
@@ -121,12 +124,18 @@ async function make(
     clock: systemClock,
     withKey: options.withKey ?? (options.withoutKey ? false : backup.withKey),
     compress: options.compress === false ? false : backup.compress,
-    passphrase: await passphraseFor(options, backup.passphraseFile),
+    passphrase: await passphraseFor(options, given),
     onStage: process.stderr.isTTY && !place.json ? progress() : undefined,
     signal: stop.signal,
   })
   await sayMade(place, made)
 }
+
+const stopped = () =>
+  new OperatorError('The backup was stopped; nothing of it is left', {
+    status: 128 + constants.signals.SIGINT,
+    code: 'interrupted',
+  })
 
 /**
  * A directory that is named wins over backup.dir, and without either the backup goes beside the
@@ -142,8 +151,10 @@ const directoryOf = (
  * Asked twice only when it is typed: a slip of the finger would be found out at the restore, when
  * it is too late. One from a file is taken as it is.
  */
-async function passphraseFor(options: MakeOptions, setting: string): Promise<string | undefined> {
-  const given = givenPassphrase(options.passphraseFile, setting)
+async function passphraseFor(
+  options: MakeOptions,
+  given: string | undefined,
+): Promise<string | undefined> {
   if (given !== undefined || !options.encrypt) return given && checkPassphrase(given)
   const passphrase = checkPassphrase(await askPassphrase('Passphrase of the backup'))
   if (passphrase === (await askPassphrase('The same passphrase again'))) return passphrase
@@ -201,7 +212,7 @@ async function runVerify(given: string, _options: unknown, command: Command): Pr
   const { manifest, key } = await verifyBackup(file, {
     scratch: resolve(options.scratch ?? dirname(file)),
     keyFile,
-    passphrase: () => openingPassphrase(place, options.passphraseFile),
+    passphrase: openingPassphrase(place, options.passphraseFile),
   })
   if (place.json) return sayJson({ file, sound: true, key, ...manifest })
   say(`${file} is sound`)
@@ -219,13 +230,24 @@ async function runVerify(given: string, _options: unknown, command: Command): Pr
   })
 }
 
-/** For a backup that is encrypted: given, or asked for. */
-export async function openingPassphrase(
+/**
+ * For a backup that is encrypted: given, or asked for. What is given is read at once, as the command may become
+ * another user who may not; what is wrong with it is said only where it is needed.
+ */
+export function openingPassphrase(
   place: CommandPlace,
   option: string | undefined,
-): Promise<string> {
-  const setting = settingsOf(place).backup.passphraseFile
-  return givenPassphrase(option, setting) ?? (await askPassphrase('Passphrase of the backup'))
+): () => Promise<string> {
+  let given: () => string | undefined
+  try {
+    const passphrase = givenPassphrase(option, settingsOf(place).backup.passphraseFile)
+    given = () => passphrase
+  } catch (error) {
+    given = () => {
+      throw error
+    }
+  }
+  return async () => given() ?? (await askPassphrase('Passphrase of the backup'))
 }
 
 /**

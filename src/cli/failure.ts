@@ -1,6 +1,7 @@
 import { ApiError, exitStatus, messageOf, OperatorError } from '../errors/index.js'
 import { databaseTrouble } from '../store/index.js'
 import { styled, visibleLines } from './output.js'
+import { userInRootsPlace } from './place.js'
 
 /** What went wrong: for a person in a sentence with its advice, for a program apart. */
 export interface Failure {
@@ -83,6 +84,12 @@ export function statusOf(error: unknown): number {
 const codeOf = (error: unknown) =>
   error instanceof Error && 'code' in error ? String(error.code) : ''
 
+function whoMay(): string {
+  const user = userInRootsPlace()
+  if (user === undefined) return 'Run it as root or as the user that the data directory belongs to'
+  return `It works as ${user.name}, to whom ${user.dataDir} belongs: use a place that this user may reach`
+}
+
 /** Undefined for what neither the operating system nor SQLite has said. */
 function adviceFor(error: unknown): string | undefined {
   const code = codeOf(error)
@@ -91,7 +98,7 @@ function adviceFor(error: unknown): string | undefined {
     case 'EACCES':
     case 'EPERM':
     case 'denied':
-      return 'Run it as root or as the user that the data directory belongs to'
+      return whoMay()
     case 'EADDRINUSE':
       return 'Another program has this port: stop it or choose another port in the settings'
     case 'EADDRNOTAVAIL':

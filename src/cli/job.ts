@@ -14,7 +14,16 @@ import { OperatorError } from '../errors/index.js'
 import { askAppliance } from './ask.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
-import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import {
+  jsonTime,
+  remark,
+  say,
+  sayFields,
+  sayJson,
+  sayTable,
+  sayText,
+  shownTime,
+} from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
 export function jobCommands(program: Command): void {
@@ -99,7 +108,7 @@ async function runShow(given: string, options: { limit: number }, command: Comma
     ]),
     'It has not run yet',
   )
-  for (const problem of runs[0]?.problems ?? []) say(`\n${problem}`)
+  for (const problem of runs[0]?.problems ?? []) sayText(`\n${problem}`)
 }
 
 /**
@@ -136,8 +145,9 @@ function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {
     sayJson(runInJson(run))
     return
   }
-  say(run.result === 'done' ? (run.summary ?? '') : `${name} ${run.result}: ${run.error}`)
-  for (const problem of run.problems) say(`  ${problem}`)
+  const said = run.result === 'done' ? (run.summary ?? '') : `${name} ${run.result}: ${run.error}`
+  // What others' programs and servers said is among it.
+  for (const line of [said, ...run.problems.map((problem) => `  ${problem}`)]) sayText(line)
 }
 
 function refusalOf(name: JobName, answer: Exclude<JobAnswer, { kind: 'started' | 'ended' }>) {

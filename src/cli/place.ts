@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { applianceKeyFile, configFile, isHalfRestored, restoreScratch } from '../app/files.js'
@@ -59,6 +60,21 @@ export function becomeOwner(place: CommandPlace): void {
   // The user last: only root may change the others. All three of each (real, effective, saved) are set.
   process.setgid?.(owner.gid)
   process.setuid?.(owner.uid)
+  became = { name: nameOf(owner.uid), dataDir: place.dataDir }
+}
+
+let became: { name: string; dataDir: string } | undefined
+
+/** As whom root's command works since `becomeOwner`, for whoever explains what this user may not do. */
+export const userInRootsPlace = () => became
+
+function nameOf(uid: number): string {
+  try {
+    return userInfo().username
+  } catch {
+    // No entry in /etc/passwd, as in containers.
+    return `user ${uid}`
+  }
 }
 
 /**

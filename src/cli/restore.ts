@@ -1,4 +1,5 @@
-import { mkdirSync, type Stats, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { configFile, restoreScratch } from '../app/files.js'
@@ -55,21 +56,23 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
   const place = placeOf(command)
   const to = resolve(options.to ?? place.dataDir)
   const database = statSync(join(to, databaseName), { throwIfNoEntry: false })
-  const passphrase = () => openingPassphrase(place, options.passphraseFile)
+  const passphrase = openingPassphrase(place, options.passphraseFile)
   if (options.dryRun || database !== undefined) {
     const manifest = options.dryRun ? await manifestOf(resolve(given), passphrase) : undefined
     if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
   }
   // Before it becomes another user: the file may be root's alone, and is open from then on.
+  const file = await open(resolve(given), 'r')
+  const givenKey = options.key === undefined ? undefined : readFileSync(resolve(options.key))
   mkdirSync(to, { recursive: true, mode: 0o700 })
   becomeOwner({ ...place, dataDir: to })
   const unlock = lockDataDir(to)
   try {
-    const { manifest, keptIn, etcIn } = await restoreBackup(resolve(given), {
+    const { manifest, keptIn, etcIn } = await restoreBackup(file, {
       to,
       scratch: restoreScratch(to),
       replace: database !== undefined,
-      keyFile: options.key === undefined ? undefined : resolve(options.key),
+      givenKey,
       passphrase,
       clock: systemClock,
     })

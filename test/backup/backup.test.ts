@@ -2,6 +2,8 @@
 import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -12,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
@@ -202,6 +205,44 @@ t.test('the key is kept apart where that is asked for, and compared', async (t) 
   t.equal((await run('restore', made.file, '--to', to, '--key', key)).status, 0)
   t.ok(readFileSync(join(to, 'appliance.key')).equals(readFileSync(key)))
   t.equal((await runCli(['account', 'list', '--data', to], alone)).status, 0)
+})
+
+t.test('root restores for another user what root alone may read', { skip: mayMount }, async (t) => {
+  const { folder, data, dir, to, run, backup, key } = openPlace(t)
+  const words = join(folder, 'words')
+  writeFileSync(words, `${passphrase}\n`, { mode: 0o600 })
+  const made = await backup('--without-key', '--passphrase-file', words)
+  const owner = 65_534
+  // Its parent lets the owner through; what lies beside it stays root's.
+  chmodSync(folder, 0o711)
+  mkdirSync(to, { mode: 0o700 })
+  chownSync(to, owner, owner)
+  t.equal(statSync(dir).mode & 0o77, 0)
+  const given = ['--key', key, '--passphrase-file', words]
+  const restored = await run('restore', made.file, '--to', to, ...given)
+  t.match(restored, { status: 0 }, restored.stderr)
+  for (const name of readdirSync(to)) t.equal(statSync(join(to, name)).uid, owner, name)
+  t.ok(readFileSync(join(to, 'appliance.key')).equals(readFileSync(key)))
+
+  // What it makes is the owner's, who has to get there; the passphrase is read before.
+  chownSync(data, owner, owner)
+  for (const name of readdirSync(data)) chownSync(join(data, name), owner, owner)
+  const away = await run('backup', dir, '--passphrase-file', words)
+  t.match(away, { status: 1, stderr: /It works as \S+, to whom \S+ belongs: use a place/ })
+  const own = join(data, 'kept')
+  t.match(await run('backup', own, '--passphrase-file', words), { status: 0 })
+})
+
+t.test('a backup that is told to stop says so, and leaves nothing', async (t) => {
+  const { data, dir } = openPlace(t)
+  mkdirSync(dir)
+  const child = startCli(['backup', dir, '--data', data])
+  const ended = outcomeOf(child)
+  while (!existsSync(join(dir, '.posthorn-backup.lock'))) await pause(5)
+  child.kill('SIGTERM')
+  const { status, stderr } = await ended
+  t.match({ status, stderr }, { status: 130, stderr: /^error: The backup was stopped/ })
+  t.same(readdirSync(dir), ['.posthorn-backup.lock'])
 })
 
 t.test('an encrypted backup opens with its passphrase alone', async (t) => {

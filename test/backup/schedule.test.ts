@@ -120,6 +120,10 @@ t.test('a command that fails, hangs or is not there is told with what it said', 
     message:
       /^The backup \/b was made, but .+\(rclone\) ended with status 3: first\nquota exceeded$/,
   })
+  const onStdout = standIn(t, 'rclone', 'echo no such bucket; exit 4')
+  await t.rejects(runHook(['rclone'], '/b', hookOf(onStdout.env)), {
+    message: /ended with status 4: no such bucket$/,
+  })
   const chatty = standIn(
     t,
     'rclone',

@@ -209,6 +209,10 @@ t.test(
     // Its user cannot get there: said as such, not taken for a directory that is not ours.
     chownSync(join(data, '..'), 0, 0)
     const hidden = await runCli(['account', 'list', '--data', data], alone)
-    t.match(hidden, { status: 1, stdout: '', stderr: /EACCES.*\. Run it as root or as the user/ })
+    t.match(hidden, {
+      status: 1,
+      stdout: '',
+      stderr: /EACCES.*\. It works as \S+, to whom \S+ belongs: use a/,
+    })
   },
 )

@@ -35,6 +35,15 @@ t.test('a job is run in the running appliance, and its runs are shown', async (t
   t.match(own, { cron: '50 4 * * *', last: Object })
 })
 
+t.test('what a command said plays with no terminal', async (t) => {
+  const hook = ['/bin/sh', '-c', 'printf "\\033[31mred" >&2; exit 3']
+  const env = { POSTHORN_BACKUP_DIR: t.testdir(), POSTHORN_BACKUP_HOOK: hook.join() }
+  const { dataDir } = await startPosthorn(t, { env })
+  const run = await runCli(['job', 'run', 'backup', '--data', dataDir], { env })
+  t.equal(run.status, 1)
+  t.match(run.stdout, /ended with status 3: \\u001b\[31mred$/m)
+})
+
 t.test('what cannot be run is refused in words', async (t) => {
   const place = await openPlace(t)
   const nobody = await runCli(['job', 'run', 'optimize', '--data', place.data])
