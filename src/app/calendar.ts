@@ -213,7 +213,9 @@ async function setBack(
  * of the last one.
  */
 function showRun(meter: Meter, { name, beganAt, endedAt, result }: JobRun): void {
-  meter.gauge('posthorn_job_last_ok', { name }, result === 'done' ? 1 : 0)
+  // What is not set up has not failed; posthorn_backup_newest_timestamp_seconds tells that there is no backup.
+  const isOk = result === 'done' || result === 'not set up'
+  meter.gauge('posthorn_job_last_ok', { name }, isOk ? 1 : 0)
   if (endedAt === null) return
   meter.gauge('posthorn_job_last_end_timestamp_seconds', { name }, endedAt / 1_000)
   meter.gauge('posthorn_job_last_duration_seconds', { name }, (endedAt - beganAt) / 1_000)

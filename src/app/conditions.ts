@@ -2,6 +2,7 @@ import { stoppedAccounts } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { type LiveGate, type StreamDue, streamsAfter } from '../deliveries/index.js'
+import { shownRoom } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
@@ -69,7 +70,7 @@ async function disk({ dataDir, config, roomOf = diskRoom }: ConditionDeps): Prom
   const wanted = Math.min(totalBytes * share, 10 * GiB)
   if (freeBytes >= wanted) return []
   const isShort = freeBytes < Math.min(wanted / 4, GiB)
-  const left = `${(freeBytes / GiB).toFixed(1)} GiB of ${(totalBytes / GiB).toFixed(1)} GiB`
+  const left = `${shownRoom(freeBytes)} of ${shownRoom(totalBytes)}`
   return [
     {
       ...{ kind: 'disk', key: dataDir, severity: isShort ? 'burning' : 'daily' },

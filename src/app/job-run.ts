@@ -49,7 +49,7 @@ export async function runRecorded(deps: JobRunDeps, order: RunOrder): Promise<Jo
 }
 
 /**
- * Four ways to end: it said how it went, it was stopped, it took too long, or it died without a
+ * Four ways to end: it said how it went or what it misses, it was stopped, it took too long, or it died without a
  * word.
  */
 function endOf({ said, error, told }: ThreadEnd, limitMs: number, endedAt: number): EndOfRun {
@@ -67,7 +67,7 @@ function endOf({ said, error, told }: ThreadEnd, limitMs: number, endedAt: numbe
     return { ...end, result: 'timed out', error: message }
   }
   if (error !== undefined) return { ...end, result: 'failed', error: messageOf(error) }
-  if (said !== undefined) return { ...end, result: 'done' }
+  if (said !== undefined) return { ...end, result: said.notSetUp ? 'not set up' : 'done' }
   return { ...end, result: 'failed', error: 'The thread ended and did not say how the run went' }
 }
 
@@ -79,6 +79,7 @@ function tellEnd(
   { result, said, error }: EndOfRun,
 ): void {
   if (result === 'done') log.info({ job, ...said?.figures }, `A job is done: ${said?.summary}`)
+  else if (result === 'not set up') log.info({ job }, `A job is not set up: ${said?.summary}`)
   else if (result === 'cut off')
     log.info(
       { job },

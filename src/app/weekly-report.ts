@@ -172,6 +172,7 @@ async function diskOf({ store, dataDir }: Deps, now: number) {
 async function backupWords({ store }: Deps): Promise<string> {
   const run = (await lastRuns(store.read)).get('backup')
   if (run === undefined) return 'No backup has been made by the calendar'
+  if (run.result === 'not set up') return 'No backups are made: backup.dir is not set'
   return `The last backup (${utcTime(run.beganAt)}) ${run.result === 'done' ? 'is done' : `ended: ${run.result}`}`
 }
 

@@ -91,8 +91,18 @@ export async function openContainer(
   return unzipped(plain)
 }
 
+/** Opens a backup for reading, of which anything but a file is refused. */
+export async function openBackup(file: string): Promise<FileHandle> {
+  const handle = await open(file, 'r')
+  if ((await handle.stat()).isFile()) return handle
+  await handle.close()
+  throw new OperatorError(
+    `${file} is not a file. Name a backup: 'posthorn backup list DIR' shows those of a directory`,
+  )
+}
+
 async function beginningOf(file: BackupFile): Promise<Buffer> {
-  const handle = typeof file === 'string' ? await open(file, 'r') : file
+  const handle = typeof file === 'string' ? await openBackup(file) : file
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(headRoom), 0, headRoom, 0)
     return buffer.subarray(0, bytesRead)

@@ -6,7 +6,8 @@
  */
 export type { Order } from './apart.js'
 export type { PublicHead } from './cipher.js'
-export { readPublicHead } from './container.js'
+export { openBackup, readPublicHead } from './container.js'
+export { makeDirectory, problemOfDirectory } from './directory.js'
 export { type BackupStage, type MadeBackup, makeBackup } from './make.js'
 export { databaseName, type Manifest } from './manifest.js'
 export { type FoundBackup, findBackups } from './names.js'

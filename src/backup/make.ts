@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Clock } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
@@ -14,10 +14,16 @@ import {
   type Inspection,
   inspectDatabase,
   sealCopy,
-  tryLockFile,
   walBytes,
 } from '../store/index.js'
 import { partialSuffix, writeContainer } from './container.js'
+import {
+  type DirectoryProblem,
+  makeDirectory,
+  problemOfDirectory,
+  removeOwnFile,
+  tryLockDirectory,
+} from './directory.js'
 import { databaseName, keyName, type Manifest, manifestName } from './manifest.js'
 import { fileNameOf } from './names.js'
 import { slowDown } from './slow-down.js'
@@ -46,6 +52,8 @@ export interface MadeBackup {
   sizeBytes: number
   tookMs: number
   manifest: Manifest
+  /** Of the directory; undefined where all is well. */
+  problem: DirectoryProblem | undefined
 }
 
 const stagedName = '.posthorn-backup.db'
@@ -59,8 +67,8 @@ const lockName = '.posthorn-backup.lock'
  */
 export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   const { dir, clock } = options
-  await mkdir(dir, { recursive: true, mode: 0o700 })
-  const unlock = tryLockFile(join(dir, lockName))
+  await makeDirectory(dir)
+  const unlock = tryLockDirectory(join(dir, lockName))
   if (unlock === undefined) {
     throw new OperatorError(`Another backup into ${dir} is under way: wait for its end`)
   }
@@ -68,12 +76,16 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   try {
     await removeLeftovers(dir)
     await askRoom(options)
-    return await makeStaged(options, staged, clock.now())
+    try {
+      const made = await makeStaged(options, staged, clock.now())
+      return { ...made, problem: await problemOfDirectory(dir) }
+    } finally {
+      await removeStaged(staged)
+    }
   } catch (error) {
     if (isFull(error)) throw full(dir, error)
     throw error
   } finally {
-    await removeStaged(staged)
     unlock()
   }
 }
@@ -82,7 +94,7 @@ async function makeStaged(
   options: BackupOptions,
   staged: string,
   madeAt: number,
-): Promise<MadeBackup> {
+): Promise<Omit<MadeBackup, 'problem'>> {
   const { dataDir, dir, onStage, signal, compress, passphrase, withKey, clock } = options
   const ofBytes = (await stat(databaseFile(dataDir))).size
   await copyDatabase(dataDir, staged, {
@@ -194,13 +206,13 @@ function archived(manifest: Manifest, files: readonly Source[]): TarFile[] {
 async function removeLeftovers(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     if (!name.startsWith('posthorn-') || !name.endsWith(partialSuffix)) continue
-    await rm(join(dir, name))
+    await removeOwnFile(join(dir, name))
   }
   await removeStaged(join(dir, stagedName))
 }
 
 async function removeStaged(staged: string): Promise<void> {
-  for (const file of [staged, ...filesBeside(staged)]) await rm(file, { force: true })
+  for (const file of [staged, ...filesBeside(staged)]) await removeOwnFile(file)
 }
 
 const spareBytes = 16 * 1_048_576

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { OperatorError } from '../errors/index.js'
 
 /** A backup in a directory, as far as its name and its first bytes tell. */
 export interface FoundBackup {
@@ -38,6 +39,7 @@ export async function findBackups(
 ): Promise<FoundBackup[]> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
+    if (error.code === 'ENOTDIR') throw new OperatorError(`${dir} is not a directory. Name one`)
     throw error
   })
   const found: FoundBackup[] = []
@@ -45,8 +47,9 @@ export async function findBackups(
     const madeAt = timeInName(name)
     if (madeAt === undefined || madeAt > upTo) continue
     const file = join(dir, name)
-    const { size } = await stat(file)
-    found.push({ file, madeAt, sizeBytes: size, encrypted: name.endsWith('.enc') })
+    const entry = await stat(file)
+    if (!entry.isFile()) continue
+    found.push({ file, madeAt, sizeBytes: entry.size, encrypted: name.endsWith('.enc') })
   }
   return found.sort((a, b) => b.madeAt - a.madeAt)
 }

@@ -18,7 +18,7 @@ export interface RestoreOptions extends UnpackOptions {
   /** Whether a database that is there may make way; it is kept beside. */
   replace: boolean
   /** What the file of the appliance key has, for a backup that was made without it. */
-  givenKey?: Buffer | undefined
+  givenKey?: { bytes: Buffer; file: string } | undefined
   clock: Clock
 }
 
@@ -68,11 +68,11 @@ async function prepare(
 ): Promise<Manifest> {
   const { to, givenKey } = options
   const keyFile = givenKey && join(scratch, 'given.key')
-  if (keyFile !== undefined) await writeFile(keyFile, givenKey ?? '', { mode: 0o600 })
+  if (keyFile !== undefined) await writeFile(keyFile, givenKey?.bytes ?? '', { mode: 0o600 })
   // A new machine has no key yet; the one that is there is kept if it belongs to the backup.
   const own = join(to, keyName)
   const given = keyFile ?? (existsSync(own) ? own : undefined)
-  const key = await checkUnpacked(scratch, manifest, given)
+  const key = await checkUnpacked(scratch, manifest, given, givenKey?.file)
   if (key === 'apart' || (!manifest.withKey && given === undefined)) {
     throw new OperatorError(
       'The backup was made without the appliance key: name the file that has it by --key',

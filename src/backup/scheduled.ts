@@ -5,6 +5,7 @@ import { type Clock, dayMs, systemClock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { type BackupResult, inProcess, type Order } from './apart.js'
+import { problemOfDirectory } from './directory.js'
 import { runHook } from './hook.js'
 import { makeBackup } from './make.js'
 import { keyName } from './manifest.js'
@@ -22,7 +23,10 @@ export interface ScheduledDeps {
   signal: AbortSignal
 }
 
-const off: JobResult = { summary: 'No backups are made: backup.dir is not set' }
+const off: JobResult = {
+  summary: 'Nothing was backed up, as backup.dir is not set',
+  notSetUp: true,
+}
 
 /** The job `backup`: makes one, removes those that have had their time, and runs the operator's command. */
 export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
@@ -41,9 +45,11 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   if (hook.length > 0) {
     await runHook(hook, made.file, { clock, signal, timeoutMs: hookTimeout, env: process.env })
   }
+  const problem = await problemOfDirectory(dir)
   return {
     summary: `${made.file} was made and checked${hook.length > 0 ? ', and the command of backup.hook has taken it' : ''}`,
     figures: { sizeBytes, tookMs, madeAt, removed: expired.length },
+    ...(problem && { problems: [`Of backup.dir: ${problem.found}. Mend it: '${problem.fix}'`] }),
   }
 }
 
@@ -51,7 +57,9 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
 export async function scheduledCheck(deps: ScheduledDeps): Promise<JobResult> {
   const { clock, config, dataDir, signal } = deps
   const { dir, passphraseFile, maxAge } = config.backup
-  if (dir === '') return off
+  if (dir === '') {
+    return { ...off, summary: 'There is no backup to check, as backup.dir is not set' }
+  }
   const [newest] = await findBackups(dir, clock.now())
   if (newest === undefined) throw new OperatorError(`There is no backup in ${dir}`)
   const { file, madeAt, sizeBytes } = newest

@@ -39,6 +39,8 @@ export async function checkUnpacked(
   dir: string,
   manifest: Manifest,
   keyFile: string | undefined,
+  /** What the operator calls that file. */
+  keyNamed = keyFile,
 ): Promise<Verified['key']> {
   if (!(await knowsSchema(manifest.schema))) {
     throw new OperatorError(
@@ -68,21 +70,26 @@ export async function checkUnpacked(
   if (found.schema !== manifest.schema || found.keyCheck !== (manifest.keyCheck ?? undefined)) {
     throw damaged('its database is not the one that its manifest describes')
   }
-  return checkKey(dir, manifest, keyFile)
+  return checkKey(dir, manifest, keyFile, keyNamed)
 }
 
-function checkKey(dir: string, manifest: Manifest, keyFile: string | undefined): Verified['key'] {
+function checkKey(
+  dir: string,
+  manifest: Manifest,
+  keyFile: string | undefined,
+  keyNamed: string | undefined,
+): Verified['key'] {
   const file = manifest.withKey ? join(dir, keyName) : keyFile
   if (file === undefined || !existsSync(file)) {
     if (manifest.withKey) throw damaged('its appliance key is missing')
     return 'apart'
   }
-  const key = openApplianceKey(file)
+  const key = openApplianceKey(file, manifest.withKey ? file : keyNamed)
   if (manifest.keyCheck !== null && keyCheckOf(key) !== manifest.keyCheck) {
     throw new OperatorError(
       manifest.withKey
         ? 'The appliance key in the backup does not belong to its database'
-        : `The appliance key ${file} does not belong to the database in the backup`,
+        : `The appliance key ${keyNamed} does not belong to the database in the backup`,
     )
   }
   return 'belongs'

@@ -1,3 +1,4 @@
+import { isTime } from '../clock/index.js'
 import {
   type Config,
   type JobName,
@@ -125,7 +126,7 @@ export function scheduleInWords(cron: string | null, zone: string): string {
 
 /** `3.4 s`, `12 min`, `2.5 h`; a dash while it is under way. */
 export function shownDuration(run: JobRun | undefined): string {
-  if (run?.endedAt == null) return '-'
+  if (run?.endedAt == null || !isTime(run.beganAt) || !isTime(run.endedAt)) return '-'
   const seconds = Math.max(0, run.endedAt - run.beganAt) / 1_000
   if (seconds < 60) return `${seconds.toFixed(1)} s`
   return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`

@@ -4,6 +4,8 @@ import { type JobRunRow, type Read, storedObject, storedTexts, type Tx } from '.
 export interface JobResult {
   /** One plain sentence. */
   summary: string
+  /** It had nothing to do, as a setting is missing, which the summary names. */
+  notSetUp?: true
   /** What the operator has to look at, a sentence each, with the command that mends it. */
   problems?: readonly string[]
   figures?: Readonly<Record<string, number>>

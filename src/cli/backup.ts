@@ -181,10 +181,15 @@ function progress(): (stage: BackupStage) => void {
  * without it can restore nothing alone. Both are said at the moment when something can still be
  * done about it.
  */
-async function sayMade({ json }: CommandPlace, { file, sizeBytes, tookMs, manifest }: MadeBackup) {
+async function sayMade(
+  { json }: CommandPlace,
+  { file, sizeBytes, tookMs, manifest, problem }: MadeBackup,
+) {
   const encrypted = (await readPublicHead(file)) !== undefined
-  if (json) return sayJson({ file, sizeBytes, tookMs, encrypted, ...manifest })
+  const problems = problem === undefined ? [] : [`${problem.found}: '${problem.fix}'`]
+  if (json) return sayJson({ file, sizeBytes, tookMs, encrypted, ...manifest, problems })
   say(`Made ${file}: ${shownBytes(sizeBytes)}, checked, in ${(tookMs / 1_000).toFixed(1)} s`)
+  for (const text of problems) remark(`warning: ${text}`)
   if (!manifest.withKey) {
     remark(
       'The appliance key is not in it: keep a copy of that apart, or nobody can use the backup',

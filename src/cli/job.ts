@@ -52,7 +52,8 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'run <name>',
-    about: 'run a job now, in the running appliance; status 1 when it is not done well',
+    about:
+      'run a job now, in the running appliance; status 1 when it is not done well, or not set up',
     options: [new Option('--no-wait', 'return when it has begun, or stands in line')],
     help: 'Example:\n  $ posthorn job run optimize',
     run: runRun,
@@ -76,6 +77,9 @@ async function runList(_options: unknown, command: Command): Promise<void> {
     ]),
     'No job',
   )
+  for (const { name, last } of jobs) {
+    if (last?.result === 'not set up') sayText(`\n${name}: ${last.summary ?? ''}`)
+  }
 }
 
 /** A job that has never run has no rows; it is still shown, with its schedule. */
@@ -145,7 +149,10 @@ function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {
     sayJson(runInJson(run))
     return
   }
-  const said = run.result === 'done' ? (run.summary ?? '') : `${name} ${run.result}: ${run.error}`
+  const said =
+    run.result === 'done'
+      ? (run.summary ?? '')
+      : `${name} ${run.result}: ${run.error ?? run.summary}`
   // What others' programs and servers said is among it.
   for (const line of [said, ...run.problems.map((problem) => `  ${problem}`)]) sayText(line)
 }

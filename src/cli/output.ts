@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { utcTime } from '../clock/index.js'
+import { isTime, utcTime } from '../clock/index.js'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -94,4 +94,6 @@ export function shownSoon(ms: number | null, now: number): string {
 
 const soonMs = 600_000
 
-export const jsonTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+/** Null also for a number that is no time. */
+export const jsonTime = (ms: number | null) =>
+  ms === null || !isTime(ms) ? null : new Date(ms).toISOString()

@@ -1,12 +1,19 @@
-import { mkdirSync, readFileSync, type Stats, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { existsSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { configFile, restoreScratch } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
-import { databaseName, type Manifest, manifestOf, restoreBackup } from '../backup/index.js'
+import {
+  databaseName,
+  type Manifest,
+  makeDirectory,
+  manifestOf,
+  openBackup,
+  restoreBackup,
+} from '../backup/index.js'
 import { systemClock } from '../clock/index.js'
 import { loadConfig } from '../config/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
 import { openingPassphrase, passphraseHelp } from './backup.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
@@ -55,16 +62,18 @@ unsubscribes, bounces.`,
 async function runRestore(given: string, options: RestoreOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const to = resolve(options.to ?? place.dataDir)
-  const database = statSync(join(to, databaseName), { throwIfNoEntry: false })
+  const there = join(to, databaseName)
+  // Also false where `to` is a file, which is refused below.
+  const database = existsSync(there) ? statSync(there) : undefined
   const passphrase = openingPassphrase(place, options.passphraseFile)
   if (options.dryRun || database !== undefined) {
     const manifest = options.dryRun ? await manifestOf(resolve(given), passphrase) : undefined
     if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
   }
   // Before it becomes another user: the file may be root's alone, and is open from then on.
-  const file = await open(resolve(given), 'r')
-  const givenKey = options.key === undefined ? undefined : readFileSync(resolve(options.key))
-  mkdirSync(to, { recursive: true, mode: 0o700 })
+  const file = await openBackup(resolve(given))
+  const givenKey = options.key === undefined ? undefined : readKey(resolve(options.key))
+  await makeDirectory(to)
   becomeOwner({ ...place, dataDir: to })
   const unlock = lockDataDir(to)
   try {
@@ -104,6 +113,16 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
     )
   } finally {
     unlock()
+  }
+}
+
+function readKey(file: string): { bytes: Buffer; file: string } {
+  try {
+    return { bytes: readFileSync(file), file }
+  } catch (cause) {
+    throw new OperatorError(`Cannot read the appliance key of --key: ${messageOf(cause)}`, {
+      cause,
+    })
   }
 }
 

@@ -60,9 +60,12 @@ export function isoDay(ms: number): string {
 
 let lastDay = { number: Number.NaN, text: '' }
 
-/** A time as people read it: `2026-11-21 04:51 UTC`. */
+/** A time as people read it: `2026-11-21 04:51 UTC`; `unknown` for a number that is no time. */
 export const utcTime = (ms: number) =>
-  `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  isTime(ms) ? `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'unknown'
+
+/** Of a damaged row, or one that another program wrote: `Date` throws for it (ECMA-262, time values). */
+export const isTime = (ms: number) => Math.abs(ms) <= 8.64e15
 
 /** `3 s`, `12 min`, `5 h`, `3 days`. */
 export function shownFor(ms: number): string {

@@ -35,19 +35,20 @@ export function createApplianceKeyFile(file: string): void {
   }
 }
 
-export function openApplianceKey(file: string): ApplianceKey {
+/** `named` is what messages call it, where that is not the file itself. */
+export function openApplianceKey(file: string, named = file): ApplianceKey {
   let master: Buffer
   try {
     master = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
   } catch (error) {
     throw new OperatorError(
-      `Cannot read the appliance key ${file}: ${messageOf(error)}. 'posthorn init' makes one; after a restore, put the old one back`,
+      `Cannot read the appliance key ${named}: ${messageOf(error)}. 'posthorn init' makes one; after a restore, put the old one back`,
       { status: exitStatus.misplaced },
     )
   }
   if (master.length !== 32) {
     throw new OperatorError(
-      `The appliance key ${file} is damaged: expected 32 bytes in base64. Put it back from a backup`,
+      `The appliance key ${named} is damaged: expected 32 bytes in base64. Put it back from a backup`,
       { status: exitStatus.misplaced },
     )
   }

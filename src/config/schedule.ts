@@ -59,12 +59,15 @@ function cronsOf(expression: string, zone: string): Cron[] {
 // A job's thread takes 0.2 s of a processor and 24 MB to start.
 const leastApartMs = 600_000
 const compared = 300
+// 29 February comes after 8 years at the latest; croner looks no further than the year 3000.
+const lookAheadMs = 8 * 366 * dayMs
 
 /** What is wrong with the expression for a job, as a part of a sentence; undefined when it is good. */
 export function faultOfCron(expression: string): string | undefined {
   try {
     const { next } = readSchedule(expression, 'UTC')
-    for (let i = 0, at = next(Date.UTC(2026, 0, 1)); i < compared; i++) {
+    const begin = Date.UTC(2026, 0, 1)
+    for (let i = 0, at = next(begin); i < compared && at < begin + lookAheadMs; i++) {
       const after = next(at)
       if (after - at < leastApartMs) return 'less than 10 minutes apart'
       at = after

@@ -1,3 +1,5 @@
+import { isTime } from '../clock/index.js'
+
 /** A moment as pages show it: how long ago or in how long, and exactly, for `<time>`. */
 export interface Moment {
   ago: string
@@ -13,6 +15,7 @@ const exact = new Intl.DateTimeFormat('en-GB', {
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 
 export function moment(timeMs: number, nowMs: number): Moment {
+  if (!isTime(timeMs)) return { ago: 'unknown', exact: 'unknown', iso: '' }
   return {
     ago: ago(timeMs, nowMs),
     exact: exact.format(timeMs),

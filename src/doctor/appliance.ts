@@ -1,4 +1,4 @@
-import { findBackups } from '../backup/index.js'
+import { findBackups, problemOfDirectory } from '../backup/index.js'
 import { readJobStandings } from '../calendar/index.js'
 import { type Clock, hourMs, utcTime } from '../clock/index.js'
 import { isSupported, runtimeInUse, wayToFixes } from '../config/index.js'
@@ -18,6 +18,11 @@ export async function checkRuntime({ clock }: { clock: Clock }): Promise<Finding
 }
 
 const GiB = 1024 ** 3
+const MiB = 1024 ** 2
+
+/** `12.3 GiB`, or `103 MiB` where that says more. */
+export const shownRoom = (bytes: number) =>
+  bytes < GiB ? `${Math.floor(bytes / MiB)} MiB` : `${(bytes / GiB).toFixed(1)} GiB`
 
 /** Room on the disk of the data directory. */
 export async function checkDisk(dataDir: string): Promise<Finding[]> {
@@ -30,7 +35,7 @@ export async function checkDisk(dataDir: string): Promise<Finding[]> {
  */
 export function judgeDisk(dataDir: string, { freeBytes, totalBytes }: DiskRoom): Finding {
   const of = findingsOf('disk', dataDir)
-  const found = `${(freeBytes / GiB).toFixed(1)} GiB of ${(totalBytes / GiB).toFixed(1)} GiB free`
+  const found = `${shownRoom(freeBytes)} of ${shownRoom(totalBytes)} free`
   const fix = `make room on the disk, or a larger one: 'df -h ${dataDir}', 'du -xh --max-depth=2 / | sort -h'`
   // A full disk stops acceptance; a tenth is a warning in time, and enough on a large disk anyway.
   if (freeBytes < 0.2 * GiB) return of.fail(found, fix)
@@ -46,11 +51,27 @@ export async function checkBackups({ config, clock }: DoctorDeps): Promise<Findi
     return [of.warn('no backups are made', 'set backup.dir, best a directory of another disk')]
   }
   const fix = "'posthorn job run backup', and look at its result: 'posthorn job show backup'"
+  const problem = await problemOfDirectory(dir)
+  const open = problem === undefined ? [] : [of.warn(problem.found, problem.fix)]
   const [newest] = await findBackups(dir, clock.now())
-  if (newest === undefined) return [of.fail('there is no backup yet', fix)]
+  if (newest === undefined) return [...open, of.fail('there is no backup yet', fix)]
   const ageMs = clock.now() - newest.madeAt
   const words = `the newest is ${Math.floor(ageMs / hourMs)} hours old`
-  return [ageMs > maxAge ? of.fail(words, fix) : of.ok(words)]
+  return [...open, ageMs > maxAge ? of.fail(words, fix) : of.ok(words)]
+}
+
+/** Whether anybody hears of what goes wrong. */
+export async function checkOperator({ config }: Pick<DoctorDeps, 'config'>): Promise<Finding[]> {
+  const { notify, command } = config.operator
+  const of = findingsOf('operator', notify || 'operator.notify')
+  if (notify !== '') return [of.ok('gets mail when something is wrong')]
+  if (command.length > 0) return [of.ok('not set; operator.command is told what is wrong')]
+  return [
+    of.warn(
+      'not set, so nobody is told when something is wrong',
+      "set operator.notify to your mail address, best of another provider, and try it: 'posthorn notice test'",
+    ),
+  ]
 }
 
 /** Whether periodic work is done: the last run of each job of the calendar, and whether the next one came. */

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors/index.js'
-import { checkBackups, checkDisk, checkJobs, checkRuntime } from './appliance.js'
+import { checkBackups, checkDisk, checkJobs, checkOperator, checkRuntime } from './appliance.js'
 import { checkBlocklists } from './blocklists.js'
 import { checkAcme, checkListenerCertificates, checkPublicCertificate } from './certificates.js'
 import { checkDmarcReports, checkTlsReports } from './dmarc-reports.js'
@@ -38,6 +38,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     runtime: () => checkRuntime(deps),
     disk: () => checkDisk(deps.dataDir),
     backup: () => checkBackups(deps),
+    operator: () => checkOperator(deps),
     blocklist: async () => checkBlocklists(deps, await sources),
   }
   const found = await Promise.all(
@@ -90,7 +91,7 @@ function bounded(
 }
 
 // These matter to an appliance whose mail stays inside, too.
-const localChecks = ['backup', 'clock', 'disk', 'report', 'jobs', 'runtime']
+const localChecks = ['backup', 'clock', 'disk', 'report', 'jobs', 'operator', 'runtime']
 
 /** In sandbox mode nothing leaves: what the world thinks is told, but is no failure yet. */
 function judgedForRoute({ config }: DoctorDeps, finding: Finding): Finding {

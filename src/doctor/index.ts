@@ -5,6 +5,7 @@
  * the doctor changes nothing.
  */
 
+export { shownRoom } from './appliance.js'
 export { tellBlocklists } from './blocklists.js'
 export { judgeDns } from './dns.js'
 export { examine } from './examine.js'

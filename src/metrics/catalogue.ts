@@ -191,7 +191,7 @@ export const catalogue = {
   },
   posthorn_job_runs_total: {
     type: 'counter',
-    help: 'Runs of jobs of the calendar, by result: done, failed, timed out, cut off',
+    help: 'Runs of jobs of the calendar, by result: done, not set up, failed, timed out, cut off',
     labels: ['name', 'result'],
   },
   posthorn_job_last_ok: {

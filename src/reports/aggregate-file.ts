@@ -48,7 +48,7 @@ function packedParts(raw: Buffer): Buffer[] {
 
 function unpacked(bytes: Buffer): Buffer[] {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
-    return [gunzipSync(bytes, { maxOutputLength: maxUnpackedBytes })]
+    return [gunzipped(bytes)]
   }
   if (bytes.length < 4 || bytes.readUInt32BE(0) !== zipMark) return [bytes]
   let left = maxUnpackedBytes
@@ -56,12 +56,24 @@ function unpacked(bytes: Buffer): Buffer[] {
     // By what the archive says; no more than that is unpacked, whatever it holds.
     filter({ originalSize }) {
       left -= originalSize
-      if (left < 0) throw new Error(`more than ${maxUnpackedBytes} bytes when it is unpacked`)
+      if (left < 0) throw tooLarge()
       return true
     },
   })
   return Object.values(files).map((file) => Buffer.from(file))
 }
+
+function gunzipped(bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxUnpackedBytes })
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === tooLargeCode
+    throw isTooLarge ? tooLarge() : error
+  }
+}
+
+const tooLargeCode = 'ERR_BUFFER_TOO_LARGE'
+const tooLarge = () => new Error('it is larger than 32 MiB when it is unpacked')
 
 const zipMark = 0x504b0304
 

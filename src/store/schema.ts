@@ -1401,7 +1401,7 @@ export interface JobRunRow {
   began_at: number
   /** Null while it is under way, and for one that ended with the process. */
   ended_at: number | null
-  result: 'running' | 'done' | 'failed' | 'timed out' | 'cut off'
+  result: 'running' | 'done' | 'not set up' | 'failed' | 'timed out' | 'cut off'
   /** One sentence. */
   summary: string | null
   /** JSON: an array of sentences. */

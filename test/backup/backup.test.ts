@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -196,7 +197,26 @@ t.test('the key is kept apart where that is asked for, and compared', async (t) 
   const other = /appliance key .+ does not belong to the database/
   await refused(other, 'backup', 'verify', made.file, '--key', foreign)
   await refused(/name the file that has it by --key/, 'restore', made.file, '--to', to)
-  await refused(other, 'restore', made.file, '--to', to, '--key', foreign)
+  await refused(
+    / key \/\S+\/foreign\.key does not belong/,
+    'restore',
+    made.file,
+    '--to',
+    to,
+    '--key',
+    foreign,
+  )
+  const empty = join(folder, 'empty.key')
+  writeFileSync(empty, '')
+  await refused(
+    / key \/\S+\/empty\.key is damaged/,
+    'restore',
+    made.file,
+    '--to',
+    to,
+    '--key',
+    empty,
+  )
   t.same(readdirSync(to), ['posthorn.lock'], 'what was unpacked is gone')
   // As one leaves it that is killed.
   mkdirSync(join(to, 'restore.partial'))
@@ -372,6 +392,57 @@ t.test('a damaged database is not backed up as if it were sound', async (t) => {
     made.filter((name) => !name.endsWith('.lock')),
     [],
   )
+})
+
+t.test('what stands in the way of a backup is said plainly', async (t) => {
+  const { folder, dir, to, backup, run, refused } = openPlace(t)
+  const { file } = await backup()
+  const notes = join(folder, 'notes')
+  writeFileSync(notes, '')
+  await refused(/notes is not a directory\. Choose a directory/, 'backup', notes)
+  await refused(/a part of that path is a file/, 'backup', join(notes, 'a', 'b'))
+  // mkdir's own `recursive` never ends there.
+  await refused(/The system makes no directory in \/proc\./, 'backup', '/proc/x/y')
+  await refused(/The system makes no file in \/proc\./, 'backup', '/proc')
+  await refused(/The system makes no directory in \/proc\./, 'restore', file, '--to', '/proc/x')
+  await refused(/notes is not a directory/, 'restore', file, '--to', notes)
+  await refused(/notes is not a directory/, 'backup', 'list', notes)
+  await refused(/backups is not a file\. Name a backup/, 'backup', 'verify', dir)
+  await refused(/backups is not a file\. Name a backup/, 'restore', dir, '--to', to)
+  await refused(/Cannot read the appliance key of --key/, 'restore', file, '--to', to, '--key', dir)
+  for (const name of ['.posthorn-backup.db', 'posthorn-20261122T021307045Z.tar.partial']) {
+    mkdirSync(join(dir, name))
+    await refused(/is a directory, and a backup needs that name.+Move it away/, 'backup', dir)
+    rmSync(join(dir, name), { recursive: true })
+  }
+  mkdirSync(join(dir, 'posthorn-20261122T021307045Z.tar'))
+  t.match(await run('backup', 'list', dir), { status: 0, stdout: /^MADE .+\n.+\n$/ })
+})
+
+t.test('a directory that everybody may write to is told, and a planted lock refused', async (t) => {
+  const { folder, data, dir, run, backup, refused } = openPlace(t)
+  await backup()
+  t.notMatch((await run('backup', dir)).stderr, /warning/)
+  chmodSync(dir, 0o777)
+  const warned = await run('backup', dir)
+  t.match(warned, {
+    status: 0,
+    stderr: /^warning: anybody .+ may remove .+'chmod o-w .+backups'$/m,
+  })
+  t.match(await backup(), { problems: [/^anybody /] })
+  chmodSync(dir, 0o1777)
+  t.notMatch((await run('backup', dir)).stderr, /warning/, 'only owners can remove theirs')
+
+  const lock = join(dir, '.posthorn-backup.lock')
+  for (const target of [join(folder, 'none'), join(data, 'posthorn.toml')]) {
+    rmSync(lock)
+    symlinkSync(target, lock)
+    await refused(/backup\.lock is a symlink, .+ remove it, and try again/, 'backup', dir)
+  }
+  t.notOk(existsSync(join(folder, 'none')), 'nothing is made where it leads')
+  rmSync(lock)
+  mkdirSync(lock)
+  await refused(/backup\.lock is not a file, /, 'backup', dir)
 })
 
 t.test('without room there is no backup, and no half of one', { skip: mayMount }, async (t) => {

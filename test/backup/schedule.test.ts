@@ -173,8 +173,9 @@ t.test('the jobs make, check, tell and remove; metrics and the doctor see it', a
     config: loadConfig({ env }),
   })
   const off = deps({})
-  t.match(await scheduledBackup(off), { summary: /backup\.dir is not set/ })
-  t.match(await scheduledCheck(off), { summary: /backup\.dir is not set/ })
+  const notSetUp = { summary: /backup\.dir is not set/, notSetUp: true }
+  t.match(await scheduledBackup(off), notSetUp)
+  t.match(await scheduledCheck(off), notSetUp)
   const doctor = async ({ config, clock }: { config: unknown; clock: unknown }) =>
     await checkBackups({ config, clock } as DoctorDeps)
   t.match(await doctor(off), [{ state: 'warn', found: 'no backups are made' }])
@@ -206,6 +207,12 @@ t.test('the jobs make, check, tell and remove; metrics and the doctor see it', a
   t.match(await doctor(on), [{ state: 'ok', found: 'the newest is 0 hours old' }])
   t.notMatch((await metrics.expose?.())?.text, /^posthorn_backup_newest_bytes 0$/m)
   rmSync(future)
+  chmodSync(dir, 0o777)
+  const openTo = { problems: [/^Of backup\.dir: anybody .+ replace .+'chmod o-w \S+'$/] }
+  t.match(await scheduledBackup(on), openTo)
+  t.match(await doctor(on), [{ state: 'warn', fix: `chmod o-w ${dir}` }, { state: 'ok' }])
+  chmodSync(dir, 0o700)
+  t.notOk((await scheduledBackup(on)).problems)
   const names = readdirSync(dir).filter((name) => !name.startsWith('.'))
   t.match(names, [/^posthorn-20\d+T\d+Z\.tar\.gz\.enc$/, 'posthorn-notes.txt'])
   const file = join(dir, names[0] ?? '')

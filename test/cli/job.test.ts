@@ -1,5 +1,7 @@
+import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
 import { scheduleInWords } from '../../src/calendar/index.js'
+import { databaseFile } from '../../src/store/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openPlace } from './place.js'
 import { runCli } from './run.js'
@@ -42,6 +44,33 @@ t.test('what a command said plays with no terminal', async (t) => {
   const run = await runCli(['job', 'run', 'backup', '--data', dataDir], { env })
   t.equal(run.status, 1)
   t.match(run.stdout, /ended with status 3: \\u001b\[31mred$/m)
+})
+
+const why = 'Nothing was backed up, as backup.dir is not set'
+
+t.test('a backup without backup.dir is not said to be done', async (t) => {
+  const { dataDir } = await startPosthorn(t)
+  const run = await runCli(['job', 'run', 'backup', '--data', dataDir])
+  t.same([run.status, run.stdout], [1, `backup not set up: ${why}\n`], run.stderr)
+  const { stdout } = await runCli(['job', 'list', '--data', dataDir])
+  t.match(stdout, /^backup .+ UTC +not set up +\d/m)
+  t.match(stdout, `\nbackup: ${why}\n`)
+  const shown = await runCli(['job', 'show', 'backup', '--data', dataDir, '--json'])
+  t.match(JSON.parse(shown.stdout), { last: { result: 'not set up', summary: why, error: null } })
+})
+
+t.test('a run whose times cannot be read is shown, with times that are unknown', async (t) => {
+  const { data, run, json } = await openPlace(t)
+  const db = new BetterSqlite3(databaseFile(data))
+  db.exec(`insert into job_runs
+    (name, due_at, began_at, ended_at, result, summary, problems, figures, error)
+    values ('optimize', 9e15, 9e15, 9e15 + 1, 'done', 'Fine', '[]', '{}', null)`)
+  db.close()
+  const list = await run('job', 'list')
+  t.match(list, { status: 0, stdout: /^optimize .+ UTC +unknown +done +- +\d/m }, list.stderr)
+  const shown = await run('job', 'show', 'optimize')
+  t.match(shown, { status: 0, stdout: /^unknown +unknown +- +done +Fine$/m }, shown.stderr)
+  t.match(await json('job', 'show', 'optimize'), { runs: [{ beganAt: null, result: 'done' }] })
 })
 
 t.test('what cannot be run is refused in words', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { jobCatalogue, jobNames, readSchedule } from '../../src/config/index.js'
+import { faultOfCron } from '../../src/config/schedule.js'
 
 const at = (time: string) => Date.parse(time)
 const times = (expression: string, zone: string, from: string, count: number) => {
@@ -33,6 +34,13 @@ t.test('a job of a time that comes twice runs once that day, at the first', asyn
   for (let now = at('2026-10-25T00:30Z'); now < at('2026-10-26T01:30Z'); now += 600_000) {
     t.equal(schedule.next(now), at('2026-10-26T01:30Z'), 'whenever the calendar asks')
   }
+})
+
+t.test('a date that comes only in some years is due, one that never comes is not', async (t) => {
+  t.equal(faultOfCron('0 0 29 2 *'), undefined)
+  t.same(times('0 0 29 2 *', 'UTC', '2096-03-01T00:00Z', 1), ['2104-02-29T00:00'])
+  t.match(faultOfCron('0 0 30 2 *'), /is never due/)
+  t.match(faultOfCron('*/5 0 29 2 *'), /less than 10 minutes apart/)
 })
 
 t.test('a job of every half hour runs on evenly over both changes', async (t) => {

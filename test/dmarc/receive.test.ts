@@ -202,7 +202,12 @@ t.test('hostile and broken reports cost little and are left to the operator', as
   t.equal(counted.get('posthorn_reports_total aggregate unreadable'), Object.keys(cases).length)
   const kept = await store.read.selectFrom('operator_mails').select('subject').execute()
   t.equal(kept.length, Object.keys(cases).length)
-  t.match(kept[0]?.subject, /^No aggregate report that can be read: /)
+  const tooLarge =
+    'No aggregate report that can be read: it is larger than 32 MiB when it is unpacked'
+  t.same(
+    kept.slice(0, 2).map(({ subject }) => subject),
+    [tooLarge, tooLarge],
+  )
 
   const old = google.replaceAll('17951328', '17801328').replaceAll('17952191', '17802191')
   await bring(mailWith(Buffer.from(old), of))

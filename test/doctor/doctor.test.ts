@@ -2,8 +2,8 @@ import { createServer } from 'node:tls'
 import t from 'tap'
 import { beginRun, endRun, keepHandled } from '../../src/calendar/index.js'
 import { systemClock } from '../../src/clock/index.js'
-import { jobCatalogue, readSchedule } from '../../src/config/index.js'
-import { judgeDisk } from '../../src/doctor/appliance.js'
+import { jobCatalogue, loadConfig, readSchedule } from '../../src/config/index.js'
+import { checkOperator, judgeDisk } from '../../src/doctor/appliance.js'
 import { FakeClock } from '../support/clock.js'
 import { doctorRig } from '../support/doctor.js'
 import { testCertificates } from '../support/tls.js'
@@ -13,11 +13,11 @@ t.test('a healthy appliance is told so, check by check', async (t) => {
   const found = (await examine()).filter(({ check }) => !['disk', 'runtime'].includes(check))
   t.same(
     found.filter(({ state }) => state !== 'ok').map(({ check }) => check),
-    ['public-url', 'certificate', 'backup'],
-    'but for the address of links, STARTTLS and backups, which are not set up',
+    ['public-url', 'certificate', 'backup', 'operator'],
+    'but for the address of links, STARTTLS, backups and the operator, which are not set up',
   )
   const checks =
-    'backup blocklist certificate clock dkim dmarc dns helo jobs listener outbound-port ptr public-url report return-path spf tls-reports'
+    'backup blocklist certificate clock dkim dmarc dns helo jobs listener operator outbound-port ptr public-url report return-path spf tls-reports'
   t.same([...new Set(found.map(({ check }) => check))].sort(), checks.split(' '))
   t.ok(
     found.every(({ state, fix }) => (state === 'ok') === (fix === '')),
@@ -349,6 +349,17 @@ t.test('a bounce and a complaint to its own listener', async (t) => {
   t.match(await look('report', 'a bounce'), [{ state: 'fail', found: /^refused at 127\.0\.0\.1/ }])
 })
 
+t.test('that nobody is told is said with the setting', async (t) => {
+  const ask = (env: Record<string, string>) => checkOperator({ config: loadConfig({ env }) })
+  t.match(await ask({}), [
+    { state: 'warn', found: /nobody is told/, fix: /^set operator\.notify / },
+  ])
+  t.match(await ask({ POSTHORN_OPERATOR_NOTIFY: 'me@example.net' }), [
+    { subject: 'me@example.net', state: 'ok', fix: '' },
+  ])
+  t.match(await ask({ POSTHORN_OPERATOR_COMMAND: '/usr/bin/page' }), [{ state: 'ok' }])
+})
+
 t.test('room on the disk', (t) => {
   const GiB = 1024 ** 3
   for (const [free, total, state] of [
@@ -360,6 +371,8 @@ t.test('room on the disk', (t) => {
     const found = judgeDisk('/var', { freeBytes: free * GiB, totalBytes: total * GiB })
     t.equal(found.state, state, `${free} of ${total} GiB`)
   }
+  const small = judgeDisk('/var', { freeBytes: 0.02 * GiB, totalBytes: 0.1 * GiB })
+  t.equal(small.found, '20 MiB of 102 MiB free')
   t.end()
 })
 

@@ -23,7 +23,7 @@ export function jobPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   })
 }
 
-const runTones = { done: 'good', running: 'none' } as const
+const runTones = { done: 'good', running: 'none', 'not set up': 'none' } as const
 const toneOf = (result: JobRun['result']) =>
   result in runTones ? runTones[result as keyof typeof runTones] : 'bad'
 
