@@ -1,3 +1,4 @@
+// Thorough: processes that are killed while runs go on.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,3 +1,4 @@
+// Thorough: whole appliances, each with an authority that looks at a dozen names.
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import { heldNames } from '../../src/certificates/held.js'

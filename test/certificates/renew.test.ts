@@ -1,3 +1,4 @@
+// Thorough: whole appliances, each with an authority and a clock that moves.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,3 +1,4 @@
+// Thorough: every operation of the document is asked for, and its answer held against it; other tests of the contract do so for theirs.
 // Issue 'The transactional contract' 10: the OpenAPI document is what the appliance does.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t, { type Test } from 'tap'

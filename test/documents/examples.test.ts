@@ -1,3 +1,4 @@
+// Thorough: a command line is started for each command that the documents show.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'

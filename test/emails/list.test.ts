@@ -185,7 +185,7 @@ t.test('campaigns and templates are found by their mails, and on the command lin
   const more = cli('email', 'list', '--account', 'Test', '--limit', '1')
   t.match(more.stderr, 'There are more')
   const wrong = cli('email', 'list', '--account', 'Test', '--status', 'gone')
-  t.match(wrong.stderr, /It is one or more of queued/)
+  t.match(wrong.stderr, /It must be\s+one or more of queued/)
   t.equal(wrong.status, 2)
 })
 

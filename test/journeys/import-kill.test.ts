@@ -1,3 +1,4 @@
+// Thorough: a whole appliance that is killed while it imports.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -64,7 +64,10 @@ t.test(
     const id = await idOf(started, ceo)
     await addPasskey(started, id)
     t.equal((await rowOf(started, ceo)).proved_at, null)
-    await t.rejects(setOperator(started.people, id, true), /not sure that ceo@bigcorp\.test is who/)
+    await t.rejects(
+      setOperator(started.people, id, true),
+      /not certain that ceo@bigcorp\.test is the person/,
+    )
 
     const { shown, mailed } = await good.ask(ceo)
     const byShown = await good.browser.get(shown)

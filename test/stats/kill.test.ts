@@ -1,3 +1,4 @@
+// Thorough: processes that are killed while they bring figures forward.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'

@@ -1,3 +1,4 @@
+// Thorough: a whole appliance, and clients that send all that its bounds allow.
 import { readdirSync } from 'node:fs'
 import t from 'tap'
 import { Talk } from '../sandbox/talk.js'

@@ -155,7 +155,7 @@ const rows: [string, string, RegExp, { from?: string; to?: string[]; mail?: stri
   [
     'the same twice',
     `${head}X-Posthorn-Type: transactional\r\nX-Posthorn-Type: marketing\r\n\r\nx`,
-    /^550 5\.6\.0 X-Posthorn-Type is there twice/,
+    /^550 5\.6\.0 X-Posthorn-Type is given twice/,
   ],
   [
     'another type',
@@ -176,12 +176,12 @@ const rows: [string, string, RegExp, { from?: string; to?: string[]; mail?: stri
   [
     'variables without a template',
     `${head}X-Posthorn-Variables: {}\r\n\r\nx`,
-    /^550 5\.6\.0 X-Posthorn-Variables goes/,
+    /^550 5\.6\.0 X-Posthorn-Variables needs/,
   ],
   [
     'a topic on transactional mail',
     `${head}X-Posthorn-Topic: 0190a000-0000-7000-8000-000000000000\r\n\r\nx`,
-    /^550 5\.6\.0 X-Posthorn-Topic goes/,
+    /^550 5\.6\.0 X-Posthorn-Topic is only for/,
   ],
   [
     'marketing of text alone',
