@@ -13,7 +13,9 @@ t.test('each job of the catalogue runs in an appliance and says what it did', as
     const socket = connect(controlSocket(dataDir))
     socket.write(`${JSON.stringify({ runJob: name, wait: true })}\n`)
     const { job } = JSON.parse(await text(socket))
-    t.match(job, { kind: 'ended', run: { name, result: 'done', error: null } }, name)
+    // No backup.dir is set here.
+    const result = name === 'backup' || name === 'backup-check' ? 'not set up' : 'done'
+    t.match(job, { kind: 'ended', run: { name, result, error: null } }, name)
     t.match(job.run?.summary, /^\S+ .*\S$/, `${name}: ${job.run?.summary}`)
   }
 })
