@@ -3,7 +3,7 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
-import { messageOf, OperatorError } from '../errors/index.js'
+import { messageOf, OperatorError, systemCode } from '../errors/index.js'
 import { decrypt, encrypt, headRoom, type PublicHead, readEncryptedHead } from './cipher.js'
 
 export interface Wrapping {
@@ -139,7 +139,7 @@ async function* through(
   try {
     for await (const chunk of stream) yield chunk
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const code = systemCode(error)
     if (!/^Z_/.test(code)) throw error
     throw new OperatorError(`The backup is damaged: it cannot be unpacked (${messageOf(error)})`)
   } finally {

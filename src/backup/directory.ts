@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, lstatSync, openSync } from 'node:fs'
 import { lstat, mkdir, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { OperatorError } from '../errors/index.js'
+import { OperatorError, systemCode } from '../errors/index.js'
 import { tryLockFile } from '../store/index.js'
 
 /**
@@ -12,7 +12,7 @@ export async function makeDirectory(dir: string): Promise<void> {
   try {
     await mkdir(dir, { mode: 0o700 })
   } catch (error) {
-    const code = codeOf(error)
+    const code = systemCode(error)
     if (code === 'EEXIST') return await refuseOther(dir)
     if (code === 'ENOTDIR') {
       throw new OperatorError(
@@ -65,7 +65,7 @@ function makeLockFile(file: string): void {
   try {
     closeSync(openSync(file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600))
   } catch (error) {
-    const code = codeOf(error)
+    const code = systemCode(error)
     if (code === 'ENOENT') {
       throw new OperatorError(
         `The system makes no file in ${dirname(file)}. Choose a directory on a disk`,
@@ -80,7 +80,7 @@ function makeLockFile(file: string): void {
 /** Removes a file of ours, if it is there. */
 export async function removeOwnFile(file: string): Promise<void> {
   const found = await lstat(file).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (systemCode(error) === 'ENOENT') return undefined
     throw error
   })
   if (found?.isDirectory()) {
@@ -112,6 +112,3 @@ export async function problemOfDirectory(dir: string): Promise<DirectoryProblem 
     fix: `chmod o-w ${dir}`,
   }
 }
-
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''

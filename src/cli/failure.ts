@@ -1,4 +1,4 @@
-import { ApiError, exitStatus, messageOf, OperatorError } from '../errors/index.js'
+import { ApiError, exitStatus, messageOf, OperatorError, systemCode } from '../errors/index.js'
 import { databaseTrouble } from '../store/index.js'
 import { styled, visibleLines } from './output.js'
 import { userInRootsPlace } from './place.js'
@@ -56,7 +56,7 @@ function failureOf(error: unknown): Failure {
   }
   const advice = adviceFor(error)
   // From the operating system or SQLite: their sentence says it best.
-  if (advice !== undefined) return { code: codeOf(error), message: messageOf(error), advice }
+  if (advice !== undefined) return { code: systemCode(error), message: messageOf(error), advice }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return { code: 'fault', message: stack }
 }
@@ -69,7 +69,7 @@ function nameOf(error: OperatorError | ApiError): string {
   if (error instanceof ApiError) return error.code
   if (error.code !== undefined) return error.code
   if (error.cause instanceof ApiError) return error.cause.code
-  if (adviceFor(error.cause) !== undefined) return codeOf(error.cause)
+  if (adviceFor(error.cause) !== undefined) return systemCode(error.cause)
   const name = Object.entries(exitStatus).find(([, status]) => status === error.status)?.[0]
   return name === undefined || name === 'failed' ? 'refused' : name
 }
@@ -81,9 +81,6 @@ export function statusOf(error: unknown): number {
   return error instanceof OperatorError ? error.status : exitStatus.failed
 }
 
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
-
 function whoMay(): string {
   const user = userInRootsPlace()
   if (user === undefined) return 'Run it as root or as the user that the data directory belongs to'
@@ -92,7 +89,7 @@ function whoMay(): string {
 
 /** Undefined for what neither the operating system nor SQLite has said. */
 function adviceFor(error: unknown): string | undefined {
-  const code = codeOf(error)
+  const code = systemCode(error)
   const trouble = databaseTrouble(error)
   switch (trouble ?? code) {
     case 'EACCES':

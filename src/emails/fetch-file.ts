@@ -2,7 +2,7 @@ import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import type { Clock } from '../clock/index.js'
-import { ApiError } from '../errors/index.js'
+import { ApiError, systemCode } from '../errors/index.js'
 import {
   type GuardDeps,
   guardedLookup,
@@ -120,7 +120,7 @@ async function get(
     if (signal.aborted) return { failed: `${host} took too long` }
     // What our resolver sees inside the network is not the client's to know.
     if (error instanceof Refused) return { failed: `${host} is not at a public address over https` }
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const code = systemCode(error)
     const why = code === '' ? '' : ` (${code})`
     if (untrusted.test(code)) {
       return { failed: `the certificate of ${host} is not trusted, or is not for that name${why}` }

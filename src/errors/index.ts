@@ -111,6 +111,10 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** The code of an error of Node or the system, such as `ENOENT`; empty where it has none. */
+export const systemCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
 const internal = 'Internal error: '
 
 /** Why something waits that met a fault of ours, for the operator. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
-import { ApiError } from '../errors/index.js'
+import { ApiError, systemCode } from '../errors/index.js'
 
 /** Whether a body is gzipped; throws a 415 for any other coding (RFC 9110 §15.5.16). */
 export function isGzipped(contentEncoding: string | undefined): boolean {
@@ -65,7 +65,7 @@ const gunzipped = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip)
 
 function inflateFault(error: unknown, limitBytes: number): unknown {
   if (error instanceof ApiError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = systemCode(error)
   if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(limitBytes)
   if (!code.startsWith('Z_')) return error
   return new ApiError('validation_error', 'The body is not valid gzip')
