@@ -95,7 +95,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   const program = makeProgram(flags)
   const words = wordsOf(args)
   try {
-    if (!flags.help) requireFitSystem(words[0])
+    if (!flags.help && !flags.version) requireFitSystem(words[0])
     for (const load of named(words[0], flags.help)) (await load())(program)
     arrange(program, commandGroups)
     await program.parseAsync(helpAsOption(program, args), { from: 'user' })

@@ -65,8 +65,9 @@ export function flagsOf(args: readonly string[]) {
     json: flags.has('--json'),
     quiet: flags.has('--quiet') || flags.has('-q'),
     color: !flags.has('--no-color'),
-    /** Commander answers that by itself. */
-    help: ['-h', '--help', '-V', '--version'].some((flag) => flags.has(flag)),
+    // Commander answers these two by itself.
+    help: flags.has('-h') || flags.has('--help'),
+    version: flags.has('-V') || flags.has('--version'),
   }
 }
 

@@ -170,8 +170,8 @@ t.test('hostile and broken reports cost little and are left to the operator', as
     (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`,
   ).join('')
   const cases: Record<string, Buffer> = {
-    'a gzip bomb': gzipSync(Buffer.alloc(200_000_000, ' ')),
-    'a ZIP bomb': zipped(Buffer.alloc(100_000_000, '<')),
+    'a gzip bomb': gzipSync(Buffer.alloc(80_000_000, ' ')),
+    'a ZIP bomb': zipped(Buffer.alloc(40_000_000, '<')),
     'a ZIP that lies about its size': lies,
     'a ZIP that is cut': zipped(Buffer.from(google)).subarray(0, 300),
     'a gzip that is cut': gzipSync(google).subarray(0, 200),

@@ -8,7 +8,7 @@ import { makeTempDir } from '../support/store.js'
 import { thoroughly } from '../support/thorough.js'
 
 // 100 of them take four minutes: POSTHORN_TEST_KILLS=100 node dist/test/journeys/kill.test.js
-const kills = Number(process.env.POSTHORN_TEST_KILLS ?? thoroughly(2, 6))
+const kills = Number(process.env.POSTHORN_TEST_KILLS ?? thoroughly(1, 6))
 const threads = 2
 const connections = 20
 const domains = 8
