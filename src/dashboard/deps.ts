@@ -5,6 +5,7 @@ import type { EmailPageDeps } from './emails/deps.js'
 import type { OperatorPageDeps } from './operator/deps.js'
 import type { OverviewPageDeps } from './overview/deps.js'
 
+/** What all pages together need; `app` puts it together. */
 export interface DashboardDeps extends DomainPageDeps {
   /** `webhooks.allow`: where webhooks may go beside public addresses. */
   webhookTargets: readonly string[]

@@ -14,6 +14,7 @@ const exact = new Intl.DateTimeFormat('en-GB', {
 })
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 
+/** A time in ms since 1970 as pages show it, by `nowMs`; 'unknown' for what is no time. */
 export function moment(timeMs: number, nowMs: number): Moment {
   if (!isTime(timeMs)) return { ago: 'unknown', exact: 'unknown', iso: '' }
   return {
@@ -24,6 +25,7 @@ export function moment(timeMs: number, nowMs: number): Moment {
 }
 
 function ago(timeMs: number, nowMs: number): string {
+  // Up to a second ahead counts as now: it was written after the page had taken its own time.
   if (timeMs >= nowMs + 1_000) return ahead(timeMs, Math.ceil((timeMs - nowMs) / 1_000))
   const seconds = Math.max(0, Math.floor((nowMs - timeMs) / 1000))
   if (seconds < 10) return 'just now'
@@ -34,6 +36,9 @@ function ago(timeMs: number, nowMs: number): string {
   return day.format(timeMs)
 }
 
+/**
+ * How long until a time. Minutes are rounded up: who waits as long as told does not come too early.
+ */
 function ahead(timeMs: number, seconds: number): string {
   if (seconds < 60) return `in ${seconds} s`
   if (seconds < 3_600) return `in ${Math.ceil(seconds / 60)} min`
@@ -42,10 +47,12 @@ function ahead(timeMs: number, seconds: number): string {
   return day.format(timeMs)
 }
 
+/** `1 mail`, `1,200 mails`, and what follows. For nouns whose plural ends in s. */
 export function plural(count: number, noun: string, rest = ''): string {
   return `${count.toLocaleString('en-GB')} ${noun}${count === 1 ? '' : 's'}${rest}`
 }
 
+/** A size in units of 1,000, as file managers and mail programs show it: `512 bytes`, `1.2 MB`. */
 export function fileSize(bytes: number): string {
   if (bytes < 1_000) return plural(bytes, 'byte')
   let [value, unit] = [bytes / 1_000, 'kB']
@@ -54,6 +61,7 @@ export function fileSize(bytes: number): string {
     value /= 1_000
     unit = larger
   }
+  // One decimal below ten: 9.95 would be rounded to '10.0'.
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${unit}`
 }
 

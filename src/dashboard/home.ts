@@ -89,6 +89,7 @@ async function backupFacts({ backupDir, clock }: HomeDeps): Promise<HomeView['fa
 const counted = (mails: number) =>
   mails > mostCounted ? `more than ${plural(mostCounted, 'mail')}` : plural(mails, 'mail')
 
+/** How many deliveries wait, or are held; it counts no further than one above `mostCounted`. */
 async function countQueued(read: Read, held = false): Promise<number> {
   const some = read
     .selectFrom('queue')

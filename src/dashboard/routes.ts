@@ -22,7 +22,7 @@ import { teamPages } from './team/routes.js'
 import { templatePages } from './templates/routes.js'
 import { webhookPages } from './webhooks/routes.js'
 
-/** Those that the build makes; without it pages do without. */
+/** The scripts that the build makes. Pages work without them too. */
 const scripts = ['posthorn.js', 'editor.js']
 
 /** Adds the front page, the static files, the pages of who is logged in and, in sandbox mode, the inbox; tells which. */
@@ -37,6 +37,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   domainPages(shell.account, deps)
   keyPages(shell.account, deps)
   webhookPages(shell.account, { ...deps, allow: deps.webhookTargets })
+  // The appliance always gives these; tests of other pages leave them out.
   if (deps.mail !== undefined) {
     overviewPages(shell.account, deps.mail)
     emailPages(shell.account, deps.mail)
@@ -52,6 +53,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   teamPages(shell.account, deps)
   auditPages(shell, deps)
   referencePages(shell.open, pages, { ...deps, people: peopleOf(deps.people) })
+  // Without a log-in: it is there in sandbox mode alone, where mail is nobody's.
   if (deps.sandbox) sandboxRoutes(shell.open, pages, { ...deps, allow: deps.webhookTargets })
   return shell.added
 }

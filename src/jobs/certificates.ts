@@ -2,6 +2,9 @@ import { runPeriodic } from '../app/periodic.js'
 import { renewCertificates } from '../certificates/index.js'
 import { tellCertificates } from '../doctor/index.js'
 
+// Gets and renews the certificates of `[tls] acme`, then looks at all certificates, also at the
+// operator's own files. In this order, so that the operator is not warned of one that was just
+// renewed.
 await runPeriodic('certificates', async (deps) => {
   const { issued, failed, removed } = await renewCertificates({ ...deps, random: Math.random })
   const { looked, told, soonestDays } = await tellCertificates(deps)

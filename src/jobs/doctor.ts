@@ -1,6 +1,8 @@
 import { runPeriodic } from '../app/periodic.js'
 import { tellFindings } from '../doctor/index.js'
 
+// What `posthorn doctor` would say, found out each night: failures become notices, and those that
+// are mended are settled.
 await runPeriodic('doctor', async (deps) => {
   const { ok, warnings, failures, unchecked } = await tellFindings({ ...deps, random: Math.random })
   const summary = `${ok} findings are good, ${warnings} are to look at, ${failures} to fix, ${unchecked} could not be checked`

@@ -1,6 +1,8 @@
 import { runPeriodic } from '../app/periodic.js'
 import { checkDomainsAgain, recordSettings } from '../domains/index.js'
 
+// Looks whether the records of verified domains are still published: mail without them is refused
+// or goes to the spam folder, and nobody would tell us.
 await runPeriodic('domain-checks', async ({ config, ...deps }) => {
   const settings = recordSettings(config)
   const { checked, unanswered, broken } = await checkDomainsAgain({ ...deps, settings })

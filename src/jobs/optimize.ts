@@ -1,8 +1,9 @@
 import { runPeriodic } from '../app/periodic.js'
 import { giveBackPages } from '../store/index.js'
 
-// Only pages: it takes no statistics (PRAGMA optimize, ANALYZE). All plans were made and measured without them,
-// and at night, when the queue is all but empty, they would call it tiny, which misleads the planner by day.
+// Only gives pages back. It takes no statistics (PRAGMA optimize, ANALYZE): all query plans were
+// made and measured without them, and at night, when the queue is nearly empty, statistics would
+// call it tiny and so mislead the planner by day.
 await runPeriodic('optimize', async ({ store, signal }) => {
   const { before, after } = await giveBackPages(store, signal)
   const givenBackBytes = (before.total - after.total) * before.bytesEach

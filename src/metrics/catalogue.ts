@@ -13,10 +13,16 @@ export interface Definition {
 }
 
 const classLabel = ['class'] as const
+// Bounds of all histograms of time: a commit on an SSD takes about a millisecond, a slow disk or a
+// busy turn tenths of a second, and above ten seconds something is broken anyway.
 const seconds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ] as const
 
+/**
+ * `help` is what Prometheus shows. A label's values are a fixed set, or bounded by `most`: each new
+ * value is a series that Prometheus keeps for as long as its data.
+ */
 export const catalogue = {
   posthorn_queue_deliveries: {
     type: 'gauge',
@@ -279,11 +285,18 @@ export const catalogue = {
   },
 } as const satisfies Record<string, Definition>
 
+/** What a `Meter` takes: a name that is not in the catalogue does not compile. */
 export type MetricName = keyof typeof catalogue
+/** In the order in which `/metrics` shows them. */
 export const metricNames = Object.keys(catalogue) as MetricName[]
+/** The names of one type, so that a counter cannot be set and a gauge not be counted up. */
 export type NameOf<T extends Definition['type']> = {
   [N in MetricName]: (typeof catalogue)[N]['type'] extends T ? N : never
 }[MetricName]
+/**
+ * The labels that a metric has, all of them: one that is missing is a mistake that the compiler
+ * finds.
+ */
 export type LabelsOf<N extends MetricName> = Readonly<
   Record<(typeof catalogue)[N]['labels'][number], string>
 >

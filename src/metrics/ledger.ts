@@ -7,6 +7,7 @@ export interface Ledger {
   add(source: string, snapshot: Snapshot): void
   /** The thread is gone: its gauges say nothing any more. */
   forget(source: string): void
+  /** How a metric stands now, one entry a line of Prometheus's text. */
   series(name: string): Series[]
   definition(name: string): Definition
 }
@@ -18,11 +19,17 @@ export interface Series {
   value: number
 }
 
+/**
+ * An empty ledger, which belongs to the main thread; the threads' snapshots are added as they come.
+ * Counters and histograms only ever rise, as Prometheus wants of a process: a thread that starts
+ * anew goes on from the sums.
+ */
 export function makeLedger(): Ledger {
   const counts = new Map<string, Map<string, number>>()
   const histograms = new Map<string, Map<string, Distribution>>()
   const gauges = new Map<string, Snapshot['gauges']>()
 
+  // A gauge that several threads set is the sum of what each of them said last.
   const gaugesOf = (name: string) => {
     const sums = new Map<string, number>()
     for (const snapshot of gauges.values()) {
@@ -42,6 +49,7 @@ export function makeLedger(): Ledger {
       }
       for (const [name, key, more] of flat(snapshot.histograms)) {
         const series = within(histograms, name)
+        // Copied, not kept: the snapshot's own arrays stay as the thread sent them.
         const known = series.get(key) ?? { counts: more.counts.map(() => 0), sum: 0 }
         known.counts = known.counts.map((count, at) => count + (more.counts[at] ?? 0))
         known.sum += more.sum
@@ -89,17 +97,20 @@ function linesOf(
   ]
 }
 
+/** The labels by name: a series' key is their values in the catalogue's order. */
 function labelsOf({ labels }: Definition, key: string): Record<string, string> {
   const values = key.split(separator)
   return Object.fromEntries(labels.map((label, at) => [label, values[at] ?? '']))
 }
 
+/** Every series of every metric: metric, key, value. */
 function* flat<T>(all: Record<string, Record<string, T>>): Generator<[string, string, T]> {
   for (const [name, series] of Object.entries(all)) {
     for (const [key, value] of Object.entries(series)) yield [name, key, value]
   }
 }
 
+/** The series of a metric, begun if there are none. */
 function within<T>(all: Map<string, Map<string, T>>, name: string): Map<string, T> {
   const series = all.get(name) ?? new Map<string, T>()
   all.set(name, series)

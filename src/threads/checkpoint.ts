@@ -4,9 +4,12 @@ import { joinBacklog, startCensus } from '../deliveries/index.js'
 import { startRecipientIndex } from '../emails/index.js'
 import { startRollUp } from '../stats/index.js'
 
+// What takes tenths of a second again and again and may make nobody wait: copying the write-ahead
+// log into the database, counting the queue, entering mails by their recipients, bringing the
+// figures forward.
 const start = async ({ data, store, clock, log, meter }: ThreadContext): Promise<ThreadWork> => {
   const copying = keepLogCopied({ store, clock, log })
-  // Also something that takes tenths of a second, which nobody may wait for.
+  // The other three are here for the same reason: each takes tenths of a second.
   const census = startCensus({ store, clock, log, meter, backlog: joinBacklog(data.backlog) })
   const recipients = startRecipientIndex({ store, clock, log })
   const figures = startRollUp({ store, clock, log })

@@ -7,6 +7,8 @@ import { dayMs } from '../clock/index.js'
 import { makeReturnPaths } from '../deliveries/index.js'
 import { openInbound } from '../inbound/index.js'
 
+// Listens for bounces, complaints and the operator's mail. Anybody may talk to it, and so a crash
+// here must cost nothing but this thread.
 await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
   const { inbound: config, outbound } = data.config
   const { transactional, automation, campaign } = outbound.retry
@@ -16,6 +18,7 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
     clock,
     log,
     meter,
+    // Checks that a bounce came to an address that we made: the appliance's key signs it.
     returnPaths: makeReturnPaths(key),
     certificates: certificatesOf('inbound', { ...data, log }),
     config: { ...config, port: data.listenPort ?? config.port },
@@ -23,12 +26,13 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
       outbound.heloName,
       ...(outbound.returnPathHost === '' ? [] : [outbound.returnPathHost]),
     ],
-    // notes/mta.md §3: reports come up to 60 days after the last attempt. A scheduled mail leaves up
-    // to 90 days after it was accepted.
+    // The files are read again on `reload`, so only the way to find them is handed over.
     ruleFiles: () => bounceRuleFiles(data.dataDir),
     loopFiles: () => feedbackLoopFiles(data.dataDir),
     resolver: openResolver(data.config.dns, clock),
     land: makeEffects(data.config, data.dataDir),
+    // How long a return path is good: reports come up to 60 days after the last attempt
+    // (notes/mta.md §3), and a scheduled mail may leave up to 90 days after it was accepted.
     tokenLifeMs: maxAge + (60 + 90) * dayMs,
   })
   return { port: inbound.port, reload: inbound.reload, stop: () => inbound.close() }

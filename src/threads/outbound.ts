@@ -9,11 +9,15 @@ import { loadBounceRules } from '../reports/index.js'
 import { makeSimulator, ownListener } from '../simulator/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 
+// The MTA: claims due deliveries and sends them. There are `outbound.threads` of these, over which
+// recipient domains are spread by hash.
 await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   const readShaping = () => loadShaping(shapingFiles(data.dataDir))
   const readRules = () => loadBounceRules(bounceRuleFiles(data.dataDir))
   let bounceRules = readRules()
   const { inboundPort, config } = data
+  // The simulator's bounces and complaints come back by SMTP to our own listener, where there is
+  // one.
   const inbound =
     inboundPort === undefined ? undefined : ownListener(config.inbound.host, inboundPort)
   const simulator = makeSimulator({ clock, log, inbound })
@@ -30,16 +34,20 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     shaping: readShaping(),
     bounceRules: () => bounceRules,
     publicUrl: data.publicUrl,
+    // Links that recipients' browsers could not reach would break every mail: then nothing is
+    // tracked.
     tracking: isReachable(data.config) ? data.config.tracking : undefined,
     resolver: openResolver(data.config.dns, clock),
     ...(data.sandboxPort === undefined
       ? {}
       : { sandbox: { host: '127.0.0.1', port: data.sandboxPort } }),
+    // Opened with the first template, as its thread costs memory that most appliances never need.
     renderer() {
       renderer ??= openRenderer({ log, clock })
       return renderer
     },
     simulator,
+    // For TLS reports. The sandbox is no domain of anybody's: there is nothing to report of it.
     countTls: data.config.tlsReports.enabled && data.config.outbound.route !== 'sandbox',
     thread: data.index,
     threads: data.config.outbound.threads,
@@ -47,6 +55,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   })
   return {
     ring: (due) => outbound.ring(due),
+    // A file with a mistake is logged and the rules of before go on (`readAgain`).
     reload() {
       readAgain(log, readShaping, outbound.reshape)
       readAgain(log, readRules, (rules) => {
@@ -57,6 +66,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     standing: outbound.standing,
     retry: outbound.retry,
     async stop() {
+      // The simulator goes second and the renderer last: mail under way still needs them.
       await outbound.close(data.config.outbound.shutdownGrace)
       await simulator.close()
       await renderer?.close()

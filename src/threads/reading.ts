@@ -1,4 +1,5 @@
-// Not by the door: it is started anew for each hostile mail, and opens no database.
+// Parses one hostile mail after another for the inbound thread. It is not started by `runThread`:
+// it opens no database, and it is ended and started anew when a mail takes too long.
 import { serveReadings } from '../inbound/reading.js'
 
 serveReadings()

@@ -1,3 +1,5 @@
 import { serveRenders } from '../templates/index.js'
 
+// Renders templates. A template that does not end is ended with the thread, and nothing else is
+// lost.
 await serveRenders()

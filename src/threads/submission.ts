@@ -6,10 +6,13 @@ import { joinBacklog } from '../deliveries/index.js'
 import { openSubmission } from '../submission/index.js'
 import { openRenderer } from '../templates/index.js'
 
+/** The API fetches attachments by URL; a message by SMTP has them within itself. */
 function noFiles(): Promise<never> {
   return Promise.reject(new Error('Nothing is fetched for a submitted message'))
 }
 
+// Takes mail from programs by SMTP, with a log-in, and gives it to the same acceptance as the
+// API's.
 await runThread('submission', async ({ data, store, clock, log, meter, ring }) => {
   const { outbound, contacts } = data.config
   const renderer = openRenderer({ log, clock })

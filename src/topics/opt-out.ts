@@ -3,11 +3,13 @@ import { addressKey } from '../mime/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
 import { findAnyTopic } from './topic.js'
 
+/** One address that does not want mail about one topic any more. */
 export interface OptOut {
   topicId: string
   address: string
 }
 
+// Addresses are looked up so many at once, which keeps each query's time on the one database short.
 const perQuery = 1_000
 
 /**
@@ -30,6 +32,7 @@ export async function optOut(
     })
     .onConflict((conflict) => conflict.columns(['account_id', 'address', 'topic_id']).doNothing())
     .executeTakeFirstOrThrow()
+  // Who clicks twice has left once: the consent log tells what changed, not each click.
   if (numInsertedOrUpdatedRows !== 1n) return false
   const detail = { topicId, ...(by && { by }), ...(emailId === undefined ? {} : { emailId }) }
   await recordConsent(tx, accountId, address, { at: now, kind: 'left_topic', detail })
@@ -119,6 +122,7 @@ export async function listOptOuts(read: Read, accountId: string, topicId: string
     .limit(limit)
     .execute()
   const optOuts: LeftTopic[] = rows.map((row) => ({
+    // The contact's own spelling; the opt-out keeps only the form that addresses are compared by.
     email: row.email ?? row.address,
     name: [row.first_name, row.last_name].filter(Boolean).join(' ') || null,
     optedOutAt: row.opted_out_at,

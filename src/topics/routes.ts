@@ -21,7 +21,7 @@ export interface TopicRouteDeps {
   plans: Plans
 }
 
-// interface.md, Limits.
+// One answer has no more: the API reads opt-outs without pages.
 const maxOptOuts = 500
 
 const TopicParams = {
@@ -45,6 +45,10 @@ const ChangesBody = type({
   archived: optional(described(boolean(), 'true or false')),
 })
 
+/**
+ * `/v1/topics`: list, create, change, archive, and who has left. Only creating needs an open
+ * account: one that has not paid may still read and put in order what it has.
+ */
 export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
   const { read } = deps.store
 
@@ -68,6 +72,8 @@ export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
     const { name, description, position } = body
     const given = { name, description, position }
     const topic = await createTopic(deps, accountId, given, (tx, topic) =>
+      // The answer is remembered in the same transaction: a repeat with this Idempotency-Key makes
+      // no second topic.
       remember(tx, created(topic), 201),
     )
     return reply(201, created(topic))
@@ -83,6 +89,8 @@ export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
     },
   )
 
+  // DELETE archives. A topic is never deleted, as its opt-outs must hold for as long as somebody
+  // might send on it.
   api.delete('/v1/topics/:id', TopicParams, async ({ account, params }) => {
     await updateTopic(deps, account.accountId, params.id, { archived: true })
     return { message: 'Topic archived; opt-outs are kept' }
@@ -99,6 +107,7 @@ export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
 
 const created = ({ id, name }: Topic) => ({ id, name, message: 'Topic created' })
 
+/** A topic as the API shows it, with how many addresses have left it. */
 const shown = (topic: Topic, left: ReadonlyMap<string, number>) => ({
   id: topic.id,
   name: topic.name,
@@ -109,6 +118,7 @@ const shown = (topic: Topic, left: ReadonlyMap<string, number>) => ({
   createdAt: isoTime(topic.createdAt),
 })
 
+/** A text that stands in one line of a page or header. */
 function line(min: number, max: number) {
   return rule<string>(
     `a string of ${min} to ${max} characters without control characters`,

@@ -17,6 +17,7 @@ export interface NewTopic {
   position?: number | undefined
 }
 
+/** What is undefined stays as it is. */
 export interface TopicChanges {
   name?: string | undefined
   description?: string | undefined
@@ -45,6 +46,7 @@ export async function createTopic(
     archived: false,
     createdAt: clock.now(),
   }
+  // Checked before the write: a refusal needs no turn at the database.
   refuseFraction(topic.position)
   await store.write(async (tx) => {
     const { numInsertedOrUpdatedRows } = await tx
@@ -59,6 +61,8 @@ export async function createTopic(
         archived: 0,
         created_at: topic.createdAt,
       })
+      // The unique index decides, not a query before it: two requests may create the same name at
+      // once.
       .onConflict((conflict) => conflict.columns(['account_id', 'name_key']).doNothing())
       .executeTakeFirstOrThrow()
     if (numInsertedOrUpdatedRows === 0n) throw taken(topic.name)
@@ -86,6 +90,7 @@ export async function updateTopic(
     const row = await rowOf(tx, accountId, id)
     if (row === undefined) throw new ApiError('not_found', 'The account has no topic with this id')
     if (newName !== undefined) await refuseTaken(tx, row, newName)
+    // The row was read in this transaction, so nobody has changed it since.
     const changed = { ...row, ...changes }
     await tx.updateTable('topics').set(changed).where('id', '=', row.id).execute()
     return toTopic(changed)
@@ -102,7 +107,10 @@ export async function findTopic(read: Read, accountId: string, id: string): Prom
   return topic
 }
 
-/** The same, an archived one too. */
+/**
+ * A topic, archived or not: what was sent on it can still be read. 404 when the account has none of
+ * this id.
+ */
 export async function findAnyTopic(read: Read, accountId: string, id: string): Promise<Topic> {
   const row = await rowOf(read, accountId, id)
   if (row === undefined) throw new ApiError('not_found', 'The account has no topic with this id')
@@ -138,11 +146,15 @@ const rowOf = (read: Read, accountId: string, id: string) =>
   read
     .selectFrom('topics')
     .selectAll()
+    // RFC 9562 §4: a UUID is the same in upper and lower case.
     .where('id', '=', id.toLowerCase())
     .where('account_id', '=', accountId)
     .executeTakeFirst()
 
-/** Full-width and composed letters count as the plain ones. */
+/**
+ * What makes two names the same: case, full-width and composed letters do not tell them apart
+ * (Unicode NFKC), as recipients could not either.
+ */
 const nameKey = (name: string) => name.normalize('NFKC').toLowerCase()
 
 async function refuseTaken(read: Read, row: TopicRow, name: string): Promise<void> {

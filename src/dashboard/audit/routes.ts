@@ -12,6 +12,8 @@ interface AuditDeps {
 }
 
 const rowsAPage = 50
+// Pauses by account protection stand in a log of their own, whose newest rows are shown on the
+// first page.
 const pausesShown = 20
 
 /** Who changed what: of an account for its owners, and all of it for operators. */
@@ -44,6 +46,7 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
   })
 }
 
+/** A page of the log, by its filter; `accountId` undefined: of all accounts. */
 async function changesOf(
   { people }: AuditDeps,
   { query }: OperatorVisit,
@@ -56,6 +59,7 @@ async function changesOf(
     ...{ name: given('name'), action: given('action') },
     kind: kind === '' ? undefined : kind,
   }
+  // A row's number: 15 digits are counted exactly by a double.
   const before = /^\d{1,15}$/.test(query.get('before') ?? '')
     ? Number(query.get('before'))
     : undefined
@@ -75,6 +79,7 @@ async function changesOf(
   }
 }
 
+/** By which way something was changed. */
 const kinds = [
   { value: '', label: 'Every way' },
   { value: 'user', label: 'Pages' },
@@ -85,12 +90,17 @@ const kinds = [
 
 const ways = { user: 'page', api: 'API', cli: 'command', system: 'itself' } as const
 
+/** A row of the log. */
 const shown = (change: LoggedChange) => ({
   ...{ at: change.at, name: change.name, way: ways[change.kind], account: change.account ?? '' },
   ...{ action: change.action, target: change.target ?? '', from: change.addressKey ?? '' },
   detail: detailOf(change.detail),
 })
 
+/**
+ * What the row knows beside who, what and when. It is whatever was noted then, so that everything
+ * is escaped.
+ */
 function detailOf(detail: Record<string, unknown>): Html | undefined {
   const entries = Object.entries(detail).flatMap(([name, value]): [string, unknown][] => {
     if (value === null || value === '') return []

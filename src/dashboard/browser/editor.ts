@@ -13,6 +13,7 @@ import { basicSetup } from 'codemirror'
  */
 const form = document.querySelector<HTMLFormElement>('form#editor')
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? ''
+// After the last key: a pause for thought, not each letter, costs the server a rendering.
 const afterMs = 600
 
 // The page's own colours, which follow the reader's scheme.
@@ -49,6 +50,9 @@ if (form !== null) {
   keepPreview(form, editors)
 }
 
+/**
+ * Puts an editor in the place of a text area, which stays in the form, hidden, with the same text.
+ */
 function replace(area: HTMLTextAreaElement): EditorView {
   const label = area.labels[0]
   const language = area.name === 'html' ? liquid({ base: html({ autoCloseTags: true }) }) : liquid()
@@ -85,6 +89,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
   let timer: number | undefined
   let latest: AbortController | undefined
   const ask = async () => {
+    // An answer to an older text must not replace that of a newer one.
     latest?.abort()
     const asking = new AbortController()
     latest = asking
@@ -95,6 +100,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
     try {
       const { preview = '' } = form.dataset
       const answer = await fetch(preview, { method: 'POST', body, signal: asking.signal })
+      // The log-in page is no preview: the one that stands there stays.
       if (!answer.ok || answer.redirected) return
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       const made = page.querySelector('#preview')
@@ -107,6 +113,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
     }
   }
   form.addEventListener('input', (event) => {
+    // The look (desktop, phone, dark) is style alone: nothing has to be rendered anew.
     if (event.target instanceof HTMLInputElement && event.target.name === 'look') return
     clearTimeout(timer)
     timer = setTimeout(() => void ask(), afterMs)
@@ -130,6 +137,7 @@ function putInPlace(there: Element, made: Element): void {
   } else there.replaceChildren(...made.children)
 }
 
+/** Which variables have a field, as a text to compare. */
 const namesIn = (samples: Element) =>
   [...samples.querySelectorAll<HTMLInputElement>('input[name=variable]')]
     .map(({ value }) => value)
@@ -144,6 +152,7 @@ function showFault(editors: ReadonlyMap<string, EditorView>): void {
     const diagnostics: Diagnostic[] = []
     if (fault !== null && fault.dataset.fault === name && line >= 1 && line <= doc.lines) {
       const { from, to } = doc.line(line)
+      // The text may have become shorter since the preview was asked for.
       const start = Math.min(to, from + Math.max(0, Number(fault.dataset.column ?? 1) - 1))
       const message = fault.querySelector('p')?.textContent ?? ''
       diagnostics.push({ from: start, to: Math.max(start, to), severity: 'error', message })

@@ -1,4 +1,6 @@
+// How often the page looks where nothing tells it.
 const pollMs = 5_000
+// Of the lock and of the channel by which the tabs of a browser talk.
 const channelName = 'posthorn-live'
 // So that a tab that is left open does not keep its session alive.
 const looking = { Accept: 'text/html', 'Posthorn-Look': 'by-itself' }
@@ -11,6 +13,7 @@ const looking = { Accept: 'text/html', 'Posthorn-Look': 'by-itself' }
 export function keepUpToDate(enhance: (part: ParentNode) => void): void {
   if (document.querySelector('[data-live]') === null) return
   const look = () => void refresh(enhance).catch(() => {})
+  // A tab in the background does not look, and so has to when somebody comes back to it.
   document.addEventListener('visibilitychange', look)
   const hasSession = document.documentElement.dataset.session !== undefined
   // Both exist over TLS and on this machine only.
@@ -37,9 +40,11 @@ function lead(channel: BroadcastChannel, look: () => void): Promise<never> {
     clearInterval(polls)
     polls = setInterval(tell, pollMs)
   })
+  // The lock is held for as long as this promise is open: until the tab is closed.
   return new Promise(() => {})
 }
 
+/** Asks for this page again and puts in its parts that have changed. */
 async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
   if (document.hidden) return
   const response = await fetch(location.href, { headers: looking })
@@ -49,9 +54,11 @@ async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
     const other = fresh.getElementById(part.id)
     if (other === null || isBusy(part) || other.innerHTML === part.dataset.shown) continue
     const shown = other.innerHTML
+    // What somebody has opened stays open.
     for (const [index, details] of part.querySelectorAll('details').entries()) {
       if (details.open) other.querySelectorAll('details')[index]?.setAttribute('open', '')
     }
+    // Who moves by keys does not lose their place: links are found again by where they lead.
     const focused = part.contains(document.activeElement)
       ? document.activeElement?.getAttribute('href')
       : undefined
@@ -62,6 +69,9 @@ async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
   }
 }
 
+/**
+ * Whether somebody is at work in a part: a field has the focus, or has something that was not sent.
+ */
 function isBusy(part: HTMLElement): boolean {
   const { activeElement } = document
   if (

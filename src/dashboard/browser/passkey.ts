@@ -1,15 +1,19 @@
-// Passkeys exist over TLS and on `localhost` alone, and for no bare address: elsewhere their forms stay hidden.
+// WebAuthn works over TLS and on `localhost` alone, and a passkey belongs to a name, never to a
+// bare IP address: elsewhere these forms stay hidden.
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 
 const isAddress = /^[\d.]+$|^\[/.test(location.hostname)
 
+/**
+ * Asks the server what to sign, has the browser ask the person, and sends the form with the answer.
+ */
 async function answer(form: HTMLFormElement): Promise<void> {
   const fault = form.querySelector<HTMLElement>('[data-passkey-fault]')
   const field = form.querySelector<HTMLInputElement>('input[name="answer"]')
   if (field === null) return
   try {
     const response = await fetch(form.dataset.options ?? '', { method: 'POST' })
-    // It leads to where somebody proves once more who they are.
+    // The server redirects to where somebody proves once more who they are, before a key is added.
     if (response.redirected) return location.assign(response.url)
     const optionsJSON = await response.json()
     const made =

@@ -27,6 +27,7 @@ async function copy(button: HTMLButtonElement): Promise<void> {
   }, 2_000)
 }
 
+/** In the reader's own language and time zone, which the server does not know. */
 const ownTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** The page has UTC; whoever points at a time sees their own too. */
@@ -39,6 +40,10 @@ function tellOwnTimes(within: ParentNode): void {
   }
 }
 
+/**
+ * Adds to a part of the page what script can do. It is called again for each part that was loaded
+ * since.
+ */
 function enhance(within: ParentNode): void {
   tellOwnTimes(within)
   for (const button of within.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
@@ -65,6 +70,7 @@ document.addEventListener('keydown', (event) => {
   menu.open = false
   menu.querySelector('summary')?.focus()
 })
-// Who corrects a form begins at what is wrong with it, also where the browser minds `autofocus` not.
+// Who has to correct a form begins at what is wrong with it. Some browsers ignore `autofocus` in a
+// page that was sent as the answer to a form.
 document.getElementById('faults')?.focus()
 keepUpToDate(enhance)

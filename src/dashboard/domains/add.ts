@@ -17,6 +17,10 @@ interface AddView {
 
 const AddForm = type({ name: string() })
 
+/**
+ * `/domains/new`: asks for a name and adds it with its keys. It is verified later, when its records
+ * are there.
+ */
 export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
   const { store, plans } = deps
   const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {

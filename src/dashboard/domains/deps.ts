@@ -5,6 +5,7 @@ import type { Resolver } from '../../dns/index.js'
 import type { RecordSettings } from '../../domains/index.js'
 import type { Store } from '../../store/index.js'
 
+/** What the pages about domains need. */
 export interface DomainPageDeps {
   store: Store
   clock: Clock

@@ -13,6 +13,7 @@ import type { Visit } from '../shell/visit.js'
 import type { DomainPageDeps } from './deps.js'
 import { domainOf } from './domain-of.js'
 
+/** What receivers report, as plain values. */
 interface DmarcView {
   url: string
   accountId: string
@@ -29,6 +30,7 @@ interface DmarcView {
   left: number
 }
 
+/** An address that sends mail in the domain's name. */
 interface SourceView {
   address: string
   name: string
@@ -45,6 +47,7 @@ const usualDays = 30
 // The page has its bytes for those that matter; the API has up to 200.
 const mostSources = 50
 
+/** Whose address it is, as far as that can be told. */
 const kinds: Readonly<Record<SourceKind, { text: string; tone: Tone }>> = {
   ours: { text: 'this appliance', tone: 'good' },
   forwarder: { text: 'forwards', tone: 'none' },
@@ -57,6 +60,7 @@ export function dmarcPages(pages: AccountPages, deps: DomainPageDeps): void {
   pages.get('/domains/:name/dmarc', 'domains.read', (visit) => dmarcPage(deps, visit))
 }
 
+/** The reports of some days, summed up by source. */
 async function dmarcPage(deps: DomainPageDeps, visit: Visit): Promise<PageAnswer> {
   const { store, clock, outbound, records } = deps
   const { account, base, query } = visit
@@ -85,6 +89,10 @@ async function dmarcPage(deps: DomainPageDeps, visit: Visit): Promise<PageAnswer
   return page('domains/dmarc', view, { title: `Reports about ${name}`, wide: true })
 }
 
+/**
+ * The figures above the sources. A report without a good signature may be anybody's, and is named
+ * so.
+ */
 function factsOf({ policy, reports, messages, passed, reporters, tls }: DmarcSummary) {
   const names = reporters
     .slice(0, 10)
@@ -107,6 +115,9 @@ function factsOf({ policy, reports, messages, passed, reporters, tls }: DmarcSum
   ]
 }
 
+/**
+ * A source's row. The empty address stands for those with little mail, which are counted together.
+ */
 function sourceView(source: DmarcSummary['sources'][number]): SourceView {
   const { address, name, kind, messages, passed, dkimPassed, spfPassed, advice } = source
   const [count, good, dkim, spf] = [messages, passed, dkimPassed, spfPassed].map((n) =>

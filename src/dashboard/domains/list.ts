@@ -5,6 +5,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
 import { type StateView, stateOf } from './state.js'
 
+/** One page of the list. */
 interface DomainsView {
   base: string
   accountId: string
@@ -26,6 +27,7 @@ const pageSize = 50
 /** The account's domains, by name. */
 export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
+  // The cursor is signed for this list of this account: another one's leads nowhere.
   const scope = `domains page ${account.id}`
   const cursor = query.get('after')
   const after = cursor === null ? undefined : textInCursor(cursor, scope)
@@ -56,6 +58,7 @@ export function signsWith({ keys }: Domain): string {
   return signing.map(({ algorithm }) => algorithms[algorithm]).join(' and ') || 'nothing yet'
 }
 
+/** The host that tracked links show. */
 function linksBy({ trackingHost, trackingHostReady }: Domain): string {
   if (trackingHost === null) return 'the appliance'
   return trackingHostReady ? trackingHost : `the appliance, until ${trackingHost} leads here`

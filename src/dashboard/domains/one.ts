@@ -19,6 +19,7 @@ import { type RecordView, recordView } from './record-view.js'
 import { type StateView, stateOf } from './state.js'
 import { switchPages, type TrackingView, trackingView } from './tracking.js'
 
+/** A domain's page, as plain values. */
 interface OneDomainView {
   base: string
   url: string
@@ -54,6 +55,7 @@ export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void 
   pages.post('/domains/:name/check', checking, async (visit) => {
     const { account, base } = visit
     const { name, status } = await domainOf(deps, visit)
+    // By account, as the API counts: all of its people share it.
     refuseExcess(looking.take(account.id))
     const asked = { ...deps, settings: deps.records, resolver: deps.openResolver() }
     const { domain, records } = await verifyDomain(asked, account.id, name)
@@ -66,6 +68,7 @@ export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void 
   switchPages(pages, deps, show)
 }
 
+/** The page's values. `zone` is all records as a zone file, ready to paste. */
 async function oneDomainView(
   { store: { read }, records: settings }: DomainPageDeps,
   visit: Visit,

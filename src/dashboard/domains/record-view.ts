@@ -16,6 +16,7 @@ export interface RecordView {
   advice: string
 }
 
+/** What each record is for, for somebody who hears of it for the first time. */
 const words: Readonly<Record<DnsRecord['purpose'], { title: string; why: string }>> = {
   'dkim-rsa': {
     title: 'DKIM key (RSA)',
@@ -43,6 +44,7 @@ const words: Readonly<Record<DnsRecord['purpose'], { title: string; why: string 
   },
 }
 
+/** A record with what the last look at the DNS found; `seen` is undefined before the first look. */
 export function recordView(
   domain: Domain,
   record: DnsRecord & { seen: RecordCheck | undefined },
@@ -56,6 +58,7 @@ export function recordView(
   }
 }
 
+/** Of a domain that the operator trusts nothing is wrong: its mail leaves whatever the DNS has. */
 function stateIn(seen: RecordCheck | undefined, { trusted }: Domain): RecordView['state'] {
   switch (seen?.state) {
     case 'ok':

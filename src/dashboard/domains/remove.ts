@@ -10,6 +10,7 @@ import type { Visit } from '../shell/visit.js'
 import type { DomainPageDeps } from './deps.js'
 import { domainOf } from './domain-of.js'
 
+/** What goes along, so that nobody is surprised. */
 interface RemoveView {
   url: string
   accountId: string
@@ -48,6 +49,8 @@ export function removePages(pages: AccountPages, deps: DomainPageDeps): void {
   pages.post('/domains/:name/remove', options, async (visit) => {
     const { account, base, form } = visit
     const { name } = await domainOf(deps, visit)
+    // Typed, not clicked: the keys are gone then, and mail that is still on its way cannot be
+    // verified with new ones.
     if (form.name.trim().toLowerCase() !== name) {
       const message = `Type ${name} to remove it`
       throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })

@@ -8,6 +8,7 @@ import type { Visit } from '../shell/visit.js'
 import type { DomainPageDeps } from './deps.js'
 import { domainOf } from './domain-of.js'
 
+/** The form, as it stands. */
 export interface TrackingView {
   host: string
   isReady: boolean
@@ -21,10 +22,12 @@ const choices = [
   { value: 'on', label: 'On' },
   { value: 'off', label: 'Off' },
 ]
+// null: neither on nor off; the account decides.
 const flags = { on: true, off: false, default: null } as const
 const Choice = enums(['default', 'on', 'off'])
 const TrackingForm = type({ trackOpens: Choice, trackClicks: Choice, trackingHost: string() })
 
+/** How a domain's mail is tracked: its own switches, where it has any. */
 export const trackingView = (domain: Domain, own: OwnSwitches): TrackingView => ({
   host: domain.trackingHost ?? '',
   isReady: domain.trackingHostReady,

@@ -15,6 +15,7 @@ const AddressForm = object({ address: string() })
 export function actionPages(pages: AccountPages, deps: EmailPageDeps): void {
   const again = (visit: Visit, faults: Parameters<typeof showMail>[2]) =>
     showMail(deps, visit, faults)
+  // All four lead back to the mail's page, where what they did can be seen.
   const back = ({ base, params }: Pick<Visit, 'base' | 'params'>) => `${base}/emails/${params.id}`
 
   pages.post('/emails/:id/cancel', { action: 'emails.send', again }, async (visit) => {

@@ -29,6 +29,8 @@ export async function contentToSend(
     .select(['bodies.html', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
     .where('emails.id', '=', id)
     .executeTakeFirst()
+  // Their body has places that are filled in for each recipient, and a footer that belongs to the
+  // campaign.
   const isShared = body?.broadcast_id != null || body?.automation_step_id != null
   if (body === undefined || body.html === null || isShared) {
     const why = email.contentDeleted

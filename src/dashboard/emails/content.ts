@@ -11,6 +11,7 @@ import type { Visit } from '../shell/visit.js'
 import type { EmailPageDeps } from './deps.js'
 import { headOf, type MailHead, mailIdOf } from './mail.js'
 
+/** Text, attachments, and the address of the frame that has the HTML. */
 export interface ContentView extends MailHead {
   /** Whose copy is shown, and whose there are. */
   copies: { recipient: string; href: string; here: boolean }[]
@@ -27,17 +28,20 @@ export interface ContentView extends MailHead {
   attachments: { filename: string; detail: string }[]
 }
 
+/** The header section, as the recipient gets it. */
 export interface HeadersView extends MailHead {
   missing: string | undefined
   header: string
 }
 
+/** What `GET /v1/emails/:id` answers. */
 export interface JsonView extends MailHead {
   json: string
   file: string
   same: { api: string; cli: string }
 }
 
+/** Adds `pictures=all` to a query that may be empty. */
 const and = (query: string, isWith: boolean) =>
   isWith ? `${query}${query === '' ? '?' : '&'}pictures=all` : query
 
@@ -57,6 +61,7 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
     const isWith = visit.query.get('pictures') === 'all'
     const view: ContentView = {
       ...{ ...head, copies, missing },
+      // A campaign's body is kept once and merged anew for this page.
       merged: email.broadcastId !== null,
       frame: copy?.html ? `${head.url}/html${and(query, isWith)}` : undefined,
       withPictures:
@@ -111,6 +116,7 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
 
   pages.get('/emails/:id/deliveries/:delivery', 'emails.read', async (visit) => {
     const email = await readEmail(read, visit.account.id, mailIdOf(visit))
+    // By the mail, which was found by the account: a delivery's id alone could be anybody's.
     const { waiting, ended } = await findDeliveries(read, { emailId: email.id })
     const found = [...waiting, ...ended].find(({ id }) => String(id) === visit.params.delivery)
     const said = found === undefined ? [] : await conversationOf(read, found)
@@ -123,6 +129,7 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
   })
 }
 
+/** The copy, for a file or a frame of it alone; 404 when there is none any more. */
 async function wholeCopy(deps: EmailPageDeps, visit: Visit): Promise<SentCopy> {
   const email = await readEmail(deps.store.read, visit.account.id, mailIdOf(visit))
   const { copy, missing } = await chosenCopy(deps, visit, email)
@@ -142,6 +149,7 @@ async function chosenCopy(
   query: string
 }> {
   const { waiting, ended } = await findDeliveries(store.read, { emailId: email.id })
+  // In the order in which they were written, which is that of the recipients.
   const all = [...waiting, ...ended].sort((a, b) => a.id - b.id)
   const wanted = all.find(({ id }) => String(id) === query.get('copy'))
   const chosen = wanted ?? all[0]

@@ -3,6 +3,7 @@ import type { Read } from '../../store/index.js'
 
 /** More than a spreadsheet is good for; the API has all of it. */
 const maxExported = 100_000
+// A query of so many takes some milliseconds; between two of them others get their turn.
 const perPage = 500
 
 const columns = [
@@ -27,6 +28,7 @@ export async function* exportEmails(
     const { emails, next } = await listEmails(read, accountId, filter, { limit, before })
     yield emails.map((email) => csvLine(cellsOf(email))).join('')
     if (next === undefined) return
+    // Only mails that fit count; pages in which none fits may be many.
     left -= emails.length
     before = next
   }
@@ -40,7 +42,8 @@ const cellsOf = (email: EmailSummary) =>
 
 const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\r\n`
 
-// Spreadsheets run what begins like a formula, and these cells are what strangers wrote.
+// Spreadsheets run what begins like a formula, and these cells have what strangers wrote: a quote
+// in front makes it text (OWASP, CSV injection).
 function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",;\t\r\n']|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

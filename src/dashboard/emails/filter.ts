@@ -20,6 +20,7 @@ export interface Wanted {
   fault: string | undefined
 }
 
+/** The times that can be chosen; the address has their `value`. */
 export const ranges = [
   { value: '', label: 'Any time', ms: undefined },
   { value: '1h', label: 'Last hour', ms: 3_600_000 },
@@ -40,6 +41,7 @@ export function wantedOf(query: URLSearchParams, now: number): Wanted {
     const value = query.get(name)?.trim()
     if (value) given[name] = value
   }
+  // The search field wins over a field of the same name in the address.
   Object.assign(given, searched(search))
   if (range.ms !== undefined) given.createdAfter = new Date(now - range.ms).toISOString()
   const wanted = { given, search, range: range.value }
@@ -56,10 +58,12 @@ export function wantedOf(query: URLSearchParams, now: number): Wanted {
 /** One field finds what people have at hand: an address, a mail's id or its Message-ID. */
 function searched(text: string): Given {
   if (text === '' || uuid.test(text)) return {}
+  // Our Message-IDs begin with the mail's UUID; others stand in angle brackets.
   const isMessageId = /^<[^<>]+>$/.test(text) || uuid.test(text.slice(0, text.indexOf('@')))
   return isMessageId ? { messageId: text } : { to: text }
 }
 
+/** The first fault as a sentence. Anything that is no fault of the address is thrown on. */
 function faultIn(error: unknown, search: string): string {
   if (error instanceof ApiError) return `${error.message}.`
   if (!(error instanceof ShapeError)) throw error

@@ -14,12 +14,14 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { toneOf } from './words.js'
 
+/** What happened to a mail, one page of it. */
 export interface TimelineView {
   lines: TimelineLine[]
   /** To the events behind these. */
   more: string | undefined
 }
 
+/** One event, in words. */
 export interface TimelineLine {
   at: Moment
   /** To the millisecond, in UTC. */
@@ -46,6 +48,7 @@ export async function historyOf(
   email: EmailRecord,
   deliveries: readonly (EndedDelivery | WaitingDelivery)[],
 ): Promise<TimelineView> {
+  // The address is written by anybody: at most a million rows are passed over.
   const skip = Math.min(1_000_000, Math.max(0, Number.parseInt(query.get('skip') ?? '', 10) || 0))
   const events = await readTimeline(read, account.id, email.id, { skip, limit: linesShown + 1 })
   const happened = timelineOf(email, events.slice(0, linesShown))
@@ -58,6 +61,7 @@ export async function historyOf(
     [...tried].filter((id) => id !== null),
     transcriptsRead,
   )
+  // Of all events of this page, as a conversation belongs to its attempt's line.
   const talks = conversations(happened, deliveries, past)
   return {
     lines: lines.map((line) => lineOf(line, talks.get(line), now)),
@@ -84,6 +88,7 @@ function conversations(
     const line = lines.findLast(
       ({ deliveryId, what }) => deliveryId === delivery.id && attempts.has(what),
     )
+    // One that is too long is left out, and a shorter one after it may still have room.
     if (!text || line === undefined || text.length > left) continue
     left -= text.length
     talks.set(line, text)
@@ -99,6 +104,7 @@ function conversations(
   return talks
 }
 
+// What an attempt can come to, as the events call it.
 const attempts: ReadonlySet<string> = new Set([
   ...['deferred', 'delivered', 'relayed', 'bounced', 'failed'],
 ])
@@ -120,6 +126,7 @@ function lineOf(
     tone: toneOf(what),
     recipient: recipient ?? undefined,
     reply: reply === null ? undefined : publicReason(reply),
+    // What machines opened stands in brackets in texts of commands; the page has a mark for it.
     means: byMachine ? means : means.replace(/^\[|\]$/g, ''),
     byMachine,
     transcript,

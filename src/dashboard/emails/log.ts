@@ -12,6 +12,7 @@ import type { Visit } from '../shell/visit.js'
 import { queryWith, ranges, type Wanted, wantedOf } from './filter.js'
 import { statusChips, toneOf } from './words.js'
 
+/** What the log's page shows, as plain values. */
 export interface LogView {
   base: string
   maySend: boolean
@@ -39,6 +40,7 @@ interface Option {
   label: string
 }
 
+/** A mail's line. */
 export interface LogRow {
   href: string
   at: Moment
@@ -52,7 +54,9 @@ export interface LogRow {
 const pageSize = 50
 // A page takes some milliseconds, whatever it finds; 'Older' goes on from there.
 const mostLooked = 1_000
+// Of each select: the newest ones. One that is chosen and not among them is added.
 const mostOptions = 100
+// How a mail's id begins: RFC 9562 §5.7, a UUID of version 7, which has its time in front.
 const isoDate = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
 
 /** An account's mails, newest first, of which a search by an id leads to the mail itself. */
@@ -63,6 +67,7 @@ export async function showLog(
   const { query, account, base, now } = visit
   const { read } = store
   const wanted = wantedOf(query, now)
+  // An id in the search field can mean one mail only, so its page comes at once.
   if (wanted.mailId !== undefined && (await isMailOf(read, account.id, wanted.mailId))) {
     return redirect(`${base}/emails/${wanted.mailId}`)
   }
@@ -104,6 +109,7 @@ export async function showLog(
 const rowOf = (email: EmailSummary, base: string, now: number): LogRow => ({
   href: `${base}/emails/${email.id}`,
   at: moment(Date.parse(email.createdAt), now),
+  // A mail that all of its recipients are suppressed for has nobody left in these fields.
   to: [email.to, ...email.cc, ...email.bcc].filter(Boolean).join(', ') || 'Nobody',
   subject: email.subject || 'No subject',
   status: email.status,
@@ -111,6 +117,7 @@ const rowOf = (email: EmailSummary, base: string, now: number): LogRow => ({
   byFailover: email.provider === 'failover',
 })
 
+/** Whether a mail of this id is the account's own; of others' not even that is told. */
 async function isMailOf(read: Read, accountId: string, id: string): Promise<boolean> {
   const row = await read
     .selectFrom('emails')
@@ -132,6 +139,7 @@ function cursorIn(query: URLSearchParams): string | undefined {
   )
 }
 
+/** RFC 9562 §5.7: the first 48 bits are milliseconds since 1970. */
 const timeOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
 const shown = ['type', 'template', 'broadcastId', 'automationId'] as const
@@ -157,6 +165,7 @@ async function selectsOf(
   ])
   const select = (name: (typeof shown)[number], label: string, options: Option[]) => {
     const value = given[name] ?? ''
+    // What is chosen stays to be seen, also when the list of newest ones has it no more.
     const known = value === '' || options.some((option) => option.value === value)
     const all = known ? options : [{ value, label: value }, ...options]
     return { name, label, value, options: [{ value: '', label: 'Any' }, ...all] }
@@ -189,6 +198,7 @@ async function selectsOf(
   ]
 }
 
+/** Options of `posthorn email list` that are not named like the API's field. */
 const flags: Partial<Record<keyof Wanted['given'], string>> = {
   topicId: '--topic-id',
   broadcastId: '--broadcast-id',
@@ -198,6 +208,7 @@ const flags: Partial<Record<keyof Wanted['given'], string>> = {
   createdBefore: '--created-before',
 }
 
+/** The same search as a request and as a command. */
 function sameBy({ given }: Wanted): LogView['same'] {
   const entries = Object.entries(given).filter((pair): pair is [keyof typeof given, string] =>
     Boolean(pair[1]),

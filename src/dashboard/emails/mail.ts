@@ -20,6 +20,7 @@ import { type Origin, originOf } from './origin.js'
 import { type WaitingView, whyWaits } from './waiting.js'
 import { toneOf } from './words.js'
 
+/** One mail's page, as plain values. */
 export interface MailView {
   url: string
   base: string
@@ -41,6 +42,7 @@ export interface MailView {
   same: { api: string; cli: string }
 }
 
+/** One recipient of the mail, and how the delivery to it stands or ended. */
 export interface RecipientView {
   address: string
   kind: string
@@ -53,7 +55,8 @@ export interface RecipientView {
   others: string
 }
 
-// Each is two look-ups and a question to a thread.
+// How many waiting deliveries are explained: each costs two look-ups and a question to an outbound
+// thread.
 const maxExplained = 5
 
 /** One mail: what happened to it, why it waits, and what can be done. */
@@ -66,6 +69,7 @@ export async function showMail(
   const { account, base, now } = visit
   const id = mailIdOf(visit)
   const email = await readEmail(read, account.id, id)
+  // The account was checked by `readEmail`, which throws a 404 for another account's mail.
   const found = await findDeliveries(read, { emailId: id })
   const { waiting, ended } = found
   const quoted = await quotedOf(read, [...ended, ...waiting])
@@ -93,6 +97,7 @@ export async function showMail(
   return page('emails/mail', view, { title: view.subject, ...(faults && { faults }) })
 }
 
+/** What the four views of a mail have in common. */
 export interface MailHead {
   url: string
   base: string
@@ -127,6 +132,7 @@ export function mailIdOf({ params }: Pick<Visit, 'params'>): string {
   throw new ApiError('not_found', 'The account has no email with this id')
 }
 
+/** Names and values above the timeline; what a mail has not is left out. */
 function factsOf(email: EmailRecord): MailView['facts'] {
   const facts: [string, string | readonly string[] | null][] = [
     ['From', email.from],
@@ -149,6 +155,7 @@ function factsOf(email: EmailRecord): MailView['facts'] {
   })
 }
 
+/** A recipient's row, with what is known of its delivery. */
 function recipientOf(
   { email: address, kind, status, attempts, held }: EmailRecord['recipients'][number],
   { found, quoted, url, base }: { found: Found; quoted: Quoted; url: string; base: string },
@@ -165,6 +172,7 @@ function recipientOf(
   }
 }
 
+/** The mail's deliveries, those that wait and those that ended. */
 interface Found {
   waiting: readonly WaitingDelivery[]
   ended: readonly EndedDelivery[]
@@ -173,7 +181,8 @@ interface Found {
 /** The deliveries of which a conversation is kept: of the last attempt, or of an earlier one. */
 type Quoted = ReadonlySet<number>
 
-// Only where no server was talked to last, the earlier attempts are looked for: one of each, as it may be long.
+// Earlier attempts are looked for only where the last one talked to no server, and one of each is
+// enough to know that there is some: a transcript may be long.
 async function quotedOf(
   read: Read,
   deliveries: readonly (EndedDelivery | WaitingDelivery)[],
@@ -197,9 +206,10 @@ interface ActionsView {
   suppression: string | undefined
 }
 
-// A form for each.
+// Each recipient has a form of its own to suppress it, and a page has no room for more of them.
 const maxAddresses = 10
 
+/** The same rules that the actions' own functions check once more when a button is pressed. */
 async function actionsOf(
   { store }: Pick<EmailPageDeps, 'store'>,
   { account, may, base }: Visit,
@@ -212,6 +222,7 @@ async function actionsOf(
   const reasons = few
     ? await suppressionsAmong(store.read, account.id, addresses)
     : new Map<string, Set<string>>()
+  // A campaign's content belongs to the campaign; its mails cannot be sent again one by one.
   const hasContent = !email.contentDeleted && email.broadcastId === null
   return {
     cancel: maySend && email.status === 'scheduled',

@@ -27,6 +27,7 @@ const Form = object({
 })
 type NewMail = (typeof Form)['TYPE']
 
+/** The form, filled in as far as the address, the mail to send again or what was typed say. */
 export interface NewMailView {
   base: string
   faults: Faults | undefined
@@ -40,6 +41,7 @@ export interface NewMailView {
   same: { api: string; cli?: string }
 }
 
+// More would make a list that nobody looks through.
 const maxTemplates = 200
 // A body may have 2 MiB, and a form's encoding makes up to three of each byte.
 const maxFormBytes = 8 * 1024 * 1024
@@ -50,10 +52,12 @@ export function newMailPages(pages: AccountPages, deps: EmailPageDeps): void {
 
   const again = (visit: Visit, faults: Faults) => showForm(deps, visit, faults)
   const form = { action: 'emails.send' as const, form: Form, maxBodyBytes: maxFormBytes, again }
-  // What is typed stays; without script too.
+  // One of the addresses to try with is put into the form by a button that posts all of it: so what
+  // was typed stays, without script too.
   const fill = { action: 'emails.send', reads: true, maxBodyBytes: maxFormBytes } as const
   pages.post('/emails/new/fill', fill, (visit) => showForm(deps, visit))
   pages.post('/emails/new', form, async ({ account, form, base }) => {
+    // From here on it is the API's way: the same checks, limits and quota.
     const body = await bodyOf(deps, account.id, form)
     const { id, scheduledAt } = await acceptEmail(deps, account.id, body)
     const flash = await flashOf(deps, id, scheduledAt)
@@ -62,6 +66,10 @@ export function newMailPages(pages: AccountPages, deps: EmailPageDeps): void {
   })
 }
 
+/**
+ * What came of it, at once: a mail of which all recipients are suppressed is accepted and goes to
+ * nobody.
+ */
 async function flashOf({ store }: EmailPageDeps, id: string, scheduledAt: unknown) {
   const mail = await store.read
     .selectFrom('emails')
@@ -73,6 +81,7 @@ async function flashOf({ store }: EmailPageDeps, id: string, scheduledAt: unknow
   return scheduledAt === undefined ? 'The mail is queued.' : 'The mail is scheduled.'
 }
 
+/** The form. What comes later in `values` wins: typed before sent before default. */
 async function showForm(
   { store }: EmailPageDeps,
   visit: Visit,
@@ -98,6 +107,8 @@ async function showForm(
       to: person.email,
       format: 'text',
       ...(Object.keys(samples).length > 0 && { variables: variablesText(samples) }),
+      // In this order: the mail that is sent again, then what was typed, then what the address asks
+      // for.
       ...source?.values,
       ...typedIn(visit.fields),
       ...asked(query),
@@ -208,6 +219,9 @@ function variablesText(samples: Samples): string {
   return JSON.stringify(variables, undefined, 2)
 }
 
+/**
+ * The JSON that somebody wrote into the field. A value that is no object, the acceptance refuses.
+ */
 function variablesOf(text = '{}'): Record<string, unknown> {
   try {
     return JSON.parse(text)
@@ -227,12 +241,17 @@ const htmlOf = (text: string) =>
     .map((part) => `<p>${part.replaceAll('\n', '<br>')}</p>`)
     .join('\n')
 
+/**
+ * The attachments of a mail that is sent again, read from where their bytes are stored once
+ * (`contents/`).
+ */
 async function filesOf(
   read: Parameters<typeof readContent>[0],
   attachments: Awaited<ReturnType<typeof contentToSend>>['attachments'],
   maxBytes: number,
 ) {
   const total = attachments.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0)
+  // Before any is read: together they may not fit into memory.
   if (total > maxBytes) {
     throw new ApiError('validation_error', 'Its attachments are larger than is allowed now')
   }

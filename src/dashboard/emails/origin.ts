@@ -36,6 +36,7 @@ export async function originOf(
   return origins
 }
 
+/** A campaign's name or, without one, its subject; undefined once it was deleted. */
 async function campaignName(read: Read, accountId: string, id: string) {
   const row = await read
     .selectFrom('broadcasts')
@@ -46,6 +47,7 @@ async function campaignName(read: Read, accountId: string, id: string) {
   return row && (row.name || row.subject)
 }
 
+/** The step of an automation that made the mail, if one did. */
 async function stepOf(read: Read, emailId: string) {
   return await read
     .selectFrom('emails')

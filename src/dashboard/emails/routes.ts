@@ -16,6 +16,8 @@ export function emailPages(pages: AccountPages, deps: EmailPageDeps): void {
 
   pages.get('/emails.csv', 'emails.read', async ({ account, query, now }) => {
     const { filter, fault } = wantedOf(query, now)
+    // The page shows a filter's fault above an empty list; a file of nothing would look like an
+    // answer.
     if (fault !== undefined) throw new ApiError('validation_error', fault)
     const rows = exportEmails(deps.store.read, account.id, filter)
     const detail = { filter: query.toString() }

@@ -11,6 +11,7 @@ import { publicReason } from '../../errors/index.js'
 import { queueClass, type Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 
+/** Why one delivery waits, in words for the account's people. */
 export interface WaitingView {
   recipient: string
   gate: string
@@ -40,9 +41,12 @@ export async function whyWaits(
     gateOf({ lane, class: queueClass[of], accountId }),
   ])
   const type = of === 'transactional' ? 'transactional' : 'marketing'
+  // Why an account is stopped is told as the API tells it to clients: the operator's own note may
+  // speak of other accounts.
   const accountStop = around.accountStop && (await stoppedForClient(read, accountId, type))
   const own = {
     ...delivery,
+    // What is wrong inside the appliance is the operator's to know, not the account's.
     held: held && { ...held, reason: publicReason(held.reason) },
     lastReply: lastReply && publicReason(lastReply),
   }
@@ -58,6 +62,7 @@ export async function whyWaits(
   }
 }
 
+// Some gates are the same to who waits: the mail is in line. Others keep their own name.
 const gateWords: Partial<Record<WhyWaiting['gate'], string>> = {
   'in-flight': 'under way',
   'tls-policy': 'TLS policy',

@@ -21,6 +21,7 @@ const systems = [
 export function browserName(agent: string): string {
   const [, browser] = browsers.find(([pattern]) => pattern.test(agent)) ?? []
   const [, system] = systems.find(([pattern]) => pattern.test(agent)) ?? []
+  // The beginning of a program's own name. It is what a stranger sent, and the page escapes it.
   if (browser === undefined) return agent === '' ? 'Unknown browser' : agent.slice(0, 60)
   return system === undefined ? browser : `${browser} on ${system}`
 }

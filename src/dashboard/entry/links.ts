@@ -31,6 +31,8 @@ const JoinForm = type({ name: optional(string()), password: optional(string()) }
 
 /** What a link leads to that is good once: the first operator, a new password, an invitation. */
 export function linkPages(pages: OpenPages, deps: EntryDeps): void {
+  // Whoever has the link may use it: it was shown by a command on the machine, or mailed to one
+  // address.
   setUpPages(pages, deps)
   resetPages(pages, deps)
   invitationPages(pages, deps)
@@ -42,6 +44,7 @@ function setUpPages(pages: OpenPages, deps: EntryDeps): void {
 
   const show = async ({ params, now }: AskedPage, faults = noFaults) => {
     const token = params.token ?? ''
+    // Throws 404 for a link that is used, too old or made up.
     await findLink(read, 'setup', token, now)
     const accounts = await listAccounts(read)
     const view = {
@@ -68,6 +71,8 @@ function resetPages(pages: OpenPages, { people, cookie }: EntryDeps): void {
     const link = await findLink(people.store.read, 'reset', token, now)
     const user = await findPerson(people.store.read, link.user_id ?? '')
     const { email, name } = user
+    // Whatever an address had before its owner proved it may be a stranger's: the reset takes that
+    // away (`resetPassword`), so nothing is offered to be kept.
     const isProved = user.proved_at !== null
     const passkeys = isProved ? await listPasskeys(people.store.read, user.id) : []
     const view = {
@@ -86,6 +91,7 @@ function resetPages(pages: OpenPages, { people, cookie }: EntryDeps): void {
     const keepsPasskeys = form.keepPasskeys !== undefined
     const { password } = form
     await resetPassword(people, params.token ?? '', { password, keepsPasskeys, visitor })
+    // All sessions ended with the old password, this browser's too.
     const headers = { 'Set-Cookie': cookie.clear(request) }
     return redirect('/login', { flash: 'Your password is changed. Log in with it.', headers })
   })
@@ -119,7 +125,11 @@ function invitationPages(pages: OpenPages, deps: EntryDeps): void {
     const visitor = visitorOf(request)
     const { person, choosesPassword, invitation } = await findInvitation(read, token, now)
     const session = await sessionHere(deps, request)
+    // Looked up anew, not taken from the form: since the page was shown somebody else may have
+    // logged in here.
     const isHere = person !== undefined && session?.person.id === person.id
+    // Somebody with an account of ours joins by their session. A password that an invitation's form
+    // sets would let whoever has the link take over theirs.
     if (isHere || !choosesPassword) {
       const next = encodeURIComponent(`/invite/${token}`)
       if (session === undefined) return redirect(`/login?next=${next}`)

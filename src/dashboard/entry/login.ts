@@ -15,6 +15,10 @@ import {
   visitorOf,
 } from './way-in.js'
 
+/**
+ * `isUnsafe`: the password would cross the network unencrypted, which the settings allow; the page
+ * warns.
+ */
 interface LogInView {
   next: string
   faults: Faults
@@ -40,6 +44,7 @@ export function logInPages(pages: OpenPages, deps: EntryDeps): void {
 
   pages.get('/login', 'open', async (visit) => {
     const session = await sessionHere(deps, visit.request)
+    // Who is logged in already is led on and not asked again.
     if (session === undefined) return await show(visit)
     return redirect(safePath(visit.query.get('next')) ?? (await landing(deps, session)))
   })
@@ -52,6 +57,8 @@ export function logInPages(pages: OpenPages, deps: EntryDeps): void {
     return await enter(deps, request, entered, safePath(form.next))
   })
 
+  // Between password and code a cookie says whose code is awaited; without it there is nothing to
+  // ask for.
   const showCode = async ({ query, request }: AskedPage, faults = noFaults) => {
     const person = await awaitedPerson(people, cookie.read(request))
     if (person === undefined) return redirect('/login')
@@ -71,6 +78,7 @@ export function logInPages(pages: OpenPages, deps: EntryDeps): void {
   })
 }
 
+/** Where to go after the log-in: kept by a form that comes again, else in the address. */
 function nextIn(query: URLSearchParams, { values }: Faults): string {
   const sent = values.next
   return safePath(typeof sent === 'string' ? sent : query.get('next')) ?? ''

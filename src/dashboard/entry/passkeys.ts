@@ -22,6 +22,7 @@ export function passkeyPages({ open, person }: Pick<Shell, 'open' | 'person'>, d
   const { read } = people.store
   const json = (value: object) => file(JSON.stringify(value), 'application/json')
 
+  // `null`: who logs in has not said who they are, and the passkey says it.
   open.post('/login/passkey/options', { action: 'open', reads: true }, async ({ request }) =>
     json(await askForPasskey(people, siteOf(request), null)),
   )

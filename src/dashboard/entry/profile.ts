@@ -38,6 +38,8 @@ export function profilePages(pages: PersonPages, deps: EntryDeps): void {
 
   const change = { action: 'own', form: PasswordForm, again: show } as const
   pages.post('/me/password', change, async ({ form, person, request, session, now }) => {
+    // This session goes on under a new token; all others end, as whoever knows the old password may
+    // be in one.
     const own = { id: session.id, token: cookie.read(request) ?? '', visitor: visitorOf(request) }
     const user = await findPerson(read, person.id)
     // Who has a passkey alone has no password to show.
@@ -61,12 +63,14 @@ export function profilePages(pages: PersonPages, deps: EntryDeps): void {
 
   pages.post('/logout', { action: 'own' }, async ({ request }) => {
     const token = cookie.read(request) ?? ''
+    // In the database first: a cookie that somebody has copied is then good for nothing.
     await people.store.write((tx) => endSession(tx, token))
     const headers = { 'Set-Cookie': cookie.clear(request) }
     return redirect('/login', { flash: 'You are logged out', headers })
   })
 }
 
+/** The page itself: one's name, how one logs in, where one is logged in, one's accounts. */
 async function profile({ people }: EntryDeps, visit: PersonVisit, faults = noFaults) {
   const { person, session, now } = visit
   const { read } = people.store

@@ -15,6 +15,7 @@ export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
   const show = async ({ person, query }: PersonVisit, faults: Faults = noFaults) => {
     const user = await findPerson(read, person.id)
     const sent = faults.values.next
+    // Somebody else may have written the link that led here.
     const next = safePath(typeof sent === 'string' ? sent : query.get('next')) ?? '/me'
     const view = {
       ...{ faults, next, asksCode: user.totp_secret !== null },

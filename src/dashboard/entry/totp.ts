@@ -21,6 +21,7 @@ export function totpPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
   const { read } = people.store
 
   const show = async ({ person, session, request }: PersonVisit, faults = noFaults) => {
+    // After a wrong code the same secret is shown: it is in the person's app already.
     const sent = faults.values.secret
     const secret = typeof sent === 'string' ? sent : newTotpSecret()
     const host = (request.header('host') ?? '').replace(/:\d+$/, '')
@@ -43,6 +44,7 @@ export function totpPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
     const user = await findPerson(read, person.id)
     const { codes, token } = await addTotp(people, { ...form, user, session: own })
     const headers = { 'Set-Cookie': cookie.set(request, token) }
+    // The only answer that has the codes: the database keeps their hashes.
     return page('entry/codes', { codes, isNew: true }, { title: 'Your recovery codes', headers })
   })
 

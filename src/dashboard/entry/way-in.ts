@@ -10,6 +10,7 @@ import {
 } from '../../people/index.js'
 import { type PageAnswer, redirect } from '../shell/answer.js'
 
+/** What the pages of the log-in need. */
 export interface EntryDeps {
   people: PeopleDeps
   cookie: SessionCookie
@@ -40,6 +41,7 @@ export async function landing(
 ): Promise<string> {
   if (session === undefined) return '/login'
   if (session.mustAddFactor) return '/me/totp'
+  // Most people have one account; who has several changes by the menu.
   const [first] = await membershipsOf(people.store.read, session.person.id)
   if (first !== undefined) return `/a/${first.accountId}`
   return session.person.isOperator ? '/operator' : '/me'
@@ -58,6 +60,7 @@ export async function enter(
     return redirect(`/login/code${query}`, { headers })
   }
   const session = await sessionOf(deps.people, token)
+  // A second factor that is demanded comes before any page that was asked for.
   const mustAdd = session?.mustAddFactor === true
   const to = mustAdd ? undefined : next
   return redirect(to ?? (await landing(deps, session)), { headers })
@@ -71,6 +74,7 @@ export function mayLogIn({ plainHttp }: EntryDeps, request: PageRequest): boolea
   return request.isSecure || isOwnMachine(request) || plainHttp
 }
 
+/** Whether the browser runs on this machine, or comes by a tunnel that ends here. */
 export function isOwnMachine(request: PageRequest): boolean {
   // A proxy that is not in `http.trusted_proxies`, and names us by our own address, brings the whole Internet.
   const forwarded = request.header('x-forwarded-for')

@@ -14,6 +14,7 @@ import { domainBoxes } from './view.js'
 
 const CreateForm = type({ ...keyFields, once: string() })
 
+/** The form. */
 interface CreateView {
   base: string
   accountId: string
@@ -24,6 +25,7 @@ interface CreateView {
   faults: Faults
 }
 
+/** The only answer that has the whole key. */
 interface MadeView {
   base: string
   name: string
@@ -32,6 +34,7 @@ interface MadeView {
   example: string
 }
 
+/** The scopes to choose from, with what each lets a key do. */
 export const scopes = Object.entries(scopeWords).map(([value, hint]) => ({
   ...{ value, hint },
   label: value === 'read' ? 'Reading' : value === 'sending' ? 'Sending' : 'Full',
@@ -72,6 +75,7 @@ export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: For
       createKey(deps, account.id, form.name, { plans, limits }),
     )
     const [verified] = await verifiedDomains(store.read, account.id)
+    // The example is to work as it stands: a key that is limited to domains sends from one of them.
     const domain = limits.domains?.[0] ?? verified
     const view: MadeView = {
       ...{ base, name: made.name, key: made.key },

@@ -28,8 +28,10 @@ export function limitsIn(form: Infer<typeof Fields>): KeyLimits {
   }
 }
 
+/** What stands in a text, however it is separated. */
 const wordsOf = (text: string) => text.split(/[\s,;]+/).filter((word) => word !== '')
 
+/** The begin of a day, UTC: the key ends with the day before it. */
 function dayOf(text: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(at)) return at

@@ -5,6 +5,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
 import { type KeyView, keyView } from './view.js'
 
+/** One page of the list. */
 interface KeysView {
   base: string
   accountId: string

@@ -23,15 +23,17 @@ export function makeOnce(): FormTokens {
   return {
     token: randomUUID,
     async run(token, make) {
-      // What is kept of a form must be short.
+      // Tokens come from the browser and are kept: only short ones of our own form are taken.
       if (!isUuid(token)) throw new ApiError('validation_error', 'Open the form again and send it')
       if (used.has(token)) throw new ApiError('conflict', alreadyMade)
       // Before the work, or two clicks at once would both make one.
       used.add(token)
+      // Sets keep the order of insertion: the first is the oldest.
       if (used.size > mostKept) used.delete([...used][0] ?? token)
       try {
         return await make()
       } catch (error) {
+        // Nothing was made: the same form may be sent again once its fault is mended.
         used.delete(token)
         throw error
       }

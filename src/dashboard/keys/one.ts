@@ -15,6 +15,7 @@ import type { KeyPageDeps } from './deps.js'
 import { keyFields, limitsIn } from './form.js'
 import { domainBoxes, type KeyView, keyView } from './view.js'
 
+/** A key's page. */
 interface OneKeyView {
   base: string
   accountId: string
@@ -79,6 +80,10 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
   })
 }
 
+/**
+ * What somebody should know before they delete it: who still uses a key shows by when it was used
+ * last.
+ */
 function deletionOf({ name }: ApiKey, { lastUsed, last4 }: KeyView, isLast: boolean): string {
   const used = lastUsed === undefined ? 'never used' : `last used ${lastUsed.ago}`
   return [

@@ -18,6 +18,7 @@ export interface KeyView {
   lastUsed: Moment | undefined
 }
 
+/** What pages show of a key: never the key itself, of which only a hash is kept. */
 export function keyView(key: ApiKey, now: number): KeyView {
   const { id, name, last4, scope, domains, networks, expiresAt } = key
   const day = expiresAt === null ? '' : new Date(expiresAt).toISOString().slice(0, 10)
@@ -39,6 +40,7 @@ const listed = (items: readonly string[]) =>
     ? `${items.slice(0, mostListed).join(', ')} and ${items.length - mostListed} more`
     : items.join(', ')
 
+/** When it expires, or did. */
 function textOf(expiresAt: number | null, now: number): string {
   if (expiresAt === null) return 'never'
   const day = new Date(expiresAt).toISOString().slice(0, 10)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock/index.js'
 import type { Store } from '../../store/index.js'
 
-/** Who listens. */
+/** A tab that listens, and whose it is. */
 export interface StreamListener {
   sessionId: string
   personId: string
@@ -9,14 +9,18 @@ export interface StreamListener {
   lasts(): Promise<boolean>
 }
 
+/** What tells browsers that something was committed. */
 export interface Live {
   /** The events of one browser, until `signal` aborts or the session ends; undefined where there are too many. */
   open(listener: StreamListener, signal: AbortSignal): AsyncIterable<string> | undefined
 }
 
+// Each stream holds a socket for as long as a tab is open, and one browser opens one
+// (`browser/live.ts`). More than these look by themselves every five seconds.
 const mostStreams = 100
 const mostOfSession = 2
 const mostOfPerson = 6
+// How long a page goes on hearing of changes after a log-out elsewhere, at most.
 const lastsEveryMs = 30_000
 // Pages that all look again cost more than what changed: what goes on and on is told every other second.
 const lookEveryMs = 2_000
@@ -38,6 +42,7 @@ export function makeLive({ store, clock }: { store: Pick<Store, 'commits'>; cloc
     isLooking = listeners.size > 0
     if (!isLooking) return
     const commits = store.commits()
+    // Cheaper than a query, whatever the number of pages that are open (`Store.commits`).
     if (commits !== known) {
       known = commits
       for (const tell of listeners) tell()
@@ -60,6 +65,7 @@ export function makeLive({ store, clock }: { store: Pick<Store, 'commits'>; cloc
       clock.after(lookEveryMs, look)
     }
     try {
+      // The browser comes again five seconds after the stream has ended.
       yield 'retry: 5000\n\n'
       let lookedAt = clock.now()
       while (!signal.aborted) {
@@ -69,12 +75,16 @@ export function makeLive({ store, clock }: { store: Pick<Store, 'commits'>; cloc
             cancel()
             resolve()
           }
+          // It may have changed between the last `yield` and this promise, when `wake` was still
+          // the old one.
           if (changed || signal.aborted) wake()
         })
         if (clock.now() - lookedAt >= lastsEveryMs) {
           if (!(await listener.lasts())) return
           lookedAt = clock.now()
         }
+        // A line that begins with a colon is a comment (HTML §9.2.6): it only keeps the connection
+        // open.
         yield changed ? 'event: changed\ndata:\n\n' : ':\n\n'
         changed = false
       }

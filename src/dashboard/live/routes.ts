@@ -23,6 +23,7 @@ export function livePages(pages: PersonPages, deps: { store: Store; clock: Clock
         'Too many pages are open at once: this one asks for news from time to time instead',
       )
     }
+    // nginx holds answers back in a buffer unless this header forbids it.
     return file(stream, 'text/event-stream', { headers: { 'X-Accel-Buffering': 'no' } })
   })
 }

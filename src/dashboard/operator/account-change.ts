@@ -17,6 +17,7 @@ import type { OperatorVisit } from '../shell/visit.js'
 import { accountOf, standingPage } from './account.js'
 import type { OperatorPageDeps } from './deps.js'
 
+/** The forms' fields; each POST has one of its own. */
 const Pausing = object({
   reason: enums(['bounce', 'complaint']),
   marketing: optional(string()),
@@ -33,6 +34,7 @@ export function accountChangePages(pages: OperatorPages, deps: OperatorPageDeps)
   const { clock, plans, config } = deps
   const again = (visit: OperatorVisit, faults: Faults) => standingPage(deps, visit, faults)
   const writes = { action: 'operator.write', sudo: true, again } as const
+  // Who does it and why, as protection's own audit log has it.
   const orderOf = ({ params, actor }: Pick<OperatorVisit, 'params' | 'actor'>, note: string) => ({
     ...{ accountId: params.id ?? '', who: actor.name, note },
     ...{ now: clock.now(), settings: config.protection },
@@ -77,6 +79,7 @@ export function accountChangePages(pages: OperatorPages, deps: OperatorPageDeps)
     const detail = { plan: plan.name, marketingPlan: marketing?.name ?? 'none', state }
     return await change(deps, visit, 'account.plan', detail, {
       async work(tx, accountId) {
+        // All three in one transaction: no request sees a new plan in an old state.
         await setPlan(tx, accountId, plan)
         await setMarketingPlan(tx, accountId, marketing)
         await setBillingState(tx, accountId, state)
@@ -106,11 +109,15 @@ export function accountChangePages(pages: OperatorPages, deps: OperatorPageDeps)
   )
 }
 
+/** What is written in one transaction, and what is said afterwards. */
 interface Change {
   work: (tx: Tx, accountId: string) => Promise<unknown>
   flash: string
 }
 
+/**
+ * Does it, and notes it in the audit log by the account's name: an id says nothing to who reads it.
+ */
 async function change(
   { store }: OperatorPageDeps,
   { params }: Pick<OperatorVisit, 'params'>,

@@ -40,6 +40,7 @@ export function accountPeoplePages(pages: OperatorPages, deps: OperatorPageDeps)
   )
 }
 
+/** Members and open invitations. */
 async function teamPage(deps: OperatorPageDeps, visit: OperatorVisit, faults: Faults) {
   const { read } = deps.store
   const { head } = await headOf(deps, visit)

@@ -26,6 +26,7 @@ const perPage = 50
 
 /** One account, in tabs: how it stands, its rates and pauses, who complained, its people. */
 export function accountPages(pages: OperatorPages, deps: OperatorPageDeps): void {
+  // Each tab is a page of its own: none reads what another one shows.
   const views = { '': standingPage, '/rates': ratesPage, '/complaints': complaintsPage }
   for (const [path, show] of Object.entries(views)) {
     pages.get(`/accounts/:id${path}`, 'operator.read', (visit) => show(deps, visit))
@@ -99,6 +100,7 @@ export async function standingPage(
   return page('operator/account', view, { title: head.name })
 }
 
+/** The rates at which protection warns and pauses, in millionths. */
 type Thresholds = OperatorPageDeps['config']['protection']
 
 /** Both rates of the window, with what they call for. */
@@ -118,6 +120,7 @@ function ratesOf({ recipients, bounces, complaints }: Totals, settings: Threshol
 
 const auditShown = 50
 
+/** The rates of the window: now, as they grew, by provider; and what followed from them. */
 async function ratesPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const { store, config } = deps
   const { read } = store
@@ -134,6 +137,7 @@ async function ratesPage(deps: OperatorPageDeps, visit: OperatorVisit) {
     rates: ratesOf(totals, settings),
     unproved: totals.unproved,
     charts: chartsOf(soFar(hours), settings),
+    // The last two days, the newest hour first.
     hours: hours
       .slice(-48)
       .reverse()
@@ -178,10 +182,12 @@ function soFar(hours: readonly ({ at: number } & Totals)[]) {
       complaints: rateOf(complaints, recipients),
     }
   })
+  // Counted from the end, so that the newest hour is always a point.
   const every = Math.ceil(all.length / mostPoints)
   return all.filter((_, at) => (all.length - 1 - at) % every === 0)
 }
 
+/** One chart for each rate, as their thresholds are far apart. */
 function chartsOf(points: ReturnType<typeof soFar>, settings: Thresholds): Chart[] {
   // One point is no line.
   if (points.length < 2) return []
@@ -200,6 +206,7 @@ function chartsOf(points: ReturnType<typeof soFar>, settings: Thresholds): Chart
   }))
 }
 
+/** Who complained, by address; with the mail, where it is known. */
 async function complaintsPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const { head } = await headOf(deps, visit)
   const after = visit.query.get('after') ?? ''

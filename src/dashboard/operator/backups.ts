@@ -14,6 +14,7 @@ const mostShown = 100
 /** `/operator/backups`: what there is, how old it is, and whether it was checked. */
 export function backupPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/backups', 'operator.read', (visit) => backupsPage(deps, visit))
+  // Both are jobs of the calendar, begun now.
   for (const [path, name] of [
     ['/backups/make', 'backup'],
     ['/backups/check', 'backup-check'],
@@ -24,6 +25,7 @@ export function backupPages(pages: OperatorPages, deps: OperatorPageDeps): void 
   }
 }
 
+/** The backups in `backup.dir`, and how the last two runs went. */
 async function backupsPage(
   { store: { read }, config }: OperatorPageDeps,
   { now, may }: OperatorVisit,

@@ -14,10 +14,15 @@ export function doctorPages(pages: OperatorPages, deps: OperatorPageDeps): void 
   )
 }
 
+// What is to be mended comes first.
 const order = ['fail', 'warn', 'unchecked', 'ok'] as const
 const tones = { fail: 'bad', warn: 'doubt', unchecked: 'none', ok: 'good' } as const
 const words = { fail: 'to fix', warn: 'look at it', unchecked: 'not checked', ok: 'good' } as const
 
+/**
+ * Shows what the job `doctor` has found last: an examination takes up to minutes, as it asks the
+ * DNS.
+ */
 async function doctorPage(
   { store: { read }, config }: OperatorPageDeps,
   { now, may }: OperatorVisit,

@@ -20,6 +20,7 @@ export function failoverPages(pages: OperatorPages, deps: OperatorPageDeps): voi
   )
 }
 
+/** What goes by smart hosts now, by which evidence or order. */
 async function failoverPage(
   { store, config }: OperatorPageDeps,
   { now, may }: OperatorVisit,
@@ -46,6 +47,7 @@ async function failoverPage(
   return page('operator/failover', view, { title: 'Failover' })
 }
 
+/** Writes the operator's order; the outbound threads see it at their next look. */
 async function order(
   { store, clock, config }: OperatorPageDeps,
   orders: 'force' | 'forbid' | 'auto',
@@ -58,6 +60,7 @@ async function order(
       'There is no smart host; [[outbound.failover.smart_hosts]] of the settings names one',
     )
   }
+  // The failover for one site is ended by 'auto'; an order to forbid is for all.
   if (orders === 'forbid' && site !== undefined) throw refused('Only all mail can be forbidden')
   await store.write(async (tx) => {
     if (orders === 'auto') await leaveToEvidence(tx, site)
@@ -75,6 +78,10 @@ async function order(
   })
 }
 
+/**
+ * A site by its name: a domain, or a list of MX hosts as sites are named by. `*` stands for
+ * everything and is no site.
+ */
 function siteIn(given: string): string | undefined {
   const site = given.trim().toLowerCase()
   if (site === '') return undefined

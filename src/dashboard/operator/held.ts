@@ -17,6 +17,7 @@ export function heldPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   pages.get('/held', 'operator.read', (visit) => heldPage(deps, visit))
 }
 
+/** Deliveries a page at a time; campaigns, runs of automations and webhooks on each page. */
 async function heldPage({ store: { read } }: OperatorPageDeps, { query, now, may }: OperatorVisit) {
   const after = /^\d{1,16}$/.test(query.get('after') ?? '') ? Number(query.get('after')) : -1
   const { ids, isCut } = await lookForWaiting(read, { held: true }, { after })

@@ -37,6 +37,7 @@ export function inboundPages(pages: OperatorPages, deps: OperatorPageDeps): void
   )
 }
 
+/** The newest first. Parked reports are only counted here: they have a page of their own. */
 async function listPage({ store: { read } }: OperatorPageDeps, { query, now }: OperatorVisit) {
   const given = query.get('before') ?? ''
   const before = /^\d{1,16}$/.test(given) ? Number(given) : undefined
@@ -56,6 +57,7 @@ async function listPage({ store: { read } }: OperatorPageDeps, { query, now }: O
   return page('operator/inbound', view, { title: 'Inbound mail', wide: true })
 }
 
+/** One mail, as text alone: strangers wrote it, and its HTML is not shown. */
 async function mailPage(deps: OperatorPageDeps, { params, now, may }: OperatorVisit) {
   const mail = await mailOf(deps, params.id)
   const { content } = mail
@@ -72,6 +74,7 @@ async function mailPage(deps: OperatorPageDeps, { params, now, may }: OperatorVi
   return page('operator/operator-mail', view, { title: view.subject })
 }
 
+/** The mail of a path; throws a 404. */
 async function mailOf({ store }: OperatorPageDeps, given = '') {
   const id = /^\d{1,16}$/.test(given) ? Number(given) : -1
   const mail = await findOperatorMail(store.read, id)

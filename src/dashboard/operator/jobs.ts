@@ -24,9 +24,11 @@ export function jobPages(pages: OperatorPages, deps: OperatorPageDeps): void {
 }
 
 const runTones = { done: 'good', running: 'none', 'not set up': 'none' } as const
+/** `not set up` is no failure: the operator has no backups, for example. */
 const toneOf = (result: JobRun['result']) =>
   result in runTones ? runTones[result as keyof typeof runTones] : 'bad'
 
+/** All jobs of the calendar, also those that are off. */
 async function listPage({ store, config }: OperatorPageDeps, { now }: OperatorVisit) {
   const jobs = await readJobStandings(store.read, config.jobs, now)
   const view = {
@@ -43,6 +45,7 @@ async function listPage({ store, config }: OperatorPageDeps, { now }: OperatorVi
 
 const runsShown = 50
 
+/** One job, with its last runs. */
 async function jobPage({ store, config }: OperatorPageDeps, { params, now, may }: OperatorVisit) {
   const name = nameOf(params.name)
   const { what, limitMs } = jobCatalogue[name]
@@ -79,6 +82,7 @@ export function startJob({ running }: OperatorPageDeps, name: JobName, to: strin
   })
 }
 
+/** The job that a path names; throws a 404. */
 function nameOf(given = ''): JobName {
   const name = jobNames.find((one) => one === given)
   if (name === undefined) throw new ApiError('not_found', 'There is no such job')

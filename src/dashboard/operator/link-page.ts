@@ -9,7 +9,8 @@ export function linkPage(
   of: { title: string; says: string; back: PageLink; audit: AuditedAction },
 ): PageAnswer {
   const { title, says, back, audit } = of
-  // A browser says so with each form; the path alone is of use, too.
+  // Where the browser found us, as it says with each form; where it does not, the path alone is of
+  // use too.
   const origin = request.header('origin') ?? ''
   const view = { title, says, back, link: `${origin === 'null' ? '' : origin}${path}` }
   return page('operator/user-link', view, {

@@ -13,6 +13,7 @@ export function overviewPages(pages: OperatorPages, deps: OperatorPageDeps): voi
   pages.get('', 'operator.read', ({ now }) => overviewPage(deps, now))
 }
 
+/** `posthorn status` as a page: the same figures by the same function. */
 async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAnswer> {
   const { store, config, dataDir, running } = deps
   const overview = await running.overview()
@@ -46,6 +47,7 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
     held: status.held,
     disk: `${fileSize(freeBytes)} of ${fileSize(sizeBytes)} free`,
     diskUsed: { used: sizeBytes - freeBytes, limit: sizeBytes },
+    // Beyond ten years it is no forecast.
     fullIn: daysLeft === null || daysLeft > 3_650 ? '' : shownFor(daysLeft * 86_400_000),
     database: fileSize(database.size),
     backupAt: status.backupAt,
@@ -60,6 +62,7 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
 
 const spanOf = (ms: number | null) => (ms === null ? '–' : shownFor(ms))
 
+/** What came and went in the last hour and day. */
 function flowsOf({ rates }: Overview) {
   if (rates === null) return []
   const { hour, day } = rates
@@ -69,6 +72,7 @@ function flowsOf({ rates }: Overview) {
   }))
 }
 
+/** The page on which a trouble is mended. */
 function pageOf(at: Trouble['at']): string | undefined {
   if (at === undefined) return undefined
   const { what, id = '' } = at

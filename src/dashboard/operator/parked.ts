@@ -54,6 +54,7 @@ async function changed(
   })
 }
 
+/** A report's number; throws a 404. */
 function idIn(given = ''): number {
   if (/^\d{1,16}$/.test(given)) return Number(given)
   throw notThere()

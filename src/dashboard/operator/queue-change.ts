@@ -20,6 +20,7 @@ import { linkTo } from './link.js'
 import { changeTitles, countOf } from './queue.js'
 import { choiceIn, commandOf, filterOf, isChosen, type QueueChoice } from './queue-filter.js'
 
+/** All texts, as from the form: the choice, what was counted, and why. */
 const Change = object({
   domain: string(),
   account: string(),
@@ -34,6 +35,7 @@ const Change = object({
   reason: string(),
 })
 
+/** What the page says before and after. */
 const words: Record<QueueChangeName, { does: string; done: string; button: string }> = {
   retry: {
     does: 'They are tried at once instead of at their next time. What was never tried keeps its time. At a suspended site one message tries it, and the others follow if it gets through.',
@@ -74,6 +76,7 @@ export function queueChangePages(pages: OperatorPages, deps: OperatorPageDeps): 
   }
 }
 
+/** Where the choice is read from: the address of a GET, or the form that was sent. */
 interface Asked {
   get: (name: string) => string | null | undefined
   now: number
@@ -87,11 +90,17 @@ async function meant({ store }: OperatorPageDeps, name: QueueChangeName, { get, 
     throw new ApiError('not_found', 'There is no delivery with this number')
   const filter: QueueFilter =
     id === '' ? await filterOf(store.read, choice, now) : { ids: [Number(id)] }
+  // `only`: a release means held ones alone, for example.
   return { id, choice, filter: { ...filter, ...queueChanges[name].only } }
 }
 
+// Examples, so that a wrong choice is seen before it is done.
 const shownOfThem = 10
 
+/**
+ * Says how many are meant, and asks. `count` and `upTo` go along in the form, so that what is
+ * accepted meanwhile is not changed with them.
+ */
 async function askPage(
   deps: OperatorPageDeps,
   name: QueueChangeName,
@@ -132,6 +141,7 @@ async function applied(
   const reason = reasonIn(name, form.reason ?? '')
   const most = Number(form.count)
   const upTo = Number(form.upTo)
+  // Looked for anew: some may have left since they were counted.
   const { ids } = await lookForWaiting(deps.store.read, filter)
   const chosen = ids.filter((one) => one <= upTo).slice(0, most)
   const { changed, inFlight, seen, retried } = await changeWaiting(
@@ -158,8 +168,13 @@ async function applied(
   })
 }
 
+/**
+ * Back to the list without this part of the choice: what was released is held no more and would not
+ * be seen.
+ */
 const withoutHeld = ({ held: _, ...choice }: QueueChoice) => choice
 
+/** The operator's reason, `-` for changes that need none. */
 function reasonIn(name: QueueChangeName, given: string): string {
   const { reason } = queueChanges[name]
   if (reason === 'none') return '-'

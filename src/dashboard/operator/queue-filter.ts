@@ -10,15 +10,18 @@ export type QueueChoice = Record<(typeof choices)[number], string>
 
 const choices = ['domain', 'account', 'class', 'campaign', 'email', 'older', 'held'] as const
 
+/** What an address or a form has of the choice; `get` reads one field. */
 export function choiceIn(get: (name: string) => string | null | undefined): QueueChoice {
   const of = (name: string) => get(name)?.trim() ?? ''
   return Object.fromEntries(choices.map((name) => [name, of(name)])) as QueueChoice
 }
 
+/** Whether anything is chosen: a change of the whole queue is told with other words. */
 export const isChosen = (choice: QueueChoice) => choices.some((name) => choice[name] !== '')
 
 /** Accepted longer ago than this. */
 export const ages = ['10m', '1h', '6h', '1d', '3d'] as const
+// In ms, by the names in `ages`.
 const ageMs: Record<string, number> = {
   '10m': 6e5,
   '1h': 36e5,
@@ -37,6 +40,9 @@ export async function filterOf(read: Read, choice: QueueChoice, now: number): Pr
   }
 }
 
+/**
+ * The choice as ids and numbers. A name that is not found is an `OperatorError`, as in the command.
+ */
 async function chosenIn(read: Read, choice: QueueChoice, now: number): Promise<QueueFilter> {
   const { domain, account, campaign, email, older, held } = choice
   const name = classNames.find((one) => one === choice.class)
@@ -75,6 +81,7 @@ function emailIdIn(given: string): string {
   throw new OperatorError(`"${given}" is not the id of an email`)
 }
 
+/** RFC 5890 §2.3.2: a lane has the ASCII form of its domain. */
 function laneIn(given: string): string {
   const lane = domainToASCII(given).toLowerCase()
   if (lane === '') throw new OperatorError(`"${given}" is not a domain name`)

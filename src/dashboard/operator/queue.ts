@@ -34,8 +34,10 @@ async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<
   const { query, now } = visit
   const choice = choiceIn((name) => query.get(name))
   const after = Number(query.get('after') ?? '-1')
+  // Of the threads' memory: which sites hold mail back now.
   const overview = await running.overview()
   let faults: Faults = noFaults
+  // A choice that does not fit is said above the list, with the fields as they were filled in.
   const filter = await filterOf(store.read, choice, now).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error
     faults = { ...noFaults, message: error.message }
@@ -48,6 +50,7 @@ async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<
   const rows = await explainAll(store.read, waiting, now, running.gateOf)
   const names = await namesOf(deps, rows)
   const isFull = (found?.ids.length ?? 0) > perPage
+  // Where the search was cut off before a page was full, 'Older' goes on from there.
   const next = isFull ? ids.at(-1) : (found?.next ?? undefined)
   const classes = await readQueueClasses(store.read, now, overview)
   const view = {
@@ -100,6 +103,7 @@ export const changeTitles = {
 export const countOf = (count: number, isCut: boolean) =>
   `${isCut ? 'at least ' : ''}${count.toLocaleString('en-GB')}`
 
+/** A delivery's row. */
 function shownWaiting({ delivery, why }: Explained, now: number) {
   const { id, recipient, lane, acceptedAt, attempts, lastReply, accountId, held } = delivery
   return {
@@ -108,6 +112,7 @@ function shownWaiting({ delivery, why }: Explained, now: number) {
     ...{ gate: why.gate, says: why.says, until: why.until },
     lastReply: lastReply ?? '',
     ...{ isHeld: held !== null, heldSince: held?.since ?? null, wasDue: held?.dueAt ?? null },
+    // It would be tried again only after its time is over: it will be given up.
     ...{ heldWhy: held?.reason ?? '', isLate: (why.until ?? 0) >= delivery.expiresAt },
   }
 }
@@ -121,6 +126,7 @@ async function namesOf(
   return Object.fromEntries((await listAccounts(store.read)).map(({ id, name }) => [id, name]))
 }
 
+/** A delivery that waits, or one that has ended: its number stays the same. */
 async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<PageAnswer> {
   const { store, running } = deps
   const { now } = visit
@@ -151,6 +157,7 @@ async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promi
   )
 }
 
+/** 16 digits are as far as a double counts exactly. */
 function idIn(given = ''): number {
   if (/^\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given))) return Number(given)
   throw new ApiError('not_found', 'There is no delivery with this number')

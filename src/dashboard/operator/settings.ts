@@ -7,7 +7,8 @@ import { linkTo } from './link.js'
 
 /** `/operator/settings`: what is in force and where it comes from; as `posthorn config show`. */
 export function settingsPages(pages: OperatorPages, deps: OperatorPageDeps): void {
-  // The appliance has those of its start, and so have these pages; reading where they stand takes a while.
+  // Worked out once: the appliance keeps the settings of its start, and reading where each of them
+  // stands takes a while.
   let shown: readonly ShownSetting[] | undefined
   pages.get('/settings', 'operator.read', async (visit) => {
     shown ??= inForce(deps)
@@ -15,11 +16,13 @@ export function settingsPages(pages: OperatorPages, deps: OperatorPageDeps): voi
   })
 }
 
+/** Each setting with where its value comes from: file, environment or default. */
 function inForce({ config, configFile: file }: OperatorPageDeps): ShownSetting[] {
   const source = { env: process.env, ...(file === undefined ? {} : { file }) }
   return settingsInForce(settings, config, source).map(shownSetting)
 }
 
+/** The settings of one section, or those alone that are not the default. */
 function settingsPage(
   { configFile }: OperatorPageDeps,
   { query }: OperatorVisit,

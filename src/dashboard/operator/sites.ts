@@ -21,9 +21,13 @@ export function sitePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   )
 }
 
+/**
+ * The sites that are busy now, those of which something was learned, and how warm our sources are.
+ */
 async function listPage(deps: OperatorPageDeps, { now }: OperatorVisit): Promise<PageAnswer> {
   const { store, config, running } = deps
-  // Only here, as all of outbound comes along.
+  // Loaded here and not at the start: all of `outbound` comes along, which costs the main thread
+  // memory.
   const outbound = await import('../../outbound/index.js')
   const [overview, learned] = [await running.overview(), await outbound.readLearned(store.read)]
   const sources = await outbound.warmingSources(store.read, now, config.outbound)
@@ -53,8 +57,13 @@ async function listPage(deps: OperatorPageDeps, { now }: OperatorVisit): Promise
   return page('operator/sites', view, { title: 'Sites', wide: true })
 }
 
+// A page has no room for the thousands of sites that an appliance may learn about.
 const mostSites = 200
 
+/**
+ * One site, by a recipients' domain or by its own name: what holds there and why, and what was
+ * learned.
+ */
 async function sitePage(
   deps: OperatorPageDeps,
   { query, may }: OperatorVisit,
@@ -63,6 +72,7 @@ async function sitePage(
   const { store, clock, config } = deps
   const outbound = await import('../../outbound/index.js')
   const { data, problems } = outbound.loadReadableShaping(deps.shapingFiles())
+  // RFC 5890 §2.3.2.1: what people type may be Unicode.
   const domain = domainToASCII(name).toLowerCase()
   const isDomain = outbound.isHostName(domain) && domain.includes('.')
   const route = isDomain
@@ -71,6 +81,7 @@ async function sitePage(
   const now = clock.now()
   const of = { read: store.read, now, data, outbound: config.outbound }
   const found = route && (await outbound.explainSite(of, domain, route))
+  // A name that is no domain, or has no route, may still be a site of which something is known.
   const learned = found?.learned ?? (await outbound.readLearned(store.read, name))
   const view = {
     ...{ name, now, problems, isDomain, mayChange: may('operator.write') },

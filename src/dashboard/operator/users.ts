@@ -26,6 +26,7 @@ const perPage = 50
 export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { store, clock } = deps
   const again = (visit: OperatorVisit, faults: Faults) => usersPage(deps, visit, faults)
+  // `sudo`: whoever finds an operator's browser open makes nobody else an operator.
   const writes = { action: 'operator.write', sudo: true, again } as const
   const oneAgain = (visit: OperatorVisit, faults: Faults) => userPage(deps, visit, faults)
   const changesOne = { action: 'operator.write', sudo: true, again: oneAgain } as const
@@ -41,6 +42,7 @@ export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
       title: `Invitation for ${email.trim()}`,
       says: 'Whoever opens it becomes an operator. It is good for 7 days.',
       back: { label: 'Users', href: '/operator/users' },
+      // The log has the address and not the link, which whoever reads the log could open.
       audit: { action: 'user.invite', target: email.trim(), detail: { role: 'operator' } },
     })
   })
@@ -88,6 +90,7 @@ export function userPages(pages: OperatorPages, deps: OperatorPageDeps): void {
   }
 }
 
+/** Everybody, by address, and the invitations of operators that are still open. */
 async function usersPage(
   { store: { read } }: OperatorPageDeps,
   { query, now, may }: OperatorVisit,
@@ -113,6 +116,7 @@ async function usersPage(
   return page('operator/users', view, { title: 'Users', wide: true })
 }
 
+/** One person: how they log in, and what accounts they are in. */
 async function userPage(
   { store: { read } }: OperatorPageDeps,
   { params, now, may, person }: OperatorVisit,

@@ -2,6 +2,7 @@ import type { AccountBilling } from '../../billing/index.js'
 import type { Domain } from '../../domains/index.js'
 import type { Visit } from '../shell/visit.js'
 
+/** A step of the first day. `href` is undefined when it is done, or not for this person to do. */
 export interface ChecklistStep {
   done: boolean
   label: string
@@ -22,6 +23,7 @@ export function firstSteps(
 ): ChecklistStep[] {
   const { domains, keys, hasMail, webhooks, billing } = known
   const isVerified = domains.some(({ status }) => status === 'verified')
+  // The optional webhook does not keep the list there for ever.
   if (isVerified && hasMail && keys > 0) return []
   const step = (done: boolean, label: string, why: string, path: string, allowed: boolean) => ({
     ...{ done, label, why, href: allowed && !done ? `${base}${path}` : undefined },

@@ -30,6 +30,7 @@ export interface FiguresView {
   upToDate: boolean
 }
 
+/** A rate beside those at which protection warns and pauses, in words. */
 export interface RateView {
   label: string
   now: string
@@ -40,6 +41,10 @@ export interface RateView {
   isHigh: boolean
 }
 
+/**
+ * The account's last 30 days, from the figures that are kept by day, and its rates of now, as
+ * protection counts them.
+ */
 export async function figuresOf(
   read: Read,
   accountId: string,
@@ -50,6 +55,7 @@ export async function figuresOf(
     readStanding(read, accountId, { now, settings }),
   ])
   const { total } = stats
+  // People call both a bounce; protection counts the hard ones alone.
   const bounced = total.bouncedHard + total.bouncedSoft
   const inPercent = (rate: number | null) => (rate === null ? undefined : shownRate(rate))
   return {
@@ -96,6 +102,7 @@ export async function figuresOf(
   }
 }
 
+/** The log of the same 30 days, with one status. */
 const log = (status: string) => `/emails?range=30d${status && `&status=${status}`}`
 
 const hourMs = 3_600_000
@@ -108,6 +115,7 @@ const shownWindow = (ms: number) =>
 const countsOf = ({ minRecipients, countSimulator }: ProtectionSettings) =>
   `They count hard bounces and proved complaints${countSimulator ? '' : ', not the mail to the simulator'}, and warn or pause from ${plural(minRecipients, 'recipient')} on.`
 
+/** `warn` and `pause` are in millionths, as the settings have them. */
 function rateView(
   label: string,
   count: number,

@@ -15,6 +15,7 @@ export interface Need {
   action: { label: string; href: string } | undefined
 }
 
+/** What was read of the account, from which `needsOf` concludes. */
 interface Known {
   billing: AccountBilling
   domains: readonly Domain[]
@@ -43,6 +44,7 @@ export function needsOf({ base, may }: Visit, known: Known): Need[] {
   ]
 }
 
+/** What keeps mail from leaving, or from being accepted. */
 function stops(
   { billing, isPausedByHand }: Known,
   lookAt: Record<PauseReason, Need['action']>,
@@ -95,6 +97,7 @@ function warnings(
   })
 }
 
+/** Counters of the plan from 80 % on, while there is still time to do something. */
 const capsOf = (usage: readonly UsageView[], action: Need['action']): Need[] =>
   usage
     .filter(({ used, limit }) => limit !== undefined && used >= limit * 0.8)
@@ -104,8 +107,10 @@ const capsOf = (usage: readonly UsageView[], action: Need['action']): Need[] =>
       action,
     }))
 
+// More of them are told in one line, so that they do not push the rest off the page.
 const maxDomains = 3
 
+/** Domains whose DNS records were never seen complete. */
 function domainsOf(
   domains: readonly Domain[],
   to: (label: string, path: string) => Need['action'],
@@ -122,6 +127,7 @@ function domainsOf(
   }))
 }
 
+/** Endpoints that lose events now, or that were disabled because they had lost too many. */
 function webhooksOf(
   endpoints: readonly WebhookEndpoint[],
   to: (label: string, path: string) => Need['action'],
@@ -129,7 +135,7 @@ function webhooksOf(
   return endpoints.flatMap(({ id, url, enabled, failures, disabledBecause }): Need[] => {
     const { host } = new URL(url)
     const action = to('See what it answered', `/webhooks/${id}`)
-    // By somebody's own will.
+    // Somebody has disabled it on purpose: that is no need.
     if (!enabled && disabledBecause?.startsWith('by ')) return []
     if (!enabled)
       return [

@@ -16,6 +16,7 @@ import { type FiguresView, figuresOf } from './figures.js'
 import { type Need, needsOf } from './needs.js'
 import { type UsageView, usageOf } from './usage.js'
 
+/** What the page shows, as plain values. */
 export interface OverviewView {
   base: string
   account: string
@@ -50,7 +51,9 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
       readAudit(read, { accountId: account.id, limit: mostAudited }),
     ])
   const usage = usageOf(billing, used, now)
+  // The newest row of a pause says who paused: account protection, or a person.
   const lastPause = audit.find(({ action }) => action.endsWith('paused'))
+  // A webhook's URL may have a secret in it: not every role may see it.
   const seen = visit.may('webhooks.read') ? endpoints : []
   const view: OverviewView = {
     ...{ base, account: account.name, maySend: visit.may('emails.send') },
@@ -83,9 +86,13 @@ interface WaitingNowView {
 
 // Beyond it 'more than' is as good an answer.
 const mostCounted = 10_000
+// So many of the newest mails are looked at: a count of all that were not tried would read the
+// whole log.
 const newestLooked = 500
+// Each costs a question to an outbound thread, and the first ones explain most of what waits.
 const gatesShown = 3
 
+/** What has not left, with a bounded number of rows read, however long the queue is. */
 async function waitingNow(
   { store, gateOf }: Pick<OverviewPageDeps, 'store' | 'gateOf'>,
   { account, base, now }: { account: { id: string }; base: string; now: number },

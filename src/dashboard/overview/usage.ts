@@ -1,5 +1,6 @@
 import { type AccountBilling, dayEndsAt, monthEndsAt, type Usage } from '../../billing/index.js'
 
+/** One counter of the plan. */
 export interface UsageView {
   label: string
   used: number
@@ -11,6 +12,7 @@ export interface UsageView {
 }
 
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' })
+/** A count with its thousands set apart. */
 const shown = (count: number) => count.toLocaleString('en-GB')
 
 /** What of the plan is used, with when each count starts anew. */

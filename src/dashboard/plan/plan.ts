@@ -15,6 +15,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 
+/** The page's values; `mayPlan` shows operators the way to change it. */
 interface PlanView {
   name: string
   state: { text: string; tone: Tone }
@@ -72,9 +73,11 @@ const states: Record<AccountBilling['state'], { text: string; tone: Tone }> = {
   past_due: { text: 'past due', tone: 'doubt' },
   expired: { text: 'expired', tone: 'bad' },
 }
+/** A suspension says more than how the subscription stands. */
 const stateOf = ({ suspended, state }: AccountBilling) =>
   suspended === null ? states[state] : { text: 'suspended', tone: 'bad' as const }
 
+/** What is stopped now, in sentences. */
 function stopsOf({ suspended, state, paused, marketingPaused }: AccountBilling): string[] {
   return [
     suspended !== null && `${suspendedMessage}. Nothing is sent, and nothing can be added.`,
@@ -95,6 +98,7 @@ function hintOf({ used, limit, resets }: UsageView): string | undefined {
     : `${count(limit - used)} are left until ${resets}, 00:00 UTC.`
 }
 
+/** What the plans let the account do. */
 const factsOf = (plan: EmailPlan, marketing: string | undefined) => [
   { label: 'Email plan', value: plan.name },
   {

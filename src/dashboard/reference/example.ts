@@ -2,6 +2,7 @@ import type { PageRequest } from '../../http/index.js'
 import type { Store } from '../../store/index.js'
 import type { People } from '../shell/people.js'
 
+/** What finds a domain for the examples. */
 export interface ExampleDeps {
   store: Pick<Store, 'read'>
   people: People
@@ -43,6 +44,7 @@ const weekMs = 7 * 24 * 3_600_000
  */
 export function localized(value: unknown, domain: string | undefined, now: number): unknown {
   const soon = `${new Date(now + weekMs).toISOString().slice(0, 10)}T18:00:00Z`
+  // In the text of the whole value: times and domains stand at any depth.
   const text = JSON.stringify(value).replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, `"${soon}"`)
   if (domain === undefined) return JSON.parse(text)
   return JSON.parse(text.replace(/(?<![\w.-])example\.com(?=[">\\])/g, domain))
@@ -60,6 +62,7 @@ export function curl(of: {
   return [
     `curl ${of.method === 'GET' ? '' : `-X ${of.method} `}${quote(of.url)}`,
     ...(of.key ? [`-H 'Authorization: Bearer YOUR_API_KEY'`] : []),
+    // The only multipart request is the import of contacts.
     ...(of.form ? [`-F 'file=@people.csv;type=text/csv'`] : []),
     ...(of.body === undefined
       ? []

@@ -14,6 +14,7 @@ export function markdown(text: string): Html {
       return taken
     }
     const [, title] = /^<summary>(.*)<\/summary>$/.exec(line) ?? []
+    // An empty line ends a paragraph, and means nothing else.
     if (line.trim() === '') continue
     if (line === '<details>') blocks.push(opened)
     else if (line === '</details>') blocks.push(closed)
@@ -41,7 +42,9 @@ const opened = html`<details>`
 const closed = html`</details>`
 
 function tableOf(lines: string[]): Html {
+  // The second line is the one of dashes.
   const [head = [], , ...rows] = lines.map((line) => line.split('|').slice(1, -1))
+  // `data-label`: on a phone each cell has its column's name in front.
   const cells = (row: string[]) =>
     row.map(
       (cell, index) => html`<td data-label="${head[index]?.trim()}">${inline(cell.trim())}</td>`,

@@ -15,6 +15,7 @@ export interface Listed {
   operation: Operation
 }
 
+/** What is used of an operation of OpenAPI 3.1. */
 interface Operation {
   operationId: string
   summary: string
@@ -32,6 +33,7 @@ interface Operation {
   responses: Record<string, { description: string; content?: Record<string, Media> }>
 }
 
+/** A body in one content type. */
 interface Media {
   schema?: object
   examples?: Record<string, { summary: string; value: unknown }>
@@ -59,6 +61,7 @@ export function listOperations(document: Document): Listed[] {
   return [...from(document.paths, false), ...from(webhooks, true)]
 }
 
+/** The page of one request or event. */
 export interface OperationView {
   id: string
   tag: string
@@ -82,6 +85,7 @@ export function operationView(
   { id, tag, method, path, summary, operation }: Listed,
   { domain, own, now }: { domain: string | undefined; own: string; now: number },
 ): OperationView {
+  // OpenAPI: an operation without `security` has the document's, which is the key.
   const key = operation.security === undefined
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
   const bodies = Object.values(media?.examples ?? {})
@@ -115,6 +119,7 @@ export function operationView(
             }),
     answers: Object.entries(operation.responses).map(([status, { description, content }]) => {
       const good = status.startsWith('2')
+      // One example an answer is enough.
       const first = Object.values(content?.['application/json']?.examples ?? {})[0]
       return {
         ...{ status, good, description: markdown(description) },

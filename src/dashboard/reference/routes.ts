@@ -12,6 +12,7 @@ import { type ExampleDeps, exampleDomain } from './example.js'
 import { markdown } from './markdown.js'
 import { type Listed, listOperations, operationView } from './operation.js'
 
+/** What the API's reference needs. */
 export interface ReferenceDeps extends ExampleDeps {
   /** Of the routes as they are; made when it is first asked for. */
   document: () => Document
@@ -22,9 +23,11 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
   staticRoutes(pages, ['reference.js'])
   let operations: Listed[] | undefined
   const all = () => {
+    // The document is the same for as long as the process runs.
     operations ??= listOperations(deps.document())
     return operations
   }
+  // The client's package is there once the build has made it.
   const hasClient = existsSync(packageFile('dist/client/posthorn-client.tgz'))
 
   open.get('/reference', 'open', async ({ request }: AskedPage) => {

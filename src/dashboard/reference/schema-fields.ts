@@ -2,6 +2,7 @@ import type { Document } from '../../openapi/index.js'
 import type { Html } from '../shell/html.js'
 import { markdown } from './markdown.js'
 
+/** A row of the table of fields. */
 export interface Field {
   /** With those that it stands in: `attachments[].filename`. */
   name: string
@@ -10,6 +11,7 @@ export interface Field {
   description: Html
 }
 
+/** What `src/openapi` uses of JSON Schema. */
 interface JsonSchema {
   $ref?: string
   type?: string | string[]
@@ -24,6 +26,7 @@ interface JsonSchema {
   description?: string
 }
 
+// Deeper and longer tables are read by nobody; the document itself has all of it.
 const maxDepth = 3
 const maxFields = 80
 
@@ -78,6 +81,7 @@ function withFields(document: Document, schema: JsonSchema): JsonSchema | undefi
   return undefined
 }
 
+/** Whether a schema is, or may be, a list. */
 function isList(document: Document, schema: JsonSchema): boolean {
   const one = resolved(document, schema)
   return (
@@ -85,6 +89,9 @@ function isList(document: Document, schema: JsonSchema): boolean {
   )
 }
 
+/**
+ * The schema that a `$ref` names. A description beside the `$ref` says more of this place and wins.
+ */
 function resolved(document: Document, schema: JsonSchema): JsonSchema {
   const name = schema.$ref?.split('/').at(-1)
   if (name === undefined) return schema

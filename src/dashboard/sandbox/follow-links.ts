@@ -16,6 +16,7 @@ export interface Followed {
 /** Asks for each address, and says what answered, in the order of `urls`. */
 export type FollowLinks = (urls: readonly string[]) => Promise<Followed[]>
 
+/** What following links needs; the same guard as webhooks have. */
 export interface FollowDeps {
   clock: Clock
   /** Called when links are first followed. */
@@ -25,7 +26,9 @@ export interface FollowDeps {
 }
 
 const maxLinks = 50
+// Mails link to the same few servers, which must not take this for an attack.
 const atOnce = 4
+// For an address with all its redirects.
 const eachMs = 5_000
 const maxRedirects = 5
 
@@ -48,8 +51,10 @@ export function makeFollowLinks({ openResolver, allow, clock }: FollowDeps): Fol
     deps ??= { resolver: openResolver(), allow, clock }
     const guarded = deps
     try {
+      // Each address once: those of a footer stand in a mail several times.
       const left = [...new Set(urls.filter((url) => /^https?:/i.test(url)))].slice(0, maxLinks)
       const answers = new Map<string, Followed>()
+      // The workers empty `left`.
       const order = [...left]
       const worker = async () => {
         for (let url = left.shift(); url !== undefined; url = left.shift()) {
@@ -64,6 +69,7 @@ export function makeFollowLinks({ openResolver, allow, clock }: FollowDeps): Fol
   }
 }
 
+/** Asks for one address and follows its redirects; every one of them is judged again. */
 async function follow(
   deps: GuardDeps & { clock: Clock },
   text: string,
@@ -76,7 +82,7 @@ async function follow(
       if (url === null || !/^https?:$/.test(url.protocol)) {
         return { good: false, sentence: 'It leads on to something that is not a web address.' }
       }
-      // Nothing is looked up for an address, so nothing else would judge it.
+      // A bare IP address needs no DNS, where `lookup` would judge it: it is judged here.
       if (isIP(hostOf(url)) !== 0) await permittedAddresses(deps, url)
       const { status, location } = await ask(deps, url, stop.signal)
       if (status >= 300 && status < 400 && location !== undefined) {
@@ -97,6 +103,7 @@ async function follow(
   }
 }
 
+/** HEAD, and GET where HEAD is not known. The body is never read: the status is all that counts. */
 async function ask(
   deps: GuardDeps,
   url: URL,
@@ -114,6 +121,7 @@ async function ask(
   return { status: 0, location: undefined }
 }
 
+/** One request, on a connection of its own. */
 function head(
   deps: GuardDeps,
   url: URL,
@@ -123,7 +131,10 @@ function head(
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest
   return new Promise((resolve, reject) => {
     const request = send(url, {
+      // Without an agent no connection is used again: each was judged for one address alone.
       ...{ method, agent: false, signal, maxHeaderSize: 16_384 },
+      // Judged at the very connection: a DNS that answers otherwise the second time gains nothing
+      // (DNS rebinding).
       lookup: guardedLookup(deps, url),
       headers: { 'user-agent': 'Posthorn link check', accept: '*/*' },
     })

@@ -11,6 +11,7 @@ export async function framedMail(content: MessageContent, raw: Buffer): Promise<
 const carried = /\bcid:/i
 const reference =
   /((?:src|background|poster)\s{0,9}=\s{0,9}["']?|url\(\s{0,9}["']?)cid:([^\s"'<>)]+)/gi
+// Types that an `<img>` shows. SVG runs no script there.
 const pictureType = /^image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)$/i
 
 /** The pictures stand in the document, so that its policy need not open any address of ours. */
@@ -32,9 +33,12 @@ function withPictures(html: string, pictures: Awaited<ReturnType<typeof readPict
   })
 }
 
-// One picture may be referred to a thousand times.
+// One picture may be referred to a thousand times, and each reference would repeat its bytes.
 const maxEmbeddedChars = 8_000_000
 
+/**
+ * RFC 2392 §2: a Content-ID is percent-encoded in its URL. What is not well encoded stays as it is.
+ */
 function decoded(id: string): string {
   try {
     return decodeURIComponent(id)

@@ -12,6 +12,7 @@ export interface HtmlCheck {
   features: { title: string; url: string; uses: number; missing: string[]; partly: string[] }[]
 }
 
+/** The file that `bin/client-support` makes out of the data of caniemail.com. */
 interface Table {
   source: string
   clients: string[]
@@ -19,8 +20,10 @@ interface Table {
   features: Record<string, { title: string; support: string }>
 }
 
-// As in home: mail from templates repeats itself, and a list of hundreds would help nobody.
+// A mail that was made from templates uses the same few things again and again; a list of hundreds
+// would help nobody.
 const maxFeatures = 60
+// Read when the first mail is checked, and kept: it never changes while the process runs.
 let table: Table | undefined
 
 /** Looks into a table of facts (`bin/client-support`); nothing is asked for over the network. */
@@ -46,6 +49,7 @@ export function checkHtml(html: string): HtmlCheck {
     const url = `https://www.caniemail.com/features/${slug}/`
     found.push({ title: known.title, url, uses, missing, partly })
   }
+  // A client that shows a thing in part counts half as much as one that does not show it.
   const weight = (one: HtmlCheck['features'][number]) => 2 * one.missing.length + one.partly.length
   found.sort((a, b) => weight(b) - weight(a) || a.title.localeCompare(b.title))
   return { source, clients: tally, features: found.slice(0, maxFeatures) }

@@ -5,6 +5,7 @@ import { listed, type Moment, moment, plural } from '../format.js'
 import { ownUrl } from '../own-url.js'
 import { type Badge, verdictBadges } from './verdict-words.js'
 
+/** What the inbox's page shows. */
 export interface InboxView {
   search: string
   /** How many there are in all, or that match the search. */
@@ -18,6 +19,7 @@ export interface InboxView {
   example: string | undefined
 }
 
+/** One message of the list. */
 export interface InboxRow {
   url: string
   from: string
@@ -27,6 +29,7 @@ export interface InboxRow {
   badges: Badge[]
 }
 
+/** A page of the list: `before` is the id of the last message of the page before. */
 export interface ListQuery {
   limit: number
   before?: number
@@ -57,11 +60,13 @@ export function messageId(text: string): number | undefined {
 
 /** One page of messages, newest first, and the id before which the next one starts. */
 export async function page(store: Pick<Store, 'read'>, query: ListQuery) {
+  // One more than is shown: so a next page is known of without counting.
   const found = await listMessages(store, { ...query, limit: query.limit + 1 })
   const messages = found.slice(0, query.limit)
   return { messages, nextBefore: found.length > query.limit ? messages.at(-1)?.id : undefined }
 }
 
+/** The page that `request` asks for, newest messages first. */
 export async function inboxView(
   store: Pick<Store, 'read'>,
   nowMs: number,
@@ -70,6 +75,7 @@ export async function inboxView(
   const query = listQuery(request.query)
   const { messages, nextBefore } = await page(store, query)
   const total = await countMessages(store, query.search)
+  // A search that finds nothing is no empty inbox.
   const fresh = total === 0 && query.search === undefined
   const matching = query.search === undefined ? '' : total === 1 ? ' matches' : ' match'
   return {

@@ -10,6 +10,7 @@ export interface CheckedLink {
   faults: string[]
 }
 
+/** All addresses of a mail, as far as a page has room for them. */
 export interface LinkCheck {
   links: CheckedLink[]
   /** How many there are, of which the first `maxLinks` stand in `links`. */
@@ -29,6 +30,7 @@ export function checkLinks(html: string, text: string): LinkCheck {
     more: string[] = [],
   ) => {
     const url = address.trim()
+    // A picture and a link may have the same address, and different faults.
     const key = `${where === 'picture'} ${url}`
     const known = found.get(key)
     if (known === undefined) {
@@ -47,6 +49,8 @@ export function checkLinks(html: string, text: string): LinkCheck {
   const parser = new Parser({
     onopentag(tag, { href, src, alt }) {
       if ((tag === 'a' || tag === 'area') && href !== undefined) {
+        // HTML §4.5.1: links do not nest. A new one ends the one before, also where its end tag is
+        // missing.
         close()
         open = { href, shown: '' }
       }
@@ -65,6 +69,7 @@ export function checkLinks(html: string, text: string): LinkCheck {
     onend: close,
   })
   parser.end(html)
+  // What the HTML has too is judged there.
   for (const url of linksInText(text)) {
     if (!found.has(`false ${url}`)) add('text', url, '')
   }
@@ -78,11 +83,17 @@ export function linksInText(text: string): string[] {
   )
 }
 
+// Old mail clients and some gateways cut at about this length.
 const maxUrlChars = 2_000
 const shorteners =
   /(^|\.)(bit\.ly|tinyurl\.com|t\.co|goo\.gl|ow\.ly|is\.gd|buff\.ly|rebrand\.ly|cutt\.ly)$/
+// RFC 2606 §2, §3 and RFC 6761: names that nobody can register.
 const placeholderHost = /(^|\.)(example\.(com|net|org)|example|test|invalid|localhost)$/
 
+/**
+ * What is wrong with an address by itself. Placeholders of the usual template languages come first,
+ * as they are no URLs at all.
+ */
 function addressFaults(url: string, where: CheckedLink['where']): string[] {
   const thing = where === 'picture' ? 'picture' : 'link'
   if (url === '') return [`The ${thing} has no address.`]
@@ -117,6 +128,7 @@ function addressFaults(url: string, where: CheckedLink['where']): string[] {
   }
 }
 
+/** What filters and clients hold against an address of the web. */
 function webFaults(url: string, thing: string): string[] {
   const parsed = URL.parse(url)
   if (parsed === null) return ['This is not a URL that a client can read.']
@@ -154,6 +166,7 @@ function otherHost(href: string, shown: string): string[] {
     /^\s*(?:https?:\/\/)?((?:[a-z0-9-]{1,63}\.){1,9}[a-z]{2,24})(?:[/?#:]\S*)?\s*$/i.exec(shown)
   const host = URL.parse(href.trim())?.hostname
   if (said === null || !host) return []
+  // `www.` in front makes no other site, and a shown domain may lead to its own subdomain.
   const name = (text: string) => text.toLowerCase().replace(/^www\./, '')
   const wanted = name(said[1] ?? '')
   if (name(host) === wanted || name(host).endsWith(`.${wanted}`)) return []

@@ -32,6 +32,7 @@ const finding = (check: string, tone: Tone, sentence: string): MailFinding => ({
 // What of a mail Gmail shows before 'View entire message', in bytes of its HTML, as senders have measured it.
 const gmailClipBytes = 102 * 1024
 
+/** Whether Gmail shows all of it, and whether servers take it. */
 function sizeFindings({ content, sizeBytes }: SandboxMessage): MailFinding[] {
   const html = Buffer.byteLength(content.html ?? '')
   if (content.html === undefined) return []
@@ -61,6 +62,7 @@ function sizeFindings({ content, sizeBytes }: SandboxMessage): MailFinding[] {
     : [clip]
 }
 
+/** What filters have always looked for in a subject. */
 function subjectFindings(subject: string): MailFinding[] {
   const found: MailFinding[] = []
   const letters = subject.replace(/\P{L}/gu, '')
@@ -77,6 +79,7 @@ function subjectFindings(subject: string): MailFinding[] {
     found.push(finding('Subject', 'bad', 'A variable in the subject was not filled in.'))
   }
   if (
+    // Shorter ones are names and abbreviations.
     letters.length >= 8 &&
     letters === letters.toUpperCase() &&
     letters !== letters.toLowerCase()
@@ -106,6 +109,7 @@ function subjectFindings(subject: string): MailFinding[] {
     : [finding('Subject', 'good', 'There is a subject, of a sensible form.')]
 }
 
+/** HTML and text, pictures, what clients remove, attachments. */
 function partFindings({ content }: SandboxMessage): MailFinding[] {
   const { html, text, attachments } = content
   const found: MailFinding[] = []
@@ -124,6 +128,7 @@ function partFindings({ content }: SandboxMessage): MailFinding[] {
     )
     // Without '<' in a tag: else each '<' of 300,000 in a row would look for its end.
     const words = html.replace(/<[^<>]{0,5000}>/g, ' ').trim().length
+    // A picture of one pixel is a tracking pixel, and no content.
     if (/<img\b(?![^>]{0,300}\bwidth="1")/i.test(html) && words < 100) {
       found.push(
         finding(
@@ -167,6 +172,7 @@ function partFindings({ content }: SandboxMessage): MailFinding[] {
   return found
 }
 
+/** RFC 5322 §3.6: what must be there, and what may be there once only. */
 function headerFindings({ content, from }: SandboxMessage): MailFinding[] {
   const has = (name: string) => values(content, name).length
   const found: MailFinding[] = []
@@ -196,11 +202,14 @@ function headerFindings({ content, from }: SandboxMessage): MailFinding[] {
   return found
 }
 
+/** One-click unsubscribing (RFC 8058), which Gmail and Yahoo! demand of bulk senders. */
 function unsubscribeFindings({ content }: SandboxMessage): MailFinding[] {
   const [header] = values(content, 'List-Unsubscribe')
   const [post] = values(content, 'List-Unsubscribe-Post')
   const check = 'Unsubscribing'
   if (header === undefined) {
+    // In English, German, French, Spanish and Portuguese, roughly: this only chooses the words of a
+    // hint.
     const link = /unsubscri|abmeld|opt.?out|d[ée]sabonn|cancelar/i.test(
       `${content.html} ${content.text}`,
     )
@@ -254,6 +263,7 @@ function unsubscribeFindings({ content }: SandboxMessage): MailFinding[] {
     : [finding(check, 'good', 'One click unsubscribes, and the signature covers it (RFC 8058).')]
 }
 
+/** The values of all header fields of one name; names are the same in upper and lower case. */
 const values = (content: SandboxMessage['content'], name: string) =>
   content.headers
     .filter((one) => one.name.toLowerCase() === name.toLowerCase())

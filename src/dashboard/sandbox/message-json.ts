@@ -39,6 +39,7 @@ export function messageJson(message: SandboxMessage) {
   }
 }
 
+/** Every link once. Tests of programs follow them, for example to confirm an address. */
 function linksIn(html: string, text: string): string[] {
   const links = new Set<string>()
   const parser = new Parser({

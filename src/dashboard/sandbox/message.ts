@@ -9,6 +9,7 @@ import { checkLinks } from './link-check.js'
 import { checkMail } from './mail-check.js'
 import { type Badge, verdictBadges, verdictWords } from './verdict-words.js'
 
+/** What all views of a message have around them. */
 export interface MessageView {
   url: string
   subject: string
@@ -23,12 +24,14 @@ export interface MessageView {
   content: Html
 }
 
+/** The views; each has an `.ejs` of its name. */
 export type ViewName = (typeof viewNames)[number]
 const viewNames = [
   ...(['html', 'text', 'headers', 'source', 'attachments'] as const),
   ...(['checks', 'clients', 'links'] as const),
 ]
 
+/** How somebody looks at a message. */
 export interface MessageLook {
   /** `?view=`; what cannot be read is the first that the message has. */
   view: string | null
@@ -80,6 +83,7 @@ export function messageView(
   }
 }
 
+/** The views that this message has, with how many attachments and faults there are. */
 function tabs(message: SandboxMessage): { name: ViewName; label: string }[] {
   const { html, text, attachments } = message.content
   const bad = checkMail(message).filter(({ tone }) => tone === 'bad').length
@@ -96,9 +100,11 @@ function tabs(message: SandboxMessage): { name: ViewName; label: string }[] {
   ]
 }
 
+/** Makes what the view's `.ejs` shows. */
 type MakeView = (message: SandboxMessage, looked: MessageLook & { raw: Buffer }) => object
 
-// A page of a hundred addresses of two thousand characters would be slow.
+// How much of an address is shown: a page of a hundred addresses of two thousand characters would
+// be slow.
 const maxUrlChars = 300
 
 /** The three views that judge a mail. */
@@ -144,6 +150,8 @@ const views: Record<ViewName, MakeView> = {
   }),
   text: ({ content }) => shortened(content.text ?? ''),
   source: (_message, { raw }) =>
+    // Twice as many bytes, as a character of UTF-8 may have two; only as much as is shown is
+    // decoded.
     shortened(raw.subarray(0, maxChars * 2).toString('utf8'), raw.length),
   headers: (message) => {
     let left = maxChars
@@ -163,6 +171,7 @@ const views: Record<ViewName, MakeView> = {
   ...checkViews,
 }
 
+/** The beginning of a text, and whether there is more of it. */
 function shortened(text: string, whole = text.length): { text: string; cut: boolean } {
   return { text: text.slice(0, maxChars), cut: whole > maxChars }
 }

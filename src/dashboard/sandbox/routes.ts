@@ -17,6 +17,7 @@ import { type MessageLook, messageView } from './message.js'
 import { messageJson, summaryJson } from './message-json.js'
 import { makeWaitForMessage } from './wait.js'
 
+/** A mail's source is shown as text. Should a browser make more of it, it can run nothing. */
 const sourceHeaders = { 'Content-Security-Policy': "default-src 'none'; sandbox" }
 
 type SandboxDeps = FollowDeps & { store: Store }
@@ -38,6 +39,7 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
     }),
   )
 
+  // By `pages`, without the shell: programs get no page around it and no session is looked for.
   pages.get('/sandbox.json', async ({ query }) => {
     const { messages, nextBefore } = await page(store, listQuery(query))
     return json({ messages: messages.map(summaryJson), nextBefore: nextBefore ?? null })
@@ -102,7 +104,8 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
     return { bytes, contentType: 'message/rfc822', headers }
   })
 
-  // Requests go out when somebody asks for them, and never because a mail came or was looked at.
+  // Links are followed when somebody asks for it, and never because a mail came or was looked at:
+  // some of them confirm or unsubscribe.
   const follow = async (id: string | undefined) => {
     const message = await wanted(id, (id) => findMessage(store, id))
     const { links } = checkLinks(message.content.html ?? '', message.content.text ?? '')
@@ -132,6 +135,9 @@ function saved(filename: string): string {
   return `attachment; filename="${name.replace(/[^\w. -]/g, '_')}"; filename*=UTF-8''${encoded}`
 }
 
+/**
+ * What has this id. A message may go while it is looked at: the inbox keeps only the newest ones.
+ */
 async function wanted<T>(
   id: string | undefined,
   find: (id: number) => Promise<T | undefined>,
@@ -166,6 +172,7 @@ async function asJson(work: () => Promise<unknown>): Promise<Page> {
   }
 }
 
+/** An answer for programs, which people can read too. */
 function json(value: unknown) {
   return {
     text: `${JSON.stringify(value, undefined, 2)}\n`,

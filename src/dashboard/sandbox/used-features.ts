@@ -31,16 +31,20 @@ export function usedFeatures(html: string): Map<string, number> {
   return used
 }
 
-// Gmail reads 16 kB of it (github.com/hteumeuleu/email-bugs, issue 90).
+// Gmail itself reads 16 kB of it (github.com/hteumeuleu/email-bugs, issue 90); this only bounds the
+// work.
 const maxStyleChars = 200_000
 
+// caniemail.com has one page for all of these.
 const semantics =
   /^(article|aside|details|figcaption|figure|footer|header|main|mark|nav|section|summary|time)$/
+// Where caniemail.com names a tag otherwise, or several in one.
 const sameTag: Record<string, string> = {
   ...{ ul: 'lists', ol: 'lists', dl: 'lists', embed: 'object', map: 'image-maps' },
   ...{ area: 'image-maps', s: 'strike' },
 }
 
+/** The features that a tag stands for. */
 function tagFeatures(tag: string, attributes: Record<string, string>): string[] {
   const { type = '', src = '', name = '', href = '' } = attributes
   if (semantics.test(tag)) return ['html-semantics']
@@ -62,6 +66,10 @@ function tagFeatures(tag: string, attributes: Record<string, string>): string[] 
 
 const sameImage: Record<string, string> = { jpeg: 'jpg', tif: 'tiff', heic: 'heif' }
 
+/**
+ * The picture's type by the end of its address. Many addresses have none, and then nothing is
+ * known.
+ */
 function imageFeature(src: string): string {
   if (/^\s*data:/i.test(src)) return 'image-base64'
   const [, extension = ''] = /\.(\w{2,5})(?:[?#]|$)/.exec(src.slice(-200)) ?? []
@@ -69,6 +77,7 @@ function imageFeature(src: string): string {
   return `image-${sameImage[type] ?? type}`
 }
 
+// Attributes that caniemail.com has a page for, by its name.
 const attributeNames: Record<string, string> = {
   ...{ align: 'html-align', background: 'html-background', dir: 'html-dir', width: 'html-width' },
   ...{ height: 'html-height', hidden: 'html-hidden', lang: 'html-lang', role: 'html-role' },
@@ -82,6 +91,7 @@ const attributeFeatures = (attributes: Record<string, string>) =>
     name.startsWith('aria-') ? [`html-${name}`] : (attributeNames[name] ?? []),
   )
 
+/** The features that a piece of CSS stands for. */
 function cssFeatures({ kind, text }: CssPiece): string[] {
   if (kind === 'at') return atFeatures(text)
   if (kind === 'selector') return selectorFeatures(text)
@@ -92,10 +102,12 @@ function cssFeatures({ kind, text }: CssPiece): string[] {
     .trim()
     .toLowerCase()
     .slice(0, 2_000)
+  // A custom property; its value may be anything.
   if (property.startsWith('--')) return ['css-variables']
   return [propertyFeature(property.replace(/^-(webkit|moz|ms)-/, ''), value), ...inValue(value)]
 }
 
+/** An at-rule, and of `@media` what it asks for. */
 function atFeatures(text: string): string[] {
   const [, name = ''] = /^@(?:-\w+-)?([a-z-]+)/i.exec(text) ?? []
   const rule = `css-at-${name.toLowerCase()}`
@@ -109,6 +121,7 @@ function atFeatures(text: string): string[] {
 }
 
 function selectorFeatures(whole: string): string[] {
+  // Bounds the work of the patterns below on a selector that has no end.
   const text = whole.slice(0, 1_000)
   const pseudo = [...text.matchAll(/(::?)([a-z-]+)/gi)].map(([, , name = '']) => name.toLowerCase())
   const element = /^(after|before|first-letter|first-line|marker|placeholder)$/
@@ -116,6 +129,7 @@ function selectorFeatures(whole: string): string[] {
     ...pseudo.map((name) => `css-pseudo-${element.test(name) ? 'element' : 'class'}-${name}`),
     ...(text.includes('[') ? ['css-selector-attribute'] : []),
     ...(/[^\s,>]\s*>/.test(text) ? ['css-selector-child'] : []),
+    // `[class~="x"]` and `:nth-child(2n+1)` have these characters too.
     ...(text.includes('~') && !text.includes('[') ? ['css-selector-general-sibling'] : []),
     ...(text.includes('+') && !text.includes('(') ? ['css-selector-adjacent-sibling'] : []),
     ...(/(^|[\s,>])\*/.test(text) ? ['css-selector-universal'] : []),
@@ -154,6 +168,7 @@ function propertyFeature(property: string, value: string): string {
   return `css-${property}`
 }
 
+// Functions in values that have a page of their own.
 const functions: Record<string, string> = {
   ...{ calc: 'css-unit-calc', clamp: 'css-function-clamp', min: 'css-function-min' },
   ...{ max: 'css-function-max', 'light-dark': 'css-function-light-dark', var: 'css-variables' },
@@ -178,6 +193,7 @@ function inValue(value: string): string[] {
   return [...new Set([...called, ...units, ...words])]
 }
 
+/** What stands before a brace, or between two semicolons. */
 interface CssPiece {
   kind: 'at' | 'selector' | 'declaration'
   text: string
@@ -219,8 +235,10 @@ function* cssPieces(css: string): Generator<CssPiece> {
   if (last !== undefined) yield last
 }
 
+// Strings may be whole pictures as data.
 const maxStringChars = 200
 
+/** Where a mark comes next; the end of the text where it does not. */
 function endOf(text: string, mark: string, from: number): number {
   const end = text.indexOf(mark, from)
   return end === -1 ? text.length : end

@@ -3,6 +3,7 @@ import type { DkimVerdict, SandboxSummary, Verdicts } from '../../sandbox/index.
 /** Shown by colour and by sign: good, open to doubt, bad, nothing to say. */
 export type Tone = 'good' | 'doubt' | 'bad' | 'none'
 
+/** One verdict: what was checked, what came of it, and what that means. */
 export interface VerdictWords {
   check: 'DKIM' | 'SPF' | 'DMARC'
   result: string
@@ -43,16 +44,19 @@ export type Badge = Pick<VerdictWords, 'check' | 'result' | 'tone'>
 /** One badge a check, for the list: of several signatures the best counts, as for DMARC. */
 export function verdictBadges(message: SandboxSummary): Badge[] {
   const words = verdictWords(message)
+  // RFC 9989: one signature that passes is enough for DMARC.
   const best = words.find(({ check, tone }) => check === 'DKIM' && tone === 'good') ?? words[0]
   return best === undefined ? [] : [best, ...words.filter(({ check }) => check !== 'DKIM')]
 }
 
+/** `permerror` counts as bad: the record itself has to be mended (RFC 7208 §2.6.7). */
 function tone(result: string): Tone {
   if (result === 'pass') return 'good'
   if (result === 'fail' || result === 'permerror') return 'bad'
   return result === 'none' ? 'none' : 'doubt'
 }
 
+/** The results of RFC 8601 §2.7.1, each with what is the matter. */
 function dkimSentence({ result, domain, selector, algorithm, info }: DkimVerdict): string {
   const signature = `The ${algorithm || 'DKIM'} signature by ${domain || 'an unnamed domain'}`
   const record = `${selector}._domainkey.${domain}`
@@ -78,6 +82,10 @@ function dkimSentence({ result, domain, selector, algorithm, info }: DkimVerdict
   }
 }
 
+/**
+ * The results of RFC 7208 §2.6. Mail reaches the sandbox from this machine itself, which real
+ * receivers never see; the sentence says so where that may be the reason.
+ */
 function spfSentence({ result, domain }: Verdicts['spf'], address: string): string {
   const here = 'The sandbox sees its own machine as the sender, a receiver the public address.'
   switch (result) {
@@ -98,6 +106,7 @@ function spfSentence({ result, domain }: Verdicts['spf'], address: string): stri
   }
 }
 
+/** What DMARC made of DKIM and SPF, and what the domain asks receivers to do. */
 function dmarcSentence({ result, domain, policy }: Verdicts['dmarc']): string {
   const wish =
     policy === 'reject' || policy === 'quarantine'

@@ -10,7 +10,9 @@ import {
 import type { Store } from '../../store/index.js'
 import { messageId } from './inbox.js'
 
+// A mail takes well under a second; who waits for one that takes longer says so.
 const usualTimeoutMs = 10_000
+// However long somebody asks for: each wait holds one of the places below.
 const maxTimeoutMs = 300_000
 // The inbox is written by another thread, so somebody has to ask for its newest mail: one for all that wait.
 const lookEveryMs = 15
@@ -34,6 +36,7 @@ export function makeWaitForMessage(
   let askedAt = Number.NEGATIVE_INFINITY
   const newestNow = () => {
     const now = clock.now()
+    // `now >= askedAt` too: a clock that was set back must not stop the looking.
     if (now >= askedAt && now < askedAt + lookEveryMs) return newest
     askedAt = now
     newest = newestId(store)
@@ -43,6 +46,7 @@ export function makeWaitForMessage(
     let seen: number | undefined
     let lookedAt = clock.now()
     for (;;) {
+      // Looked at once more at the very end, so that what comes in the last moment is found.
       const last = clock.now() >= end
       const id = await newestNow()
       if (last || id !== seen || clock.now() >= lookedAt + lookAgainMs) {
@@ -61,6 +65,7 @@ export function makeWaitForMessage(
       const message = `${maxWaiting} requests wait for mail already; each ends at its timeout`
       throw new ApiError('service_unavailable', message)
     }
+    // Between the check and this there is no `await`, so no other request comes in between.
     waiting++
     try {
       const message = await found(filter, clock.now() + timeoutMs)
@@ -72,6 +77,7 @@ export function makeWaitForMessage(
   }
 }
 
+/** The filter of a query; an empty field is none. */
 function filterOf(query: URLSearchParams): MessageFilter {
   const filter: MessageFilter = {}
   for (const name of ['to', 'from', 'subject'] as const) {
@@ -87,6 +93,7 @@ function filterOf(query: URLSearchParams): MessageFilter {
   return filter
 }
 
+/** In ms; at most `maxTimeoutMs`, whatever was asked for. */
 function timeoutOf(given: string | null): number {
   if (given === null) return usualTimeoutMs
   const [, number, unit] = /^(\d{1,6})(ms|s)?$/.exec(given) ?? []
@@ -97,6 +104,7 @@ function timeoutOf(given: string | null): number {
 const wrong = (name: string, expected: string, given: string) =>
   new ApiError('validation_error', `${name}: expected ${expected}, not "${given.slice(0, 100)}"`)
 
+/** Says what did come: a test that waits for the wrong subject is mended at a glance. */
 async function nothingCame(store: Store, filter: MessageFilter, timeoutMs: number) {
   const last = await listMessages(store, { limit: 5 })
   const wanted = Object.entries(filter).map(([name, value]) => `${name} "${value}"`)

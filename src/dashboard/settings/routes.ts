@@ -16,6 +16,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 
+/** What the page of an account's settings needs. */
 export interface SettingsDeps {
   store: Store
   /** What holds where an account has not chosen. */
@@ -29,6 +30,8 @@ const flags = { default: null, on: true, off: false } as const
 export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
   const { store } = deps
   const again = (visit: Visit, faults: Faults) => showSettings(deps, visit, faults)
+  // Every change leads back to the page; the audit log has the account's id, which `base` ends
+  // with.
   const back = (
     base: string,
     flash: string,
@@ -83,6 +86,7 @@ export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
   )
 }
 
+/** The page's values. */
 interface SettingsView {
   base: string
   id: string
@@ -103,6 +107,7 @@ async function showSettings(
 ): Promise<PageAnswer> {
   const logo = await logoOf(store.read, account.id)
   const own = await accountSwitches(store.read, account.id)
+  // null: not chosen, so what the appliance has holds.
   const chosen = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
   const optionsOf = (usual: boolean) => [
     { value: 'default', label: `As this appliance has it (${usual ? 'on' : 'off'})` },

@@ -20,6 +20,7 @@ interface Common {
   audit?: AuditedAction
 }
 
+/** How a page is shown, apart from its content. */
 export interface PageLook {
   title: string
   /** Default 200. */

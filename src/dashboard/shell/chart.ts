@@ -2,6 +2,7 @@ import { scaleBand, scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
 import { type Html, html } from './html.js'
 
+/** One line, or one part of each bar. */
 export interface ChartSeries {
   label: string
   /** The colour: by its class, as the page's policy lets no style in. */
@@ -37,12 +38,14 @@ export function chart(of: Chart): Html {
     ...labels.map((_, at) => heightAt(series, at, stacked)),
     0,
   )
+  // With nothing to show the scale is 0 to 1, as one from 0 to 0 has no height.
   const up = scaleLinear([0, highest || 1], [height, 0]).nice(mostTicks)
   const ticks = highest === 0 ? [0] : up.ticks(mostTicks)
   const along = scaleBand([...labels.keys()], [0, width]).padding(stacked ? 0.2 : 0)
   const drawn = stacked ? bars(series, labels, along, up) : lines(series, along, up)
   const level = (value: number, name: string) =>
     html`<line class="${name}" x1="0" x2="${width}" y1="${round(up(value))}" y2="${round(up(value))}"/>`
+  // A chart of no days must not divide by zero.
   const step = width / Math.max(1, labels.length)
   return html`<figure class="chart"><figcaption>${title}</figcaption>
 <div class="plot" aria-hidden="true"><ol class="up">${ticks.map((tick) => html`<li>${write(tick)}</li>`)}</ol>
@@ -61,6 +64,7 @@ export function chart(of: Chart): Html {
 ${sameAsTable(of, write)}</figure>`
 }
 
+/** How high the drawing reaches at one point. */
 function heightAt(series: readonly ChartSeries[], at: number, stacked: boolean): number {
   const values = series.map(({ values }) => values[at] ?? 0)
   return stacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(0, ...values)
@@ -86,6 +90,7 @@ function lines(series: readonly ChartSeries[], along: Along, up: Up): Html[] {
   })
 }
 
+/** Each series stands on the ones before it: `below` is how high they reach. */
 function bars(
   series: readonly ChartSeries[],
   labels: readonly string[],
@@ -105,6 +110,7 @@ function bars(
   )
 }
 
+/** The same figures for who sees no drawing: it is hidden from screen readers. */
 function sameAsTable({ title, labels, series }: Chart, write: (value: number) => string): Html {
   return html`<details class="same"><summary>The figures as a table</summary><div class="table-box" tabindex="0" role="region" aria-label="${title}"><table><thead><tr><th scope="col">Time</th>${series.map(
     ({ label }) => html`<th scope="col" class="number">${label}</th>`,
@@ -114,6 +120,7 @@ function sameAsTable({ title, labels, series }: Chart, write: (value: number) =>
   )}</tbody></table></div></details>`
 }
 
+/** First, middle and last: more would overlap on a phone. */
 const ends = (labels: readonly string[]) =>
   labels.length < 3
     ? [...labels]
@@ -121,4 +128,5 @@ const ends = (labels: readonly string[]) =>
         (one) => one ?? '',
       )
 
+/** A tenth of a unit is finer than a pixel; more digits would only make the page larger. */
 const round = (value: number) => Math.round(value * 10) / 10

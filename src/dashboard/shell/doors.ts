@@ -22,6 +22,7 @@ export interface Door<V extends AskedPage, A> {
   session(visit: V): Session | undefined
 }
 
+/** What every door asks: who somebody is, and which pages were added. */
 export interface DoorDeps {
   clock: Clock
   people: People
@@ -30,11 +31,16 @@ export interface DoorDeps {
   isThere(path: string): boolean
 }
 
-// An operator who reads on for a while does not fill the log.
+// An operator's look into an account is in the log once an hour: reading on for a while does not
+// fill it.
 const lookedAgainMs = 3_600_000
+// Bounds the memory. Forgetting all of them costs at most a second row for some.
 const mostLooks = 10_000
 
-/** Who is logged in sees so, whatever the page. */
+/**
+ * Around a page that somebody is not let in to: their name and where else they may go, if they are
+ * logged in.
+ */
 const outsideOf =
   ({ people, sandbox }: DoorDeps) =>
   async ({ request }: AskedPage): Promise<PageSurroundings> => {
@@ -74,6 +80,10 @@ export function personDoor(deps: DoorDeps): Door<PersonVisit, 'own'> {
   }
 }
 
+/**
+ * For the operator's pages. All others get 404, and an operator without a second factor adds one
+ * first where the settings demand it.
+ */
 export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
   const { people, sandbox } = deps
   return {
@@ -104,6 +114,10 @@ export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
   }
 }
 
+/**
+ * For an account's pages: members by their role, and operators, who may only look and whose looks
+ * are logged.
+ */
 export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
   const { people, sandbox } = deps
   const noteLook = makeNoteLook(deps)
@@ -124,8 +138,12 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
       const session = await people.sessionOf(asked.request)
       if (session === undefined) return toLogIn(asked.request)
       const standing = await people.roleIn(session.person, asked.params.account ?? '')
+      // The same answer for an account that does not exist and one of somebody else: ids cannot be
+      // tried out.
       if (standing === undefined) throw notThere()
       const { account, role } = standing
+      // Operators are asked for a second factor where others reach the pages, as they see every
+      // account. In an account of their own they are members like others.
       if (role === 'operator' && session.mustAddFactor) return redirect('/me/totp')
       if (!people.may(role, action)) throw notAllowed(role, action)
       const visit: Visit = {
@@ -145,6 +163,8 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
     async outside(asked) {
       const around = await outside(asked)
       const session = await people.sessionOf(asked.request)
+      // Who may not do this one thing keeps the navigation of their account; others learn nothing
+      // of it.
       const standing = session && (await people.roleIn(session.person, asked.params.account ?? ''))
       if (standing === undefined || session?.mustAddFactor) return around
       return { ...around, ...placeOf(standing.account, asked.path, standing.role) }
@@ -166,6 +186,7 @@ function makeNoteLook({ people, clock }: DoorDeps): (visit: Visit) => Promise<vo
   }
 }
 
+/** The visit of who is logged in, with the actor that the audit log names. */
 function personVisit(people: People, asked: AskedPage, session: Session): PersonVisit {
   const { person } = session
   return { ...asked, session, person, actor: people.actorOf(session, asked.request) }
@@ -194,6 +215,7 @@ export function pageOf(request: PageRequest): string {
   return query === '' ? request.path : `${request.path}?${query}`
 }
 
+/** What an action's first part is called in a sentence, where the word itself would not do. */
 const things: Record<string, string> = {
   account: 'the account',
   audit: 'the audit log',
@@ -202,6 +224,7 @@ const things: Record<string, string> = {
   suppression: 'the suppression list',
   team: 'the team',
 }
+/** The same for its second part. */
 const verbs: Record<string, string> = { read: 'see', write: 'change', send: 'send' }
 
 /** `keys.read` as people say it: see API keys. */
@@ -212,6 +235,7 @@ function inWords(action: string): string {
 
 const notThere = () => new ApiError('not_found', 'There is no such page, or it is not yours')
 
+/** A 403 that says which role does not suffice, and whom to ask. */
 function notAllowed(role: string, action: string): ApiError {
   const message =
     role === 'operator'

@@ -9,6 +9,10 @@ export interface ExportSeats {
   take(personId: string, signal: AbortSignal): void
 }
 
+/**
+ * The seats of one process: two a person and four in all, as each export keeps reading the database
+ * that mail is written to.
+ */
 export function makeExportSeats(): ExportSeats {
   const taken = new Map<AbortSignal, string>()
   return {
@@ -18,6 +22,7 @@ export function makeExportSeats(): ExportSeats {
         const message = 'Other lists are being exported: try again when they are done'
         throw new ApiError('service_unavailable', message, { headers: { 'Retry-After': '10' } })
       }
+      // The client has gone already: nothing would ever give the seat back.
       if (signal.aborted) return
       taken.set(signal, personId)
       signal.addEventListener('abort', () => taken.delete(signal), { once: true })

@@ -12,6 +12,7 @@ export interface Faults {
   values: Record<string, string | string[]>
 }
 
+/** Of a form that is shown for the first time. */
 export const noFaults: Faults = { message: undefined, fields: {}, values: {} }
 
 /** Throws a `ShapeError`. A field that the struct has as an array is all values of that name, else the first one. */
@@ -39,15 +40,19 @@ export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Fau
   return { message: undefined, fields: { [field]: error.message }, values }
 }
 
-// A refusal with 503 (the account is paused, the disk is nearly full) must not lose what was typed.
+// 503 is not ours in this sense: a paused account or a full disk must not lose what was typed.
 const isOurs = ({ code }: ApiError) => code === 'application_error'
 
-// Domain functions name the field beside the message, or before it: 'email: not an address'.
+// Finds the form's field that an error is about. Domain functions name it in `fields`, or before
+// the message: 'email: not an address'.
 function fieldIn({ fields, message }: ApiError, names: string[]): string | undefined {
   const [, before] = /^(\w+)(?:\[\d+\])?:/.exec(message) ?? []
   return names.find((name) => name === fields.field) ?? names.find((name) => name === before)
 }
 
+/**
+ * What was sent, by the fields that the form has: others are left out, so that nobody adds some.
+ */
 function valuesOf<F>(form: Form, struct: Struct<F>): Record<string, string | string[]> {
   const values: Record<string, string | string[]> = {}
   for (const [name, field] of Object.entries(fieldsOf(struct))) {

@@ -1,6 +1,7 @@
 import type { Faults } from './faults.js'
 import { type Html, type HtmlContent, html } from './html.js'
 
+/** One question of a form. */
 export interface Field {
   name: string
   label: string
@@ -73,6 +74,8 @@ export function fieldSet(of: {
 }): Html {
   const { name, type = 'checkbox', faults } = of
   const id = `field-${name}`
+  // Of a form that was sent and has no value of this name, nothing was ticked: browsers leave such
+  // a field out.
   const kept = faults?.values[name] ?? (faults !== undefined && wasSent(faults) ? [] : of.value)
   const ticked = [kept ?? []].flat()
   const fault = faults?.fields[name]
@@ -85,19 +88,23 @@ export function fieldSet(of: {
   )}</fieldset>`
 }
 
+/** A value that the form sends along. The reader can change it, so it is checked like any other. */
 export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
 
 /** What was sent, or what is there already. */
 function filledIn({ name, value, faults, type }: Field): string {
+  // A password in the page's HTML would stay in caches and in the browser's history.
   if (type === 'password') return ''
   const sent = faults?.values[name]
   if (sent !== undefined) return String(Array.isArray(sent) ? (sent[0] ?? '') : sent)
   return faults !== undefined && wasSent(faults) ? '' : (value ?? '')
 }
 
+/** Whether the form comes back with what was typed, and is not shown for the first time. */
 const wasSent = (faults: Faults) => Object.keys(faults.values).length > 0
 
+/** The element that is typed into. */
 function controlOf(of: Field, value: string, attributes: Html): Html {
   const { type = 'text', options = [], rows = 4 } = of
   if (type === 'textarea' || type === 'code') {
@@ -118,6 +125,7 @@ function controlOf(of: Field, value: string, attributes: Html): Html {
   return html`<input type="${type}"${attributes}${filled}>`
 }
 
+/** The attributes that a field has or has not. */
 function flags(of: Field): Html {
   const { required, autofocus, readonly, spellcheck } = of
   const named = ['placeholder', 'autocomplete', 'inputmode', 'pattern', 'accept'] as const
@@ -131,6 +139,6 @@ function flags(of: Field): Html {
 
 function attribute(name: string, value: string | number | undefined): Html | undefined {
   if (value === undefined || value === '') return undefined
-  // The name is ours, and no text.
+  // The name is one of ours and is never text that somebody wrote, so it is not escaped.
   return html` ${name}="${value}"`
 }

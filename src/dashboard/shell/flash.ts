@@ -2,7 +2,10 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { PageRequest } from '../../http/index.js'
 
 const name = 'posthorn-flash'
+// Long enough for a redirect, short enough not to come up on a page that is opened later.
 const keptMs = 60_000
+// In base64url with its signature it stays far below the 4,096 bytes that browsers keep of a
+// cookie.
 const longest = 500
 
 export interface Flash {

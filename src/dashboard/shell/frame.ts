@@ -4,6 +4,8 @@ const permissions = 'allow-popups allow-popups-to-escape-sandbox'
 
 /** Of a frame's document. `remotePictures`: whoever looks at it has asked for those from elsewhere. */
 export function frameHeaders({ remotePictures = false } = {}): Record<string, string> {
+  // A picture from elsewhere tells its server who reads the mail, when and from where: only on
+  // request.
   const pictures = remotePictures ? 'data: https: http:' : 'data:'
   return {
     'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'; img-src ${pictures}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox ${permissions}`,

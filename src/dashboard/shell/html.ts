@@ -6,8 +6,10 @@ export class Html {
   }
 }
 
+/** What `html` takes in its places. */
 export type HtmlContent = Html | string | number | undefined | false | readonly HtmlContent[]
 
+// Both quotes too: values stand within attributes.
 const entities: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',

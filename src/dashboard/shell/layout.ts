@@ -19,6 +19,7 @@ export interface PageSurroundings {
   sandbox: boolean
 }
 
+/** Around a page without a session: no navigation and no name. */
 export const nowhere: PageSurroundings = {
   navigation: [],
   place: undefined,
@@ -41,6 +42,7 @@ export function layout(
     ...around,
     content,
     operates: around.others.some(({ href }) => href === '/operator'),
+    // An account's overview is not called 'Acme · Acme'.
     title: [...new Set(named)].join(' · '),
     faults: faults && {
       message: faults.message,

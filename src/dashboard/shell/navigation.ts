@@ -1,5 +1,6 @@
 import type { Action } from './people.js'
 
+/** One place. `action` is what somebody must be allowed to do to see its link. */
 export interface NavigationEntry {
   label: string
   path: string
@@ -74,6 +75,7 @@ export const operatorPlaces: readonly NavigationGroup[] = [
   },
 ]
 
+/** The same for a view, with the links that this visitor may follow. */
 export interface NavigationView {
   label: string
   links: { label: string; href: string; here: boolean }[]
@@ -87,10 +89,12 @@ export function navigation(
   isShown: (entry: NavigationEntry) => boolean,
 ): NavigationView[] {
   const shown = groups.map(({ label, entries }) => ({ label, entries: entries.filter(isShown) }))
+  // Whole parts of a path: `/keys` is not the place of `/keysmith`.
   const begins = (href: string) => path === href || path.startsWith(`${href}/`)
   const [here] = shown
     .flatMap(({ entries }) => entries.map((entry) => base + entry.path))
     .filter(begins)
+    // The longest wins, as the overview's path begins all others.
     .sort((a, b) => b.length - a.length)
   return shown
     .filter(({ entries }) => entries.length > 0)

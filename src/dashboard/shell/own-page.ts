@@ -25,6 +25,7 @@ export function refuseOthersPosts(request: PageRequest): void {
 /** The path of the page that the browser comes from, if it is one of ours. */
 export function cameFrom(request: PageRequest): string | undefined {
   const from = request.header('referer')
+  // The header is the browser's, and anybody may be one.
   if (from === undefined || !URL.canParse(from)) return undefined
   const { host, pathname, search } = new URL(from)
   return host === request.header('host') ? pathname + search : undefined

@@ -26,6 +26,7 @@ import type { Action } from './people.js'
 import { sendAnswer } from './send.js'
 import type { AskedPage, FilledVisit, OperatorVisit, PersonVisit, Visit } from './visit.js'
 
+/** What the shell itself needs; its doors learn from it which pages there are. */
 export type ShellDeps = Omit<DoorDeps, 'isThere'>
 
 /** Where the pages of one place are added. Paths are below the place: `/keys` for `/a/:account/keys`. */
@@ -38,9 +39,13 @@ export interface SessionPages<V, A> {
   ): void
 }
 
+/** Pages below `/a/:account`, for who has a role there. */
 export type AccountPages = SessionPages<Visit, Action>
+/** Pages below `/operator`. */
 export type OperatorPages = SessionPages<OperatorVisit, Action>
+/** Pages about oneself. */
 export type PersonPages = SessionPages<PersonVisit, 'own'>
+/** Pages for everybody. */
 export type OpenPages = SessionPages<AskedPage, 'open'>
 
 export interface PostOptions<V, A, F> {
@@ -95,6 +100,9 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
   }
 }
 
+/**
+ * One place's pages: each handler is called for visitors whom its door let in, and for no others.
+ */
 function makePlace<V extends AskedPage, A extends string>(
   pages: Pages,
   deps: ShellDeps & { flash: Flash; added: AddedPage[]; seats: ExportSeats },
@@ -111,6 +119,7 @@ function makePlace<V extends AskedPage, A extends string>(
   ): Promise<Sent | R> {
     const asked = { ...askedOf(request), now: clock.now() }
     let visit: V | undefined
+    // Made only for whole pages, as it costs queries that a redirect or a file would waste.
     const around = async () => {
       const message = flash.read(request)
       const all = await (visit === undefined ? door.outside(asked) : door.around(visit))
@@ -133,6 +142,7 @@ function makePlace<V extends AskedPage, A extends string>(
       return await handle(visit, send)
     } catch (error) {
       if (!(error instanceof ApiError) && !(error instanceof ShapeError)) throw error
+      // Taken from `outside`, as there is no visit where the door let nobody in.
       const { place } = await door.outside(asked)
       return await send(errorAnswer(error, request.requestId, place))
     }
@@ -146,6 +156,8 @@ function makePlace<V extends AskedPage, A extends string>(
         serve(request, action, async (visit, send) => {
           const answer = await show(visit)
           if (answer.audit !== undefined) {
+            // A GET with `audit` takes a whole list away. The seat is taken before the row of the
+            // log is written: who is refused for want of a seat has taken nothing.
             seats.take(door.session(visit)?.person.id ?? '', request.signal)
             await note(audit, visit, action, answer)
           }
@@ -167,8 +179,11 @@ function makePlace<V extends AskedPage, A extends string>(
           }),
       }
       pages.post(whole, shape, (request) =>
+        // The door is asked once more after the body: the session may have ended while a large one
+        // was sent.
         serve(request, action, async (visit, send) => {
           const { answer, done } = await act(visit, options, handler)
+          // After the deed: what failed is not in the log as done.
           if (done) await note(audit, visit, action, answer)
           return send(answer)
         }),
@@ -206,6 +221,7 @@ async function act<V extends AskedPage, A extends string, F>(
     if (faults === undefined || options.again === undefined) throw error
     const answer = await options.again(visit, faults)
     if (answer.kind !== 'page') return { answer, done: false }
+    // The page with the form stays a page whatever the status is, so that what was typed is there.
     const { status, headers } = comesAgain(error) ? error : { status: 422, headers: {} }
     const look = { status, faults, ...answer.look }
     return {
@@ -234,11 +250,16 @@ async function note<V extends AskedPage, A extends string>(
   })
 }
 
+/** What handlers need of a request; `form` comes once the body was read in its shape. */
 function askedOf(request: PageRequest): Omit<AskedPage, 'now'> {
   const { params, query, form: fields, requestId, path } = request
   return { params, query, fields, requestId, path, request, form: undefined }
 }
 
+/**
+ * Adds a cookie to those that the answer sets already: a header of this name may come several
+ * times.
+ */
 function withCookie(sent: Sent, cookie: string): Sent {
   const given = sent.headers?.['Set-Cookie']
   const others = given === undefined ? [] : Array.isArray(given) ? given : [given]
@@ -249,12 +270,16 @@ function withCookie(sent: Sent, cookie: string): Sent {
 const comesAgain = (error: unknown): error is ApiError =>
   error instanceof ApiError && (error.status === 429 || error.status === 503)
 
+/** Headings of the page that tells what went wrong, by status. */
 const titles: Record<number, string> = {
   403: 'You may not do that',
   404: 'Page not found',
   422: 'That cannot be done',
 }
 
+/**
+ * An error in the product's look, with the request's id, by which the operator finds its log line.
+ */
 function errorAnswer(
   error: ApiError | ShapeError,
   requestId: string,

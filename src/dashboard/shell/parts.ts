@@ -2,8 +2,10 @@ import { type Moment, moment } from '../format.js'
 import { type Html, type HtmlContent, html } from './html.js'
 import type { NavigationView } from './navigation.js'
 
+/** The colour of a state: good, bad, in doubt (wait, or look at it), or none. */
 export type Tone = 'good' | 'bad' | 'doubt' | 'none'
 
+/** A link or a button that leads somewhere. */
 export interface PageLink {
   label: string
   href: string
@@ -104,6 +106,7 @@ export const facts = (rows: readonly { label: string; value: HtmlContent }[]): H
 
 /** How much of a limit is used. */
 export function bar(of: { label: string; used: number; limit: number; text: string }): Html {
+  // A limit of 0 is used up.
   const share = of.limit === 0 ? 1 : of.used / of.limit
   const tone = share >= 1 ? 'bad' : share >= 0.8 ? 'doubt' : 'good'
   return html`<div class="meter"><p><span>${of.label}</span> <span class="quiet">${of.text}</span></p><progress class="${tone}" max="${of.limit}" value="${Math.min(of.used, of.limit)}" aria-label="${of.label}">${of.text}</progress></div>`
@@ -125,6 +128,7 @@ export const faults = (of: {
     html`<ul>${of.fields.map(({ name, message }) => html`<li><a href="#field-${name}">${message}</a></li>`)}</ul>`
   }</div>`
 
+/** The links of a place, in groups; the page that is shown is marked for screen readers too. */
 export const navigation = (groups: readonly NavigationView[]): Html =>
   html`${groups.map(
     ({ label, links }) =>

@@ -30,12 +30,15 @@ export interface People {
   note(change: Omit<Change, 'at'>): Promise<void>
 }
 
+/** The `People` of this database. Tests of pages give others. */
 export function peopleOf(deps: PeopleDeps): People {
   const { store, clock } = deps
   const cookie = sessionCookie(deps.key)
   return {
     sessionOf: (request) =>
       sessionOf(deps, cookie.read(request), {
+        // The page asks for itself, with nobody touching it (`browser/live.ts`): that must not
+        // prolong the session.
         byItself: request.header('posthorn-look') === 'by-itself',
       }),
     roleIn: (person, accountId) => roleIn(store.read, person, accountId),

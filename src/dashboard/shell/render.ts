@@ -31,6 +31,7 @@ const ui = {
 
 // The compiled code lies in dist/, the views only in src/: both are found from the package's root.
 const folder = packageFile('src/dashboard')
+// Compiled once a process: views do not change while it runs.
 const templates = new Map<string, TemplateFunction>()
 
 /**
@@ -48,6 +49,8 @@ function compile(name: string): TemplateFunction {
   return ejs.compile(readFileSync(filename, 'utf8'), {
     filename,
     root: folder,
+    // Without `with`: a view says `it.name`, and a bare name that nobody defined fails instead of
+    // being nothing.
     strict: true,
     _with: false,
     localsName: 'it',

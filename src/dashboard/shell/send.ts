@@ -5,9 +5,12 @@ import { frameDocument, frameHeaders } from './frame.js'
 import { layout, type PageSurroundings } from './layout.js'
 import { render } from './render.js'
 
+// Of all our pages: only our own scripts and styles, so that text that slips through unescaped
+// still runs nothing.
 const own = "default-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'"
 
-// Without an origin in it no browser sends `Origin` along with a form, by which posts are told from others' posts.
+// Browsers send no `Origin` with a form from a page of 'no-referrer', and by that header
+// `own-page.ts` tells our own posts from others'.
 const toOwnPages = { 'Referrer-Policy': 'same-origin' }
 
 /** An answer as `http` sends it. `around` is called for pages alone. */
@@ -24,6 +27,7 @@ export async function sendAnswer(
     const { body, contentType, saveAs } = answer
     const saved: Record<string, string> =
       saveAs === undefined ? {} : { 'Content-Disposition': disposition(saveAs) }
+    // A file that a browser shows and does not save (HTML, SVG) can run nothing.
     const all = { 'Content-Security-Policy': "default-src 'none'; sandbox", ...saved, ...headers }
     if (typeof body === 'string') return { bytes: Buffer.from(body), contentType, headers: all }
     if (Buffer.isBuffer(body)) return { bytes: body, contentType, headers: all }

@@ -4,6 +4,7 @@ import { packageFile } from '../../config/index.js'
 import type { Pages } from '../../http/index.js'
 import { Html } from './html.js'
 
+// Those that we have; browsers guess none, as `nosniff` forbids it.
 const types: Record<string, string> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -18,9 +19,13 @@ interface StaticFile {
   path: string
 }
 
+// Read and hashed once a process.
 const known = new Map<string, StaticFile>()
 
-/** Those of the scripts that the build has made: pages work without them, as they do without script. */
+/**
+ * Those of the scripts that the build has made. Where there was no build, pages work as they do
+ * without script.
+ */
 export const builtOf = (names: readonly string[]): string[] =>
   names.filter((name) => existsSync(packageFile(`dist/static/${name}`)))
 

@@ -1,5 +1,6 @@
 import { type Html, type HtmlContent, html } from './html.js'
 
+/** A column's heading and what kind of values it has. */
 export interface Column {
   label: string
   /** `number` stands at the right; `main` is the row's name, and the title of its card on a phone. */

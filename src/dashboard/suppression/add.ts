@@ -16,6 +16,7 @@ import type { Visit } from '../shell/visit.js'
 import type { SuppressionPageDeps } from './deps.js'
 import { reasonChoices, scopeChoices } from './view.js'
 
+/** Both forms. */
 interface AddView {
   base: string
   accountId: string
@@ -26,6 +27,7 @@ interface AddView {
   faults: Faults
 }
 
+/** What came of a file, with the lines that could not be read. */
 interface ImportedView extends SuppressionImportCounts {
   base: string
   filename: string
@@ -89,6 +91,7 @@ export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
       throw new ApiError('validation_error', message, { status: 422, fields: { field: 'file' } })
     }
     const { trial, ...how } = form
+    // A trial reads the whole file and writes nothing.
     const isTrial = trial !== undefined
     const done = await read(deps, account.id, file.bytes, { ...how, isTrial })
     const { lines, ...counts } = done
@@ -102,6 +105,7 @@ export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
   })
 }
 
+/** What holds for all addresses of one list. */
 interface How {
   reason: SuppressionReason
   scope?: SuppressionScope | undefined

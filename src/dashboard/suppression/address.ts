@@ -17,6 +17,7 @@ import type { Visit } from '../shell/visit.js'
 import type { SuppressionPageDeps } from './deps.js'
 import { addressPage, type SuppressionView, suppressionView } from './view.js'
 
+/** All that is known of why an address gets mail or does not. */
 interface AddressView {
   base: string
   accountId: string
@@ -37,7 +38,7 @@ interface AddressView {
 const LiftForm = type({ email: string(), reason: optional(enums(suppressionReasons)) })
 // A person's record grows by a few rows a year; the last ones say most.
 const mostHistory = 100
-// The whole reply stands above.
+// Of each event in the history: the whole reply stands with its record.
 const longestNote = 200
 
 /** Why an address is suppressed, or that it is not: with the mail and the reply that caused it. */
@@ -45,6 +46,7 @@ export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): vo
   const { store, clock } = deps
   const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const given = visit.query.get('email') ?? visit.fields.get('email') ?? ''
+    // People paste `Ann <ann@example.com>` too.
     const email = parseMailbox(given)?.address.toLowerCase()
     if (email === undefined) {
       const flash = `“${given.slice(0, 80)}” is not an email address`
@@ -67,6 +69,10 @@ export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): vo
   })
 }
 
+/**
+ * The page's values. Subjects of mails that were deleted meanwhile are missing, and with them their
+ * links.
+ */
 async function addressView(
   read: Read,
   visit: Visit,
@@ -102,6 +108,7 @@ async function addressView(
   }
 }
 
+/** The subjects of mails of this account, by id. */
 async function subjectsOf(read: Read, accountId: string, ids: string[]) {
   if (ids.length === 0) return new Map<string, string>()
   const rows = await read
@@ -113,6 +120,7 @@ async function subjectsOf(read: Read, accountId: string, ids: string[]) {
   return new Map(rows.map(({ id, subject }) => [id, subject]))
 }
 
+/** What all records together come to: one that blocks all mail is enough. */
 function verdictOf(records: readonly Suppression[]): AddressView['verdict'] {
   if (records.some(({ scope }) => scope === 'all')) {
     return { text: 'all mail is held back', tone: 'bad', sentence: 'Nothing is sent to it.' }
@@ -144,6 +152,7 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
   lifted: 'Taken off the list',
 }
 
+/** An event of the consent log as a sentence. */
 function textOf({ kind, detail }: ConsentEvent): string {
   const { by, note, reasons } = detail
   return [

@@ -10,6 +10,7 @@ import type { Visit } from '../shell/visit.js'
 import type { SuppressionPageDeps } from './deps.js'
 import { reasonChips, type SuppressionView, suppressionView } from './view.js'
 
+/** One page of the list, of one reason or of all. */
 interface SuppressionsView {
   base: string
   accountId: string

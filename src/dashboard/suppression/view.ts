@@ -15,6 +15,7 @@ export interface SuppressionView {
   detail: string
 }
 
+/** Why an address is suppressed, in a word and a colour. */
 export const reasonChips: Readonly<Record<Suppression['reason'], SuppressionView['chip']>> = {
   bounce: { text: 'bounced', tone: 'bad' },
   complaint: { text: 'complained', tone: 'bad' },
@@ -22,9 +23,11 @@ export const reasonChips: Readonly<Record<Suppression['reason'], SuppressionView
   manual: { text: 'by hand', tone: 'none' },
 }
 
+/** Where an address's page is. In the query, as an address may have a slash. */
 export const addressPage = (base: string, email: string) =>
   `${base}/suppression/address?email=${encodeURIComponent(email)}`
 
+/** A record as a row; `until` is the day on which it ends, UTC. */
 export function suppressionView(record: Suppression, base: string, now: number): SuppressionView {
   const { email, reason, scope, detail, createdAt, expiresAt } = record
   return {
@@ -44,6 +47,7 @@ export const reasonChoices = [
   { value: 'complaint', label: 'Complained: called mail spam' },
 ]
 
+/** How much is held back, for who chooses. */
 export const scopeChoices = [
   { value: '', label: 'What the reason calls for' },
   { value: 'all', label: 'All mail' },

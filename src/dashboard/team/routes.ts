@@ -20,6 +20,7 @@ import { noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 
+/** What the pages about an account's people need. */
 export interface TeamDeps {
   people: Pick<PeopleDeps, 'store' | 'clock' | 'invitationMails'>
   /** Mail goes to the built-in inbox, which everybody at this listener reads: no link that lets somebody in goes there. */
@@ -47,6 +48,7 @@ export function teamPages(pages: AccountPages, deps: TeamDeps): void {
   pages.post('/team/invite', { ...post, form: InviteForm }, async (visit) => {
     const { account, form, person, request, base } = visit
     const given = { accountId: account.id, ...form, inviter: inviterOf(person) }
+    // Two links: the mailed one proves the address of whoever opens it, the shown one does not.
     const { path, mailPath } = await invite(people, given)
     const host = request.header('host') ?? ''
     const origin = ownUrl(request)
@@ -57,6 +59,8 @@ export function teamPages(pages: AccountPages, deps: TeamDeps): void {
     // The inviter chooses the Host of the request: the mail's link would hand its proof to a server of theirs.
     const isNamed = deps.hostNames.includes(host.toLowerCase().replace(/:\d+$/, ''))
     const mayMail = !deps.sandbox && isNamed
+    // Each mail to a stranger costs our reputation: only so many invitations are mailed, and beyond
+    // that the link is handed over by hand.
     const isOften = mayMail && !people.invitationMails.take(account.id, form.email)
     const isMailed = mayMail && !isOften && (await deps.sendNotice(mail))
     const view = {
@@ -92,10 +96,15 @@ export function teamPages(pages: AccountPages, deps: TeamDeps): void {
     await store.write((tx) => removeMember(tx, account.id, user.id))
     const audit = { action: 'team.remove', target: user.email }
     const flash = `${user.name} is no longer in ${account.name}`
+    // Who has taken themselves out may not see the account any more.
     return redirect(user.id === person.id ? '/me' : `${base}/team`, { flash, audit })
   })
 }
 
+/**
+ * The members and the invitations that are open. The last owner can be neither taken out nor given
+ * another role, which the page says beforehand.
+ */
 async function team({ people, sandbox }: TeamDeps, visit: Visit, faults = noFaults) {
   const { account, now, person, may, base } = visit
   const { read } = people.store
@@ -131,7 +140,10 @@ async function member({ people }: TeamDeps, accountId: string, personId: string)
   return await findPerson(people.store.read, personId)
 }
 
-/** Its subject is ours alone: it leaves in the appliance's name, to anybody. */
+/**
+ * The mail of an invitation. Nothing of its subject is written by the inviter: the mail leaves in
+ * the appliance's own name, to any address that they type.
+ */
 const invitationMail = (of: {
   to: string
   from: string

@@ -10,10 +10,12 @@ import type { Visit } from '../shell/visit.js'
 import { type DraftTemplate, previewOf, type TemplatePreview } from './preview.js'
 import type { RenderedPages } from './rendered.js'
 
+/** `rendered`: keeps previews for as long as a frame needs to ask for them. */
 export interface EditorDeps extends EmailDeps {
   rendered: RenderedPages
 }
 
+/** The editor's page, as plain values; a new template has the same page with less on it. */
 interface EditorView {
   action: string
   previewAction: string
@@ -42,6 +44,7 @@ interface Typed {
   samples: Samples
 }
 
+// What a new template begins with: it shows a variable and a default.
 const sample: DraftTemplate = {
   subject: 'Welcome, {{ name }}',
   html: `<!doctype html>
@@ -81,6 +84,7 @@ export async function showNew(
       mayWrite: true,
     },
     ...{ action: `${at}/-/new`, previewAction: `${at}/-/new/preview` },
+    // 64 characters are the longest slug.
     slug: visit.fields.get('slug') ?? (from === undefined ? '' : `${from.slug}-copy`.slice(0, 64)),
     ...{ faults: withFault(faults, preview), uses: [], test: undefined },
     deletion: { action: '', refusal: undefined },
@@ -147,6 +151,7 @@ export function typedIn(fields: Form): Typed | undefined {
   const html = fields.get('html')
   if (html === undefined) return undefined
   const text = (name: string) => (fields.get(name) ?? '').replace(/\r\n/g, '\n')
+  // Two lists of the form, side by side: the n-th sample is of the n-th variable.
   const paths = fields.all('variable')
   const values = fields.all('sample')
   const samples = Object.fromEntries(paths.map((path, at) => [path, values[at] ?? '']))
@@ -156,8 +161,13 @@ export function typedIn(fields: Form): Typed | undefined {
   }
 }
 
+/** Whether pictures from elsewhere are shown, which tells their servers who looks. */
 const picturesIn = ({ query }: Visit) => query.get('pictures') === 'all'
 
+/**
+ * Where the buttons and links of the page lead. No slug begins with '-', so `/-/` is never a
+ * template.
+ */
 const placesOf = (at: string, slug: string) => ({
   framesAt: `${at}/-/rendered`,
   list: at,
@@ -178,6 +188,7 @@ const usedBy = ({ name, liveRuns, warnings }: TemplateUse) => ({
   warnings: warnings.map(({ key, error }) => `Step "${key}": ${error}`),
 })
 
+/** Why it cannot be deleted now; undefined: it can. */
 function refusalOf(senders: readonly string[]): string | undefined {
   if (senders.length === 0) return undefined
   const names = senders.map((name) => `"${name}"`).join(', ')

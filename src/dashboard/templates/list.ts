@@ -39,5 +39,6 @@ export async function showTemplates({ store }: EmailDeps, visit: Visit): Promise
   )
 }
 
+/** The automations that send it, two by name. */
 const usedBy = (automations: string[]) =>
   automations.length === 0 ? html`<span class="quiet">No automation</span>` : listed(automations, 2)

@@ -28,6 +28,7 @@ export interface TemplatePreview {
   mail: MailView | undefined
 }
 
+/** What is wrong with a draft, with its place for the editor. */
 export interface FaultView {
   /** The name of the field. */
   field: 'subject' | 'html' | 'textBody' | undefined
@@ -39,6 +40,7 @@ export interface FaultView {
   excerpt: string | undefined
 }
 
+/** What a draft makes of its sample values. */
 export interface MailView {
   subject: string
   /** What an inbox shows behind the subject. */
@@ -65,6 +67,7 @@ export async function previewOf(
   const { subject, html } = draft
   const unsaved = { accountId, subject, html, textBody: draft.textBody || null, versionId: null }
   const read = await readDraft(renderer, accountId, unsaved)
+  // While the draft cannot be read, the fields of the samples stay as they were.
   const asked = read.fault === undefined ? read.paths : Object.keys(samples)
   const guessedSample = makeGuesses(`${subject}\n${html}\n${draft.textBody}`)
   const variables = asked
@@ -86,12 +89,14 @@ export async function previewOf(
   }
 }
 
+/** The mail's figures. A text that is made out of the HTML is shown as recipients get it. */
 function mailView({ subject, html, text }: Rendered): Omit<MailView, 'id'> {
   const plain = text ?? plainTextOf(html)
   const size = Buffer.byteLength(html)
   return {
     ...{ subject, text: plain, ownText: text !== null, size, isClipped: size > clippedBytes },
     hasRemotePictures: hasRemotePictures(html),
+    // 140 characters are about what an inbox shows on a wide screen.
     snippet: plain.replace(/\s+/g, ' ').trim().slice(0, 140),
   }
 }
@@ -109,6 +114,7 @@ export function filledIn(
     let at = all
     for (const name of names.slice(0, -1)) {
       const found = Object.hasOwn(at, name) ? at[name] : undefined
+      // Without a prototype: a variable may be named `constructor`.
       const inside = isRecord(found) ? found : Object.create(null)
       at[name] = inside
       at = inside
@@ -119,6 +125,7 @@ export function filledIn(
   return all
 }
 
+/** An object with fields, and no list. */
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -137,6 +144,7 @@ const fieldOf = { subject: 'subject', html: 'html', text: 'textBody' } as const
 const nameOf = { subject: 'Subject', html: 'HTML', text: 'Text' } as const
 const excerptChars = 100
 
+/** A fault with its field, and so much of its line as a page has room for. */
 function shownFault(
   draft: DraftTemplate,
   { part, message, line = 0, column = 0 }: TemplateFault,
@@ -183,6 +191,7 @@ export function makeGuesses(source: string): (path: string) => string {
   }
 }
 
+/** Adds to a set that stays small, whatever the template has in it. */
 function add(all: Map<string, Set<string>>, key: string, value: string): void {
   const known = all.get(key) ?? new Set()
   if (known.size < mostFields) all.set(key, known.add(value))

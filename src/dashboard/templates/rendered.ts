@@ -7,6 +7,7 @@ export interface RenderedPages {
   find(accountId: string, id: string): string | undefined
 }
 
+// Of all accounts together. A preview is asked for within a second, so few are needed at once.
 const maxChars = 16 * 1024 * 1024
 const maxPages = 500
 
@@ -19,6 +20,7 @@ export function makeRenderedPages(): RenderedPages {
   let chars = 0
   return {
     keep(accountId, html) {
+      // Cannot be guessed. It is checked against the account all the same.
       const id = randomBytes(12).toString('base64url')
       kept.set(id, { accountId, html })
       chars += html.length
@@ -36,7 +38,10 @@ export function makeRenderedPages(): RenderedPages {
   }
 }
 
-/** The HTML as a reader sees it whose screen is dark. Browsers do not let a page choose that for a frame. */
+/**
+ * The HTML as a reader with a dark screen sees it: its rules for dark screens always hold, those
+ * for light ones never. A page cannot choose the colour scheme of a frame, hence this.
+ */
 export function inTheDark(html: string): string {
   const chosen = html
     .replace(/\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi, '(min-width: 0px)')

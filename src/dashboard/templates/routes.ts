@@ -22,14 +22,14 @@ import { filledIn, previewOf } from './preview.js'
 import { inTheDark, makeRenderedPages } from './rendered.js'
 import { showVersion, showVersions } from './versions.js'
 
-// HTML and text at their longest, each byte of them written as three.
+// Room for HTML and text at their longest: a form writes each byte of them as up to three.
 const maxBodyBytes = 2 * 1024 * 1024
 
 const Content = { subject: string(), html: string(), textBody: optional(string()) }
 const NewForm = type({ slug: string(), ...Content })
 const EditForm = type({ base: string(), ...Content })
 
-// No slug begins with '-', so that no template is hidden behind a page of another meaning.
+// Paths below `/templates/-/` are never a template's, as no slug begins with '-'.
 /** Templates: the list, the editor with its preview, versions, a test. */
 export function templatePages(pages: AccountPages, sending: EmailDeps): void {
   const deps = { ...sending, rendered: makeRenderedPages() }
@@ -46,6 +46,9 @@ export function templatePages(pages: AccountPages, sending: EmailDeps): void {
   })
 }
 
+/**
+ * Refuses what an account may not do that has not paid: it looks and sends, and changes nothing.
+ */
 const open = async ({ store, plans }: EmailDeps, { account }: Visit<unknown>) =>
   checkOpen(await readBilling(store.read, plans, account.id))
 
@@ -95,6 +98,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
       const { subject, html, textBody = '' } = form
       const before = await findTemplate(read, account.id, params.slug ?? '')
       const { slug } = before
+      // Two people may edit at once: the second one to save is told, and nobody's text is lost.
       if (form.base !== String(before.version)) {
         const message = `Version ${before.version} was saved meanwhile. What you typed is below: look at the versions, and save again if yours is to follow`
         throw new ApiError('conflict', message)
@@ -125,6 +129,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
     { action: 'templates.write', again: (visit, faults) => showEditor(deps, visit, faults) },
     async ({ account, base, params }) => {
       const { slug } = await findTemplate(read, account.id, params.slug ?? '')
+      // A run that comes to the step later would find nothing to send.
       await refuseTemplateInUse(read, account.id, slug)
       await deleteTemplate(deps, account.id, slug)
       return redirect(`${base}/templates`, {

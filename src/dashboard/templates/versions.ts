@@ -57,6 +57,7 @@ export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<P
     throw new ApiError('not_found', 'The template has no version with this number')
   const find = (one?: number) => findTemplate(store.read, account.id, slug, one)
   const [current, shown] = [await find(), await find(version)]
+  // The first version is compared with itself, which shows nothing.
   const against = versionIn(query.get('against')) ?? Math.max(1, version - 1)
   const other = await find(against)
   const at = `${base}/templates/${current.slug}`
@@ -80,14 +81,17 @@ export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<P
   )
 }
 
+/** A version's number; undefined for what is none. */
 const versionIn = (text: string | null) =>
   text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
 
+/** The beginning of a long text, and how much more there is. */
 const cut = (text: string) =>
   text.length > mostChars
     ? `${text.slice(0, mostChars)}\n… (${plural(text.length - mostChars, 'character')} more)`
     : text
 
+/** What changed in each part; parts without a change are left out. */
 function partsOf(before: Template, after: Template) {
   const parts = [
     { label: 'Subject', lines: differences(before.subject, after.subject) },
@@ -99,6 +103,7 @@ function partsOf(before: Template, after: Template) {
     .map(({ label, lines }) => ({ label, diff: shownDiff(lines) }))
 }
 
+/** The differences, as far as a page has room. */
 function shownDiff(lines: readonly Difference[]): HtmlContent {
   let chars = 0
   let room = 0
@@ -111,6 +116,7 @@ function shownDiff(lines: readonly Difference[]): HtmlContent {
   return html`${lines.slice(0, room).map(shownLine)}${rest > 0 && html`<span class="gap">${plural(rest, 'line')} more</span>`}`
 }
 
+/** One line; very long ones, as minified HTML has, are cut. */
 function shownLine(one: Difference): HtmlContent {
   if (one.kind === 'gap')
     return html`<span class="gap">${plural(one.lines, 'line')} as before</span>`

@@ -8,6 +8,7 @@ import type { Visit } from '../shell/visit.js'
 import type { WebhookPageDeps } from './deps.js'
 import { eventChoices } from './events.js'
 
+/** The form, with what was typed when it comes again. */
 interface CreateView {
   base: string
   accountId: string
@@ -30,6 +31,7 @@ export interface SecretView {
 
 const CreateForm = type({ url: string(), events: array(string()), once: string() })
 
+/** `/webhooks/new`: the form, and the one answer that shows the new endpoint's secret. */
 export function createPages(
   pages: AccountPages,
   deps: WebhookPageDeps & { once: FormTokens },

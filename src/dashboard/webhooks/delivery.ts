@@ -7,6 +7,7 @@ import { deliveryNumber } from './numbers.js'
 import { type DeliveryView, deliveryView, type EndpointView, endpointView } from './view.js'
 import { whyNot } from './why.js'
 
+/** What was sent and what came back, as plain values. */
 interface OneDeliveryView {
   accountId: string
   mayReplay: boolean
@@ -31,6 +32,7 @@ export function deliveryPages(pages: AccountPages, deps: WebhookPageDeps): void 
     const endpoint = endpointView(found, base, now)
     const number = deliveryNumber(params.delivery)
     const one = await findDelivery(read, account.id, found.id, number)
+    // Laid out to be read; what was sent are the same bytes without the spaces.
     const parsed = storedJson(one.body)
     const mayWrite = visit.may('webhooks.write')
     const view: OneDeliveryView = {

@@ -4,6 +4,7 @@ import type { ApplianceKey } from '../../config/index.js'
 import type { Resolver } from '../../dns/index.js'
 import type { Store } from '../../store/index.js'
 
+/** What the pages about webhooks need. */
 export interface WebhookPageDeps {
   store: Store
   clock: Clock

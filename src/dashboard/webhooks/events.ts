@@ -1,5 +1,6 @@
 import { type WebhookEvent, webhookEvents } from '../../webhooks/index.js'
 
+/** What each event tells of. */
 const words: Readonly<Record<WebhookEvent, string>> = {
   'email.sent': 'A mail was handed to a receiving server for the first time',
   'email.delivered': 'A receiving server took it',

@@ -6,6 +6,7 @@ import type { Visit } from '../shell/visit.js'
 import type { WebhookPageDeps } from './deps.js'
 import { type EndpointView, endpointView } from './view.js'
 
+/** One page of the list. */
 interface WebhooksView {
   base: string
   accountId: string

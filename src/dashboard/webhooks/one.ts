@@ -13,6 +13,7 @@ import type { WebhookPageDeps } from './deps.js'
 import { type DeliveryView, deliveryView, type EndpointView, endpointView } from './view.js'
 import { whyNot } from './why.js'
 
+/** An endpoint's page. */
 interface OneWebhookView {
   accountId: string
   mayWrite: boolean
@@ -37,6 +38,7 @@ export async function showEndpoint(
   const { account, base, params, query, now } = visit
   const found = await findEndpoint(read, account.id, params.id ?? '')
   const failed = query.get('show') === 'failed'
+  // The cursor is signed for this endpoint and this view of it.
   const scope = `webhook page ${found.id} ${failed}`
   const cursor = query.get('after')
   const after = cursor === null ? undefined : lastIn(textInCursor(cursor, scope))
@@ -63,12 +65,15 @@ export async function showEndpoint(
   return page('webhooks/one', view, { title: endpoint.title })
 }
 
+/** The page of one endpoint. */
 export function oneWebhookPages(pages: AccountPages, deps: WebhookPageDeps): void {
   pages.get('/webhooks/:id', 'webhooks.read', (visit) => showEndpoint(deps, visit, noFaults))
 }
 
+/** It waits after an attempt that failed. */
 const isRetried = ({ outcome, attempts }: WebhookDelivery) => outcome === 'waiting' && attempts > 0
 
+/** Explains the newest failure of the page: the others are mostly of the same cause. */
 function whyOf(deliveries: readonly WebhookDelivery[]): OneWebhookView['why'] {
   const failed = deliveries.find(({ outcome }) => outcome === 'failed')
   const text = failed && whyNot(failed)

@@ -10,6 +10,7 @@ import { showEndpoint } from './one.js'
 import { type EndpointView, endpointView } from './view.js'
 import { whyNot } from './why.js'
 
+/** What came of the test event. */
 interface TriedView {
   endpoint: EndpointView
   isTaken: boolean
@@ -43,6 +44,7 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
     const { account, base, params, now } = visit
     const found = await findEndpoint(store.read, account.id, params.id ?? '')
     refuseExcess(trying.take(account.id))
+    // Nobody cuts the test off: it has its own time limit, as every attempt.
     const { signal } = new AbortController()
     const trial = { ...deps, read: store.read, resolver: deps.openResolver(), allow, signal }
     const { answer, body, tookMs } = await tryEndpoint(trial, account.id, found.id)

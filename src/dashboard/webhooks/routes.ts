@@ -10,6 +10,7 @@ import { settingsPages } from './settings.js'
 
 /** An account's webhooks: the endpoints, what went there, and sending it again. */
 export function webhookPages(pages: AccountPages, deps: WebhookPageDeps): void {
+  // One for all: creating and rotating both show a secret that is made once.
   const once = makeOnce()
   pages.get('/webhooks', 'webhooks.read', (visit) => listPage(deps, visit))
   createPages(pages, { ...deps, once })

@@ -19,6 +19,7 @@ import type { WebhookPageDeps } from './deps.js'
 import { eventChoices } from './events.js'
 import { type EndpointView, endpointView } from './view.js'
 
+/** The page's values; `once` goes along in the form that makes a new secret. */
 interface SettingsView {
   accountId: string
   endpoint: EndpointView
@@ -32,6 +33,8 @@ interface SettingsView {
   faults: Faults
 }
 
+// In seconds. While both secrets sign, a receiver can change to the new one without losing a
+// request.
 const overlaps = [
   { value: '0', label: 'Not at all: it is void at once' },
   { value: '3600', label: 'For an hour' },
@@ -39,6 +42,7 @@ const overlaps = [
   { value: '604800', label: 'For a week' },
 ]
 
+// Counting on would read an index of a million rows for a sentence.
 const mostCounted = 10_000
 const counted = (requests: number) =>
   requests > mostCounted
@@ -79,6 +83,7 @@ export function settingsPages(
     const { id, url } = await endpointOf(visit)
     const events = chooseEvents(form.events)
     const guard = { resolver: deps.openResolver(), allow: deps.allow }
+    // A target that cannot be reached yet is saved all the same: the receiver may be built later.
     const doubt = form.url === url ? undefined : await judgeTarget(guard, form.url)
     const changed = await updateEndpoint(deps, account.id, id, { url: form.url, events })
     const flash = doubt === undefined ? 'Saved' : `Saved, but it cannot be reached yet: ${doubt}`
@@ -91,6 +96,7 @@ export function settingsPages(
     const { id, url } = await endpointOf(visit)
     const overlapMs = Number(form.overlap) * 1_000
     const rotate = () => rotateSecret(deps, account.id, id, overlapMs)
+    // A reload of the answer would make another secret, which nobody would keep.
     const { secret, oldSecretUntil } = await once.run(form.once, rotate)
     const until = oldSecretUntil === null ? undefined : new Date(oldSecretUntil).toISOString()
     const view: SecretView = {
@@ -111,6 +117,7 @@ export function settingsPages(
   ] as const) {
     pages.post(`/webhooks/:id/${name}`, common, async (visit) => {
       const { id } = await endpointOf(visit)
+      // The overview page tells by these words that somebody has disabled it on purpose.
       await updateEndpoint(deps, visit.account.id, id, { enabled }, 'by the account')
       const audit = { action: `webhook.${name}`, target: id }
       return redirect(`${visit.base}/webhooks/${id}`, { flash, audit })

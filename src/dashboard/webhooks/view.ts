@@ -52,6 +52,10 @@ const longestTitle = 90
 const titleOf = (url: string) =>
   url.length > longestTitle ? `${url.slice(0, longestTitle)}…` : url
 
+/**
+ * A state in a word, with a sentence where it is not plain. `failures` are events that were dropped
+ * after all attempts; before that an endpoint may be failing already.
+ */
 function stateOf(
   { enabled, failures, disabledBecause }: WebhookEndpoint,
   retried: Pick<WebhookDelivery, 'status' | 'error'> | undefined,
@@ -71,6 +75,7 @@ function stateOf(
   return { state: { text: 'failing', tone: 'doubt' as const }, sentence }
 }
 
+/** One request to an endpoint, as a row. */
 export interface DeliveryView {
   id: number
   page: string
@@ -96,6 +101,7 @@ const states: Readonly<Record<WebhookDelivery['outcome'], DeliveryView['state']>
 // Errors may name an address and a certificate; the delivery's own page has the whole.
 const longestAnswer = 80
 
+/** `firstOfMail`: the number of the oldest request that waits of the same mail. */
 export function deliveryView(
   { id, event, outcome, attempts, status, error, at, triedAt, createdAt }: WebhookDelivery,
   endpointPage: string,
@@ -108,7 +114,8 @@ export function deliveryView(
     page: `${endpointPage}/deliveries/${id}`,
     answer: (status === null ? (error ?? '') : `HTTP ${status}`).slice(0, longestAnswer),
     at: isWaiting ? undefined : moment(at, now),
-    // Those of one mail go out one after the other.
+    // Requests about one mail go out one after the other, so that 'delivered' is never told before
+    // 'sent'.
     next: !isWaiting
       ? undefined
       : firstOfMail !== undefined && firstOfMail < id
@@ -119,5 +126,6 @@ export function deliveryView(
   }
 }
 
+/** Rounded up: who waits as long as told does not come too early. */
 const waitingFor = (ms: number) =>
   ms <= 0 ? 'any moment' : `next attempt in ${Math.ceil(ms / 1_000)} s`
