@@ -26,6 +26,7 @@ import { placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 import { shapingOf } from './shaping.js'
 
+/** `posthorn config`: what is in force, and whether a start would accept it. */
 export function configCommands(program: Command): void {
   const config = program.command('config').description('settings')
   addCommands(config, rows)
@@ -56,11 +57,15 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   loadFeedbackLoops(feedbackLoopFiles(place.dataDir))
   loadTrackingAgents(trackingAgentFiles(place.dataDir))
   for (const files of certificateFiles(values)) readCertificate(files)
-  checkSmartHosts(values.outbound.failover.smartHosts, process.env)
-  const passwords = values.outbound.failover.smartHosts.map((host) => host.passwordEnv)
+  // Both lists, as the start refuses a password that is not there in either.
+  const relays = [...values.outbound.failover.smartHosts, ...values.operator.relays]
+  checkSmartHosts(relays, process.env)
+  // Variables that a setting names are known too: `password_env` of a smart host.
+  const passwords = relays.map((host) => host.passwordEnv)
   const warnings = unknownVariables(process.env, passwords).map(
     (name) => `${name} in the environment is not a setting; it has no effect`,
   )
+  // RFC 5321 §4.1.1.1: a client says its own name, and receivers look it up.
   if (values.outbound.route === 'direct' && values.outbound.heloName === 'localhost') {
     warnings.push(
       'outbound.helo_name is "localhost": many receivers refuse mail from such a host; set the host name that your address resolves to',
@@ -85,8 +90,11 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   }
 }
 
-// The command's own, beside those of settings.
-const ownVariables = ['POSTHORN_CONFIG', 'POSTHORN_DATA']
+// The command's own, beside those of settings, and the client library's.
+const ownVariables = [
+  ...['POSTHORN_CONFIG', 'POSTHORN_DATA', 'POSTHORN_BACKUP_PASSPHRASE'],
+  ...['POSTHORN_URL', 'POSTHORN_API_KEY'],
+]
 
 /**
  * A misspelt variable has no effect and no error anywhere else; only our own prefix is looked at,

@@ -231,6 +231,28 @@ t.test('config check says what is wrong, what was expected, and what has no effe
   t.match(good.stderr, 'outbound.helo_name is "localhost"')
 })
 
+t.test(
+  'config check knows the variables that are no settings, and the relays of the operator',
+  async (t) => {
+    const cwd = makeTempDir(t)
+    const file = join(cwd, 'relay.toml')
+    const relay = '[[operator.relays]]\nhost = "smtp.example.net"\nuser = "posthorn"'
+    writeFileSync(file, `${relay}\npassword_env = "POSTHORN_RELAY_PASSWORD"\n`)
+    const args = ['config', 'check', '--config', file]
+    const known = {
+      POSTHORN_RELAY_PASSWORD: 'secret',
+      ...{ POSTHORN_BACKUP_PASSPHRASE: 'some words', POSTHORN_URL: 'http://[::1]:8080' },
+      POSTHORN_API_KEY: 'ph_key',
+    }
+    const good = await runCli(args, { env: known, cwd })
+    t.match(good, { status: 0 })
+    t.notMatch(good.stderr, /is not a setting/)
+
+    const bad = await runCli(args, { cwd })
+    t.match(bad, { status: 1, stderr: /POSTHORN_RELAY_PASSWORD is not in the environment/ })
+  },
+)
+
 t.test('a directory that is none of ours is not written to', async (t) => {
   const data = join(makeTempDir(t), 'data')
   for (const args of [
