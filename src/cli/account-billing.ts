@@ -107,6 +107,7 @@ function changeTo<Value extends string>(changing: (plans: Plans, value: Value) =
     change(command, idOrName, (plans) => changing(plans, value))
 }
 
+/** Asks nothing, as nothing is lost by it. */
 function runUnsuspend(idOrName: string, _options: unknown, command: Command): Promise<void> {
   return change(command, idOrName, () => unsuspend)
 }
@@ -124,11 +125,14 @@ async function change(
   },
 ): Promise<void> {
   const place = placeOf(command)
+  // Before the database is opened: a plan that does not exist is refused at once, with the names of
+  // those that do.
   const plans = plansOf(place)
   const changeAccount = changing(plans)
   const standing = await withStore(place, async (deps) => {
     const account = await findAccount(deps.store.read, idOrName)
     const { id } = account
+    // Only what stops mail asks; a plan is changed back as easily as it was changed.
     const intent = await asking?.intent(deps, account)
     if (intent && !(await confirmed(place, asking?.options ?? {}, intent))) return
     await deps.store.write((tx) => changeAccount(tx, id))
@@ -172,10 +176,12 @@ async function standingOf({ store: { read }, clock }: CliDeps, plans: Plans, idO
   return { ...named(account), ...billing, usage: await readUsage(read, account.id, clock.now()) }
 }
 
+/** The part of an account that every answer begins with. */
 const named = ({ id, name }: Account) => ({ id, name })
 
 /**
- * `null` as a limit means that there is none. Then the figure stands alone.
+ * The figures as people read them. A limit of `null` means that there is none; the figure then
+ * stands alone.
  */
 function sayStanding({ name, plan, marketingPlan, usage, ...rest }: Standing): void {
   const { state, suspended, paused, marketingPaused } = rest

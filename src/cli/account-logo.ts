@@ -45,10 +45,12 @@ async function runLogo(
   const place = placeOf(command)
   const { remove } = options
   if (remove && file !== undefined) command.error('error: give a file or --remove, not both')
+  // 0 is the file descriptor of stdin.
   const logo = file === undefined ? undefined : readLogo(readFileSync(file === '-' ? 0 : file))
   const done = await withStore(place, async ({ store }) => {
     const found = await findAccount(store.read, idOrName)
     const before = await logoOf(store.read, found.id)
+    // A first logo takes nothing away, so it needs no question.
     const replaces = before !== undefined && (remove || logo !== undefined)
     if (replaces || options.dryRun) {
       const intent = replacingOf(found, before, logo)

@@ -19,10 +19,12 @@ import { type CliDeps, withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
+/** Options of `pause` and `unpause`. */
 interface ChangeOptions extends AskOptions {
   note?: string
 }
 
+/** Who does what to which account, and why: what the functions of `protection/` write down. */
 type Order = Parameters<typeof unpause>[1]
 
 const reasons = ['bounce', 'complaint'] as const
@@ -38,6 +40,7 @@ const actions: Record<AuditEntry['action'], string> = {
   cleared: 'cleared',
 }
 
+// Made anew for each command: Commander keeps the values in the option itself.
 const note = () => new Option('--note <text>', 'why, for the audit log')
 
 /** Account protection: how an account stands, what was done about it, and an operator's own word. */
@@ -113,10 +116,12 @@ function runPause(
   )
 }
 
+/** Clears the counts too, or the same rates would pause the account again within minutes. */
 function runUnpause(idOrName: string, options: ChangeOptions, command: Command): Promise<void> {
   return change(command, idOrName, options, unpause)
 }
 
+/** Of one account, or the newest of all of them. */
 async function runAudit(
   idOrName: string | undefined,
   _options: unknown,
@@ -195,6 +200,7 @@ function jsonOf({ id, name }: Account, { warnedAt, totals, ...standing }: Accoun
   }
 }
 
+/** An entry of the audit log for scripts. */
 const jsonOfEntry = ({ at, totals, ...rest }: AuditEntry) => ({
   ...rest,
   at: jsonTime(at),
@@ -215,6 +221,10 @@ const nested = ({ recipients, bounces, complaints, unproved, ...rest }: Totals) 
   },
 })
 
+/**
+ * The rates beside the counts that they are made of, and per provider: one provider alone often
+ * shows which list is bad.
+ */
 function sayStanding({ name }: Account, standing: AccountStanding, days: number): void {
   const { totals, paused, marketingPaused, warnedAt, providers } = standing
   sayFields({
@@ -245,6 +255,7 @@ function sayStanding({ name }: Account, standing: AccountStanding, days: number)
   )
 }
 
+/** When the account was warned since its last clearing. */
 function warned({ bounce, complaint }: AccountStanding['warnedAt']): string {
   const parts = [
     ...(bounce === null ? [] : [`for bounces ${shownTime(bounce)}`]),
@@ -253,6 +264,7 @@ function warned({ bounce, complaint }: AccountStanding['warnedAt']): string {
   return parts.join(', ') || 'no'
 }
 
+/** Counts with their shares of the recipients. */
 const inWords = ({
   recipients,
   bounces,

@@ -17,11 +17,13 @@ import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output
 import { placeOf } from './place.js'
 import { accountTrackingRows } from './tracking.js'
 
+/** `posthorn account`: accounts, their plans, their protection, their logo, their tracking. */
 export function accountCommands(program: Command): void {
   const account = program.command('account').description('accounts: who sends')
   addCommands(account, rows)
 }
 
+// Each group's rows stand in the file of their subject; help lists them in this order.
 const rows: readonly CommandRow[] = [
   {
     usage: 'create <name>',
@@ -81,6 +83,7 @@ async function runRename(
   say(`The account is now called "${renamed.name}"`)
 }
 
+/** All of them: an appliance has tens of accounts, seldom thousands. */
 async function runList(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const accounts = await withStore(place, ({ store }) => listAccounts(store.read))
@@ -113,4 +116,5 @@ async function runShow(idOrName: string, _options: unknown, command: Command): P
   })
 }
 
+/** An account for scripts. */
 const shown = ({ id, name, createdAt }: Account) => ({ id, name, createdAt: jsonTime(createdAt) })

@@ -3,6 +3,7 @@ import type { ControlAnswer, ControlQuestion } from '../app/control.js'
 import { controlSocket } from '../app/files.js'
 import type { CommandPlace } from './place.js'
 
+// The appliance answers within milliseconds, or it is stuck: a command is not to hang with it.
 const usuallyWithinMs = 3_000
 /** For an overview, of which a busy machine's threads take some time to tell their parts. */
 export const overviewMs = 9_000
@@ -17,6 +18,7 @@ export function askAppliance(
     const socket = connect(controlSocket(dataDir))
     let text = ''
     socket.setTimeout(withinMs, () => socket.destroy())
+    // Nobody listens, or we may not: both end in 'close' without a text.
     socket.on('error', () => {})
     socket.on('connect', () => socket.write(`${JSON.stringify(question)}\n`))
     socket.setEncoding('utf8').on('data', (chunk: string) => {

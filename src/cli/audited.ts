@@ -8,13 +8,16 @@ import type { Store, Tx } from '../store/index.js'
 let running:
   | { name: string; actor: Actor; args: string[]; detail: Record<string, unknown> }
   | undefined
+// Set once it is known which account a command is about; not all of them name it.
 let account: string | undefined
 
 /** Said once for each command line, before anything is done and before root becomes another user. */
 export function rememberCommand(command: Command, name: string): void {
+  // Tests run several command lines in one process.
   account = undefined
   const actor = { kind: 'cli', userId: null, name: whoRuns(), addressKey: null } as const
   const given = Object.entries(command.opts<Record<string, unknown>>())
+    // Only what was typed: defaults and the environment would fill the log with what everybody has.
     .filter(([option]) => command.getOptionValueSource(option) === 'cli')
     .map(([option, value]) => [option, isSecret(option) ? 'given' : shown(value)])
   running = {
@@ -36,6 +39,7 @@ export function audited(store: Store, clock: Clock): Store {
   return {
     ...store,
     write: async (work) => {
+      // A command that writes in many small transactions has one row all the same.
       if (isNoted || running === undefined) return await store.write(work)
       const { name, actor, args, detail } = running
       const result = await store.write(async (tx) => {
@@ -46,6 +50,7 @@ export function audited(store: Store, clock: Clock): Store {
         await noteAudit(tx, { ...change, at: clock.now() })
         return done
       })
+      // After the commit: a write that failed and is tried again is noted then.
       isNoted = true
       return result
     },
@@ -75,6 +80,7 @@ function whoRuns(): string {
   }
 }
 
+/** By the option's name: the log then says that one was given, and not which. */
 const isSecret = (option: string) => /secret|pass|token|key/i.test(option)
 
 /**

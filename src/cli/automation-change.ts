@@ -20,10 +20,12 @@ import { say, sayJson } from './output.js'
 import { type CommandPlace, placeOf } from './place.js'
 import { plansOf } from './plan.js'
 
+/** What any of the verbs may be given. */
 interface Options extends AskOptions {
   overdue?: HeldRelease
 }
 
+/** One verb. `apply` answers with what it released, where it releases something. */
 interface Change {
   name: string
   about: string
@@ -168,4 +170,5 @@ async function run(change: Change, named: string, options: Options, command: Com
   say(change.done(automation, changed ?? {}))
 }
 
+/** `1 run`, `1,204 runs`. */
 export const runs = (count: number) => `${numbered(count)} ${count === 1 ? 'run' : 'runs'}`

@@ -75,7 +75,7 @@ async function runMove(
     const found = await findAnyAutomation(read, named)
     const version = options.to === 'latest' ? await newestVersion(read, found) : options.to
     const groups = await planMove(read, found, version)
-    // It says more than its question.
+    // --dry-run shows the whole table of groups; the question has only their sums.
     if (options.dryRun) return { version, moved: null, groups }
     const intent = movingOf(found.name, version, groups)
     const isEmpty = groups.every(({ stays }) => stays !== null)
@@ -132,12 +132,14 @@ function sayMoved({
   if (moved === null) remark('Nothing was moved: without --dry-run it is')
 }
 
+/** Options of `automation start`. */
 interface StartOptions extends AskOptions {
   list?: string
   perHour: number
   stop?: true
 }
 
+/** `--stop` ends an earlier start; all else begins one. */
 async function runStart(named: string, options: StartOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   if (options.stop) return await stop(place, named)
@@ -171,7 +173,7 @@ async function start(
       counts: { starts: judged.starts, contacts: judged.seen, perHour },
       how: 'moderate',
     }
-    // It says more than its question.
+    // --dry-run is not asked: below it shows all that the question has, and more.
     if (!dryRun && judged.starts > 0 && !(await confirmed(place, options, intent))) return
     if (!dryRun) await startBackfill({ store, clock }, automation, { listId, perHour })
     return { judged, automation }
@@ -179,6 +181,7 @@ async function start(
   if (done === undefined) return
   const { judged, automation } = done
   const { seen, starts, refused } = judged
+  // To a tenth of an hour: more would pretend to know how busy the appliance is.
   const hours = Math.ceil((starts / perHour) * 10) / 10
   if (place.json) {
     const answer = { contacts: seen, starts, refused: Object.fromEntries(refused), perHour, hours }
@@ -218,7 +221,7 @@ function versionNumber(text: string): number | 'latest' {
 }
 
 /**
- * A million an hour is more than any site takes, so that more is a slip of the finger.
+ * Reads `--per-hour`. More than a million an hour is a slip of the finger: no site takes so much.
  */
 function perHour(text: string): number {
   const count = Number(text)

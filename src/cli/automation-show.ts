@@ -17,6 +17,7 @@ import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
+/** `automation show`. */
 export const showAutomationRows: readonly CommandRow[] = [
   {
     usage: 'show <automation>',
@@ -75,6 +76,7 @@ async function runShow(named: string, _options: unknown, command: Command): Prom
   sayWaits(one, waits)
 }
 
+/** The event that starts a run. */
 function beginningOf({ steps }: AutomationDefinition): string {
   const [trigger] = steps.flatMap((step) => (step.type === 'trigger' ? [step.config] : []))
   if (trigger === undefined) return ''
@@ -133,6 +135,7 @@ function sayWaits({ id }: Automation, waits: readonly Waits[]): void {
   }
 }
 
+/** How far the start over a list is. */
 function shownBackfill({ list_id, seen, started, per_hour, ended_at }: Backfill): string {
   const far = `list ${list_id}, ${numbered(started)} started of ${numbered(seen)} contacts`
   return ended_at === null

@@ -16,6 +16,7 @@ import { placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 import { withRenderer } from './template.js'
 
+/** Options of `automation walk`, as they were typed. */
 interface WalkOptions {
   email: string
   payload?: string
@@ -26,8 +27,10 @@ interface WalkOptions {
   clicks?: string[]
 }
 
+/** For options that may be repeated: Commander gives the values before. */
 const collect = (value: string, before: readonly string[] = []) => [...before, value]
 
+/** `automation walk`. */
 export const walkAutomationRows: readonly CommandRow[] = [
   {
     usage: 'walk <automation>',
@@ -71,6 +74,7 @@ async function runWalk(named: string, options: WalkOptions, command: Command): P
     const found = await findAnyAutomation(store.read, named)
     const at = options.at === undefined ? clock.now() : timeOf('--at', options.at)
     const preview = await withRenderer({ store, clock }, async (renderer) => {
+      // A backlog of its own, as nothing is written: the running appliance's is not touched.
       const backlog = joinBacklog(makeBacklogMemory())
       const deps = { store, clock, plans, renderer, backlog, maxQueued }
       return previewAutomation(deps, found.account_id, found.id, {
@@ -129,6 +133,7 @@ function timeOf(option: string, text: string): number {
 
 type Payload = NonNullable<Parameters<typeof previewAutomation>[3]['payload']>
 
+/** The event's payload; an empty object when none was given. */
 function payloadOf(text: string | undefined): Payload {
   if (text === undefined) return {}
   try {
@@ -152,6 +157,7 @@ function eventOf(text: string, start: number) {
   return { event: name, at, payload: isObject(payload) ? payload : {} }
 }
 
+// A minute: somebody who reads mail as it comes.
 const usualAfterMs = 60_000
 
 /** `hello` or `hello@+2h`: how long after the step's mail. */

@@ -22,8 +22,10 @@ import { accountOption, type CliDeps, chosenAccount, withStore } from './databas
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
+// Live ones first, as they are asked for most.
 const allStatuses: readonly RunStatus[] = [...liveStatuses, ...endStatuses]
 
+/** `posthorn automation`: what operators look at and do about automations of any account. */
 export function automationCommands(program: Command): void {
   const automation = program
     .command('automation')
@@ -72,6 +74,7 @@ Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn autom
   ...moveAutomationRows,
 ]
 
+/** The automations of one account, with how many runs are where. */
 async function runList(
   options: { account?: string; limit: number },
   command: Command,
@@ -81,6 +84,7 @@ async function runList(
     const { id } = await chosenAccount(read, options.account)
     return await listAutomations(read, id, { limit: options.limit + 1 })
   })
+  // One more was read, only to know whether there are more.
   const shown = found.slice(0, options.limit)
   if (place.json) sayJson(shown.map(automationForMachines))
   else {
@@ -170,6 +174,7 @@ async function told(
   { paused_at: pausedAt }: Automation,
   runs: readonly Run[],
 ) {
+  // Runs of the same version share one compiled graph.
   const versions = makeVersions()
   const now = clock.now()
   const sentences: { run: Run; why: string }[] = []
@@ -180,6 +185,7 @@ async function told(
   return sentences
 }
 
+/** A run for scripts; `why` is the sentence that people read too. */
 function runForMachines({ run, why }: { run: Run; why: string }) {
   const { startedAt, updatedAt, history, waitingFor, ...rest } = run
   return {
@@ -192,6 +198,7 @@ function runForMachines({ run, why }: { run: Run; why: string }) {
   }
 }
 
+/** Reads `--limit`. */
 function count(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')

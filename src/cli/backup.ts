@@ -22,6 +22,7 @@ import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from '
 import { becomeOwner, type CommandPlace, placeOf, requireDataDir, settingsOf } from './place.js'
 import { shownBytes } from './quantities.js'
 
+/** Options of `posthorn backup`. */
 interface MakeOptions {
   withoutKey?: boolean
   withKey?: boolean
@@ -30,9 +31,11 @@ interface MakeOptions {
   passphraseFile?: string
 }
 
+/** The same words in help of `backup` and `restore`. */
 export const passphraseHelp =
   'a file whose first line is the passphrase (else POSTHORN_BACKUP_PASSPHRASE)'
 
+/** `posthorn backup`: makes one when it is called alone, and has `verify` and `list` below it. */
 export function backupCommands(program: Command): void {
   const backup = program
     .command('backup [dir]')
@@ -87,6 +90,7 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/** Commander gives the options between the argument and the command. */
 async function runList(
   dir: string | undefined,
   _options: unknown,
@@ -114,6 +118,7 @@ async function make(
   const { openOwnKey } = await import('../app/own-database.js')
   openOwnKey(place.dataDir)
   const stop = new AbortController()
+  // Stopped between two pieces of work, so that no half of a backup stays behind.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => stop.abort(stopped()))
   }
@@ -125,6 +130,7 @@ async function make(
     withKey: options.withKey ?? (options.withoutKey ? false : backup.withKey),
     compress: options.compress === false ? false : backup.compress,
     passphrase: await passphraseFor(options, given),
+    // Progress is for people: cron would mail it.
     onStage: process.stderr.isTTY && !place.json ? progress() : undefined,
     signal: stop.signal,
   })
@@ -201,18 +207,23 @@ async function sayMade(
   }
 }
 
+/** Options of `backup verify`. */
 interface VerifyOptions {
   key?: string
   passphraseFile?: string
   scratch?: string
 }
 
+/**
+ * Unpacks and checks all of it, as a restore would; nothing of the running appliance is touched.
+ */
 async function runVerify(given: string, _options: unknown, command: Command): Promise<void> {
   // --passphrase-file is an option of 'backup' as well, which takes it first.
   const options = command.optsWithGlobals<VerifyOptions>()
   const place = placeOf(command)
   const file = resolve(given)
   const own = applianceKeyFile(place.dataDir)
+  // Without a key file only the database itself can be checked, which the answer then says.
   const keyFile = options.key ?? (existsSync(own) ? own : undefined)
   const { manifest, key } = await verifyBackup(file, {
     scratch: resolve(options.scratch ?? dirname(file)),
@@ -287,6 +298,7 @@ async function askPassphrase(question: string): Promise<string> {
     )
   }
   process.stderr.write(`${question}: `)
+  // readline shows what is typed on its output: this one shows nothing.
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
   try {

@@ -14,6 +14,7 @@ import { withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
+/** One verb on parked reports. `isLoss`: something is lost, so it asks before. */
 interface Change {
   name: string
   about: string
@@ -83,6 +84,7 @@ async function runParked(
   )
 }
 
+/** The row of a verb. */
 function rowOf(change: Change): CommandRow {
   return {
     usage: `${change.name} [id...]`,
@@ -94,6 +96,7 @@ function rowOf(change: Change): CommandRow {
   }
 }
 
+/** `all`: every report that is parked at that moment. */
 interface ChangeOptions extends AskOptions {
   all?: true
 }
@@ -124,6 +127,7 @@ async function run(
     if (asks && !(await confirmed(place, options, intent))) return undefined
     return await store.write(async (tx) => {
       if (all) return await change(tx)
+      // All or none: an id that is gone meanwhile takes the whole transaction back.
       for (const id of given) if ((await change(tx, [idOf(id)])) === 0) throw unknown(id)
       return given.length
     })
@@ -144,6 +148,7 @@ const discardingOf = (reports: readonly ParkedReport[]): Omit<Intent, 'to'> => (
   how: 'moderate',
 })
 
+/** The parked report of an id; OperatorError for one that is not there. */
 function reportOf(parked: readonly ParkedReport[], given: string): ParkedReport {
   const id = idOf(given)
   const report = parked.find((one) => one.id === id)
@@ -154,14 +159,13 @@ function reportOf(parked: readonly ParkedReport[], given: string): ParkedReport 
 const unknown = (given: string) =>
   new OperatorError(`No report ${given} is parked; 'posthorn bounce parked' shows those that are`)
 
-/**
- * Ids are numbers of up to 16 digits; anything else cannot be one, and the message names what was given.
- */
+/** An id, as a number. OperatorError with what was typed, for anything that cannot be one. */
 function idOf(given: string): number {
   if (!/^\d{1,16}$/.test(given)) throw unknown(given)
   return Number(given)
 }
 
+/** A report for scripts; ids are texts, as in the API. */
 const forMachines = ({ id, receivedAt, parkedAt, ...report }: ParkedReport) => ({
   id: String(id),
   receivedAt: jsonTime(receivedAt),

@@ -21,6 +21,7 @@ import { type CommandPlace, placeOf } from './place.js'
 export const bounceRulesOf = ({ dataDir }: CommandPlace): BounceRules =>
   loadBounceRules(bounceRuleFiles(dataDir))
 
+/** `posthorn bounce`: what the rules make of a reply, and reports that could not be filed. */
 export function bounceCommands(program: Command): void {
   const bounce = program
     .command('bounce')
@@ -127,6 +128,7 @@ function sayReport(report: Explained): void {
   }
 }
 
+/** What a mail is: a DSN (RFC 3464), feedback (RFC 5965), or neither, and why. */
 function kindOf(report: Explained): string {
   if (report.kind === 'dsn') return `report about a delivery (${report.form})`
   if (report.kind !== 'arf') return `${report.kind}: ${report.why}`

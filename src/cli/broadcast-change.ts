@@ -16,15 +16,18 @@ import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf } from './place.js'
 
+/** `reason`: what the account is told. */
 interface Options extends AskOptions {
   reason?: string
 }
 
+/** What came of a verb: mails that it reached, and those that were being sent meanwhile. */
 interface Changed {
   mails: number
   inFlight: number
 }
 
+/** One verb on a campaign. */
 interface Change {
   name: string
   about: string
@@ -96,7 +99,8 @@ This cannot be undone. What was not made into mail is given back to the account'
   },
 ]
 
-// Most attempts take seconds; those that hang may take minutes.
+// For 20 seconds in all it waits for mails in flight: most attempts take seconds, and those that
+// hang may take minutes.
 const inFlightLooks = 10
 const betweenLooksMs = 2_000
 
@@ -125,6 +129,7 @@ async function run(change: Change, id: string, options: Options, command: Comman
     throw new OperatorError('The reason must have 1 to 200 characters and no control characters')
   }
   const onProgress = (seen: number) => {
+    // About every second or two.
     if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)
   }
   const done = await withStore(place, async (deps) => {

@@ -17,8 +17,10 @@ import { jsonTime, remark, sayFields, sayJson, sayTable, shownTime } from './out
 import { type CommandPlace, placeOf } from './place.js'
 import { oneLine } from './queue-show.js'
 
+// As many as a terminal or a script still takes in at once.
 const mostUndelivered = 10_000
 
+/** `broadcast show`. */
 export const showBroadcastRows: readonly CommandRow[] = [
   {
     usage: 'show <id>',
@@ -47,6 +49,7 @@ async function runShow(
         return { broadcast, stop: await stopOf(read, broadcast.account_id) }
       }
       await watchBroadcast({ look, clock, out: process.stdout, json: place.json })
+      // The last line of the watch has said it all.
       if (place.json) return
     }
     const found = await findAnyBroadcast(read, id)
@@ -143,4 +146,5 @@ export function broadcastForMachines(broadcast: Broadcast, stop: string | null, 
   }
 }
 
+/** `1,204`: as all commands write counts for people. */
 export const numbered = (count: number) => count.toLocaleString('en-GB')

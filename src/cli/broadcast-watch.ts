@@ -2,6 +2,7 @@ import { type Broadcast, broadcastStanding, recipientCount } from '../broadcasts
 import { type Clock, pause } from '../clock/index.js'
 import { shownAge } from './queue-show.js'
 
+/** What the watch needs; `out` is a terminal, a file or a test's. */
 interface Watch {
   look: () => Promise<{ broadcast: Broadcast; stop: string | null }>
   clock: Clock
@@ -11,11 +12,12 @@ interface Watch {
 }
 
 const everyMs = 1_000
-// Without a terminal every line stays.
+// Without a terminal every line stays, so there are fewer.
 const everyMsInLines = 5_000
 // The rate is that of the last looks, not of hours ago.
 const samplesKept = 10
 
+/** How many mails had ended at a time. */
 interface Sample {
   at: number
   done: number
@@ -50,6 +52,7 @@ export async function watchBroadcast({ look, clock, out, json }: Watch): Promise
   }
 }
 
+/** How far a campaign is. */
 export interface SendingProgress {
   /** Mails that have ended, of so many. */
   done: number
@@ -63,6 +66,7 @@ export interface SendingProgress {
 /** How far a campaign is, and how fast by what was seen at earlier times. */
 function progressOf(broadcast: Broadcast, samples: readonly Sample[]): SendingProgress {
   const done = broadcast.recipients - broadcast.waiting
+  // The count of recipients is taken when the campaign is sent; the list may have grown by then.
   const total = Math.max(recipientCount(broadcast), broadcast.recipients)
   const [first] = samples
   const last = samples.at(-1)

@@ -19,6 +19,7 @@ import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js
 import { placeOf } from './place.js'
 import { plansOf } from './plan.js'
 
+/** `posthorn broadcast`: campaigns of any account. */
 export function broadcastCommands(program: Command): void {
   const broadcast = program
     .command('broadcast')
@@ -48,6 +49,7 @@ const rows: readonly CommandRow[] = [
   ...changeBroadcastRows,
 ]
 
+/** `stop` is the same for all campaigns of an account: it is read once. */
 async function runList(
   options: { account?: string; limit: number },
   command: Command,
@@ -122,6 +124,7 @@ function sendingOf(
   }
 }
 
+/** Reads `--limit`. */
 function count(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')

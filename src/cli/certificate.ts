@@ -52,6 +52,7 @@ Directories count orders: Let's Encrypt takes five a week of the same name.`,
 async function runList(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const config = settingsOf(place)
+  // Names that ACME is to get and has not got yet are among them.
   const byAcme = await standings(place, config)
   const fromFiles = filesOf(config)
   const now = Date.now()
@@ -76,6 +77,7 @@ async function runList(_options: unknown, command: Command): Promise<void> {
   )
 }
 
+/** One name, with what is wrong and the way to mend it. */
 async function runShow(name: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const config = settingsOf(place)
@@ -109,6 +111,7 @@ async function runRenew(name: string, _options: unknown, command: Command): Prom
   const before = named(name, config, await standings(place, config))
   await withStore(place, (deps) => askForRenewal({ ...deps, config, dataDir }, before.name))
   if (!place.json) remark(`Asking ${config.tls.directory} for ${before.name}`)
+  // However long it takes: a directory may need minutes.
   const answer = await askAppliance(place, { runJob: 'certificates', wait: true }, 0)
   if (answer?.job === undefined) {
     throw new OperatorError(
@@ -116,6 +119,7 @@ async function runRenew(name: string, _options: unknown, command: Command): Prom
     )
   }
   const after = named(name, config, await standings(place, config))
+  // By its beginning: a certificate that is renewed early may end at the same day as before.
   const isNew = after.endsAt !== null && after.beganAt !== before.beganAt
   if (!isNew && after.error !== null) process.exitCode = 1
   if (place.json) return sayJson(standingInJson(after))
@@ -124,6 +128,7 @@ async function runRenew(name: string, _options: unknown, command: Command): Prom
   if (after.fix !== null) say(`How to fix it: ${after.fix}`)
 }
 
+/** All names that ACME gets certificates for. */
 const standings = (place: CommandPlace, config: Config): Promise<CertificateStanding[]> =>
   withStore(place, ({ store }) =>
     listCertificates({ read: store.read, config, dataDir: place.dataDir }),
@@ -146,6 +151,7 @@ function named(
   )
 }
 
+/** A certificate that somebody else renews. */
 interface FileStanding {
   name: string
   file: string
@@ -165,6 +171,7 @@ const filesOf = (config: Config): FileStanding[] =>
     }
   })
 
+/** A certificate from a file, for scripts. */
 const fileInJson = ({ endsAt, ...one }: FileStanding) => ({
   ...{ source: 'file', ...one, endsAt: jsonTime(endsAt) },
 })

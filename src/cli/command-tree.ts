@@ -18,6 +18,7 @@ export interface CommandNode {
   group: string
 }
 
+/** An option of a command. */
 export interface OptionNode {
   flags: string
   /** `-q`, `--quiet`. */
@@ -43,7 +44,8 @@ export function commandTree(command: Command): CommandNode {
 }
 
 /**
- * Completions and the manual page are made of this tree, and the tree is made of commander's commands: no list of commands is kept by hand, so none can be stale.
+ * Completions and the manual page are made of this tree, and the tree of Commander's commands: no
+ * list of commands is kept by hand, so none can be stale.
  */
 function nodeOf(command: Command, name: string): CommandNode {
   const help = command.createHelp()
@@ -83,9 +85,11 @@ function optionOf(option: Option, help: ReturnType<Command['createHelp']>): Opti
   }
 }
 
+/** An argument of a command. */
 const argumentOf = (argument: Argument): ValueNode =>
   valueNode(argument.name(), argument.argChoices, argument.variadic)
 
+/** What the shells need to know of a value. */
 const valueNode = (name: string, choices: readonly string[] | undefined, isVariadic: boolean) => ({
   name,
   choices: choices ?? [],

@@ -64,6 +64,7 @@ function atCommand(program: CommandNode, node: CommandNode): string {
   ].join(' ')
 }
 
+/** A case for each option and argument that has something to offer. */
 function valueCases(node: CommandNode, names: readonly string[]): string[] {
   const ofOptions = node.options.map(({ names: own, value }) => [own, value] as const)
   const ofArguments = node.values.map((value) => [[''], value] as const)
@@ -89,4 +90,5 @@ function replyOf({ choices, path }: ValueNode): string | undefined {
   return `compopt -o filenames 2>/dev/null; ${fill(path === 'file' ? '-f' : '-d')}`
 }
 
+/** The names that lead to a command, as a pattern of `case`. */
 const patterns = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' | ')

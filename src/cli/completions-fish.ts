@@ -93,6 +93,10 @@ const described = (entries: readonly (readonly [word: string, about: string])[])
     ? 'true'
     : `printf '%s\\t%s\\n' ${entries.map(([word, about]) => `${word} ${quoted(about)}`).join(' ')}`
 
+/**
+ * A case for each option that takes a value, also where fish has nothing to offer:
+ * `__posthorn_value` fails only where none is taken.
+ */
 function valueCases(node: CommandNode, names: readonly string[]): string[] {
   const ofOptions = node.options.flatMap(({ names: own, value }) =>
     value === undefined ? [] : [[own, value] as const],

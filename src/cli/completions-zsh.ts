@@ -58,8 +58,10 @@ ${cases.join('\n')}${isProgram ? `\n        help) ${functionName(node)} ;;` : ''
 }`
 }
 
+/** zsh takes no blank in a function's name; a hyphen would do, but looks foreign. */
 const functionName = ({ name }: CommandNode) => `_${name.replaceAll(/[ -]/g, '_')}`
 
+/** An option as `_arguments` wants it: `--name=[what it is]:value:what to offer`. */
 function optionSpec({ names, about, value, isRepeatable }: OptionNode): string {
   // The short name of the few that have one is left out.
   const [name = ''] = names.slice(-1)
@@ -69,17 +71,24 @@ function optionSpec({ names, about, value, isRepeatable }: OptionNode): string {
   return `${spec}=[${escaped(about)}]:${escaped(value.name)}:${actionOf(value)}`
 }
 
+/** An argument as `_arguments` wants it: its position, or `*` for all that follow. */
 const valueSpec = (value: ValueNode, position: number) =>
   `${value.isVariadic ? '*' : position}:${escaped(value.name)}:${actionOf(value)}`
 
 const pathAction = { file: '_files', directory: '_files -/' } as const
 
+/** What zsh offers for a value. */
 function actionOf({ choices, path }: ValueNode): string {
   if (choices.length > 0) return `(${choices.join(' ')})`
   // A blank: only the message, nothing to choose from.
   return path === undefined ? ' ' : pathAction[path]
 }
 
+/** Brackets, colons and backslashes have a meaning within a spec. */
 const escaped = (text: string) => text.replaceAll(/[[\]:\\]/g, '\\$&')
 
+/**
+ * In single quotes a shell knows no escape: a quote ends them, stands by itself, and begins them
+ * again.
+ */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -10,6 +10,7 @@ const shells: Readonly<Record<string, (program: CommandNode) => string>> = {
   fish: fishCompletions,
 }
 
+/** `posthorn completions SHELL`: writes the file; it starts nothing and reads no database. */
 export function completionsCommand(program: Command): void {
   program
     .command('completions')

@@ -54,5 +54,6 @@ function runShow(name: string | undefined, { changed }: { changed?: true }, comm
   if (file !== undefined) say(`\nThe lines are those of ${file}`)
 }
 
+/** A setting by its whole name, or all of a section. */
 const isNamed = (one: SettingInForce, name: string | undefined) =>
   name === undefined || one.name === name || one.name.startsWith(`${name}.`)

@@ -25,6 +25,7 @@ export interface Intent {
   how: 'mild' | 'moderate' | { typed: string }
 }
 
+/** What `askOptions` adds to a command. */
 export interface AskOptions {
   yes?: true
   dryRun?: true
@@ -44,6 +45,7 @@ export async function confirmed(
 ): Promise<boolean> {
   if (dryRun) sayIntent(place, intent)
   if (dryRun || yes) return !dryRun
+  // `--yes` was looked at first, so that it works at a terminal too.
   if (isAtTerminal(place)) return await asked(intent)
   if (intent.how === 'mild') return true
   const facts = intent.facts.map((fact) => `. ${fact}`).join('')

@@ -27,6 +27,7 @@ import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
+/** What any of the sub-commands may be given. */
 interface Options {
   account?: string
   firstName?: string
@@ -36,6 +37,7 @@ interface Options {
   force?: boolean
 }
 
+/** `posthorn contact`: the contacts of one account. */
 export function contactCommands(program: Command): void {
   const contact = program
     .command('contact')
@@ -124,6 +126,7 @@ async function runDelete(
   say(`${deleted.email} is deleted.`)
 }
 
+/** CSV to stdout, a page of rows at a time. */
 async function runExport(options: Options, command: Command): Promise<void> {
   await withStore(placeOf(command), async ({ store: { read } }) => {
     const { id } = await chosenAccount(read, options.account)
@@ -137,6 +140,7 @@ async function runExport(options: Options, command: Command): Promise<void> {
   })
 }
 
+/** The consent log of an address, also of one that is no contact any more. */
 async function runHistory(email: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const events = await withStore(place, async ({ store: { read } }) => {
@@ -180,6 +184,7 @@ export async function listOf(read: Read, accountId: string, named: string): Prom
   throw new OperatorError(`${problem}; there are:${shown.join('') || ' none'}`)
 }
 
+/** What a row of the consent log knows beside its kind. */
 const details = ({ detail }: ConsentEvent) =>
   Object.entries(detail)
     .map(([key, value]) => `${key} ${value}`)
@@ -196,6 +201,7 @@ function phoneOf(given: string | undefined, country: string): string | undefined
   throw new OperatorError(`"${given}" is not a phone number, ${phoneNotations(country)}`)
 }
 
+/** A contact for scripts. */
 const shown = (contact: Contact) => ({
   ...contact,
   unsubscribedAt: jsonTime(contact.unsubscribedAt),

@@ -8,6 +8,7 @@ import { askAppliance, overviewMs } from './ask.js'
 import { audited, rememberAccount } from './audited.js'
 import { becomeOwner, type CommandPlace, requireDataDir } from './place.js'
 
+/** What a command works with once the database is open. */
 export interface CliDeps {
   store: Store
   clock: Clock
@@ -22,6 +23,7 @@ export async function withStore<T>(
   place: CommandPlace,
   work: (deps: CliDeps) => T | Promise<T>,
 ): Promise<T> {
+  // First of all: whatever root made in the data directory, the appliance could not open.
   becomeOwner(place)
   await requireDataDir(place)
   // Only here: loading the database takes longer than all that a refusal or --help needs.
@@ -33,7 +35,9 @@ export async function withStore<T>(
   const clock = systemClock
   const store = openStore({ dataDir: place.dataDir, clock, turns: makeTurns(), slot: commandSlot })
   try {
+    // After the schema was looked at: another release may keep this elsewhere.
     await rememberKey(store, key, place.dataDir)
+    // In this order: a write that an upgrade refuses is not in the audit log.
     const held = await unlessHeld(store, place.dataDir)
     const seen = audited(held, clock)
     return await work({ store: { ...seen, gather: gatherAlone(seen.write) }, clock })

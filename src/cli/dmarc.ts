@@ -14,6 +14,10 @@ import { withHints } from './limits.js'
 import { say, sayFields, sayJson, sayTable, sayText } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
+/**
+ * `posthorn dmarc`: what receivers say of mail in a domain's name; of all verified domains when
+ * none is named.
+ */
 export function dmarcCommand(program: Command): void {
   program
     .command('dmarc [domain]')
@@ -55,11 +59,13 @@ UNSIGNED counts what stands in reports that no receiver has signed: anybody may 
     })
 }
 
+/** Options of `posthorn dmarc`. */
 interface Options {
   account?: string
   days: number
 }
 
+/** The reports of some days about one domain. */
 type Shown = DmarcSummary & { domain: string }
 
 /**
@@ -97,6 +103,7 @@ function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
   say()
 }
 
+/** Reads `--days`; older reports are not kept. */
 function days(text: string): number {
   const count = Number(text)
   if (/^\d{1,3}$/.test(text) && count >= 1 && count <= keptDays) return count

@@ -7,6 +7,10 @@ import { withStore } from './database.js'
 import { say, sayJson, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
+/**
+ * `posthorn doctor`: examines now. The job of the same name does so each night and keeps what it
+ * found.
+ */
 export function doctorCommand(program: Command): void {
   program
     .command('doctor')
@@ -23,6 +27,7 @@ export function doctorCommand(program: Command): void {
         return examine({ config, dataDir, read: store.read, clock, resolver, key, random })
       })
       const failed = findings.some(({ state }) => state === 'fail')
+      // So that a script can act on it.
       if (failed) process.exitCode = 1
       if (place.json) return sayJson({ ok: !failed, route: config.outbound.route, findings })
       for (const finding of findings) sayFinding(finding)
@@ -45,8 +50,10 @@ Complaints come to feedback@ at outbound.helo_name, once it is registered with t
 Reports of others count once they are in a feedback-loops.toml of yours (config/feedback-loops.toml).
 Google has none for single complaints; its rates: https://postmaster.google.com`
 
+/** `unchecked` is blue: neither good nor bad. */
 const colours = { ok: 'green', warn: 'yellow', fail: 'red', unchecked: 'blue' } as const
 
+/** A finding in a line, and how to mend it in a second one. */
 function sayFinding({ check, subject, state, found, fix }: Finding): void {
   const mark = styled(colours[state], state === 'unchecked' ? '?   ' : state.padEnd(4))
   const what = state === 'unchecked' ? `not checked: ${found}` : found

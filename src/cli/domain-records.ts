@@ -15,9 +15,11 @@ export function sayRecords(records: readonly DnsRecord[]): void {
     'none',
   )
   say('\nThe same for a zone file:\n')
+  // Not by `say`: a zone file is pasted as it stands, without wrapped lines.
   process.stdout.write(zoneFile(records))
 }
 
+/** For scripts: the records, and the same as a zone file. */
 export const recordsInJson = (records: readonly DnsRecord[]) => ({
   records,
   zone: zoneFile(records),

@@ -25,6 +25,7 @@ import { jsonTime, say, sayFields, sayJson, sayTable, shownTime, warn } from './
 import { placeOf, settingsOf } from './place.js'
 import { domainTrackingRows } from './tracking.js'
 
+/** What any of the sub-commands may be given. */
 interface DomainOptions {
   account?: string
   trust?: boolean
@@ -33,6 +34,7 @@ interface DomainOptions {
 
 const trustText = 'take it as verified because you say so (sandbox, split-horizon DNS)'
 
+/** `posthorn domain`: the sending domains of one account. */
 export function domainCommands(program: Command): void {
   const domain = program
     .command('domain')
@@ -107,6 +109,7 @@ async function runAdd(name: string, options: DomainOptions, command: Command): P
   }
 }
 
+/** The account's domains; without --account those of the only account. */
 async function runList(options: DomainOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const domains = await withStore(place, async ({ store: { read } }) =>
@@ -123,6 +126,7 @@ async function runList(options: DomainOptions, command: Command): Promise<void> 
   )
 }
 
+/** A domain as it stood at the last look; `verify` looks anew. */
 async function runShow(name: string, options: DomainOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const settings = recordSettings(settingsOf(place))
@@ -222,13 +226,16 @@ function deletionOf(
   }
 }
 
+/** How to end what stands in the way of a deletion. */
 const whatWaits = ({ fields: { broadcastId } }: ApiError) =>
   broadcastId === undefined
     ? "'posthorn queue list' shows what waits"
     : `'posthorn broadcast cancel ${broadcastId}' ends that`
 
+/** `trusted` is told beside the status, as nothing was verified then. */
 const statusOf = ({ status, trusted }: Domain) => (trusted ? `${status} (trusted)` : status)
 
+/** Which host tracked links have now. */
 const linkHost = ({ trackingHost, trackingHostReady }: Domain) =>
   trackingHostReady ? `${trackingHost}` : `the appliance, until the DNS leads ${trackingHost} here`
 
@@ -242,6 +249,7 @@ const signsWith = ({ keys }: Domain) =>
     .map(({ algorithm }) => algorithm)
     .join(', ') || 'nothing yet'
 
+/** A domain for scripts. Its private keys are in no object that leaves `domains/`. */
 const shown = (domain: Domain) => ({
   ...domain,
   createdAt: jsonTime(domain.createdAt),

@@ -6,8 +6,10 @@ import { accountOption, chosenAccount, withStore } from './database.js'
 import { remark, sayJson, sayTable } from './output.js'
 import { placeOf } from './place.js'
 
+/** The filters as they were typed. */
 type Filters = { [K in keyof typeof FilterFields]?: string }
 
+// Of one answer; a script goes on by --created-before.
 const most = 10_000
 
 /**
@@ -37,13 +39,14 @@ const checked = (field: keyof Filters) => (text: string) => {
   throw new InvalidArgumentError(`It must be ${FilterFields[field].type}.`)
 }
 
+/** Reads a count from 1 to `most`. */
 const numberUpTo = (most: number) => (text: string) => {
   const number = Number(text)
   if (/^\d+$/.test(text) && number > 0 && number <= most) return number
   throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`)
 }
 
-/** The same filters as `GET /v1/emails`. */
+/** `email list`. */
 export const listEmailsRows: readonly CommandRow[] = [
   {
     usage: 'list',
@@ -81,6 +84,7 @@ async function runList(
   if (page.next !== undefined) remark(`There are more; --limit shows up to ${most}`)
 }
 
+/** A mail's line. */
 const row = ({ id, createdAt, status, to, subject }: EmailSummary) => [
   ...[id, `${createdAt.slice(0, 19).replace('T', ' ')} UTC`, status, to, subject],
 ]

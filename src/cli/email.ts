@@ -40,6 +40,7 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   const place = placeOf(command)
   const { account, email, events } = await withStore(place, async ({ store: { read } }) => {
     const id = given.toLowerCase()
+    // Throws an OperatorError for an id of no mail.
     const account = await findAccount(read, await accountOfEmail(read, id))
     const [email, events] = await Promise.all([
       readEmail(read, account.id, id),
@@ -88,12 +89,15 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   )
 }
 
+/** A field that is left out where it has nothing. */
 const some = (name: string, values: readonly string[]) =>
   values.length === 0 ? {} : { [name]: values.join(', ') }
 
+/** Why it is held, and since when that is known. */
 const heldSince = ({ since, reason }: NonNullable<EmailRecord['held']>) =>
   since === null ? reason : `${reason} (since ${since})`
 
+/** The events of one type. */
 const eventsOf = (events: readonly MailEvent[], type: MailEvent['type']) =>
   events.filter((event) => event.type === type)
 
@@ -106,11 +110,13 @@ function asked(name: string, count: number, firstAt: string | null, events: read
   return { [name]: `${count}${first}${more}` }
 }
 
+/** A line of the timeline; a reply of several lines is put into one. */
 const happeningRow = ({ at, what, recipient, reply, means }: MailHappening) => [
   ...[new Date(at).toISOString(), what, recipient ?? '-'],
   [reply?.replaceAll('\n', ' '), means].filter(Boolean).join('  '),
 ]
 
+/** An event for scripts, with the fields that `GET /v1/emails/:id` has. */
 const eventInJson = ({ type, at, recipient, deliveryId, reply, detail }: MailEvent) => ({
   ...{ type, at: new Date(at).toISOString(), recipient, deliveryId, reply, detail },
 })

@@ -9,7 +9,8 @@ import { type CommandPlace, placeOf, settingsOf } from './place.js'
 import { readableShaping, routeOf } from './shaping.js'
 
 const soon = 'A running appliance does so within seconds'
-// Only the threads know; what is not so may not look as if it were.
+// Whether a smart host takes mail only the outbound threads know; the command points at the log
+// rather than guess.
 const atLog = "'Failover: the smart host takes no mail' in the log tells which does not, and why"
 const sites = `A site is named as in 'posthorn failover status' and 'posthorn shaping show'; a recipient domain
 will do, too.`
@@ -101,6 +102,7 @@ async function runForce(
 ): Promise<void> {
   const place = placeOf(command)
   requireSmartHost(place)
+  // Sites are kept in lower case: host names have no case (RFC 4343 §2).
   const scope = site?.toLowerCase()
   await order(command, ({ store, clock }, { everything, orderScope }) =>
     store.write((tx) => orderScope(tx, scope ?? everything, 'force', clock.now())),
@@ -183,6 +185,7 @@ async function isKnown(place: CommandPlace, scope: string): Promise<boolean> {
   return waits || (await routeOf(place, scope)).kind !== 'nxdomain'
 }
 
+/** A scope for scripts; `relapses` is the threads' own reckoning. */
 const forMachines = ({ since, until, relapses: _, ...scope }: Scope) => ({
   ...scope,
   since: jsonTime(since || null),

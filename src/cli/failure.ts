@@ -38,6 +38,7 @@ export function explain(error: unknown): string {
 /** The same for programs: one line of JSON, the last on stderr. */
 export const errorInJson = (error: unknown) => failureInJson(failureOf(error))
 
+/** The one line of JSON that a failed command ends with. */
 export const failureInJson = ({ code, message, advice = '' }: Failure) =>
   `${JSON.stringify({ error: { code, message, advice: advice || null } })}\n`
 
@@ -81,6 +82,10 @@ export function statusOf(error: unknown): number {
   return error instanceof OperatorError ? error.status : exitStatus.failed
 }
 
+/**
+ * Who may do what was forbidden. A root who has become the service's user is told so: otherwise
+ * nobody would guess why root may not.
+ */
 function whoMay(): string {
   const user = userInRootsPlace()
   if (user === undefined) return 'Run it as root or as the user that the data directory belongs to'
@@ -108,5 +113,6 @@ function adviceFor(error: unknown): string | undefined {
     case 'damaged':
       return 'Restore the database from a backup'
   }
+  // Theirs by its code, with nothing that we could advise: the empty text says so.
   return trouble !== undefined || /^E[A-Z0-9]+$/.test(code) ? '' : undefined
 }

@@ -11,6 +11,8 @@ export async function firstLink(place: CommandPlace): Promise<string | undefined
   if (heldRelease(place.dataDir) !== undefined) return undefined
   const path = await withStore(place, ({ store, clock }) =>
     store.write(async (tx) =>
+      // In the same transaction: a person who was made meanwhile gets no second operator beside
+      // them.
       (await isAnybodyThere(tx)) ? undefined : await makeSetupLink(tx, clock.now()),
     ),
   )

@@ -21,6 +21,7 @@ import {
  * undone is asked first (`confirm.ts`).
  */
 export type AddCommand = (program: Command) => void
+/** By the name of the command. */
 type Loaders = Readonly<Record<string, () => Promise<AddCommand>>>
 
 /**
@@ -86,6 +87,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
   },
 }
 
+/** All of them, whatever their heading. */
 export const commands: Loaders = Object.assign({}, ...Object.values(commandGroups))
 
 /** Runs one command line and returns the exit status. */
@@ -99,6 +101,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     for (const load of named(words[0], flags.help)) (await load())(program)
     arrange(program, commandGroups)
     await program.parseAsync(helpAsOption(program, args), { from: 'user' })
+    // Commands that found something bad have set `process.exitCode`.
     if (words.length > 0) return Number(process.exitCode ?? 0)
     if (!flags.json) process.stderr.write(overviewOf(commandGroups))
     throw new CommanderError(1, 'posthorn.noCommand', 'error: a command is missing')

@@ -9,10 +9,12 @@ import { say, sayFields, sayJson } from './output.js'
 import { becomeOwner, type CommandPlace, placeOf, refuseHalfRestored, settingsOf } from './place.js'
 import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
 
+/** Options of `posthorn init`. */
 interface InitOptions extends Partial<SandboxPorts> {
   sandbox?: boolean
 }
 
+/** `posthorn init`: makes a data directory, or brings the one that is there up to date. */
 export function initCommand(program: Command): void {
   program
     .command('init')
@@ -73,6 +75,7 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
   if (settingsThere) checkSettings(place, options)
 
   tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'exists and is kept' : 'made'}`)
+  // The key, mails and addresses are nobody else's to read.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   becomeOwner(place)
   // Only here: loading the database takes longer than a refusal needs.
@@ -101,6 +104,7 @@ function checkSettings(place: CommandPlace, { sandbox }: InitOptions): void {
   )
 }
 
+/** The example has every setting with its default as a comment, so it is the reference too. */
 const initialSettings = (options: InitOptions) =>
   options.sandbox
     ? sandboxSettings(options)
@@ -148,6 +152,7 @@ async function finishSandbox(place: CommandPlace, tell: (line: string) => void):
   sayFirstLink(setupUrl)
 }
 
+/** Reads a port; 0 lets the system choose a free one. */
 function port(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (number <= 65_535) return number

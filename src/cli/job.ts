@@ -26,6 +26,7 @@ import {
 } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
+/** `posthorn job`: the calendar of the appliance. */
 export function jobCommands(program: Command): void {
   const job = program
     .command('job')
@@ -60,6 +61,10 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/**
+ * The schedule is read from the settings, the runs from the database: it answers while nothing
+ * runs, too.
+ */
 async function runList(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const { jobs: settings } = settingsOf(place)
@@ -157,6 +162,7 @@ function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {
   for (const line of [said, ...run.problems.map((problem) => `  ${problem}`)]) sayText(line)
 }
 
+/** Why the appliance did not run it. */
 function refusalOf(name: JobName, answer: Exclude<JobAnswer, { kind: 'started' | 'ended' }>) {
   if (answer.kind === 'not begun') return `${name} could not begin: ${answer.cause}`
   if (answer.kind === 'unknown') {
@@ -165,22 +171,26 @@ function refusalOf(name: JobName, answer: Exclude<JobAnswer, { kind: 'started' |
   return `${name} is under way since ${shownTime(answer.since)}, and a job does not run beside itself; 'posthorn job show ${name}' tells when it has ended`
 }
 
+/** A job's name; OperatorError with all names for another. */
 function jobNamed(given: string): JobName {
   const name = jobNames.find((one) => one === given)
   if (name !== undefined) return name
   throw new OperatorError(`There is no job ${given}; there are: ${jobNames.join(', ')}`)
 }
 
+/** Reads `--limit`. */
 function count(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a number from 1 to 9999.')
 }
 
+/** A job for scripts, with its last run. */
 const standingInJson = ({ last, dueAt, cron, ...one }: JobStanding) => ({
   ...{ name: one.name, what: one.what, cron, nextDueAt: jsonTime(dueAt) },
   ...{ overdue: one.isOverdue, last: last === undefined ? null : runInJson(last) },
 })
 
+/** A run for scripts. */
 const runInJson = ({ dueAt, beganAt, endedAt, id: _, ...run }: JobRun) => ({
   ...run,
   ...{ dueAt: jsonTime(dueAt), beganAt: jsonTime(beganAt), endedAt: jsonTime(endedAt) },

@@ -18,6 +18,7 @@ import { forceOption, plansUnlessForced, withForceHint, withHints } from './limi
 import { jsonTime, remark, say, sayJson, sayTable, shownTime, warn } from './output.js'
 import { placeOf } from './place.js'
 
+/** What any of the sub-commands may be given. */
 interface KeyOptions {
   account?: string
   force?: boolean
@@ -27,8 +28,10 @@ interface KeyOptions {
   expires?: string
 }
 
+/** For options that may be repeated: Commander gives the values before. */
 const collect = (value: string, before: string[] = []) => [...before, value]
 
+/** `posthorn key`: the API keys of one account. */
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys: how an application shows who it is')
   addCommands(key, rows)
@@ -95,6 +98,7 @@ async function runCreate(name: string, options: KeyOptions, command: Command): P
   remark('Keep it now: it is not stored and cannot be shown again.')
 }
 
+/** The keys as they can be told apart: name, last four characters, last use. */
 async function runList(options: KeyOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const keys = await withStore(place, async ({ store: { read } }) =>
@@ -161,6 +165,7 @@ const deletionOf = (key: ApiKey, account: string, isLast: boolean): Intent => ({
 
 /** A time as it is written, or so long from now. */
 function timeOf(text: string, now: number): number {
+  // As the settings read a duration: from a minute to ten years.
   const span = duration('90d', '1m', '3650d').read(text)
   if (!('expected' in span)) return now + span.value
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN

@@ -19,6 +19,8 @@ export async function withForceHint<T>(add: () => Promise<T>): Promise<T> {
   try {
     return await add()
   } catch (error) {
+    // 403 is what a plan or the state of a subscription forbids; anything else --force would not
+    // help.
     if (!(error instanceof ApiError) || error.status !== 403) throw error
     throw new OperatorError(error.message, { cause: error, advice: '--force adds it all the same' })
   }

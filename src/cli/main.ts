@@ -4,6 +4,7 @@ import { runCommandLine } from './index.js'
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
-// Keys, mails and addresses: the files are their owner's alone, as under systemd.
+// What commands write has keys, mails and addresses in it: files are their owner's alone, as under
+// systemd.
 process.umask(0o077)
 process.exitCode = await runCommandLine(process.argv.slice(2))

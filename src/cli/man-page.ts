@@ -3,6 +3,7 @@ import { packageVersion } from '../config/index.js'
 import { type CommandNode, commandTree, type OptionNode } from './command-tree.js'
 import { exitMeanings } from './program.js'
 
+/** `posthorn man-page`: made of the commands themselves, at the build of a release. */
 export function manPageCommand(program: Command): void {
   program
     .command('man-page')
@@ -46,6 +47,7 @@ function madeOn({ SOURCE_DATE_EPOCH: seconds }: NodeJS.ProcessEnv): string {
     : ''
 }
 
+// In roff already.
 const described = [
   'Posthorn takes mail over HTTP or SMTP, signs it, and delivers it to the servers of its recipients.',
   'One process and one SQLite file, in one data directory; these commands work on that directory,',
@@ -56,6 +58,7 @@ const described = [
   '\\(dqremark\\(dq, \\(dqwarning\\(dq, and at last \\(dqerror\\(dq with its code, message and advice.',
 ]
 
+// Variables that no setting stands for.
 const environment = {
   POSTHORN_CONFIG: 'The file of settings, in place of --config.',
   POSTHORN_DATA: 'The data directory, in place of --data.',
@@ -72,10 +75,12 @@ const files = {
     'In the data directory: its own settings, and data that operators may edit.',
 }
 
+/** A heading, and what stands below it. */
 const section = (title: string, ...lines: string[]) => [`.SH ${title}`, ...lines]
 
 /**
- * roff is written by hand: a library for it would be larger than these lines.
+ * A command and all below it. roff is written by hand: a library for it would be larger than these
+ * lines.
  */
 function commandLines(command: CommandNode): string[] {
   const own = [
@@ -90,13 +95,17 @@ function commandLines(command: CommandNode): string[] {
   return [...own, ...command.children.flatMap(commandLines)]
 }
 
+/** An option with its flags in front. */
 const optionLines = ({ flags, about }: OptionNode) => tagged([[flags, sentence(about)]])
 
+/** A list of terms, as man(7) has it. */
 const tagged = (entries: readonly (readonly [string, string])[]) =>
   entries.flatMap(([tag, about]) => ['.TP', `.B ${text(tag)}`, text(about)])
 
+/** NAME has a phrase and no sentence. */
 const lowered = (sentence: string) => sentence.replace(/^A /, 'a ').replace(/\.$/, '')
 
+/** Help begins in lower case and has no full stop; the manual page has both. */
 const sentence = (about: string) => `${about.charAt(0).toUpperCase()}${about.slice(1)}.`
 
 /** roff(7): what would be a macro, an escape, a typographic hyphen or a quotation mark of a macro. */

@@ -76,6 +76,7 @@ Each relay and the command are tried at once, and their answers shown.`,
   },
 ]
 
+/** Open notices, the worst first; status 1 is for what burns, so that cron can tell. */
 async function runList(
   options: { past?: boolean; limit: number },
   command: Command,
@@ -85,6 +86,7 @@ async function runList(
   const found = await withStore(place, ({ store: { read } }) =>
     past ? pastNotices(read, limit) : openNotices(read),
   )
+  // Open ones are few and read whole: status 1 must not depend on --limit.
   const shown = found.slice(0, limit)
   if (!past && found.some(({ severity }) => severity === 'burning')) process.exitCode = 1
   if (place.json) return sayJson(shown.map(forMachines))
@@ -102,6 +104,7 @@ async function runList(
   if (found.length > limit) say(`There are ${found.length - limit} more: --limit shows them`)
 }
 
+/** One notice, settled ones too. */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const id = idOf(given)
@@ -119,6 +122,7 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   if (found.fix !== '') sayText(`\nHow to fix it:\n${found.fix}`)
 }
 
+/** A notice that comes again meanwhile is counted and not mailed. */
 async function runSilence(
   given: string,
   options: { days: number },
@@ -137,6 +141,7 @@ async function runSilence(
   say(until === null ? `${id} is mailed again` : `${id} is silent until ${shownTime(until)}`)
 }
 
+/** Reads no database: the kinds are those of this release. */
 function runKinds(_options: unknown, command: Command) {
   const place = placeOf(command)
   const kinds = Object.entries(noticeKinds)
@@ -169,6 +174,10 @@ async function runMails({ limit }: { limit: number }, command: Command): Promise
   )
 }
 
+/**
+ * Tries every way although one would do: the second is needed on the day when the first does not
+ * work.
+ */
 async function runTest(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const config = settingsOf(place)
@@ -191,25 +200,30 @@ async function runTest(_options: unknown, command: Command): Promise<void> {
   )
 }
 
+/** For an id of no notice. */
 const unknown = (given: string) =>
   new OperatorError(`There is no notice ${given}; 'posthorn notice list' shows them`)
 
+/** An id as a number. */
 function idOf(given: string): number {
   if (!/^\d{1,15}$/.test(given)) throw unknown(given)
   return Number(given)
 }
 
+/** Reads `--limit`. */
 function whole(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 
+/** Reads `--days`. */
 function days(text: string): number {
   if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('It must be a number of days.')
   return Number(text)
 }
 
+/** A notice for scripts. */
 const forMachines = ({ firstAt, lastAt, settledAt, silencedUntil, ...one }: Notice) => ({
   ...one,
   firstAt: jsonTime(firstAt),

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { isTime, utcTime } from '../clock/index.js'
 
+/** A name of `util.styleText`, or several. */
 type Style = Parameters<typeof styleText>[0]
 
 /** How this command line wants its answer; stdout and stderr are the process's, and so is this. */
@@ -11,7 +12,7 @@ export function answerAs({ json, quiet, color }: typeof manner & { color: boolea
   manner = { json, quiet }
   if (color) return
   process.env.NO_COLOR = '1'
-  // It would win.
+  // Node colours where FORCE_COLOR is set, whatever NO_COLOR says.
   delete process.env.FORCE_COLOR
 }
 
@@ -37,11 +38,13 @@ const beside = (kind: 'remark' | 'warning', message: string, line: string) =>
 /** Lines that others wrote, as they stand but for what would play with the terminal. */
 export const sayText = (text: string) => say(visibleLines(text))
 
+/** Several lines that others wrote. */
 export const visibleLines = (text: string) => text.split('\n').map(visible).join('\n')
 
 /** The same in one line, as each finding has. */
 export const visibleLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ').trim())
 
+/** The whole answer as one document. */
 export const sayJson = (value: unknown) => say(JSON.stringify(value, undefined, 2))
 
 /** Columns aligned, two spaces apart; says `none` when there are no rows. */
@@ -66,6 +69,7 @@ export function sayFields(fields: Readonly<Record<string, string>>): void {
   }
 }
 
+/** Cells of a column as wide as the widest, by characters and not by UTF-16 units. */
 function aligned(rows: readonly (readonly string[])[]): string[][] {
   const shown = rows.map((row) => row.map(visible))
   const widths = (shown[0] ?? []).map((_, column) =>
@@ -92,6 +96,7 @@ export function shownSoon(ms: number | null, now: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
+// Ten minutes.
 const soonMs = 600_000
 
 /** Null also for a number that is no time. */

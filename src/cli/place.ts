@@ -16,6 +16,7 @@ export interface CommandPlace {
   json: boolean
 }
 
+// Where the packaged service has them.
 const systemConfigFile = '/etc/posthorn/posthorn.toml'
 const systemDataDir = '/var/lib/posthorn'
 
@@ -33,6 +34,8 @@ export function placeOf(command: Command): CommandPlace {
   const stateDir = env.STATE_DIRECTORY?.split(':')[0]
   const dataDir = resolve(options.data || env.POSTHORN_DATA || stateDir || usualDataDir())
   const named = options.config || env.POSTHORN_CONFIG
+  // The directory's own first: a sandbox beside the service is not to live by the service's
+  // settings.
   const found = [configFile(dataDir), systemConfigFile].find(isThere)
   return {
     dataDir,
@@ -68,6 +71,7 @@ let became: { name: string; dataDir: string } | undefined
 /** As whom root's command works since `becomeOwner`, for whoever explains what this user may not do. */
 export const userInRootsPlace = () => became
 
+/** The name of the user that this process is now. */
 function nameOf(uid: number): string {
   try {
     return userInfo().username
@@ -96,6 +100,7 @@ export function actAsOwner(place: CommandPlace): () => void {
   }
 }
 
+/** Undefined where nothing is to change: not root, no directory yet, or one of root's own. */
 function ownerToBecome({ dataDir }: CommandPlace): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0 || process.geteuid?.() !== 0) return undefined
   const owner = statSync(dataDir, { throwIfNoEntry: false })
@@ -106,6 +111,7 @@ function ownerToBecome({ dataDir }: CommandPlace): { uid: number; gid: number } 
 const ownSettings = ['setup', 'quickstart', 'sandbox']
 // They make the directory, or work without one.
 const makers = ['init', 'setup', 'restore', 'quickstart', 'sandbox']
+// They say something of the program alone.
 const placeless = ['version', 'completions', 'man-page']
 
 /** Refuses what was named and is not there, whatever the command reads: a mistyped name is told at once. */
@@ -124,6 +130,7 @@ export function requireNamed(command: Command): void {
   }
 }
 
+/** The command right below `posthorn`. */
 const topOf = (command: Command): string =>
   command.parent?.parent ? topOf(command.parent) : command.name()
 
@@ -136,6 +143,7 @@ function isMissing(path: string): boolean {
   }
 }
 
+/** For a directory that nobody has initialised, or that was mistyped. */
 const noDataDir = (dataDir: string) =>
   new OperatorError(
     `${dataDir} is not a data directory of Posthorn yet. 'posthorn init' makes one; --data or POSTHORN_DATA names another`,

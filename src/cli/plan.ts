@@ -8,6 +8,7 @@ import { type CommandPlace, placeOf } from './place.js'
 /** The plans that the appliance has at its next start. */
 export const plansOf = ({ dataDir }: CommandPlace): Plans => loadPlans(plansFile(dataDir))
 
+/** `posthorn plan`: what plans there are; they are changed in a file. */
 export function planCommands(program: Command): void {
   const plan = program.command('plan').description('plans that accounts can have')
   addCommands(plan, rows)
@@ -26,6 +27,7 @@ and edit it there; 'posthorn account set-plan' gives an account its plan.`,
   },
 ]
 
+/** Reads the file alone, and no database. */
 function runList(_options: unknown, command: Command) {
   const place = placeOf(command)
   const plans = plansOf(place)
@@ -63,9 +65,11 @@ function runList(_options: unknown, command: Command) {
   say(styled('dim', plansFile(place.dataDir)))
 }
 
+/** A limit for people; null means that there is none. */
 export const shownLimit = (limit: number | null) =>
   limit === null ? 'unlimited' : limit.toLocaleString('en')
 
+/** The plans for scripts. */
 const forMachines = ({ email, marketing, firstAccount, otherAccounts }: Plans) => ({
   email,
   marketing,

@@ -21,6 +21,7 @@ import {
 } from './output.js'
 import { placeOf } from './place.js'
 
+/** `posthorn postmaster`: RFC 5321 §4.5.1 wants postmaster@ to be read, RFC 2142 abuse@ as well. */
 export function postmasterCommands(program: Command): void {
   const postmaster = program
     .command('postmaster')
@@ -52,6 +53,7 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/** The newest first, senders and subjects cut to fit a line. */
 async function runList({ limit }: { limit: number }, command: Command): Promise<void> {
   const place = placeOf(command)
   const found = await withStore(place, ({ store }) => listOperatorMails(store.read, limit + 1))
@@ -71,6 +73,7 @@ async function runList({ limit }: { limit: number }, command: Command): Promise<
   if (found.length > limit) remark('There are more: --limit shows them')
 }
 
+/** The text part alone: a terminal shows no HTML, and --raw has all of it. */
 async function runShow(given: string, { raw }: { raw?: boolean }, command: Command): Promise<void> {
   const place = placeOf(command)
   const mail = await withStore(place, ({ store }) => findOperatorMail(store.read, idOf(given)))
@@ -92,6 +95,7 @@ async function runShow(given: string, { raw }: { raw?: boolean }, command: Comma
   }
 }
 
+/** All or none: an id that is not there takes the others back. */
 async function runDelete(given: string[], options: AskOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const ids = given.map(idOf)
@@ -114,6 +118,7 @@ async function runDelete(given: string[], options: AskOptions, command: Command)
   for (const id of ids) say(`${id} is deleted`)
 }
 
+/** Each mail is named in the question, as a wrong digit in an id is another mail. */
 const deletionOf = (mails: readonly OperatorMail[]): Intent => ({
   to: `delete ${counted(mails.length, 'mail')} to this host's postmaster`,
   facts: mails.map(
@@ -123,20 +128,24 @@ const deletionOf = (mails: readonly OperatorMail[]): Intent => ({
   how: 'moderate',
 })
 
+/** For an id of no mail. */
 const unknown = (given: string) =>
   new OperatorError(`There is no mail ${given}; 'posthorn postmaster list' shows them`)
 
+/** An id as a number. */
 function idOf(given: string): number {
   if (!/^\d{1,16}$/.test(given)) throw unknown(given)
   return Number(given)
 }
 
+/** Reads `--limit`. */
 function whole(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 
+/** A mail for scripts, without its content. */
 const forMachines = ({ id, receivedAt, ...mail }: OperatorMail) => ({
   id: String(id),
   receivedAt: jsonTime(receivedAt),

@@ -36,25 +36,29 @@ ${Object.entries(exitMeanings)
 
 /** The program without its sub-commands. With `json` its errors are left to whoever catches them. */
 export function makeProgram({ json }: { json: boolean }): Command {
-  return new Command('posthorn')
-    .description('A mail appliance: HTTP API in, signed SMTP out, over one SQLite file.')
-    .version(packageVersion(), '-V, --version', 'print the version')
-    .option(
-      '--config <file>',
-      'settings (POSTHORN_CONFIG; else posthorn.toml in the data directory)',
-    )
-    .option('--data <dir>', 'data directory (POSTHORN_DATA; else ./data)')
-    .option('--json', 'answer in JSON, for scripts; errors too, on stderr')
-    .option('-q, --quiet', 'no remarks beside the answer, only warnings and errors')
-    .option('--no-color', 'without colours (NO_COLOR)')
-    .configureHelp({ showGlobalOptions: true })
-    .configureOutput(json ? { writeErr: () => {} } : {})
-    .exitOverride()
-    .hook('preAction', (_program, command) => {
-      requireNamed(command)
-      rememberCommand(command, nameOf(command))
-    })
-    .addHelpText('after', after)
+  return (
+    new Command('posthorn')
+      .description('A mail appliance: HTTP API in, signed SMTP out, over one SQLite file.')
+      .version(packageVersion(), '-V, --version', 'print the version')
+      .option(
+        '--config <file>',
+        'settings (POSTHORN_CONFIG; else posthorn.toml in the data directory)',
+      )
+      .option('--data <dir>', 'data directory (POSTHORN_DATA; else ./data)')
+      .option('--json', 'answer in JSON, for scripts; errors too, on stderr')
+      .option('-q, --quiet', 'no remarks beside the answer, only warnings and errors')
+      .option('--no-color', 'without colours (NO_COLOR)')
+      .configureHelp({ showGlobalOptions: true })
+      .configureOutput(json ? { writeErr: () => {} } : {})
+      // Commander throws instead of ending the process: the status is ours to choose.
+      .exitOverride()
+      // Before any command does anything, also before root becomes another user.
+      .hook('preAction', (_program, command) => {
+        requireNamed(command)
+        rememberCommand(command, nameOf(command))
+      })
+      .addHelpText('after', after)
+  )
 }
 
 /** What the arguments ask of the whole command, wherever these options stand. */
@@ -94,6 +98,7 @@ export function arrange(program: Command, groups: Readonly<Record<string, object
   visit(program)
 }
 
+/** Where to read how a command is used; it follows each error of its command line. */
 export const helpHint = (command: Command) => `'${nameOf(command)} --help' shows how it is used`
 
 /** `posthorn queue retry`. */
@@ -127,6 +132,10 @@ export function helpAsOption(program: Command, args: readonly string[]): readonl
   return [...args.toSpliced(args.indexOf('help'), 1), '--help']
 }
 
+/**
+ * A word that is no sub-command may still be an argument of the group, as in `posthorn
+ * certificate`.
+ */
 function refuseUnlessValue(command: Command, name: string): void {
   if (command.commands.length === 0 || command.registeredArguments.length > 0) return
   refuseName(command, name)
@@ -134,6 +143,8 @@ function refuseUnlessValue(command: Command, name: string): void {
 
 /** As Commander refuses it where no command is the default, with its suggestion. */
 function refuseName(group: Command, name: string): never {
+  // A program of names alone, which does nothing: Commander makes the suggestion only for unknown
+  // commands.
   const names = new Command().exitOverride().configureOutput({ writeErr: () => {} })
   for (const command of group.commands) names.command(command.name()).action(() => {})
   try {

@@ -16,6 +16,7 @@ export interface Questions {
 export function openQuestions(unchanged: string): Questions | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined
   const lines = createInterface({ input: process.stdin, output: process.stdout })
+  // Aborted when the person gives up: the question then throws `unchanged`.
   const given = new AbortController()
   // Ctrl-C and Ctrl-D: readline would leave the question open for ever.
   lines.on('SIGINT', () => given.abort())

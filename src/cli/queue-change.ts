@@ -19,11 +19,13 @@ import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { type FilterOptions, filterOf, filterOptions, idOf, isChosen } from './queue-filter.js'
 
+/** What any of the verbs may be given. */
 interface ChangeOptions extends FilterOptions, AskOptions {
   all?: true
   reason?: string
 }
 
+/** One verb on waiting deliveries, as help, question and answer have it. */
 interface Change {
   name: QueueChangeName
   about: string
@@ -130,6 +132,7 @@ async function run(
   const place = placeOf(command)
   const settings = settingsOf(place)
   const reason = checkedReason(options.reason ?? '-')
+  // To leave something out must not mean everything.
   if (ids.length === 0 && !isChosen(options) && !options.all) {
     command.error(
       'error: name deliveries or emails, choose by an option such as --domain, or --all',
@@ -155,6 +158,8 @@ async function run(
   })
   if (total === undefined) return
   const { seen, changed, inFlight, retried } = total
+  // A running appliance tries a suspended site at once only when it is told; without one the next
+  // start looks anyway.
   const heard = retried.length > 0 && (await askAppliance(place, { retry: retried })) !== undefined
   if (place.json) return sayJson({ changed, inFlight, unchanged: seen - changed - inFlight })
   if (seen === 0) return say('No waiting delivery matches')
@@ -211,4 +216,5 @@ async function deliveriesOf({ store }: CliDeps, given: readonly string[]): Promi
   return found
 }
 
+/** `1,204`. */
 const numbered = (count: number) => count.toLocaleString('en-GB')

@@ -16,6 +16,10 @@ export interface FilterOptions {
   olderThan?: number
 }
 
+/**
+ * The options of every command that chooses among waiting deliveries; made anew for each, as
+ * Commander keeps values in them.
+ */
 export const filterOptions = (): Option[] => [
   new Option('--email <id>', 'of this mail'),
   new Option('--account <id>', 'of this account, by id or name'),
@@ -27,6 +31,7 @@ export const filterOptions = (): Option[] => [
   ),
 ]
 
+/** Whether any of them was given. */
 export const isChosen = ({
   email,
   account,
@@ -60,6 +65,7 @@ export function idOf(given: string): { id: number } | { emailId: string } {
   return { emailId: emailIdOf(given) }
 }
 
+/** RFC 9562 §4: a UUID is the same in upper and lower case. */
 function emailIdOf(given: string): string {
   const id = given.toLowerCase()
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id
@@ -77,6 +83,7 @@ function laneOf(given: string): string {
 
 const unitMs: Record<string, number> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }
 
+/** Reads `--older-than`, in ms. */
 function ageMs(text: string): number {
   const match = /^(\d{1,6})([smhd])$/.exec(text)
   const unit = unitMs[match?.[2] ?? '']

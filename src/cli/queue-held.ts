@@ -7,6 +7,7 @@ import type { CommandPlace } from './place.js'
 import { type FilterOptions, filterOf } from './queue-filter.js'
 import { oneLine } from './queue-show.js'
 
+/** Campaigns, runs and webhooks that wait for a decision. */
 type OthersHeld = Awaited<ReturnType<typeof othersHeld>>
 
 /** What waits for the operator beside deliveries: runs and webhooks are none of a narrower choice. */
@@ -54,6 +55,7 @@ export function sayOthersHeld({ campaigns, runs, webhooks }: OthersHeld): void {
   )
 }
 
+/** One of the three kinds, with what to do about it; nothing where there is none. */
 function sayPart(titles: string[], rows: string[][], whatToDo: string): void {
   if (rows.length === 0) return
   say()
@@ -61,6 +63,7 @@ function sayPart(titles: string[], rows: string[][], whatToDo: string): void {
   remark(whatToDo)
 }
 
+/** The same for scripts. */
 export const othersForMachines = ({ campaigns, runs, webhooks }: OthersHeld) => ({
   campaigns: campaigns.map((one) => ({
     ...{ id: one.id, accountId: one.account_id, name: one.name, subject: one.subject },

@@ -19,7 +19,7 @@ import { jsonTime, say, sayFields, sayJson, sayText, shownSoon, shownTime } from
 import { type CommandPlace, placeOf } from './place.js'
 import { idOf } from './queue-filter.js'
 
-// A session in the clear with one refusal, whole.
+// So many lines hold a whole session without TLS that ended in one refusal.
 const shownLines = 20
 
 /** `queue show` and `queue transcript`, about deliveries that wait and those that have ended. */
@@ -179,11 +179,13 @@ function waitingForPeople(
   }
 }
 
+/** The campaign's id, where it is of one. */
 const campaignOf = ({
   broadcastId,
 }: Pick<WaitingDelivery, 'broadcastId'>): Record<string, string> =>
   broadcastId === null ? {} : { Campaign: broadcastId }
 
+/** The fields of a delivery that has ended. */
 function endedForPeople(delivery: EndedDelivery): Record<string, string> {
   return {
     Delivery: String(delivery.id),
@@ -200,6 +202,10 @@ function endedForPeople(delivery: EndedDelivery): Record<string, string> {
   }
 }
 
+/**
+ * A waiting delivery for scripts. The lease is left out: it is between the threads, and over in
+ * seconds.
+ */
 export function waitingForMachines({ delivery, why }: Explained) {
   const { lastTranscript: _, lane, lease: _lease, held, ...row } = delivery
   return {
@@ -216,6 +222,7 @@ export function waitingForMachines({ delivery, why }: Explained) {
   }
 }
 
+/** An ended delivery for scripts. */
 function endedForMachines({ transcript, ...row }: EndedDelivery) {
   return {
     ...row,
@@ -225,6 +232,7 @@ function endedForMachines({ transcript, ...row }: EndedDelivery) {
   }
 }
 
+/** A reply of several lines in one, with slashes between. */
 export const oneLine = (text: string) => text.replace(/\s*\n\s*/g, ' / ')
 
 /** The two largest units: `3 d 4 h`. */

@@ -19,12 +19,15 @@ import { type FilterOptions, filterOf, filterOptions } from './queue-filter.js'
 import { othersForMachines, othersHeld, sayOthersHeld } from './queue-held.js'
 import { deliveryRows, gatesOf, oneLine, shownAge, waitingForMachines } from './queue-show.js'
 
+/** Options of `list` and `held`. */
 interface ListOptions extends FilterOptions {
   limit: number
 }
 
+// More than a screen has is no summary.
 const lanesShown = 20
 
+/** `posthorn queue`: what waits, and what to do about it. */
 export function queueCommands(program: Command): void {
   const queue = program
     .command('queue')
@@ -123,6 +126,7 @@ async function runSummary(options: FilterOptions, command: Command): Promise<voi
   if (lanes.length === lanesShown) remark(`Those ${lanesShown} domains with the most waiting`)
 }
 
+/** Each delivery with the gate that holds it now. */
 async function runList(options: ListOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   await sayList(place, options, {}, ({ delivery, why }, now) => {
@@ -158,6 +162,7 @@ async function runHeld(options: ListOptions, command: Command): Promise<void> {
 
 const nothingWaits = 'Nothing waits'
 
+/** `list` and `held` differ in their columns and in `more`, which narrows the choice. */
 async function sayList(
   place: CommandPlace,
   options: ListOptions,
@@ -183,6 +188,7 @@ async function sayList(
   if (found.length > options.limit) remark('There are more: --limit shows them')
 }
 
+/** A domain of the summary, for scripts. */
 function forMachines(
   { lane, ...row }: DeliveryStanding & { lane: string },
   gate: LiveGate | undefined,
@@ -191,6 +197,7 @@ function forMachines(
   return { domain: lane, ...row, oldestAt: jsonTime(row.oldestAt), gate: live }
 }
 
+/** Reads `--limit`. */
 function count(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')

@@ -27,16 +27,19 @@ export interface QuickstartProcess {
 
 // From the folder above, so that it is found from a packed file too (bin/pack/bundle.js).
 const main = fileURLToPath(new URL('../cli/main.js', import.meta.url))
+// Longer than `serve` needs at worst to finish what is under way.
 const stopTimeoutMs = 45_000
 
 // Whatever the shell is set up for, the quickstart means its own directory and settings.
 const { POSTHORN_CONFIG: _, POSTHORN_DATA: __, ...environment } = process.env
 
+/** Where the appliance's log goes: the terminal is for the steps. */
 export const logFile = (dataDir: string) => join(dataDir, 'posthorn.log')
 
 /** Makes the data directory, or takes the one that is there; with a new API key in any case. */
 export function initialiseSandbox(dataDir: string): Sandbox {
-  // Before `init`: it would take the key away from those who use the one that is running.
+  // Before `init`, which would take the key away from those who use the one that is running. Locked
+  // and unlocked at once: the lock throws where an appliance has the directory.
   if (existsSync(dataDir)) lockDataDir(dataDir)()
   const args = [main, 'init', '--sandbox', '--json', '--data', dataDir]
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
@@ -105,6 +108,7 @@ function firstLine(child: ChildProcess): Promise<string> {
   })
 }
 
+/** SIGTERM ends it in order; SIGKILL, later, whatever it hangs at. */
 function stop(child: ChildProcess): void {
   if (child.exitCode !== null || child.signalCode !== null) return
   // A second SIGTERM ends it at once; no accepted mail is lost by that.

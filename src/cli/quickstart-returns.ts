@@ -3,6 +3,7 @@ import { suppressionsOf } from '../suppression/index.js'
 import { withStore } from './database.js'
 import { say } from './output.js'
 
+/** What this step needs of the quickstart: who sends, and how to ask the appliance. */
 export interface Returns {
   dataDir: string
   accountId: string
@@ -11,6 +12,7 @@ export interface Returns {
   poll<T>(failure: string, look: () => Promise<T | undefined>): Promise<T>
 }
 
+/** What is used of the API's answer. */
 interface Email {
   status: string
   recipients: { reply: string | null }[]

@@ -14,10 +14,12 @@ import {
 import { showReturns } from './quickstart-returns.js'
 import type { Sandbox } from './sandbox-set-up.js'
 
+// Of each wait. A slow machine takes some seconds for the start, and everything else is quicker.
 const timeoutMs = 60_000
 const afterTimeout = `after ${timeoutMs / 1_000} s`
 const pollMs = 20
 
+/** The appliance that was started, and the key to its API. */
 interface Target extends Sandbox {
   url: string
 }
@@ -59,6 +61,7 @@ the next quickstart takes them again. It serves until Ctrl-C.`,
     })
 }
 
+/** Runs the steps, and ends the appliance whatever happens to them. */
 async function show(quickstart: Quickstart): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -139,6 +142,7 @@ async function run(quickstart: Quickstart): Promise<void> {
   say('Stopped.')
 }
 
+/** The mail that is sent, and shown as an example for the next one. */
 function firstMail({ domain }: Pick<Sandbox, 'domain'>) {
   return {
     from: `Posthorn <hello@${domain}>`,
@@ -148,6 +152,7 @@ function firstMail({ domain }: Pick<Sandbox, 'domain'>) {
   }
 }
 
+/** What is used of the API's answer. */
 interface Email {
   status: string
   recipients: { reply: string | null }[]
@@ -168,6 +173,7 @@ async function watch(target: Target, id: string, sentAt: number): Promise<string
   })
 }
 
+/** What is used of a message of the sandbox inbox. */
 interface Received {
   to: string[]
   subject: string
@@ -202,6 +208,7 @@ async function inspect(target: Target, reply: string): Promise<string> {
   return target.url + page
 }
 
+/** Where to go on: pages, API, a command to paste. */
 function tellAddresses(
   { dataDir, once }: Quickstart,
   { url, apiKey, ...sandbox }: Target,
@@ -262,14 +269,17 @@ async function withTimeout<T>(promise: Promise<T>, failure: string): Promise<T> 
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
+/** A result in its colour. */
 function verdict(result: string): string {
   return styled(result === 'pass' ? 'green' : 'red', result)
 }
 
+/** How long ago something began. */
 function seconds(since: number): string {
   return styled('dim', `${((performance.now() - since) / 1_000).toFixed(2)} s`)
 }
 
+/** The heading of a step. */
 function step(number: number, text: string): void {
   say(`\n${styled('bold', `${number}. ${text}`)}`)
 }

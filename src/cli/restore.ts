@@ -21,12 +21,14 @@ import { jsonTime, remark, say, sayJson, shownTime, visibleLines } from './outpu
 import { becomeOwner, placeOf } from './place.js'
 import { shownBytes } from './quantities.js'
 
+/** Options of `posthorn restore`. */
 interface RestoreOptions extends AskOptions {
   to?: string
   key?: string
   passphraseFile?: string
 }
 
+/** `posthorn restore`: the way back of `posthorn backup`. */
 export function restoreCommand(program: Command): void {
   addCommands(program, rows)
 }
@@ -75,6 +77,7 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
   const givenKey = options.key === undefined ? undefined : readKey(resolve(options.key))
   await makeDirectory(to)
   becomeOwner({ ...place, dataDir: to })
+  // Throws where an appliance serves this directory.
   const unlock = lockDataDir(to)
   try {
     const { manifest, keptIn, etcIn } = await restoreBackup(file, {
@@ -116,6 +119,7 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
   }
 }
 
+/** Read now, while this may still be root. */
 function readKey(file: string): { bytes: Buffer; file: string } {
   try {
     return { bytes: readFileSync(file), file }

@@ -7,6 +7,7 @@ import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output
 import { placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 
+/** `posthorn retention`: looks ahead at what the job of the same name will delete. */
 export function retentionCommand(program: Command): void {
   program
     .command('retention')
@@ -41,9 +42,11 @@ const { floor } = Math
 const ageNames = [
   ...['bodies', 'transcripts', 'sessions', 'inbound', 'usageDays', 'figures', 'consent', 'audit'],
 ]
+/** The settings that are ages, in ms. */
 const agesOf = ({ ages }: Outlook) =>
   Object.entries(ages).filter(([name]) => ageNames.includes(name))
 
+/** For scripts; an age without an end is 'forever', as JSON has no infinity. */
 function inJson(outlook: Outlook) {
   const ages = agesOf(outlook).map(([name, ms]) => [name, Number.isFinite(ms) ? ms : 'forever'])
   const { diskShare, bodiesAtLeast } = outlook.ages
@@ -51,6 +54,7 @@ function inJson(outlook: Outlook) {
   return { ...outlook, ranAt, ages: { ...Object.fromEntries(ages), diskShare, bodiesAtLeast } }
 }
 
+/** For people: accounts, ages, room on the disk. */
 function show(outlook: Outlook): void {
   const { file, disk, waiting } = outlook
   sayTable(
@@ -74,6 +78,7 @@ function show(outlook: Outlook): void {
     '',
   )
   say()
+  // Free pages of the database count as free: new mail goes there first.
   const used = floor(((disk.totalBytes - disk.freeBytes - file.freeBytes) / disk.totalBytes) * 100)
   sayFields({
     'Last run': outlook.ranAt === null ? 'none yet' : shownTime(outlook.ranAt),
@@ -82,8 +87,10 @@ function show(outlook: Outlook): void {
   })
 }
 
+/** Rounded down: what is free is not made larger than it is. */
 const mib = (bytes: number) => floor(bytes / 1_048_576)
 
+/** An age in days, or in seconds where a test has made it short. */
 function shownAge(ms: number): string {
   if (!Number.isFinite(ms)) return 'ever'
   return ms >= dayMs ? `${floor(ms / dayMs)} days` : `${floor(ms / 1_000)} s`

@@ -47,7 +47,9 @@ export interface TestSandbox {
   pid: number
 }
 
+// RFC 6761 §6.2: nobody can own it.
 const domain = 'example.test'
+// By which leftovers are known. The process's id follows it.
 const prefix = 'posthorn-tests-'
 
 /**
@@ -103,6 +105,7 @@ async function makeDatabase(dataDir: string): Promise<void> {
   else await migrateStore(dataDir)
 }
 
+/** The account, its key and its domain. */
 async function setUp(dataDir: string) {
   const clock = systemClock
   const key = openApplianceKey(applianceKeyFile(dataDir))

@@ -8,6 +8,7 @@ import { type CliDeps, withStore } from './database.js'
 import type { CommandPlace } from './place.js'
 import { plansOf } from './plan.js'
 
+/** Ports that were chosen; the others have their defaults. */
 export interface SandboxPorts {
   privatePort: number
   publicPort: number
@@ -26,6 +27,7 @@ export interface Sandbox {
   setupUrl?: string | null
 }
 
+// By these names a later run finds what an earlier one made.
 const accountName = 'Sandbox'
 const keyName = 'sandbox'
 const domainName = 'example.test'
@@ -87,6 +89,7 @@ async function makeAccount(deps: CliDeps, place: CommandPlace) {
   return account
 }
 
+/** Adds the domain, or has the one that is there count as verified; says which. */
 async function trustDomain(deps: CliDeps, place: CommandPlace, accountId: string): Promise<string> {
   const domains = await listDomains(deps.store.read, accountId)
   const there = domains.find(({ name }) => name === domainName)
@@ -116,6 +119,7 @@ async function renewKey(deps: CliDeps, accountId: string) {
 /** Where a program on this machine reaches the listeners. */
 export function urlsOf(http: Config['http']) {
   const url = ({ host, port }: { host: string; port: number }) => {
+    // These two mean every address of the machine; a client needs one.
     const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
     return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
   }

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '../errors/index.js'
 import { say } from './output.js'
 
+/** `posthorn sandbox`: an appliance for the tests of a program. */
 export function sandboxCommand(program: Command): void {
   program
     .command('sandbox')
@@ -26,6 +27,7 @@ Example:
         )
       }
       const { endOfTests, openTestSandbox } = await import('./sandbox-for-tests.js')
+      // Before it is opened: the tests may be over while it starts.
       const ended = endOfTests()
       const sandbox = await openTestSandbox(options.port)
       say(JSON.stringify(sandbox.told))
@@ -38,6 +40,7 @@ Example:
     })
 }
 
+/** Reads a port; 0 lets the system choose a free one. */
 function port(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (number <= 65_535) return number

@@ -4,6 +4,7 @@ import { fitDescriptors, openFilesLimit } from '../app/descriptors.js'
 import { say, sayFields, styled } from './output.js'
 import { becomeOwner, placeOf, requireDataDir, settingsOf } from './place.js'
 
+/** `posthorn serve`: the appliance itself. */
 export function serveCommand(program: Command): void {
   program
     .command('serve')
@@ -24,6 +25,7 @@ learned of receivers stays as it is.`,
       const settings = settingsOf(place)
       becomeOwner(place)
       await requireDataDir(place)
+      // Before the start, which may take seconds: a signal meanwhile is not lost.
       const stop = stopSignal()
       const { config, warning } = fitDescriptors(settings, openFilesLimit())
       // Only here: other commands need not load an HTTP server. It takes hundreds of descriptors.

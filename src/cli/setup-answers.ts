@@ -11,6 +11,7 @@ import {
 import { say, styled } from './output.js'
 import type { Questions } from './questions.js'
 
+/** Options of `posthorn setup`. Of what is not given somebody is asked, or it is guessed. */
 export interface SetupOptions {
   hostName?: string
   address?: string
@@ -24,6 +25,7 @@ export interface SetupOptions {
   dryRun?: boolean
 }
 
+/** Where answers come from. */
 interface Sources {
   options: SetupOptions
   /** What settings and database say already. */
@@ -36,6 +38,7 @@ interface Sources {
   questions: Questions | undefined
 }
 
+// By which option each answer can be given.
 const optionOf = {
   hostName: '--host-name',
   addresses: '--address',
@@ -90,6 +93,7 @@ export async function gatherAnswers(sources: Sources): Promise<SetupAnswers> {
   return { hostName, addresses, domain, operator, certificates, route: 'direct' }
 }
 
+/** ACME or a proxy. It is never guessed, as it means to agree to terms. */
 async function takeCertificates(
   { options, known, isFixed, questions }: Sources,
   missing: string[],
@@ -115,6 +119,7 @@ function must<T>(reading: AnswerReading<T>, option: string): T {
   throw new OperatorError(`${option}: ${reading.problem}`)
 }
 
+/** Says all that is missing at once, so that a script is mended in one go. */
 const missingOptions = (missing: readonly string[]) =>
   new OperatorError(
     `There is no terminal to ask on, so setup needs ${missing.join(', ')}; --yes takes what it can find out itself`,

@@ -63,9 +63,11 @@ export async function finishSetup(work: SetupWork, made: Made): Promise<void> {
   if (!isDirect) say(`\n  It arrives in the sandbox inbox: ${privateUrl}/sandbox`)
 }
 
+/** The records that stand in the domain's own zone; the others (PTR) are set elsewhere. */
 const zoneOf = <T extends { where: string }>(records: readonly T[]) =>
   records.filter(({ where }) => where === 'zone')
 
+/** What is left to do where the appliance does not run yet. */
 const startTask = (command: string) => ({ where: 'here', what: `start it: ${command}` })
 
 /** By systemd, where it runs and knows the service. */

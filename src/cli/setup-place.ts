@@ -5,6 +5,7 @@ import { configFile } from '../app/files.js'
 import { systemConfigDir, systemDataDir } from '../setup/index.js'
 import { type CommandPlace, placeOf } from './place.js'
 
+/** Where setup works, and whether it makes a service of the machine. */
 export interface SetupPlace extends CommandPlace {
   configFile: string
   /** It is there already. */

@@ -3,8 +3,10 @@ import { zoneFile } from '../domains/index.js'
 import type { Task, WantedRecord } from '../setup/index.js'
 import { say, sayTable, styled, visibleLine } from './output.js'
 
+/** Very wide terminals are not used in full: long lines are hard to read. */
 const width = () => Math.min(process.stdout.columns || 80, 120)
 
+/** The heading of a part. */
 export const sayTitle = (title: string) => say(`\n${styled('bold', title)}\n`)
 
 /** What was done, or would be: a verb and a thing. */
@@ -31,6 +33,7 @@ export function sayWanted(records: readonly WantedRecord[]): void {
   }
 }
 
+/** A text that is too long for its column ends with an ellipsis. */
 const cut = (text: string, room: number) =>
   text.length <= room ? text : `${text.slice(0, room - 1)}…`
 
@@ -52,6 +55,7 @@ export function sayFindings(findings: readonly Finding[]): void {
   }
 }
 
+// Checks of the doctor that need the records which were just shown.
 const recordChecks = [
   ...['helo', 'ptr', 'dkim', 'return-path', 'spf', 'dmarc', 'dmarc-authorisation', 'tracking'],
 ]
@@ -71,9 +75,11 @@ export function sayExamination(findings: readonly Finding[]): void {
   sayFindings(findings.filter((one) => !good.includes(one) && !awaited.includes(one)))
 }
 
+/** The checks, each once. */
 const namesOf = (findings: readonly Finding[]) =>
   [...new Set(findings.map(({ check }) => check))].join(', ')
 
+/** What is left for a person, numbered; nothing where nothing is left. */
 export function sayTasks(tasks: readonly Task[]): void {
   if (tasks.length === 0) return
   sayTitle('What is left for you')

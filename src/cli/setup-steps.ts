@@ -51,6 +51,7 @@ export interface SetupWork {
   checks: readonly Finding[]
 }
 
+/** What the steps have made, or found there. */
 export interface Made {
   settings: 'written' | 'written anew' | 'kept'
   /** What settings that were kept say otherwise than the options. */
@@ -60,6 +61,7 @@ export interface Made {
   setupUrl: string | undefined
 }
 
+/** A step as `--dry-run` shows it. */
 interface PlannedStep {
   verb: string
   what: string
@@ -67,6 +69,7 @@ interface PlannedStep {
   detail?: string
 }
 
+/** The settings that would be written, with paths that outlast an upgrade. */
 const textOf = ({ answers, facts }: SetupWork) =>
   settingsText(answers, {
     ownAddresses: facts.addresses,
@@ -139,6 +142,7 @@ export async function makeAll(work: SetupWork): Promise<Made> {
   return { settings, differences: differ, first, setupUrl }
 }
 
+/** Says what was done; silent with --json. */
 type Tell = (verb: string, what: string) => void
 
 /** The directories, and the user that they belong to. */
@@ -171,6 +175,7 @@ function writeSettings(work: SetupWork): Made['settings'] {
   const asBefore = isSystem ? () => {} : actAsOwner(place)
   try {
     const scratch = `${configFile}.new`
+    // A run that was killed may have left it, and `wx` refuses what is there: no link is followed.
     rmSync(scratch, { force: true })
     writeFileSync(scratch, text, { flag: 'wx', flush: true, mode: 0o600 })
     if (isSystem) chmodSync(scratch, 0o644)

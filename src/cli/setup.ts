@@ -24,6 +24,10 @@ import { type SetupPlace, setupPlace } from './setup-place.js'
 import { sayFindings, sayStep, sayTitle } from './setup-screens.js'
 import { knownDomain, makeAll, planOf } from './setup-steps.js'
 
+/**
+ * `posthorn setup`: the way from a bare machine to a mail server, with one question before anything
+ * is changed.
+ */
 export function setupCommand(program: Command): void {
   program
     .command('setup')
@@ -63,6 +67,7 @@ Examples:
 async function setUp(place: SetupPlace, options: SetupOptions): Promise<void> {
   refuseHalfRestored(place.dataDir)
   const found = foundSettings(place.configFile)
+  // The environment counts also where there is no file yet.
   const before = found === 'none' ? loadConfig({ env: process.env }) : settingsOf(place)
   if (options.sandbox && found !== 'none' && before.outbound.route !== 'sandbox') {
     throw new OperatorError(
@@ -104,12 +109,14 @@ async function setUp(place: SetupPlace, options: SetupOptions): Promise<void> {
   }
 }
 
+/** What will happen, so that nobody fears the first question. */
 function greet({ configFile }: SetupPlace, isFixed: boolean): void {
   say('Posthorn setup: some questions, then one more before anything is changed.')
   say('Enter takes what stands in brackets.')
   if (isFixed) say(`\n${configFile} is your own: what it says is not asked, and it is kept.`)
 }
 
+/** The answers, with guesses of the machine to begin with. A trial needs none. */
 async function ask(given: {
   place: SetupPlace
   options: SetupOptions
@@ -120,6 +127,7 @@ async function ask(given: {
   questions: Questions | undefined
 }): Promise<SetupAnswers> {
   const { place, options, before, isFixed, resolver, facts, questions } = given
+  // A dry run does not even open the database, which could write to it.
   const domain = options.sandbox || options.dryRun ? undefined : await knownDomain(place)
   const inSettings = place.hasSettings ? answersIn(before, place.configFile) : {}
   const known = { ...inSettings, ...(domain !== undefined && { domain }) }

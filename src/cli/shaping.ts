@@ -24,6 +24,7 @@ export async function readableShaping({ dataDir }: CommandPlace) {
   return loadReadableShaping(shapingFiles(dataDir))
 }
 
+/** `posthorn shaping`: what limits mail to a domain, and why. */
 export function shapingCommands(program: Command): void {
   const shaping = program.command('shaping').description('how fast mail goes to whom, and why')
   addCommands(shaping, rows)
@@ -67,6 +68,7 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   await showAll(place, domain, route, found)
 }
 
+/** Where mail to a domain goes now, as the outbound threads would find out. */
 export async function routeOf(place: CommandPlace, domain: string): Promise<MxRoute> {
   const { dns, outbound } = settingsOf(place)
   const { routeOfDomain } = await import('../outbound/index.js')
@@ -163,9 +165,11 @@ async function showAll(
   )
 }
 
+/** Most limits are numbers; some are words. */
 const shownLimit = (name: keyof ShapingLimits, policy: Policy) =>
   typeof policy[name] === 'number' ? policy[name].toLocaleString('en') : policy[name]
 
+/** For scripts, with the status that a domain without a site has. */
 function inJson(domain: string, route: MxRoute, found: ExplainedSite | undefined) {
   if (route.kind !== 'hosts' || found === undefined) {
     process.exitCode = 1

@@ -14,12 +14,14 @@ import { accountOption, chosenAccount, withStore } from './database.js'
 import { remark, say, sayJson, sayTable } from './output.js'
 import { placeOf } from './place.js'
 
+/** Options of `posthorn stats`. */
 interface Options extends Omit<StatsInput, 'groupBy' | 'broadcastId'> {
   account?: string
   by?: string
   broadcast?: string
 }
 
+/** `posthorn stats`: the figures of one account, by the function of `GET /v1/stats`. */
 export function statsCommand(program: Command): void {
   program
     .command('stats')
@@ -92,11 +94,13 @@ function show({ from, to, groupBy, groups, total }: Stats): void {
   )
 }
 
+// What fits on a line; --json has all figures.
 const columns = [
   ...['MAILS', 'ACCEPTED', 'DELIVERED', 'BOUNCED', 'DEFERRED', 'COMPLAINED', 'UNSUBSCRIBED'],
   ...['OPENED', 'CLICKED'],
 ]
 
+/** The figures of a line. A dash is for those that the groups have no meaning for. */
 const cells = (figures: Figures) =>
   [
     ...[figures.mails, figures.accepted, figures.delivered],
@@ -104,6 +108,7 @@ const cells = (figures: Figures) =>
     ...[figures.unsubscribed, figures.openedUnique, figures.clickedUnique],
   ].map((count) => (count === null ? '-' : String(count)))
 
+/** What a group is called in one of its columns. */
 function nameOf(group: StatsGroup, name: Stats['groupBy'][number]): string {
   if (name === 'day') return group.day ?? ''
   if (group.other) return '(other)'
@@ -111,6 +116,7 @@ function nameOf(group: StatsGroup, name: Stats['groupBy'][number]): string {
   return (name === 'broadcast' ? group.broadcastId : group[name]) ?? '(none)'
 }
 
+/** Reads `--limit`. */
 function limit(text: string): number {
   const count = Number(text)
   if (/^\d{1,3}$/.test(text) && count >= 1 && count <= maxLimit) return count

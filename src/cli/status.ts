@@ -14,8 +14,10 @@ import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from
 import { placeOf, settingsOf } from './place.js'
 import { shownBytes } from './quantities.js'
 
+// systemctl's status 3 means the same: the program does not run.
 const notRunning = 3
 
+/** `posthorn status`: the running appliance's view, and without one the database's. */
 export function statusCommand(program: Command): void {
   program
     .command('status')
@@ -87,6 +89,7 @@ function show(status: ApplianceStatus): void {
   }
 }
 
+/** The first lines: does it run, since when, and where. */
 function sayHead({ overview, aliveAt, now }: ApplianceStatus): void {
   if (overview === undefined) {
     say(styled('red', `Posthorn ${packageVersion()} does not run on this data directory.`))
@@ -104,6 +107,7 @@ function sayHead({ overview, aliveAt, now }: ApplianceStatus): void {
   say(listeners.map(({ name, at }) => `${name} ${at}`).join('   '))
 }
 
+/** Counts of one span of time. */
 function flowRow({ ms, accepted, delivered, deferred, bounced }: MailFlow): string[] {
   return [
     shownFor(ms),
@@ -111,6 +115,7 @@ function flowRow({ ms, accepted, delivered, deferred, bounced }: MailFlow): stri
   ]
 }
 
+/** Disk, held mail, backup, certificates: what goes wrong slowly. */
 function sayFacts({ disk, held, backupAt, certificates, now }: ApplianceStatus): void {
   const room = `${shownBytes(disk.freeBytes)} of ${shownBytes(disk.sizeBytes)} free`
   say(`Disk          ${room}${fullIn(disk.daysLeft)}`)
@@ -124,6 +129,7 @@ function sayFacts({ disk, held, backupAt, certificates, now }: ApplianceStatus):
   say(`Certificates  ${ends.join(', ') || 'none of the listeners'}`)
 }
 
+/** A forecast beyond ten years is none. */
 function fullIn(days: number | null): string {
   if (days === null) return ''
   return days > 3_650

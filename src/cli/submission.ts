@@ -7,6 +7,7 @@ import { withStore } from './database.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
+/** `posthorn submission`: what programs did that hand mail in by SMTP. */
 export function submissionCommands(program: Command): void {
   const submission = program
     .command('submission')
@@ -67,6 +68,7 @@ async function runSessions(options: ListOptions, command: Command): Promise<void
   )
 }
 
+/** The conversation is kept only where something was refused. */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const id = /^\d{1,16}$/.test(given) ? Number(given) : -1
@@ -94,21 +96,25 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   sayText(session.transcript)
 }
 
+/** Options of `sessions`. */
 interface ListOptions {
   account?: string
   refused?: boolean
   limit: number
 }
 
+/** By which key the program logged in; 'trusted' are networks that need none. */
 const keyOf = ({ key_last4, accountId }: SubmissionSession) =>
   key_last4 === null ? (accountId === null ? '-' : 'trusted') : `…${key_last4}`
 
+/** Reads `--limit`. */
 function whole(text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 
+/** A session for scripts. */
 const forMachines = (session: SubmissionSession) => ({
   id: String(session.id),
   beganAt: jsonTime(session.began_at),

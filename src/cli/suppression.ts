@@ -38,6 +38,7 @@ import {
 } from './output.js'
 import { placeOf } from './place.js'
 
+/** What any of the sub-commands may be given. */
 interface Options {
   account?: string
   reason?: SuppressionReason
@@ -46,6 +47,7 @@ interface Options {
   limit: number
 }
 
+// Made anew for each command, as Commander keeps the value in the option.
 const reasonOption = (about: string) =>
   new Option('--reason <reason>', about).choices(suppressionReasons)
 const scopeOption = () =>
@@ -54,6 +56,7 @@ const scopeOption = () =>
     'what is blocked (default: marketing for unsubscribe, else all)',
   ).choices(['all', 'marketing'])
 
+/** `posthorn suppression`: whom an account must not mail. */
 export function suppressionCommands(program: Command): void {
   const suppression = program
     .command('suppression')
@@ -125,6 +128,7 @@ status is then 1, and all others are in.`,
   },
 ]
 
+/** All records, or those of one address: it may have several, one a reason. */
 async function runList(
   address: string | undefined,
   options: Options,
@@ -211,6 +215,8 @@ async function runRemove(
     await deps.store.write(async (tx) => {
       const at = deps.clock.now()
       for (const email of addresses) {
+        // Looked at once more in the transaction: somebody may have taken it off since the
+        // question.
         const lifted = await lift(tx, id, email, { by: 'operator', at, reasons })
         if (lifted === 0) throw refusal(email)
       }
@@ -252,6 +258,7 @@ async function runImport(
   say(`${counts.added} added, ${counts.known} known already, ${counts.faults} lines left out`)
 }
 
+/** CSV that `import` takes back, a page of rows at a time. */
 async function runExport(options: Options, command: Command): Promise<void> {
   await withStore(placeOf(command), async ({ store: { read } }) => {
     const { id } = await chosenAccount(read, options.account)
@@ -264,6 +271,7 @@ async function runExport(options: Options, command: Command): Promise<void> {
   })
 }
 
+/** Each record is named with its reason and date. */
 const removalOf = (addresses: readonly string[], records: readonly Suppression[]): Intent => ({
   to: `let ${counted(addresses.length, 'address', 'addresses')} be mailed again`,
   facts: records.map(
@@ -273,6 +281,7 @@ const removalOf = (addresses: readonly string[], records: readonly Suppression[]
   how: 'mild',
 })
 
+/** What a file would do, counted by a first reading. */
 const importOf = (account: string, { added, known, faults }: SuppressionImportCounts): Intent => ({
   to: `suppress ${counted(added, 'address', 'addresses')} in "${account}"`,
   facts: [
@@ -283,6 +292,7 @@ const importOf = (account: string, { added, known, faults }: SuppressionImportCo
   how: 'mild',
 })
 
+/** Runs a write for the account that was named, or the only one. */
 async function inAccount<T>(
   { store }: CliDeps,
   { account }: Options,
@@ -292,18 +302,21 @@ async function inAccount<T>(
   return await store.write((tx) => work(tx, id))
 }
 
+/** An address, also out of `Ann <ann@example.com>`; compared in lower case. */
 function addressOf(given: string): string {
   const mailbox = parseMailbox(given)
   if (mailbox === undefined) throw new OperatorError(`"${given}" is not an email address`)
   return mailbox.address.toLowerCase()
 }
 
+/** Reads `--limit`. */
 function count(text: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 
+/** A record for scripts. */
 const forMachines = (record: Suppression) => ({
   ...record,
   createdAt: jsonTime(record.createdAt),

@@ -22,12 +22,14 @@ export function readVariables(options: { var?: string[]; vars?: string }): Recor
   return variables
 }
 
+/** Reads a version: they count from 1. */
 export function versionNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new InvalidArgumentError('It must be a whole number, 1 or more.')
   return Number(text)
 }
 
+/** The JSON object in a file; OperatorError with the file's name for anything else. */
 function jsonObject(file: string): Record<string, unknown> {
   let value: unknown
   try {
@@ -61,6 +63,7 @@ export function faultWithExcerpt(draft: TemplateDraft, fault: TemplateFault): Op
   return new OperatorError(`${sentence}\n\n${margin}${excerpt}\n${caret}`)
 }
 
+/** The text of the part that the fault is in; null where it is in none. */
 function sourceOf(draft: TemplateDraft, { part }: TemplateFault): string | null {
   if (part === null) return null
   return part === 'text' ? (draft.textBody ?? null) : draft[part]

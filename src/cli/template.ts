@@ -21,6 +21,7 @@ import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime, warn }
 import { type CommandPlace, placeOf } from './place.js'
 import { faultWithExcerpt, readInput, readVariables, versionNumber } from './template-input.js'
 
+/** What any of the sub-commands may be given. */
 interface TemplateOptions {
   account?: string
   html?: string
@@ -33,8 +34,10 @@ interface TemplateOptions {
   vars?: string
 }
 
+/** For options that may be repeated: Commander gives the values before. */
 const collect = (value: string, before: string[] = []) => [...before, value]
 
+/** `posthorn template`: templates of one account, saved from files. */
 export function templateCommands(program: Command): void {
   const template = program
     .command('template')
@@ -113,6 +116,7 @@ const rows: readonly CommandRow[] = [
 async function runPut(slug: string, options: TemplateOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const done = await withTemplates(place, options, async ({ store, clock, accountId }) => {
+    // Asked for by the list, as `findTemplate` throws for one that is not there.
     const known = (await listTemplates(store.read, accountId)).some((t) => t.slug === slug)
     const before = known ? await findTemplate(store.read, accountId, slug) : undefined
     const draft = draftOf(slug, options, before)
@@ -129,6 +133,7 @@ async function runPut(slug: string, options: TemplateOptions, command: Command):
   for (const use of uses) sayUse(use)
 }
 
+/** The templates with the version in use. */
 async function runList(options: TemplateOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const templates = await withTemplates(place, options, ({ store, accountId }) =>
@@ -150,6 +155,7 @@ async function runList(options: TemplateOptions, command: Command): Promise<void
   )
 }
 
+/** With --part the bytes as they were saved, which `put` takes back. */
 async function runShow(slug: string, options: TemplateOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const found = await withTemplates(place, options, ({ store, accountId }) =>
@@ -169,6 +175,7 @@ async function runShow(slug: string, options: TemplateOptions, command: Command)
   sayText(`\n${found.html}`)
 }
 
+/** All versions, with the subject that each had. */
 async function runVersions(
   slug: string,
   options: TemplateOptions,
@@ -216,6 +223,7 @@ async function runDelete(
   say(`${slug} is deleted.`)
 }
 
+/** What a send would make of these variables; it saves and sends nothing. */
 async function runRender(slug: string, options: TemplateOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const variables = readVariables(options)
@@ -288,6 +296,7 @@ function draftOf(slug: string, options: TemplateOptions, before: Template | unde
   return { slug, subject, html: newHtml, textBody }
 }
 
+/** One part as it was saved. */
 function partOf(template: Template, part: string): string {
   if (part === 'subject') return template.subject
   if (part === 'html') return template.html
@@ -295,6 +304,7 @@ function partOf(template: Template, part: string): string {
   throw new OperatorError(`--part is subject, html or text, not "${part}"`)
 }
 
+/** A template for scripts. */
 const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({
   slug,
   version,

@@ -4,9 +4,11 @@ import type { Overview } from '../doctor/index.js'
 import { visibleLines } from './output.js'
 import { shownBytes, shownNumber } from './quantities.js'
 
+// By what the sites can be sorted.
 export const sortings = ['connections', 'waiting', 'site'] as const
 export type SortBy = (typeof sortings)[number]
 
+/** What a frame is made of: two looks at the appliance, and names. */
 interface Told {
   before: Overview
   now: Overview
@@ -15,6 +17,7 @@ interface Told {
   sort: SortBy
 }
 
+/** The room that there is. */
 interface Size {
   columns: number
   rows: number
@@ -57,6 +60,7 @@ export function frameOf(
   return [...head, ...sites, '', ...bottom].map((line) => (colours ? line : plain(line)))
 }
 
+/** How much a count has risen a second, by the metric's name and some of its labels. */
 type Counters = (name: string, labels?: Readonly<Record<string, string>>) => number
 
 /** How much a count has risen, a second. */
@@ -73,6 +77,7 @@ function counters(before: Overview, now: Overview, ms: number): Counters {
     (Math.max(0, sum(now, name, labels) - sum(before, name, labels)) * 1_000) / ms
 }
 
+/** The sum of a gauge over all its labels, as it is now. */
 function gauge({ series }: Overview, name: string): number {
   return series
     .filter(({ metricName }) => metricName === name)
@@ -120,6 +125,7 @@ function headLines(now: Overview, counted: Counters): string[] {
   ]
 }
 
+/** The sites in the order that was chosen. */
 function siteRows({ sites, now }: Overview, sort: SortBy): string[][] {
   const order = {
     connections: (a: Site, b: Site) => b.connections - a.connections || b.streams - a.streams,
@@ -141,8 +147,10 @@ function siteRows({ sites, now }: Overview, sort: SortBy): string[][] {
 
 type Site = Overview['sites'][number]
 
+// More are no use on a screen that is looked at in passing.
 const accountsShown = 5
 
+/** The accounts with the most streams due. */
 const accountRows = ({ accounts }: Overview, names: Told['names']): string[][] => {
   const byId = new Map<string, number>()
   for (const { accountId, streams } of accounts) {
@@ -168,6 +176,7 @@ function threadRows(now: Overview, counted: Counters): string[][] {
     ])
 }
 
+/** The time of day, UTC: a frame in a log can be placed by it. */
 const clockTime = (ms: number) => `${new Date(ms).toISOString().slice(11, 19)} UTC`
 
 /** What receivers and accounts are called must not move the cursor, nor the columns. */
@@ -178,4 +187,5 @@ function fit(text: string, width: number): string {
     : shown.join('').padEnd(width)
 }
 
+/** One line, with nothing in it that plays with the terminal. */
 const plain = (text: string) => visibleLines(text.replaceAll(/\s*\n\s*/g, ' '))

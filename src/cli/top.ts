@@ -9,12 +9,14 @@ import { withStore } from './database.js'
 import { type CommandPlace, placeOf } from './place.js'
 import { frameOf, type SortBy, sortings } from './top-frame.js'
 
+/** Options of `posthorn top`. */
 interface Options {
   interval: number
   once?: boolean
   sort: SortBy
 }
 
+/** `posthorn top`: a frame every few seconds, out of the running appliance's memory. */
 export function topCommand(program: Command): void {
   program
     .command('top')
@@ -45,6 +47,7 @@ that a thread came late to anything within the last minute; CPU is of one core.`
       const screen = openScreen(process.stdout, process.stdin)
       screen.sortBy(sort)
       try {
+        // Rates are differences, so there is nothing to show before the second look.
         let before = await ask(place)
         while (!screen.ended) {
           await screen.pause(interval * 1_000)
@@ -61,6 +64,7 @@ that a thread came late to anything within the last minute; CPU is of one core.`
     })
 }
 
+/** One look at the appliance; OperatorError when none answers. */
 async function ask(place: CommandPlace): Promise<Overview> {
   const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
   if (overview !== undefined) return overview
@@ -69,12 +73,15 @@ async function ask(place: CommandPlace): Promise<Overview> {
   )
 }
 
+// xterm's control sequences (ECMA-48 and private modes 25 and 1049): the other screen, the cursor
+// hidden.
 const enter = '\x1b[?1049h\x1b[?25l'
 const leave = '\x1b[?25h\x1b[?1049l'
 const home = '\x1b[H'
 const clearLine = '\x1b[K'
 const clearBelow = '\x1b[J'
 
+/** Makes the lines of a frame for the room that there is. */
 type Draw = (sort: SortBy, size: { columns: number; rows: number; colours: boolean }) => string[]
 
 /**
@@ -111,6 +118,7 @@ function openScreen(out: NodeJS.WriteStream, keys: NodeJS.ReadStream) {
   // Several that were pressed quickly come together.
   const onKeys = (pressed: string) => {
     for (const key of pressed) {
+      // In raw mode Ctrl-C comes as a key and is no signal.
       if (key === 'q' || key === '\x03') return end()
       sort = sortings.find((name) => keyOf[name] === key) ?? sort
     }
@@ -148,14 +156,17 @@ function openScreen(out: NodeJS.WriteStream, keys: NodeJS.ReadStream) {
   }
 }
 
+/** Which key sorts by what. */
 const keyOf: Record<SortBy, string> = { connections: 'c', waiting: 'w', site: 's' }
 
+/** Reads `--interval`. */
 function seconds(text: string): number {
   const value = Number(text)
   if (text !== '' && value >= 1 && value <= 60) return value
   throw new InvalidArgumentError('It must be a number of seconds from 1 to 60.')
 }
 
+/** Reads `--sort`. */
 function sorting(text: string): SortBy {
   const found = sortings.find((name) => name === text)
   if (found !== undefined) return found

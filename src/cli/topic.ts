@@ -5,6 +5,7 @@ import { accountOption, chosenAccount, withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
+/** What any of the sub-commands may be given. */
 interface Options {
   account?: string
   description?: string
@@ -12,6 +13,7 @@ interface Options {
   archived?: boolean
 }
 
+/** `posthorn topic`: the topics of one account. */
 export function topicCommands(program: Command): void {
   const topic = program
     .command('topic')
@@ -40,6 +42,7 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/** A topic at a place of the preference centre; equal places are in the order of names. */
 async function runAdd(name: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const { description, position } = options
@@ -51,6 +54,7 @@ async function runAdd(name: string, options: Options, command: Command): Promise
   say(`Topic "${made.name}" is made: ${made.id}`)
 }
 
+/** In the order in which recipients see them. */
 async function runList(options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const topics = await withStore(place, async ({ store: { read } }) => {
@@ -71,4 +75,5 @@ async function runList(options: Options, command: Command): Promise<void> {
   )
 }
 
+/** A topic for scripts. */
 const shown = (topic: Topic) => ({ ...topic, createdAt: jsonTime(topic.createdAt) })

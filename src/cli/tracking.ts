@@ -15,8 +15,10 @@ import { withHints } from './limits.js'
 import { say, sayFields, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
+/** `default`: as what stands above it has it. */
 type Choice = 'on' | 'off' | 'default'
 
+/** What was given on the command line; what is undefined stays. */
 interface Given {
   opens?: Choice
   clicks?: Choice
@@ -25,6 +27,7 @@ interface Given {
   account?: string
 }
 
+/** The option for opens or for clicks. */
 const choice = (what: 'opens' | 'clicks', usual: string) =>
   new Option(`--${what} <choice>`, `track ${what}; default: as ${usual}`).choices([
     ...(['on', 'off', 'default'] as const),
@@ -45,6 +48,7 @@ Examples:
   },
 ]
 
+/** Sets what is given, and shows what is then in force and why. */
 async function runAccountTracking(idOrName: string, given: Given, command: Command): Promise<void> {
   const place = placeOf(command)
   const settings = settingsOf(place).tracking
@@ -82,6 +86,7 @@ Examples:
   },
 ]
 
+/** The domain wins over the account, and the account over the settings. */
 async function runDomainTracking(name: string, given: Given, command: Command): Promise<void> {
   const place = placeOf(command)
   const settings = settingsOf(place).tracking
@@ -102,8 +107,10 @@ async function runDomainTracking(name: string, given: Given, command: Command): 
   sayFields({ ...inWords(own, does, 'the account has'), Host: hostInWords(found) })
 }
 
+// null: neither on nor off.
 const flags = { on: true, off: false, default: null } as const
 
+/** The switches that were given, and no others. */
 function switchesIn({ opens, clicks }: Given): Partial<OwnSwitches> {
   return {
     ...(opens === undefined ? {} : { opens: flags[opens] }),
@@ -111,17 +118,20 @@ function switchesIn({ opens, clicks }: Given): Partial<OwnSwitches> {
   }
 }
 
+/** What is in force: its own switch, or else what stands above it. */
 const over = (own: OwnSwitches, above: Switches): Switches => ({
   opens: own.opens ?? above.opens,
   clicks: own.clicks ?? above.clicks,
 })
 
+/** What is done, and whose word that is. */
 function inWords(own: OwnSwitches, does: Switches, above: string): Record<string, string> {
   const words = (is: boolean, set: boolean | null) =>
     `${is ? 'tracked' : 'not tracked'}${set === null ? `, as ${above} it` : ''}`
   return { Opens: words(does.opens, own.opens), Clicks: words(does.clicks, own.clicks) }
 }
 
+/** The host of links, or what is still missing for it. */
 function hostInWords({ name, trackingHost, trackingHostReady }: Domain): string {
   if (trackingHost === null) return "the appliance's own"
   if (trackingHostReady) return trackingHost

@@ -28,6 +28,7 @@ import { askOptions, confirmed } from './confirm.js'
 import { remark, say, sayFields, sayJson, warn } from './output.js'
 import { actAsOwner, type CommandPlace, placeOf } from './place.js'
 
+/** Options of `posthorn upgrade`. */
 interface Options {
   back?: true
   sha256?: string
@@ -40,6 +41,7 @@ interface Options {
   dryRun?: true
 }
 
+/** `posthorn upgrade`: from one release to another and back, on one machine. */
 export function upgradeCommand(program: Command): void {
   addCommands(program, rows)
 }
@@ -133,6 +135,7 @@ function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Opti
       back()
     }
   }
+  // When the appliance was stopped, to say for how long nothing was taken.
   let stoppedAt = 0
   return {
     ...{ dataDir, asOwner, clock: systemClock, timeoutMs: timeout * 1_000 },
@@ -163,6 +166,7 @@ function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Opti
   }
 }
 
+/** What a step is called; undefined for those that nobody need know of. */
 function lineOf({
   step,
   journal: { from, to, migrates, why },
@@ -211,6 +215,7 @@ async function byPackage(place: CommandPlace, file: string, { sha256, ...options
   else say(said.trimEnd())
 }
 
+/** The same words in the warning and in the question. */
 const unchecked = (file: string) =>
   `${file} was not checked against anything: no --sha256, FILE.sha256 or SHA256SUMS says whose bytes these are`
 
@@ -225,6 +230,7 @@ async function trusted(place: CommandPlace, options: Options, release: string, f
   })
 }
 
+/** The question before anything is stopped, with what it means for the way back. */
 function intentOf({ from, to, migrates, running }: UpgradePlan) {
   const facts = [
     running
@@ -243,6 +249,7 @@ function intentOf({ from, to, migrates, running }: UpgradePlan) {
   }
 }
 
+/** How it ended. An upgrade that was undone is an error, unless that was asked for. */
 function sayDone(place: CommandPlace, done: Upgraded) {
   switch (done.kind) {
     case 'not confirmed':
@@ -289,6 +296,7 @@ function wentBack({
   )
 }
 
+/** Which releases are on this machine, and which one is in use. */
 function showInstalled({ json, dataDir }: CommandPlace, layout: Layout) {
   const [current, previous] = [layout.current(), layout.previous()]
   const all = layout.all().map(({ name }) => name)
@@ -307,6 +315,7 @@ function showInstalled({ json, dataDir }: CommandPlace, layout: Layout) {
   })
 }
 
+/** Reads `--timeout`. */
 function seconds(text: string): number {
   const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
   if (number >= 1) return number

@@ -23,9 +23,11 @@ import { withHints } from './limits.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { type CommandPlace, placeOf } from './place.js'
 
+/** Made anew for each command, as Commander keeps the value in the option. */
 const roleOption = () =>
   new Option('--role <role>', 'what they may do in the account').choices(memberRoles)
 
+/** `posthorn user`: who logs in at the dashboard, also while nobody can log in any more. */
 export function userCommands(program: Command): void {
   const user = program.command('user').description('people: who logs in at the dashboard')
   addCommands(user, rows)
@@ -107,6 +109,7 @@ const rows: readonly CommandRow[] = [
   },
 ]
 
+/** All people, with their accounts: an appliance has hundreds of them at most. */
 async function runList({ address }: { address?: string }, command: Command): Promise<void> {
   const place = placeOf(command)
   const people = await withStore(place, async ({ store: { read } }) => {
@@ -134,22 +137,26 @@ async function runList({ address }: { address?: string }, command: Command): Pro
   )
 }
 
+/** What somebody is, beside a person. */
 const wordsOf = ({ isOperator, isDisabled, isProved }: ListedPerson) =>
   [isOperator ? 'operator' : '', isDisabled ? 'disabled' : '', isProved ? '' : 'address not proved']
     .filter((word) => word !== '')
     .join(', ')
 
+/** What is asked for beside the password. */
 const factorsOf = ({ hasTotp, passkeys }: ListedPerson) =>
   [hasTotp ? 'app' : '', passkeys > 0 ? `${passkeys} passkeys` : '']
     .filter((word) => word !== '')
     .join(', ') || 'none'
 
+/** A person for scripts. */
 const shown = (person: ListedPerson) => ({
   ...person,
   createdAt: jsonTime(person.createdAt),
   lastLoginAt: jsonTime(person.lastLoginAt),
 })
 
+/** They choose the password themselves: no command ever has one. */
 async function runAdd(email: string, options: AddOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const { name = email, operator, account, role } = options
@@ -163,6 +170,7 @@ async function runAdd(email: string, options: AddOptions, command: Command): Pro
   sayLink(place, path, 'It is good once, for 15 minutes: they choose a password there.')
 }
 
+/** Options of `user add`. */
 interface AddOptions {
   name?: string
   operator?: true
@@ -170,6 +178,7 @@ interface AddOptions {
   role: MemberRole
 }
 
+/** The link proves nothing about the address: it is printed here, and not mailed. */
 async function runInvite(email: string, options: InviteOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const { path } = await withStore(place, async (deps) => {
@@ -183,12 +192,14 @@ async function runInvite(email: string, options: InviteOptions, command: Command
   sayLink(place, path, 'It is good once, for 7 days; nothing was mailed.')
 }
 
+/** Options of `user invite`. */
 interface InviteOptions {
   account?: string
   role: MemberRole
   operator?: true
 }
 
+/** For an appliance that nobody can log in to yet. Each link ends the one before. */
 async function runFirst(_options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   const path = await withStore(place, ({ store, clock }) =>
@@ -201,6 +212,7 @@ async function runFirst(_options: unknown, command: Command): Promise<void> {
   )
 }
 
+/** For somebody who is locked out. The authenticator and passkeys stay unless --mfa is given. */
 async function runReset(email: string, { mfa }: { mfa?: true }, command: Command): Promise<void> {
   const place = placeOf(command)
   const { path } = await withPerson(place, email, (deps, id) =>
@@ -209,6 +221,7 @@ async function runReset(email: string, { mfa }: { mfa?: true }, command: Command
   sayLink(place, path, 'It is good once, for 15 minutes.')
 }
 
+/** A role in one account; 'none' takes them out of it. */
 async function runRole(
   email: string,
   role: string,
@@ -233,6 +246,7 @@ async function runRole(
   say(`${email} is ${wanted === 'none' ? 'no longer' : `now ${wanted}`} in "${account}"`)
 }
 
+/** Nothing is deleted: the audit log still has their name. */
 async function runDisable(email: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   await withPerson(place, email, disablePerson)
@@ -240,6 +254,7 @@ async function runDisable(email: string, _options: unknown, command: Command): P
   say(`${email} cannot log in any more; 'posthorn user enable' lets them in again`)
 }
 
+/** Their password and factors are what they were. */
 async function runEnable(email: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
   await withPerson(place, email, enablePerson)
@@ -247,6 +262,7 @@ async function runEnable(email: string, _options: unknown, command: Command): Pr
   say(`${email} can log in again`)
 }
 
+/** They log in again, as the operator's pages ask for more than an account's. */
 async function runOperator(
   email: string,
   { remove }: { remove?: true },
@@ -259,6 +275,7 @@ async function runOperator(
   say(`${email} is ${isOperator ? 'now' : 'no longer'} an operator`)
 }
 
+/** Runs `work` for the person of an address. */
 const withPerson = <T>(
   place: CommandPlace,
   email: string,

@@ -3,6 +3,7 @@ import { lockDataDir } from '../app/lock.js'
 import { say, sayJson } from './output.js'
 import { becomeOwner, placeOf, requireDataDir } from './place.js'
 
+/** `posthorn database`: what is done to the file itself. */
 export function databaseCommands(program: Command): void {
   const database = program.command('database').description('the file that everything is in')
 
@@ -25,6 +26,7 @@ beside the running appliance; only a database that an older Posthorn has made ne
       becomeOwner(place)
       await requireDataDir(place)
       const { vacuumStore } = await import('../store/index.js')
+      // Throws where an appliance runs: VACUUM writes the whole file anew.
       const unlock = lockDataDir(place.dataDir)
       try {
         const { beforeBytes, afterBytes } = vacuumStore(place.dataDir)
@@ -36,4 +38,5 @@ beside the running appliance; only a database that an older Posthorn has made ne
     })
 }
 
+/** In units of 1,000, as disks are sold. */
 const inMb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`

@@ -11,6 +11,7 @@ import { askAppliance } from './ask.js'
 import { remark, say, sayJson, warn } from './output.js'
 import { type CommandPlace, placeOf } from './place.js'
 
+/** `posthorn version`: works without native packages too, and then says why they do not fit. */
 export function versionCommand(program: Command): void {
   program
     .command('version')

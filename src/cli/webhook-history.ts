@@ -7,6 +7,7 @@ import { withHints } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
+/** Options of both sub-commands. */
 interface Options {
   account?: string
   failed?: true
@@ -42,6 +43,7 @@ export const webhookHistoryRows: readonly CommandRow[] = [
   },
 ]
 
+/** What waits and what has ended, in one list. */
 async function runDeliveries(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const limit = wholeNumber('--limit', options.limit)
@@ -63,6 +65,7 @@ async function runDeliveries(id: string, options: Options, command: Command): Pr
   )
 }
 
+/** Queues the same bytes again; the running appliance sends them. */
 async function runReplay(
   id: string,
   delivery: string | undefined,
@@ -93,12 +96,14 @@ function whichIn(delivery: string | undefined, { failed, to }: Options) {
   return { from, to: wholeNumber('--to', to), failedOnly: failed === true }
 }
 
+/** Reads a number of 1 or more. */
 function wholeNumber(what: string, text: string): number {
   const number = Number(text)
   if (/^\d{1,15}$/.test(text) && number > 0) return number
   throw new OperatorError(`${what} is a whole number of 1 or more`)
 }
 
+/** A delivery for scripts, with its body as JSON. */
 const shown = ({ createdAt, at, body, ...rest }: WebhookDelivery) => ({
   ...rest,
   createdAt: jsonTime(createdAt),

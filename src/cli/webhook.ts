@@ -38,6 +38,7 @@ import {
 import { type CommandPlace, placeOf, settingsOf } from './place.js'
 import { webhookHistoryRows } from './webhook-history.js'
 
+/** What any of the sub-commands may be given. */
 interface Options {
   account?: string
   events?: string
@@ -125,6 +126,7 @@ async function runAdd(url: string, options: Options, command: Command): Promise<
   remark(`Endpoint ${made.id} is made; the line above is its secret. ${keep}`)
 }
 
+/** The endpoints; which events, where it is not all of them. */
 async function runList(options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const endpoints = await withStore(place, async ({ store: { read } }) =>
@@ -141,6 +143,7 @@ async function runList(options: Options, command: Command): Promise<void> {
   )
 }
 
+/** One endpoint. Its secret is shown only where it is made. */
 async function runShow(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const found = await withStore(place, async ({ store: { read } }) => {
@@ -223,6 +226,7 @@ async function runRotate(
   remark(`The secret before it ${old}. ${keep}`)
 }
 
+/** What was set aside meanwhile stays so: a replay sends it. */
 async function runEnable(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   await change(place, id, options, enableEndpoint)
@@ -230,6 +234,7 @@ async function runEnable(id: string, options: Options, command: Command): Promis
   say(`Webhook ${id} is enabled`)
 }
 
+/** By the operator's word; the appliance itself disables one after 30 events that failed. */
 async function runDisable(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   await change(place, id, options, disableEndpoint)
@@ -237,6 +242,7 @@ async function runDisable(id: string, options: Options, command: Command): Promi
   say(`Webhook ${id} is disabled`)
 }
 
+/** What waits for it is lost, which the question says with its number. */
 async function runDelete(
   id: string,
   options: Options & AskOptions,
@@ -266,6 +272,7 @@ async function runDelete(
   say(`Webhook ${id} is deleted`)
 }
 
+/** Enables or disables an endpoint of the chosen account. */
 async function change(
   place: CommandPlace,
   id: string,
@@ -278,11 +285,15 @@ async function change(
   })
 }
 
+/** Secrets are sealed with the appliance key. */
 const withKey = (place: CommandPlace, deps: CliDeps) => ({
   ...deps,
   key: openApplianceKey(applianceKeyFile(place.dataDir)),
 })
 
+/**
+ * Where webhooks may go: never to addresses that are not public, unless `webhooks.allow` has them.
+ */
 function guardOf(place: CommandPlace, { clock }: Pick<CliDeps, 'clock'>) {
   const { dns, webhooks } = settingsOf(place)
   return { resolver: openResolver(dns, clock), allow: webhooks.allow, clock }
@@ -290,8 +301,10 @@ function guardOf(place: CommandPlace, { clock }: Pick<CliDeps, 'clock'>) {
 
 const unknownHint = { not_found: "'posthorn webhook list' shows those of the account" }
 
+/** `bounced` for `email.bounced`. */
 const short = (event: string) => event.replace('email.', '')
 
+/** An endpoint for scripts, without its secret. */
 const shown = ({ disabledAt, oldSecretUntil, createdAt, ...rest }: WebhookEndpoint) => ({
   ...rest,
   disabledAt: jsonTime(disabledAt),
@@ -299,5 +312,6 @@ const shown = ({ disabledAt, oldSecretUntil, createdAt, ...rest }: WebhookEndpoi
   createdAt: jsonTime(createdAt),
 })
 
+/** An endpoint without events was written by something broken, and gets none. */
 const eventsShown = (events: readonly string[]) =>
   events.length === 0 ? 'damaged: delete it and add it again' : events.join(', ')
