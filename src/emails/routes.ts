@@ -1,5 +1,6 @@
 import { type Infer, optional, refine, type, unknown } from 'superstruct'
 import { type Principal, refuseOtherDomain } from '../accounts/index.js'
+import { keepNewest } from '../bounded/index.js'
 import { findByPhone } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, check, listOf, QueryInteger, ShapeError, Uuid } from '../http/index.js'
@@ -86,11 +87,10 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   })
 
   // Clients ask again and again; the operator is told of a damaged mail once.
-  const told = new Set<string>()
+  const told = new Map<string, true>()
   const tellDamage = (emailId: string) => (columns: string[]) => {
     if (told.has(emailId)) return
-    if (told.size >= maxTold) told.clear()
-    told.add(emailId)
+    keepNewest(told, emailId, true, maxTold)
     deps.log.error({ emailId, columns }, 'A stored mail is damaged; the rest of it is answered')
   }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { keepNewest } from '../../bounded/index.js'
 import { ApiError } from '../../errors/index.js'
 
 /** Lets each form that makes a secret be sent once. */
@@ -19,7 +20,7 @@ const alreadyMade =
  * secret that nobody keeps. What was used is kept in memory: after a restart at worst one more is made.
  */
 export function makeOnce(): FormTokens {
-  const used = new Set<string>()
+  const used = new Map<string, true>()
   return {
     token: randomUUID,
     async run(token, make) {
@@ -27,9 +28,7 @@ export function makeOnce(): FormTokens {
       if (!isUuid(token)) throw new ApiError('validation_error', 'Open the form again and send it')
       if (used.has(token)) throw new ApiError('conflict', alreadyMade)
       // Before the work, or two clicks at once would both make one.
-      used.add(token)
-      // Sets keep the order of insertion: the first is the oldest.
-      if (used.size > mostKept) used.delete([...used][0] ?? token)
+      keepNewest(used, token, true, mostKept)
       try {
         return await make()
       } catch (error) {

@@ -1,3 +1,4 @@
+import { keepNewest } from '../../bounded/index.js'
 import type { Clock } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { PageRequest } from '../../http/index.js'
@@ -179,8 +180,7 @@ function makeNoteLook({ people, clock }: DoorDeps): (visit: Visit) => Promise<vo
     const key = `${session.id} ${account.id}`
     const now = clock.now()
     if (now - (looked.get(key) ?? -lookedAgainMs) < lookedAgainMs) return
-    if (looked.size >= mostLooks) looked.clear()
-    looked.set(key, now)
+    keepNewest(looked, key, now, mostLooks)
     const entry = { actor, accountId: account.id, action: 'account.view-as', target: account.name }
     await people.note(entry)
   }

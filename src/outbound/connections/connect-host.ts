@@ -1,3 +1,4 @@
+import { keepNewest } from '../../bounded/index.js'
 import type { Clock } from '../../clock/index.js'
 import type { Log } from '../../log/index.js'
 import { type ConnectResult, type Cut, connectSmtp, type Deadlines } from '../../smtp/index.js'
@@ -70,8 +71,7 @@ export function makeConnectHost({ clock, log, ca, signal }: ConnectOptions): Con
     before.push(`${exchange} [${address}]: ${why}`, result.transcript)
     const second = await connect(host, from, inTheClear)
     if (second.kind === 'ready') {
-      if (plainUntil.size >= maxPlainHosts) plainUntil.clear()
-      plainUntil.set(exchange, { at: now + plainMs, ...clear })
+      keepNewest(plainUntil, exchange, { at: now + plainMs, ...clear }, maxPlainHosts)
       // Somebody on the way may have broken it on purpose.
       const { phase, cause } = result
       log.warn({ exchange, address, phase, cause }, 'TLS is broken there, mail goes without')

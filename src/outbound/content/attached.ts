@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer'
+import { keepNewest } from '../../bounded/index.js'
 import type { Attachment } from '../../contents/index.js'
 import { hashBody, type ToSign } from '../../dkim/index.js'
 import { base64Size, composeAttached, type MessageInput } from '../../mime/index.js'
@@ -32,9 +33,7 @@ export function makeAttached(read: Read) {
     const known = hashes.get(digest)
     if (known !== undefined) return known
     const hash = hashBody(body())
-    const [oldest] = hashes.keys()
-    if (hashes.size >= maxHashes && oldest !== undefined) hashes.delete(oldest)
-    hashes.set(digest, hash)
+    keepNewest(hashes, digest, hash, maxHashes)
     hash.catch(() => hashes.delete(digest))
     return hash
   }

@@ -1,3 +1,4 @@
+import { keepNewest } from '../../bounded/index.js'
 import { ApiError } from '../../errors/index.js'
 import { prepared, type Read } from '../../store/index.js'
 import {
@@ -55,9 +56,7 @@ export function makeCampaignContent(
     const parts = { html: mergePieces(html), text: mergePieces(text) }
     const pieces = parts.html && parts.text && { html: parts.html, text: parts.text }
     const fresh = { text, pieces }
-    const [oldest] = compiled.keys()
-    if (compiled.size >= maxCompiled && oldest !== undefined) compiled.delete(oldest)
-    compiled.set(bodyId, fresh)
+    keepNewest(compiled, bodyId, fresh, maxCompiled)
     return fresh
   }
 

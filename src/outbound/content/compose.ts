@@ -1,3 +1,4 @@
+import { keepNewest } from '../../bounded/index.js'
 import { attachmentsOf } from '../../contents/index.js'
 import type { ReturnPaths } from '../../deliveries/index.js'
 import type { DkimKey } from '../../dkim/index.js'
@@ -56,8 +57,7 @@ export function makeComposer(
     if (known !== undefined && known.until > now) return known.signing
     // Found once, also for the hundreds of mails that begin at the same moment.
     const found = signingKeys(deps.store.read, deps.key, domainId)
-    if (cached.size >= maxCachedDomains) cached.clear()
-    cached.set(domainId, { signing: found, until: now + signingTtlMs })
+    keepNewest(cached, domainId, { signing: found, until: now + signingTtlMs }, maxCachedDomains)
     found.catch(() => cached.delete(domainId))
     return found
   }

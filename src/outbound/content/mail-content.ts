@@ -1,3 +1,4 @@
+import { keepNewest } from '../../bounded/index.js'
 import { type Mailbox, type MessageInput, parseMailbox } from '../../mime/index.js'
 import {
   makePreferenceLinks,
@@ -91,9 +92,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     const known = texts.get(emailId)
     if (known !== undefined) return known
     const text = plainTextOf(html)
-    const [oldest] = texts.keys()
-    if (texts.size >= maxTexts && oldest !== undefined) texts.delete(oldest)
-    texts.set(emailId, text)
+    keepNewest(texts, emailId, text, maxTexts)
     return text
   }
 
@@ -196,8 +195,7 @@ export function senderOf(text: string): Mailbox {
   const known = senders.get(text)
   if (known !== undefined) return known
   const mailbox = stored(text)
-  if (senders.size >= maxSenders) senders.clear()
-  senders.set(text, mailbox)
+  keepNewest(senders, text, mailbox, maxSenders)
   return mailbox
 }
 

@@ -1,3 +1,4 @@
+import { keepNewest } from '../../bounded/index.js'
 import { allSourceAddresses } from '../../config/index.js'
 import { type MxHost, routeToMx } from '../../dns/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
@@ -92,8 +93,7 @@ function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
     const found = await routeToMx(deps.resolver, domain, options)
     if (found.kind === 'hosts') {
       const route = { hosts: found.hosts, site: shaping.siteOf(found.mx, domain) }
-      if (known.size >= maxKnown) known.clear()
-      known.set(domain, { route, until: now + keptMs, uses: keptUses })
+      keepNewest(known, domain, { route, until: now + keptMs, uses: keptUses }, maxKnown)
       return route
     }
     const site = found.kind === 'failed' ? siteNamed(dnsOf + domain) : nowhere

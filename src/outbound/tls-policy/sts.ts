@@ -1,3 +1,4 @@
+import { keepNewest } from '../../bounded/index.js'
 import type { Clock } from '../../clock/index.js'
 import type { Resolver } from '../../dns/index.js'
 import type { Log } from '../../log/index.js'
@@ -61,7 +62,7 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsF
       await deps.store.write((tx) => saveSts(tx, domain, fetched))
       return { policy: fetched }
     }
-    remember(failed, domain, { until: clock.now() + failedMs, problem: fetched })
+    keepNewest(failed, domain, { until: clock.now() + failedMs, problem: fetched }, maxDomains)
     const { reason: cause } = fetched
     log.warn({ domain, id, cause, keptId: kept?.id }, 'MTA-STS policy could not be fetched')
     return { policy: kept, problem: fetched }
@@ -88,7 +89,7 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsF
     const known = memo.get(domain)
     if (known !== undefined && known.until > now) return known.found
     const found = discover(domain)
-    remember(memo, domain, { found, until: now + memoMs })
+    keepNewest(memo, domain, { found, until: now + memoMs }, maxDomains)
     // What cannot be read (a broken database) is not remembered, and never taken for 'no policy'.
     found.catch(() => memo.delete(domain))
     return found
@@ -98,12 +99,4 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsF
 async function publishedId(resolver: Resolver, domain: string): Promise<string | undefined> {
   const answer = await resolver.txt(`_mta-sts.${domain}`)
   return answer.kind === 'records' ? readStsId(answer.records) : undefined
-}
-
-/** Bounded: the oldest entry makes room. */
-function remember<T>(map: Map<string, T>, domain: string, value: T): void {
-  map.delete(domain)
-  map.set(domain, value)
-  const [oldest] = map.keys()
-  if (map.size > maxDomains && oldest !== undefined) map.delete(oldest)
 }
