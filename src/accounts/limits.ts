@@ -1,3 +1,4 @@
+import { isoTime } from '../clock/index.js'
 import { asciiName, liesWithin, parseCidrs } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ApiKeyRow, Read } from '../store/index.js'
@@ -105,7 +106,7 @@ export function refuseMightier(own: KeyLimits, wanted: KeyLimits): void {
     throw mightier('networks', `${own.networks.join(', ')} or ranges of them`)
   }
   if (own.expiresAt !== null && (wanted.expiresAt ?? Number.POSITIVE_INFINITY) > own.expiresAt) {
-    throw mightier('expiry', `a time up to ${new Date(own.expiresAt).toISOString()}`)
+    throw mightier('expiry', `a time up to ${isoTime(own.expiresAt)}`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { type JobRun, type JobStanding, readJobStandings } from '../calendar/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import { type Config, type JobName, jobCatalogue } from '../config/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import type { Store } from '../store/index.js'
@@ -7,7 +7,7 @@ import type { Store } from '../store/index.js'
 // An error of one night may pass; a job that matters more is told the first time.
 const burningJobs = ['backup', 'backup-check', 'retention']
 // One that has its turn no sooner stands behind one that hangs, or that takes most of a night.
-const waitsTooLongMs = 3 * 3_600_000
+const waitsTooLongMs = 3 * hourMs
 
 // What a stop or a sleep has missed is made up for in less, one job after another.
 const looksUntilOverdue = 60
@@ -52,7 +52,7 @@ function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs
     stage: 'overdue',
     text: [
       `The job ${name} is overdue`,
-      `It has been due for ${Math.round(forMs / 3_600_000)} hours.`,
+      `It has been due for ${Math.round(forMs / hourMs)} hours.`,
       before === undefined
         ? 'Nothing is in its way: the calendar does not start it.'
         : `The job ${before.name} is under way, and has to end first.`,

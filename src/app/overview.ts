@@ -1,4 +1,4 @@
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, hourMs } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
 import type { MailFlow, Overview } from '../doctor/index.js'
 import type { Series } from '../metrics/index.js'
@@ -20,7 +20,6 @@ interface Sample extends Omit<MailFlow, 'ms'> {
 }
 
 const sampleEveryMs = 60_000
-const hourMs = 3_600_000
 
 /** Keeps a sample a minute for a day, from which rates are told without asking the database. */
 export function openOverview({ clock, metrics, crew, health }: OverviewDeps) {

@@ -1,6 +1,6 @@
 import { holdOverdueRuns, holdRestoredRuns } from '../automations/index.js'
 import { pauseOverdue, pauseRestored } from '../broadcasts/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import { holdOverdue, holdRestored, restoredReason } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
@@ -34,7 +34,7 @@ export async function holdOldMail(deps: HoldDeps): Promise<void> {
   deps.log.warn(
     {
       deliveries,
-      ...(oldestDueAt === undefined ? {} : { since: new Date(oldestDueAt).toISOString() }),
+      ...(oldestDueAt === undefined ? {} : { since: isoTime(oldestDueAt) }),
     },
     "Scheduled mail is overdue by more than an hour and held: 'posthorn queue held' lists it, 'queue release' sends it, 'queue fail' discards it",
   )
@@ -59,7 +59,7 @@ async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
     tx.updateTable('appliance').set({ backup_made_at: null, restored_at: clock.now() }).execute(),
   )
   log.warn(
-    { madeAt: new Date(madeAt).toISOString(), deliveries, campaigns, runs, webhooks },
+    { madeAt: isoTime(madeAt), deliveries, campaigns, runs, webhooks },
     "The database was restored from a backup: what waited in it is held, as it may have been sent since. 'posthorn queue held' lists it; 'queue release', 'broadcast resume', 'automation resume' and 'webhook replay' send it, 'queue fail' and 'broadcast cancel' discard it",
   )
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { listAccounts } from '../accounts/index.js'
 import { lastRuns, runsOf } from '../calendar/index.js'
-import { type Clock, dayMs, utcTime } from '../clock/index.js'
+import { type Clock, dayMs, isoDay, utcTime } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import {
   type Annex,
@@ -73,8 +73,7 @@ export async function weeklyReport(
     { title: 'By account', weeks: [total, ...busy.sort(byName).slice(0, shownAccounts)] },
     { title: 'By provider', weeks: providers.sort(byName).slice(0, shownProviders) },
   ]
-  const day = (at: number) => new Date(at).toISOString().slice(0, 10)
-  const title = `The week from ${day(now - 7 * dayMs)} to ${day(now - dayMs)}`
+  const title = `The week from ${isoDay(now - 7 * dayMs)} to ${isoDay(now - dayMs)}`
   const { answered, delivered } = total.now
   const figures = {
     answered,
@@ -125,7 +124,7 @@ async function weeksOfProviders({ store: { read } }: Deps, now: number): Promise
 
 /** Seven whole days that end yesterday or so many days before. */
 function asked(now: number, daysAgo: number) {
-  const day = (ago: number) => new Date(now - ago * dayMs).toISOString().slice(0, 10)
+  const day = (ago: number) => isoDay(now - ago * dayMs)
   return questionOf({ from: day(daysAgo + 6), to: day(daysAgo), groupBy: 'type' }, now)
 }
 
@@ -164,7 +163,7 @@ async function diskOf({ store, dataDir }: Deps, now: number) {
       ? 'it did not fill'
       : fullAt - now > 730 * dayMs
         ? `${inGiB(perDay * 7)} more are used than a week before`
-        : `${inGiB(perDay * 7)} more are used than a week before; full about ${new Date(fullAt).toISOString().slice(0, 10)}`
+        : `${inGiB(perDay * 7)} more are used than a week before; full about ${isoDay(fullAt)}`
   return { freeBytes, databaseBytes, words: `${sizes}; ${grows}` }
 }
 

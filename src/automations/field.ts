@@ -1,3 +1,4 @@
+import { isoTime } from '../clock/index.js'
 import type { Json, JsonObject, Variable } from './definition.js'
 import type { Engagement, StoredEvent, Traveller } from './run.js'
 
@@ -52,7 +53,7 @@ export function isVariable(value: unknown): value is Variable {
 /** What conditions and templates see of a contact. */
 export function shownContact(contact: Traveller): JsonObject {
   const { id, email, firstName, lastName, phone, metadata, createdAt } = contact
-  const created = new Date(createdAt).toISOString()
+  const created = isoTime(createdAt)
   return { id, email, firstName, lastName, phone, metadata, createdAt: created }
 }
 

@@ -1,4 +1,5 @@
 import { sql, type UpdateResult } from 'kysely'
+import { hourMs } from '../clock/index.js'
 import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import type { FrozenVersion } from './versions.js'
 
@@ -9,7 +10,6 @@ export interface Quota {
 }
 
 const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 /**
  * What automations with `maxPerHour` may still make, so that no 60 minutes see more: mails are counted by

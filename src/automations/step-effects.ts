@@ -1,4 +1,5 @@
 import type { UpdateResult } from 'kysely'
+import { isoTime } from '../clock/index.js'
 import { prepared, storedObject, type Tx } from '../store/index.js'
 import { enqueueWebhook } from '../webhooks/index.js'
 import type { RunPlan } from './plan.js'
@@ -32,7 +33,7 @@ export async function enqueueStepWebhooks(
         contactId: run.row.contact_id,
         email: run.contact?.email ?? '',
         payload,
-        timestamp: new Date(now).toISOString(),
+        timestamp: isoTime(now),
       })
       // The lane's order is by what it tells of; here that is the run.
       const job = { accountId, endpointId, subjectId: run.row.id, event, body, now }

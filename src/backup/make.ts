@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import {
@@ -113,7 +113,7 @@ async function makeStaged(
     format: 1,
     posthorn: packageVersion(),
     schema: found.schema ?? '',
-    madeAt: new Date(madeAt).toISOString(),
+    madeAt: isoTime(madeAt),
     keyCheck: found.keyCheck ?? null,
     withKey,
     rows: found.rows,

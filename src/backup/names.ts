@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isoTime } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 
 /** A backup in a directory, as far as its name and its first bytes tell. */
@@ -17,7 +18,7 @@ export function fileNameOf(
   madeAt: number,
   { compress, encrypted }: { compress: boolean; encrypted: boolean },
 ): string {
-  const time = new Date(madeAt).toISOString().replace(/[-:.]/g, '')
+  const time = isoTime(madeAt).replace(/[-:.]/g, '')
   return `posthorn-${time}.tar${compress ? '.gz' : ''}${encrypted ? '.enc' : ''}`
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import { keyCheckOf, openApplianceKey } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { emptyWal, filesBeside, migrateStore, sealCopy } from '../store/index.js'
@@ -54,7 +54,7 @@ export async function restoreBackup(file: BackupFile, options: RestoreOptions): 
       await rm(scratch, { recursive: true, force: true })
       throw error
     })
-  const time = new Date(clock.now()).toISOString().replace(/[-:.]/g, '')
+  const time = isoTime(clock.now()).replace(/[-:.]/g, '')
   const etc = join(scratch, 'etc')
   const etcIn = existsSync(etc) ? join(to, `etc-of-backup-${time}`) : undefined
   if (etcIn !== undefined) await rename(etc, etcIn)

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobResult } from '../calendar/index.js'
-import { type Clock, dayMs, systemClock } from '../clock/index.js'
+import { type Clock, dayMs, hourMs, isoTime, systemClock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { type BackupResult, inProcess, type Order } from './apart.js'
@@ -66,7 +66,7 @@ export async function scheduledCheck(deps: ScheduledDeps): Promise<JobResult> {
   const keyFile = join(dataDir, keyName)
   const order: Order = { kind: 'verify', file, scratch: dir, keyFile, passphraseFile }
   const { tookMs, rows } = await inProcess(order, signal)
-  const hours = Math.floor((clock.now() - madeAt) / 3_600_000)
+  const hours = Math.floor((clock.now() - madeAt) / hourMs)
   if (clock.now() - madeAt > maxAge) {
     throw new OperatorError(`The newest backup ${file} is sound, but ${hours} hours old`)
   }
@@ -128,7 +128,7 @@ export function expiredBackups(found: readonly FoundBackup[], keep: Keep): Found
     [keep.daily, day],
     // Day 0 was a Thursday.
     [keep.weekly, (at: number) => Math.floor((day(at) + 3) / 7)],
-    [keep.monthly, (at: number) => new Date(at).toISOString().slice(0, 7)],
+    [keep.monthly, (at: number) => isoTime(at).slice(0, 7)],
   ] as const) {
     const newest = new Map<number | string, FoundBackup>()
     for (const backup of found) {

@@ -1,3 +1,4 @@
+import { isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, Tx } from '../store/index.js'
 import type { AccountBilling } from './billing.js'
@@ -97,7 +98,7 @@ function refusalOf({ billing, mails, now, isBatch }: Count, passed: Cap, canSend
     const message = `The batch has ${what} (one for each recipient), and ${canSend} can be sent now. ${told}`
     return new ApiError(code, message, { fields: { canSend }, ...headers })
   }
-  const resetsAt = new Date(dayEndsAt(now)).toISOString()
+  const resetsAt = isoTime(dayEndsAt(now))
   const fields =
     cap === 'monthly'
       ? { limit, used, plan }

@@ -8,7 +8,7 @@ import {
   readBilling,
   readUsage,
 } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import { contactTotal } from '../contacts/index.js'
 import { type EmailDeps, maxSendBytes, refuseForeignFields } from '../emails/index.js'
 import type { Api } from '../http/index.js'
@@ -251,7 +251,7 @@ async function marketingUsage(
     monthlySendLimit: plan.monthlySendLimit,
     sentThisMonth: monthCampaignMails,
     unlimitedSends: plan.monthlySendLimit === null,
-    periodEnd: new Date(monthEndsAt(now)).toISOString(),
+    periodEnd: isoTime(monthEndsAt(now)),
     paused: pausedReason !== null,
     pausedReason,
   }

@@ -1,7 +1,6 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
 
 const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 
 /** Orders begun within an hour, over all names; Let's Encrypt takes 100 an hour of an account. */
 export const ordersPerHour = 40

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Account, findAccount } from '../accounts/index.js'
+import { dayMs } from '../clock/index.js'
 import {
   type AccountStanding,
   type AuditEntry,
@@ -96,7 +97,7 @@ async function runProtection(idOrName: string, _options: unknown, command: Comma
     return { found, standing }
   })
   if (place.json) return sayJson(jsonOf(found, standing))
-  sayStanding(found, standing, settings.window / 86_400_000)
+  sayStanding(found, standing, settings.window / dayMs)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { isTime, utcTime } from '../clock/index.js'
+import { isoTime, isTime, utcTime } from '../clock/index.js'
 
 /** A name of `util.styleText`, or several. */
 type Style = Parameters<typeof styleText>[0]
@@ -93,12 +93,11 @@ export const shownTime = (ms: number | null) => (ms === null ? '-' : utcTime(ms)
 /** The same, with seconds where it is a matter of minutes. */
 export function shownSoon(ms: number | null, now: number): string {
   if (ms === null || Math.abs(ms - now) > soonMs) return shownTime(ms)
-  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+  return `${isoTime(ms).slice(0, 19).replace('T', ' ')} UTC`
 }
 
 // Ten minutes.
 const soonMs = 600_000
 
 /** Null also for a number that is no time. */
-export const jsonTime = (ms: number | null) =>
-  ms === null || !isTime(ms) ? null : new Date(ms).toISOString()
+export const jsonTime = (ms: number | null) => (ms === null || !isTime(ms) ? null : isoTime(ms))

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url'
 import type { Command } from 'commander'
 import { shapingFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
-import { systemClock } from '../clock/index.js'
+import { dayMs, systemClock } from '../clock/index.js'
 import { allSourceAddresses, settingName } from '../config/index.js'
 import type { MxRoute } from '../dns/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -144,7 +144,7 @@ async function showAll(
       address,
       limit === null ? 'over' : `day ${rampDay} of ${rampDays}`,
       limit === null ? '-' : `${sent} of ${limit}`,
-      shownTime(firstDay * 86_400_000),
+      shownTime(firstDay * dayMs),
     ]),
     outbound.warmUp === 'off' ? 'Warm-up is off' : 'Warm-up: no address has sent anything yet',
   )
@@ -184,7 +184,7 @@ function inJson(domain: string, route: MxRoute, found: ExplainedSite | undefined
     policy,
     sources: sources.map(({ firstDay, ...source }) => ({
       ...source,
-      since: jsonTime(firstDay * 86_400_000),
+      since: jsonTime(firstDay * dayMs),
     })),
     learned: learned.map(({ updatedAt, ...row }) => ({ ...row, asOf: jsonTime(updatedAt) })),
   }

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { shownFor } from '../clock/index.js'
+import { isoTime, shownFor } from '../clock/index.js'
 import type { Overview } from '../doctor/index.js'
 import { visibleLines } from './output.js'
 import { shownBytes, shownNumber } from './quantities.js'
@@ -177,7 +177,7 @@ function threadRows(now: Overview, counted: Counters): string[][] {
 }
 
 /** The time of day, UTC: a frame in a log can be placed by it. */
-const clockTime = (ms: number) => `${new Date(ms).toISOString().slice(11, 19)} UTC`
+const clockTime = (ms: number) => `${isoTime(ms).slice(11, 19)} UTC`
 
 /** What receivers and accounts are called must not move the cursor, nor the columns. */
 function fit(text: string, width: number): string {

@@ -1,3 +1,4 @@
+import { isoTime } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
 import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
@@ -118,15 +119,13 @@ const cellsOf = (contact: Contact) => [
   contact.firstName ?? '',
   contact.lastName ?? '',
   contact.phone ?? '',
-  isoTime(contact.unsubscribedAt),
+  isoTime(contact.unsubscribedAt) ?? '',
   isoTime(contact.createdAt),
   Object.keys(contact.metadata).length === 0 ? '' : jsonText(contact.metadata),
 ]
 
 // An import takes U+FFFD for a sign that the file is no UTF-8.
 const jsonText = (value: unknown) => JSON.stringify(value).replaceAll('\uFFFD', '\\ufffd')
-
-const isoTime = (ms: number | null) => (ms === null ? '' : new Date(ms).toISOString())
 
 const csvLine = (cells: readonly string[]) =>
   `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

@@ -1,4 +1,4 @@
-import { isTime } from '../clock/index.js'
+import { isoTime, isTime } from '../clock/index.js'
 
 /** A moment as pages show it: how long ago or in how long, and exactly, for `<time>`. */
 export interface Moment {
@@ -20,7 +20,7 @@ export function moment(timeMs: number, nowMs: number): Moment {
   return {
     ago: ago(timeMs, nowMs),
     exact: exact.format(timeMs),
-    iso: new Date(timeMs).toISOString(),
+    iso: isoTime(timeMs),
   }
 }
 

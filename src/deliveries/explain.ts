@@ -1,3 +1,4 @@
+import { isoTime } from '../clock/index.js'
 import { queueClass, type Read } from '../store/index.js'
 import { type StreamKey, stopOf } from './claim.js'
 import { leaseMs } from './held.js'
@@ -52,7 +53,7 @@ export function explainWaiting(
   const { dueAt, lastReply, held } = delivery
   if (held !== null) return { gate: 'held', says: `Held: ${held.reason}`, until: null }
   if (delivery.lease !== null && dueAt > now) {
-    const since = new Date(dueAt - leaseMs).toISOString()
+    const since = isoTime(dueAt - leaseMs)
     return { gate: 'in-flight', says: `An attempt is under way since ${since}`, until: null }
   }
   if (dueAt > now && delivery.attempts === 0) {

@@ -1,6 +1,6 @@
 import { optional, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
 import { domainById } from '../domains/index.js'
@@ -40,6 +40,6 @@ export function dmarcRoutes(api: Api<Principal>, deps: DmarcRouteDeps): void {
         nameSources: makeNameSources({ store, clock, resolver }),
       },
     )
-    return { id, name, since: new Date(since).toISOString(), ...summary }
+    return { id, name, since: isoTime(since), ...summary }
   })
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { listCertificates, urgencyOf } from '../certificates/index.js'
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, isoTime } from '../clock/index.js'
 import { certificatePaths, listenOf } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { notice, type Raised, settleOthers } from '../notices/index.js'
@@ -62,7 +62,7 @@ async function renewals(deps: Deps & { store: Store }, now: number): Promise<Rai
     const left =
       endsAt === null
         ? 'There is none yet'
-        : `The one that is there ${endsAt <= now ? 'ended' : 'ends'} at ${new Date(endsAt).toISOString()}`
+        : `The one that is there ${endsAt <= now ? 'ended' : 'ends'} at ${isoTime(endsAt)}`
     return [
       {
         ...{ kind: 'certificate', key: `ACME ${name}`, severity, stage: severity },
@@ -103,10 +103,7 @@ function wordsOf(
       ...of,
       severity: step === last ? 'burning' : 'daily',
       stage: `${step}`,
-      text: [
-        `The certificate of ${where} ${when}`,
-        `Its last moment: ${new Date(validTo ?? 0).toISOString()}`,
-      ],
+      text: [`The certificate of ${where} ${when}`, `Its last moment: ${isoTime(validTo ?? 0)}`],
     },
   ]
 }

@@ -1,5 +1,5 @@
 import { someAtOnce } from '../bounded/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
 import { notice, openOfKind, type Raised, settled } from '../notices/index.js'
@@ -23,7 +23,7 @@ type Purpose = DnsRecord['purpose']
 // A record is gone when so many looks in a row, over so long, have not found it: a zone that is being moved,
 // or one name server that lags behind, is not a lost record. A look without an answer of the DNS does not count.
 const looks = 3
-const overMs = 4 * 3_600_000
+const overMs = 4 * hourMs
 // Two questions at once for each of some domains: a resolver can take that, and a thousand take a minute.
 const atOnce = 4
 

@@ -1,4 +1,5 @@
 import { checkSending } from '../billing/index.js'
+import { isoTime } from '../clock/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
@@ -36,7 +37,7 @@ export async function acceptEmail(
   const { billing, senders } = await standingOf(deps, accountId, input.type)
   const draft = await draftEmail(deps, billing, input, now, { senders })
   const { id, scheduled_at: at } = draft.row
-  const accepted = { id, scheduledAt: at === null ? undefined : new Date(at).toISOString() }
+  const accepted = { id, scheduledAt: at === null ? undefined : isoTime(at) }
   const emails = await acceptDrafts(deps, {
     ...{ accountId, drafts: [draft], isBatch: false, now },
     alongside: (tx) => alongside(tx, accepted),

@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 
 const maxAheadMs = 90 * dayMs
@@ -43,7 +43,7 @@ export function parseTime(text: string): number | undefined {
   const utc = `${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`
   const at = Date.parse(utc)
   // A day that the month does not have would be taken for one of the next month.
-  if (Number.isNaN(at) || new Date(at).toISOString() !== utc) return undefined
+  if (Number.isNaN(at) || isoTime(at) !== utc) return undefined
   const offset = offsetMinutes(zone ?? 'Z')
   return offset === undefined ? undefined : at - offset * 60_000
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { readMessageContent } from '../mime/index.js'
 import { makeQuota } from '../smtpd/index.js'
@@ -65,7 +65,7 @@ async function noticeOf(row: OperatorMailRow, raw: Buffer) {
     `To:        ${row.recipient}`,
     `From:      ${row.header_from} (envelope <${row.mail_from}>, at ${row.remote_address})`,
     `Subject:   ${row.subject}`,
-    `Received:  ${new Date(row.received_at).toISOString()}`,
+    `Received:  ${isoTime(row.received_at)}`,
     '',
     words === '' ? 'It has no text part.' : words,
     '',

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type CsvError, type Info, parse } from 'csv-parse'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import type { Read, Store } from '../store/index.js'
 import { type CsvLine, columns, headerOf, readCells } from './csv-line.js'
 import { listSuppressions, suppressionsOf } from './list.js'
@@ -132,8 +132,8 @@ export async function* exportSuppressions(
           scope,
           emailId ?? '',
           written(detail ?? ''),
-          new Date(createdAt).toISOString(),
-          expiresAt === null ? '' : new Date(expiresAt).toISOString(),
+          isoTime(createdAt),
+          expiresAt === null ? '' : isoTime(expiresAt),
         ]),
       )
       .join('')

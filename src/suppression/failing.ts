@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
 import type { MailEvent } from '../events/index.js'
 import { addressKey } from '../mime/index.js'
 import { cell, prepared, rowsOf, type SoftBounceRow, type Tx } from '../store/index.js'
@@ -6,7 +6,7 @@ import { suppress } from './suppress.js'
 
 // decisions.md, 'bounced, Transient': 3 mails in a row, over at least 72 hours, block for 30 days.
 const failures = 3
-const overMs = 72 * 3_600_000
+const overMs = 72 * hourMs
 const blockedMs = 30 * dayMs
 // What failed once and was never mailed again.
 const forgottenMs = 90 * dayMs

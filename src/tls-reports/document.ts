@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, isoTime } from '../clock/index.js'
 import type { Read, TlsSessionsRow } from '../store/index.js'
 
 /** A report as its receiver gets it (RFC 8460 §4.4). */
@@ -100,4 +100,4 @@ const failureDetail = (row: TlsSessionsRow): FailureDetail => ({
 })
 
 /** RFC 3339 without fractions, as the examples of RFC 8460 have it. */
-const second = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z')
+const second = (ms: number) => isoTime(ms).replace('.000Z', 'Z')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { someAtOnce } from '../bounded/index.js'
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, hourMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
@@ -35,7 +35,7 @@ export interface TlsReportRun {
 }
 
 // RFC 8460 §4.1: reports are spread over the hours after midnight, so that they come not all at once.
-const spreadMs = 4 * 3_600_000
+const spreadMs = 4 * hourMs
 // The outbound threads write the last minute of a day in the next one.
 const settledMs = 5 * 60_000
 // Whoever has many names under a wildcard could let each ask for reports to somebody else's address.

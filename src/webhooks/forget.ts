@@ -1,4 +1,5 @@
 import { type Plans, readBilling } from '../billing/index.js'
+import { dayMs } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { eachApart, idsIn, type Store } from '../store/index.js'
 
@@ -25,7 +26,7 @@ export async function forgetDeliveries(
     .execute()
   const forget = async ({ id, account_id, deleted_at }: (typeof endpoints)[number]) => {
     const { plan } = await readBilling(store.read, plans, account_id)
-    const until = deleted_at === null ? now - plan.retentionDays * 86_400_000 : now + 1
+    const until = deleted_at === null ? now - plan.retentionDays * dayMs : now + 1
     for (let more = true; more && !signal.aborted; await rest?.()) {
       const deleted = await forgetSome(store, id, until)
       gone += deleted

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { notice, oneLine, openOfKind, settled } from '../notices/index.js'
 import { eachApart, idsIn, type Store, type Tx } from '../store/index.js'
@@ -29,7 +29,7 @@ export async function announceDisabled(
       `The webhook to ${new URL(url).host} gets nothing any more: ${disabled_because}`,
       `Account: ${account_id}`,
       `URL: ${url}`,
-      `When: ${new Date(disabled_at ?? 0).toISOString()}`,
+      `When: ${isoTime(disabled_at ?? 0)}`,
     ]
     const fix = [
       `posthorn webhook deliveries ${id} --account ${account_id} --failed`,

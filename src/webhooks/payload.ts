@@ -1,3 +1,4 @@
+import { isoTime } from '../clock/index.js'
 import type { MailEvent } from '../events/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type MailTag, prepared, readExtras, storedTexts, type Tx } from '../store/index.js'
@@ -52,7 +53,7 @@ export async function payloadOf(
     ...(tags === undefined ? {} : { tags }),
     subject: mail.subject,
     status: webhook.slice('email.'.length),
-    timestamp: new Date(event.at).toISOString(),
+    timestamp: isoTime(event.at),
     ...(hasMessageId ? { messageId: mail.message_id } : {}),
     ...(webhook === 'email.bounced'
       ? { bounceReason: event.detail?.bounceType ?? 'Permanent' }

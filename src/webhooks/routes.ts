@@ -1,6 +1,7 @@
 import { boolean, enums, optional, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
 import type { Plans } from '../billing/index.js'
+import { isoTime } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
 import {
   type Api,
@@ -258,5 +259,3 @@ const shownDelivery = ({
   lastAttemptAt: isoTime(triedAt),
   endedAt: outcome === 'waiting' ? null : isoTime(at),
 })
-
-const isoTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { type Read, storedTexts } from '../store/index.js'
 import { endpointRow, secretsOf } from './endpoint.js'
@@ -23,7 +23,7 @@ export async function tryEndpoint(
     to: ['test@example.com'],
     subject: 'A test event of Posthorn',
     status: event.slice('email.'.length),
-    timestamp: new Date(now).toISOString(),
+    timestamp: isoTime(now),
     ...(event === 'email.bounced' ? { bounceReason: 'Permanent' } : {}),
   }
   const body = JSON.stringify(payload)

@@ -1,4 +1,5 @@
 import { type Infer, type } from 'superstruct'
+import { dayMs, isoTime } from '../../clock/index.js'
 import { type EmailFilter, FilterFields, filterOf } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, ShapeError } from '../../http/index.js'
@@ -24,9 +25,9 @@ export interface Wanted {
 export const ranges = [
   { value: '', label: 'Any time', ms: undefined },
   { value: '1h', label: 'Last hour', ms: 3_600_000 },
-  { value: '24h', label: 'Last 24 hours', ms: 86_400_000 },
-  { value: '7d', label: 'Last 7 days', ms: 7 * 86_400_000 },
-  { value: '30d', label: 'Last 30 days', ms: 30 * 86_400_000 },
+  { value: '24h', label: 'Last 24 hours', ms: dayMs },
+  { value: '7d', label: 'Last 7 days', ms: 7 * dayMs },
+  { value: '30d', label: 'Last 30 days', ms: 30 * dayMs },
 ] as const
 
 const names = Object.keys(FilterFields) as (keyof Given)[]
@@ -43,7 +44,7 @@ export function wantedOf(query: URLSearchParams, now: number): Wanted {
   }
   // The search field wins over a field of the same name in the address.
   Object.assign(given, searched(search))
-  if (range.ms !== undefined) given.createdAfter = new Date(now - range.ms).toISOString()
+  if (range.ms !== undefined) given.createdAfter = isoTime(now - range.ms)
   const wanted = { given, search, range: range.value }
   try {
     const filter = filterOf(check(given, Fields))

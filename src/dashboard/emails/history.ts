@@ -1,3 +1,4 @@
+import { isoTime } from '../../clock/index.js'
 import {
   type EndedDelivery,
   lastSaid,
@@ -121,7 +122,7 @@ function lineOf(
 ): TimelineLine {
   return {
     at: moment(at, now),
-    exact: `${new Date(at).toISOString().slice(0, 23).replace('T', ' ')} UTC`,
+    exact: `${isoTime(at).slice(0, 23).replace('T', ' ')} UTC`,
     what: words[what] ?? what,
     tone: toneOf(what),
     recipient: recipient ?? undefined,

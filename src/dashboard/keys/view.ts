@@ -1,4 +1,5 @@
 import type { ApiKey } from '../../accounts/index.js'
+import { isoDay } from '../../clock/index.js'
 import { listDomains } from '../../domains/index.js'
 import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
@@ -21,7 +22,7 @@ export interface KeyView {
 /** What pages show of a key: never the key itself, of which only a hash is kept. */
 export function keyView(key: ApiKey, now: number): KeyView {
   const { id, name, last4, scope, domains, networks, expiresAt } = key
-  const day = expiresAt === null ? '' : new Date(expiresAt).toISOString().slice(0, 10)
+  const day = expiresAt === null ? '' : isoDay(expiresAt)
   return {
     ...{ id, name, last4, scope },
     may: domains === null ? scopeWords[scope] : `Sends mail from ${listed(domains)}`,
@@ -43,7 +44,7 @@ const listed = (items: readonly string[]) =>
 /** When it expires, or did. */
 function textOf(expiresAt: number | null, now: number): string {
   if (expiresAt === null) return 'never'
-  const day = new Date(expiresAt).toISOString().slice(0, 10)
+  const day = isoDay(expiresAt)
   return expiresAt <= now ? `expired on ${day}` : `on ${day}`
 }
 

@@ -1,6 +1,6 @@
 import { type Account, accountById } from '../../accounts/index.js'
 import { readBilling, readUsage } from '../../billing/index.js'
-import { utcTime } from '../../clock/index.js'
+import { dayMs, utcTime } from '../../clock/index.js'
 import { listDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import {
@@ -132,7 +132,7 @@ async function ratesPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const hours = await readHours(read, head.id, window)
   const view = {
     head,
-    days: Math.round(settings.window / 86_400_000),
+    days: Math.round(settings.window / dayMs),
     minRecipients: settings.minRecipients.toLocaleString('en-GB'),
     rates: ratesOf(totals, settings),
     unproved: totals.unproved,

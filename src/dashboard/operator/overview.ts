@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { shownFor } from '../../clock/index.js'
+import { dayMs, shownFor } from '../../clock/index.js'
 import { packageVersion } from '../../config/index.js'
 import { type Overview, readStatus, type Trouble } from '../../doctor/index.js'
 import { databaseFile } from '../../store/index.js'
@@ -48,7 +48,7 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
     disk: `${fileSize(freeBytes)} of ${fileSize(sizeBytes)} free`,
     diskUsed: { used: sizeBytes - freeBytes, limit: sizeBytes },
     // Beyond ten years it is no forecast.
-    fullIn: daysLeft === null || daysLeft > 3_650 ? '' : shownFor(daysLeft * 86_400_000),
+    fullIn: daysLeft === null || daysLeft > 3_650 ? '' : shownFor(daysLeft * dayMs),
     database: fileSize(database.size),
     backupAt: status.backupAt,
     backups: config.backup.dir !== '',

@@ -1,6 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { findAccount } from '../../accounts/index.js'
 import { findAnyBroadcast } from '../../broadcasts/index.js'
+import { dayMs } from '../../clock/index.js'
 import { classNames, type QueueFilter } from '../../deliveries/index.js'
 import { ApiError, OperatorError } from '../../errors/index.js'
 import { queueClass, type Read } from '../../store/index.js'
@@ -26,7 +27,7 @@ const ageMs: Record<string, number> = {
   '10m': 6e5,
   '1h': 36e5,
   '6h': 216e5,
-  '1d': 864e5,
+  '1d': dayMs,
   '3d': 2592e5,
 }
 

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import { object, string } from 'superstruct'
-import { shownFor } from '../../clock/index.js'
+import { dayMs, shownFor } from '../../clock/index.js'
 import { settingName } from '../../config/index.js'
 import { changeWaiting, lookForWaiting } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -48,7 +48,7 @@ async function listPage(deps: OperatorPageDeps, { now }: OperatorVisit): Promise
     }),
     more: Math.max(0, names.length - mostSites),
     sources: sources.map(({ address, rampDay, limit, sent, firstDay }) => ({
-      ...{ address, firstDay: firstDay * 86_400_000 },
+      ...{ address, firstDay: firstDay * dayMs },
       warmUp: limit === null ? 'over' : `day ${rampDay} of ${outbound.rampDays}`,
       today: limit === null ? '–' : `${sent} of ${limit}`,
     })),

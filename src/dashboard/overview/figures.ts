@@ -1,3 +1,4 @@
+import { hourMs } from '../../clock/index.js'
 import {
   type AccountStanding,
   type ProtectionSettings,
@@ -105,7 +106,6 @@ export async function figuresOf(
 /** The log of the same 30 days, with one status. */
 const log = (status: string) => `/emails?range=30d${status && `&status=${status}`}`
 
-const hourMs = 3_600_000
 const shownWindow = (ms: number) =>
   ms % (24 * hourMs) === 0
     ? plural(ms / (24 * hourMs), 'day')

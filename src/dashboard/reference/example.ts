@@ -1,3 +1,4 @@
+import { dayMs, isoDay } from '../../clock/index.js'
 import type { PageRequest } from '../../http/index.js'
 import type { Store } from '../../store/index.js'
 import type { People } from '../shell/people.js'
@@ -36,14 +37,14 @@ export async function exampleDomain(
   return row?.name
 }
 
-const weekMs = 7 * 24 * 3_600_000
+const weekMs = 7 * dayMs
 
 /**
  * An example of the document as this appliance takes it today: what is sent from `example.com` is sent from `domain`, and
  * what is scheduled, in a week.
  */
 export function localized(value: unknown, domain: string | undefined, now: number): unknown {
-  const soon = `${new Date(now + weekMs).toISOString().slice(0, 10)}T18:00:00Z`
+  const soon = `${isoDay(now + weekMs)}T18:00:00Z`
   // In the text of the whole value: times and domains stand at any depth.
   const text = JSON.stringify(value).replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, `"${soon}"`)
   if (domain === undefined) return JSON.parse(text)

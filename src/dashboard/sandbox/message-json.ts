@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2'
+import { isoTime } from '../../clock/index.js'
 import type { SandboxMessage, SandboxSummary } from '../../sandbox/index.js'
 import { linksInText } from './link-check.js'
 import { attachmentPath } from './message.js'
@@ -10,7 +11,7 @@ export function summaryJson(message: SandboxSummary) {
     from: message.from,
     to: message.recipients,
     subject: message.subject,
-    receivedAt: new Date(message.receivedAt).toISOString(),
+    receivedAt: isoTime(message.receivedAt),
     mailFrom: message.mailFrom,
     remoteAddress: message.remoteAddress,
     helo: message.helo,

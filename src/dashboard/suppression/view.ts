@@ -1,3 +1,4 @@
+import { isoDay } from '../../clock/index.js'
 import type { Suppression } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import type { Tone } from '../shell/parts.js'
@@ -34,7 +35,7 @@ export function suppressionView(record: Suppression, base: string, now: number):
     ...{ email, reason, page: addressPage(base, email), chip: reasonChips[reason] },
     blocks: scope === 'all' ? 'all mail' : 'marketing',
     since: moment(createdAt, now),
-    until: expiresAt === null ? undefined : new Date(expiresAt).toISOString().slice(0, 10),
+    until: expiresAt === null ? undefined : isoDay(expiresAt),
     detail: detail ?? '',
   }
 }

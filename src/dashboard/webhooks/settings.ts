@@ -1,4 +1,5 @@
 import { array, enums, string, type } from 'superstruct'
+import { isoTime } from '../../clock/index.js'
 import {
   chooseEvents,
   countRequests,
@@ -98,7 +99,7 @@ export function settingsPages(
     const rotate = () => rotateSecret(deps, account.id, id, overlapMs)
     // A reload of the answer would make another secret, which nobody would keep.
     const { secret, oldSecretUntil } = await once.run(form.once, rotate)
-    const until = oldSecretUntil === null ? undefined : new Date(oldSecretUntil).toISOString()
+    const until = oldSecretUntil === null ? undefined : isoTime(oldSecretUntil)
     const view: SecretView = {
       ...{ title: 'The new secret of your webhook', url: `${base}/webhooks/${id}`, target: url },
       ...{ secret },

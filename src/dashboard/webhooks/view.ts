@@ -1,3 +1,4 @@
+import { isoTime } from '../../clock/index.js'
 import { type WebhookDelivery, type WebhookEndpoint, webhookEvents } from '../../webhooks/index.js'
 import { type Moment, moment, plural } from '../format.js'
 import type { Tone } from '../shell/parts.js'
@@ -40,9 +41,7 @@ export function endpointView(
     events: all ? 'all events' : named || 'damaged: delete it and make it again',
     created: moment(endpoint.createdAt, now),
     oldSecretUntil:
-      oldSecretUntil === null || oldSecretUntil <= now
-        ? undefined
-        : new Date(oldSecretUntil).toISOString(),
+      oldSecretUntil === null || oldSecretUntil <= now ? undefined : isoTime(oldSecretUntil),
   }
 }
 

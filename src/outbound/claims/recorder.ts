@@ -1,4 +1,4 @@
-import { pause, systemClock } from '../../clock/index.js'
+import { isoTime, pause, systemClock } from '../../clock/index.js'
 import { park, type Settlement, settle } from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
 import { largeProviderOf } from '../../protection/index.js'
@@ -149,6 +149,6 @@ function tell({ meter, log }: OutboundDeps, settlement: Settlement): void {
   if (kind === 'delivered') log.info(fields, 'Delivered')
   else if (kind === 'relayed') log.info(fields, 'Relayed')
   else if (kind === 'deferred') {
-    log.info({ ...fields, nextAttemptAt: new Date(settlement.dueAt).toISOString() }, 'Deferred')
+    log.info({ ...fields, nextAttemptAt: isoTime(settlement.dueAt) }, 'Deferred')
   } else log.warn(fields, endings[kind])
 }

@@ -1,5 +1,5 @@
 import { keepNewest } from '../../bounded/index.js'
-import type { Clock } from '../../clock/index.js'
+import { type Clock, dayMs } from '../../clock/index.js'
 import type { Log } from '../../log/index.js'
 import { type ConnectResult, type Cut, connectSmtp, type Deadlines } from '../../smtp/index.js'
 import { failureBy, type TlsDemand, tlsOptions } from '../tls-policy/index.js'
@@ -39,7 +39,7 @@ export interface ConnectOptions {
 }
 
 // How long a host whose TLS is broken is talked to in the clear (KumoMTA).
-const plainMs = 3 * 86_400_000
+const plainMs = 3 * dayMs
 const maxPlainHosts = 10_000
 export const inTheClear: TlsDemand = { mode: 'off', by: '' }
 

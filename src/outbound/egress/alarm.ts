@@ -1,3 +1,4 @@
+import { isoTime } from '../../clock/index.js'
 import type { Log } from '../../log/index.js'
 import { everything, type Scope } from './scopes.js'
 import type { View } from './view.js'
@@ -9,7 +10,7 @@ export function tellWay(log: Log, scope: Scope, { isForbidden }: View): void {
     log.warn({ scope: name, was: why }, `Failover: ${mailOf(name)} goes the primary way again`)
     return
   }
-  const fields = { scope: name, cause, why, probesFrom: new Date(until).toISOString() }
+  const fields = { scope: name, cause, why, probesFrom: isoTime(until) }
   const goes = isForbidden
     ? 'would go by the smart hosts, but that is forbidden'
     : 'goes by the smart hosts'

@@ -1,3 +1,4 @@
+import { dayMs } from '../../clock/index.js'
 import type { Tx } from '../../store/index.js'
 import { type Breaker, type ProbeOutcome, probed, trip } from './breaker.js'
 import {
@@ -17,7 +18,7 @@ import {
 // Failures all within a moment may be one cable; other threads, too, need time to say 'reached'.
 const soberingMs = 10_000
 // How long a return is remembered.
-const keptMs = 86_400_000
+const keptMs = dayMs
 
 /** Sites that this thread could not reach, together with those of the others: enough of them move all mail. */
 export async function tripOnUnreached(

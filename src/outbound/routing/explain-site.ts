@@ -1,4 +1,4 @@
-import { utcTime } from '../../clock/index.js'
+import { dayMs, hourMs, utcTime } from '../../clock/index.js'
 import { allSourceAddresses, type Config } from '../../config/index.js'
 import { type MxRoute, type Resolver, routeToMx } from '../../dns/index.js'
 import type { Read } from '../../store/index.js'
@@ -127,8 +127,8 @@ export function inForce({ suspension, active }: StoredLearned['learned']): strin
 /** `2h`, `90s`. */
 export function shownSpan(ms: number): string {
   for (const [unit, unitMs] of [
-    ['d', 86_400_000],
-    ['h', 3_600_000],
+    ['d', dayMs],
+    ['h', hourMs],
     ['m', 60_000],
   ] as const) {
     if (ms % unitMs === 0) return `${ms / unitMs}${unit}`

@@ -1,5 +1,5 @@
 import { keepNewest } from '../../bounded/index.js'
-import type { Clock } from '../../clock/index.js'
+import { type Clock, dayMs } from '../../clock/index.js'
 import type { Resolver } from '../../dns/index.js'
 import type { Log } from '../../log/index.js'
 import type { Store } from '../../store/index.js'
@@ -20,7 +20,7 @@ const memoMs = 60_000
 // RFC 8461 §3.3: after a failure not again for five minutes.
 const failedMs = 300_000
 // A policy is fetched again well before it runs out (§10.2), at the latest after a day.
-const refreshMs = 86_400_000
+const refreshMs = dayMs
 const maxDomains = 10_000
 
 /** What is in force, and why what is announced could not be had (in the words of RFC 8460 §4.3.2.2). */
