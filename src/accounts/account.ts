@@ -4,12 +4,14 @@ import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 
+/** Who sends by this appliance: everything else belongs to one. */
 export interface Account {
   id: string
   name: string
   createdAt: number
 }
 
+/** What the functions of accounts and keys need. */
 export interface AccountDeps {
   store: Store
   clock: Clock
@@ -23,6 +25,7 @@ const maxNameLength = 100
  */
 export const applianceAccountId = '00000000-0000-7000-8000-000000000000'
 
+/** Makes the account of the appliance itself, where there is none yet. */
 export async function openApplianceAccount(tx: Tx): Promise<void> {
   await tx
     .insertInto('accounts')
@@ -61,6 +64,7 @@ export async function renameAccount(
   return { id: accountId, name: given }
 }
 
+/** Two accounts of one name could not be told apart in commands, which take names. */
 async function refuseTwin(tx: Tx, name: string, accountId: string): Promise<void> {
   const twin = await tx
     .selectFrom('accounts')
@@ -72,6 +76,7 @@ async function refuseTwin(tx: Tx, name: string, accountId: string): Promise<void
   if (twin !== undefined) throw new OperatorError(`There is an account named "${name}" already`)
 }
 
+/** All accounts but the appliance's own, the oldest first. */
 export async function listAccounts(read: Read): Promise<Account[]> {
   const rows = await read
     .selectFrom('accounts')
@@ -87,6 +92,7 @@ export async function pageOfAccounts(
   read: Read,
   { after = '', limit, named = '' }: { after?: string; limit: number; named?: string },
 ): Promise<Account[]> {
+  // In LIKE these three signs have a meaning; what somebody types means themselves.
   const part = `%${named.trim().replace(/[\\%_]/g, '\\$&')}%`
   const rows = await read
     .selectFrom('accounts')
@@ -132,6 +138,10 @@ export async function accountById(read: Read, id: string): Promise<Account | und
   return row && toAccount(row)
 }
 
+/**
+ * The name without spaces around it; OperatorError for one that would play with a terminal or a
+ * page.
+ */
 function checkedName(name: string): string {
   const trimmed = name.trim()
   if (trimmed === '' || trimmed.length > maxNameLength || /\p{Cc}/u.test(trimmed)) {

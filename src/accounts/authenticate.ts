@@ -13,10 +13,13 @@ export interface Principal extends KeyLimits {
 
 // How old a key's `last used` may be: often enough for a person, seldom enough to cost nothing.
 const usedEveryMs = 60_000
+// Keys that were used lately; beyond it the oldest are noted once more than needed.
 const maxRemembered = 10_000
 
+/** What a request needs to know of its key. */
 type KeyRow = Pick<ApiKeyRow, 'id' | 'account_id' | 'scope' | 'domains' | 'networks' | 'expires_at'>
 
+/** By the index of hashes: time tells nothing about which keys exist. */
 const liveKey = prepared<{ hash: Buffer }, KeyRow>((db, { hash }) =>
   db
     .selectFrom('api_keys')
@@ -55,8 +58,10 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
   }
 
   return async (key, address) => {
+    // Anything that cannot be a key costs no look-up.
     const principal = looksLikeKey(key) ? await findKey(hashKey(key)) : undefined
     const now = clock.now()
+    // One answer for keys that never were, are deleted or have expired.
     if (principal === undefined || (principal.expiresAt !== null && principal.expiresAt <= now)) {
       throw new ApiError('invalid_api_key', 'Unauthorized')
     }
@@ -77,6 +82,7 @@ export function makeAuthenticate(deps: AccountDeps) {
     address: () => string = () => '',
   ): Promise<Principal> => {
     if (authorization === undefined) throw new ApiError('missing_api_key', 'Unauthorized')
+    // RFC 9110 §11.1: the scheme's name is the same in upper and lower case.
     return await checkKey(/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '', address)
   }
 }

@@ -21,8 +21,10 @@ export interface ApiKey extends KeyLimits {
   lastUsedAt: number | null
 }
 
+// By it secret scanners, and people, know what was leaked.
 const prefix = 'ph_'
 
+/** How a key is made; `alongside` is written with it. */
 interface CreateKeyOptions {
   /** Default: none. */
   limits?: Partial<KeyLimits>
@@ -43,6 +45,7 @@ export async function createKey(
   const now = clock.now()
   const checked = await checkLimits(store.read, accountId, { ...noLimits, ...limits }, now)
   refuseMightier(by, checked)
+  // 256 bits: so much chance needs no slow hash, as a password would.
   const key = prefix + randomBytes(32).toString('base64url')
   const row = {
     id: store.ids.uuid(),
@@ -63,6 +66,7 @@ export async function createKey(
   return { ...toKey(row), key }
 }
 
+/** The keys that are not deleted, the oldest first. */
 export async function listKeys(read: Read, accountId: string): Promise<ApiKey[]> {
   return (await liveKeys(read, accountId).orderBy('id').execute()).map(toKey)
 }
@@ -156,12 +160,14 @@ export async function hasOtherFullKey(
   return other !== undefined
 }
 
+/** Inside the write: two requests could each delete one of the last two. */
 async function refuseLastFull(tx: Tx, accountId: string, key: ApiKey, now: number): Promise<void> {
   if (key.scope !== 'full' || (await hasOtherFullKey(tx, accountId, key.id, now))) return
   const message = "This is the account's last key with the scope full; make another full key first"
   throw new ApiError('conflict', message)
 }
 
+/** A deleted key stays as a row, as logs and the audit log name it. */
 const liveKeys = (read: Read, accountId: string) =>
   read
     .selectFrom('api_keys')
@@ -169,6 +175,7 @@ const liveKeys = (read: Read, accountId: string) =>
     .where('account_id', '=', accountId)
     .where('deleted_at', 'is', null)
 
+/** A key as it may be shown. */
 const toKey = (row: ApiKeyRow): ApiKey => ({
   id: row.id,
   name: row.name,
@@ -178,6 +185,7 @@ const toKey = (row: ApiKeyRow): ApiKey => ({
   lastUsedAt: row.last_used_at,
 })
 
+/** The name without spaces around it; a 422 for any other. */
 function checkedName(name: string): string {
   const trimmed = name.trim()
   if (trimmed !== '' && trimmed.length <= 100 && !/\p{Cc}/u.test(trimmed)) return trimmed
@@ -185,6 +193,7 @@ function checkedName(name: string): string {
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })
 }
 
+/** By this a key is stored and found. SHA-256 is enough for 256 bits of chance. */
 export const hashKey = (key: string) => hash('sha256', key, 'buffer')
 
 /** Whether a text could be a key at all: anything else is refused without a look-up. */

@@ -3,7 +3,9 @@ import { asciiName, liesWithin, parseCidrs } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ApiKeyRow, Read } from '../store/index.js'
 
+/** `full` does everything, `sending` sends, `read` changes nothing (`permission.ts`). */
 export const keyScopes = ['full', 'sending', 'read'] as const
+/** One of them. */
 export type KeyScope = (typeof keyScopes)[number]
 
 /** What a key may do. */
@@ -17,8 +19,10 @@ export interface KeyLimits {
   expiresAt: number | null
 }
 
+/** Of a key that may do everything, from anywhere, for ever. */
 export const noLimits: KeyLimits = { scope: 'full', domains: null, networks: null, expiresAt: null }
 
+// More would be a list that nobody reads; then the key need not be limited.
 const maxDomains = 50
 const maxNetworks = 50
 
@@ -49,6 +53,7 @@ export async function checkLimits(
   }
 }
 
+/** The domains as A-labels, sorted, each once; the account must have them all. */
 async function checkedDomains(read: Read, accountId: string, given: readonly string[]) {
   const domains = [...new Set(given.map((name) => asciiName(name.trim())))].sort()
   if (domains.length === 0 || domains.length > maxDomains) {
@@ -65,6 +70,7 @@ async function checkedDomains(read: Read, accountId: string, given: readonly str
   throw wrong('domains', `The account has no domain "${missing.slice(0, 255)}"`)
 }
 
+/** The networks as they were written, each once. */
 function checkedNetworks(given: readonly string[]): string[] {
   const networks = [...new Set(given.map((text) => text.trim()))]
   if (networks.length === 0 || networks.length > maxNetworks) {
@@ -105,6 +111,7 @@ export function refuseMightier(own: KeyLimits, wanted: KeyLimits): void {
   if (own.networks !== null && !isWithin(wanted.networks, own.networks)) {
     throw mightier('networks', `${own.networks.join(', ')} or ranges of them`)
   }
+  // Or a key that was given for a day could make one that lasts.
   if (own.expiresAt !== null && (wanted.expiresAt ?? Number.POSITIVE_INFINITY) > own.expiresAt) {
     throw mightier('expiry', `a time up to ${isoTime(own.expiresAt)}`)
   }
@@ -121,15 +128,18 @@ function isWithin(inner: readonly string[] | null, outer: readonly string[]): bo
   )
 }
 
+/** A 403 that says what would be allowed. */
 const mightier = (what: string, within: string) =>
   new ApiError(
     'forbidden',
     `A key cannot give another key rights that it lacks itself: the ${what} of the other key must be ${within}`,
   )
 
+/** A 422 that names the field. */
 const wrong = (field: string, message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field } })
 
+/** The columns that limits are kept in. */
 type LimitColumns = Pick<ApiKeyRow, 'scope' | 'domains' | 'networks' | 'expires_at'>
 
 /** As the row has them. */
@@ -140,6 +150,7 @@ export const limitsOf = (row: LimitColumns): KeyLimits => ({
   expiresAt: row.expires_at,
 })
 
+/** For the row. */
 export const limitColumns = ({ scope, domains, networks, expiresAt }: KeyLimits): LimitColumns => ({
   scope,
   domains: domains && JSON.stringify(domains),

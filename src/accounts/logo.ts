@@ -3,6 +3,7 @@ import { OperatorError } from '../errors/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { applianceAccountId } from './account.js'
 
+/** A picture as browsers of recipients get it. */
 export interface Logo {
   contentType: string
   bytes: Buffer
@@ -15,6 +16,9 @@ export interface AccountFace {
   logoId: string | null
 }
 
+/**
+ * It lies in the database and is sent with every page: 64 KiB are plenty for 64 pixels of height.
+ */
 export const maxLogoBytes = 64 * 1024
 
 /** What kind of picture it is, by its first bytes; throws OperatorError for what recipients should not get. */
@@ -54,6 +58,7 @@ export async function removeLogo(tx: Tx, accountId: string): Promise<boolean> {
   return numDeletedRows === 1n
 }
 
+/** The account's logo; undefined: it has none. */
 export async function logoOf(read: Read, accountId: string): Promise<Logo | undefined> {
   return toLogo(await logos(read).where('account_id', '=', accountId).executeTakeFirst())
 }
@@ -75,11 +80,14 @@ export async function accountFace(read: Read, accountId: string): Promise<Accoun
   return row && { name: row.name, logoId: row.public_id }
 }
 
+/** The picture without what finds it. */
 const logos = (read: Read) => read.selectFrom('account_logos').select(['content_type', 'bytes'])
 
+/** Undefined for no row. */
 const toLogo = (row: { content_type: string; bytes: Buffer } | undefined) =>
   row && { contentType: row.content_type, bytes: row.bytes }
 
+/** By its signature, as neither a name nor a client's word is to be trusted. */
 function pictureType(bytes: Buffer): string | undefined {
   const starts = (hex: string, at = 0) => bytes.toString('hex', at, at + hex.length / 2) === hex
   if (starts('89504e470d0a1a0a')) return 'image/png'

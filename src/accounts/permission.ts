@@ -4,6 +4,7 @@ import type { KeyScope } from './limits.js'
 /** What a route asks of a key. `any`: each key, for what it has a right to. */
 export type Permission = 'any' | 'sending' | 'read' | 'full'
 
+// Which scopes have each permission.
 const allowing: Record<Permission, readonly KeyScope[]> = {
   any: ['full', 'sending', 'read'],
   sending: ['full', 'sending'],
@@ -11,6 +12,7 @@ const allowing: Record<Permission, readonly KeyScope[]> = {
   full: ['full'],
 }
 
+// What a scope lets a key do, for its owner.
 const words: Record<KeyScope, string> = {
   full: 'may do everything',
   sending: 'may only send mail, look at a mail and cancel one',

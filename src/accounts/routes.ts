@@ -16,6 +16,7 @@ import type { Principal } from './authenticate.js'
 import { type ApiKey, createKey, deleteKey, findKey, listKeys, updateKey } from './key.js'
 import { type KeyLimits, keyScopes } from './limits.js'
 
+/** What the routes need. */
 export type KeyRouteDeps = AccountDeps & { plans: Plans }
 
 const KeyParams = {
@@ -86,6 +87,7 @@ export function keyRoutes(api: Api<Principal>, deps: KeyRouteDeps): void {
   })
 }
 
+/** Either body. */
 type Given = (typeof KeyBody)['TYPE'] | (typeof ChangesBody)['TYPE']
 
 /** What a body says about limits, and nothing about what it does not name. */
@@ -100,6 +102,7 @@ function limitsIn({ scope, domains, networks, expiresAt }: Given): Partial<KeyLi
   }
 }
 
+/** A key as the API shows it, without itself. */
 const shown = (key: ApiKey) => ({
   id: key.id,
   name: key.name,

@@ -1,7 +1,9 @@
 import { prepared, type Read, type SubscriptionRow } from '../store/index.js'
 import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
 
+/** How the subscription stands: `past_due` sends on but adds nothing, `expired` only looks. */
 export type BillingState = SubscriptionRow['billing_state']
+/** What account protection has paused for; clients are told it too. */
 export type PauseReason = 'bounce' | 'complaint'
 
 /** All that decides whether an account may send, as it stands now. */
@@ -44,6 +46,7 @@ export async function readBillings(
   return new Map(accountIds.map((id) => [id, billingOf(plans, id, byAccount.get(id))]))
 }
 
+/** An account without a row is as `openSubscription` makes one, but not the first account. */
 function billingOf(
   plans: Plans,
   accountId: string,
@@ -61,15 +64,21 @@ function billingOf(
   }
 }
 
+/** By the primary key; a prepared statement, as every request runs it. */
 const subscriptionOf = prepared<{ accountId: string }, SubscriptionRow>((db, { accountId }) =>
   db.selectFrom('subscriptions').selectAll().where('account_id', '=', accountId),
 )
 
+/**
+ * The plan that was given to the account, or the default: the first account's own, or that of all
+ * others.
+ */
 function planOf(plans: Plans, row: SubscriptionRow | undefined): EmailPlan {
   if (row?.plan_id == null) return row?.first_account ? plans.firstAccount : plans.otherAccounts
   return known(plans.email, row, row.plan_id)
 }
 
+/** Null: no marketing plan was bought, so marketing mail is refused. */
 function marketingPlanOf(plans: Plans, row: SubscriptionRow | undefined): MarketingPlan | null {
   return row?.marketing_plan_id == null ? null : known(plans.marketing, row, row.marketing_plan_id)
 }

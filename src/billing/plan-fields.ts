@@ -43,6 +43,7 @@ export function readFields<P>(
   return made
 }
 
+/** A name in one line, without spaces around it. */
 const text: FieldReader<string> = {
   expected: 'a text of 1 to 100 characters',
   fallback: '',
@@ -52,12 +53,14 @@ const text: FieldReader<string> = {
       : undefined,
 }
 
+/** A text that may be left out. */
 export const optionalName: FieldReader<string | null> = {
   expected: `${text.expected}, or nothing`,
   fallback: null,
   read: (value) => (value === undefined ? null : text.read(value)),
 }
 
+/** A list of texts, which may be empty. */
 export const names: FieldReader<readonly string[]> = {
   expected: `a list of texts, each ${text.expected}`,
   fallback: [],
@@ -67,6 +70,7 @@ export const names: FieldReader<readonly string[]> = {
       : undefined,
 }
 
+/** An id. In lower case only, as rows are compared by it. */
 export const uuid: FieldReader<string> = {
   expected: 'a UUID in lower case',
   fallback: '',
@@ -77,12 +81,14 @@ export const uuid: FieldReader<string> = {
       : undefined,
 }
 
+/** True or false, said in so many words: there is no default in a plan. */
 export const flag: FieldReader<boolean> = {
   expected: 'true or false',
   fallback: false,
   read: (value) => (typeof value === 'boolean' ? value : undefined),
 }
 
+/** A number within bounds. The fallback only stands in until the problems are thrown. */
 export const wholeNumber = (min: number, max: number): FieldReader<number> => ({
   expected: `a whole number from ${min} to ${max}`,
   fallback: max,

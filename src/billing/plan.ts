@@ -1,5 +1,6 @@
 import { OperatorError } from '../errors/index.js'
 
+/** What both kinds of plans have. `priceNaira` is a month's price, shown and not charged here. */
 interface AnyPlan {
   /** UUID, lower case: by it an account keeps its plan when names and limits change. */
   id: string

@@ -31,6 +31,10 @@ export function loadPlans(file: string): Plans {
   return { email, marketing, ...byDefault }
 }
 
+/**
+ * One `[[email]]`. The daily cap is a thirtieth of the month, so it needs at least 30 mails and a
+ * limit.
+ */
 function emailPlan(fields: PlanFields): EmailPlan {
   const monthlyLimit = fields.take('monthly_mails', limit(1))
   const dailyCap = fields.take('daily_cap', flag)
@@ -51,6 +55,7 @@ function emailPlan(fields: PlanFields): EmailPlan {
   }
 }
 
+/** One `[[marketing]]`. */
 function marketingPlan(fields: PlanFields): MarketingPlan {
   return {
     ...anyPlan(fields),
@@ -59,6 +64,7 @@ function marketingPlan(fields: PlanFields): MarketingPlan {
   }
 }
 
+/** The fields that both kinds have. */
 function anyPlan(fields: PlanFields) {
   return {
     id: fields.take('id', uuid),
@@ -68,6 +74,7 @@ function anyPlan(fields: PlanFields) {
   }
 }
 
+/** All plans of a kind; at least one, as every account needs one. */
 function readPlans<P>(
   given: unknown,
   kind: 'email' | 'marketing',
@@ -81,6 +88,7 @@ function readPlans<P>(
   return given.map((table, index) => readFields(table, `${kind} plan ${index + 1}`, problems, plan))
 }
 
+/** Ids and names are unique over both kinds: commands find a plan by either, in any case. */
 function refuseTwins(plans: readonly { id: string; name: string }[], problems: string[]): void {
   for (const field of ['id', 'name'] as const) {
     const seen = new Set<string>()
@@ -96,6 +104,7 @@ function refuseTwins(plans: readonly { id: string; name: string }[], problems: s
   }
 }
 
+/** The plans that new accounts get, by name. */
 function readDefaults(given: unknown, email: readonly EmailPlan[], problems: string[]) {
   const before = problems.length
   const table = typeof given === 'object' && given !== null ? { ...given } : {}

@@ -32,6 +32,7 @@ export async function countTogether<One extends Count>(
   for (const count of counts) {
     if (count.mails === 0) continue
     const name = `${dayEndsAt(count.now)} ${count.billing.accountId}`
+    // Requests share a group commit, so that many of one account may come together.
     const alike = groups.get(name)
     if (alike === undefined) groups.set(name, [count])
     else alike.push(count)
@@ -87,6 +88,7 @@ export async function countMails(
   for (const refusal of refusals.values()) throw refusal
 }
 
+/** The error that the contract has for this cap, for a single send and for a batch. */
 function refusalOf({ billing, mails, now, isBatch }: Count, passed: Cap, canSend: number) {
   const { cap, used, limit } = passed
   const plan = billing.plan.name
@@ -126,11 +128,13 @@ export async function countCampaignMails(
   if (mails === 0) return
   const after = await addUsage(tx, accountId, now, { mails: 0, campaignMails: mails })
   const limit = marketingPlan === null ? 0 : marketingPlan.monthlySendLimit
+  // Counted first and then looked at; the throw takes the count back with the transaction.
   if (limit === null || after.monthCampaignMails <= limit) return
   const used = after.monthCampaignMails - mails
   throw campaignCap(used, limit, marketingPlan?.name ?? null)
 }
 
+/** The 402 of the campaigns' own cap. */
 const campaignCap = (used: number, limit: number, plan: string | null) =>
   new ApiError('plan_limit_exceeded', `${used} of ${limit} campaign mails of this month are used`, {
     status: 402,
@@ -160,6 +164,7 @@ export async function giveBackCampaignMails(
   if (mails > 0) await subtractUsage(tx, accountId, countedAt, mails, 'campaign_mails')
 }
 
+/** A cap and how far it is used. */
 interface Cap {
   cap: 'monthly' | 'daily'
   limit: number
@@ -167,9 +172,11 @@ interface Cap {
   used: number
 }
 
+/** When it ends is said, so that a client knows whether waiting helps. */
 const monthlyMessage = ({ used, limit }: Cap) =>
   `${used} of the ${limit} mails of this month are used; the count starts again on the 1st of the month, UTC`
 
+/** The same of the day. */
 const dailyMessage = ({ used, limit }: Cap) =>
   `${used} of the ${limit} mails of today are used; the count starts again at midnight UTC`
 

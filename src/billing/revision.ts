@@ -28,6 +28,7 @@ export async function revisionOf(tx: Tx, accountId: string): Promise<number> {
   return row?.revision ?? 0
 }
 
+/** By the primary key. */
 const revisions = prepared<{ accountId: string }, { revision: number }>((db, { accountId }) =>
   db.selectFrom('subscriptions').select('revision').where('account_id', '=', accountId),
 )

@@ -27,6 +27,7 @@ export async function stoppedForClient(
   return pausedMessage(stop.kind === 'paused' ? 'All sending is' : 'Marketing is', stop.reason)
 }
 
+/** What stops an account's mail, with what is known of why. */
 type Stop =
   | { kind: 'suspended'; note: string }
   | { kind: 'paused' | 'marketing paused'; reason: PauseReason }
@@ -73,6 +74,7 @@ export async function pausesOf(
 
 type Stops = Pick<SubscriptionRow, 'suspended_reason' | 'paused' | 'marketing_paused'>
 
+/** By the primary key: it is asked before mail leaves. */
 const stopsOf = prepared<{ accountId: string }, Stops>((db, { accountId }) =>
   db
     .selectFrom('subscriptions')
@@ -80,6 +82,7 @@ const stopsOf = prepared<{ accountId: string }, Stops>((db, { accountId }) =>
     .where('account_id', '=', accountId),
 )
 
+/** Transactional mail goes on when only marketing is stopped. */
 export type MailType = 'transactional' | 'marketing'
 
 /** Throws when an account in this state may not send mail of this type at all. */
@@ -134,5 +137,6 @@ export function marketingStop({
 // The reason is the operator's note, not the client's business.
 export const suspendedMessage = 'The account is suspended; contact the operator'
 
+/** Why mail is refused, in the words of the contract; only the operator can clear a pause. */
 export const pausedMessage = (what: string, reason: 'bounce' | 'complaint') =>
   `${what} paused because of ${reason}s. The operator has to clear it`

@@ -17,6 +17,7 @@ export async function openSubscription(tx: Tx, accountId: string): Promise<void>
     .execute()
 }
 
+/** Takes effect on the next request. What is used already stays used. */
 export const setPlan = (tx: Tx, accountId: string, plan: EmailPlan) =>
   change(tx, accountId, { plan_id: plan.id })
 
@@ -24,6 +25,7 @@ export const setPlan = (tx: Tx, accountId: string, plan: EmailPlan) =>
 export const setMarketingPlan = (tx: Tx, accountId: string, plan: MarketingPlan | null) =>
   change(tx, accountId, { marketing_plan_id: plan?.id ?? null })
 
+/** `past_due` forbids adding, `expired` also sending. */
 export const setBillingState = (tx: Tx, accountId: string, state: BillingState) =>
   change(tx, accountId, { billing_state: state })
 
@@ -36,6 +38,7 @@ export async function suspend(tx: Tx, accountId: string, reason: string): Promis
   await change(tx, accountId, { suspended_reason: trimmed })
 }
 
+/** Lets the account send and add again. */
 export const unsuspend = (tx: Tx, accountId: string) =>
   change(tx, accountId, { suspended_reason: null })
 
@@ -47,6 +50,7 @@ export const pauseSending = (tx: Tx, accountId: string, reason: PauseReason) =>
 export const pauseMarketing = (tx: Tx, accountId: string, reason: PauseReason) =>
   change(tx, accountId, { marketing_paused: reason })
 
+/** Ends both pauses, whoever made them. */
 export const clearPauses = (tx: Tx, accountId: string) =>
   change(tx, accountId, { paused: null, marketing_paused: null })
 
@@ -72,6 +76,10 @@ export async function refuseUnknownPlans(read: Read, plans: Plans): Promise<void
   )
 }
 
+/**
+ * Changes the row, or makes it where there is none. The revision rises with each change: by it the
+ * waiting runs of automations are found.
+ */
 async function change(
   tx: Tx,
   accountId: string,
@@ -89,6 +97,7 @@ async function change(
     .execute()
 }
 
+/** The row of an account to which nothing has happened. */
 const unchanged = (accountId: string): SubscriptionRow => ({
   account_id: accountId,
   first_account: 0,

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { dayMs, isoDay } from '../clock/index.js'
 import { prepared, type Read, type Tx } from '../store/index.js'
 
+/** Mails, one a recipient, in the present UTC month and day. */
 export interface Usage {
   monthMails: number
   dayMails: number
@@ -50,6 +51,7 @@ export async function addUsage(
   return usageOf(rows, month, day)
 }
 
+/** Month and day in one statement, which answers with the new sums: no second look is needed. */
 const addToPeriods = prepared<
   { accountId: string; month: string; day: string; mails: number; campaignMails: number },
   PeriodRow
@@ -109,12 +111,14 @@ export function monthEndsAt(ms: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1)
 }
 
+/** A counter of one account and period. */
 interface PeriodRow {
   period: string
   mails: number
   campaign_mails: number
 }
 
+/** A period without a row has counted nothing yet. */
 function usageOf(rows: readonly PeriodRow[], month: string, day: string): Usage {
   const inMonth = rows.find(({ period }) => period === month)
   const inDay = rows.find(({ period }) => period === day)

@@ -15,6 +15,7 @@ export interface ApplianceKey {
   derive(purpose: string): Buffer
 }
 
+// NIST SP 800-38D §8.2: 96 bits for GCM, here drawn at random.
 const nonceBytes = 12
 const tagBytes = 16
 
@@ -26,6 +27,7 @@ export function createApplianceKeyFile(file: string): void {
     // The database that is made next is synced too, and is nothing without it.
     const options = { flag: 'wx', mode: 0o600, flush: true }
     writeFileSync(written, `${randomBytes(32).toString('base64')}\n`, options)
+    // A link and no rename: it fails where a file is there already, and never overwrites a key.
     linkSync(written, file)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return
@@ -59,6 +61,10 @@ export function openApplianceKey(file: string, named = file): ApplianceKey {
 export const keyCheckOf = (key: ApplianceKey): string =>
   key.derive('key check').toString('base64url')
 
+/**
+ * The key out of its 32 secret bytes. Every use has a key of its own, derived by HKDF (RFC 5869):
+ * who learns one learns no other.
+ */
 export function makeApplianceKey(master: Buffer): ApplianceKey {
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', master, 'posthorn', purpose, 32))

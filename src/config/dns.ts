@@ -33,6 +33,7 @@ function isRecordTable(value: unknown): value is Record<string, Record<string, u
   return isTable(value) && Object.values(value).every((entry) => isTable(entry) && isHost(entry))
 }
 
+/** One name's records, each of the right kind. */
 const isHost = (entry: Record<string, unknown>): boolean =>
   Object.entries(entry).every(([type, value]) => {
     if (type === 'cname' || type === 'fail') return typeof value === 'string'
@@ -44,5 +45,6 @@ const isHost = (entry: Record<string, unknown>): boolean =>
     return ['txt', 'ptr'].includes(type) && value.every((item) => typeof item === 'string')
   })
 
+/** RFC 1035 §3.3.9: a preference and a host. */
 const isMx = (item: unknown): boolean =>
   isTable(item) && typeof item.exchange === 'string' && Number.isInteger(item.preference)

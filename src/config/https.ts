@@ -1,11 +1,13 @@
 import { OperatorError } from '../errors/index.js'
 
+/** The TLS of a listener, by files or by ACME. */
 interface TlsListener {
   enabled: boolean
   certificate: string
   key: string
 }
 
+/** What is checked here of `[http]`. */
 interface HttpSettings {
   private: { host: string; port: number; tls: TlsListener }
   public: { host: string; port: number; url: string; tls: TlsListener & { port: number } }
@@ -17,6 +19,7 @@ export function checkHttp({ private: own, public: others }: HttpSettings, acme: 
     { name: 'http.private', ...own, isOn: true },
     { name: 'http.public', ...others, isOn: true },
     { name: 'http.public.tls', host: others.host, port: others.tls.port, isOn: others.tls.enabled },
+    // Port 0 is a free one and never clashes.
   ].filter(({ isOn, port }) => isOn && port !== 0)
   for (const [index, one] of listeners.entries()) {
     const other = listeners
@@ -36,6 +39,7 @@ export function checkHttp({ private: own, public: others }: HttpSettings, acme: 
   }
 }
 
+/** A certificate without its key is of no use, and the other way round. */
 function checkPair(name: string, { enabled, certificate, key }: TlsListener, acme: boolean): void {
   if ((certificate === '') !== (key === '')) {
     throw new OperatorError(`${name} needs both files, certificate and key`)

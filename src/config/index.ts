@@ -61,12 +61,14 @@ export function loadConfig(source: ConfigSource): Config {
   }
   for (const name of ['bounces', 'complaints'] as const) {
     const { warn, pause } = config.protection[name]
+    // The warning would never come.
     if (warn > pause) throw new OperatorError(`protection.${name}.warn is above its pause`)
   }
   const [program] = config.operator.command
   if (program !== undefined && !program.startsWith('/')) {
     throw new OperatorError(`operator.command: ${program} is not the absolute path of a program`)
   }
+  // Checked at the start, and not when the first mail server asks for TLS.
   const { certificate, key } = config.inbound.tls
   if ((certificate === '') !== (key === '')) {
     throw new OperatorError('inbound.tls needs both files, certificate and key')

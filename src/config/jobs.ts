@@ -16,7 +16,9 @@ export interface JobDefinition {
   what: string
 }
 
+/** Short jobs and long ones, so that a backup of hours holds up no report. */
 export type JobLane = 'short' | 'long'
+/** All lanes. */
 export const lanes: readonly JobLane[] = ['short', 'long']
 
 const minuteMs = 60_000
@@ -106,7 +108,9 @@ export const jobCatalogue = {
   },
 } as const satisfies Record<string, JobDefinition>
 
+/** The jobs' names, as the operator writes them. */
 export type JobName = keyof typeof jobCatalogue
+/** In the order in which they are listed. */
 export const jobNames = Object.keys(jobCatalogue) as JobName[]
 
 /** The cron expression of each job, or "off". */
@@ -114,6 +118,7 @@ export const schedules = Object.fromEntries(
   jobNames.map((name) => [name, cronOrOff(jobCatalogue[name].cron)]),
 ) as Readonly<Record<JobName, Setting<string>>>
 
+/** A setting of `[jobs]`. */
 function cronOrOff(fallback: string) {
   const expected = `a cron expression of five fields such as "${fallback}", never twice within 10 minutes, or "off"`
   const setting: Setting<string> = {
@@ -138,6 +143,7 @@ export const timeZone = (fallback: string) =>
     'a time zone such as "UTC" or "Africa/Lagos"',
   )
 
+/** Whether Node's time zone data has it. */
 function isZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined

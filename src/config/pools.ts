@@ -14,10 +14,12 @@ export interface PoolSettings {
   readonly accounts: readonly string[]
 }
 
+/** By the pool's name. */
 export type PoolsSettings = Readonly<Record<string, PoolSettings>>
 
 const classes = ['transactional', 'automation', 'campaign']
 const uuid = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
+// A source of weight 10 has ten times the mail of one of weight 1.
 const maxWeight = 10
 
 /** `[outbound.pools.NAME]`; every account and class in one pool at most, every address too. */
@@ -47,12 +49,15 @@ export function allSourceAddresses(outbound: {
   return [...new Set([...outbound.sourceAddresses, ...pooled])]
 }
 
+/** What was expected where something else was given; it does not leave this file. */
 class Expected extends Error {}
 
+/** Goes on only if it is so. */
 function expect(isSo: boolean, where: string, expected: string): asserts isSo {
   if (!isSo) throw new Expected(`${where} to be ${expected}`)
 }
 
+/** The pools, or an `Expected` at the first thing that is wrong. */
 function readPools(given: unknown, hostName: RegExp): PoolsSettings {
   const taken = new Map<string, string>()
   const once = (kind: string, item: string, pool: string) => {
@@ -89,6 +94,7 @@ function readPools(given: unknown, hostName: RegExp): PoolsSettings {
 
 const poolName = '1 to 32 of a-z, 0-9, _ and -'
 
+/** One source: an address of each family at most, as mail leaves by IPv4 or by IPv6. */
 function readSource(given: unknown, where: string, hostName: RegExp) {
   const source = tableOf(given, where, ['addresses', 'helo_name', 'weight'])
   const { helo_name: heloName, weight = 1 } = source
@@ -114,6 +120,7 @@ function readSource(given: unknown, where: string, hostName: RegExp) {
   return { addresses, weight, ...(heloName === undefined ? {} : { heloName }) }
 }
 
+/** A table with no other fields than `known`; an empty list allows all. */
 function tableOf(given: unknown, where: string, known: readonly string[]) {
   const isTable = typeof given === 'object' && given !== null && !Array.isArray(given)
   expect(isTable, where, 'a table')
@@ -122,11 +129,13 @@ function tableOf(given: unknown, where: string, known: readonly string[]) {
   return given as Record<string, unknown>
 }
 
+/** A list; none where it is left out. */
 function listOf(given: unknown, where: string): readonly unknown[] {
   expect(given === undefined || Array.isArray(given), where, 'a list')
   return given ?? []
 }
 
+/** A list of texts that all fit. */
 function textsOf(
   given: unknown,
   where: string,

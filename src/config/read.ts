@@ -2,6 +2,10 @@ import { OperatorError } from '../errors/index.js'
 import { isTable, readToml } from '../toml/index.js'
 import type { Section, Setting, Values } from './settings.js'
 
+/**
+ * Where settings are read from. The environment is given, and not taken from the process, for
+ * tests.
+ */
 export interface ConfigSource {
   /** Path of the TOML file; without one the defaults and the environment alone. */
   file?: string
@@ -33,9 +37,14 @@ export function readConfig<S extends Section>(section: S, source: ConfigSource):
 export const settingName = (path: readonly string[]) =>
   path.map((part) => part.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)).join('.')
 
+/** `POSTHORN_HTTP_PRIVATE_PORT` for `http.private.port`. */
 export const environmentName = (path: readonly string[]) =>
   `POSTHORN_${settingName(path).replaceAll(/[.-]/g, '_').toUpperCase()}`
 
+/**
+ * Reads all settings below `path`; whatever else stands there is a problem, as a misspelt name
+ * would have no effect.
+ */
 function readSection(
   section: Section,
   given: Record<string, unknown>,
@@ -68,6 +77,10 @@ function readSection(
   return values
 }
 
+/**
+ * One setting: the environment, else the file, else the default. What is wrong joins `problems`, so
+ * that all are told at once.
+ */
 function readSetting(
   setting: Setting<unknown>,
   fromFile: unknown,
@@ -81,6 +94,7 @@ function readSetting(
   if (given === undefined) return setting.fallback
   const result = setting.read(given)
   if ('value' in result) return result.value
+  // Some values must not be shown, as they may have a password in them.
   const shown = result.given ?? JSON.stringify(given)?.slice(0, 80)
   const name = fromEnv === undefined ? settingName(path) : `${variable} (${settingName(path)})`
   problems.push(`${name}: ${shown} given, expected ${result.expected}`)

@@ -13,6 +13,7 @@ export interface Runtime {
   newest: { name: string; glibc: string; systems: string }
 }
 
+/** An entry of `.runtimes/runtimes.json`. */
 interface Pair {
   node: { version: string; supportEnds: string }
   glibc: string
@@ -29,10 +30,12 @@ export function runtimeInUse(): Runtime {
   return { name, supportEnds: node.supportEnds, newest: { name: newest[0], glibc, systems } }
 }
 
+/** The pairs, the newest first. */
 function readPairs(): [name: string, Pair][] {
   return Object.entries(JSON.parse(readFileSync(packageFile('.runtimes/runtimes.json'), 'utf8')))
 }
 
+/** The pair of this process's Node. */
 function pairInUse(pairs: [name: string, Pair][]): [name: string, Pair] {
   const here = majorOf(process.versions.node)
   const found = pairs.find(([, { node }]) => majorOf(node.version) === here)
@@ -40,6 +43,7 @@ function pairInUse(pairs: [name: string, Pair][]): [name: string, Pair] {
   return found
 }
 
+/** `24` of `24.11.0`. */
 const majorOf = (version: string) => version.split('.')[0]
 
 /**
@@ -73,6 +77,7 @@ export function glibcHere(): string | undefined {
   return header?.glibcVersionRuntime
 }
 
+/** By numbers: 2.9 is below 2.31. */
 const isBelow = (version: string, least: string) =>
   version.localeCompare(least, 'en', { numeric: true }) < 0
 
@@ -97,6 +102,7 @@ export function packageFile(name: string): string {
   return join(folder, name)
 }
 
+/** The version in `package.json`, which a release is named by. */
 export function packageVersion(): string {
   const { version }: { version: string } = JSON.parse(
     readFileSync(packageFile('package.json'), 'utf8'),

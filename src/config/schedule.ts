@@ -25,6 +25,7 @@ export function readSchedule(expression: string, zone: string): Schedule {
     if (found.length === 0) throw new Error(`${expression} is never due`)
     return Math.min(...found)
   }
+  // Throws for a date that never comes, such as 30 February.
   next(Date.UTC(2026, 0, 1))
   return {
     text: `${expression} ${zone}`,
@@ -36,6 +37,7 @@ export function readSchedule(expression: string, zone: string): Schedule {
   }
 }
 
+/** `paused`: croner only reckons here, and starts nothing. */
 const cronOf = (expression: string, zone: string) =>
   new Cron(expression, { timezone: zone, mode: '5-part', paused: true })
 
@@ -43,6 +45,7 @@ const cronOf = (expression: string, zone: string) =>
 function cronsOf(expression: string, zone: string): Cron[] {
   const whole = cronOf(expression, zone)
   const [minute, hour, ...days] = expression.trim().split(/\s+/)
+  // Where no clock changes, or a job of every hour: croner is right by itself.
   if (zone === 'UTC' || hour === '*') return [whole]
   const midnight = Date.UTC(2026, 0, 1)
   const daily = cronOf(`${minute} ${hour} * * *`, 'UTC')
@@ -58,6 +61,7 @@ function cronsOf(expression: string, zone: string): Cron[] {
 
 // A job's thread takes 0.2 s of a processor and 24 MB to start.
 const leastApartMs = 600_000
+// So many due times are compared: two days of the densest schedule that is allowed (144 a day).
 const compared = 300
 // 29 February comes after 8 years at the latest; croner looks no further than the year 3000.
 const lookAheadMs = 8 * 366 * dayMs

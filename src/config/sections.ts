@@ -21,6 +21,8 @@ import { relays, smartHosts } from './smart-hosts.js'
 import { listenAt, networks, trustedNetworks } from './submission.js'
 import { tlsOfDomains } from './tls-domains.js'
 
+// RFC 1123 §2.1: letters, digits and hyphens, labels of at most 63 and names of at most 253
+// characters.
 const hostName =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
 const httpUrl = /^$|^https?:\/\/[^\s/?#]+$/
@@ -33,11 +35,15 @@ const listenAddress = (fallback: string) =>
     'an IP address',
   )
 
+// RFC 5321 §4.5.4.1: at least half an hour between attempts in general, but sooner for the first
+// ones, which greylisting needs; given up after four or five days. Mail of campaigns is old news
+// sooner.
 const retry = (maxAge: string) => ({
   schedule: durations(['5m', '10m', '20m', '45m', '90m', '3h', '4h'], '1s'),
   maxAge: duration(maxAge, '1m', '30d'),
 })
 
+// A rough look: the address itself is judged where it is used.
 const mailAddress = (fallback: string) =>
   text(fallback, {
     pattern: /^$|^[^\s@<>,]{1,64}@[^\s@<>,]{1,253}$/,
@@ -76,9 +82,12 @@ export const settings = {
         port: port(443),
         certificate: text(''),
         key: text(''),
+        // RFC 6797: until it is over, browsers refuse the host without TLS. A week is long enough
+        // to be of use, and short enough to come back from.
         hsts: duration('7d', '0s', '400d'),
       },
     },
+    // Of each API key.
     rateLimit: {
       requests: integer(100, 0, 1_000_000_000),
       window: duration('60s', '1s', '1h'),
@@ -96,6 +105,7 @@ export const settings = {
   dns: dnsSettings,
   outbound: {
     route: oneOf('direct', ['direct', 'sandbox']),
+    // One processor is left to the main thread, which clients wait for.
     threads: integer(Math.min(8, Math.max(1, availableParallelism() - 1)), 1, 8),
     heloName: text('localhost', { pattern: hostName, expected: 'a host name' }),
     returnPathHost: text('', {
@@ -130,6 +140,7 @@ export const settings = {
       window: duration('10m', '1m', '1d'),
     },
   },
+  // Gmail and Yahoo! want complaints below 0.1 % of the mail, and 0.3 % is too many for them.
   protection: {
     window: duration('7d', '1d', '30d'),
     minRecipients: integer(200, 1, 1_000_000),
@@ -187,6 +198,7 @@ export const settings = {
     maxConnections: integer(500, 1, 20_000),
     connectionsPerAddress: integer(20, 1, 20_000),
     connectionsPerNetwork: integer(50, 1, 20_000),
+    // RFC 5321 §4.5.3.2.7: a server waits at least five minutes for the next command.
     idleTimeout: duration('5m', '1s', '1h'),
     sessionTimeout: duration('30m', '1s', '24h'),
     tls: {
@@ -196,6 +208,7 @@ export const settings = {
   },
   submission: {
     enabled: flag(false),
+    // RFC 6409 §3.1: 587 with STARTTLS; RFC 8314 §3.3: 465 with TLS from the first byte on.
     starttls: listenAt('0.0.0.0:587'),
     tls: listenAt('0.0.0.0:465'),
     certificate: text(''),
@@ -248,6 +261,7 @@ export const settings = {
   tracking: {
     opens: flag(true),
     clicks: flag(true),
+    // Filters look into a mail while it is delivered; no person is so quick.
     machineWithin: duration('3s', '0s', '10m'),
   },
   webhooks: {

@@ -13,6 +13,7 @@ export interface Setting<T> {
   write?(value: T): unknown
 }
 
+/** Settings by name; a section within it is a table of the file. */
 export interface Section {
   readonly [name: string]: Setting<unknown> | Section
 }
@@ -22,6 +23,7 @@ export type Values<S> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : Values<S[K]>
 }
 
+/** A text that fits `pattern`; `expected` says in a message what that is. */
 export function text(
   fallback: string,
   options: { pattern?: RegExp; expected?: string } = {},
@@ -32,6 +34,7 @@ export function text(
   )
 }
 
+/** A whole number from `min` to `max`; in an environment variable its digits. */
 export function integer(fallback: number, min: number, max: number): Setting<number> {
   return setting<number>(fallback, (value) => {
     const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
@@ -55,14 +58,17 @@ export function percentage(fallback: string): Setting<number> {
   )
 }
 
+/** `0.5%` is 5,000; undefined for what is no percentage, and for 0. */
 function millionths(value: string): number | undefined {
   const match = /^(\d{1,3})(?:\.(\d{1,4}))?%$/.exec(value)
   const share = Number(match?.[1]) * 10_000 + Number((match?.[2] ?? '').padEnd(4, '0'))
   return share > 0 && share <= 1_000_000 ? share : undefined
 }
 
+/** 0 lets the system choose a free one. */
 export const port = (fallback: number) => integer(fallback, 0, 65_535)
 
+/** True or false; `yes` and `1` are refused rather than guessed. */
 export function flag(fallback: boolean): Setting<boolean> {
   return setting<boolean>(fallback, (value) => {
     if (value === true || value === 'true') return { value: true }
@@ -71,6 +77,7 @@ export function flag(fallback: boolean): Setting<boolean> {
   })
 }
 
+/** One of some words. */
 export function oneOf<const T extends string>(
   fallback: NoInfer<T>,
   choices: readonly T[],
@@ -164,6 +171,7 @@ export function isNetwork(item: string): boolean {
 
 const unitMs: Record<string, number> = { ms: 1, s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }
 
+/** `5m` is 300,000; undefined for what is no duration. */
 function milliseconds(value: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(value)
   const unit = unitMs[match?.[2] ?? '']
@@ -179,12 +187,14 @@ function writtenDuration(ms: number): string {
   return `${ms / each}${unit}`
 }
 
+/** A list as an environment variable has it. */
 const splitList = (value: string) =>
   value
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
 
+/** A setting that reads by `read`. */
 function setting<T>(
   fallback: T,
   read: Setting<T>['read'],

@@ -25,7 +25,9 @@ export interface SmartHost {
   readonly messagesPerMinute: number
 }
 
+// RFC 6409 and RFC 8314 for submission; 25 where no TLS is spoken.
 const usualPorts = { starttls: 587, implicit: 465, off: 25 }
+// As in `sections.ts`: RFC 1123 §2.1.
 const name =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
 
@@ -81,6 +83,7 @@ function listOf(
   }
 }
 
+/** One table of the list; each problem says which one it is of. */
 function readOne(
   item: Record<string, unknown>,
   { place, without }: { place: string; without: readonly string[] },
@@ -100,6 +103,7 @@ function readOne(
   }
   for (const key of Object.keys(item)) {
     if (known.has(key)) continue
+    // Somebody who writes the password itself into the settings is told where it belongs.
     const hint =
       key === 'password' ? 'password_file or password_env, never password itself' : `no ${key}`
     problems.push(`${hint} in ${place} (known: ${[...known].join(', ')})`)
@@ -110,6 +114,7 @@ function readOne(
   return { ...found, port: found.port || usualPorts[found.tls] }
 }
 
+/** What no setting alone can see. */
 function refuseUnfit(
   { tls, user, passwordFile, passwordEnv, sourceAddresses }: SmartHost,
   item: Record<string, unknown>,
@@ -168,6 +173,7 @@ export function authoritiesOf({ caFile, host }: SmartHost): string | undefined {
   throw new OperatorError(`${caFile} has no certificate in PEM for ${host}`)
 }
 
+/** The text of a file; OperatorError that says what was to be read. */
 function contentOf(file: string, what: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -38,11 +38,13 @@ export function settingsInForce(
   })
 }
 
+/** Every setting by the names that lead to it. */
 const pathsOf = (section: Section, path: readonly string[] = []): (readonly string[])[] =>
   Object.entries(section).flatMap(([name, entry]) =>
     entry.kind === 'setting' ? [[...path, name]] : pathsOf(entry as Section, [...path, name]),
   )
 
+/** The value in the words of the file: milliseconds as `5m`, millionths as `5%`. */
 function writtenAs(section: Section, path: readonly string[], value: unknown): unknown {
   const found = path.reduce<Section[string]>((at, key) => (at as Section)[key] ?? at, section)
   return (found as Setting<unknown>).write?.(value) ?? value
@@ -69,6 +71,7 @@ function linesOf(lines: readonly string[], names: readonly string[]): Map<string
   return found
 }
 
+/** Undefined for what is no whole TOML yet. */
 function parsed(text: string): unknown {
   try {
     return parse(text)
@@ -78,6 +81,7 @@ function parsed(text: string): unknown {
   }
 }
 
+/** The value that the names lead to; undefined where there is none. */
 const valueAt = (table: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), table)
 

@@ -14,6 +14,7 @@ export interface TrustedNetwork {
   perHour: number
 }
 
+/** What is checked here of `[submission]`. */
 export interface SubmissionSettings {
   enabled: boolean
   starttls: string
@@ -42,9 +43,11 @@ export function listenOf(text: string): { host: string; port: number } | undefin
   return isIP(host) !== 0 && port < 65_536 ? { host, port } : undefined
 }
 
+/** Networks in CIDR notation. */
 export const networks = () =>
   list([], { each: isNetwork, expected: 'a list of networks, such as "10.0.0.0/24"' })
 
+/** The setting `submission.trusted`. */
 export const trustedNetworks = table<readonly TrustedNetwork[]>(
   [],
   (value) => {
@@ -55,11 +58,13 @@ export const trustedNetworks = table<readonly TrustedNetwork[]>(
   'a list of tables, each { network = "10.0.0.9", account = "Main", from = "Scanner <scanner@example.com>", per_hour = 60 }',
 )
 
+/** One of them; undefined if anything about it is wrong. */
 function trustedNetwork(value: unknown): TrustedNetwork | undefined {
   if (!isTable(value)) return undefined
   const { network, account, from, per_hour: perHour = 60, ...others } = value
   if (typeof network !== 'string' || !isNetwork(network)) return undefined
   if (typeof account !== 'string' || account === '') return undefined
+  // No line break: the text becomes a header.
   if (typeof from !== 'string' || !/^[^\r\n]*[^\s@<>]@[^\s@<>]+>?$/.test(from)) return undefined
   if (!Number.isInteger(perHour) || Number(perHour) < 1) return undefined
   if (Object.keys(others).length > 0) return undefined
@@ -95,6 +100,7 @@ export function checkSubmission(
   }
 }
 
+/** A certificate and its key, in PEM. */
 interface Files {
   certificate: string
   key: string

@@ -7,9 +7,14 @@ export const tlsOfDomains = table<Readonly<Record<string, TlsChoice>>>(
   'a table of domains, each "off", "opportunistic", "require" or "verify"',
 )
 
+/**
+ * `opportunistic` wins over what the domain publishes, and `off` is for servers whose TLS is
+ * broken.
+ */
 type TlsChoice = (typeof tlsChoices)[number]
 const tlsChoices = ['off', 'opportunistic', 'require', 'verify'] as const
 
+/** Domains, or `*.` and a domain for all below it, or `*` for all. */
 function isTlsTable(value: unknown): value is Readonly<Record<string, TlsChoice>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return Object.entries(value).every(

@@ -7,15 +7,17 @@ import { addSources } from './rows.js'
 /** What came of each report of a mail. */
 export type FiledAggregate = 'counted' | 'seen before' | 'of no domain here' | 'implausible'
 
+/** A mail that has reports in it. */
 type Read = Exclude<Aggregate, { kind: 'unreadable' }>
 
-// Days that a receiver may take, and a clock that is wrong.
+// Reports of a day come within days, and some receivers' clocks are wrong: what lies outside these
+// bounds is not counted.
 const oldestMs = 30 * dayMs
 const longestMs = 8 * dayMs
 const aheadMs = 2 * dayMs
-// What nobody has signed is not worth more.
+// Reports without a signature have less time: anybody can write one about any day.
 const oldestUnprovenMs = 7 * dayMs
-// Of a domain and a day on which they come.
+// So many reports a domain and day of arrival, whatever strangers send.
 const maxReports = { proven: 1_000, unproven: 100 }
 
 /** Counts the reports of a mail for the domains that are verified here; the same one again counts not. */
@@ -35,17 +37,21 @@ export async function fileAggregate(
   return filed
 }
 
+/** Who signed (empty: nobody), and when it came. */
 interface At {
   proof: string
   now: number
 }
 
+/** Counts one DMARC report (RFC 9990) for each domain of ours that its records are about. */
 async function fileDmarc(tx: Tx, report: DmarcReport, { proof, now }: At): Promise<FiledAggregate> {
   const of = reportOf(report, proof, {
     begins: report.beginsAt * 1_000,
     ends: report.endsAt * 1_000,
   })
   if (!isPlausible(of, now)) return 'implausible'
+  // A report is about one policy, but its records may be of names below that domain, which are
+  // domains of their own here.
   const byName = new Map<string, DmarcRecord[]>()
   for (const record of report.records) {
     const name = record.headerFrom || report.domain
@@ -77,6 +83,7 @@ async function fileDmarc(tx: Tx, report: DmarcReport, { proof, now }: At): Promi
   return outcome
 }
 
+/** Counts one TLS report (RFC 8460) for each domain of ours that it has a policy of. */
 async function fileTls(tx: Tx, report: TlsReport, { proof, now }: At): Promise<FiledAggregate> {
   const { beginsAt: begins, endsAt: ends } = report
   const of = reportOf(report, proof, { begins, ends })
@@ -106,7 +113,7 @@ async function fileTls(tx: Tx, report: TlsReport, { proof, now }: At): Promise<F
 
 type Types = Record<string, number>
 
-// Those below one domain of ours. Nobody sends by more.
+// Names below one domain of ours; nobody sends by more.
 const maxNames = 100
 
 /** What the row of a report says of it, whatever it is about. */
@@ -132,8 +139,10 @@ function reporterOf(organization: string, proof: string): string {
   return first.length > 2 && proof.split('.').includes(first) ? name : proof
 }
 
+/** Control characters out: the text is shown in terminals and on pages. */
 const printable = (text: string) => text.replace(/[^\P{C}]/gu, '').trim()
 
+/** What tells whether a report can be true. */
 interface Period {
   proof: string
   report_id: string
@@ -141,6 +150,7 @@ interface Period {
   ends_at: number
 }
 
+/** Whether its times can be right, and whether it has an id by which a repeat is known. */
 function isPlausible({ begins_at, ends_at, report_id, proof }: Period, now: number): boolean {
   const oldest = proof === '' ? oldestUnprovenMs : oldestMs
   return (

@@ -6,7 +6,9 @@ import type { NameSources } from './sources.js'
 
 // A name of last month is good enough to know a host by.
 const keptDays = 30
+// A page shows so many sources; the others get their names when it is looked at again.
 const lookUpsAtOnce = 50
+// Somebody waits for the page.
 const patienceMs = 2_000
 
 /**
@@ -34,6 +36,7 @@ export function makeNameSources(deps: {
     const late = new AbortController()
     const asked = missing.map(async (address) => {
       const answer = await resolver.ptr(address)
+      // A failure is not kept, or the address would be without a name for a month.
       if (answer.kind === 'failed' || late.signal.aborted) return
       const [name = ''] = answer.kind === 'records' ? answer.records : []
       names.set(address, /^[\w.-]{1,253}$/.test(name) ? name.replace(/\.$/, '') : '')

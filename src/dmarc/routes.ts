@@ -9,6 +9,7 @@ import type { Store } from '../store/index.js'
 import { makeNameSources, ownAddresses } from './names.js'
 import { keptDays, readDmarc } from './sources.js'
 
+/** What the route needs. */
 export interface DmarcRouteDeps {
   store: Store
   clock: Clock

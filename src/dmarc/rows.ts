@@ -3,6 +3,7 @@ import type { DmarcRecord } from '../reports/index.js'
 import type { DmarcSourceRow, Store, Tx } from '../store/index.js'
 import { keptDays } from './sources.js'
 
+/** The domain and day of a report, and who made it. */
 interface About {
   domainId: string
   day: number
@@ -10,9 +11,10 @@ interface About {
   proven: boolean
 }
 
-// Each is a row to write in the same transaction; who sends most comes first.
+// A report's rows are written in one transaction: so many of them, those with most mail first.
 const maxPerReport = 500
-// Of a domain and a day, of one reporter, or of all that prove nothing.
+// Rows a domain and day: in all, of one reporter, and of everybody who proves nothing. A forged
+// report can fill only its own share.
 const maxRows = { all: 5_000, reporter: 1_000, unproven: 200 }
 
 /** Adds what a report says to the counts of its day; what is too much is counted without its address. */
@@ -42,6 +44,7 @@ export async function addSources(
   }
 }
 
+// What tells rows apart: the primary key.
 const key = [
   ...(['domain_id', 'day', 'source', 'reporter', 'proven'] as const),
   ...(['disposition', 'dkim', 'spf', 'forwarded'] as const),
@@ -63,6 +66,7 @@ function gathered(
   return [...rows.values()].sort((a, b) => b.messages - a.messages)
 }
 
+/** Adds to the row of the same key, or begins it. */
 function gather(rows: Map<string, DmarcSourceRow>, row: DmarcSourceRow): void {
   const name = key.map((column) => row[column]).join(' ')
   const known = rows.get(name)
@@ -70,6 +74,7 @@ function gather(rows: Map<string, DmarcSourceRow>, row: DmarcSourceRow): void {
   else known.messages += row.messages
 }
 
+/** How many rows more this reporter may have on this day. */
 async function roomFor(tx: Tx, { domainId, day, reporter, proven }: About): Promise<number> {
   const held = await tx
     .selectFrom('dmarc_sources')
@@ -86,6 +91,7 @@ async function roomFor(tx: Tx, { domainId, day, reporter, proven }: About): Prom
   return Math.max(0, Math.min(maxRows.reporter - own, maxRows.all - sum(held)))
 }
 
+// Twice as long as a name is used, so that one in use is never deleted.
 const keptNameDays = 60
 
 /** Deletes what was reported too long ago, a domain's day at a time; resolves with how many rows. */

@@ -40,6 +40,7 @@ export interface SourceSummary {
 /** The names of addresses, as far as they are known by now. */
 export type NameSources = (addresses: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
+/** What is to be summed up. */
 interface Question {
   domain: { id: string; name: string }
   days: number
@@ -52,8 +53,9 @@ interface Question {
 
 /** What is older is deleted. So a month can be held against that of the year before. */
 export const keptDays = 400
-// Clocks that are wrong, as `file.ts` lets them be.
+// A reporter's clock may be ahead by so much (`file.ts`): those days count too.
 const daysAhead = 2
+// Those with little mail are seldom of interest, and each costs a DNS look-up.
 const mostSources = 200
 const mostReporters = 100
 
@@ -78,7 +80,7 @@ export async function readDmarc(
       .selectFrom('dmarc_reports')
       .select('policy')
       .where('domain_id', '=', domain.id)
-      // A forged one may say anything.
+      // Of signed reports alone, as a forged one may say anything.
       .where('proof', '<>', '')
       .orderBy('ends_at', 'desc')
       .limit(1)
@@ -114,6 +116,7 @@ export async function readDmarc(
   }
 }
 
+/** An address with its sums so far. */
 type Found = ReturnType<typeof emptySource>
 
 /** A day has 5,000 rows at most: other requests are answered between two of them. */
@@ -144,15 +147,18 @@ async function addDay(
     if (source.reporters.length < 10) source.reporters.push(row.reporter)
     if (source.identifiers === '' || !isPassed) source.identifiers = row.identifiers
   }
+  // Lets other requests of this thread in.
   if (rows.length > 0) await new Promise((resolve) => setImmediate(resolve))
 }
 
+/** An address of which nothing is counted yet. */
 const emptySource = (address: string) => ({
   ...{ address, messages: 0, passed: 0, dkimPassed: 0, spfPassed: 0 },
   ...{ quarantined: 0, rejected: 0, forwarded: 0, unproven: 0, identifiers: '' },
   reporters: [] as string[],
 })
 
+/** The sums of all TLS reports of these days. */
 async function tlsOf(read: Read, domainId: string, first: number): Promise<DmarcSummary['tls']> {
   const rows = await read
     .selectFrom('tls_reports_received')
@@ -173,6 +179,7 @@ async function tlsOf(read: Read, domainId: string, first: number): Promise<Dmarc
 /** Whose an address is, as far as we know. */
 export type SourceKind = 'ours' | 'forwarder' | 'service' | 'other'
 
+/** What an advice depends on. */
 interface Seen {
   kind: SourceKind
   /** How many passed DMARC, and how many did not. */

@@ -9,6 +9,7 @@ import { keepLook } from './look.js'
 import { type DnsRecord, type RecordCheck, type RecordSettings, zoneLine } from './records.js'
 import { checkRecords } from './verify.js'
 
+/** What the job needs; `signal` ends it between two domains. */
 export interface CheckAgainDeps {
   store: Store
   clock: Clock
@@ -18,6 +19,7 @@ export interface CheckAgainDeps {
   signal: AbortSignal
 }
 
+/** What a record is for. */
 type Purpose = DnsRecord['purpose']
 
 // A record is gone when so many looks in a row, over so long, have not found it: a zone that is being moved,
@@ -69,6 +71,7 @@ async function conclude(
 ): Promise<RecordCheck[]> {
   const { domain, records } = seen
   const now = clock.now()
+  // Read inside the write: two runs at once count no look twice.
   const before = await tx
     .selectFrom('record_checks')
     .selectAll()
@@ -110,6 +113,10 @@ async function conclude(
   return gone
 }
 
+/**
+ * Whether the domain has relied on a record. DMARC is the owner's to keep: nothing here depends on
+ * it.
+ */
 function isInUse(domain: Domain, purpose: Purpose): boolean {
   if (purpose === 'dmarc') return false
   if (purpose === 'tracking') return domain.trackingHostReady
@@ -147,6 +154,7 @@ async function use(
   }
 }
 
+/** What a lost record means, for the operator. */
 const consequences: Readonly<Record<Purpose, string>> = {
   'dkim-rsa': 'Its mail goes on, but nobody can check its signature, and many refuse or junk it.',
   'dkim-ed25519': 'Its mail is signed only by its RSA key.',
@@ -156,6 +164,10 @@ const consequences: Readonly<Record<Purpose, string>> = {
   dmarc: '',
 }
 
+/**
+ * The notice. A lost RSA key burns, as mail is refused without it; the others can wait for the
+ * day's mail.
+ */
 function wordsOf(
   { accountId, domain }: { accountId: string; domain: Domain },
   gone: readonly RecordCheck[],
@@ -166,6 +178,7 @@ function wordsOf(
     gone.length === 1 ? `A DNS record of ${domain.name} is` : `DNS records of ${domain.name} are`
   return {
     severity: burns ? 'burning' : 'daily',
+    // Another set of records is told anew.
     stage: gone
       .map(({ purpose }) => purpose)
       .sort()

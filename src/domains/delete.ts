@@ -2,6 +2,7 @@ import { ApiError } from '../errors/index.js'
 import { firstSerialAt, idsIn, type Read } from '../store/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
 
+// So many rows of the queue are looked at together: some milliseconds.
 const rowsAtOnce = 1_000
 // A delivery gets its number a moment before its commit.
 const slackMs = 600_000
@@ -47,6 +48,7 @@ async function refuseCampaigns(read: Read, accountId: string, { id, name }: Doma
   )
 }
 
+/** A campaign that still sends, or will; exported for the test of its plan. */
 export const unfinishedOf = (read: Read, accountId: string, domainId: string) =>
   read
     .selectFrom('broadcasts')
@@ -77,6 +79,7 @@ async function refuseWaiting(read: Read, { id, name }: Domain, from: number): Pr
   throw new ApiError('conflict', `${name} cannot be deleted: ${waiting} waiting`)
 }
 
+/** A slice of the queue by its key; exported for the test of its plan. */
 export const waitingAfter = (read: Read, id: number) =>
   read
     .selectFrom('queue')
@@ -85,6 +88,7 @@ export const waitingAfter = (read: Read, id: number) =>
     .orderBy('id')
     .limit(rowsAtOnce)
 
+/** Which of these mails are the domain's; exported for the test of its plan. */
 export const mailsFrom = (read: Read, domainId: string, emailIds: readonly string[]) =>
   read
     .selectFrom('emails')

@@ -15,6 +15,7 @@ import {
   type Tx,
 } from '../store/index.js'
 
+/** What the functions of domains need. */
 export interface DomainDeps {
   store: Store
   clock: Clock
@@ -42,6 +43,7 @@ export interface Domain {
   }[]
 }
 
+/** How a domain is added; `alongside` is written with it. */
 interface AddDomainOptions {
   trust?: boolean
   plans?: Plans | undefined
@@ -67,6 +69,7 @@ export async function addDomain(
   const now = clock.now()
   // One stem for both, so that a person sees that they belong together.
   const stem = `ph${randomBytes(4).toString('hex').slice(0, 6)}`
+  // Before the write: an RSA key pair takes tenths of a second.
   const keys = await Promise.all(
     (['rsa-sha256', 'ed25519-sha256'] as const).map(async (algorithm): Promise<DkimKeyRow> => {
       const ready = algorithm === 'rsa-sha256' ? options.rsaPair : undefined
@@ -169,6 +172,7 @@ export async function domainById(read: Read, accountId: string, id: string): Pro
   return toDomain(row, await keysOf(read, [row.id]))
 }
 
+/** The account's rows. */
 const domainsOf = (read: Read, accountId: string) =>
   read.selectFrom('domains').selectAll().where('account_id', '=', accountId)
 
@@ -186,6 +190,7 @@ export function checkedName(name: string): string {
     labels.length >= 2 &&
     ascii.length <= 200 &&
     labels.every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)) &&
+    // RFC 3696 §2: no top-level domain is all digits, so this would be an IP address.
     !/^\d+$/.test(labels.at(-1) ?? '') &&
     hasSoundALabels(ascii)
   if (valid) return ascii
@@ -196,6 +201,7 @@ export function checkedName(name: string): string {
   })
 }
 
+/** The keys of some domains, RSA first. */
 const keysOf = (read: Read, domainIds: readonly string[]) =>
   read
     .selectFrom('dkim_keys')
@@ -204,6 +210,7 @@ const keysOf = (read: Read, domainIds: readonly string[]) =>
     .orderBy('algorithm', 'desc')
     .execute()
 
+/** A row with its keys, without their private halves. */
 function toDomain(row: DomainRow, keys: DkimKeyRow[]): Domain {
   return {
     id: row.id,

@@ -35,14 +35,19 @@ export interface RecordSettings {
 
 /** The mailboxes at each of our hosts for aggregate reports. */
 export const dmarcMailbox = 'dmarc'
+/** TLS reports of others (RFC 8460) come to it. */
 export const tlsReportMailbox = 'tlsrpt'
 
+/** What the records depend on, out of the settings. */
 export const recordSettings = ({ http, inbound, outbound }: Config): RecordSettings => ({
   ...outbound,
   ...(http.public.url !== '' && { publicHost: new URL(http.public.url).hostname }),
   ...(inbound.enabled && { reportsTo: `${dmarcMailbox}@${outbound.heloName}` }),
 })
 
+/**
+ * A name of its own below the domain: its MX is ours, and the domain's own mail goes on as before.
+ */
 export const returnPathHost = (domain: string) => `bounce.${domain}`
 
 /** The records that make mail from the domain authentic (`notes/mta.md` §1, 16 and 17). */
@@ -79,14 +84,20 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
   ]
 }
 
+/** The CNAME of the domain's host for links, where it has one. */
 function trackingRecord(domain: Domain, settings: RecordSettings): DnsRecord[] {
   if (domain.trackingHost === null) return []
   const value = settings.publicHost ?? settings.heloName
   return [{ purpose: 'tracking', type: 'CNAME', host: domain.trackingHost, value, required: false }]
 }
 
+/**
+ * RFC 7208: these addresses and no others. It stands at the return path's host, which nobody else
+ * sends from.
+ */
 const spf = (settings: RecordSettings) => `v=spf1 ${spfMechanisms(settings).join(' ')} -all`
 
+/** The mechanisms of the SPF record: every address that mail may leave from. */
 export function spfMechanisms(settings: RecordSettings): string[] {
   const { heloName, sourceAddresses } = settings
   // Those of pools come beside the usual ones, which may be whatever the EHLO name resolves to.
@@ -95,6 +106,7 @@ export function spfMechanisms(settings: RecordSettings): string[] {
   return [...usual, ...named]
 }
 
+/** What a zone file needs of a record. */
 type ZoneRecord = Pick<DnsRecord, 'host' | 'value'> & { type: string }
 
 // RFC 1035 §3.3: a string of a TXT record has at most 255 octets.
@@ -115,6 +127,7 @@ export function zoneFile(records: readonly ZoneRecord[]): string {
 /** One record as a line of a zone file, with single spaces. */
 export const zoneLine = (record: ZoneRecord) => zoneFile([record]).trim().replace(/ {2,}/g, ' ')
 
+/** RFC 1035 §5.1: a text in strings of at most 255 octets, quotes and backslashes escaped. */
 function quoted(value: string): string {
   const strings = value.match(new RegExp(`.{1,${maxStringLength}}`, 'g')) ?? ['']
   return strings.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`).join(' ')

@@ -33,6 +33,10 @@ interface OwnSwitches {
   clicks: boolean | null
 }
 
+/**
+ * What the routes need. Automations and tracking are handed over as functions: both stand above
+ * this folder.
+ */
 export interface DomainRouteDeps extends DomainDeps {
   plans: Plans
   key: ApplianceKey
@@ -129,10 +133,13 @@ export function domainRoutes(api: Api<Principal>, deps: DomainRouteDeps): void {
 }
 
 const runsWait = 'runs of automations that send from it wait until it is added and verified again'
+/** A new domain has set nothing itself. */
 const asAbove: OwnSwitches = { opens: null, clicks: null }
 const flags = { on: true, off: false, default: null } as const
+/** A switch as the API has it. */
 const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
 
+/** A domain as the API shows it. */
 const shownDomain = (domain: Domain, own: OwnSwitches) => ({
   id: domain.id,
   name: domain.name,
@@ -149,10 +156,12 @@ const shownDomain = (domain: Domain, own: OwnSwitches) => ({
   checkedAt: isoTime(domain.checkedAt),
 })
 
+/** A record as the API shows it. */
 const shownRecord = ({ purpose, type, host, value, required }: DnsRecord) => ({
   ...{ purpose, type, name: host, value, required },
 })
 
+/** A record with what was found. */
 const shownCheck = ({ state, found, advice, ...record }: RecordCheck) => ({
   ...shownRecord(record),
   ...{ state, found, advice },

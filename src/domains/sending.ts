@@ -14,11 +14,13 @@ export async function findSenderDomain(
   return domain
 }
 
+/** What an acceptance asks of a domain. */
 interface SenderDomain {
   id: string
   status: 'pending' | 'verified'
 }
 
+/** By the unique index; each send runs it. */
 const domainNamed = prepared<{ accountId: string; name: string }, SenderDomain>(
   (db, { accountId, name }) =>
     db
@@ -28,6 +30,7 @@ const domainNamed = prepared<{ accountId: string; name: string }, SenderDomain>(
       .where('name', '=', name),
 )
 
+/** The names of the domains that the account may send from, sorted. */
 export async function verifiedDomains(read: Read, accountId: string): Promise<string[]> {
   const rows = await read
     .selectFrom('domains')
@@ -61,6 +64,7 @@ export async function isReturnPathHost(read: Read, host: string): Promise<boolea
   return (await verifiedNamed(read, { name })).length > 0
 }
 
+/** Two accounts may have the same domain. */
 const verifiedNamed = prepared<{ name: string }, { id: string }>((db, { name }) =>
   db.selectFrom('domains').select('id').where('name', '=', name).where('status', '=', 'verified'),
 )
@@ -70,6 +74,7 @@ export async function hasVerifiedDomain(read: Read): Promise<boolean> {
   return (await anyVerified(read, {})).length > 0
 }
 
+/** One is enough. */
 const anyVerified = prepared<Record<string, never>, { id: string }>((db) =>
   db.selectFrom('domains').select('id').where('status', '=', 'verified').limit(1),
 )
@@ -99,6 +104,10 @@ export async function domainsAbove(
 // RFC 1035 §2.3.4 allows for 127; no mail comes from names like that.
 const maxLabels = 30
 
+/**
+ * `returnPathHost` is undefined while the domain's own is not published: the appliance's is used
+ * then.
+ */
 interface SigningKeys {
   domainName: string
   returnPathHost: string | undefined

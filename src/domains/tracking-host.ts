@@ -49,21 +49,25 @@ export async function checkTrackingHost(
     : { state: 'different', found, advice: `Replace what is at ${record.host} by the wanted value` }
 }
 
+/** All addresses of a host, and why they could not be asked for. */
 async function addressesOf(resolver: Resolver, host: string) {
   const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
   const failed = answers.find((answer) => answer.kind === 'failed')
   return { addresses: answers.flatMap(recordsOf), failed: failed?.cause }
 }
 
+/** None for an answer without records. */
 const recordsOf = <T>(answer: DnsAnswer<T>): readonly T[] =>
   answer.kind === 'records' ? answer.records : []
 
+/** Nothing is concluded from a DNS that does not answer. */
 const unanswered = (cause: string) => ({
   state: 'unknown' as const,
   found: [],
   advice: `The DNS did not answer (${cause}). Try again later`,
 })
 
+/** A host of customers' links, which may want a certificate. */
 export interface TrackingHost {
   accountId: string
   domain: string

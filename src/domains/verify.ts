@@ -12,6 +12,7 @@ import {
 } from './records.js'
 import { checkTrackingHost } from './tracking-host.js'
 
+/** The domain as it then stands, and each record. */
 export interface Verification {
   domain: Domain
   records: RecordCheck[]
@@ -20,7 +21,8 @@ export interface Verification {
 /**
  * Looks a domain's records up and stores what follows: `verified` when the RSA key is published
  * (that proves who owns the domain), the Ed25519 key signs when its own record is there, the
- * domain's return path is used when its MX and SPF are, its host for links when the DNS leads it here. What the DNS does not answer changes nothing.
+ * domain's return path is used when its MX and SPF are, its host for links when the DNS leads it
+ * here. What the DNS does not answer changes nothing.
  */
 export async function verifyDomain(
   deps: DomainDeps & { resolver: Resolver; settings: RecordSettings },
@@ -35,6 +37,7 @@ export async function verifyDomain(
   const now = clock.now()
   const state = (purpose: DnsRecord['purpose']) =>
     records.find((record) => record.purpose === purpose)?.state ?? 'missing'
+  // 1 or 0; what it was before where the DNS gave no answer.
   const stands = (before: boolean, ...states: RecordCheck['state'][]) => {
     if (trusted) return 1
     if (states.includes('missing') || states.includes('different')) return 0
@@ -79,6 +82,7 @@ export function checkRecords(
   return Promise.all(records.map((record) => check(resolver, domain, record, settings)))
 }
 
+/** One record: what is there, and what is to be done. */
 async function check(
   resolver: Resolver,
   domain: Domain,
@@ -120,6 +124,10 @@ function isOfKind({ purpose }: DnsRecord, value: string): boolean {
   return true
 }
 
+/**
+ * Whether a value does what the wanted one would. It need not be the same: an SPF record may have
+ * more mechanisms, and a DMARC policy may be stricter.
+ */
 function isGood(
   domain: Domain,
   { purpose, value: wanted }: DnsRecord,
@@ -156,6 +164,7 @@ function isGood(
   }
 }
 
+/** The same answer with other records. */
 function mapAnswer<A, B>(answer: DnsAnswer<A>, map: (record: A) => B): DnsAnswer<B> {
   if (answer.kind !== 'records') return answer
   return { kind: 'records', records: answer.records.map(map) }

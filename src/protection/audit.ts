@@ -6,6 +6,7 @@ import type { Totals } from './window.js'
 /** Who paused an account when nobody did. */
 export const byItself = 'protection'
 
+/** What was done. */
 export type AuditAction = ProtectionAuditRow['action']
 
 /** Who did what to whom, when and why; never changed. */
@@ -24,6 +25,7 @@ export interface AuditEntry {
   totals: Totals
 }
 
+/** Adds an entry, in the transaction of what it tells of. */
 export async function writeAudit(tx: Tx, entry: Omit<AuditEntry, 'id' | 'account'>): Promise<void> {
   const { accountId, totals, at, action, reason, who, note } = entry
   await tx
@@ -60,10 +62,12 @@ export async function unannounced(read: Read, limit: number): Promise<AuditRow[]
     .execute()
 }
 
+/** The operator was told of it. */
 export async function setAnnounced(tx: Tx, id: number): Promise<void> {
   await tx.updateTable('protection_audit').set({ announced: 1 }).where('id', '=', id).execute()
 }
 
+/** With the account's name; an account that is gone has none. */
 const entries = (read: Read) =>
   read
     .selectFrom('protection_audit')
@@ -71,8 +75,10 @@ const entries = (read: Read) =>
     .selectAll('protection_audit')
     .select('accounts.name as account')
 
+/** As it is stored. */
 export type AuditRow = Omit<ProtectionAuditRow, 'id'> & { id: number; account: string | null }
 
+/** Throws for a row whose totals are broken. */
 export const toEntry = (row: AuditRow): AuditEntry => ({
   id: row.id,
   accountId: row.account_id,

@@ -7,6 +7,7 @@ import { providerOf } from './providers.js'
 import type { ProtectionSettings } from './thresholds.js'
 import type { Counted, Totals } from './window.js'
 
+// What ends a delivery, as far as a server has decided it.
 const ends: readonly MailEvent['type'][] = ['delivered', 'relayed', 'bounced']
 
 /**
@@ -49,6 +50,7 @@ export async function countedOf(
   return all
 }
 
+/** Which counter a fault adds to. */
 const counterOfFault = { bounce: 'bounces', complaint: 'complaints', unproved: 'unproved' } as const
 
 /** What an event says against its account. */
@@ -61,9 +63,11 @@ function faultOf(event: MailEvent): keyof typeof counterOfFault | undefined {
   return detail?.evidence !== undefined || isSimulated(event) ? 'complaint' : 'unproved'
 }
 
+/** The simulator's recipients behave badly on purpose. */
 const isSimulated = ({ recipient }: MailEvent) =>
   recipient?.toLowerCase().endsWith(`@${simulatorDomain}`) === true
 
+/** Undefined for an event of the mail as a whole. */
 const providerIn = ({ recipient }: MailEvent, remote: string | null) =>
   recipient === null ? undefined : providerOf(recipient, remote)
 
@@ -76,6 +80,7 @@ async function remotesOf(tx: Tx, events: readonly MailEvent[]) {
   return new Map([...told, ...rows.map(({ id, remote }) => [id, remote] as const)])
 }
 
+/** By the primary key, all at once. */
 const answeredBy = prepared<{ ids: string }, Pick<DeliveryRow, 'id' | 'remote'>>((db, { ids }) =>
   db.selectFrom('deliveries').select(['id', 'remote']).where('id', 'in', idsOf(ids, 'integer')),
 )

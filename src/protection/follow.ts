@@ -17,6 +17,7 @@ import {
   type Totals,
 } from './window.js'
 
+// Bounces first: they come first, too.
 const reasons = ['bounce', 'complaint'] as const
 
 /** What follows from events: their account's rates, and what these call for. */
@@ -40,6 +41,7 @@ interface Watched {
   marketingPaused: PauseReason | null
 }
 
+/** Counts an account's events, each with what it calls for, and writes the sums once. */
 async function follow(
   tx: Tx,
   settings: ProtectionSettings,
@@ -63,6 +65,7 @@ async function follow(
   await countByProvider(tx, accountId, counted)
 }
 
+/** The account as it stands before these events. */
 async function watch(
   tx: Tx,
   settings: ProtectionSettings,
@@ -79,6 +82,7 @@ async function watch(
     paused: row?.paused ?? null,
     marketingPaused: row?.marketing_paused ?? null,
   }
+  // Within the same hour the kept sums are right; with a new one the window has moved.
   if (row?.hour === hourOf(at)) addTo(watched.totals, row)
   else {
     const window = { at, windowMs: settings.window }
@@ -113,6 +117,7 @@ async function raise(
   await writeAudit(tx, { accountId, at, action, reason, totals, who: byItself, note: null })
 }
 
+/** What to do; undefined where it was done already. */
 function actionOn(
   alarm: Alarm,
   watched: Watched,
@@ -124,6 +129,7 @@ function actionOn(
   return warnedAt === null || warnedAt <= windowStart ? 'warned' : undefined
 }
 
+/** Counts and pauses together: one query an account. */
 type StandingRow = ProtectionRow & Pick<SubscriptionRow, 'paused' | 'marketing_paused'>
 
 /** From the account, as it may have a subscription and no counts, or the other way round. */
@@ -138,6 +144,7 @@ const standingOf = prepared<{ accountId: string }, Partial<StandingRow>>((db, { 
     .$castTo<Partial<StandingRow>>(),
 )
 
+/** The kept sums of the window that ends with this hour. */
 const writeStanding = prepared<ProtectionRow, unknown>((db, values) => {
   const columns = ['hour', 'bounce_warned_at', 'complaint_warned_at', ...counters] as const
   const row = Object.fromEntries(columns.map((column) => [column, values[column]]))

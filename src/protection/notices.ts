@@ -13,6 +13,7 @@ import {
 } from './audit.js'
 import { counterOf, type ProtectionSettings, rateOf, shownRate } from './thresholds.js'
 
+// It runs every few seconds, so that more wait only after an incident.
 const perRun = 50
 
 /**
@@ -48,13 +49,16 @@ export async function announceOnce(
   })
 }
 
+/** The two kinds that an account can have a notice of. */
 const kinds: readonly NoticeKind[] = ['account-paused', 'account-warned']
 
+/** Why, for the operator. */
 const reasonWords: Record<PauseReason, string> = {
   bounce: 'too many bounces',
   complaint: 'too many complaints',
 }
 
+/** What the operator is told; nothing is raised by a clearing, which only settles. */
 function noticeOf(
   entry: AuditEntry,
   settings: ProtectionSettings,

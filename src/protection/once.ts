@@ -5,8 +5,9 @@ import { type ProtectionAddressRow, prepared, type Store, type Tx } from '../sto
 import { forgetIdle, hourOf, hoursOf } from './window.js'
 
 /**
- * decisions.md, 'Account protection': an address counts once in the window. Takes it into account, and
- * tells whether it was not there yet; what is of no address counts each time. One query.
+ * Takes an address into account, and tells whether it was not there yet in this window: an address
+ * counts once (decisions.md, 'Account protection'). What is of no address counts each time. One
+ * query.
  */
 export async function isFirstInWindow(
   tx: Tx,
@@ -15,6 +16,7 @@ export async function isFirstInWindow(
   windowMs: number,
 ): Promise<boolean> {
   if (recipient === null) return true
+  // Only its hash, cut to 128 bits: nothing here tells of a single recipient.
   const address = createHash('sha256').update(recipient.toLowerCase()).digest('base64url')
   const hour = hourOf(at)
   const row = { account_id: accountId, kind, address: address.slice(0, 22), hour }
@@ -58,6 +60,7 @@ async function forgetAddresses(
   return old.length
 }
 
+/** By the primary key. */
 const remove = prepared<Omit<ProtectionAddressRow, 'hour'>, unknown>((db, values) =>
   db
     .deleteFrom('protection_addresses')

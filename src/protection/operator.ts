@@ -11,6 +11,7 @@ import { writeAudit } from './audit.js'
 import type { ProtectionSettings } from './thresholds.js'
 import { forgetAll, sumWindow } from './window.js'
 
+/** What an operator wants, and why. */
 interface Order {
   accountId: string
   /** Who gives it. */
@@ -48,6 +49,7 @@ export async function unpause(tx: Tx, order: Order): Promise<void> {
   await forgetAll(tx, order.accountId)
 }
 
+/** Writes the audit log, with the counts as they are before they are forgotten. */
 async function enter(
   tx: Tx,
   { accountId, who, note, now, settings }: Order,
@@ -58,6 +60,7 @@ async function enter(
   await writeAudit(tx, { accountId, at: now, action, reason, who, note: checkedNote(note), totals })
 }
 
+/** The note in one line; null for none. */
 function checkedNote(note: string | null): string | null {
   const trimmed = note?.trim() ?? ''
   if (trimmed === '') return null

@@ -9,8 +9,10 @@ import {
 } from '../store/index.js'
 import { type Counted, dayOf } from './window.js'
 
+/** The counts of a provider. */
 export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
 
+/** A mailbox provider that is large enough to be told apart. */
 interface Provider {
   name: string
   /** Its MX hosts are these or lie below them; the recipient's domain does not matter. */
@@ -75,6 +77,7 @@ export function largeProviderOf(recipient: string, remote: string | null): strin
 const names = new Set(providers.map(({ name }) => name))
 // An account's day has about that many rows, however many domains it mails to; the rest share one.
 const maxADay = 200
+/** What the domains beyond the bound are counted under. */
 export const otherDomains = 'other domains'
 
 /** Adds to the account's counts by provider, of the UTC day. */
@@ -120,10 +123,12 @@ async function addUnknown(tx: Tx, day: Day, sums: Iterable<ProviderTotals>): Pro
 
 const counts = ['recipients', 'bounces', 'complaints'] as const
 
+/** Nothing counted yet. */
 const noneOf = (provider: string): ProviderTotals => ({
   ...{ provider, recipients: 0, bounces: 0, complaints: 0 },
 })
 
+/** Adds counts. */
 function addUp(sum: ProviderTotals, added: Omit<ProviderTotals, 'provider'>): void {
   sum.recipients += added.recipients
   sum.bounces += added.bounces
@@ -153,6 +158,7 @@ export async function readProviders(
     .execute()
 }
 
+/** An account's UTC day. */
 type Day = Pick<ProtectionProviderRow, 'account_id' | 'day'>
 
 // All of its key is in the rows, so that they are gone through once, each with one search.
@@ -171,11 +177,13 @@ const addToKnown = prepared<{ rows: string }, { provider: string }>((db, { rows 
     .returning('provider'),
 )
 
+/** How many providers the day has already. */
 async function rowsAt(tx: Tx, day: Day): Promise<number> {
   const [row] = await countRows(tx, day)
   return row?.rows ?? 0
 }
 
+/** By the primary key's beginning. */
 const countRows = prepared<Day, { rows: number }>((db, row) =>
   db
     .selectFrom('protection_providers')
@@ -184,6 +192,7 @@ const countRows = prepared<Day, { rows: number }>((db, row) =>
     .where('day', '=', row.day),
 )
 
+/** Makes a row, or adds to it. */
 const addRow = prepared<ProtectionProviderRow, unknown>((db, row) =>
   db
     .insertInto('protection_providers')

@@ -15,8 +15,10 @@ export interface AccountStanding {
   providers: ProviderTotals[]
 }
 
+// As many as a screen has.
 const providersShown = 20
 
+/** The counts of the window up to `now`, the pauses and warnings. */
 export async function readStanding(
   read: Read,
   accountId: string,

@@ -2,18 +2,21 @@ import type { PauseReason } from '../billing/index.js'
 import type { Config } from '../config/index.js'
 import type { Totals } from './window.js'
 
+/** `[protection]`: rates in millionths, the window in ms. */
 export type ProtectionSettings = Config['protection']
 
 /** What a rate calls for. */
 export type Alarm = 'pause' | 'pause marketing' | 'warn'
 
+/** Which counter a reason is about. */
 export const counterOf = { bounce: 'bounces', complaint: 'complaints' } as const
 
 /**
- * decisions.md, 'Account protection': rates mean something from `minRecipients` on; a pause of
- * everything takes at least `minimum` bounces or complaints. A warning comes from marketing mail, and
- * pauses it, when the rate of that mail alone calls for it: with `minimum` bounces, but with a single
- * complaint, as mailbox providers look at those from the first one on.
+ * What the counts call for (decisions.md, 'Account protection'); undefined for nothing. Rates mean
+ * something from `minRecipients` on; a pause of everything takes at least `minimum` bounces or
+ * complaints. A warning comes from marketing mail, and pauses it, when the rate of that mail alone
+ * calls for it: with `minimum` bounces, but with a single complaint, as mailbox providers look at
+ * those from the first one on.
  */
 export function alarmOf(
   totals: Omit<Totals, 'unproved'>,

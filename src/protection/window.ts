@@ -29,9 +29,12 @@ export interface Counted {
   marketing: boolean
 }
 
+/** Hours since 1970. */
 export const hourOf = (at: number) => Math.floor(at / hourMs)
+/** Days since 1970, UTC. */
 export const dayOf = (at: number) => Math.floor(at / dayMs)
 
+/** The columns that count. */
 export const counters = [
   'recipients',
   'bounces',
@@ -42,6 +45,7 @@ export const counters = [
   'unproved',
 ] as const
 
+/** Nothing counted yet. */
 export const noTotals = (): Totals => ({
   recipients: 0,
   bounces: 0,
@@ -52,6 +56,7 @@ export const noTotals = (): Totals => ({
   unproved: 0,
 })
 
+/** Adds to `totals` in place. */
 export function addTo(totals: Totals, added: Partial<Totals>): void {
   for (const counter of counters) totals[counter] += added[counter] ?? 0
 }
@@ -67,6 +72,7 @@ export async function sumWindow(
   return row ?? noTotals()
 }
 
+/** How many hours a window has, the last one begun counting whole. */
 export const hoursOf = (windowMs: number) => Math.ceil(windowMs / hourMs)
 
 /** An account's counts by hour of the window, the oldest first; hours without any are left out. */
@@ -85,6 +91,7 @@ export async function readHours(
   return rows.map(({ hour, ...totals }) => ({ at: hour * hourMs, ...totals }))
 }
 
+/** By the primary key: a row an hour. */
 const sumOf = prepared<{ accountId: string; after: number }, Totals>((db, { accountId, after }) =>
   db
     .selectFrom('protection_hours')
@@ -113,6 +120,7 @@ export async function forgetOld(
     .execute()
 }
 
+// All that is kept of an account here, but for the audit log.
 const tables = [
   'protection',
   'protection_hours',
@@ -136,12 +144,14 @@ export async function forgetIdle(
     .selectFrom('protection')
     .select('account_id')
     .where('hour', '<=', hourOf(now) - hoursOf(windowMs))
+    // A write of some milliseconds.
     .limit(100)
     .execute()
   for (const { account_id: accountId } of idle) await forgetAll(tx, accountId)
   return idle.length
 }
 
+/** Adds to the counts of an hour, or begins them. */
 export const addToHour = prepared<ProtectionHourRow, unknown>((db, values) => {
   const { account_id, hour } = values
   const counted = Object.fromEntries(counters.map((counter) => [counter, values[counter]]))

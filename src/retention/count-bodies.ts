@@ -11,7 +11,8 @@ import { dropBodies } from './uses.js'
  * index by hash, as for `recipient_index`). A body is hashed once; only a body that is counted is ever deleted.
  */
 const mailsAWrite = 200
-// The mails of one request come in one transaction, one behind the other, of the same time.
+// The mails of one request share a body. They come in one transaction, one behind the other with
+// the same time, and are never more than this.
 const mostOfARequest = 100
 
 /**
@@ -44,6 +45,7 @@ export async function countNextBodies({
     const { numUpdatedRows } = await tx
       .updateTable('retention_state')
       .set({ mail_number: last.number, mail_id: last.id })
+      // Only from where it was read: another run may have counted these meanwhile.
       .where('mail_number', '=', from.mail_number)
       .where('mail_id', '=', from.mail_id)
       .executeTakeFirstOrThrow()
@@ -61,6 +63,7 @@ async function newestMail(read: Read): Promise<number> {
   return mail?.number ?? 0
 }
 
+/** A mail whose use of its body is counted now. */
 interface CountedMail {
   number: number
   id: string
@@ -80,10 +83,12 @@ async function nextMails(
   const mails = await mailsAfter(read, { from, limit })
   if (mails.length < limit) return { mails, more: false, isWhole: true }
   let end = mailsAWrite
+  // Not cut within the mails of one request, which may share a body.
   while (end < limit && mails[end]?.at === mails[end - 1]?.at) end++
   return { mails: mails.slice(0, end), more: true, isWhole: end < limit }
 }
 
+/** In the order of acceptance, by the table's own key. */
 const mailsAfter = prepared<{ from: number; limit: number }, CountedMail>((db, { from, limit }) =>
   db
     .selectFrom('emails')
@@ -95,6 +100,10 @@ const mailsAfter = prepared<{ from: number; limit: number }, CountedMail>((db, {
     .limit(limit),
 )
 
+/**
+ * A body with those of the mails that have it. `hash` is null where it may not become one with
+ * another.
+ */
 interface CountedBody {
   id: number
   mails: string[]
@@ -127,13 +136,16 @@ async function bodiesOf(
   return [...bodies.values()]
 }
 
+/** Those of the bodies that are counted already: earlier mails have them. */
 const countedAmong = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
   db.selectFrom('body_uses').select('body_id as id').where('body_id', 'in', idsOf(ids, 'integer')),
 )
 
+/** What is equal for equal bodies of one account; null when the body is gone already. */
 async function hashOf(read: Read, accountId: string, id: number): Promise<string | null> {
   const [body] = await bodyOf(read, { id })
   if (body === undefined) return null
+  // The account is in it: two accounts never share a body.
   const hash = createHash('sha256').update(accountId)
   for (const part of [body.html, body.text, body.attachments]) {
     // With its length, so that no part can take over the beginning of the next.
@@ -143,6 +155,7 @@ async function hashOf(read: Read, accountId: string, id: number): Promise<string
   return hash.digest('base64url')
 }
 
+/** All that makes a body what it is. */
 interface BodyText {
   html: string | null
   text: string | null
@@ -177,6 +190,7 @@ async function count(tx: Tx, bodies: readonly CountedBody[]): Promise<number> {
   return doubles.length
 }
 
+/** Counted bodies that have one of these hashes. */
 const withHash = prepared<{ hashes: string }, { id: number; hash: string }>((db, { hashes }) =>
   db
     .selectFrom('body_uses')
@@ -184,6 +198,7 @@ const withHash = prepared<{ hashes: string }, { id: number; hash: string }>((db,
     .where('hash', 'in', idsOf(hashes, 'text')),
 )
 
+/** Adds to the counts, or begins them. */
 const addUses = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('body_uses')
@@ -205,6 +220,7 @@ const addUses = prepared<{ json: string }, unknown>((db, { json }) =>
     ),
 )
 
+/** Gives mails the body that is kept. */
 const moveMails = prepared<{ json: string }, UpdateResult>((db, { json }) =>
   db
     .updateTable('emails')

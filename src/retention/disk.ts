@@ -6,6 +6,7 @@ import type { RetentionDeps } from './slices.js'
 import { readState } from './state.js'
 import { strip } from './strip.js'
 
+/** `readDisk` is for tests. */
 interface DiskDeps extends RetentionDeps {
   dataDir: string
   ages: Ages
@@ -30,6 +31,7 @@ export async function keepDiskShare(
     gone = await strip(deps, 'bodies', { until, signal, isEnough: async () => !(await isOver()) })
   }
   if (signal.aborted) return gone
+  // One notice, whatever happens: it rises, falls and is settled under this key.
   const about = { kind: 'retention', key: 'disk share', now } as const
   const full = await fullShare(deps)
   const isFull = full > ages.diskShare
@@ -62,4 +64,5 @@ async function stillEarly(read: Read, until: number): Promise<boolean> {
   return through !== '' && uuidTime(through) > until
 }
 
+/** Rounded down: 79.9 % is not yet 80 %. */
 const percent = (millionths: number) => `${Math.floor(millionths / 10_000)}%`

@@ -19,7 +19,7 @@ import { inSlices, type RetentionDeps } from './slices.js'
 import { countedBelow } from './state.js'
 import { releaseBodies } from './uses.js'
 
-// A statement for each of them together; some ten rows a mail.
+// So many mails are deleted by one set of statements; each has some ten rows in other tables.
 const mailsAPiece = 20
 const mailsARead = 200
 
@@ -44,6 +44,7 @@ export async function forgetMails(
       })
       after = rows.length < mailsARead ? undefined : rows.at(-1)?.id
       const through = rows.filter((mail) => isThrough(mail) && (mail.endedAt ?? 0) < until)
+      // A run of an automation may wait for an open or click of this mail.
       const asked = await askedAbout(deps.store.read, through)
       const old = through.filter(({ id }) => !asked.has(id))
       const pieces = []
@@ -62,6 +63,7 @@ export async function forgetMails(
   return gone
 }
 
+/** A mail that may be old enough, with all that decides whether it goes. */
 interface OldMail {
   id: string
   accountId: string
@@ -81,8 +83,10 @@ interface OldMail {
   bytes: number
 }
 
+/** Nothing of it waits, and the figures have counted all of it. */
 const isThrough = ({ waiting, isQueued, isNew }: OldMail) => waiting === 0 && !isQueued && !isNew
 
+/** One page of an account's mails. */
 interface OldMails {
   accountId: string
   after: string
@@ -158,6 +162,7 @@ async function deleteMails(tx: Tx, mails: readonly OldMail[], now: number): Prom
   // Who has left by a mail is in the record of consent, which tells the figures of the mail.
   if ((await uncountedConsent(tx, {})).length > 0) return 0
   const given = JSON.stringify(mails.map(({ id }) => id))
+  // Those that were deleted; what hangs on the others stays.
   const still = new Set((await deleteRows(tx, { ids: given })).map(({ id }) => id))
   const gone = mails.filter(({ id }) => still.has(id))
   if (gone.length === 0) return 0
@@ -178,6 +183,7 @@ async function deleteMails(tx: Tx, mails: readonly OldMail[], now: number): Prom
   return gone.length
 }
 
+/** The tags of a mail, or of the campaign that it is of. */
 const tagsIn = (extras: string | null) => readExtras(extras)?.tags ?? []
 
 /** Takes the mails' uses of their bodies, or their messages. */
@@ -199,6 +205,7 @@ export async function releaseContentsOf(
   )
 }
 
+/** Whether somebody has left by a mail and the figures do not have it yet. */
 const uncountedConsent = prepared<object, { id: number }>((db) =>
   db
     .selectFrom('consent')
@@ -208,6 +215,7 @@ const uncountedConsent = prepared<object, { id: number }>((db) =>
     .limit(1),
 )
 
+/** Looks again inside the write: a mail may have been retried since it was read. */
 const deleteRows = prepared<{ ids: string }, { id: string }>((db, { ids }) =>
   db
     .deleteFrom('emails')
@@ -218,6 +226,7 @@ const deleteRows = prepared<{ ids: string }, { id: string }>((db, { ids }) =>
     .returning('id'),
 )
 
+/** By the primary key, as tags have no index by mail. */
 const deleteTags = prepared<{ json: string }, DeleteResult>((db, { json }) =>
   db.deleteFrom('email_tags').where(({ eb, refTuple, selectFrom }) =>
     eb(
@@ -235,10 +244,12 @@ const deleteTags = prepared<{ json: string }, DeleteResult>((db, { json }) =>
   ),
 )
 
+/** What was merged for recipients of campaigns and automations. */
 const deleteMerges = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
   db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids, 'text')),
 )
 
+/** Messages that programs wrote as a whole, and the contents that they used. */
 const deleteMessages = prepared<{ ids: string }, { contentId: number }>((db, { ids }) =>
   db
     .deleteFrom('raw_messages')

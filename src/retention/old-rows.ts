@@ -4,6 +4,7 @@ import type { Config } from '../config/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
 
+/** `[retention]`: in ms, Infinity for 'forever'. */
 export type Ages = Config['retention']
 
 /** A table whose rows go at one age, the oldest first. */
@@ -16,6 +17,7 @@ interface OldTable {
   remove(tx: Tx, ids: readonly number[]): Promise<unknown>
 }
 
+// A page: a read of it takes about a millisecond.
 const rowsARead = 200
 
 const oldTables: readonly OldTable[] = [
@@ -88,11 +90,12 @@ export async function forgetOldRows(
   const gone = new Map<string, number>()
   for (const { what, age, oldest, remove } of oldTables) {
     const until = now - age(ages)
+    // Kept forever.
     if (until === Number.NEGATIVE_INFINITY) continue
     for (let last = -1; !signal.aborted; ) {
       const rows = await oldest(deps.store.read, until)
       const first = rows.at(0)
-      // The same passphrase again: it cannot be deleted, which is logged.
+      // The same row comes first again: it cannot be deleted, which `inSlices` has logged.
       if (first === undefined || first.id === last) break
       last = first.id
       const pieces = rows.map(({ id, bytes }) => ({ item: id, bytes }))
@@ -110,6 +113,7 @@ function before<R extends { at: number }>(rows: readonly R[], until: number): R[
   return young === -1 ? [...rows] : rows.slice(0, young)
 }
 
+/** Ids rise with time, so the oldest come first by the primary key. */
 const oldestSessions = (read: Read) =>
   read
     .selectFrom('submission_sessions')
@@ -117,9 +121,11 @@ const oldestSessions = (read: Read) =>
     .orderBy('id')
     .limit(rowsARead)
 
+/** The same of the audit log. */
 const oldestAudit = (read: Read) =>
   read.selectFrom('audit_log').select(['id', 'at']).orderBy('id').limit(rowsARead)
 
+/** The same of mails to the operator, with their size. */
 const oldestOperatorMails = (read: Read) =>
   read
     .selectFrom('operator_mails')
@@ -127,6 +133,7 @@ const oldestOperatorMails = (read: Read) =>
     .orderBy('id')
     .limit(rowsARead)
 
+/** By the index of parked reports, which has those alone. */
 const parkedBefore = (read: Read, until: number) =>
   read
     .selectFrom('inbound_spool')
@@ -146,6 +153,7 @@ const oldestConsent = (read: Read) =>
     .orderBy('id')
     .limit(rowsARead)
 
+/** By the time at which each may be forgotten. */
 const pastBefore = (read: Read, until: number) =>
   read
     .selectFrom('past_deliveries')
@@ -154,6 +162,7 @@ const pastBefore = (read: Read, until: number) =>
     .orderBy('forget_at')
     .limit(rowsARead)
 
+// The kinds of figures that are deleted by the day.
 const breakdowns = ['broadcast', 'provider', 'tag'] as const
 
 /** Deletes an account's counters and figures of days that are too old; totals of months stay. */

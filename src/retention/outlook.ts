@@ -31,6 +31,7 @@ export async function readOutlook(
     const { plan } = await readBilling(read, plans, id)
     const count = async (before: string) =>
       (await mailsOf(read, id, before).executeTakeFirstOrThrow()).mails
+    // `~` comes after every character of an id.
     const mails = await count('~')
     const oldMails = await count(firstUuidAt(now - plan.retentionDays * dayMs))
     if (mails > 0) accounts.push({ id, name, retentionDays: plan.retentionDays, mails, oldMails })
@@ -58,6 +59,7 @@ export async function readOutlook(
   }
 }
 
+/** By the index of an account's mails, which has the ids. */
 const mailsOf = (read: Read, accountId: string, before: string) =>
   read
     .selectFrom('emails')
@@ -65,6 +67,7 @@ const mailsOf = (read: Read, accountId: string, before: string) =>
     .where('account_id', '=', accountId)
     .where('id', '<', before)
 
+/** By the primary key. */
 const mailsBetween = (read: Read, after: string, before: string) =>
   read
     .selectFrom('emails')

@@ -36,6 +36,7 @@ export async function forgetDeliveries(
 /** What was handed to another server, which may yet report. */
 const reportable: ReadonlySet<string> = new Set(['delivered', 'relayed', 'bounced'])
 
+/** A delivery that was deleted just now. */
 interface EndedDelivery {
   id: number
   emailId: string
@@ -44,6 +45,7 @@ interface EndedDelivery {
   endedAt: number
 }
 
+/** Deletes, and tells what was there: no second query is needed. */
 const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) =>
   db
     .deleteFrom('deliveries')
@@ -51,6 +53,7 @@ const deleteDeliveries = prepared<{ ids: string }, EndedDelivery>((db, { ids }) 
     .returning(['id', 'email_id as emailId', 'recipient', 'status', 'ended_at as endedAt']),
 )
 
+/** What a late report has to know. */
 const insertPast = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('past_deliveries')

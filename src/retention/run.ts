@@ -16,6 +16,7 @@ import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
 import { dropBodies } from './uses.js'
 
+/** What a run needs. */
 export interface RetentionRunDeps extends RetentionDeps {
   plans: Plans
   dataDir: string
@@ -67,6 +68,7 @@ export async function runRetention(
     }
     const forgetEvents = makeForgetEvents(pauses, retentions)
     const forgetContactEvents = makeForgetContactEvents(pauses, retentions)
+    // Before anything is counted: the cursor may stand at another mail since a VACUUM.
     await renumber(store)
     // The rest of the run is for what is to be deleted.
     const counted = new AbortController()
@@ -74,6 +76,7 @@ export async function runRetention(
     await part('merged_bodies', () =>
       countBodies(deps, AbortSignal.any([signal, counted.signal])),
     ).finally(stopCounting)
+    // Early: when the disk is nearly full, this is what matters.
     await part('bodies', () => keepDiskShare(deps, { now, signal }))
     await part('events', () => forgetEvents(now, signal))
     await part('contact_events', () => forgetContactEvents(now, signal))
@@ -95,7 +98,9 @@ export async function runRetention(
       return [...gone.values()].reduce((sum, rows) => sum + rows, 0)
     })
     await part('days', () => forgetDays(deps, ages, { now, signal }))
+    // Last: the parts above have given contents free.
     await part('contents', () => deleteUnused(deps, signal, pauses.rest))
+    // A run that was stopped has not seen everything that was old.
     if (!stop.aborted) await store.write((tx) => setState(tx, { ran_at: now }))
     return { summary: summaryOf(figures, over.signal.aborted), problems, figures }
   } finally {
@@ -137,6 +142,7 @@ async function trustedNow({ store, clock }: RetentionRunDeps, problems: string[]
   return ranAt + maxStepMs
 }
 
+/** What the parts delete, in words for the operator. */
 const words: Record<string, string> = {
   mails: 'mails',
   bodies: 'bodies',
@@ -150,6 +156,7 @@ const words: Record<string, string> = {
   contents: 'files',
 }
 
+/** What the run did, in a sentence. */
 function summaryOf(figures: Record<string, number>, isOver: boolean): string {
   const deleted = Object.entries(words).flatMap(([name, word]) =>
     (figures[name] ?? 0) > 0 ? [`${figures[name]} ${word}`] : [],
@@ -163,6 +170,7 @@ function summaryOf(figures: Record<string, number>, isOver: boolean): string {
   return said.join('; ')
 }
 
+// Campaigns are few, and each has one body.
 const atOnce = 100
 
 /** Deletes the contents of campaigns that ended before `until` and of which no mail has it any more. */
@@ -183,6 +191,7 @@ async function forgetCampaignBodies(
   return gone
 }
 
+/** A campaign's content that no mail uses. */
 interface CampaignBody {
   campaign: string
   id: number

@@ -24,8 +24,11 @@ const msAWrite = 5
 // Of the time it takes a fifth while the machine is idle, and a fiftieth while the processors are busy.
 const mostOfTime = 0.2
 const leastOfTime = 0.02
+// Below a millisecond a timer costs more than it gives.
 const leastRestMs = 1
+// A slice that took longer was held up by something else, and no long rest follows from it.
 const mostSliceMs = 20
+// How often the processors are asked.
 const idleEveryMs = 1_000
 
 /**
@@ -56,6 +59,7 @@ export async function inSlices<T>(
     try {
       at = await store.write((tx) => writeSome(tx, piecesAWrite))
     } catch (error) {
+      // A full disk, or a database that is busy: the next run tries again.
       if (isPassing(error)) throw error
       // One of them: each alone, until the one at fault is behind.
       for (const end = Math.min(pieces.length, at + piecesAWrite); at < end; at++) {
@@ -87,6 +91,7 @@ export function restFactor(idle: number): number {
   return 1 / Math.max(leastOfTime, mostOfTime * idle ** 2) - 1
 }
 
+// Of the process: all slices share one look.
 let lastTimes = { at: Number.NEGATIVE_INFINITY, idle: 0, all: 0 }
 let lastIdle = 1
 

@@ -6,6 +6,7 @@ import {
   type Tx,
 } from '../store/index.js'
 
+/** The one row that remembers how far retention has come. */
 export type RetentionState = Omit<RetentionStateRow, 'id'>
 
 /** How far retention has come. */
@@ -17,6 +18,7 @@ export async function readState(read: Read): Promise<RetentionState> {
     .executeTakeFirstOrThrow()
 }
 
+/** Writes some of it, in the transaction of what was done. */
 export async function setState(tx: Tx, changes: Partial<RetentionState>): Promise<void> {
   await tx.updateTable('retention_state').set(changes).where('id', '=', 1).execute()
 }

@@ -13,8 +13,10 @@ import { releaseContentsOf } from './mails.js'
 import { inSlices, type RetentionDeps } from './slices.js'
 import { countedBelow, readState, setState } from './state.js'
 
+/** What is taken from mails before they go themselves. */
 export type Stripped = RetentionWaitingRow['what']
 
+// By one set of statements.
 const mailsAPiece = 20
 const mailsARead = 500
 
@@ -42,6 +44,7 @@ export async function strip(
   if (after > before) after = before
   while (!signal.aborted && (await isEnough?.()) !== true) {
     const below = await countedBelow(read)
+    // Where the disk is asked in between, in small steps: no more bodies go than have to.
     const limit = isEnough === undefined ? mailsARead : mailsAPiece
     const rows = await mailsAfter[what](read, { after, before, below, limit })
     const last = rows.at(-1)
@@ -85,6 +88,7 @@ async function stripWaiting(
   return gone
 }
 
+/** Takes from those that have something and are through; resolves with how many these were. */
 async function stripMails(
   deps: RetentionDeps,
   what: Stripped,
@@ -102,6 +106,7 @@ async function stripMails(
   return ready.length
 }
 
+/** A mail as far as it decides what may be taken. */
 interface StrippedMail {
   id: string
   bodyId: number | null
@@ -112,9 +117,11 @@ interface StrippedMail {
   bytes: number
 }
 
+// The queue itself is asked too: what stands there may still be delivered.
 const isLive = sql<0 | 1>`(emails.waiting > 0
   or exists (select 1 from queue where queue.email_id = emails.id))`
 
+/** Mails with what their bodies take. */
 const withBody = (db: Read) =>
   db
     .selectFrom('emails')
@@ -128,6 +135,7 @@ const withBody = (db: Read) =>
       sql<number>`coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)`.as('bytes'),
     )
 
+/** Mails with whether any of their deliveries has a transcript. */
 const withTranscripts = (db: Read) =>
   db
     .selectFrom('emails')
@@ -138,6 +146,7 @@ const withTranscripts = (db: Read) =>
     )
     .select(sql<number>`0`.as('bytes'))
 
+/** One page of the walk. */
 interface After {
   after: string
   before: string
@@ -145,6 +154,7 @@ interface After {
   limit: number
 }
 
+/** In the order of ids, which is that of time, and only mails that are counted. */
 const inOrder = (query: ReturnType<typeof withBody>, { after, before, below, limit }: After) =>
   query
     .where('emails.id', '>', after)
@@ -153,6 +163,7 @@ const inOrder = (query: ReturnType<typeof withBody>, { after, before, below, lim
     .orderBy('emails.id')
     .limit(limit)
 
+/** Both walks have columns of the same names. */
 type Query = ReturnType<typeof withBody>
 
 /** Mails in the order of their ids, by the primary key; all else by keys. */
@@ -163,6 +174,7 @@ export const mailsAfter = {
   ),
 } as const
 
+/** Some mails, by their ids. */
 const mailsAmong = {
   bodies: prepared<{ ids: string }, StrippedMail>((db, { ids }) =>
     withBody(db).where('emails.id', 'in', idsOf(ids, 'text')),
@@ -172,6 +184,7 @@ const mailsAmong = {
   ),
 } as const
 
+/** How each of the two is taken from some mails, in a write. */
 const takeFrom = {
   async bodies(tx: Tx, mails: readonly StrippedMail[]): Promise<void> {
     const ids = JSON.stringify(mails.map(({ id }) => id))
@@ -187,6 +200,7 @@ const takeFrom = {
   },
 } as const
 
+/** The mail stays, without its content. */
 const forgetBodies = prepared<{ ids: string }, UpdateResult>((db, { ids }) =>
   db
     .updateTable('emails')
@@ -195,6 +209,7 @@ const forgetBodies = prepared<{ ids: string }, UpdateResult>((db, { ids }) =>
     .where('body_id', 'is not', null),
 )
 
+/** The delivery stays, without what was said. */
 const forgetTranscripts = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
   db
     .updateTable('deliveries')
@@ -204,6 +219,7 @@ const forgetTranscripts = prepared<{ ids: string }, { id: number }>((db, { ids }
     .returning('id'),
 )
 
+/** Notes mails that still wait, to be looked at in later runs. */
 const remember = async (tx: Tx, what: Stripped, ids: readonly string[]) => {
   for (const email_id of ids) {
     await tx
@@ -214,6 +230,7 @@ const remember = async (tx: Tx, what: Stripped, ids: readonly string[]) => {
   }
 }
 
+/** A page of those that were noted. */
 const waitingAfter = prepared<{ what: Stripped; after: string; limit: number }, { id: string }>(
   (db, { what, after, limit }) =>
     db
@@ -225,6 +242,7 @@ const waitingAfter = prepared<{ what: Stripped; after: string; limit: number }, 
       .limit(limit),
 )
 
+/** They are through, or gone. */
 const forgetWaiting = prepared<{ what: Stripped; ids: string }, unknown>((db, { what, ids }) =>
   db
     .deleteFrom('retention_waiting')

@@ -38,6 +38,7 @@ export async function dropBodies(
   )
 }
 
+/** Counts down, and tells what is left. */
 const takeUses = prepared<{ json: string }, { id: number; uses: number }>((db, { json }) =>
   db
     .updateTable('body_uses')
@@ -47,6 +48,7 @@ const takeUses = prepared<{ json: string }, { id: number; uses: number }>((db, {
     .returning(['body_id as id', 'uses']),
 )
 
+/** Those that neither a campaign nor a template has. */
 const bodiesNobodyNames = prepared<{ ids: string }, { id: number; attachments: string | null }>(
   (db, { ids }) =>
     db
@@ -65,9 +67,11 @@ const bodiesNobodyNames = prepared<{ ids: string }, { id: number; attachments: s
       ),
 )
 
+/** The bodies themselves. */
 const deleteRows = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
   db.deleteFrom('bodies').where('id', 'in', idsOf(ids, 'integer')),
 )
+/** Their counts. */
 const deleteUses = prepared<{ ids: string }, DeleteResult>((db, { ids }) =>
   db.deleteFrom('body_uses').where('body_id', 'in', idsOf(ids, 'integer')),
 )

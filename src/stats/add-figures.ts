@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
 import { type FigureCounts, type FigureRow, prepared, type Tx } from '../store/index.js'
 
+/** All that is counted. */
 export type Counts = FigureCounts
+/** The name of a counter. */
 type Counter = keyof FigureCounts
 
+/** Nothing counted yet. */
 export const noCounts = (): Counts => ({
   ...{ mails: 0, accepted: 0, suppressed: 0, answered: 0, delivered: 0, relayed: 0 },
   ...{ bounced_hard: 0, bounced_soft: 0, failed: 0, deferred: 0 },
@@ -12,8 +15,10 @@ export const noCounts = (): Counts => ({
   ...{ clicked: 0, clicked_unique: 0, clicked_machine: 0 },
 })
 
+/** All counters, in the order of the table. */
 export const counters = Object.keys(noCounts()) as Counter[]
 
+/** Adds to `counts` in place. */
 export function addTo(counts: Counts, added: Partial<Counts>): void {
   for (const counter of counters) counts[counter] += added[counter] ?? 0
 }
@@ -48,6 +53,7 @@ export async function addFigures(tx: Tx, rows: readonly FigureRow[]): Promise<vo
   for (const row of bounded.values()) await addRow(tx, row)
 }
 
+/** The row under its own key while the day has room, else under the shared one. */
 function withinBound(keys: ReadonlySet<string>, row: FigureRow): FigureRow {
   if (keys.size < maxKeys || keys.has(keyOf(row))) return row
   // Mail of no campaign is no campaign beyond the bound.
@@ -57,11 +63,15 @@ function withinBound(keys: ReadonlySet<string>, row: FigureRow): FigureRow {
   return { ...shared, domain: others }
 }
 
+/** What tells rows of one day apart. */
 type Key = Pick<FigureRow, 'domain' | 'type' | 'key'>
+/** As a text to compare. */
 const keyOf = ({ domain, type, key }: Key) => JSON.stringify([domain, type, key])
 
+/** A day of one account and breakdown. */
 type Day = Pick<FigureRow, 'account_id' | 'breakdown' | 'day'>
 
+/** The keys that the day has already, by the primary key's beginning. */
 const keysOf = prepared<Day, Key>((db, { account_id, breakdown, day }) =>
   db
     .selectFrom('figures')
@@ -73,6 +83,7 @@ const keysOf = prepared<Day, Key>((db, { account_id, breakdown, day }) =>
 
 const columns = ['account_id', 'breakdown', 'day', 'domain', 'type', 'key'] as const
 
+/** Makes a row, or adds to it. */
 const addRow = prepared<FigureRow, unknown>((db, row) => {
   const names = [...columns, ...counters]
   const values = Object.fromEntries(names.map((name) => [name, row[name]]))

@@ -23,6 +23,7 @@ export interface Stats {
   groups: StatsGroup[]
 }
 
+/** The figures of a group, with the names that it was asked by. */
 export interface StatsGroup extends Figures {
   day?: string
   domain?: string | null
@@ -68,8 +69,10 @@ export async function readStats(
   }
 }
 
+/** What a group is called. */
 type Names = Omit<StatsGroup, keyof Figures>
 
+/** The groups with most mail by name, the others together; each day has the same ones. */
 function shownGroups(
   question: FiguresQuestion,
   { groups }: CollectedFigures,
@@ -119,6 +122,7 @@ function addEmptyDays(
   }
 }
 
+/** The names that were asked for; null in a group of all others. */
 function namesOf(groupBy: readonly Dimension[], group: FigureGroup, other: boolean): Names {
   const { domain, key } = group
   const colon = key.indexOf(':')
@@ -134,7 +138,8 @@ function namesOf(groupBy: readonly Dimension[], group: FigureGroup, other: boole
   return { ...Object.fromEntries(fields.map((field) => [field, names[field]])), other }
 }
 
-// Of all accounts. The figures are seconds behind, but for the time after an update from an older version.
+// So many rows of all accounts may be read for an answer. The figures are seconds behind, but for
+// the time after an update from an older version.
 const maxBehind = 10_000
 const rowsAtOnce = 250
 
@@ -156,6 +161,7 @@ async function readTail(
     const slice = await readLogs(read, from, { accountId, limit: rowsAtOnce })
     happenings.push(...slice.happenings)
     ;({ next: from, more } = slice)
+    // Other requests are answered between two slices.
     await new Promise((resolve) => setImmediate(resolve))
   }
   for (const { question, collected } of answers) {
@@ -172,5 +178,6 @@ async function readTail(
 
 const logCursor = { event: 'event_id', consent: 'consent_id', mail: 'mail_number' } as const
 
+/** Whether a happening lies behind what the figures of a part have. */
 const isBehind = ({ log, id }: Pick<LoggedRow, 'log' | 'id'>, cursors: Cursors) =>
   id > cursors[logCursor[log]]

@@ -92,6 +92,7 @@ export const noFacts = (of: QueueClass): MailFacts => ({
   tags: [],
 })
 
+// Ends that a server has decided, as `protection/` counts them.
 const ends = ['delivered', 'relayed', 'bounced']
 const visits = ['opened', 'clicked']
 

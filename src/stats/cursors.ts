@@ -3,6 +3,7 @@ import { type FigureCursorsRow, mailNumber, type Read, type Store } from '../sto
 /** Up to which row each log is counted. */
 export type Cursors = Omit<FigureCursorsRow, 'id'>
 
+/** The columns of the one row. */
 export const cursorNames = [
   ...(['event_id', 'consent_id', 'mail_number', 'mail_id', 'untold_until'] as const),
 ]

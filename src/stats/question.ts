@@ -4,7 +4,9 @@ import { ApiError } from '../errors/index.js'
 import type { FigureRow } from '../store/index.js'
 import { dayOf } from './tally.js'
 
+/** What figures can be grouped by. */
 export const dimensions = ['day', 'domain', 'provider', 'tag', 'broadcast', 'type'] as const
+/** One of them. */
 export type Dimension = (typeof dimensions)[number]
 
 /** As it is asked, by the API and by the command. */
@@ -21,6 +23,7 @@ export interface StatsInput {
   limit?: number
 }
 
+/** A question that can be answered. */
 export interface FiguresQuestion {
   /** Days since 1970, UTC, both inclusive. */
   fromDay: number
@@ -34,13 +37,18 @@ export interface FiguresQuestion {
   limit: number
 }
 
+/** Of provider, tag or campaign: one key, or all values of a tag's name. */
 export type KeyFilter = { is: string } | { beginsWith: string }
 
+// A year with its leap day, so that a year can be compared.
 const maxDays = 366
+/** Groups beside the days. */
 export const maxLimit = 100
 const usualLimit = 20
 const usualDays = 30
+// Bounds the answer to about a megabyte.
 const maxRows = 5_000
+// A row has one key: figures by two of these are not kept, as there would be too many.
 const keyed = ['provider', 'tag', 'broadcast'] as const
 
 /** Throws a 400 for a question that cannot be answered, or not in a bounded time. */
@@ -76,8 +84,10 @@ export function questionOf(input: StatsInput, now: number): FiguresQuestion {
   }
 }
 
+/** Whether nothing but days is asked for. */
 const isOnlyDay = (groupBy: readonly Dimension[]) => groupBy.every((one) => one === 'day')
 
+/** One or two names, each once. */
 function readGroupBy(text: string): Dimension[] {
   const names = text.split(',').map((name) => name.trim())
   const known = names.filter((name): name is Dimension => dimensions.some((one) => one === name))
@@ -87,6 +97,7 @@ function readGroupBy(text: string): Dimension[] {
   return known
 }
 
+/** A tag without a value means all of its values. */
 function keyFilter(breakdown: FigureRow['breakdown'], text: string): KeyFilter {
   if (text === '') throw wrong(`\`${breakdown}\` is empty`)
   return breakdown === 'tag' && !text.includes(':') ? { beginsWith: `${text}:` } : { is: text }
@@ -102,6 +113,8 @@ function readDay(name: string, text: string): number {
   return dayOf(at)
 }
 
+/** `2026-11-21`. */
 export const shownDay = (day: number) => isoDay(day * dayMs)
 
+/** A 400. */
 const wrong = (message: string) => new ApiError('validation_error', message)

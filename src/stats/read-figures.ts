@@ -9,6 +9,7 @@ export interface FigureGroup extends GroupKey {
   counts: Counts
 }
 
+/** What makes a group. */
 type GroupKey = Pick<FigureRow, 'day' | 'domain' | 'key'> & { type: FigureRow['type'] | '' }
 
 /** What was read of some days, and how far the logs were counted at that moment. */
@@ -18,6 +19,7 @@ interface Part {
   cursors: Cursors
 }
 
+/** Groups as they are added up, and the parts that they were read in. */
 export interface CollectedFigures {
   groupBy: readonly Dimension[]
   groups: Map<string, FigureGroup>
@@ -78,6 +80,7 @@ export function addToGroup(
   else addTo(known.counts, counts)
 }
 
+/** The counters alone: a row of the table has other columns too. */
 const pick = (counts: Counts) =>
   Object.fromEntries(counters.map((counter) => [counter, counts[counter]])) as unknown as Counts
 

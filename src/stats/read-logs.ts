@@ -72,8 +72,10 @@ export const behind = {
       .limit(limit),
 }
 
+// Not by the index of accounts, which would lead through all of an account's mail.
 const ofAccount = unindexed<string>('account_id')
 
+/** Events behind the cursor, each with its mail's facts and its provider. */
 async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
   const rows = await behind.events(read, from, options).execute()
   const logged = rows.map((row) => ({

@@ -6,6 +6,7 @@ import { type Cursors, readCursors, renumber } from './cursors.js'
 import { readLogs } from './read-logs.js'
 import { tally } from './tally.js'
 
+/** What the loop needs. */
 interface RollUpDeps {
   store: Store
   clock: Clock
@@ -18,6 +19,7 @@ const rowsASlice = 500
 const everyMs = 1_000
 // Between slices others have their turn, of the disk and the processor too.
 const restMs = 20
+// A row that cannot be counted is logged twice a minute, until somebody mends it.
 const afterFaultMs = 30_000
 
 /**
@@ -43,6 +45,7 @@ export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean>
   return more
 }
 
+/** Whether nothing new was found. */
 const same = (a: Cursors, b: Cursors) =>
   a.event_id === b.event_id && a.consent_id === b.consent_id && a.mail_number === b.mail_number
 

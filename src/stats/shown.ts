@@ -25,6 +25,7 @@ export interface Figures {
   rates: Rates
 }
 
+/** From 0 to 1. */
 interface Rates {
   /** Delivered of answered. */
   delivery: number | null

@@ -24,6 +24,7 @@ export interface LoggedRow {
   counts: Partial<Counts>
 }
 
+/** Days since 1970, UTC. */
 export const dayOf = (at: number) => Math.floor(at / dayMs)
 
 /** Rows to be added to the figures: a happening is in one by campaign, one by provider and one a tag. */
