@@ -184,7 +184,7 @@ export const nowhere = {
   ),
 }
 
-/** Of everything that adds something to an account. */
+/** The errors of everything that adds something to an account. */
 export const accountRefusals: RefusalExample[] = [
   refusal(
     'account_suspended',
@@ -198,14 +198,14 @@ export const accountRefusals: RefusalExample[] = [
   ),
 ]
 
-/** Of what a renewal that failed stops too. */
+/** An error of what also stops when a renewal has failed; mail still leaves then. */
 export const pastDue = refusal(
   'subscription_past_due',
   'The renewal failed',
   'The renewal failed: nothing can be added until it is paid; sending goes on',
 )
 
-/** Of every list that comes in pages. */
+/** The parameters of every list that comes in pages. */
 export const pageQuery: Record<string, Schema> = {
   limit: {
     type: 'integer',

@@ -28,6 +28,7 @@ export interface Operation {
   refusals: RefusalExample[]
 }
 
+/** A body as it may be sent or answered; shown to people and validated by a test. */
 export interface Example {
   /** Which case it shows. */
   when: string
@@ -100,12 +101,14 @@ export function closed(properties: Record<string, Schema>, optional: readonly st
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
+/** The schema of a string. */
 export const text = (description: string, more: Schema = {}): Schema => ({
   type: 'string',
   description,
   ...more,
 })
 
+/** The schema of a whole number that is not negative. */
 export const count = (description: string, more: Schema = {}): Schema => ({
   type: 'integer',
   minimum: 0,
@@ -113,8 +116,11 @@ export const count = (description: string, more: Schema = {}): Schema => ({
   ...more,
 })
 
+/** The schema of an id. */
 export const uuid = (description: string): Schema => text(description, { format: 'uuid' })
+/** The schema of a moment: ISO 8601 in UTC. */
 export const time = (description: string): Schema => text(description, { format: 'date-time' })
+/** A reference to a shape by its name. */
 export const shaped = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 /**
@@ -130,6 +136,7 @@ export const orNull = (schema: Schema): Schema => {
 
 const message = text('For people; its wording may change. Branch on `code`.')
 
+/** `not_found` as the name of a type: `NotFound`. */
 function pascal(code: string): string {
   return code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

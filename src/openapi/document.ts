@@ -44,6 +44,7 @@ const descriptions: readonly Description[] = [
   itself,
 ]
 
+/** An OpenAPI 3.1 document. */
 export interface Document {
   openapi: string
   info: Schema
@@ -293,6 +294,7 @@ function named(examples: readonly Example[]): Schema {
   )
 }
 
+/** The same names with other values. */
 const mapped = <T>(values: Record<string, T>, to: (value: T) => Schema): Record<string, Schema> =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, to(value)]))
 

@@ -3,6 +3,7 @@ import { packageFile, packageVersion } from '../config/index.js'
 import type { Api, Pages } from '../http/index.js'
 import { type Document, makeDocument } from './document.js'
 
+// Browsers run a module only under this type.
 const javascript = 'text/javascript; charset=utf-8'
 
 /**

@@ -18,10 +18,12 @@ export interface ArrivedBody extends Iterable<Buffer> {
   readonly sizeBytes: number
 }
 
-// RFC 5322 has no bound; real headers have 2 to 10 KiB.
+// The most bytes of a message's header. RFC 5322 sets no limit; real headers have 2 to 10 KiB.
 export const maxHeaderBytes = 64 * 1024
-// Most mail is smaller and never touches a file.
+// A body up to here stays in memory, what is larger goes to a file: most mail never touches the
+// disk before it is accepted.
 const heldBytes = 128 * 1024
+// How much of a body is written to its file, and read from it, at once.
 const pieceBytes = 64 * 1024
 const blankLine = Buffer.from('\r\n\r\n')
 const crlf = Buffer.from('\r\n')
@@ -61,6 +63,7 @@ export function arrive(
     }
     const keep = (chunk: Buffer) => {
       if (isInBody) return body.add(chunk)
+      // The blank line may begin in the chunk before; what lies further back was searched already.
       const searchFrom = Math.max(0, head.length - blankLine.length)
       head = head.length === 0 ? Buffer.from(chunk) : Buffer.concat([head, chunk])
       const blank = head.indexOf(blankLine, searchFrom)
@@ -109,13 +112,19 @@ export function arrive(
   })
 }
 
-// In the 10 s of patience with who is slow when it is crowded: Postfix's smtpd_min_data_rate, 500 B/s.
+// How often `advanced` is told. The gate gives a slow client 10 s from one to the next when it is
+// crowded, so this asks for 500 B/s: Postfix's `smtpd_min_data_rate`.
 const progressBytes = 5_000
 
 const badLine = (fault: string) => `550 5.6.0 The message has ${fault}`
 
+// Makes the names of files unique within this process; the pid does so between processes.
 let files = 0
 
+/**
+ * The body of a message that arrives: its first bytes in memory, or all but the last of them in a
+ * file.
+ */
 function makeBody(dir: string) {
   let chunks: Buffer[] = []
   let sizeBytes = 0
@@ -161,6 +170,10 @@ function makeBody(dir: string) {
   }
 }
 
+/**
+ * Opens a file and removes its name at once: it lives as long as it is open, and no crash leaves it
+ * behind. `wx` refuses a link that somebody has put there.
+ */
 function openNameless(dir: string): number {
   const name = join(dir, `arriving-${process.pid}-${++files}.tmp`)
   const file = openSync(name, 'wx+', 0o600)

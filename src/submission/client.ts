@@ -28,6 +28,7 @@ export interface Client {
   takeRecipients(count: number): void
 }
 
+/** What it takes to tell who hands mail in. */
 export interface ClientDeps {
   read: Read
   clock: Clock
@@ -51,6 +52,8 @@ export function makeClients(deps: ClientDeps) {
         refuseBeyondScope(principal, 'sending')
         return principal
       }
+      // Asked again before each mail: a key that is deleted or expires ends a session that still
+      // lasts.
       let principal = await check()
       return {
         accountId: principal.accountId,
@@ -67,6 +70,7 @@ export function makeClients(deps: ClientDeps) {
           }
         },
         checkDomain: (domain) => refuseOtherDomain(principal, domain),
+        // A key's mails are counted by `again`, and the plan's limits by the acceptance.
         takeRecipients() {},
       }
     },
@@ -85,6 +89,7 @@ export function makeClients(deps: ClientDeps) {
         accountId: account.id,
         last4: null,
         fixedFrom: entry.from,
+        // A network needs no second look: the list does not change while the listener is open.
         async again() {},
         checkDomain() {},
         takeRecipients(count) {
@@ -98,4 +103,5 @@ export function makeClients(deps: ClientDeps) {
   }
 }
 
+/** What `makeClients` makes: the two ways to say who one is. */
 export type Clients = ReturnType<typeof makeClients>

@@ -8,6 +8,7 @@ export interface FailedLogins {
   add(address: string): void
 }
 
+// The refusal names it too: 'try again in 15 minutes'.
 const windowMs = 15 * 60_000
 const perAddress = 10
 // Renting more addresses buys few more guesses; one broken machine does not lock out its neighbours.

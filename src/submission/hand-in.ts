@@ -28,6 +28,7 @@ import { type Understood, understand, wrong } from './message.js'
 import { headerOf } from './own-headers.js'
 import { forTemplate, whereNamed } from './template.js'
 
+/** What the acceptance of a mail needs, and the memory of its Idempotency-Keys. */
 export interface HandInDeps {
   emails: EmailDeps
   idempotency: Pick<Idempotency, 'once'>
@@ -96,6 +97,7 @@ function checkWishes({ wishes }: Understood, to: readonly string[]): void {
   }
 }
 
+// A From with its folded lines: what follows a line break and a space belongs to the line before.
 const fromField = /^from[ \t]*:.*\r\n(?:[ \t].*\r\n)*/im
 
 /** The header with the sender that a trusted network has, in place of the device's own. */
@@ -113,6 +115,10 @@ function withFixedSender(header: Buffer, fixed: string | undefined): Buffer {
   return Buffer.from(own + others, 'latin1')
 }
 
+/**
+ * The message as it is kept and sent: its own bytes, without the fields that are not to leave, and
+ * with a Date and a Message-ID where it has none (RFC 6409 §8).
+ */
 async function rawMessageOf(
   { clock }: Pick<EmailDeps, 'clock'>,
   said: Understood,
@@ -145,10 +151,12 @@ async function rawMessageOf(
   }
 }
 
+/** Of each piece of a body whether it is ASCII: no piece is held while the next one is read. */
 function* asciiOf(body: ArrivedBody): Generator<boolean> {
   for (const piece of body) yield isAscii(piece)
 }
 
+/** The body as an async source, which the hash of DKIM takes. */
 async function* eachLater(body: ArrivedBody): AsyncGenerator<Buffer> {
   yield* body
 }
@@ -180,9 +188,13 @@ function checkMarketing(parts: ChangeableParts | Error, body: ArrivedBody): void
   }
 }
 
+// A part that is to get a footer is decoded as a whole, in memory.
 const maxPartBytes = 2 * 1024 * 1024
 
-/** The sender of an envelope that may be used, in its canonical form. */
+/**
+ * Throws a `validation_error` or a 403 for a MAIL FROM that the client may not use. One of a
+ * trusted network may say anything, as its sender is replaced.
+ */
 export async function checkEnvelopeSender(
   { emails }: HandInDeps,
   client: Client,

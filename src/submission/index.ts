@@ -22,6 +22,7 @@ import { openSessionLog } from './session-log.js'
  */
 export { findSession, listSessions, type SubmissionSession } from './session.js'
 
+/** What the submission listeners need of the appliance. */
 export interface SubmissionDeps extends EmailDeps {
   meter: Meter
   config: Config
@@ -32,6 +33,7 @@ export interface SubmissionDeps extends EmailDeps {
   ports: Readonly<Record<string, number>>
 }
 
+/** The listeners that are open. */
 export interface Submission {
   readonly ports: Readonly<Record<string, number>>
   /** Reads the TLS files again; bad ones change nothing and are told. */
@@ -49,6 +51,10 @@ function makeKeyRate(clock: Clock, { requests, window }: Config['http']['rateLim
   }
 }
 
+/**
+ * The three listeners that the settings may name, and who may connect to each: only the one without
+ * TLS is bound to networks.
+ */
 const places = (config: Config['submission']) =>
   [
     { listener: 'starttls', at: config.starttls, networks: undefined },

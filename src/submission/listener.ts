@@ -23,6 +23,7 @@ import { type Course, type ListenerName, makeTranscript } from './session.js'
 import type { SessionLog } from './session-log.js'
 import { makeTransactions, maxRecipients, type SubmissionTransactionDeps } from './transactions.js'
 
+/** What all listeners share. */
 export interface SubmissionListenerDeps
   extends Omit<SubmissionTransactionDeps, 'courseOf' | 'failed' | 'taken'> {
   clock: Clock
@@ -38,6 +39,7 @@ export interface SubmissionListenerDeps
   maxMessageBytes: number
 }
 
+/** One listener of the settings: its kind, where it listens, and for whom. */
 export interface ListenerPlace {
   listener: ListenerName
   host: string
@@ -46,6 +48,7 @@ export interface ListenerPlace {
   networks: readonly string[] | undefined
 }
 
+/** A listener that is open. */
 export interface SubmissionListener {
   readonly port: number
   /** Sessions from now on are offered the certificates that there are now. */
@@ -54,11 +57,14 @@ export interface SubmissionListener {
   close(): Promise<void>
 }
 
+// Of one command line. RFC 5321 §4.5.3.1.4 asks for 512 at least; an AUTH with its password is the
+// longest (RFC 4954 §4: 12,288, which no API key needs).
 const maxCommandBytes = 4 * 1024
 // Refusals of all kinds count: a client that was told to try again later and goes on at once is broken.
 const maxRefusedCommands = 60
 // Counted from one mail to the next; a mail to the most recipients needs a reply for each of them, and some more.
 const maxReplies = maxRecipients + 50
+// How long a stop waits for the transactions that are under way.
 const closeTimeoutMs = 2_000
 
 /** Listens. Throws an `OperatorError` if it can't. */
@@ -192,16 +198,23 @@ function serverOptions(
   }
 }
 
+/**
+ * The callback as smtp-server really takes it: with a text for the final reply, which its types do
+ * not know.
+ */
 type DataDone = (error: Error | null, message?: string) => void
 
+// Counts each refusal by its reply.
 const refusals = 'posthorn_submission_refusals_total'
 
+/** What is known of a session that has just begun: nothing but its listener. */
 const makeCourse = (listener: ListenerName, beganAt: number): Course => ({
   ...{ listener, beganAt, client: undefined, user: undefined, tls: undefined },
   ...{ recipients: new Map(), mailFrom: '', accepted: 0, refused: 0, emailIds: [] },
   ...{ lastRefusal: undefined, transcript: makeTranscript() },
 })
 
+/** `TLSv1.3 TLS_AES_256_GCM_SHA384`, for the session log; undefined without TLS. */
 const tlsInWords = (socket: Socket | TLSSocket) =>
   'getCipher' in socket ? `${socket.getProtocol()} ${socket.getCipher().name}` : undefined
 

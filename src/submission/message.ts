@@ -35,6 +35,7 @@ const removed = new Set(['bcc', 'return-path', 'resent-bcc', 'cfbl-address', 'cf
 const ofMarketing = new Set(['list-unsubscribe', 'list-unsubscribe-post', 'list-id'])
 /** RFC 5321 §6.3: counting Received fields, at least 100 of them, is how loops are found. */
 const maxHops = 100
+// As much of a subject as the API takes; the message itself leaves with all of it.
 const maxSubjectBytes = 998
 
 /** Reads a header; throws a `validation_error` for what cannot leave like that. */
@@ -114,6 +115,7 @@ function replyToOf(value: string): string[] | undefined {
   return texts.length === read.length && texts.length <= maxReplyTo ? texts : undefined
 }
 
+// A name that needs no quotes in `Name <a@b>` (RFC 5322 §3.2.3: none of the specials).
 const plain = /^[^"(),.:;<>@[\\\]]+$/
 
 /** A subject's beginning, whole characters of it. */
@@ -127,4 +129,5 @@ function shortened(subject: string): string {
   return short
 }
 
+/** The error for a message that cannot leave as it is. */
 export const wrong = (message: string) => new ApiError('validation_error', message)

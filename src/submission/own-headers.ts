@@ -13,13 +13,19 @@ export interface Wishes {
   idempotencyKey?: string
 }
 
+// Headers are compared in lower case, as their names have no case (RFC 5322 §1.2.2).
 const prefix = 'x-posthorn-'
 
+/**
+ * A field of ours: where its value goes, and how it is read; undefined is a value that cannot be
+ * read.
+ */
 interface OwnHeader {
   field: keyof Wishes
   read(value: string): unknown
 }
 
+// These are judged where the API judges the same field.
 const text = (value: string) => value
 const own: Readonly<Record<string, OwnHeader>> = {
   Type: { field: 'type', read: (value) => value.toLowerCase() },
@@ -58,13 +64,16 @@ export function readWishes(fields: readonly HeaderField[]): Wishes {
   return wishes as Wishes
 }
 
+/** Whether a header field, its name in lower case, is one of ours: such a field never leaves. */
 export const isOwnHeader = (name: string): boolean => name.startsWith(prefix)
 
+/** What the value should have been, for the message of the refusal. */
 const expected = (name: string) =>
   name === 'Tags' ? 'expected name=value, separated by commas' : 'expected a JSON object'
 
 const wrong = (message: string) => new ApiError('validation_error', message)
 
+/** A JSON object; undefined for anything else, also for an array. */
 function json(value: string): unknown {
   try {
     const read: unknown = JSON.parse(value)

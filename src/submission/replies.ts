@@ -53,9 +53,17 @@ export function refusalOf(error: ApiError): Refusal {
   return new Refusal(`${replies[error.code]} ${asciiLine(text)}`)
 }
 
+/**
+ * A text as one line of ASCII that fits into a reply: another character is a question mark, white
+ * space a blank.
+ */
 export const asciiLine = (text: string): string =>
   text.replace(/[^ -~]+/g, (odd) => (/^\s+$/.test(odd) ? ' ' : '?')).slice(0, maxTextLength)
 
+/**
+ * What the API says in fields of its own, and SMTP can only say in words: the domains that could
+ * send, when the limit ends.
+ */
 function more({ code, fields }: ApiError): string {
   if (code === 'domain_not_verified' && Array.isArray(fields.verifiedDomains)) {
     const names = fields.verifiedDomains.join(', ')

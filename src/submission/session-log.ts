@@ -11,10 +11,13 @@ export interface SessionLog {
   close(): Promise<void>
 }
 
+// Sessions are gathered for this long, so that many of them cost one write.
 const everyMs = 500
+// Between two looks for sessions that are too many.
 const trimEveryMs = 60_000
 // The most sessions that wait while the disk is slow: those of a flood are not worth more memory.
 const maxWaiting = 2_000
+// Rows a transaction: mail that is being accepted waits no longer than for these.
 const batch = 200
 // The share of sessions without a log-in, most of them scanners, of which there is no end.
 const anonymousShare = 0.1
@@ -69,6 +72,10 @@ export function openSessionLog(
   }
 }
 
+/**
+ * A session as it is kept. The transcript stays only where something was refused: nobody asks for
+ * that of a success.
+ */
 function rowOf(
   id: number,
   session: SMTPServerSession,

@@ -1,6 +1,7 @@
 import type { Read, SubmissionSessionRow } from '../store/index.js'
 import type { Client } from './client.js'
 
+/** Which of the three listeners: TLS after STARTTLS, TLS from the first byte, or none at all. */
 export type ListenerName = 'starttls' | 'tls' | 'plain'
 
 /** What is known of a session while it lasts, and told of it afterwards. */
@@ -22,11 +23,13 @@ export interface Course {
   transcript: Transcript
 }
 
+/** What was said in a session, for those who look for the cause of a refusal. */
 interface Transcript {
   add(line: string): void
   text(): string
 }
 
+// Of a transcript: 36 kB at most.
 const maxLines = 120
 const maxLineLength = 300
 
@@ -37,6 +40,7 @@ export function makeTranscript(): Transcript {
   let left = 0
   return {
     add(text) {
+      // A control character could move the cursor, or worse, in the terminal of who reads it.
       const line = text.replace(/\p{Cc}/gu, '?').slice(0, maxLineLength)
       if (first.length < maxLines / 2) return void first.push(line)
       last.push(line)
@@ -84,6 +88,7 @@ export async function findSession(read: Read, id: number): Promise<SubmissionSes
   return row && shown(row)
 }
 
+/** A row as operators see it. */
 const shown = ({ email_ids, account_id, ...row }: SubmissionSessionRow): SubmissionSession => ({
   ...row,
   accountId: account_id,

@@ -15,6 +15,7 @@ import { checkEnvelopeSender, type HandInDeps, handIn } from './hand-in.js'
 import { asciiLine, asRefusal } from './replies.js'
 import type { Course } from './session.js'
 
+/** What the commands of a session need. */
 export interface SubmissionTransactionDeps extends HandInDeps {
   clock: Clock
   clients: Clients
@@ -28,10 +29,15 @@ export interface SubmissionTransactionDeps extends HandInDeps {
   failed(): void
 }
 
+// As many as a mail of the API may have; RFC 5321 §4.5.3.1.8 has a 452 for more, upon which clients
+// send the rest as another mail.
 export const maxRecipients = 50
+// Messages a connection; a program with more opens another one, which may find the key deleted.
 const maxMessages = 1_000
 // RFC 4954 §4: slow enough that guessing is no use, short enough for a person.
 const failedLoginMs = 1_000
+// The parameters of MAIL that are offered. AUTH= (RFC 4954 §5) has to be known, and says nothing
+// here.
 const mailParameters = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH'])
 
 /** What AUTH, MAIL, RCPT and DATA come to. Each rejects with a `Refusal`. */
@@ -135,6 +141,7 @@ export function makeTransactions(
   }
 }
 
+// Ids of mails that the session log keeps of one session.
 const maxIds = 20
 
 /** RFC 5321 §4.1.1.11: what was not offered is not taken, as it would not be done. */

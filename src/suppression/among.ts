@@ -27,14 +27,20 @@ export async function suppressedAmong(
   return blocked
 }
 
+/** Of these addresses those that get no marketing mail: every record blocks that. */
 const blockedFromMarketing = prepared<{ accountId: string; keys: string }, { address: string }>(
   (db, { accountId, keys }) => suppressions(db, accountId, keys),
 )
 
+/** Of these addresses those that get no mail at all. */
 const blockedFromAll = prepared<{ accountId: string; keys: string }, { address: string }>(
   (db, { accountId, keys }) => suppressions(db, accountId, keys).where('scope', '=', 'all'),
 )
 
+/**
+ * The records of an account about any of these addresses; `keys` is a JSON list of them, as SQLite
+ * takes a list of any length only as one value.
+ */
 const suppressions = (db: Read, accountId: string, keys: string) =>
   db
     .selectFrom('suppressions')

@@ -6,6 +6,7 @@ import {
   suppressionReasons,
 } from './suppress.js'
 
+/** The columns of an export, in their order; an import may have any of them, in any order. */
 export const columns = [
   'email',
   'reason',
@@ -21,7 +22,9 @@ export interface CsvLine extends NewSuppression {
   createdAt: number | undefined
 }
 
+// As the API takes it; what is longer is cut, as a note is no reason to refuse an address.
 const maxDetailLength = 1_000
+// What an `emailId` has to look like to be one of ours.
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 // As exports of other services, and the pages of this one, name them.
@@ -35,12 +38,14 @@ const otherWords = new Map<string, SuppressionReason>([
   ['by hand', 'manual'],
 ])
 
+/** The reason that a word means; undefined for a word that nobody knows. */
 const reasonOf = (word: string): SuppressionReason | undefined =>
   suppressionReasons.find((known) => known === word) ?? otherWords.get(word)
 
 /** The columns' names, when this first line names them: one of them is `email`. */
 export function headerOf(cells: readonly string[]): readonly string[] | undefined {
   const named = cells.map((cell) => cell.toLowerCase().replace(/[^a-z]/g, ''))
+  // Names of columns are compared by their letters alone: `Email Address`, `email_address`.
   const spellings = new Map([
     ['emailaddress', 'email'],
     ['address', 'email'],

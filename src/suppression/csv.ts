@@ -11,11 +11,13 @@ import {
   suppress,
 } from './suppress.js'
 
+/** A line of an import that was left out, counted from 1, and why. */
 export interface LineFault {
   line: number
   fault: string
 }
 
+/** How an import is read. */
 export interface SuppressionImportOptions {
   /** For lines that name none. */
   reason: SuppressionReason
@@ -28,6 +30,7 @@ export interface SuppressionImportOptions {
   isTrial?: boolean
 }
 
+/** What became of the lines of an import. */
 export interface SuppressionImportCounts {
   added: number
   /** Were there already. */
@@ -35,12 +38,17 @@ export interface SuppressionImportCounts {
   faults: number
 }
 
-// A few milliseconds of the turn to write.
+// Addresses a transaction: a few milliseconds, in which mail that is being accepted waits.
 const perWrite = 200
+// Records that an export reads at once.
 const perPage = 1_000
+// An address with a long note has 2,000 characters; only a quote that is not closed makes a longer
+// record.
 const maxRecordChars = 64 * 1024
+// Records after which the event loop gets a turn.
 const perTurn = 500
-// No list of addresses has so many; each costs as much as a good one.
+// After so many bad lines the import ends: no list of addresses has them, so it is a file of
+// another kind, and each bad line costs as much as a good one.
 const mostFaults = 100_000
 
 /**
@@ -76,6 +84,7 @@ export async function importSuppressions(
     counts.added += added
     counts.known += lines.length - added
   }
+  // A trial writes nothing, so it has to remember what the file itself has said before.
   const seen = new Set<string>()
   const unknownAmong = async (lines: readonly CsvLine[]) => {
     let fresh = 0
@@ -140,6 +149,10 @@ export async function* exportSuppressions(
   }
 }
 
+/**
+ * A cell with an apostrophe before what a spreadsheet would run as a formula (OWASP: CSV
+ * injection).
+ */
 const asText = (cell: string) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)
 
 /** The records with the number of their last line; at one that never ends the file ends. */
@@ -178,10 +191,12 @@ async function* recordsOf(input: Readable, report: (line: number, fault: string)
   }
 }
 
+/** What csv-parse gives with `info: true`. */
 interface CsvRecord {
   record: string[]
   info: Info
 }
 
+/** A line by RFC 4180: quotes around a cell that needs them, CRLF at the end. */
 const csvLine = (cells: readonly string[]) =>
   `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

@@ -8,8 +8,9 @@ import { suppress } from './suppress.js'
 const failures = 3
 const overMs = 72 * hourMs
 const blockedMs = 30 * dayMs
-// What failed once and was never mailed again.
+// After this long a failure counts no more: it failed once and was never mailed again.
 const forgottenMs = 90 * dayMs
+// Old rows that one failure takes along: what is forgotten keeps pace with what is added.
 const maxForgotten = 100
 
 /**
@@ -31,6 +32,7 @@ export async function suppressFailing(tx: Tx, events: readonly MailEvent[]): Pro
   }
 }
 
+/** The record of an address whose mail bounced: which mail it was, and what its server said. */
 const bounced = ({ emailId, reply }: MailEvent, email: string) => ({
   email,
   reason: 'bounce' as const,
@@ -50,8 +52,10 @@ async function failedAmong(tx: Tx, events: readonly MailEvent[]) {
   return (accountId: string, address: string) => found.has(`${accountId} ${address}`)
 }
 
+/** The key of a row. */
 type Address = Pick<SoftBounceRow, 'account_id' | 'address'>
 
+/** Which of these pairs of account and address have failed before. */
 const failing = prepared<{ pairs: string }, Address>((db, { pairs }) =>
   db
     .selectFrom(rowsOf(pairs))
@@ -63,6 +67,10 @@ const failing = prepared<{ pairs: string }, Address>((db, { pairs }) =>
     .select(['soft_bounces.account_id', 'soft_bounces.address']),
 )
 
+/**
+ * Notes that a delivery succeeded: the failures before it count no more, unless it is taken back by
+ * a report.
+ */
 const noteDelivered = prepared<
   { accountId: string; address: string; deliveryId: number | null },
   unknown
@@ -74,6 +82,10 @@ const noteDelivered = prepared<
     .where('address', '=', address),
 )
 
+/**
+ * Counts a failure that may pass; the third in a row, 72 hours after the first or later, suppresses
+ * the address for 30 days.
+ */
 async function noteFailure(tx: Tx, event: MailEvent, recipient: string): Promise<void> {
   const { accountId, at, deliveryId } = event
   const key = { account_id: accountId, address: addressKey(recipient) }

@@ -18,6 +18,7 @@ export async function suppressionsOf(
   return rows.map(toSuppression)
 }
 
+/** Which page of the records. */
 export interface ListOptions {
   reason?: SuppressionReason | undefined
   /** Begin after this record. */
@@ -51,6 +52,7 @@ export async function listSuppressions(
   return (await query.execute()).map(toSuppression)
 }
 
+/** A row as the other folders see it. */
 const toSuppression = (row: SuppressionRow): Suppression => ({
   email: row.address,
   reason: row.reason,

@@ -16,18 +16,23 @@ import {
   suppressionReasons,
 } from './suppress.js'
 
+/** What the routes need. */
 export interface SuppressionRouteDeps {
   store: Store
   clock: Clock
 }
 
+// Records a page without `limit`, and with the largest one.
 const usualPage = 100
 const maxPage = 500
+// Addresses a request; more of them go in several, or by the command line as a file.
 const maxImported = 1_000
-// A few milliseconds of the turn to write.
+// Addresses a transaction: a few milliseconds, in which mail that is being accepted waits.
 const perWrite = 200
+// The last entries of an address's history that are shown.
 const maxHistory = 200
 
+// Whether it is an address is told by a 422 that names the field, not by the shape of the body.
 const Text = rule<string>('a string', (value) => typeof value === 'string')
 const Reason = described(enums(suppressionReasons), suppressionReasons.join(', '))
 const Scope = described(enums(['all', 'marketing']), 'all or marketing')
@@ -132,12 +137,14 @@ export function suppressionRoutes(
   })
 }
 
+/** Records some in one transaction; resolves with how many of them are new. */
 async function suppressSome(tx: Tx, accountId: string, some: NewSuppression[], now: number) {
   let added = 0
   for (const given of some) if (await suppress(tx, accountId, given, now)) added++
   return added
 }
 
+/** A record to be, with its reason. */
 type Given = NewSuppression & { reason: SuppressionReason }
 
 /** What to record, or what is wrong with it. */
@@ -165,6 +172,7 @@ function lastIn(text: string): Pick<Suppression, 'email' | 'reason'> {
   return { reason: text.slice(0, at) as SuppressionReason, email: text.slice(at + 1) }
 }
 
+/** A record as the API shows it. */
 const shown = ({ createdAt, expiresAt, ...record }: Suppression) => ({
   ...record,
   createdAt: isoTime(createdAt),

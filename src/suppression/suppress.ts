@@ -7,11 +7,15 @@ import { addressKey } from '../mime/index.js'
 import { type LeaveReason, leaveRuns } from '../runs/index.js'
 import { type Store, type SuppressionRow, type Tx, writeApart } from '../store/index.js'
 
+/** Why an address must not be mailed. */
 export type SuppressionReason = SuppressionRow['reason']
+/** What is blocked: all mail, or only marketing. */
 export type SuppressionScope = SuppressionRow['scope']
 
+/** All reasons, in the order in which they are listed. */
 export const suppressionReasons = ['unsubscribe', 'bounce', 'complaint', 'manual'] as const
 
+/** A record: one reason why an address must not be mailed. An address may have several. */
 export interface Suppression {
   /** The whole address in lower case. */
   email: string
@@ -25,6 +29,7 @@ export interface Suppression {
   expiresAt: number | null
 }
 
+/** A record that is to be made. */
 export interface NewSuppression {
   email: string
   reason: SuppressionReason
@@ -36,6 +41,8 @@ export interface NewSuppression {
   expiresAt?: number | null
 }
 
+// The new record blocks more than the one that is there, or for longer: only then does it change
+// anything.
 const widens = sql`(excluded.scope = 'all' and suppressions.scope <> 'all')`
 const lasts = sql`(suppressions.expires_at is not null
   and (excluded.expires_at is null or excluded.expires_at > suppressions.expires_at))`
@@ -87,6 +94,7 @@ export async function suppress(
   return true
 }
 
+/** What the runs of automations that the address leaves are told. */
 const leaving: Record<SuppressionReason, LeaveReason> = {
   unsubscribe: 'unsubscribed',
   bounce: 'bounced',
@@ -94,6 +102,7 @@ const leaving: Record<SuppressionReason, LeaveReason> = {
   manual: 'suppressed',
 }
 
+/** What the history of the address says. */
 const kinds: Record<SuppressionReason, ConsentKind> = {
   unsubscribe: 'unsubscribed',
   bounce: 'bounced',
@@ -101,6 +110,7 @@ const kinds: Record<SuppressionReason, ConsentKind> = {
   manual: 'suppressed',
 }
 
+/** On whose word records are taken back, and which. */
 export interface Lifting {
   /** On whose word; `time` when it was to last for a while. */
   by: 'recipient' | 'operator' | 'api' | 'dashboard' | 'time'
@@ -145,7 +155,7 @@ export async function lift(
 const usualScope = (reason: SuppressionReason): SuppressionScope =>
   reason === 'unsubscribe' ? 'marketing' : 'all'
 
-// Some 3 ms of the turn to write (2026-11).
+// Records a transaction: some 3 ms (2026-11), in which mail that is being accepted waits.
 const perWrite = 50
 
 /**

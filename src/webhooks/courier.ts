@@ -10,6 +10,7 @@ import { makeResults } from './results.js'
 import { type Job, setAside } from './settle.js'
 import type { GuardDeps } from './target.js'
 
+/** What the courier needs of the appliance. */
 export interface CourierDeps extends GuardDeps {
   store: Store
   clock: Clock
@@ -20,6 +21,7 @@ export interface CourierDeps extends GuardDeps {
   ca?: string
 }
 
+/** The courier at work. */
 export interface Courier {
   /** Starts nothing more, gives what is under way `graceMs`, then lets go: the next start goes on. */
   close(graceMs: number): Promise<void>
@@ -29,6 +31,7 @@ export interface Courier {
 const lookEveryMs = 100
 // How soon a change of an endpoint takes effect.
 const refreshEveryMs = 1_000
+// New jobs that are read at once.
 const rowsAtOnce = 1_000
 // Room in a lane's memory that is worth a query.
 const refillFrom = 200
@@ -112,7 +115,7 @@ function makeRoutes(
   const routes = new Map<string, Route>()
   const writeResult = makeResults(store)
   const underWay = new Set<Promise<unknown>>()
-  /** Endpoints that met a fault of their own; each is told once. */
+  /** Endpoints that met a fault of their own; each is told once, not every second. */
   const faulty = new Set<string>()
 
   const open = async (endpointId: string): Promise<Route> => {
@@ -193,6 +196,7 @@ function makeRoutes(
   }
 }
 
+/** The jobs after an id, the oldest first; of all endpoints, or of one. */
 const jobsAfter = (
   read: Read,
   id: number,

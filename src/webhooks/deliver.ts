@@ -10,6 +10,7 @@ import type { PostedJob } from './results.js'
 import { abandonJob, type Job, nextDue } from './settle.js'
 import { signWebhook } from './signature.js'
 
+/** What the way to an endpoint needs. */
 export interface WebhookDeps extends LineDeps {
   store: Store
   clock: Clock
@@ -34,6 +35,10 @@ export interface Delivering {
 // After a result that could not be written: the job is still there, so it goes out again.
 const unwrittenPauseMs = 5_000
 
+/**
+ * Opens the way to an endpoint; it connects with the first webhook. Nothing goes there before
+ * `refresh` has read the endpoint.
+ */
 export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
   const { store, clock, key, log, meter, writeResult } = deps
   let row: WebhookEndpointRow | undefined
@@ -41,6 +46,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
   // Whether a success has failures to forget; told by what ended here and by the endpoint's row.
   let failedBefore = false
 
+  /** The connections to the endpoint's URL; another URL than before gets new ones. */
   const lineTo = (url: string): EndpointConnections => {
     if (line?.url === url) return line.to
     line?.to.close()
@@ -48,6 +54,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
     return line.to
   }
 
+  /** Signs a job and sends it. */
   const post = async (endpoint: WebhookEndpointRow, job: Job): Promise<PostAnswer> => {
     try {
       const sentAt = clock.now()
@@ -62,6 +69,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
     }
   }
 
+  /** One attempt, and its result written down. If we stopped it ourselves it does not count. */
   const attempt = async (endpoint: WebhookEndpointRow, job: Job): Promise<Job | undefined> => {
     const answer = await post(endpoint, job)
     if (answer.kind === 'stopped') return job

@@ -14,6 +14,7 @@ import {
 import type { WebhookEvent } from './event-names.js'
 import { readTargetUrl } from './target.js'
 
+/** What it takes to change endpoints; the key seals their secrets. */
 export interface EndpointDeps {
   store: Store
   clock: Clock
@@ -130,6 +131,10 @@ export async function hasEndpoints(read: Read): Promise<boolean> {
   return (await firstEndpoint(read, {})).length > 0
 }
 
+/**
+ * An endpoint of the account. Throws a 404 for one that is not there, is deleted, or is another
+ * account's.
+ */
 export async function findEndpoint(
   read: Read,
   accountId: string,
@@ -160,15 +165,24 @@ export async function rotateSecret(
   })
 }
 
+/**
+ * Enables an endpoint and forgets its failures; what was set aside goes out by a replay only.
+ * Throws a 404.
+ */
 export const enableEndpoint = (deps: ChangeDeps, accountId: string, id: string) =>
   updateEndpoint(deps, accountId, id, { enabled: true })
 
-/** Nothing is queued for it until it is enabled again, and what waits is set aside. */
+/**
+ * Disables an endpoint: nothing is queued for it until it is enabled again, and what waits is set
+ * aside. Throws a 404.
+ */
 export const disableEndpoint = (deps: ChangeDeps, accountId: string, id: string) =>
   updateEndpoint(deps, accountId, id, { enabled: false })
 
+/** Changes that make no secret need no key. */
 type ChangeDeps = Omit<EndpointDeps, 'key'>
 
+/** What may be changed of an endpoint; what is absent stays. */
 export interface EndpointChanges {
   url?: string | undefined
   events?: readonly WebhookEvent[] | undefined
@@ -186,6 +200,7 @@ export async function updateEndpoint(
   const target = url === undefined ? {} : { url: readTargetUrl(url).href }
   return await store.write(async (tx) => {
     const row = await endpointRow(tx, accountId, id)
+    // `announced: 1`: who disables it by hand need not be told of it.
     const off = { enabled: 0, disabled_at: clock.now(), disabled_because: disabledBy }
     const on = { enabled: 1, failures: 0, disabled_at: null, disabled_because: null, announced: 1 }
     const changes = {
@@ -224,6 +239,9 @@ export function secretsOf(
   return secrets
 }
 
+/**
+ * The row of an endpoint, with its sealed secrets. Throws a 404, also for one of another account.
+ */
 export async function endpointRow(
   read: Read,
   accountId: string,
@@ -240,9 +258,11 @@ export async function endpointRow(
   throw new ApiError('not_found', `No webhook ${id}`)
 }
 
+/** Writes these columns of an endpoint. */
 const change = (tx: Tx, id: string, values: Partial<WebhookEndpointRow>) =>
   tx.updateTable('webhook_endpoints').set(values).where('id', '=', id).execute()
 
+/** Bound to the endpoint: a sealed secret that is copied to another row does not open. */
 const purposeOf = (id: string) => `webhook secret ${id}`
 
 // decisions.md, 'webhook secret': the HMAC key is the whole string.
@@ -251,6 +271,7 @@ function newSecret(key: ApplianceKey, id: string): { secret: string; sealed: Buf
   return { secret, sealed: key.seal(secret, purposeOf(id)) }
 }
 
+/** What can be shown of a row: no secret. */
 const toEndpoint = (row: WebhookEndpointRow): WebhookEndpoint => ({
   id: row.id,
   accountId: row.account_id,

@@ -28,18 +28,22 @@ export function makeWebhookJobs(plans: Plans): Effect {
   }
 }
 
+/** An event, and the name under which webhooks tell it. */
 interface Told {
   event: MailEvent
   webhook: WebhookEvent
 }
 
+/** An endpoint with its events, still as JSON. */
 type Listening = { id: string; events: string }
 
+/** A job for each endpoint that wants the event; none for a mail that is gone. */
 async function enqueue(
   tx: Tx,
   { event, webhook }: Told,
   endpoints: readonly Listening[],
 ): Promise<void> {
+  // The list is JSON, so a name in quotes is found whole, without reading it at each event.
   const wanting = endpoints.filter(({ events }) => events.includes(`"${webhook}"`))
   const body = wanting.length === 0 ? undefined : await payloadOf(tx, event, webhook)
   if (body === undefined) return
@@ -82,8 +86,10 @@ export async function enqueueWebhook(
   return true
 }
 
+/** Queues a job; the courier finds it by its id, which grows. */
 export const insertJob = preparedInsert('webhook_jobs')
 
+/** Where an account's events go now. */
 const enabledEndpoints = prepared<{ accountId: string }, Listening>((db, { accountId }) =>
   db
     .selectFrom('webhook_endpoints')

@@ -11,6 +11,7 @@ export const webhookEvents = [
   'email.clicked',
 ] as const
 
+/** The name of an event as it stands in a webhook. */
 export type WebhookEvent = (typeof webhookEvents)[number]
 
 /** Reads a choice of events as an operator types it, `email.` left out or not; throws a 422. */

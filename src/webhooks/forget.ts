@@ -3,6 +3,7 @@ import { dayMs } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { eachApart, idsIn, type Store } from '../store/index.js'
 
+// Rows a transaction: mail that is being accepted waits no longer than for these.
 const rowsAtOnce = 500
 
 /**

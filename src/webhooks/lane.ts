@@ -24,6 +24,7 @@ export interface EndpointLane {
   clear(): void
 }
 
+/** How a lane sends, and whom it tells. */
 export interface LaneOptions {
   /** One attempt, and its writing down; resolves with the job as it is left, undefined: it is gone. */
   deliver: (job: Job) => Promise<Job | undefined>
@@ -36,6 +37,7 @@ const maxInFlight = 10
 // Jobs in memory; retries are among them, so a dead endpoint reads no further than this.
 const maxWindow = 500
 
+/** An empty lane, which is `behind` until it was filled from the database. */
 export function makeLane({ deliver, ended }: LaneOptions): EndpointLane {
   // In the order of their ids, as they are only ever added at the end.
   const jobs = new Map<number, Job>()
@@ -84,6 +86,8 @@ export function makeLane({ deliver, ended }: LaneOptions): EndpointLane {
       const held = new Set<string>()
       for (const job of jobs.values()) {
         if (inFlight.size >= maxInFlight) return
+        // The first job of a mail holds its other ones, whether it is under way or waits for its
+        // next attempt.
         const isHeld = held.has(job.email_id)
         held.add(job.email_id)
         if (!isHeld && !inFlight.has(job.id) && job.due_at <= now) void run(job)

@@ -63,6 +63,7 @@ export async function payloadOf(
   return JSON.stringify(payload)
 }
 
+/** What a webhook says of a mail. */
 interface Mail {
   to_list: string
   subject: string
@@ -74,6 +75,7 @@ interface Mail {
   domain: string | null
 }
 
+/** A mail by its id, with its domain, and its campaign's extras where it has none itself. */
 const mailOf = prepared<{ id: string }, Mail>((db, { id }) =>
   db
     .selectFrom('emails')
@@ -84,5 +86,6 @@ const mailOf = prepared<{ id: string }, Mail>((db, { id }) =>
     .where('emails.id', '=', id),
 )
 
+/** Addresses without their names; what cannot be read stays as it is. */
 const addressesIn = (given: readonly string[]) =>
   given.map((text) => parseMailbox(text)?.address ?? text)

@@ -18,6 +18,7 @@ export interface EndpointConnections {
   close(): void
 }
 
+/** What a connection to an endpoint needs. */
 export interface LineDeps extends GuardDeps {
   clock: Clock
   /** Ends what is under way. */
@@ -26,8 +27,9 @@ export interface LineDeps extends GuardDeps {
   ca?: string | undefined
 }
 
-// interface.md, 'Delivery and retry'.
+// interface.md, 'Delivery and retry'. From the beginning of the attempt to the end of the answer.
 const timeoutMs = 10_000
+// The beginning of an answer that the log keeps; a receiver that sends more is cut off.
 const maxResponseBytes = 4_096
 const maxHeaderBytes = 16_384
 // Shorter than most servers keep an idle connection, so that we seldom write into a closing one.
@@ -121,6 +123,10 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
   }
 }
 
+/**
+ * What a status means. A redirect is a refusal: it could lead where nobody has judged, and a POST
+ * would become a GET.
+ */
 function answerOf(status: number, response: string): PostAnswer {
   if (status >= 200 && status < 300) return { kind: 'taken', status, response }
   const redirect = status >= 300 && status < 400 ? '; redirects are not followed' : ''

@@ -30,6 +30,7 @@ const maxFailures = 30
 /** Writes results down, those that wait together. Resolves with whether this one has disabled its endpoint. */
 export const makeResults = ({ gather }: Pick<Store, 'gather'>) => gather(writeResults)
 
+/** Writes a gathered lot of results, and tells of each whether it has disabled its endpoint. */
 async function writeResults(tx: Tx, results: readonly PostedJob[]): Promise<boolean[]> {
   const waiting = results.filter(({ dueAt }) => dueAt !== undefined)
   if (waiting.length > 0) await putOff(tx, { json: JSON.stringify(waiting.map(lineOf)) })
@@ -48,6 +49,7 @@ async function writeResults(tx: Tx, results: readonly PostedJob[]): Promise<bool
   return results.map((result) => disabling.has(result))
 }
 
+/** The columns of `putOff`, in the order in which it reads them. */
 const lineOf = ({ job, answer, attempts, dueAt, now }: PostedJob) => {
   const { status, response, error } = answerOf(answer)
   return [job.id, attempts, dueAt, status, response, error, now]
@@ -82,16 +84,22 @@ async function endJobs(tx: Tx, ended: readonly PostedJob[]): Promise<PostedJob[]
   return there
 }
 
+/** Takes jobs away, and tells which of them were there. */
 const deleteJobs = prepared<{ ids: string }, { id: number }>((db, { ids }) =>
   db.deleteFrom('webhook_jobs').where('id', 'in', idsOf(ids, 'integer')).returning('id'),
 )
 
 const insertDeliveries = preparedInsertAll('webhook_deliveries')
 
+/** A success: the failures in a row begin anew. */
 const forgetFailures = prepared<{ id: string }, UpdateResult>((db, { id }) =>
   db.updateTable('webhook_endpoints').set({ failures: 0 }).where('id', '=', id),
 )
 
+/**
+ * Counts a dropped event; resolves with whether that disabled the endpoint. `announced: 0` has
+ * `announceDisabled` tell the operator.
+ */
 async function countFailure(tx: Tx, id: string, error: string, now: number): Promise<boolean> {
   const row = await tx
     .updateTable('webhook_endpoints')

@@ -33,6 +33,7 @@ import { type LastDelivery, readDeliveries, replay, type WebhookDelivery } from 
 import { judgeTarget } from './target.js'
 import { tryEndpoint } from './trial.js'
 
+/** What the routes need beside the endpoints. */
 export interface WebhookRouteDeps extends EndpointDeps {
   plans: Plans
   /** A new one for each look, which remembers no answer of a moment ago. */
@@ -41,8 +42,10 @@ export interface WebhookRouteDeps extends EndpointDeps {
   allow: readonly string[]
 }
 
-// Each opens connections to an address of the client's choice.
+// Trials an account may make: each opens connections to an address of the client's choice, so it
+// must not be a way to scan others.
 const trials = { requests: 10, windowMs: 60_000 }
+// Deliveries a page without `limit`, and with the largest one.
 const usualPage = 50
 const maxPage = 500
 const dayS = 86_400
@@ -97,6 +100,7 @@ export function webhookRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void
   deliveryRoutes(api, deps)
 }
 
+/** The endpoints themselves, and a trial of one. */
 function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
   const { read } = deps.store
   const trying = makeRateLimiter(trials, deps.clock)
@@ -178,6 +182,7 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
   })
 }
 
+/** What went to an endpoint, and sending it again. */
 function deliveryRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
   const { store, clock } = deps
   const again = { store, now: () => clock.now() }
@@ -221,6 +226,10 @@ function deliveryRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
   )
 }
 
+/**
+ * Remembers the answer for a repeat with the same Idempotency-Key, in the transaction that queues
+ * the last one.
+ */
 const remembering = (remember: Remember) => (tx: Tx, queued: number) => remember(tx, { queued })
 
 /** What `textCursorOf` was given. */
@@ -229,6 +238,7 @@ function lastIn(text: string): LastDelivery {
   return { outcome: outcome as LastDelivery['outcome'], id: Number(id) }
 }
 
+/** An endpoint as the API shows it. */
 const shown = (endpoint: WebhookEndpoint) => ({
   id: endpoint.id,
   url: endpoint.url,
@@ -241,6 +251,10 @@ const shown = (endpoint: WebhookEndpoint) => ({
   createdAt: isoTime(endpoint.createdAt),
 })
 
+/**
+ * A delivery as the API shows it; `subjectId` is a mail's id, or that of what a step of an
+ * automation tells of.
+ */
 const shownDelivery = ({
   outcome,
   emailId,

@@ -17,6 +17,7 @@ export type Job = Omit<WebhookJobRow, 'id'> & { id: number }
 /** interface.md, 'Delivery and retry': what follows each failure; after one more it is dropped. */
 const retryDelaysMs = [5_000, 10_000, 20_000, 40_000] as const
 
+/** An answer that says something: not that we stopped the attempt ourselves. */
 type Final = Exclude<PostAnswer, { kind: 'stopped' }>
 
 /** When a job that failed for the `attempts`th time is tried again; undefined: never. */
@@ -85,6 +86,7 @@ export async function setAside(
   return jobs.length
 }
 
+// Jobs a transaction: mail that is being accepted waits no longer than for these.
 const setAsideAtOnce = 200
 
 /**
@@ -111,6 +113,7 @@ export async function setAsideRestored(
   return aside
 }
 
+/** Takes a job away, and tells whether it was there. */
 const deleteJob = prepared<{ id: number }, { id: number }>((db, { id }) =>
   db.deleteFrom('webhook_jobs').where('id', '=', id).returning('id'),
 )

@@ -9,6 +9,7 @@ export function signWebhook(secrets: readonly string[], atSeconds: number, body:
   return [`t=${atSeconds}`, ...digests].join(',')
 }
 
+/** How strictly a signature's time is judged. */
 export interface SignatureOptions {
   /** How far `t` may be from now, either way; default 300. */
   toleranceSeconds?: number
@@ -38,5 +39,6 @@ export function isSignedAt(
     .includes(true)
 }
 
+/** HMAC-SHA-256 of the two parts together, in hex; the body is not copied. */
 const digestOf = (secret: string, prefix: string, body: string | Uint8Array) =>
   createHmac('sha256', secret).update(prefix).update(body).digest('hex')

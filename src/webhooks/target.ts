@@ -8,12 +8,14 @@ import {
 } from '../dns/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 
+/** What tells where webhooks may go. */
 export interface GuardDeps {
   resolver: Resolver
   /** `webhooks.allow`: hosts, addresses, and networks such as `10.0.0.0/8`. */
   allow: readonly string[]
 }
 
+// More than any real URL of an endpoint has.
 const maxUrlLength = 2_048
 // What a host on the list may be at. Link-local addresses are not among them (RFC 3927; clouds give
 // out credentials at 169.254.169.254): only a network that names them opens those.
@@ -37,6 +39,7 @@ export function readTargetUrl(text: string): URL {
   return url
 }
 
+/** The 422 for a URL, which names the field. */
 const badUrl = (message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field: 'url' } })
 
@@ -110,6 +113,7 @@ export const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '').replace
 /** For `webhooks.allow`: not a host. */
 const isNetwork = (item: string) => isIP(item.split('/')[0] ?? '') !== 0
 
+/** All addresses of a host. Rejects when the DNS knows none or does not answer. */
 async function addressesOf(resolver: Resolver, host: string): Promise<string[]> {
   if (isIP(host) !== 0) return [host]
   // RFC 6761 §6.3: this machine, whatever the DNS says.
