@@ -114,6 +114,10 @@ export async function runThread(
   port.postMessage(report)
 }
 
+/**
+ * The settings of the log as `openLog` takes them: with `auto` it looks itself whether a terminal
+ * reads it.
+ */
 export function logOptions(config: ThreadData['config']['log']) {
   return config.format === 'auto'
     ? { level: config.level }

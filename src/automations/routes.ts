@@ -47,6 +47,10 @@ export type AutomationRouteDeps = AcceptDeps & PreviewDeps
 const automationsOf = (accountId: string) => `automations ${accountId}`
 const runsOf = (automationId: string) => `runs ${automationId}`
 
+/**
+ * Automations by the API: events that start them, their definitions, their runs, and a trial
+ * without mail.
+ */
 export function automationRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   eventRoutes(api, deps)
   definitionRoutes(api, deps)

@@ -38,10 +38,12 @@ export function shownState({ id, status }: Automation) {
   return { id, status, message: messages[status] }
 }
 
+/** The answer to a creation. */
 export function shownMade({ id, name, status }: Automation) {
   return { id, name, status, message: 'Automation created; enable it to let its event start it' }
 }
 
+/** A run with its whole history, as clients see it. */
 export function shownRun(run: Run) {
   const { startedAt, updatedAt, history, waitingFor, ...rest } = run
   return {
@@ -83,6 +85,7 @@ export function shownPreview(
   }
 }
 
+/** What became of the contacts that a simulation sent through, by step and by end. */
 export function shownCohort({ contacts, started, steps, ends, cut }: CohortCounts) {
   const results = [...steps].map(([key, counts]) => [key, Object.fromEntries(counts)])
   return {

@@ -34,6 +34,10 @@ export type EncryptedHead = Infer<typeof Head>
 /** What anybody may know of an encrypted backup. */
 export type PublicHead = Pick<EncryptedHead, 'madeAt' | 'posthorn' | 'schema'>
 
+/**
+ * `bytes` encrypted, behind a head in clear that says when and by which version. Each chunk has its
+ * number and whether it is the last in its nonce: none can be left out, moved or cut off.
+ */
 export async function* encrypt(
   bytes: AsyncIterable<Buffer>,
   passphrase: string,

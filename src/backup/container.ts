@@ -56,6 +56,10 @@ export async function writeContainer(
 
 const bytesPerSync = 16 * 1_048_576
 
+/**
+ * Puts the names in a folder on the disk: without, a file that is durable may have no name after a
+ * power cut.
+ */
 export async function syncDirectory(dir: string): Promise<void> {
   const handle = await open(dir, 'r')
   try {

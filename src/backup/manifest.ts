@@ -46,6 +46,10 @@ const ownFile = /^(data|etc)\/[a-z0-9][a-z0-9_-]{0,60}\.toml$/
 export const isAllowedName = (name: string): boolean =>
   name === manifestName || name === keyName || name === databaseName || ownFile.test(name)
 
+/**
+ * Reads the manifest, of `size` bytes. Throws an `OperatorError` for one that is too large or that
+ * this version does not understand.
+ */
 export async function readManifest(size: number, body: AsyncIterable<Buffer>): Promise<Manifest> {
   if (size > maxManifestBytes) throw unreadable()
   const parts: Buffer[] = []

@@ -16,6 +16,10 @@ const blockBytes = 512
 // Greater sizes have no room in eleven octal digits; GNU's form for them is read by every tar.
 const maxOctalSize = 8 ** 11 - 1
 
+/**
+ * A tar (POSIX ustar) of these files, all with one time in ms. Throws when a file has another size
+ * than it said, as its header has left already.
+ */
 export async function* writeTar(
   files: Iterable<TarFile>,
   modifiedAt: number,

@@ -30,6 +30,7 @@ export interface Handled {
   until: number
 }
 
+/** Writes down up to when (ms) a job's times are dealt with, and by which schedule. */
 export async function keepHandled(
   tx: Tx,
   name: string,

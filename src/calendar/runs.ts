@@ -67,6 +67,7 @@ export async function beginRun(
   return id
 }
 
+/** Writes down how a run ended; `error` where it failed. */
 export async function endRun(tx: Tx, id: number, end: EndOfRun): Promise<void> {
   const { said } = end
   await tx

@@ -57,6 +57,7 @@ export async function forgetWhenUnknown(store: Store, directory: string, error: 
   await setAccount(store, directory, { url: null })
 }
 
+/** Changes what is kept of our account at a directory; its key stays as it is. */
 export async function setAccount(
   store: Store,
   directory: string,

@@ -34,6 +34,7 @@ export function placeCertificate(
   writeDurably(file, `${key.trimEnd()}\n${chain.trimEnd()}\n`, 0o600)
 }
 
+/** Removes a name's certificate with its key; one that is not there is no error. */
 export function removeCertificate(dataDir: string, name: string): void {
   rmSync(certificateFile(dataDir, name), { force: true })
 }
@@ -46,6 +47,7 @@ export function placeChallenge(dataDir: string, token: string, answer: string): 
   writeDurably(join(challengesDir(dataDir), token), answer, 0o600)
 }
 
+/** Removes the answers to all challenges. */
 export function removeChallenges(dataDir: string): void {
   rmSync(challengesDir(dataDir), { recursive: true, force: true })
 }

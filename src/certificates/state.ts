@@ -40,6 +40,10 @@ export interface WantedCertificates {
   orders: readonly CertificateOrderRow[]
 }
 
+/**
+ * How the certificates stand: the names that are wanted, what is kept of each, and the orders of
+ * the last day.
+ */
 export async function readStanding(
   { store: { read }, clock, dataDir }: { store: Store; clock: Clock; dataDir: string },
   wanted: readonly WantedName[],

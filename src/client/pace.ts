@@ -16,6 +16,10 @@ export interface Pace {
   learn(headers: Headers): RateLimit | undefined
 }
 
+/**
+ * Keeps a client within the rate that the server has told it last. Until its first answer it knows
+ * none.
+ */
 export function makePace(clock: Clock): Pace {
   let known: RateLimit | undefined
   return {

@@ -62,6 +62,10 @@ function checkedName(name: string): string {
   throw new ApiError('validation_error', message)
 }
 
+/**
+ * Whether this may be a list's name, white space around it left out: as many characters as may be,
+ * no control characters, no half of a surrogate pair.
+ */
 export function isListName(name: string): boolean {
   const length = [...name.trim()].length
   return length >= 1 && length <= maxListNameLength && !/[\p{Cc}\p{Cs}]/u.test(name.trim())

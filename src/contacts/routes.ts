@@ -42,6 +42,7 @@ export interface ContactRouteDeps extends ContactDeps {
 // decisions.md: 64 MiB of file; and room for what the form has around it.
 const maxImportBytes = 64 * 1024 * 1024 + 64 * 1024
 
+/** Contacts and their lists by the API, with imports and exports. */
 export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void {
   const { read } = deps.store
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)

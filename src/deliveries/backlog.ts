@@ -23,6 +23,9 @@ export interface Backlog {
 
 export const makeBacklogMemory = () => new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
 
+/**
+ * The count that all threads share. It is a count and no query, as every acceptance asks for it.
+ */
 export function joinBacklog(shared: SharedArrayBuffer): Backlog {
   const count = new Int32Array(shared)
   return {

@@ -81,6 +81,7 @@ export interface Changes {
   inFlight: number
 }
 
+/** How many rows a change reached, and how many of the deliveries `ids` are under way now. */
 export async function counted(
   tx: Tx,
   ids: readonly number[],

@@ -104,6 +104,10 @@ export interface DeliverySurroundings {
 
 export const mostAhead = 10_000
 
+/**
+ * What a waiting delivery waits behind: how many of its lane are under way, and how many of its
+ * lane, class and account are due before it; of these no more than `mostAhead` are counted.
+ */
 export async function surroundingsOf(
   read: Read,
   delivery: WaitingDelivery,

@@ -18,6 +18,10 @@ const keyLetter = 'a'
 const idBytes = 8
 const macBytes = 10
 
+/**
+ * Writes and reads the addresses to which bounces come. Each is signed, so that nobody can invent a
+ * bounce of a mail that they never got.
+ */
 export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
   const secret = key.derive('return path')
   const mac = (id: Buffer, host: string) =>

@@ -170,10 +170,12 @@ export const SendBody = refine(Fields, 'required', (body) => {
   return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
 })
 
+/** A type of what fits a condition; `expected` ends the sentence "Expected …" of its error. */
 export function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
   return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
 }
 
+/** A string that is more than white space. */
 export function filled(expected: string): Struct<string, null> {
   return rule<string>(expected, isFilled)
 }

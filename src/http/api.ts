@@ -133,6 +133,10 @@ export interface ApiStanding {
   ofStranger(exchange: Exchange): Strings
 }
 
+/**
+ * The API: adds routes to `routes`, and gives each request its account, its checked parameters and
+ * the rate limits' headers.
+ */
 export function makeApi<P>(settings: ApiSettings<P>, routes: RouteTable): Api<P> & ApiStanding {
   const added: ApiRoute[] = []
   const standing: ApiStanding = {
@@ -349,6 +353,7 @@ function paramsOf<Params, Query, Body>(
   throw new ApiError('not_found', shape.notFound ?? 'Not found')
 }
 
+/** A 405 for a path that has other methods; `allow` names them, separated by commas. */
 export function methodNotAllowed(exchange: Exchange, allow: string): ApiError {
   return new ApiError('not_found', `${exchange.head.method} is not allowed here, only ${allow}`, {
     status: 405,

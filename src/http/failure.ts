@@ -3,6 +3,7 @@ import type { Log } from '../log/index.js'
 import { ShapeError } from './issues.js'
 import type { Outgoing } from './reply.js'
 
+/** A response with a JSON body that no cache keeps and no browser takes for anything else. */
 export function jsonResponse(
   status: number,
   body: unknown,

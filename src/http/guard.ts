@@ -96,6 +96,7 @@ export function announcesBody(head: Head): boolean {
   return head.headers.has('transfer-encoding') || declaredBytes(head) > 0
 }
 
+/** The bytes of the body by Content-Length; 0 without one, NaN for what is no number. */
 export function declaredBytes(head: Head): number {
   return Number(head.headers.get('content-length') ?? 0)
 }

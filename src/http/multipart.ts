@@ -77,6 +77,7 @@ function parameter(disposition: string, name: string): string | undefined {
   return value?.replace(/\\(["\\])/g, '$1').replaceAll('%22', '"')
 }
 
+/** The 400 for a form that cannot be read. */
 export function malformed(why: string): ApiError {
   return new ApiError('validation_error', `Malformed multipart body: ${why}`)
 }

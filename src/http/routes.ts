@@ -60,6 +60,7 @@ export class RouteTable {
   }
 }
 
+/** The names of a path's parameters, in their order: of `/v1/emails/:id` it is `id`. */
 export function paramNames(path: string): string[] {
   return [...path.matchAll(/:([^/]+)/g)].map(([, name]) => name ?? '')
 }

@@ -19,6 +19,10 @@ export interface DigestedUpload {
   fingerprint(path: string): Promise<string>
 }
 
+/**
+ * The file in a form's `field`, hashed while it is read, so that a repeat of the request is known
+ * without keeping the file.
+ */
 export function openDigestedUpload(
   exchange: Exchange,
   contentType: string | undefined,

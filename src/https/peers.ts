@@ -19,6 +19,10 @@ const maxText = rowBytes - textAt
 const header = Buffer.from('0d0a0d0a000d0a515549540a21210024', 'hex')
 const preambleBytes = header.length + 36
 
+/**
+ * The memory in which the threads that end TLS tell the others whose connection is whose; a row for
+ * each connection.
+ */
 export function makePeerTable(connections: number): SharedArrayBuffer {
   return new SharedArrayBuffer(connections * rowBytes)
 }

@@ -38,6 +38,10 @@ export const reportBytesOf = ({ raw, reportBytes = examinedBytes }: Arrival): nu
 /** Writes an arrival down under this id, with those that wait beside it. */
 export type WriteArrival = (arrival: Arrival, id: number, now: number) => Promise<void>
 
+/**
+ * Makes the function that writes mails down. Mails that come at once share a transaction; a large
+ * one counts as several small ones, so that none makes the others wait long.
+ */
 export function makeWriteArrival({ gather, ids }: Pick<Store, 'gather' | 'ids'>): WriteArrival {
   const write = gather<NewArrival, undefined>(
     (tx, arrivals) => writeArrivals(tx, ids, arrivals),
@@ -97,6 +101,10 @@ interface OperatorsMail {
   raw: OperatorMailSourceRow['raw']
 }
 
+/**
+ * Keeps mails for the operator; the source is in a table of its own, as a list of mails does not
+ * read it.
+ */
 export async function insertOperatorMails(tx: Tx, mails: readonly OperatorsMail[]): Promise<void> {
   await insertMails(
     tx,

@@ -30,6 +30,7 @@ export async function listOperatorMails(
   return rows.map(fromRow)
 }
 
+/** A mail to the operator with its text and its source; undefined for one that is not there. */
 export async function findOperatorMail(
   read: Read,
   id: number,

@@ -42,6 +42,10 @@ export interface Spool {
   leaveToOperator(tx: Tx, mail: SpooledMail, subject: string): Promise<void>
 }
 
+/**
+ * Opens the spool with what a stop or a crash has left in it; `limits` is the room that it has for
+ * all.
+ */
 export async function openSpool(
   { store, clock }: { store: Store; clock: Clock },
   limits: { mails: number; bytes: number },

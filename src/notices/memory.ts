@@ -29,6 +29,10 @@ export interface EmergencyMemory {
 
 const groupMs = 60_000
 
+/**
+ * Notices that could not be written down because the database is not writable: they are told from
+ * memory, each once.
+ */
 export function makeEmergencyMemory(deps: {
   clock: Clock
   log: Log

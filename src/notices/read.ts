@@ -47,6 +47,7 @@ export async function pastNotices(read: Read, limit: number): Promise<Notice[]> 
     .map(fromRow)
 }
 
+/** A notice by its number, open or settled. */
 export async function findNotice(read: Read, id: number): Promise<Notice | undefined> {
   const row = await read.selectFrom('notices').selectAll().where('id', '=', id).executeTakeFirst()
   return row && fromRow(row)
@@ -89,6 +90,7 @@ export const fromRow = (row: NoticeRowRead): Notice => ({
 
 export const titleOf = ({ text }: Pick<Notice, 'text'>): string => text.split('\n')[0] ?? ''
 
+/** For `sort`: what is burning first, and of one severity the newest first. */
 export function worstFirst(a: Notice, b: Notice): number {
   const rank = ({ severity }: Notice) => (severity === 'burning' ? 0 : 1)
   return rank(a) - rank(b) || b.firstAt - a.firstAt

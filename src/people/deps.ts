@@ -23,6 +23,10 @@ export interface PeopleDeps {
   asksFactorOfOperators: boolean
 }
 
+/**
+ * Adds what is kept in memory alone: failed log-ins, challenges, and how many invitations were
+ * mailed.
+ */
 export function makePeople(
   given: Pick<PeopleDeps, 'store' | 'clock' | 'key' | 'asksFactorOfOperators'> & {
     passwords?: Passwords

@@ -124,6 +124,7 @@ export async function disablePerson(
   })
 }
 
+/** Lets somebody log in again. Throws a 404. */
 export async function enablePerson(
   { store }: Pick<PeopleDeps, 'store'>,
   personId: string,

@@ -61,6 +61,10 @@ export interface TeamMember {
 
 const mostMembers = 1_000
 
+/**
+ * The members of an account, in the order in which people were added to the appliance; at most
+ * 1,000.
+ */
 export async function listTeam(read: Read, accountId: string): Promise<TeamMember[]> {
   const rows = await read
     .selectFrom('memberships')

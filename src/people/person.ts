@@ -59,6 +59,7 @@ export async function insertPerson(
   return personOf(row)
 }
 
+/** A person by their address, whatever its case; undefined for nobody. */
 export async function findByAddress(read: Read, email: string): Promise<UserRow | undefined> {
   return await read
     .selectFrom('users')

@@ -35,6 +35,7 @@ export async function takeRecoveryCode(
   return numUpdatedRows === 1n
 }
 
+/** How many codes somebody has not used yet. */
 export async function recoveryCodesLeft(read: Read, userId: string): Promise<number> {
   const rows = await read
     .selectFrom('recovery_codes')
@@ -45,6 +46,7 @@ export async function recoveryCodesLeft(read: Read, userId: string): Promise<num
 }
 
 function newCode(): string {
+  // 32 letters divide 256, so every one is as likely: 80 bits.
   const code = [...randomBytes(16)].map((byte) => letters[byte % 32]).join('')
   return code.replaceAll(/.{4}(?=.)/g, '$&-')
 }

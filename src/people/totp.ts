@@ -105,6 +105,7 @@ export async function removeTotp(
   })
 }
 
+/** Takes the app away, and with it the recovery codes, which stand in for it. */
 export async function clearTotp(tx: Tx, userId: string): Promise<void> {
   await tx.updateTable('users').set({ totp_secret: null }).where('id', '=', userId).execute()
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()

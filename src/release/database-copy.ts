@@ -16,6 +16,7 @@ const copyFile = (dataDir: string) => `${databaseFile(dataDir)}.before-upgrade`
 
 export const hasCopy = (dataDir: string): boolean => existsSync(copyFile(dataDir))
 
+/** The bytes of the database with its log, which a copy needs room for. */
 export function databaseBytes(dataDir: string): number {
   const file = databaseFile(dataDir)
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -52,6 +53,7 @@ export function putDatabaseBack(dataDir: string): void {
   for (const beside of filesBeside(file)) rmSync(beside, { force: true })
 }
 
+/** Removes the copy, and what a copy that was interrupted has left. */
 export function dropCopy(dataDir: string): void {
   removeDurably(`${copyFile(dataDir)}.partial`)
   removeDurably(copyFile(dataDir))

@@ -68,6 +68,10 @@ export interface Layout {
 /** The posthorn of a release tree. */
 export const commandOf = (tree: string) => join(tree, 'bin', 'posthorn')
 
+/**
+ * The releases below `prefix`, and the links that say which is in use. Throws an `OperatorError`
+ * where a file stands in the place of a link.
+ */
 export function makeLayout(prefix: string): Layout {
   const treeOf = (name: string) => join(prefix, name)
   const linked = (link: 'current' | 'previous') => {

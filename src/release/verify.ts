@@ -15,6 +15,7 @@ export interface Machine {
   glibc: string | undefined
 }
 
+/** The machine that this process runs on. */
 export function thisMachine(): Machine {
   return { arch: process.arch, glibc: glibcHere() }
 }
@@ -129,6 +130,7 @@ function filesIn(tree: string): string[] {
   })
 }
 
+/** The SHA-256 of a file, in hex. */
 export async function sha256Of(file: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)

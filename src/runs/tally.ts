@@ -21,6 +21,7 @@ export interface RunTally {
   write(tx: Tx): Promise<void>
 }
 
+/** An empty tally, for one transaction. */
 export function makeRunTally(): RunTally {
   const runs = new Map<string, number[]>()
   const steps = new Map<number, number[]>()

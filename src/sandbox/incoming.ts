@@ -17,6 +17,7 @@ export interface SandboxRoom {
   release(bytes: number): void
 }
 
+/** Room for so many bytes of messages that are in memory at once. */
 export function makeRoom(maxBytes: number): SandboxRoom {
   let held = 0
   return {

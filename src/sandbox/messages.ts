@@ -47,6 +47,7 @@ export async function listMessages(
   return rows.map(summary)
 }
 
+/** How many messages there are, or how many a search finds. */
 export async function countMessages(store: Reads, search?: string): Promise<number> {
   const { count } = await store.read
     .selectFrom('sandbox_messages')

@@ -72,6 +72,7 @@ export function makeChecks(
   }
 }
 
+/** Reads what was stored; undefined for a message that was not judged. */
 export function parseVerdicts(json: string | null): Verdicts | undefined {
   return json === null ? undefined : (JSON.parse(json) as Verdicts)
 }

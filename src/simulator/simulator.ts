@@ -21,6 +21,7 @@ export interface SimulatorDeps {
 // The mail is on record as delivered by then; a recipient's server takes no less.
 const reportAfterMs = 1_000
 
+/** The server behind the simulator's domain; it opens with the first mail that goes there. */
 export function makeSimulator({ clock, log, inbound }: SimulatorDeps): Simulator {
   let receiver: Promise<Receiver> | undefined
   const stopping = new AbortController()

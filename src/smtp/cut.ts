@@ -11,6 +11,7 @@ export interface Cut {
 
 export const makeCut = (): Cut => ({ why: undefined, onCut: undefined })
 
+/** Ends an attempt from outside; the first reason is the one that is told. */
 export function breakOff(cut: Cut, why: string): void {
   if (cut.why !== undefined) return
   cut.why = why

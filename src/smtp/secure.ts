@@ -55,6 +55,10 @@ export function startTls(
   })
 }
 
+/**
+ * What came of a handshake: version, cipher, and whether the certificate is trusted, by
+ * `options.judge` where there is one, else by Node.
+ */
 export function describeTls(socket: TLSSocket, options: TlsOptions): TlsSession {
   const session: TlsSession = {
     version: socket.getProtocol() ?? 'unknown',

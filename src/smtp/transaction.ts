@@ -28,6 +28,7 @@ export interface Turn {
   readonly reject: (error: unknown) => void
 }
 
+/** An envelope that waits for its turn in a session. */
 export function makeTurn(
   commands: EnvelopeCommands,
   blocks: Turn['blocks'],

@@ -212,6 +212,7 @@ export function breakOn(cut: Cut | undefined, wire: Wire): void {
 
 const unsolicited = 'unsolicited reply (it came before its command)'
 
+/** Whether the connection was lost where a reply was expected. */
 export function isLoss(heard: RawReply | Loss): heard is Loss {
   return 'cause' in heard
 }

@@ -19,6 +19,10 @@ const maxCpuMs = 60
 // HTML of 2 MiB whose variables are escaped takes about twice its size.
 const maxMemory = 5_000_000
 
+/**
+ * A budget of CPU time and memory for one rendering at a time. What exceeds it throws, at every
+ * check from then on, so that no template can catch it.
+ */
 export function makeBudget(cpu: CpuClock): Budget {
   let startedMs = 0
   let lookAt = 0

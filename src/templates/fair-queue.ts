@@ -12,6 +12,7 @@ interface Line<T> {
   bytes: number
 }
 
+/** An empty queue for `maxBytes` of items, of which one owner may have half. */
 export function makeFairQueue<T>(maxBytes: number): FairQueue<T> {
   // In the order of turns: who was served goes to the end.
   const lines = new Map<string, Line<T>>()

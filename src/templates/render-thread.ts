@@ -38,6 +38,10 @@ const maxJobs = 4
 const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 }
 const maxSerial = 2 ** 31 - 1
 
+/**
+ * Starts a thread that renders. It is killed, and what it had not begun is handed back, when one
+ * template takes too long.
+ */
 export function startRenderThread(entry: URL, log: Log, events: RenderThreadEvents): RenderThread {
   const current = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(entry, { name: 'render', workerData: current, resourceLimits })

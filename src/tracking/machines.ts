@@ -36,6 +36,10 @@ export type MachineAsking = (asked: {
 // Readers are many, their programs and the proxies between are few.
 const maxKnown = 5_000
 
+/**
+ * Tells whether a machine has asked: the name of the program or network by which it is known,
+ * undefined for a reader.
+ */
 export function makeMachineAsking({ agents, networks }: TrackingAgents): MachineAsking {
   const agentOf = remembering((kind, userAgent) => {
     const lower = userAgent.toLowerCase()

@@ -18,6 +18,10 @@ export interface DomainTracking extends Switches {
   host: string | null
 }
 
+/**
+ * What is tracked in a domain's mail: its own switch counts, else its account's, else the
+ * appliance's.
+ */
 export async function trackingOf(
   read: Read,
   domainId: string,
@@ -32,6 +36,7 @@ export async function trackingOf(
   }
 }
 
+/** An account's own switches; null where the appliance's count. */
 export async function accountSwitches(read: Read, accountId: string): Promise<OwnSwitches> {
   const row = await read
     .selectFrom('accounts')
@@ -41,6 +46,7 @@ export async function accountSwitches(read: Read, accountId: string): Promise<Ow
   return { opens: flag(row.track_opens), clicks: flag(row.track_clicks) }
 }
 
+/** A domain's own switches; null where its account's count. */
 export async function domainSwitches(read: Read, domainId: string): Promise<OwnSwitches> {
   const row = await read
     .selectFrom('domains')

@@ -42,6 +42,9 @@ interface Sockets {
   readonly leaving: Set<() => void>
 }
 
+/**
+ * Counts connections, at most `max` of them, and ends idle ones where another one needs the room.
+ */
 export function makeConnectionSlots(max: number, meter: Pick<Meter, 'gauge'>): ConnectionSlots {
   const all = noSockets()
   const rooms = new Map<string, Sockets>()

@@ -34,6 +34,7 @@ export interface SessionOptions {
   ca?: string
 }
 
+/** The connections to the servers of recipients; it opens none before one is asked for. */
 export function openConnections(options: SessionOptions): Connections {
   const { connectionSlots, port } = options
   const pool = openSessionPool<SmtpSession>(options.clock)

@@ -30,6 +30,7 @@ export interface SessionPool<Session extends PooledSession> {
 // KumoMTA's figure (`notes/mta.md` §1, 7).
 const idleMs = 60_000
 
+/** Keeps sessions that are idle for the next mail to the same hosts, each for at most a minute. */
 export function openSessionPool<Session extends PooledSession>(clock: Clock): SessionPool<Session> {
   const open = new Set<Session>()
   const idle = new Map<string, Session[]>()

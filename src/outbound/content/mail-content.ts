@@ -191,6 +191,10 @@ const mergeOf = prepared<{ emailId: string }, { variables: string }>((db, { emai
 const senders = new Map<string, Mailbox>()
 const maxSenders = 1_000
 
+/**
+ * The mailbox in a stored From. Remembered, as parsing costs more than looking up. Throws where
+ * what is stored is broken.
+ */
 export function senderOf(text: string): Mailbox {
   const known = senders.get(text)
   if (known !== undefined) return known

@@ -21,6 +21,7 @@ export interface EgressPool {
 /** Which pool an account's mail of a class leaves from: the account's, else the class's, else `default`. */
 export type EgressPools = (accountId: string, of: QueueClass) => EgressPool
 
+/** Reads the pools of the settings. A source's weight is how many turns it has in a round. */
 export function makeEgressPools(
   config: Pick<Config['outbound'], 'heloName' | 'sourceAddresses' | 'pools'>,
 ): EgressPools {

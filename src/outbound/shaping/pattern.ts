@@ -27,6 +27,7 @@ export function wordsOf(reply: string): string | undefined {
   return normal(reply.slice(0, maxReply).replace(/\n[45]\.\d{1,3}\.\d{1,3} /g, '\n'))
 }
 
+/** Whether the pattern's parts stand in `words` (of `wordsOf`), one after the other. */
 export function occursIn(pattern: ReplyPattern, words: string): boolean {
   let from = 0
   for (const part of pattern) {

@@ -17,6 +17,10 @@ export interface Remembered {
 
 export type RememberedRow = LearnedRow & { readonly thread?: number }
 
+/**
+ * What an earlier process has learned about sites, for the threads that now take its place: each
+ * site waits here until it is asked for.
+ */
 export function makeRemembered(rows: readonly RememberedRow[], share: ThreadShare): Remembered {
   const sites = new Map<string, { row: LearnedRow; isOwn: boolean; isTold: boolean }>()
   for (const row of rows) {

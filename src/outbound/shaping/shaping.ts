@@ -69,6 +69,10 @@ interface Entry {
   told: string | undefined
 }
 
+/**
+ * The shaping of this thread. A site gets an entry with its first mail, with what was learned about
+ * it before a restart.
+ */
 export function makeShaping(options: ShapingOptions): Shaping {
   const { clock, random, warmUpOf, onAction } = options
   let data = options.data

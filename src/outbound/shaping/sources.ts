@@ -17,6 +17,7 @@ export async function claimRation(
   return { messages: granted, limited: Number.isFinite(rampLimit(state.rampDay)) }
 }
 
+/** How far an address's warm-up has come; undefined for one that has sent nothing yet. */
 export async function readSource(
   read: Read | Tx,
   address: string,
@@ -29,11 +30,13 @@ export async function readSource(
   return row && stateOf(row)
 }
 
+/** All addresses that have sent, with their warm-up. */
 export async function listSources(read: Read): Promise<(SourceState & { address: string })[]> {
   const rows = await read.selectFrom('sources').selectAll().orderBy('address').execute()
   return rows.map((row) => ({ address: row.address, ...stateOf(row) }))
 }
 
+/** Writes an address's warm-up down. */
 export async function saveSource(tx: Tx, address: string, state: SourceState): Promise<void> {
   const { firstDay: first_day, lastDay: last_day, rampDay: ramp_day, sent } = state
   const values = { first_day, last_day, ramp_day, sent }

@@ -17,6 +17,7 @@ export interface Throttle {
   take(klass: QueueClass, now: number): number
 }
 
+/** A limit of mails a minute that begins with its whole burst. */
 export function makeThrottle({ clock, ...rate }: Rate & { clock: Clock }): Throttle {
   let paidUntil = clock.now()
   return {

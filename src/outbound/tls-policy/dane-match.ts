@@ -25,6 +25,10 @@ export function isUsable({ usage: of, selector, matching, data }: TlsaRecord): b
   return matching === 0 ? data.length > 0 : hashes[matching]?.bytes === data.length
 }
 
+/**
+ * What a certificate has to fit; `names` are those that a trust anchor's certificate may be for.
+ * Equal `key`s are equal demands, so that sessions can be shared.
+ */
 export function makeAnchors(usable: readonly TlsaRecord[], names: readonly string[]): Anchors {
   const records = usable
     .map((r) => `${r.usage} ${r.selector} ${r.matching} ${r.data.toString('hex')}`)

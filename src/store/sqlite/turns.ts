@@ -30,6 +30,7 @@ const clientsSlot = 0
 /** Of a command, which is a process of its own beside the appliance: their ids are never the same. */
 export const commandSlot = 20
 
+/** The memory by which threads take turns to write; for `joinTurns` in each of them. */
 export function makeTurns(): SharedArrayBuffer {
   return new SharedArrayBuffer((changesAt + 1) * Int32Array.BYTES_PER_ELEMENT)
 }
