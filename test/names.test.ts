@@ -13,16 +13,17 @@ const filesOf = (folder: string) =>
     .filter((name) => name.endsWith('.ts') && !name.includes('migrations/'))
     .map((name) => posix.join('src', folder, name))
 
-/** By name, in which folders it is declared. */
+/** By name, in which of the places it is declared. */
 function namesOf(
-  texts: (folder: string) => readonly string[],
+  places: readonly string[],
+  texts: (place: string) => readonly string[],
   pattern: RegExp,
 ): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>()
-  for (const folder of folders) {
-    for (const text of texts(folder)) {
+  for (const place of places) {
+    for (const text of texts(place)) {
       for (const [, name = ''] of text.matchAll(pattern)) {
-        names.set(name, (names.get(name) ?? new Set()).add(folder))
+        names.set(name, (names.get(name) ?? new Set()).add(place))
       }
     }
   }
@@ -32,12 +33,10 @@ function namesOf(
 const shared = (names: ReadonlyMap<string, ReadonlySet<string>>) =>
   [...names].filter(([, of]) => of.size > 1).map(([name, of]) => `${name}: ${[...of].join(', ')}`)
 
-t.test('no two folders export a type of the same name', async (t) => {
+t.test('no two files export a type of the same name', async (t) => {
   const declared = /^export (?:abstract )?(?:type|interface|class) (\w+)/gm
-  const names = namesOf(
-    (folder) => filesOf(folder).map((file) => readFileSync(file, 'utf8')),
-    declared,
-  )
+  const files = folders.flatMap(filesOf)
+  const names = namesOf(files, (file) => [readFileSync(file, 'utf8')], declared)
   t.ok(names.size > 500, `${names.size} names were read`)
   t.same(shared(names), [])
 })
@@ -55,7 +54,7 @@ t.test('no two folders offer a function of the same name', async (t) => {
         .join('\n'),
     )
   }
-  const names = namesOf(doors, /^export (?:async )?(?:function|const) (\w+)/gm)
+  const names = namesOf(folders, doors, /^export (?:async )?(?:function|const) (\w+)/gm)
   t.ok(names.size > 300, `${names.size} names were read`)
   t.same(shared(names), [])
 })

@@ -35,7 +35,7 @@ export interface Crew {
   /** To be called every `tellEveryMs`: threads that have said nothing since the last time are counted. */
   tick(): void
   /** The threads that have not worked for so long: dead, although started again, or hung. */
-  unwell(forMs: number): Unwell[]
+  unwell(forMs: number): FailingThread[]
   /** The threads that die again and again, however soon they are back. */
   dyingThreads(): string[]
   /** False when a thread has not worked for minutes. */
@@ -43,7 +43,8 @@ export interface Crew {
   close(): Promise<void>
 }
 
-export interface Unwell {
+/** A thread that does no work now. */
+export interface FailingThread {
   thread: string
   /** `hung`: it is there, and its event loop does not turn. */
   state: 'down' | 'hung'
@@ -208,8 +209,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
 /**
  * Down and hung are told apart, as the first mends itself by a new start and the second does not.
  */
-function unwellOf(threads: readonly Supervised[], now: number, forMs: number): Unwell[] {
-  return threads.flatMap(({ name: thread, downSince, silentMs }): Unwell[] => {
+function unwellOf(threads: readonly Supervised[], now: number, forMs: number): FailingThread[] {
+  return threads.flatMap(({ name: thread, downSince, silentMs }): FailingThread[] => {
     const downMs = downSince === undefined ? 0 : now - downSince
     if (downMs >= forMs) return [{ thread, state: 'down', forMs: downMs }]
     return silentMs >= forMs ? [{ thread, state: 'hung', forMs: silentMs }] : []

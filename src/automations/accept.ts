@@ -11,9 +11,9 @@ import { ApiError, messageOf } from '../errors/index.js'
 import type { Meter } from '../metrics/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { idsOf, prepared, type Store, storedObject, type Tx } from '../store/index.js'
-import { type Heard, ingestEvents } from './ingest.js'
+import { type IngestedEvent, ingestEvents } from './ingest.js'
 import { type AcceptedEvent, type EventInput, findRepeats } from './repeats.js'
-import type { Traveller } from './run.js'
+import type { RunContact } from './run.js'
 import type { NewEvent } from './store-events.js'
 import type { Versions } from './versions.js'
 
@@ -114,7 +114,7 @@ export async function acceptEvents(
  */
 function answerOf(
   { name, contact, created }: NewEvent & { created: boolean },
-  { started = [], resumed = 0 }: Partial<Heard> = {},
+  { started = [], resumed = 0 }: Partial<IngestedEvent> = {},
 ): AcceptedEvent {
   return {
     event: name,
@@ -147,7 +147,7 @@ const maxSkewMs = 300_000
  * `occurredAt` may be a little ahead, as clocks differ; further ahead it is a mistake of units or
  * zones, and would start runs in the future. It is stored as now at the latest.
  */
-function eventOf(input: EventInput, contact: Traveller, now: number): NewEvent {
+function eventOf(input: EventInput, contact: RunContact, now: number): NewEvent {
   const { event: name, payload, occurredAt } = input
   const at = occurredAt === undefined ? undefined : Date.parse(occurredAt)
   if (at !== undefined && at > now + maxSkewMs) {
@@ -164,8 +164,8 @@ function eventOf(input: EventInput, contact: Traveller, now: number): NewEvent {
 
 /** Whom an event is about; undefined for an address that the account does not know. */
 interface Whom {
-  (input: EventInput): Traveller | undefined
-  add(contact: Traveller): void
+  (input: EventInput): RunContact | undefined
+  add(contact: RunContact): void
 }
 
 /** Finds the contacts of all events, a query for those by id and one for those by address. */
@@ -174,19 +174,19 @@ async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]
     contactId === undefined ? [] : [contactId.toLowerCase()],
   )
   const keys = inputs.flatMap(({ email }) => (email === undefined ? [] : [keyOf(email)]))
-  const byId = new Map<string, Traveller>()
-  const byKey = new Map<string, Traveller>()
-  const add = (contact: Traveller) => {
+  const byId = new Map<string, RunContact>()
+  const byKey = new Map<string, RunContact>()
+  const add = (contact: RunContact) => {
     byId.set(contact.id, contact)
     byKey.set(contact.email.toLowerCase(), contact)
   }
   if (ids.length > 0) {
     const rows = await contactsById(tx, { ids: JSON.stringify(ids) })
-    for (const { accountId: of, ...row } of rows) if (of === accountId) add(travellerOf(row))
+    for (const { accountId: of, ...row } of rows) if (of === accountId) add(runContactOf(row))
   }
   if (keys.length > 0) {
     const rows = await contactsByAddress(tx, { accountId, keys: JSON.stringify(keys) })
-    for (const row of rows) add(travellerOf(row))
+    for (const row of rows) add(runContactOf(row))
   }
   const find = ({ contactId, email }: EventInput) => {
     if (contactId === undefined) return byKey.get(keyOf(email ?? ''))
@@ -214,7 +214,7 @@ async function addStranger(
   billing: AccountBilling,
   { plans, follow }: AcceptDeps,
   { email = '' }: EventInput,
-): Promise<Traveller> {
+): Promise<RunContact> {
   const { contact } = await addContactIn(
     tx,
     made,
@@ -230,11 +230,11 @@ async function addStranger(
   return { id, email: contact.email, firstName, lastName, phone, metadata: {}, createdAt }
 }
 
-interface ContactColumns extends Omit<Traveller, 'metadata'> {
+interface ContactColumns extends Omit<RunContact, 'metadata'> {
   metadata: string | null
 }
 
-const travellerOf = ({ metadata, ...contact }: ContactColumns): Traveller => ({
+const runContactOf = ({ metadata, ...contact }: ContactColumns): RunContact => ({
   ...contact,
   metadata: storedObject(metadata),
 })

@@ -12,7 +12,7 @@ import {
 import type { Automation } from './automation.js'
 import type { EntryRefusal } from './entry.js'
 import type { Trigger } from './insert-runs.js'
-import type { Traveller } from './run.js'
+import type { RunContact } from './run.js'
 import type { IngestDeps, NewEvent, TakenEvent } from './store-events.js'
 import { judgeStarts } from './triggers.js'
 
@@ -102,7 +102,7 @@ export async function judgeBackfill(
   const { id: listId } = await requireList(read, accountId, givenList)
   const told = { seen: 0, starts: 0, refused: new Map<EntryRefusal, number>() }
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-    const members: Traveller[] = await membersAfter(read, listId, cursor, membersARead)
+    const members: RunContact[] = await membersAfter(read, listId, cursor, membersARead)
     const now = clock.now()
     const events = members.map((contact) => provisional(contact, listId, now))
     const judged = await judgeStarts(read, versions, { accountId, now }, events, [trigger])
@@ -142,14 +142,14 @@ async function requireTrigger(read: Read, { id, name, status }: Automation): Pro
  * Runs of such a start have an event like all others, of a name that no client can send (it begins
  * with $).
  */
-const eventOf = (contact: Traveller, listId: string): NewEvent => ({
+const eventOf = (contact: RunContact, listId: string): NewEvent => ({
   contact,
   name: eventName,
   payload: JSON.stringify({ listId }),
 })
 
 /** As it would be kept; whom the automation does not let in has no event of it. */
-export const provisional = (contact: Traveller, listId: string, now: number): TakenEvent => ({
+export const provisional = (contact: RunContact, listId: string, now: number): TakenEvent => ({
   ...eventOf(contact, listId),
   stored: { id: 0, name: eventName, payload: { listId }, at: now },
 })
@@ -160,7 +160,7 @@ export async function membersAfter(
   listId: string,
   cursor: string,
   limit: number,
-): Promise<Traveller[]> {
+): Promise<RunContact[]> {
   const rows = await members(read, { listId, cursor, limit })
   return rows.map(({ metadata, ...contact }) => ({
     ...contact,
@@ -168,7 +168,7 @@ export async function membersAfter(
   }))
 }
 
-interface MemberColumns extends Omit<Traveller, 'metadata'> {
+interface MemberColumns extends Omit<RunContact, 'metadata'> {
   metadata: string | null
 }
 

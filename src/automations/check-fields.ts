@@ -1,8 +1,8 @@
-/** Hears what is wrong. */
-export type Say = (error: string) => void
+/** Is told what is wrong, in words for the person who wrote the definition. */
+export type SayFault = (error: string) => void
 
 /** What a field has to be: says what is wrong with a value, beginning with the field's name. */
-export type Check = (value: unknown, name: string, say: Say) => void
+export type Check = (value: unknown, name: string, say: SayFault) => void
 
 export type FieldChecks = Record<string, { check: Check; required?: true; takesNull?: true }>
 
@@ -13,7 +13,12 @@ export const may = (check: Check) => ({ check })
  * Holds an object against its table of fields. A field that the table lacks is refused: it does nothing.
  * Null in an optional field means absent (decisions.md, Errors) and is taken out, but where null is a value.
  */
-export function checkFields(fields: FieldChecks, value: unknown, name: string, say: Say): void {
+export function checkFields(
+  fields: FieldChecks,
+  value: unknown,
+  name: string,
+  say: SayFault,
+): void {
   if (!isObject(value)) {
     say(`${name}: expected an object`)
     return

@@ -1,4 +1,4 @@
-import { type Check, isObject, type Say, shown } from './check-fields.js'
+import { type Check, isObject, type SayFault, shown } from './check-fields.js'
 import { type Operator, operators } from './definition.js'
 import { contactFields, isVariable, mailFields } from './field.js'
 
@@ -17,7 +17,12 @@ export const rule: Check = (value, name, say) => {
  * Depth and number are bounded before anything else: rules are judged for every event of every
  * contact, and a client's JSON may be nested a thousand deep.
  */
-function checkPart(value: unknown, name: string, depth: number, parts: { left: number; say: Say }) {
+function checkPart(
+  value: unknown,
+  name: string,
+  depth: number,
+  parts: { left: number; say: SayFault },
+) {
   const { say } = parts
   parts.left -= 1
   if (parts.left < 0) return
@@ -47,7 +52,7 @@ function checkPart(value: unknown, name: string, depth: number, parts: { left: n
 }
 
 /** All faults of a comparison are told at once; an editor marks them in the form. */
-function checkComparison(rule: unknown, name: string, say: Say): void {
+function checkComparison(rule: unknown, name: string, say: SayFault): void {
   if (!isObject(rule) || typeof rule.field !== 'string') {
     say(`${name}: expected { field, operator, value }, or "all", "any" or "not" of such`)
     return

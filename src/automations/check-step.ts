@@ -22,7 +22,7 @@ import {
   must,
   object,
   oneOf,
-  type Say,
+  type SayFault,
 } from './check-fields.js'
 import { pathFault, rule } from './check-rule.js'
 import { limits, type StepType } from './definition.js'
@@ -249,7 +249,7 @@ export const isStepType = (type: unknown): type is StepType =>
 export const stepTypes = [...Object.keys(configs), 'condition']
 
 /** Checks a step's config by itself: whether it is all there and each field is what it has to be. */
-export function checkConfig(type: StepType, config: unknown, say: Say): void {
+export function checkConfig(type: StepType, config: unknown, say: SayFault): void {
   if (type === 'condition') {
     rule(config, 'config', say)
     return

@@ -3,13 +3,13 @@ import { type SuppressionReason, suppressionsAmong } from '../suppression/index.
 import { optedOutAmong } from '../topics/index.js'
 import { type Engagements, readEngagement } from './engagement.js'
 import { type EventColumns, eventsById, eventsOf, type LiveRow, toEvent } from './live.js'
-import { type Departure, departureOf, type StoredEvent, type Traveller } from './run.js'
+import { type Departure, departureOf, type RunContact, type StoredEvent } from './run.js'
 import type { FrozenVersion } from './versions.js'
 
 /** A run that is due, with its contact as read. */
 export interface DueRun {
   row: LiveRow
-  contact: Traveller | undefined
+  contact: RunContact | undefined
   version: FrozenVersion
 }
 
@@ -38,7 +38,7 @@ export const dueRuns = prepared<{ accountId: string; now: number; limit: number 
 )
 
 /** Undefined for a contact that was deleted: its run is then ended and not advanced. */
-export function travellerOf(row: DueColumns): Traveller | undefined {
+export function runContactOf(row: DueColumns): RunContact | undefined {
   const { contact_id: id, email, firstName, lastName, phone, metadata, createdAt } = row
   if (email === null) return undefined
   return {
@@ -52,10 +52,10 @@ export interface WalkSurroundings {
   /** False: so many events have come since these runs began that only fewer runs can be looked at together. */
   complete: boolean
   events: ReadonlyMap<number, StoredEvent>
-  departed(contact: Traveller): Departure | undefined
+  departed(contact: RunContact): Departure | undefined
   nextEvent(contactId: string, name: string, after: number): StoredEvent | undefined
   mail: Engagements
-  optedOut(contact: Traveller, topicId: string): boolean
+  optedOut(contact: RunContact, topicId: string): boolean
 }
 
 /**

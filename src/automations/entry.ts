@@ -4,7 +4,7 @@ import { limits } from './definition.js'
 import { durationMs } from './duration.js'
 import { staysOn } from './exit-rules.js'
 import { holds } from './rule.js'
-import type { Departure, StoredEvent, Traveller } from './run.js'
+import type { Departure, RunContact, StoredEvent } from './run.js'
 
 /** Why an event starts no run (automations.md, O4). */
 export type EntryRefusal =
@@ -18,7 +18,7 @@ export type EntryRefusal =
 
 /** What is known of a contact and an automation when its event comes. */
 export interface Entering {
-  contact: Traveller
+  contact: RunContact
   event: StoredEvent
   /** When it happened, as the client says (O21); `event.at` by default. */
   occurredAt?: number | undefined

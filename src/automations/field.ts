@@ -1,10 +1,10 @@
 import { isoTime } from '../clock/index.js'
 import type { Json, JsonObject, Variable } from './definition.js'
-import type { Engagement, StoredEvent, Traveller } from './run.js'
+import type { Engagement, RunContact, StoredEvent } from './run.js'
 
 /** What fields are read from. Before a run there is an event and a contact, and nothing else. */
 export interface Facts {
-  contact: Traveller | undefined
+  contact: RunContact | undefined
   trigger: StoredEvent | undefined
   /** The one that is being looked at, or that the run heard last. */
   event: StoredEvent | undefined
@@ -51,14 +51,14 @@ export function isVariable(value: unknown): value is Variable {
 }
 
 /** What conditions and templates see of a contact. */
-export function shownContact(contact: Traveller): JsonObject {
+export function shownContact(contact: RunContact): JsonObject {
   const { id, email, firstName, lastName, phone, metadata, createdAt } = contact
   const created = isoTime(createdAt)
   return { id, email, firstName, lastName, phone, metadata, createdAt: created }
 }
 
 /** Only the named fields: anything else of a contact is in its metadata. */
-function contactField(contact: Traveller, [name = '', ...rest]: string[]): Json | undefined {
+function contactField(contact: RunContact, [name = '', ...rest]: string[]): Json | undefined {
   if (name === 'metadata') return within(contact.metadata, rest)
   if (rest.length > 0 || !contactFields.some((field) => field === name)) return undefined
   return shownContact(contact)[name]

@@ -4,7 +4,7 @@ import { cell, idsOf, newUuid, prepared, rowsOf, storedObject, type Tx } from '.
 import type { JsonObject } from './definition.js'
 import { ingestEvents } from './ingest.js'
 import { type LiveLimit, readListeners } from './listeners.js'
-import type { Traveller } from './run.js'
+import type { RunContact } from './run.js'
 import type { NewEvent } from './store-events.js'
 import { makeVersions, type Versions } from './versions.js'
 
@@ -153,7 +153,7 @@ const anyAutomation = prepared<{ accountId: string }, { id: string }>((db, { acc
 /** How many automations' mails in a row have led to each event: one more than to what its mail's run began with. */
 async function depthsOf(
   tx: Tx,
-  contacts: ReadonlyMap<string, Traveller>,
+  contacts: ReadonlyMap<string, RunContact>,
   events: readonly MailEvent[],
 ): Promise<(event: MailEvent) => number> {
   const pairs = events.flatMap(({ emailId, recipient }) => {
@@ -196,7 +196,7 @@ async function contactsOf(
   tx: Tx,
   accountId: string,
   events: readonly MailEvent[],
-): Promise<Map<string, Traveller>> {
+): Promise<Map<string, RunContact>> {
   const keys = [...new Set(events.map(({ recipient }) => recipient?.toLowerCase() ?? ''))]
   const rows = await contactsAt(tx, { accountId, keys: JSON.stringify(keys) })
   return new Map(
@@ -207,7 +207,7 @@ async function contactsOf(
   )
 }
 
-interface ContactColumns extends Omit<Traveller, 'metadata'> {
+interface ContactColumns extends Omit<RunContact, 'metadata'> {
   address: string
   metadata: string | null
 }

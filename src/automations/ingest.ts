@@ -10,7 +10,8 @@ import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './
 import { type StartedRun, startRuns } from './triggers.js'
 import { type FrozenVersion, readableVersion, type Versions } from './versions.js'
 
-export interface Heard {
+/** What one event has set off. */
+export interface IngestedEvent {
   /** Runs that were parked on it and go on. */
   resumed: number
   started: StartedRun[]
@@ -25,10 +26,10 @@ export async function ingestEvents(
   deps: IngestDeps,
   { accountId, now, full = false }: { accountId: string; now: number; full?: boolean },
   events: readonly NewEvent[],
-): Promise<Heard[]> {
+): Promise<IngestedEvent[]> {
   const taken = await storeEvents(tx, accountId, now, events)
   const tally = makeRunTally()
-  const heard = new Map<TakenEvent, Heard>()
+  const heard = new Map<TakenEvent, IngestedEvent>()
   for (const round of roundsOf(taken)) {
     const resumed = await resolveWaits(tx, deps.versions, round, now, tally)
     const started = await startRuns(tx, deps, { accountId, now, full, tally }, round)

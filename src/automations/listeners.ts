@@ -2,7 +2,7 @@ import type { Contact, ContactEffect } from '../contacts/index.js'
 import { idsOf, newUuid, prepared, type Read, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents } from './ingest.js'
-import type { Traveller } from './run.js'
+import type { RunContact } from './run.js'
 import type { NewEvent } from './store-events.js'
 import { triggersOf } from './triggers.js'
 import { readableVersion, type Versions } from './versions.js'
@@ -94,7 +94,7 @@ export function makeFollowContacts(
       return happened
         .filter((name) => isHeard(contact.id, name))
         .map((name) => ({
-          ...{ contact: travellerOf(contact), name, payload: JSON.stringify(payload), depth: 1 },
+          ...{ contact: runContactOf(contact), name, payload: JSON.stringify(payload), depth: 1 },
         }))
     })
     if (events.length === 0) return
@@ -105,7 +105,7 @@ export function makeFollowContacts(
   }
 }
 
-function travellerOf({ metadata, ...contact }: Contact): Traveller {
+function runContactOf({ metadata, ...contact }: Contact): RunContact {
   const { id, email, firstName, lastName, phone, createdAt } = contact
   return {
     ...{ id, email, firstName, lastName, phone, createdAt },

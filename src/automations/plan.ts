@@ -6,7 +6,7 @@ import {
   type DueRun,
   dueRuns,
   readSurroundings,
-  travellerOf,
+  runContactOf,
   type WalkSurroundings,
 } from './due.js'
 import { type GateDeps, openGate, type Prepared, type SendGate, type SendStep } from './gate.js'
@@ -77,7 +77,7 @@ export async function planDue(
       const version = await deps.versions(read, row.automation_id, row.version)
       // Here, as what follows reads for all of them together.
       checkLive(row)
-      runs.push({ row, contact: travellerOf(row), version })
+      runs.push({ row, contact: runContactOf(row), version })
     } catch (error) {
       if (isPassing(error)) throw error
       // What is stored of the run, its version or its contact is broken.

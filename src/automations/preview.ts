@@ -14,7 +14,7 @@ import type { AutomationDefinition, JsonObject } from './definition.js'
 import { definitionIn } from './edit.js'
 import { openGate } from './gate.js'
 import { makeMailTemplates } from './mail-template.js'
-import { departureOf, type Traveller } from './run.js'
+import { departureOf, type RunContact } from './run.js'
 import { simulate } from './simulate.js'
 import type { SimulatedHappening, SimulatedLine, SimulatedWorld, Simulation } from './simulation.js'
 import { frozenOf } from './versions.js'
@@ -116,7 +116,7 @@ export async function previewCohort(
   const { members } = await listMembers(deps.store.read, accountId, listId.toLowerCase(), page)
   return await simulateCohort(
     compiled,
-    members.map((member) => worldOf(travellerOf(member))),
+    members.map((member) => worldOf(runContactOf(member))),
   )
 }
 
@@ -142,7 +142,7 @@ async function settingOf(
     }),
   ]
   const { opens, clicks, until = at + usualLengthMs } = input
-  const worldOf = (contact: Traveller): SimulatedWorld => ({
+  const worldOf = (contact: RunContact): SimulatedWorld => ({
     ...{ contact, happenings, until },
     ...(opens === undefined ? {} : { opens }),
     ...(clicks === undefined ? {} : { clicks }),
@@ -180,16 +180,16 @@ async function travellerAt(
   { store, clock }: PreviewDeps,
   accountId: string,
   email: string,
-): Promise<Traveller> {
+): Promise<RunContact> {
   const known = await findContact(store.read, accountId, email)
   if (known === undefined) {
     const nobody = { firstName: null, lastName: null, phone: null, metadata: {} }
     return { id: store.ids.uuid(), email, ...nobody, createdAt: clock.now() }
   }
-  return travellerOf(known)
+  return runContactOf(known)
 }
 
-function travellerOf(contact: Contact): Traveller {
+function runContactOf(contact: Contact): RunContact {
   const { id, email, firstName, lastName, phone, createdAt } = contact
   const metadata = contact.metadata as JsonObject
   return { id, email, firstName, lastName, phone, metadata, createdAt }
@@ -200,7 +200,7 @@ async function stopsOf(
   deps: PreviewDeps,
   accountId: string,
   definition: AutomationDefinition,
-  { email }: Traveller,
+  { email }: RunContact,
   automationId: string,
 ): Promise<NonNullable<Parameters<typeof simulate>[1]['wouldStop']>> {
   const { read } = deps.store

@@ -14,7 +14,8 @@ export interface StoredEvent {
   at: number
 }
 
-export interface Traveller {
+/** The contact of a run, as its steps see it. */
+export interface RunContact {
   id: string
   email: string
   firstName: string | null

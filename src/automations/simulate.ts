@@ -3,12 +3,18 @@ import type { Compiled } from './compile.js'
 import { limits } from './definition.js'
 import { inLastHour, refusalOf } from './entry.js'
 import { hears, listensTo, staysOn } from './exit-rules.js'
-import { type Departure, type RunState, type StoredEvent, startRun, type Traveller } from './run.js'
+import {
+  type Departure,
+  type RunContact,
+  type RunState,
+  type StoredEvent,
+  startRun,
+} from './run.js'
 import type { SimulatedHappening, SimulatedWorld, Simulation } from './simulation.js'
 import { wakes } from './steps.js'
 import { changed } from './update.js'
 import { walk } from './walk.js'
-import { advanced, type Known, type Walked, type WalkedEntry } from './walked.js'
+import { advanced, type RunFacts, type Walked, type WalkedEntry } from './walked.js'
 
 // More walks than a run of 1,000 steps takes that is blocked now and then.
 const maxWalks = 5_000
@@ -54,7 +60,7 @@ interface Simulating {
   /** Those still to come, in the order of time. */
   happenings: SimulatedHappening[]
   now: number
-  contact: Traveller
+  contact: RunContact
   departed: Departure | undefined
   events: StoredEvent[]
   run: RunState | undefined
@@ -188,7 +194,7 @@ const isNamed = (version: Compiled, name: string): boolean =>
       (type === 'trigger' || type === 'wait_for_event') && config.eventName === name,
   )
 
-function knownOf(going: Simulating): Known {
+function knownOf(going: Simulating): RunFacts {
   const { world, now, contact, departed, events, trigger } = going
   if (trigger === undefined) throw new Error('a run has begun without its event')
   return {

@@ -2,7 +2,7 @@ import type { EndStatus } from '../runs/index.js'
 import type { JsonObject, StepDefinition, StepOf } from './definition.js'
 import type { EntryRefusal } from './entry.js'
 import type { Judged } from './rule.js'
-import type { Departure, Obstacle, RunState, StoredEvent, Traveller } from './run.js'
+import type { Departure, Obstacle, RunContact, RunState, StoredEvent } from './run.js'
 
 /*
  * What the simulator is asked and what it tells: a world of one contact, and the timeline of what one automation does
@@ -16,7 +16,7 @@ export type SimulatedHappening =
 
 /** A world of one contact and one automation. */
 export interface SimulatedWorld {
-  contact: Traveller
+  contact: RunContact
   /** In the order of time; the first event that the trigger hears starts the run. */
   happenings: readonly SimulatedHappening[]
   /** How long after each mail of a step it is opened or clicked (ms), by the step's key. */

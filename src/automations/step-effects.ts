@@ -3,7 +3,7 @@ import { isoTime } from '../clock/index.js'
 import { prepared, storedObject, type Tx } from '../store/index.js'
 import { enqueueWebhook } from '../webhooks/index.js'
 import type { RunPlan } from './plan.js'
-import type { Traveller } from './run.js'
+import type { RunContact } from './run.js'
 import { type ContactChanges, changed } from './update.js'
 
 /** The event that a webhook step tells. */
@@ -51,7 +51,7 @@ export async function applyChanges(tx: Tx, id: string, changes: ContactChanges):
   const [row] = await contactOf(tx, { id })
   if (row === undefined) return
   const { email, firstName, lastName, phone, metadata, createdAt } = row
-  const contact: Traveller = {
+  const contact: RunContact = {
     ...{ id, email, firstName, lastName, phone, createdAt },
     metadata: storedObject(metadata),
   }

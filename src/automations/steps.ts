@@ -3,21 +3,21 @@ import { type Json, type JsonObject, limits, type StepOf, type Variable } from '
 import { durationMs, maxWaitMs } from './duration.js'
 import { type Facts, resolve, shownContact } from './field.js'
 import { holds, type Judged } from './rule.js'
-import type { Engagement, RunState, StoredEvent, Traveller } from './run.js'
-import type { Known, Next, StepAction, WalkedEntry } from './walked.js'
+import type { Engagement, RunContact, RunState, StoredEvent } from './run.js'
+import type { Next, RunFacts, StepAction, WalkedEntry } from './walked.js'
 import { nextTimeOfDay, windowOpens, zoneOf } from './window.js'
 
-/** A walk on its way. */
-export interface Going {
+/** How far a walk has come: one run, taken through its steps in memory. */
+export interface WalkState {
   version: Compiled
   run: RunState
-  known: Known
+  known: RunFacts
   now: number
   at: CompiledStep
   /** Null as soon as the step in which the run waited is left. */
   enteredAt: number | null
   wokenBy: StoredEvent | null
-  contact: Traveller | undefined
+  contact: RunContact | undefined
   actions: StepAction[]
   history: WalkedEntry[]
   heard: Record<string, number>
@@ -28,8 +28,8 @@ export interface Going {
   mails: number
 }
 
-/** What a step comes to. */
-export type Taken =
+/** What follows from a step: the edge that the run leaves by, or where it stays. */
+export type StepResult =
   /** Goes on along that edge; where there is none the run has come to its end. */
   { edge: string; result: string; why?: Judged; eventId?: number } | Next
 
@@ -52,12 +52,12 @@ export const fail = (at: CompiledStep, reason: string): RunEnd => ({
 })
 
 /** A line of history about the step at which the walk is. */
-export function note({ at, now, history }: Going, result: string): void {
+export function note({ at, now, history }: WalkState, result: string): void {
   history.push({ stepId: at.id, at: now, result })
 }
 
 /** What rules and variables see at this step. */
-export function factsOf({ contact, known, waits, sent }: Going): Facts {
+export function factsOf({ contact, known, waits, sent }: WalkState): Facts {
   return {
     contact,
     trigger: known.trigger,
@@ -71,7 +71,7 @@ export function factsOf({ contact, known, waits, sent }: Going): Facts {
 const unread: Engagement = { opened: false, clicked: false, delivered: false, bounced: false }
 
 /** Has a mail made, unless the contact or something else keeps it from being made. */
-export function send(state: Going, step: StepOf<'send_email'>): Taken {
+export function send(state: WalkState, step: StepOf<'send_email'>): StepResult {
   const { known, version, contact, now, at } = state
   const { topicId, variables = {} } = step.config
   if (topicId !== undefined && known.optedOut(topicId)) {
@@ -100,7 +100,7 @@ export function send(state: Going, step: StepOf<'send_email'>): Taken {
 }
 
 /** Values with their variables filled in; one whose field is missing is left out. */
-export function filledIn(state: Going, values: Record<string, Json | Variable>): JsonObject {
+export function filledIn(state: WalkState, values: Record<string, Json | Variable>): JsonObject {
   const facts = factsOf(state)
   const entries = Object.entries(values).flatMap(([name, given]) => {
     const value = resolve(facts, given)
@@ -110,7 +110,7 @@ export function filledIn(state: Going, values: Record<string, Json | Variable>):
 }
 
 /** What a mail's template sees. A variable whose field is missing is missing. */
-function mailVariables(state: Going, values: Record<string, Json | Variable>): JsonObject {
+function mailVariables(state: WalkState, values: Record<string, Json | Variable>): JsonObject {
   const { contact, known, waits } = state
   return {
     ...filledIn(state, values),
@@ -125,7 +125,7 @@ function mailVariables(state: Going, values: Record<string, Json | Variable>): J
  * Taken twice: the first time it parks the run, the second time, when the timer has run out, it
  * goes on.
  */
-export function delay(state: Going, { config }: StepOf<'delay'>): Taken {
+export function delay(state: WalkState, { config }: StepOf<'delay'>): StepResult {
   const { run, version, contact, now, at, enteredAt } = state
   if (enteredAt !== null && now >= run.dueAt) return { edge: 'default', result: 'waited' }
   const park = { kind: 'park', stepId: at.id, waitEvent: null, seen: 0 } as const
@@ -144,7 +144,7 @@ export function delay(state: Going, { config }: StepOf<'delay'>): Taken {
  * after; by default every one does that this run has not used yet, so that a fast customer is not
  * asked to pay twice.
  */
-export function waitForEvent(state: Going, step: StepOf<'wait_for_event'>): Taken {
+export function waitForEvent(state: WalkState, step: StepOf<'wait_for_event'>): StepResult {
   const { run, now, at, enteredAt, known } = state
   const { eventName, timeout, since } = step.config
   const entered = enteredAt !== null
@@ -174,7 +174,7 @@ export function waitForEvent(state: Going, step: StepOf<'wait_for_event'>): Take
   return { kind: 'park', stepId: at.id, dueAt, waitEvent: eventName, seen }
 }
 
-function satisfies(state: Going, { config }: StepOf<'wait_for_event'>, event: StoredEvent) {
+function satisfies(state: WalkState, { config }: StepOf<'wait_for_event'>, event: StoredEvent) {
   return holds(config.filter, { ...factsOf(state), event })
 }
 

@@ -1,7 +1,7 @@
 import type { Ids } from '../store/index.js'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import { eventsOf, type LiveRow } from './live.js'
-import type { StoredEvent, Traveller } from './run.js'
+import type { RunContact, StoredEvent } from './run.js'
 import type { Versions } from './versions.js'
 
 export interface IngestDeps {
@@ -11,7 +11,7 @@ export interface IngestDeps {
 
 /** Something that happened to a contact of the account. */
 export interface NewEvent {
-  contact: Traveller
+  contact: RunContact
   name: string
   /** JSON. */
   payload: string | null

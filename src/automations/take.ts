@@ -5,7 +5,7 @@ import { insertMails, type MailDeps, refusedMails } from './mails.js'
 import type { PlannedMail, RunBatch, RunPlan } from './plan.js'
 import { applyChanges, enqueueStepWebhooks } from './step-effects.js'
 import { stillBlocked } from './wake-blocked.js'
-import { type Go, putOff, writeNext, writeOthers } from './write-plans.js'
+import { type ContinuingPlan, putOff, writeNext, writeOthers } from './write-plans.js'
 
 export interface TakeDeps extends MailDeps {
   store: Pick<Store, 'write' | 'ids'>
@@ -67,7 +67,7 @@ export async function takePlans(
 }
 
 /** Without what follows a colon, as a split's branches have the names that its author chose. */
-function stepsOf({ run: { version }, walked }: Go): { type: string; result: string }[] {
+function stepsOf({ run: { version }, walked }: ContinuingPlan): { type: string; result: string }[] {
   return walked.history.map(({ stepId, result }) => ({
     type: version.compiled.byId.get(stepId)?.step.type ?? 'unknown',
     result: result.replace(/:.*/s, ''),
@@ -120,8 +120,8 @@ const sameAs = prepared<{ json: string }, Same>((db, { json }) =>
 async function stillTrue(
   tx: Tx,
   accountId: string,
-  plans: readonly Go[],
-): Promise<{ going: Go[]; refused: Go[] }> {
+  plans: readonly ContinuingPlan[],
+): Promise<{ going: ContinuingPlan[]; refused: ContinuingPlan[] }> {
   const parked = plans.flatMap(({ run, walked: { next } }) =>
     next.kind === 'park' && next.waitEvent !== null
       ? [[run.row.id, run.row.contact_id, next.waitEvent, next.seen]]
@@ -135,8 +135,8 @@ async function stillTrue(
     accountId,
     plans.flatMap((plan) => plan.mails),
   )
-  const going: Go[] = []
-  const refused: Go[] = []
+  const going: ContinuingPlan[] = []
+  const refused: ContinuingPlan[] = []
   for (const plan of plans) {
     if (plan.mails.some(({ id }) => blocked.has(id))) refused.push(plan)
     else if (!lateRuns.has(plan.run.row.id)) going.push(plan)
@@ -162,7 +162,11 @@ const overtaken = prepared<{ json: string }, { id: string }>((db, { json }) =>
 )
 
 /** Those that fit into their automation's hour: another engine may have made mails since they were planned. */
-async function withinHour(tx: Tx, plans: readonly Go[], now: number): Promise<Go[]> {
+async function withinHour(
+  tx: Tx,
+  plans: readonly ContinuingPlan[],
+  now: number,
+): Promise<ContinuingPlan[]> {
   const versions = new Set(plans.filter(isCapped).map(({ run }) => run.version))
   const caps = await capsOf(tx, [...versions], now)
   return plans.filter((plan) => {
@@ -174,13 +178,13 @@ async function withinHour(tx: Tx, plans: readonly Go[], now: number): Promise<Go
   })
 }
 
-const isCapped = ({ run, mails }: Go) =>
+const isCapped = ({ run, mails }: ContinuingPlan) =>
   mails.length > 0 && run.version.compiled.settings.maxPerHour !== undefined
 
 /**
  * Counted when mails are made, not when they leave: how fast they leave is the business of shaping.
  */
-async function countHour(tx: Tx, plans: readonly Go[], now: number): Promise<void> {
+async function countHour(tx: Tx, plans: readonly ContinuingPlan[], now: number): Promise<void> {
   const made = new Map<string, number>()
   for (const { run, mails } of plans.filter(isCapped)) {
     const { automationId } = run.version

@@ -6,7 +6,7 @@ import {
   type Variable,
 } from './definition.js'
 import { jsonBytes } from './json.js'
-import type { Traveller } from './run.js'
+import type { RunContact } from './run.js'
 
 /** What `contact_update` changes; null takes a name away, or a key of metadata. */
 export interface ContactChanges {
@@ -42,7 +42,7 @@ export function changesOf(
 }
 
 /** The contact after the changes; undefined if its metadata would be too large. */
-export function changed(contact: Traveller, changes: ContactChanges): Traveller | undefined {
+export function changed(contact: RunContact, changes: ContactChanges): RunContact | undefined {
   const merged = Object.entries({ ...contact.metadata, ...changes.metadata })
   const metadata = Object.fromEntries(merged.filter(([, value]) => value !== null))
   if (jsonBytes(metadata) > limits.contactMetadataBytes) return undefined

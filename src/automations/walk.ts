@@ -17,15 +17,15 @@ import {
   factsOf,
   fail,
   filledIn,
-  type Going,
   note,
   type RunEnd,
+  type StepResult,
   send,
-  type Taken,
+  type WalkState,
   waitForEvent,
 } from './steps.js'
 import { changed, changesOf } from './update.js'
-import type { Known, Next, Walked } from './walked.js'
+import type { Next, RunFacts, Walked } from './walked.js'
 
 /**
  * Takes a run from where it is to where it waits or ends, 100 steps at most, and says what it does on
@@ -33,7 +33,7 @@ import type { Known, Next, Walked } from './walked.js'
  * reads nothing but its parameters. It stops at the first mail that cannot be made, so that what came
  * before is committed and that alone is tried again.
  */
-export function walk(version: Compiled, run: RunState, known: Known, now: number): Walked {
+export function walk(version: Compiled, run: RunState, known: RunFacts, now: number): Walked {
   const state = begin(version, run, known, now)
   for (let taken = 0; taken < limits.stepsPerWalk; taken += 1) {
     const next = leaving(state) ?? takeStep(state)
@@ -43,9 +43,9 @@ export function walk(version: Compiled, run: RunState, known: Known, now: number
 }
 
 /**
- * A walk changes nothing that it is given; what it decides is collected in `Going` and handed back.
+ * A walk changes nothing that it is given; what it decides is collected in `WalkState` and handed back.
  */
-function begin(version: Compiled, run: RunState, known: Known, now: number): Going {
+function begin(version: Compiled, run: RunState, known: RunFacts, now: number): WalkState {
   const at = version.byId.get(run.stepId)
   if (at === undefined) throw new Error(`the version has no step ${run.stepId}`)
   const { enteredAt, wokenBy, steps, mails } = run
@@ -69,12 +69,12 @@ function begin(version: Compiled, run: RunState, known: Known, now: number): Goi
   }
 }
 
-function finish({ actions, history, heard, waits, steps, mails }: Going, next: Next): Walked {
+function finish({ actions, history, heard, waits, steps, mails }: WalkState, next: Next): Walked {
   return { actions, next, history, heard, waits, steps, mails }
 }
 
 /** What ends a run wherever it is. */
-function leaving(state: Going): Next | undefined {
+function leaving(state: WalkState): Next | undefined {
   const end = endOf(state)
   if (end !== undefined) note(state, `ended:${end.reason}`)
   return end
@@ -84,7 +84,7 @@ function leaving(state: Going): Next | undefined {
  * Looked at before every step, because a contact may unsubscribe, and a limit be reached, between
  * two steps of one walk.
  */
-function endOf({ version, run, known, now, at, steps }: Going): RunEnd | undefined {
+function endOf({ version, run, known, now, at, steps }: WalkState): RunEnd | undefined {
   const departed = known.contact === undefined ? 'deleted' : known.departed
   if (departed !== undefined && !staysOn(version, departed)) return exit(at, departed)
   if (now - run.startedAt > limits.runAgeMs) return exit(at, 'expired')
@@ -92,7 +92,7 @@ function endOf({ version, run, known, now, at, steps }: Going): RunEnd | undefin
   return undefined
 }
 
-type Take<T extends StepType> = (state: Going, step: StepOf<T>) => Taken
+type Take<T extends StepType> = (state: WalkState, step: StepOf<T>) => StepResult
 
 const takes: { [T in StepType]: Take<T> } = {
   trigger: () => ({ edge: 'default', result: 'started' }),
@@ -129,7 +129,7 @@ const takes: { [T in StepType]: Take<T> } = {
 }
 
 /** Takes the step at which the run is; undefined while it goes on at the next. */
-function takeStep(state: Going): Next | undefined {
+function takeStep(state: WalkState): Next | undefined {
   const { at } = state
   const taken = take(state, at.step)
   if (!('edge' in taken)) {
@@ -153,15 +153,15 @@ function takeStep(state: Going): Next | undefined {
 }
 
 // The table has a function for each type, which the compiler cannot follow through the union.
-function take<T extends StepType>(state: Going, step: StepDefinition): Taken {
+function take<T extends StepType>(state: WalkState, step: StepDefinition): StepResult {
   const steps = takes as {
-    [T in StepType]: (state: Going, step: StepDefinition) => Taken
+    [T in StepType]: (state: WalkState, step: StepDefinition) => StepResult
   } & typeof takes
   return steps[step.type as T](state, step as StepOf<T>)
 }
 
 // Once, however often it is looked at: the last thing that happened is still that it is blocked.
-function noteBlocked(state: Going, reason: BlockedReason): void {
+function noteBlocked(state: WalkState, reason: BlockedReason): void {
   const last = state.history.at(-1) ?? state.run.history.at(-1)
   const result = `blocked:${reason}`
   if (last?.stepId !== state.at.id || last.result !== result) note(state, result)

@@ -7,16 +7,16 @@ import type {
   Engagement,
   HistoryEntry,
   Obstacle,
+  RunContact,
   RunState,
   StoredEvent,
-  Traveller,
 } from './run.js'
 import type { ContactChanges } from './update.js'
 
 /** What the store has of a run's contact, read before the walk. */
-export interface Known {
+export interface RunFacts {
   /** Undefined once deleted. */
-  contact: Traveller | undefined
+  contact: RunContact | undefined
   trigger: StoredEvent
   /** What ends all of the contact's runs, if it has happened. */
   departed: Departure | undefined

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
 import type { TimeOfDay, Window } from './definition.js'
-import type { Traveller } from './run.js'
+import type { RunContact } from './run.js'
 
 const clockTime = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/
 const allDays = [1, 2, 3, 4, 5, 6, 7]
@@ -32,7 +32,7 @@ export function isZone(name: string): boolean {
  */
 export function zoneOf(
   named: string | undefined,
-  contact: Traveller | undefined,
+  contact: RunContact | undefined,
   automationZone: string | undefined,
 ): string {
   if (named !== undefined && named !== 'contact') return named

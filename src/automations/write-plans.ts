@@ -12,12 +12,13 @@ const retryMs = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 
 const maxReason = 300
 
-export type Go = Extract<RunPlan, { kind: 'go' }>
+/** The plan of a run that nothing stops. */
+export type ContinuingPlan = Extract<RunPlan, { kind: 'go' }>
 
 /** Where runs wait now, and those that have ended. */
 export async function writeNext(
   tx: Tx,
-  plans: readonly Go[],
+  plans: readonly ContinuingPlan[],
   now: number,
   tally: RunTally,
 ): Promise<void> {
@@ -59,7 +60,7 @@ export async function writeNext(
 }
 
 /** The run's history, each mail with its id. */
-function historyOf({ run: { row }, walked, mails }: Go): string {
+function historyOf({ run: { row }, walked, mails }: ContinuingPlan): string {
   const entries = walked.history.map(({ why: _, ...entry }, place): HistoryEntry => {
     const mail = mails.find((one) => one.entry === place)
     return mail === undefined ? entry : { ...entry, emailId: mail.id }
@@ -69,7 +70,10 @@ function historyOf({ run: { row }, walked, mails }: Go): string {
 }
 
 /** Each step that the run has left counts by its result, and each that it has come to as entered. */
-function countSteps({ run: { row }, walked: { history, next }, mails }: Go, tally: RunTally): void {
+function countSteps(
+  { run: { row }, walked: { history, next }, mails }: ContinuingPlan,
+  tally: RunTally,
+): void {
   const left: number[] = []
   for (const { stepId, result } of history) {
     const column = columnOf(result)

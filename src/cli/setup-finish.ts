@@ -18,10 +18,10 @@ import { settingsOf } from './place.js'
 import { urlsOf } from './sandbox-set-up.js'
 import type { SetupPlace } from './setup-place.js'
 import { sayExamination, sayStep, sayTasks, sayTitle, sayWanted } from './setup-screens.js'
-import { asOwner, keyIsShown, type Made, type SetupWork } from './setup-steps.js'
+import { asOwner, keyIsShown, type MadeBySetup, type SetupWork } from './setup-steps.js'
 
 /** Starts the appliance, and says what the operator does next. */
-export async function finishSetup(work: SetupWork, made: Made): Promise<void> {
+export async function finishSetup(work: SetupWork, made: MadeBySetup): Promise<void> {
   const { place, answers } = work
   const { first } = made
   const config = settingsOf(place)
@@ -101,7 +101,7 @@ function byHand({ dataDir, configFile, isSystem }: SetupPlace, isDirect: boolean
 async function examineAll(
   { place, answers }: SetupWork,
   config: Config,
-  { first }: Made,
+  { first }: MadeBySetup,
   isRunning: boolean,
 ): Promise<Finding[]> {
   if (!place.json && process.stdout.isTTY) say('\nAsking the doctor …')

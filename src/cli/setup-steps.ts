@@ -52,7 +52,7 @@ export interface SetupWork {
 }
 
 /** What the steps have made, or found there. */
-export interface Made {
+export interface MadeBySetup {
   settings: 'written' | 'written anew' | 'kept'
   /** What settings that were kept say otherwise than the options. */
   differences: string[]
@@ -109,7 +109,7 @@ export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
 }
 
 /** Makes what is not there yet. Each step may be done again: a run that was broken off goes on with the next. */
-export async function makeAll(work: SetupWork): Promise<Made> {
+export async function makeAll(work: SetupWork): Promise<MadeBySetup> {
   const { place, options, answers } = work
   const tell = place.json ? () => {} : sayStep
   if (!place.json) sayTitle('Done')
@@ -166,7 +166,7 @@ function makeDirs({ dataDir, configFile, isSystem }: SetupPlace, isNew: boolean,
 }
 
 /** In one move: a kill leaves the old file or the new one, and never half of one that would pass for a person's. */
-function writeSettings(work: SetupWork): Made['settings'] {
+function writeSettings(work: SetupWork): MadeBySetup['settings'] {
   const { place, found } = work
   const { configFile, isSystem } = place
   const text = textOf(work)

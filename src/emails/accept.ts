@@ -10,9 +10,9 @@ import { ringOf } from './insert.js'
 import {
   draftEmail,
   FaultyDraft,
-  type Handed,
   type MailDraft,
   type PreparedEmail,
+  type SendRequest,
 } from './prepare.js'
 import type { SendInput } from './send-body.js'
 import { standingOf } from './standing.js'
@@ -30,7 +30,7 @@ export type Alongside<T> = (tx: Tx, accepted: T) => Promise<void>
 export async function acceptEmail(
   deps: EmailDeps,
   accountId: string,
-  input: Handed,
+  input: SendRequest,
   alongside: Alongside<AcceptedEmail> = async () => {},
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()

@@ -47,7 +47,7 @@ export interface MailDraft {
 }
 
 /** A send as clients of the API write it, or with a message that is whole already. */
-export type Handed = SendInput & { raw?: RawMessage }
+export type SendRequest = SendInput & { raw?: RawMessage }
 
 /** What the mails of one request share. */
 export interface OfRequest {
@@ -64,7 +64,7 @@ export interface OfRequest {
 export async function draftEmail(
   deps: EmailDeps,
   billing: AccountBilling,
-  input: Handed,
+  input: SendRequest,
   now: number,
   {
     senders = new Map(),
@@ -213,7 +213,7 @@ function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
 async function contentOf(
   deps: EmailDeps,
   accountId: string,
-  { html, template: slug, subject, text, variables = {}, raw }: Handed,
+  { html, template: slug, subject, text, variables = {}, raw }: SendRequest,
 ): Promise<{ subject: string; html: string; text: string | null }> {
   if (raw !== undefined) return { subject: subject ?? '', html: '', text: null }
   if (html !== undefined && slug === undefined) {

@@ -79,7 +79,7 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
     log,
     meter: deps.meter,
     spool,
-    welcome: makeMailboxes({
+    decideRcpt: makeMailboxes({
       read: store.read,
       clock,
       returnPaths,

@@ -12,7 +12,7 @@ import {
   refuseFor,
   sniOptions,
 } from '../smtpd/index.js'
-import type { Welcome } from './mailboxes.js'
+import type { RcptDecision } from './mailboxes.js'
 import type { Spool } from './spool.js'
 import { makeTransactions, maxMessageBytes } from './transaction.js'
 
@@ -21,7 +21,7 @@ export interface InboundListenerDeps {
   log: Log
   meter: Meter
   spool: Spool
-  welcome(recipient: string): Promise<Welcome>
+  decideRcpt(recipient: string): Promise<RcptDecision>
   /** Called after each report that was kept. */
   ring(): void
   /** Whether what comes for the operator is to be sent on. */

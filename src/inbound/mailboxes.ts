@@ -9,8 +9,8 @@ import {
 } from '../domains/index.js'
 import { acceptedAt, type Read } from '../store/index.js'
 
-/** For whom mail is taken: what comes of it follows from the address alone. */
-export type Welcome =
+/** What RCPT is answered, and what comes of the mail: both follow from the address alone. */
+export type RcptDecision =
   /** A return path of ours, or the address that feedback loops report to. */
   | { kind: 'report'; address: string }
   /** Where receivers send what they count: about DMARC, and about TLS. */
@@ -35,7 +35,7 @@ const aggregateMailboxes = [dmarcMailbox, tlsReportMailbox]
 const operatorMailboxes = ['postmaster', 'abuse']
 
 /** Decides on one RCPT. A return path is checked by its signature alone, so that guessing costs us nothing. */
-export function makeMailboxes(deps: MailboxDeps): (recipient: string) => Promise<Welcome> {
+export function makeMailboxes(deps: MailboxDeps): (recipient: string) => Promise<RcptDecision> {
   const { read, clock, returnPaths, tokenLifeMs } = deps
   const hosts = deps.hosts.map((host) => host.toLowerCase())
 
@@ -69,4 +69,4 @@ function split(recipient: string, ownHost: string) {
   return { local: recipient.slice(0, at).toLowerCase(), host: domainToASCII(given) || given }
 }
 
-const refused = (reply: string): Welcome => ({ kind: 'refused', reply })
+const refused = (reply: string): RcptDecision => ({ kind: 'refused', reply })

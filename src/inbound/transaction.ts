@@ -3,14 +3,14 @@ import type { Clock } from '../clock/index.js'
 import { type ConnectionGate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
 import { aggregateBytes, examinedBytes } from './arrivals.js'
 import { collect } from './incoming.js'
-import type { Welcome } from './mailboxes.js'
+import type { RcptDecision } from './mailboxes.js'
 import type { Spool } from './spool.js'
 
 export interface InboundTransactionDeps {
   clock: Clock
   spool: Spool
   gate: ConnectionGate
-  welcome(recipient: string): Promise<Welcome>
+  decideRcpt(recipient: string): Promise<RcptDecision>
   /** Called after each report that was kept. */
   ring(): void
   /** Whether what comes for the operator is to be sent on. */
@@ -31,7 +31,7 @@ const noRoom = '452 4.3.1 Your reports are still being read, try again later'
 /** What a session has been told so far. */
 interface Course {
   /** The key is the recipient as the client wrote it. */
-  welcomed: Map<string, Welcome & { address: string }>
+  recipients: Map<string, RcptDecision & { address: string }>
   refusals: number
   /** The size of the session's last mail that found no room. */
   refusedBytes: number
@@ -46,15 +46,15 @@ export function makeTransactions(deps: InboundTransactionDeps) {
   const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
   const courses = new WeakMap<SMTPServerSession, Course>()
   const courseOf = (session: SMTPServerSession): Course => {
-    const course = courses.get(session) ?? { welcomed: new Map(), refusals: 0, refusedBytes: 0 }
+    const course = courses.get(session) ?? { recipients: new Map(), refusals: 0, refusedBytes: 0 }
     courses.set(session, course)
     return course
   }
 
   return {
     async begin({ args }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
-      const { welcomed, refusedBytes } = courseOf(session)
-      welcomed.clear()
+      const { recipients, refusedBytes } = courseOf(session)
+      recipients.clear()
       if (session.transaction > maxMessages) {
         throw new Refusal('421 4.7.0 Too many messages or recipients in one connection')
       }
@@ -68,25 +68,27 @@ export function makeTransactions(deps: InboundTransactionDeps) {
     },
     async judge({ address }: SMTPServerAddress, session: SMTPServerSession): Promise<void> {
       const course = courseOf(session)
-      const welcome = await deps.welcome(address)
-      if (welcome.kind === 'refused') {
+      const decision = await deps.decideRcpt(address)
+      if (decision.kind === 'refused') {
         // Whoever tries so many is guessing.
         if (++course.refusals > maxRefusals) throw new Refusal('421 4.7.0 Too many bad recipients')
-        throw new Refusal(welcome.reply)
+        throw new Refusal(decision.reply)
       }
-      if (welcome.kind === 'operator' && !quota.take(networkOf(session.remoteAddress))) {
+      if (decision.kind === 'operator' && !quota.take(networkOf(session.remoteAddress))) {
         throw new Refusal('450 4.7.1 Too much mail for the operator, try again in an hour')
       }
-      course.welcomed.set(address, welcome)
+      course.recipients.set(address, decision)
       gate.advanced(session)
     },
     async receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
-      const { welcomed } = courseOf(session)
+      const { recipients } = courseOf(session)
       const { remoteAddress, envelope, hostNameAppearsAs } = session
       const mailFrom = envelope.mailFrom === false ? '' : envelope.mailFrom.address
-      const given = envelope.rcptTo.map(({ address }) => welcomed.get(address))
-      const addressed = (kind: Welcome['kind']) => [
-        ...new Set(given.flatMap((welcome) => (welcome?.kind === kind ? [welcome.address] : []))),
+      const given = envelope.rcptTo.map(({ address }) => recipients.get(address))
+      const addressed = (kind: RcptDecision['kind']) => [
+        ...new Set(
+          given.flatMap((decision) => (decision?.kind === kind ? [decision.address] : [])),
+        ),
       ]
       const operator = addressed('operator')
       const aggregate = addressed('aggregate')

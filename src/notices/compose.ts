@@ -15,7 +15,7 @@ export interface NoticePart {
   shape: 'full' | 'short' | 'settled'
 }
 
-/** A part of others' making, such as the weekly report. */
+/** What another folder has written for the end of the mail, such as the weekly report. */
 export interface Annex {
   text: string
   /** Markup, with everything in it escaped. */

@@ -8,7 +8,7 @@ import { setRole } from './membership.js'
 import { checkPassword } from './password-rules.js'
 import { checkedPersonName, findPerson, insertPerson } from './person.js'
 import { beginSession, endSessions, renewSession, type Visitor } from './session.js'
-import { clearTotp, type Own } from './totp.js'
+import { clearTotp, type OwnSession } from './totp.js'
 
 /**
  * Who is there already joins: they have to be logged in. Who becomes an operator gets another value for the session
@@ -17,7 +17,7 @@ import { clearTotp, type Own } from './totp.js'
 export async function joinByInvitation(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
   token: string,
-  given: { userId: string; session: Own },
+  given: { userId: string; session: OwnSession },
 ): Promise<{ accountId: string | null; session: string | undefined }> {
   const now = clock.now()
   const { session } = given

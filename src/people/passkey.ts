@@ -6,7 +6,7 @@ import type { PeopleDeps } from './deps.js'
 import { actorOf, type Entered, noteLogIn, refuseOften } from './login.js'
 import { findPerson } from './person.js'
 import { beginSession, endSessions, renewSession, type Visitor } from './session.js'
-import type { Own } from './totp.js'
+import type { OwnSession } from './totp.js'
 
 /** How a browser reached us, which it signs with: `https://mail.example.com`. */
 export interface PasskeySite {
@@ -132,7 +132,7 @@ const bytesOf = (buffer: Buffer) => new Uint8Array(buffer)
 /** Keeps a passkey that was made, and ends the other sessions. Returns the session's new value. Throws a 409, a 422. */
 export async function addPasskey(
   { store, clock, challenges }: PeopleDeps,
-  given: { user: UserRow; answer: string; name: string; site: PasskeySite; session: Own },
+  given: { user: UserRow; answer: string; name: string; site: PasskeySite; session: OwnSession },
 ): Promise<string> {
   const { user, site, session } = given
   const { verifyRegistrationResponse } = await webauthn()

@@ -7,7 +7,7 @@ import { checkPassword } from './password-rules.js'
 import { checkedPersonName } from './person.js'
 import { makeRecoveryCodes } from './recovery-code.js'
 import { endSessions, renewSession, type Visitor } from './session.js'
-import type { Own } from './totp.js'
+import type { OwnSession } from './totp.js'
 
 /** Throws a 422 for what is no name. */
 export async function renamePerson(
@@ -27,7 +27,7 @@ export async function renamePerson(
  */
 export async function changePassword(
   { store, clock, passwords, limits }: PeopleDeps,
-  given: { user: UserRow; current: string; password: string; session: Own },
+  given: { user: UserRow; current: string; password: string; session: OwnSession },
 ): Promise<string> {
   const { user, session } = given
   const { visitor } = session

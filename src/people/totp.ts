@@ -71,7 +71,7 @@ export async function takeCode(
  */
 export async function addTotp(
   { store, clock, key }: PeopleDeps,
-  given: { user: UserRow; secret: string; code: string; session: Own },
+  given: { user: UserRow; secret: string; code: string; session: OwnSession },
 ): Promise<{ codes: string[]; token: string }> {
   const { user, secret, code, session } = given
   const now = clock.now()
@@ -112,7 +112,7 @@ export async function clearTotp(tx: Tx, userId: string): Promise<void> {
 }
 
 /** The session of who changes something about themselves. */
-export interface Own {
+export interface OwnSession {
   id: string
   /** What the cookie has. */
   token: string

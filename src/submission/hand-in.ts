@@ -49,14 +49,14 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
   const { client, envelope } = handed
   const { accountId } = client
   const said = understand(withFixedSender(handed.arrived.header, client.fixedFrom))
-  const { wishes, from } = said
+  const { ownHeaders, from } = said
   const { read } = deps.emails.store
   for (const mailbox of [from.mailbox, ...(said.sender === undefined ? [] : [said.sender])]) {
     client.checkDomain(mailbox.domain)
     await verifiedSender(read, accountId, mailbox.address)
   }
-  checkWishes(said, envelope.to)
-  const { idempotencyKey, ...fields } = wishes
+  checkOwnHeaders(said, envelope.to)
+  const { idempotencyKey, ...fields } = ownHeaders
   const input = {
     ...fields,
     from: from.text,
@@ -65,7 +65,7 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
     ...(said.subject === '' ? {} : { subject: said.subject }),
   } satisfies SendInput
   const accept = async (alongside?: Parameters<typeof acceptEmail>[3]) => {
-    if (wishes.template !== undefined) {
+    if (ownHeaders.template !== undefined) {
       const composed = { ...input, ...forTemplate(said, envelope.to, handed.arrived) }
       return await acceptEmail(deps.emails, accountId, composed, alongside)
     }
@@ -83,8 +83,8 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
 }
 
 /** What the API checks of the same fields, told by the names that they have here. */
-function checkWishes({ wishes }: Understood, to: readonly string[]): void {
-  const { idempotencyKey, ...fields } = wishes
+function checkOwnHeaders({ ownHeaders }: Understood, to: readonly string[]): void {
+  const { idempotencyKey, ...fields } = ownHeaders
   if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
     throw wrong('X-Posthorn-Idempotency-Key: expected 1 to 255 visible ASCII characters')
   }
@@ -124,10 +124,10 @@ async function rawMessageOf(
   said: Understood,
   { arrived, envelope }: HandedIn,
 ): Promise<RawMessage> {
-  const { wishes, from } = said
+  const { ownHeaders, from } = said
   const now = clock.now()
   const messageId = said.messageId ?? `<${randomUUID()}@${from.mailbox.domain}>`
-  const leavesAt = parseScheduledAt(wishes.scheduledAt, now) ?? now
+  const leavesAt = parseScheduledAt(ownHeaders.scheduledAt, now) ?? now
   const date = new Date(leavesAt).toUTCString().replace('GMT', '+0000')
   const header = Buffer.concat([
     ...said.kept.map(({ raw }) => raw),
@@ -136,7 +136,7 @@ async function rawMessageOf(
   ])
   const { body } = arrived
   const parts = changeableParts(readParts(arrived.header, body))
-  if (wishes.type === 'marketing') checkMarketing(parts, body)
+  if (ownHeaders.type === 'marketing') checkMarketing(parts, body)
   const names = [...envelope.to, from.mailbox.address]
   return {
     messageId,

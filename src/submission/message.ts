@@ -9,11 +9,11 @@ import {
   readableValue,
   readHeader,
 } from '../mime/index.js'
-import { isOwnHeader, readWishes, type Wishes } from './own-headers.js'
+import { isOwnHeader, type OwnHeaders, readOwnHeaders } from './own-headers.js'
 
 /** What the header of a message says, once nothing speaks against it. */
 export interface Understood {
-  wishes: Wishes
+  ownHeaders: OwnHeaders
   /** The one sender, and as the API writes it: `Name <a@b>`. */
   from: { mailbox: Mailbox; text: string }
   /** Others whom the message names as its senders (Sender). */
@@ -48,7 +48,7 @@ export function understand(header: Buffer): Understood {
     throw wrong(`The field ${twice.name} is there ${named(twice.name).length} times`)
   }
   if (named('received').length > maxHops) throw wrong('Too many hops: the message goes in circles')
-  const wishes = readWishes(fields)
+  const ownHeaders = readOwnHeaders(fields)
   const from = senderOf(named('from')[0]?.value)
   if (from === undefined) {
     throw wrong('The message needs a From with one address: expected "Name <email@domain>"')
@@ -63,9 +63,11 @@ export function understand(header: Buffer): Understood {
     throw wrong('Message-ID is not an id: expected "<unique@domain>"')
   }
   const drop = (name: string) =>
-    removed.has(name) || isOwnHeader(name) || (wishes.type === 'marketing' && ofMarketing.has(name))
+    removed.has(name) ||
+    isOwnHeader(name) ||
+    (ownHeaders.type === 'marketing' && ofMarketing.has(name))
   return {
-    wishes,
+    ownHeaders,
     from,
     sender: sender?.mailbox,
     replyTo: replyTo ?? [],

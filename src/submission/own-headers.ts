@@ -2,7 +2,7 @@ import { ApiError } from '../errors/index.js'
 import { type HeaderField, readableValue } from '../mime/index.js'
 
 /** What a message asks for by its `X-Posthorn-*` fields, which recipients never see. */
-export interface Wishes {
+export interface OwnHeaders {
   type?: 'transactional' | 'marketing'
   topicId?: string
   template?: string
@@ -21,7 +21,7 @@ const prefix = 'x-posthorn-'
  * read.
  */
 interface OwnHeader {
-  field: keyof Wishes
+  field: keyof OwnHeaders
   read(value: string): unknown
 }
 
@@ -45,8 +45,8 @@ export const headerOf = (field: string): string => {
 }
 
 /** Reads them; throws a `validation_error` for one that is unknown, twice there or cannot be read. */
-export function readWishes(fields: readonly HeaderField[]): Wishes {
-  const wishes: Record<string, unknown> = {}
+export function readOwnHeaders(fields: readonly HeaderField[]): OwnHeaders {
+  const ownHeaders: Record<string, unknown> = {}
   for (const { name, value } of fields) {
     if (!name.startsWith(prefix)) continue
     const known = Object.keys(own).find((key) => `${prefix}${key.toLowerCase()}` === name)
@@ -56,12 +56,12 @@ export function readWishes(fields: readonly HeaderField[]): Wishes {
       const all = Object.keys(own).map((key) => `X-Posthorn-${key}`)
       throw wrong(`${name} is not a header of Posthorn; there are ${all.join(', ')}`)
     }
-    if (header.field in wishes) throw wrong(`X-Posthorn-${known} is given twice`)
+    if (header.field in ownHeaders) throw wrong(`X-Posthorn-${known} is given twice`)
     const read = header.read(readableValue(value))
     if (read === undefined) throw wrong(`X-Posthorn-${known} cannot be read: ${expected(known)}`)
-    wishes[header.field] = read
+    ownHeaders[header.field] = read
   }
-  return wishes as Wishes
+  return ownHeaders as OwnHeaders
 }
 
 /** Whether a header field, its name in lower case, is one of ours: such a field never leaves. */
@@ -84,7 +84,7 @@ function json(value: string): unknown {
 }
 
 /** `campaign=spring, plan=pro` */
-function tags(value: string): Wishes['tags'] | undefined {
+function tags(value: string): OwnHeaders['tags'] | undefined {
   const pairs = value.split(',').map((pair) => /^([^=\s]+)\s*=(.*)$/.exec(pair.trim()))
   const read = pairs.flatMap((pair) =>
     pair === null ? [] : [{ name: pair[1] ?? '', value: (pair[2] ?? '').trim() }],

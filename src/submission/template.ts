@@ -8,7 +8,7 @@ import { type Understood, wrong } from './message.js'
  * API may have too. Throws a `validation_error` for what would be lost, or shown to others, without a word.
  */
 export function forTemplate(
-  { kept, isReplyToRead, wishes }: Understood,
+  { kept, isReplyToRead, ownHeaders }: Understood,
   recipients: readonly string[],
   { header, body }: Pick<Arrived, 'header' | 'body'>,
 ): Pick<SendInput, 'headers'> {
@@ -32,7 +32,7 @@ export function forTemplate(
   if (
     hidden !== undefined &&
     recipients.length > 1 &&
-    (wishes.type === 'marketing' || !recipients.some(isInTo))
+    (ownHeaders.type === 'marketing' || !recipients.some(isInTo))
   ) {
     throw wrong(
       `With X-Posthorn-Template all would see ${hidden}, which neither To nor Cc names: hand it in by itself`,
@@ -52,11 +52,11 @@ export function forTemplate(
 
 /** The recipients by where readers see them. Marketing mail has no copies: each leaves by a link of its own. */
 export function whereNamed(
-  { wishes, kept }: Understood,
+  { ownHeaders, kept }: Understood,
   recipients: readonly string[],
 ): Pick<SendInput, 'to' | 'cc' | 'bcc'> {
   const to = recipients.filter(namedIn(kept, 'to'))
-  if (wishes.type === 'marketing' || to.length === 0) return { to: [...recipients] }
+  if (ownHeaders.type === 'marketing' || to.length === 0) return { to: [...recipients] }
   const others = recipients.filter((address) => !to.includes(address))
   const cc = others.filter(namedIn(kept, 'cc'))
   const bcc = others.filter((address) => !cc.includes(address))

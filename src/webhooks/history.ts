@@ -120,7 +120,7 @@ const common = (
 type Row<T> = Omit<T, 'id'> & { id: number }
 
 /** Events for one endpoint that were set aside for one reason, and which nothing sends but a replay. */
-export interface SetAside {
+export interface SetAsideEvents {
   endpointId: string
   accountId: string
   url: string
@@ -131,7 +131,7 @@ export interface SetAside {
 }
 
 /** What is set aside for endpoints that still are there, of all accounts or of one. */
-export async function countSetAside(read: Read, accountId?: string): Promise<SetAside[]> {
+export async function countSetAside(read: Read, accountId?: string): Promise<SetAsideEvents[]> {
   const rows = await read
     .selectFrom('webhook_endpoints as endpoint')
     .innerJoin('webhook_deliveries as delivery', 'delivery.endpoint_id', 'endpoint.id')

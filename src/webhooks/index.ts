@@ -30,7 +30,7 @@ export {
   type LastDelivery,
   readDeliveries,
   replay,
-  type SetAside,
+  type SetAsideEvents,
   type WebhookDelivery,
 } from './history.js'
 export { announceDisabled } from './notices.js'

@@ -9,17 +9,17 @@ import type {
   WaitConfig,
 } from '../../src/automations/definition.js'
 import { durationMs } from '../../src/automations/duration.js'
-import { appended, type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
+import { appended, type RunContact, type StoredEvent, startRun } from '../../src/automations/run.js'
 import { simulate } from '../../src/automations/simulate.js'
 import type { SimulatedHappening, SimulatedWorld } from '../../src/automations/simulation.js'
 import { validate } from '../../src/automations/validate.js'
 import { branchOf, walk } from '../../src/automations/walk.js'
-import type { Known } from '../../src/automations/walked.js'
+import type { RunFacts } from '../../src/automations/walked.js'
 import { chance, day, eventNames, hour, minute, startName } from '../support/automations.js'
 import { thoroughly } from '../support/thorough.js'
 
 const start = Date.parse('2026-05-01T10:00:00Z')
-const ada: Traveller = {
+const ada: RunContact = {
   id: 'c1',
   email: 'ada@example.test',
   firstName: 'Ada',
@@ -271,7 +271,7 @@ t.test('a split is even over contacts, and the same for one each time', async (t
 t.test('a mail that cannot be made holds the walk there, and is noted once', async (t) => {
   const version = compile(chain([send('m'), send('n')]), { seed: '' })
   let free = false
-  const known: Known = {
+  const known: RunFacts = {
     contact: ada,
     trigger: { id: 1, name: startName, payload: null, at: start },
     departed: undefined,
@@ -291,7 +291,7 @@ t.test('a mail that cannot be made holds the walk there, and is noted once', asy
   const after = walk(version, blocked, known, start + hour)
   t.match(after.history, [{ result: 'sent' }])
   t.same(after.next, { kind: 'end', stepId: 3, status: 'completed', reason: null })
-  const failing: Known = { ...known, obstacle: () => ({ kind: 'failed', reason: 'render' }) }
+  const failing: RunFacts = { ...known, obstacle: () => ({ kind: 'failed', reason: 'render' }) }
   t.match(walk(version, blocked, failing, start).next, { status: 'failed', reason: 'render' })
 })
 

@@ -8,11 +8,11 @@ import {
   type Json,
   limits,
 } from '../../src/automations/definition.js'
-import { appended, type StoredEvent, startRun, type Traveller } from '../../src/automations/run.js'
+import { appended, type RunContact, type StoredEvent, startRun } from '../../src/automations/run.js'
 import { simulate } from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'
 import { walk } from '../../src/automations/walk.js'
-import { advanced, type Known } from '../../src/automations/walked.js'
+import { advanced, type RunFacts } from '../../src/automations/walked.js'
 import {
   type Chance,
   chance,
@@ -28,7 +28,7 @@ const rounds = Number(process.env.POSTHORN_FUZZ ?? thoroughly(40, 300))
 const start = Date.parse('2026-03-20T10:00:00Z')
 const templates = ['hello']
 
-const contact = (given: Chance): Traveller => ({
+const contact = (given: Chance): RunContact => ({
   id: `contact-${given.upTo(1_000)}`,
   email: 'ada@example.test',
   firstName: given.once(2) ? 'Ada' : null,
@@ -89,7 +89,7 @@ t.test(
       const definition = spinning(given)
       const version = compile(definition, { seed: '' })
       const trigger: StoredEvent = { id: 1, name: startName, payload: null, at: start }
-      const known: Known = {
+      const known: RunFacts = {
         contact: contact(given),
         trigger,
         departed: undefined,

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { readWishes } from '../../src/submission/own-headers.js'
+import { readOwnHeaders } from '../../src/submission/own-headers.js'
 
 const tagsIn = (value: string) =>
-  readWishes([{ name: 'x-posthorn-tags', value, raw: Buffer.from('') }]).tags
+  readOwnHeaders([{ name: 'x-posthorn-tags', value, raw: Buffer.from('') }]).tags
 
 t.test('tags are read without the blanks around them', async (t) => {
   t.same(tagsIn(' plan = pro ,step= 2 b ,empty='), [

@@ -2,7 +2,7 @@ import type { Document } from '../../openapi/index.js'
 import type { Html } from '../shell/html.js'
 import { curl, localized } from './example.js'
 import { markdown } from './markdown.js'
-import { type Field, fieldsOf, typeOf } from './schema-fields.js'
+import { fieldsOf, type SchemaField, typeOf } from './schema-fields.js'
 
 /** A request of the API, or an event that a webhook tells of. */
 export interface Listed {
@@ -69,8 +69,8 @@ export interface OperationView {
   path: string
   summary: string
   description: Html
-  parameters: Field[]
-  fields: Field[]
+  parameters: SchemaField[]
+  fields: SchemaField[]
   examples: { when: string; command: string; body: string | undefined }[]
   answers: { status: string; description: Html; good: boolean; example: string | undefined }[]
   /** What a form can try: no file, and no event. */

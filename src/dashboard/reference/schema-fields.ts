@@ -3,7 +3,7 @@ import type { Html } from '../shell/html.js'
 import { markdown } from './markdown.js'
 
 /** A row of the table of fields. */
-export interface Field {
+export interface SchemaField {
   /** With those that it stands in: `attachments[].filename`. */
   name: string
   type: string
@@ -31,8 +31,8 @@ const maxDepth = 3
 const maxFields = 80
 
 /** The fields of a body, each in a row: those of objects within it follow the field that has them. */
-export function fieldsOf(document: Document, schema: object): Field[] {
-  const fields: Field[] = []
+export function fieldsOf(document: Document, schema: object): SchemaField[] {
+  const fields: SchemaField[] = []
   const walk = (one: JsonSchema, prefix: string, depth: number) => {
     const { properties = {}, required = [] } = withFields(document, one) ?? {}
     for (const [name, property] of Object.entries(properties)) {

@@ -1,12 +1,12 @@
 import type { SandboxMessage } from '../../sandbox/index.js'
 import { fileSize } from '../format.js'
 import { hasRemotePictures } from '../shell/frame.js'
-import type { Tone } from './verdict-words.js'
+import type { CheckTone } from './verdict-words.js'
 
 /** Something that filters, clients or readers hold against a mail, or that is as it should be. */
 export interface MailFinding {
   check: string
-  tone: Tone
+  tone: CheckTone
   sentence: string
 }
 
@@ -23,7 +23,7 @@ export function checkMail(message: SandboxMessage): MailFinding[] {
   return found.sort((a, b) => rank[a.tone] - rank[b.tone])
 }
 
-const finding = (check: string, tone: Tone, sentence: string): MailFinding => ({
+const finding = (check: string, tone: CheckTone, sentence: string): MailFinding => ({
   check,
   tone,
   sentence,

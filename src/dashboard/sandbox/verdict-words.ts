@@ -1,13 +1,13 @@
 import type { DkimVerdict, SandboxSummary, Verdicts } from '../../sandbox/index.js'
 
 /** Shown by colour and by sign: good, open to doubt, bad, nothing to say. */
-export type Tone = 'good' | 'doubt' | 'bad' | 'none'
+export type CheckTone = 'good' | 'doubt' | 'bad' | 'none'
 
 /** One verdict: what was checked, what came of it, and what that means. */
 export interface VerdictWords {
   check: 'DKIM' | 'SPF' | 'DMARC'
   result: string
-  tone: Tone
+  tone: CheckTone
   sentence: string
   /** As a receiver writes it into Authentication-Results. */
   info: string
@@ -50,7 +50,7 @@ export function verdictBadges(message: SandboxSummary): Badge[] {
 }
 
 /** `permerror` counts as bad: the record itself has to be mended (RFC 7208 §2.6.7). */
-function tone(result: string): Tone {
+function tone(result: string): CheckTone {
   if (result === 'pass') return 'good'
   if (result === 'fail' || result === 'permerror') return 'bad'
   return result === 'none' ? 'none' : 'doubt'

@@ -25,7 +25,7 @@ export interface TemplatePreview {
   /** More than a form has room for are not asked for. */
   otherVariables: number
   fault: FaultView | undefined
-  mail: MailView | undefined
+  mail: TriedMail | undefined
 }
 
 /** What is wrong with a draft, with its place for the editor. */
@@ -41,7 +41,7 @@ export interface FaultView {
 }
 
 /** What a draft makes of its sample values. */
-export interface MailView {
+export interface TriedMail {
   subject: string
   /** What an inbox shows behind the subject. */
   snippet: string
@@ -90,7 +90,7 @@ export async function previewOf(
 }
 
 /** The mail's figures. A text that is made out of the HTML is shown as recipients get it. */
-function mailView({ subject, html, text }: Rendered): Omit<MailView, 'id'> {
+function mailView({ subject, html, text }: Rendered): Omit<TriedMail, 'id'> {
   const plain = text ?? plainTextOf(html)
   const size = Buffer.byteLength(html)
   return {
