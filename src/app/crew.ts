@@ -104,7 +104,7 @@ const maxDownMs = 180_000
  * for bounces before the first mail leaves.
  */
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  const { config, clock, isLate = false, isHeld = false, hasEndpoints } = options
+  const { config, clock, isLate = false, isHeld = false, hasEndpoints, httpsPeers } = options
   letThreadsHaveHeaps()
   const { start, all, rehearsed, close: stopAll } = makeRoster(options)
   const senders = makeSenders()
@@ -158,10 +158,8 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     await stopAll()
   }
   // The listeners' URLs are asked for at once.
-  const https =
-    Object.keys(options.httpsPeers).length > 0
-      ? start('https', { slot: httpsSlot, index: 0, httpsPeers: options.httpsPeers })
-      : undefined
+  const hasHttps = Object.keys(httpsPeers).length > 0
+  const https = hasHttps ? start('https', { slot: httpsSlot, index: 0, httpsPeers }) : undefined
   let httpsPorts: Readonly<Record<string, number>> = {}
   let sandbox: Promise<Supervised> | undefined
   let sandboxPort: number | undefined

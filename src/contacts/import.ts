@@ -148,16 +148,23 @@ export async function importContacts(
     return counts
   } catch (error) {
     if (error !== fault || !(error instanceof ApiError)) throw error
-    const { code, message, status, headers, fields } = error
-    if (code !== 'validation_error' && code !== 'service_unavailable') throw error
+    if (error.code !== 'validation_error' && error.code !== 'service_unavailable') throw error
     await settle(0)
-    throw new ApiError(code, message, { status, headers, fields: { ...fields, ...counts } })
+    throw withCounts(error, counts)
   } finally {
     await Promise.allSettled(underWay)
   }
 }
 
 const tooMuchKnown = `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`
+
+/** The refusal, with what is on the list in spite of it. */
+function withCounts(
+  { code, message, status, headers, fields }: ApiError,
+  counts: ContactImportCounts,
+): ApiError {
+  return new ApiError(code, message, { status, headers, fields: { ...fields, ...counts } })
+}
 
 /** In the order of lines: what the database refuses is known some batches later than what the file does. */
 function refuseLine(counts: ContactImportCounts, refused: RefusedLine): void {

@@ -105,15 +105,8 @@ export async function openSpool(
       const found = spooled(store).where('parked_at', 'is not', null).where('fault', 'is', null)
       for (const { id, remote_address: from, bytes } of await found.execute()) {
         const dueAt = clock.now()
-        const { numUpdatedRows } = await store.write((tx) =>
-          tx
-            .updateTable('inbound_spool')
-            .set({ parked_at: null, due_at: dueAt, tries: 0 })
-            .where('id', '=', id)
-            .where('parked_at', 'is not', null)
-            .executeTakeFirstOrThrow(),
-        )
-        if (numUpdatedRows > 0) list.add(networkOf(from), { id, dueAt, bytes })
+        const isTaken = await store.write((tx) => takeFromParked(tx, id, dueAt))
+        if (isTaken) list.add(networkOf(from), { id, dueAt, bytes })
       }
     },
     async putOff(tx, { id, tries }, dueAt) {
@@ -133,23 +126,41 @@ export async function openSpool(
     forget: ({ id, envelope }) => list.remove(networkOf(envelope.remoteAddress), id),
     postponed: ({ id, envelope }, dueAt) =>
       list.setDue(networkOf(envelope.remoteAddress), id, dueAt),
-    async leaveToOperator(tx, { recipients, receivedAt, envelope, raw }, subject) {
-      const id = store.ids.serial()
-      const mail = {
-        id,
-        received_at: receivedAt,
-        recipient: recipients[0] ?? '',
-        mail_from: envelope.mailFrom,
-        header_from: '',
-        subject,
-        remote_address: envelope.remoteAddress,
-        size_bytes: raw.length,
-        to_forward: 0,
-      } as const
-      await insertOperatorMails(tx, [{ mail, raw }])
+    async leaveToOperator(tx, mail, subject) {
+      await insertOperatorMails(tx, [operatorMailOf(mail, store.ids.serial(), subject)])
     },
   }
 }
+
+/** False when somebody else has taken or deleted it meanwhile. */
+async function takeFromParked(tx: Tx, id: number, dueAt: number): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('inbound_spool')
+    .set({ parked_at: null, due_at: dueAt, tries: 0 })
+    .where('id', '=', id)
+    .where('parked_at', 'is not', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0
+}
+
+const operatorMailOf = (
+  { recipients, receivedAt, envelope, raw }: SpooledMail,
+  id: number,
+  subject: string,
+) => ({
+  mail: {
+    id,
+    received_at: receivedAt,
+    recipient: recipients[0] ?? '',
+    mail_from: envelope.mailFrom,
+    header_from: '',
+    subject,
+    remote_address: envelope.remoteAddress,
+    size_bytes: raw.length,
+    to_forward: 0 as const,
+  },
+  raw,
+})
 
 const spooled = ({ read }: Store) =>
   read

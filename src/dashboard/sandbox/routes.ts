@@ -56,12 +56,7 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
     const found = index === undefined ? undefined : await readAttachment(raw, index)
     if (found === undefined)
       throw new ApiError('not_found', 'The message has no attachment with this number')
-    // Never in the type that the mail says: a script of a stranger's would have come from our own origin.
-    const headers = {
-      ...{ ...sourceHeaders, 'Content-Disposition': saved(found.filename) },
-      'Cross-Origin-Resource-Policy': 'same-origin',
-    }
-    return { bytes: found.bytes, contentType: 'application/octet-stream', headers }
+    return attachmentPage(found)
   })
 
   // Like every post, it is refused when another site's page makes it.
@@ -123,6 +118,15 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
     await clearMessages(store)
     return redirect('/sandbox', { flash: 'The inbox is empty' })
   })
+}
+
+/** Never in the type that the mail says: a stranger's script would have come from our own origin. */
+function attachmentPage({ bytes, filename }: { bytes: Buffer; filename: string }) {
+  const headers = {
+    ...{ ...sourceHeaders, 'Content-Disposition': saved(filename) },
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  }
+  return { bytes, contentType: 'application/octet-stream', headers }
 }
 
 /** RFC 6266 §4.3, RFC 8187 §3.2: saved and never shown, under the last part of its name. */
