@@ -18,6 +18,8 @@ export function makeIsTrusted(trustedProxies: readonly string[]): (peer: string)
  * Tells who speaks: the peer, or, when the peer is one of `trustedProxies` (addresses or CIDR
  * ranges), the nearest address in X-Forwarded-For that is none of them. The list is read from the
  * right: only what our own proxies appended is theirs, the left end is whatever the client wrote.
+ * proxy-addr 2.0 is not used: where a hop is no address it answers with that text (`unknown`, or what a client made
+ * up), which rate limits and logs would then take for an address; and it brings an older ipaddr.js beside ours.
  */
 export function makeClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = new BlockList()

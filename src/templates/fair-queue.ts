@@ -13,6 +13,10 @@ interface Line<T> {
 }
 
 /** An empty queue for `maxBytes` of items, of which one owner may have half. */
+/**
+ * The queues on npm know priorities (p-queue 9) but neither owners who take turns nor a bound in bytes, which are all
+ * that this one is about.
+ */
 export function makeFairQueue<T>(maxBytes: number): FairQueue<T> {
   // In the order of turns: who was served goes to the end.
   const lines = new Map<string, Line<T>>()

@@ -12,7 +12,7 @@ export interface Bottleneck {
   waiting(): number
 }
 
-/** `onPassed`: one is through. */
+/** `onPassed`: one is through. p-queue has priorities too, but can keep no places free for one of them. */
 export function makeBottleneck(most: number, onPassed = () => {}): Bottleneck {
   const line = makeLine<() => void>()
   let inside = 0
