@@ -58,6 +58,7 @@ const timeout = (step: CompiledStep | undefined): string => {
   return next === undefined ? 'ends (timed_out)' : `branch timeout, to ${stepName(next)}`
 }
 
+/** What comes after a delay. */
 const then = (step: CompiledStep | undefined): string => {
   const next = step?.next.get('default')
   return next === undefined ? 'ends' : `goes on at ${stepName(next)}`
@@ -67,10 +68,11 @@ const then = (step: CompiledStep | undefined): string => {
 const isOwnWord = (step: CompiledStep | undefined, reason: string): boolean =>
   step?.step.type === 'exit' && step.step.config.reason === reason
 
+/** A step as sentences name it. */
 const stepName = (step: CompiledStep | undefined): string =>
   step === undefined ? 'an unknown step' : `\`${step.step.key}\``
 
-// Each ends before the time.
+// The words for each reason to wait; a time follows them in the sentence.
 const blocks: Record<BlockedReason | 'retry', string> = {
   retry: 'its last attempt broke; it is tried again',
   suspended: 'the account is suspended; it is looked at again',
@@ -100,6 +102,7 @@ const endings: Record<string, string> = {
   timed_out: 'the event that it waited for did not come',
   limit: 'it had taken 1000 steps or made 100 mails',
   template_missing: 'its template does not exist',
+  topic_archived: 'its topic is archived or does not exist',
   api: 'it was cancelled through the API',
   archived: 'the automation was archived',
   operator: 'an operator cancelled it',

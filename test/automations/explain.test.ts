@@ -57,6 +57,10 @@ t.test('a sentence says why a run is where it is, and until when', async (t) => 
     ],
     [ended('completed', 'large', null), 'completed at `large` on 30 Nov 09:00 UTC'],
     [
+      ended('failed', 'hello', 'topic_archived'),
+      'failed at `hello` on 30 Nov 09:00 UTC: its topic is archived or does not exist',
+    ],
+    [
       ended('failed', 'hello', 'render: n is missing'),
       'failed at `hello` on 30 Nov 09:00 UTC: render: n is missing',
     ],
