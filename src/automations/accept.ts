@@ -17,6 +17,7 @@ import type { RunContact } from './run.js'
 import type { NewEvent } from './store-events.js'
 import type { Versions } from './versions.js'
 
+/** What the acceptance of events needs. */
 export interface AcceptDeps {
   store: Store
   clock: Clock
@@ -54,6 +55,7 @@ export async function acceptEvents(
   checkOpen(billing)
   const { accountId } = billing
   const legible = inputs.filter((input): input is EventInput => !(input instanceof ApiError))
+  // Asked before the write, as it may count: everybody's writes wait while one lasts.
   const full = await deps.isFull()
   const { accepted, heard } = await store.write(async (tx) => {
     const now = clock.now()
@@ -132,7 +134,9 @@ export const tooManyRuns = () =>
     headers: { 'retry-after': '60' },
   })
 
-/** Of a batch nothing is taken in if anything is wrong. */
+/**
+ * The 422 that names every event of a batch that is wrong: none of the others was taken in either.
+ */
 const invalidEvents = (errors: { index: number; error: string }[], of: number) =>
   new ApiError(
     'validation_error',
@@ -202,6 +206,9 @@ async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]
   return Object.assign(find, { add })
 }
 
+/**
+ * The form in which addresses are compared; what is no address stays as it is and is found nowhere.
+ */
 const keyOf = (email: string) => (parseMailbox(email)?.address ?? email).toLowerCase()
 
 /**
@@ -230,6 +237,7 @@ async function addStranger(
   return { id, email: contact.email, firstName, lastName, phone, metadata: {}, createdAt }
 }
 
+/** A contact as it is stored, with its metadata still as JSON. */
 interface ContactColumns extends Omit<RunContact, 'metadata'> {
   metadata: string | null
 }
@@ -239,6 +247,7 @@ const runContactOf = ({ metadata, ...contact }: ContactColumns): RunContact => (
   metadata: storedObject(metadata),
 })
 
+/** What rules and templates may read of a contact. */
 const columns = [
   ...(['contacts.id', 'email', 'first_name as firstName', 'last_name as lastName'] as const),
   ...(['phone', 'metadata', 'created_at as createdAt'] as const),

@@ -4,7 +4,9 @@ import { ApiError, OperatorError } from '../errors/index.js'
 import type { AutomationRow, Read, Store, Tx } from '../store/index.js'
 import type { AutomationDefinition } from './definition.js'
 
+/** An automation's row: its name, state and counters. What it does is in its version. */
 export type Automation = Selectable<AutomationRow>
+/** Whether events start it; `archived` is for good. */
 export type AutomationStatus = AutomationRow['status']
 
 /** The account's automation; throws a 404. */
@@ -41,7 +43,7 @@ export async function findAnyAutomation(read: Read, named: string): Promise<Auto
   throw new OperatorError(`Several automations have this name; name one by its id:${list.join('')}`)
 }
 
-// Enough to choose from.
+// How many automations of one name an operator is shown to choose from.
 const maxNamesakes = 20
 
 /** An account's automations, newest first (UUIDv7), `limit` of them older than `before`. */
@@ -75,6 +77,7 @@ export async function readDefinition(
   return { definition: JSON.parse(definition), frozenAt: frozen_at }
 }
 
+/** What every change of an automation needs. */
 export interface AutomationDeps {
   store: Store
   clock: Clock
@@ -82,6 +85,7 @@ export interface AutomationDeps {
 
 /** What is written with a change, and of what it came to. */
 export type WrittenAlongside = (tx: Tx, automation: Automation) => Promise<void>
+/** For callers that write nothing alongside. */
 export const nothing: WrittenAlongside = async () => {}
 
 /** For a change of one that is archived: a 409. */

@@ -16,6 +16,7 @@ import type { RunContact } from './run.js'
 import type { IngestDeps, NewEvent, TakenEvent } from './store-events.js'
 import { judgeStarts } from './triggers.js'
 
+/** A start over a list: how far it is, and how fast it may go. */
 export type Backfill = Selectable<AutomationBackfillRow>
 
 interface BackfillDeps {
@@ -89,6 +90,8 @@ export async function findBackfill(read: Read, id: string): Promise<Backfill | u
     .executeTakeFirst()
 }
 
+// Members that are judged together: each read is short, so that others have the database in
+// between.
 const membersARead = 200
 
 /** Whom a start over the list would let in now, and why not the others; it writes nothing. */
@@ -168,6 +171,7 @@ export async function membersAfter(
   }))
 }
 
+/** A member as it is stored, with its metadata still as JSON. */
 interface MemberColumns extends Omit<RunContact, 'metadata'> {
   metadata: string | null
 }

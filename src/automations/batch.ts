@@ -5,6 +5,7 @@ import { type AcceptDeps, acceptEvents } from './accept.js'
 import type { AcceptedEvent, EventInput } from './repeats.js'
 import { EventItem } from './shapes.js'
 
+/** What a batch came to, in the order of its events. */
 export interface AcceptedBatch {
   accepted: number
   results: AcceptedEvent[]
@@ -40,6 +41,7 @@ function eventIn(item: unknown): EventInput | ApiError {
     const { idempotencyKey: key, ...input } = check(item, EventItem)
     if (key === undefined) return input
     const { event, contactId, email, payload, occurredAt } = input
+    // The key itself is no part of it: it says which event this is, not what it says.
     const told = [event, contactId, email, payload, occurredAt]
     const written = Buffer.from(JSON.stringify(told))
     return {

@@ -41,7 +41,7 @@ export async function checkEnabling(
  */
 function checkPlan(billing: AccountBilling, marketing: readonly string[]): void {
   try {
-    // A pause passes; runs wait for that.
+    // The checks of a send, but as if nothing were paused.
     checkSending({ ...billing, paused: null, marketingPaused: null }, 'marketing')
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'marketing_subscription_required')
@@ -56,6 +56,7 @@ function checkPlan(billing: AccountBilling, marketing: readonly string[]): void 
   }
 }
 
+// Steps that the message names; the others are a number.
 const maxNamed = 5
 
 /**

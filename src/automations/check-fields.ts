@@ -4,9 +4,12 @@ export type SayFault = (error: string) => void
 /** What a field has to be: says what is wrong with a value, beginning with the field's name. */
 export type Check = (value: unknown, name: string, say: SayFault) => void
 
+/** The fields of an object, by their names, with what each has to be. */
 export type FieldChecks = Record<string, { check: Check; required?: true; takesNull?: true }>
 
+/** A field that has to be there. */
 export const must = (check: Check) => ({ check, required: true }) as const
+/** A field that may be absent. */
 export const may = (check: Check) => ({ check })
 
 /**
@@ -49,6 +52,7 @@ export const is =
 export const isText = (expected: string, test: (value: string) => boolean): Check =>
   is(expected, (value) => typeof value === 'string' && value.isWellFormed() && test(value))
 
+/** A check for one of these texts. */
 export const oneOf = (...values: string[]): Check =>
   is(values.map((value) => `"${value}"`).join(' or '), (value) => values.some((v) => v === value))
 
@@ -61,6 +65,7 @@ export const object =
   (value, name, say) =>
     checkFields(fields, value, name, say)
 
+/** Whether it is an object of JSON: neither null nor an array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -2,6 +2,8 @@ import { type Check, isObject, type SayFault, shown } from './check-fields.js'
 import { type Operator, operators } from './definition.js'
 import { contactFields, isVariable, mailFields } from './field.js'
 
+// Limits of a rule tree: how deep it is nested, how many parts it has, how long a field's path is.
+// They bound what one event costs.
 const maxDepth = 10
 const maxParts = 100
 const maxPath = 256

@@ -31,9 +31,11 @@ import { isVariable } from './field.js'
 import { jsonBytes } from './json.js'
 import { isTimeOfDay, isZone } from './window.js'
 
+// Ten years: as good as never again, for which there is "once".
 const maxReentryMs = 3_650 * dayMs
 const maxBranches = 20
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+// Control characters, and the two line separators of Unicode.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 /** Names that clients may send (decisions.md), and those of the appliance's own events. */
@@ -44,6 +46,7 @@ const ownEvents = [
   '$email.clicked',
   '$email.bounced',
 ] as const
+/** Whether a client may send an event of this name. */
 const isEventName = (name: string): boolean => /^[A-Za-z0-9_.:-]{1,100}$/.test(name)
 
 /** Names with $ are the appliance's own; a client may wait for these but not send them. */
@@ -51,7 +54,9 @@ export const eventName = isText(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,
   (name) => isEventName(name) || ownEvents.some((own) => own === name),
 )
+/** The form of a step's key. It stands in paths such as `waits.KEY.NAME`, so it has no dot. */
 export const stepKey = /^[a-z0-9_-]{1,64}$/
+/** A check for the name of a time zone. */
 export const zone = isText('a time zone such as "Africa/Lagos"', isZone)
 /** 1 is Monday, as in ISO 8601 and in Temporal. */
 export const days = is(
@@ -70,6 +75,7 @@ export const windowZone = isText(
   'a time zone such as "Africa/Lagos", or "contact"',
   (value) => value === 'contact' || isZone(value),
 )
+/** A check for a time such as "09:00". */
 export const timeOfDay = isText('a time such as "09:00"', isTimeOfDay)
 
 /** Without years and months, whose length depends on when they begin: a timer needs one length. */
@@ -133,6 +139,7 @@ const headers: Check = (value, name, say) => {
   const fault = headersFault(value)
   if (fault !== undefined) say(`${name}: ${fault}`)
 }
+/** The struct of the API's sends, as above. */
 const tags = is(
   `an array of at most ${maxTags} { name, value } of different names: a name of 1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-", a value of 1 to ${maxTagValue} of these and ".:@/+="`,
   (value) => isStruct(value, Tags),
@@ -183,8 +190,10 @@ const branches: Check = (value, name, say) => {
   const sum = value.reduce((sum, branch) => sum + Number(isObject(branch) && branch.percent), 0)
   if (!(Math.abs(sum - 100) < 1e-6)) say(`${name}: the percents do not add up to 100`)
 }
+/** Whether it is a number from 0 to 100. */
 const inPercent = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100
 
+// A delay lasts no longer than a wait for an event may.
 const maxDelay = duration(maxWaitMs, '90 days')
 /**
  * What each type of step takes; unknown fields are refused here, unlike elsewhere in the API,
@@ -244,8 +253,10 @@ const configs: Record<Exclude<StepType, 'condition'>, FieldChecks> = {
   },
 }
 
+/** Whether there is such a step. */
 export const isStepType = (type: unknown): type is StepType =>
   type === 'condition' || (typeof type === 'string' && Object.hasOwn(configs, type))
+/** The types of steps, for messages. */
 export const stepTypes = [...Object.keys(configs), 'condition']
 
 /** Checks a step's config by itself: whether it is all there and each field is what it has to be. */

@@ -53,5 +53,6 @@ export async function simulateCohort(
   return counts
 }
 
+/** Adds one to a name's count. */
 const count = (counts: Map<string, number>, name: string) =>
   counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -5,6 +5,7 @@ import type {
   StepDefinition,
 } from './definition.js'
 
+/** A step with the steps that follow it. */
 export interface CompiledStep {
   /** Of `automation_steps` for a frozen version; counted from 1 for a draft. */
   id: number

@@ -6,7 +6,9 @@ import type { MailTag } from '../store/index.js'
  * 'Automations'). `validate` makes sure that what is kept has this shape.
  */
 
+/** Any value of JSON. */
 export type Json = null | boolean | number | string | Json[] | JsonObject
+/** An object of JSON. */
 export interface JsonObject {
   [key: string]: Json
 }
@@ -16,6 +18,7 @@ export interface Variable {
   var: string
 }
 
+/** How a rule may compare; `rule.ts` says what each means. */
 export const operators = [
   'eq',
   'neq',
@@ -39,6 +42,7 @@ export interface Comparison {
   operator: Operator
   value?: Json | Variable
 }
+/** A condition: a comparison, or several of them put together. */
 export type Rule = Comparison | { all: Rule[] } | { any: Rule[] } | { not: Rule }
 
 /** Wall time: `from` to `to` ("09:00"; "24:00" ends a day) on ISO weekdays, 1 for Monday. */
@@ -61,6 +65,7 @@ export interface TimeOfDay {
 /** How often a contact may go through: again once the run has ended, once, or after a duration. */
 export type Reentry = 'after_end' | 'once' | { after: string }
 
+/** The event that starts runs, for whom, and how often. */
 export interface TriggerConfig {
   eventName: string
   filter?: Rule
@@ -68,6 +73,7 @@ export interface TriggerConfig {
   reentry?: Reentry
 }
 
+/** A mail: as a send by the API, but for one contact and by a template only. */
 export interface SendConfig {
   /** Slug; its newest version, or the one that `templateVersion` names. */
   template: string
@@ -90,6 +96,7 @@ export interface DelayConfig {
   until?: TimeOfDay
 }
 
+/** Waits for an event of the contact, up to a timeout. */
 export interface WaitConfig {
   eventName: string
   filter?: Rule
@@ -99,6 +106,7 @@ export interface WaitConfig {
   since?: 'run' | 'step'
 }
 
+/** Changes the contact. */
 export interface UpdateConfig {
   /** Null takes the name away. */
   firstName?: string | null | Variable
@@ -107,12 +115,14 @@ export interface UpdateConfig {
   metadata?: Record<string, Json | Variable>
 }
 
+/** One way out of a split, and its share of the contacts. */
 export interface Branch {
   key: string
   /** All of a split's branches add up to 100. */
   percent: number
 }
 
+/** Tells one endpoint of the account that the run is here. */
 export interface WebhookConfig {
   /** One of the account's webhook endpoints. */
   endpointId: string
@@ -131,12 +141,15 @@ interface StepConfigs {
   /** What the run's `reason` is to be; `exit_step` by default. */
   exit: { reason?: string }
 }
+/** The types of steps. */
 export type StepType = keyof StepConfigs
+/** The step of a type, with the config that belongs to it. */
 export type StepOf<T extends StepType> = T extends StepType
   ? { key: string; type: T; config: StepConfigs[T] }
   : never
 export type StepDefinition = StepOf<StepType>
 
+/** The ways out of a step; which type has which is in `graph.ts`. */
 export type EdgeType =
   | 'default'
   | 'condition_met'
@@ -145,6 +158,7 @@ export type EdgeType =
   | 'timeout'
   | 'branch'
 
+/** An edge of the graph, by the keys of its steps. */
 export interface Connection {
   from: string
   to: string
@@ -153,11 +167,13 @@ export interface Connection {
   branch?: string
 }
 
+/** An event, perhaps only where a rule holds. */
 export interface ExitRule {
   eventName: string
   filter?: Rule
 }
 
+/** What holds for the automation as a whole. */
 export interface AutomationSettings {
   /** Events that end a run wherever it is. */
   exitOn?: ExitRule[]
@@ -173,13 +189,14 @@ export interface AutomationSettings {
   onUnsubscribe?: 'exit' | 'continue'
 }
 
+/** An automation as it is written, shown and kept. */
 export interface AutomationDefinition {
   steps: StepDefinition[]
   connections: Connection[]
   settings?: AutomationSettings
 }
 
-// automations.md §3.8
+// The bounds of automations.md §3.8: what one account's automations may cost the others.
 export const limits = {
   steps: 100,
   definitionBytes: 256 * 1024,

@@ -13,6 +13,7 @@ export interface DueRun {
   version: FrozenVersion
 }
 
+/** A live run with its contact's columns; all of these null where the contact was deleted. */
 interface DueColumns extends LiveRow {
   email: string | null
   firstName: string | null
@@ -73,6 +74,7 @@ export async function readSurroundings(
     runs.flatMap(({ row }) => eventsOf(row)),
   )
   const reasons = await reasonsOf(read, accountId, addresses)
+  // SQLite takes -1 for no limit: a run that is looked at alone is always complete.
   const limit = runs.length > 1 ? eventsTogether : -1
   const { later, complete } = await laterEvents(read, runs, limit)
   const mail = await readEngagement(read, runs)
@@ -124,7 +126,8 @@ async function laterEvents(
   return { later, complete: rows.length !== limit }
 }
 
-// Each has up to 16 KiB: more of them would be too much for the engine's thread.
+// Events that are read together. Each has up to 16 KiB: more of them would be too much for the
+// engine's thread.
 const eventsTogether = 2_000
 
 /**

@@ -14,6 +14,7 @@ import type { AutomationDefinition } from './definition.js'
 import type { StepFault } from './graph.js'
 import { validate } from './validate.js'
 
+/** An automation as a client gives it: what is unknown is judged by `validate`. */
 export interface NewAutomation {
   name: string
   steps: unknown
@@ -70,6 +71,7 @@ export function invalidAutomation(errors: readonly StepFault[]): ApiError {
   return new ApiError('validation_error', message, { status: 422, fields })
 }
 
+/** What is to be changed; the rest stays. */
 export type AutomationChanges = Partial<NewAutomation>
 
 /**

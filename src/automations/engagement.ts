@@ -53,6 +53,7 @@ const engagementOf = (mail: Mail): Engagement => ({
   bounced: mail.bounced > 0,
 })
 
+/** What is counted on a mail. */
 interface Mail {
   id: string
   openedAt: number | null

@@ -10,6 +10,7 @@ import { type PlanDeps, planDue, type RunBatch } from './plan.js'
 import { takePlans } from './take.js'
 import { makeVersions } from './versions.js'
 
+/** What the engine needs; `ring` tells the outbound threads that there is new mail. */
 export interface EngineDeps extends Omit<PlanDeps, 'store'>, Pick<MailDeps, 'retry'> {
   store: Store
   clock: Clock
@@ -28,16 +29,16 @@ export const makeEngineMemory = () => ({
 /** Resolves when there may be something due: after so long, or sooner when somebody has rung. */
 export type Rest = (atMostMs: number) => Promise<void>
 
-// What is read and planned together.
+// Runs that are read and planned together.
 const perBatch = 200
 // Some two milliseconds, after which clients that wait have the turn; the store takes some in one
 // transaction where nobody does.
 const perWrite = 20
 // A job's thread takes 0.2 s to start (notes/stack.md §5), so that it stays for what comes soon.
 const idleMs = 60_000
-// After a fault of the storage.
+// The rest after a fault of the storage, which is everybody's.
 const faultPauseMs = 1_000
-// An account of whose runs nothing can be planned.
+// The rest of an account of whose runs nothing can be planned.
 const restMs = 60_000
 
 /**
@@ -112,6 +113,7 @@ async function runTurn(deps: EngineDeps, accountId: string): Promise<Turn> {
   return sum(await Promise.all(slices.map((slice) => takeSlice(deps, accountId, slice, now))))
 }
 
+/** Several turns as one. */
 const sum = (turns: readonly Turn[]): Turn => ({
   moved: turns.some(({ moved }) => moved),
   refused: turns.some(({ refused }) => refused),

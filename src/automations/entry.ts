@@ -42,6 +42,7 @@ export function refusalOf(version: Compiled, entering: Entering): EntryRefusal |
   if (entering.running) return 'already_running'
   if (now - (entering.occurredAt ?? event.at) > limits.eventAgeMs) return 'too_old'
   if (departed !== undefined && !staysOn(version, departed)) return 'suppressed'
+  // Nothing has been waited for or mailed yet, so that such fields are missing.
   const facts = { contact, trigger: event, event, waits: [], mail: () => undefined }
   if (!holds(step.config.filter, facts)) return 'filtered'
   if (before === undefined) return undefined

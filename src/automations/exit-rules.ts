@@ -29,6 +29,7 @@ export function hears(
   return { kind: 'goal', stepId: target.id, heard: { ...run.heard, [goalMark]: event.id } }
 }
 
+/** What an event may do to a run: end it, or move it to the goal's step. */
 type ExitOrGoal =
   | { kind: 'exit'; reason: 'exit_rule' | 'goal' }
   | { kind: 'goal'; stepId: number; heard: RunState['heard'] }

@@ -12,7 +12,9 @@ export interface Facts {
   mail(stepKey: string): Engagement | undefined
 }
 
+/** The fields of a contact that rules may read, beside its metadata. */
 export const contactFields = ['id', 'email', 'firstName', 'lastName', 'phone', 'createdAt'] as const
+/** What rules may ask of a step's mail. */
 export const mailFields = ['opened', 'clicked', 'delivered', 'bounced'] as const
 
 /** The value at a path such as `trigger.items.0.sku`; undefined where there is none. */

@@ -10,6 +10,8 @@ import { makeVersions, type Versions } from './versions.js'
 
 // What ends a delivery: nothing is merged into its mail any more.
 const ends: readonly EventType[] = ['delivered', 'relayed', 'bounced', 'failed', 'suppressed']
+// What readers do with a mail; an unsubscription is counted, but is none of the appliance's own
+// events.
 const visits: readonly EventType[] = ['opened', 'clicked']
 const told: readonly EventType[] = [...ends, ...visits, 'unsubscribed']
 
@@ -36,6 +38,7 @@ export function makeFollowAutomations(isFull: LiveLimit): Effect {
   }
 }
 
+/** A mail that a step has made, with the first open and click of a person. */
 interface StepMail {
   id: string
   stepId: number
@@ -78,6 +81,10 @@ async function countBounce(tx: Tx, { id, stepId }: StepMail, tally: RunTally): P
   tally.step(stepId, 'bounced')
 }
 
+/**
+ * Whether this is the first open or click of the mail by a person: the figures count mails, not
+ * clicks.
+ */
 const isFirst = (mail: StepMail, { type, at, detail }: MailEvent) =>
   detail?.machine !== true && (type === 'opened' ? mail.openedAt : mail.clickedAt) === at
 
@@ -104,6 +111,9 @@ const deliveredBefore = prepared<{ emailId: string }, { id: number }>((db, { ema
     .limit(1),
 )
 
+/**
+ * Deletes the values of mails that have ended: they are the contacts' data, and no longer needed.
+ */
 const forgetMerges = prepared<{ emailIds: string }, unknown>((db, { emailIds }) =>
   db.deleteFrom('email_merges').where('email_id', 'in', idsOf(emailIds, 'text')),
 )
@@ -207,11 +217,13 @@ async function contactsOf(
   )
 }
 
+/** A contact as it is stored, with its metadata still as JSON. */
 interface ContactColumns extends Omit<RunContact, 'metadata'> {
   address: string
   metadata: string | null
 }
 
+/** Contacts by address, in lower case. */
 const contactsAt = prepared<{ accountId: string; keys: string }, ContactColumns>(
   (db, { accountId, keys }) =>
     db

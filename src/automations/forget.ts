@@ -21,6 +21,8 @@ export function makeForgetContactEvents(
           .selectFrom('automation_events')
           .select(['id', 'account_id', 'at'])
           .where('id', '>', id)
+          // Never the newest: the next event's number is counted from it, and must be higher than
+          // all that runs remember.
           .where('id', '<', (eb) =>
             eb.selectFrom('automation_events').select(({ fn }) => fn.max('id').as('id')),
           )
@@ -48,6 +50,7 @@ export function makeForgetContactEvents(
   }
 }
 
+// Rows a transaction, which other writes wait for.
 const rowsAtOnce = 500
 
 /** Those that were noted, and that no live run needs any more; resolves with how many. */
@@ -111,6 +114,7 @@ async function neededAmong(read: Read, ids: readonly number[]): Promise<Set<numb
   return new Set(rows.map(({ id }) => id))
 }
 
+// Runs a transaction, each with its whole history.
 const runsAWrite = 200
 
 /**

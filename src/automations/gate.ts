@@ -24,6 +24,7 @@ import {
 import type { BlockedReason, Obstacle } from './run.js'
 import type { FrozenVersion } from './versions.js'
 
+/** A step that sends a mail. */
 export type SendStep = StepOf<'send_email'>
 
 /** What a send step takes, found before the walk. */
@@ -51,6 +52,7 @@ export interface RunGate {
   takeBack(): void
 }
 
+/** What the gate needs; `maxQueued` is how many deliveries of all accounts may wait. */
 export interface GateDeps {
   read: Read
   plans: Plans
@@ -130,9 +132,12 @@ export async function openGate(
   }
 }
 
+/** The type of a step's mail; marketing where it says none. */
 export const typeOf = ({ config: { type = 'marketing' } }: SendStep): MailType => type
 
+/** The mail can never be made: the run fails at this step. */
 const failed = (reason: string): Obstacle => ({ kind: 'failed', reason })
+/** The mail cannot be made now: the run waits at this step, and is looked at again at `until`. */
 const blocked = (reason: BlockedReason, until: number) =>
   ({ kind: 'blocked', reason, until }) as const
 
@@ -196,7 +201,10 @@ async function readySteps(
   return ready
 }
 
-/** An archived topic blocks the step instead of ending the run: it can be restored. */
+/**
+ * Whether mail may be sent on the topic. One that is archived or gone fails the run, as a missing
+ * template does: nothing says when it would be restored.
+ */
 async function isSendable(read: Read, accountId: string, topicId: string | undefined) {
   if (topicId === undefined) return true
   try {

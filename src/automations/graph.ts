@@ -3,12 +3,14 @@ import { edgeName } from './compile.js'
 import type { AutomationDefinition, Connection, EdgeType, StepDefinition } from './definition.js'
 import { durationMs, usualTimeout } from './duration.js'
 
+/** What is wrong with a definition, at the step where an editor shows it. */
 export interface StepFault {
   /** The step's key; null for what belongs to no step. */
   key: string | null
   error: string
 }
 
+// A loop may come round once a minute, and not faster.
 const shortestMs = 60_000
 
 /**
@@ -142,10 +144,13 @@ function takesTime(step: StepDefinition, edge: EdgeType): boolean {
   return edge === 'event_received' || lasts(step.config.timeout ?? usualTimeout)
 }
 
+/** Whether a duration is long enough to slow a loop down. */
 const lasts = (duration = '') => (durationMs(duration) ?? 0) >= shortestMs
 
+/** For each key the keys of the steps that follow at once. */
 type Successors = ReadonlyMap<string, readonly string[]>
 
+/** The edges by the step that they leave. */
 function successors(steps: StepDefinition[], edges: { from: string; to: string }[]): Successors {
   const after = new Map<string, string[]>(steps.map(({ key }) => [key, []]))
   for (const { from, to } of edges) after.get(from)?.push(to)

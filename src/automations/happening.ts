@@ -19,6 +19,7 @@ export function readHappening(text: string, start: number): SimulatedHappening |
   return { at, kind: 'event', name, payload: parsed }
 }
 
+// The name, the time after an @, the payload after a =; the payload may have line breaks.
 const form = /^([$A-Za-z0-9_.:-]{1,100})(?:@([^={]+))?(?:=(.*))?$/s
 
 /** Relative to the start of the walk or absolute; both are milliseconds since 1970 from here on. */

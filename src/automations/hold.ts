@@ -34,7 +34,7 @@ export const holdLive = prepared<{ json: string; now: number; reason: string }, 
 /** Why runs are held that were overdue at a start. */
 export const overdueReason = 'overdue by more than an hour when Posthorn started'
 
-// Some milliseconds of the turn to write, and a rest in which others have theirs.
+// Runs a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
 
@@ -68,6 +68,7 @@ async function holdDue(
     .selectFrom('automation_events')
     .select((eb) => eb.fn.max('at').as('last'))
     .executeTakeFirstOrThrow()
+  // No later than now: the clock may have been set back since that event.
   const since = Math.min(now, last ?? now)
   let held = 0
   for (const accountId of await accountsWithRuns(store.read)) {
@@ -98,8 +99,10 @@ async function accountsWithRuns(read: Read): Promise<string[]> {
  * that was, `now` takes them at once, `skip` takes them at once but makes no mail.
  */
 export type HeldRelease = 'shift' | 'now' | 'skip'
+/** The ways to release, as the command line names them. */
 export const releases: readonly HeldRelease[] = ['shift', 'now', 'skip']
 
+/** Which held runs; without any of these all of them. */
 export interface HeldRuns {
   automationId?: string | undefined
   accountId?: string | undefined
@@ -171,6 +174,7 @@ async function heldAfter(
 // does not even do that.
 const skipping = 'skip'
 
+/** Whether a run passes over its mails until it waits again. */
 export const isSkipping = (blocked: string | null): boolean =>
   blocked !== null && blocked.split(' ')[0] === skipping
 
@@ -214,6 +218,7 @@ function withLine(history: string, line: HistoryEntry, startedAt: number): strin
   }
 }
 
+/** What a release needs of a run. */
 interface Held {
   id: string
   history: string

@@ -9,6 +9,7 @@ export interface Quota {
   until: number
 }
 
+// Mails are counted by the minute: 60 numbers an automation, in place of a row for each mail.
 const minuteMs = 60_000
 
 /**
@@ -37,8 +38,10 @@ export async function capsOf(
   return caps
 }
 
+/** The number of the minute since 1970. */
 const minuteOf = (at: number) => Math.floor(at / minuteMs)
 
+/** The minutes in which an automation has made mails, the oldest first. */
 const madeSince = prepared<
   { automationId: string; from: number; until: number },
   { mails: number; lastAt: number }
@@ -71,7 +74,8 @@ const forgetOlder = prepared<{ json: string; before: number }, unknown>((db, { j
     .where('minute', '<', before),
 )
 
-// `where true` tells SQLite that the `on` which follows is no join's.
+// An insert from a query, with an upsert: `where true` tells SQLite that the `on` which follows is
+// not the query's join (sqlite.org/lang_upsert.html, 'Parsing Ambiguity').
 const addMails = prepared<{ json: string; minute: number; now: number }, UpdateResult>(
   (db, { json, minute, now }) =>
     db

@@ -94,6 +94,7 @@ async function resolveWaits(
       const { compiled } = version
       const state = stateOf(row, known)
       const trigger = known.get(row.trigger_event)
+      // The event that began the run is gone: the engine fails it when it is due.
       if (trigger === undefined) continue
       const mail = (key: string) => mailOf(row, version, key)
       const facts = { contact: event.contact, trigger, mail }

@@ -11,6 +11,10 @@ export interface Trigger {
   name: string
 }
 
+/**
+ * How often a contact has entered an automation. It outlives the runs, as `once` has to hold after
+ * they are deleted.
+ */
 export interface Entry {
   runs: number
   lastStartedAt: number
@@ -28,6 +32,7 @@ export interface NewRun {
   outlives: 0 | 1
 }
 
+/** The key of a contact in an automation, for maps. */
 export const pairOf = ({ contactId, automationId }: { contactId: string; automationId: string }) =>
   `${contactId} ${automationId}`
 
@@ -99,7 +104,8 @@ const insertLive = prepared<
     ),
 )
 
-// `where true` tells SQLite that the `on` which follows is no join's.
+// Counts the entries, with an upsert: `where true` tells SQLite that the `on` which follows is not
+// the query's join.
 const putEntries = prepared<{ json: string; now: number }, unknown>((db, { json, now }) =>
   db
     .insertInto('automation_entries')

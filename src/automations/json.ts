@@ -43,6 +43,7 @@ export function hasText(text: string, part: string): boolean {
   return false
 }
 
+// Below this many comparisons the plain search is always quick.
 const worthMore = 10_000
 
 /**
@@ -55,6 +56,7 @@ function step(part: string, borders: Uint32Array, from: number, code: number): n
   return part.charCodeAt(length) === code ? length + 1 : length
 }
 
+/** Whether it is an object or an array. */
 const isStructure = (value: Json): value is Json[] | { [key: string]: Json } =>
   typeof value === 'object' && value !== null
 

@@ -36,6 +36,7 @@ export async function readListeners(
   return (contactId, name) => starters.has(name) || heard.has(`${contactId} ${name}`)
 }
 
+/** A run of a contact, by its version. */
 interface LiveRun {
   contactId: string
   automationId: string
@@ -70,6 +71,7 @@ export function makeLiveLimit(maxLive: number): LiveLimit {
   }
 }
 
+// What the addition of a contact may set off.
 const names = ['$contact.created', '$list.joined']
 
 /**
@@ -105,6 +107,7 @@ export function makeFollowContacts(
   }
 }
 
+/** A contact as automations see it. */
 function runContactOf({ metadata, ...contact }: Contact): RunContact {
   const { id, email, firstName, lastName, phone, createdAt } = contact
   return {

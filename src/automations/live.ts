@@ -3,6 +3,7 @@ import { type AutomationLiveRow, idsOf, prepared, type Read } from '../store/ind
 import type { Json } from './definition.js'
 import type { HistoryEntry, RunState, StoredEvent } from './run.js'
 
+/** A run that is under way, as it is kept. */
 export type LiveRow = Selectable<AutomationLiveRow>
 
 /** A line of history as it is kept: step, time since the start, result, the mail's or event's id. */
@@ -36,9 +37,11 @@ export function readHistory(json: string, startedAt: number): HistoryEntry[] {
 /** `waits` as it is kept: each wait's key with the event that it has received. */
 type KeptWait = [key: string, eventId: number]
 
+/** What waits have received, as it is kept: only the events' ids. */
 export const waitsJson = (waits: RunState['waits']): string | null =>
   waits.length === 0 ? null : JSON.stringify(waits.map(({ key, event }) => [key, event.id]))
 
+/** The reverse of `waitsJson`. */
 const readWaits = (json: string | null): KeptWait[] => (json === null ? [] : JSON.parse(json))
 
 /** The events that a run remembers: what began it, what ended its wait, what its waits received. */
@@ -84,6 +87,7 @@ export async function eventsById(
   return new Map(rows.map((row) => [row.id, toEvent(row)]))
 }
 
+/** An event as it is stored. */
 export interface EventColumns {
   id: number
   name: string
@@ -91,6 +95,7 @@ export interface EventColumns {
   at: number
 }
 
+/** An event as rules read it. */
 export const toEvent = ({ id, name, payload, at }: EventColumns): StoredEvent => ({
   id,
   name,

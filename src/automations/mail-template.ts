@@ -27,7 +27,7 @@ export interface MailTemplate {
 /** A subject line, or why the mail cannot be made. */
 export type FilledSubject = { subject: string; merged: string | null } | { fault: string }
 
-// A version's Liquid and its pieces; few templates are in use at the same time.
+// Templates that are kept, each with its text and its pieces; few are in use at the same time.
 const maxKept = 200
 
 /** Finds the templates of send steps; the newest version counts, or the one that the step pins. */
@@ -145,6 +145,7 @@ function usedOf(tags: readonly MergeTag[], variables: JsonObject): string {
   return JSON.stringify(used)
 }
 
+/** Whether it has named values inside; an array too. */
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null
 

@@ -22,6 +22,7 @@ import { typeOf } from './gate.js'
 import { bodiesOf } from './mail-template.js'
 import type { PlannedMail } from './plan.js'
 
+/** What it takes to write mails; `retry` says how long (ms) deliveries of each class are tried. */
 export interface MailDeps {
   ids: Pick<Ids, 'serial'>
   retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
@@ -91,6 +92,7 @@ export async function insertMails(
   )
 }
 
+/** A mail's only recipient. */
 function mailboxOf({ to }: PlannedMail): Mailbox {
   const mailbox = parseMailbox(to.email)
   // Contacts are addresses since they were added.
@@ -118,6 +120,7 @@ async function bodiesFor(
   return bodies
 }
 
+/** Keeps a text and HTML for all mails of a version. */
 const insertBody = preparedInsert('bodies')
 /** So that the next mail of this version finds the body. */
 const keepBody = prepared<{ versionId: string; id: number }, UpdateResult>(
@@ -136,6 +139,7 @@ export function ringOf(accountId: string, mails: readonly PlannedMail[], now: nu
   return [...streams.values()]
 }
 
+/** Rows as JSON, and what all of them have in common. */
 interface Rows {
   json: string
   accountId: string

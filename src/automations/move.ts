@@ -21,6 +21,7 @@ export interface MoveGroup {
   stays: string | null
 }
 
+/** What moving runs needs. */
 interface MoveDeps {
   store: Store
   clock: Clock
@@ -62,7 +63,7 @@ export async function newestVersion(read: Read, { id, name }: Automation): Promi
   return newest
 }
 
-// Some milliseconds of the turn to write, and a rest in which others have theirs.
+// Runs a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
 
@@ -119,6 +120,7 @@ function movedHistory(
   }
 }
 
+/** What becomes of the runs that stand at a step. */
 interface Target {
   key: string
   type: string
@@ -128,6 +130,7 @@ interface Target {
   stays: string | null
 }
 
+/** A version to which runs may move. */
 interface Targets {
   listens: readonly string[]
   outlives: 0 | 1
@@ -186,6 +189,7 @@ function staysFor(
   return isOtherEvent ? `in version ${version} the step waits for another event` : null
 }
 
+/** What moving needs of a run. */
 interface MovedRow {
   id: string
   version: number
@@ -195,7 +199,8 @@ interface MovedRow {
   started_at: number
 }
 
-// Those of the version itself too: a slice never takes longer than another.
+// A slice of the automation's runs, those of the version itself included: with them left out, a
+// query could read through a million rows to fill a slice.
 const liveAfter = prepared<{ id: string; after: string }, MovedRow>((db, { id, after }) =>
   db
     .selectFrom('automation_live')
@@ -206,7 +211,8 @@ const liveAfter = prepared<{ id: string; after: string }, MovedRow>((db, { id, a
     .limit(perWrite),
 )
 
-// What the engine has planned by the old version is not written: `seq` is another.
+// Puts runs into the version. `seq` goes up, so that a step that the engine has planned by the old
+// version is not written.
 const moveLive = prepared<
   { json: string; version: number; outlives: 0 | 1; now: number },
   UpdateResult

@@ -52,8 +52,10 @@ function ruleParts(rule: Rule): string[] {
   return [rule.field, ...variablesOf([rule.value ?? null])]
 }
 
+/** The paths of those values that are variables. */
 const variablesOf = (values: (Json | Variable)[]) => values.filter(isVariable).map((v) => v.var)
 
+// Which type of step brings forth the fields under each root.
 const sources = { waits: 'wait_for_event', email: 'send_email' } as const
 
 /**

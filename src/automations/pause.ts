@@ -56,7 +56,7 @@ export async function resumeAutomation(
   return { released }
 }
 
-// Some milliseconds of the turn to write, and a rest in which others have theirs.
+// Runs a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
 

@@ -18,6 +18,7 @@ import type { FrozenVersion, Versions } from './versions.js'
 import { walk } from './walk.js'
 import type { Walked } from './walked.js'
 
+/** What planning needs; it writes nothing. */
 export interface PlanDeps extends Omit<GateDeps, 'read'> {
   store: Pick<Store, 'read' | 'ids'>
   renderer: Renderer
@@ -52,6 +53,7 @@ export type RunPlan =
   /** Not even its version may be readable. */
   | { kind: 'fault'; run: Pick<DueRun, 'row'>; error: unknown }
 
+/** The plans of one account, and the gate by which they were made. */
 export interface RunBatch {
   gate: SendGate
   plans: RunPlan[]
@@ -88,6 +90,8 @@ export async function planDue(
   const gate = await openGate({ ...deps, read }, accountId, versions, now)
   const { standstill } = gate
   const around = await readSurroundings(read, accountId, standstill === undefined ? runs : [])
+  // Too many events have come for so many runs: fewer are looked at, down to one, which is always
+  // complete.
   if (!around.complete) {
     return await planDue(deps, accountId, { now, limit: Math.ceil(rows.length / 8) })
   }
@@ -115,10 +119,12 @@ export async function planDue(
   return { gate, plans }
 }
 
-// A template that takes the engine may take 100 ms of a mail; after some the other accounts have their turn.
+// Runs that are planned side by side, and how long (ms) a turn may last: a template that takes the
+// engine may take 100 ms a mail, and the other accounts wait for their turn.
 const atOnce = 20
 const turnMs = 500
 
+// An automation that is gone altogether is like an archived one: its run is cancelled.
 const archived = { status: 'archived', pausedAt: null } as const
 
 /**
@@ -184,6 +190,7 @@ async function planRun(
   }
 }
 
+/** For runs that an operator has released without their overdue mails. */
 const passOver: Obstacle = { kind: 'skipped', reason: 'overdue' }
 
 /**

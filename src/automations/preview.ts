@@ -19,6 +19,7 @@ import { simulate } from './simulate.js'
 import type { SimulatedHappening, SimulatedLine, SimulatedWorld, Simulation } from './simulation.js'
 import { frozenOf } from './versions.js'
 
+/** What a walk needs; it writes nothing. */
 export interface PreviewDeps {
   store: Store
   clock: Clock
@@ -28,6 +29,7 @@ export interface PreviewDeps {
   maxQueued: number
 }
 
+/** Who walks through, and what happens on the way. Times in ms since 1970. */
 export interface PreviewInput {
   /** A contact of the account, or an address that need not be known. */
   email: string
@@ -44,6 +46,7 @@ export interface PreviewInput {
   draft?: { steps: unknown; connections: unknown; settings?: unknown } | undefined
 }
 
+/** A line of the timeline, its mail rendered. */
 export interface PreviewedLine extends Omit<SimulatedLine, 'mail'> {
   mail?: PreviewedMail
 }
@@ -53,6 +56,7 @@ export type PreviewedMail =
   | { template: string; from: string; subject: string; html: string; text: string | null }
   | { template: string; from: string; fault: string }
 
+/** What a walk tells; `version` is null for a draft. */
 export interface AutomationPreview extends Omit<Simulation, 'lines'> {
   version: number | null
   lines: PreviewedLine[]
@@ -62,8 +66,10 @@ export interface AutomationPreview extends Omit<Simulation, 'lines'> {
 // Long enough for most runs, though each of their waits may take 90 days.
 const usualLengthMs = 365 * dayMs
 
-// Each takes some milliseconds of the thread that renders, and a loop may send a hundred times.
+// Mails that are rendered: each takes some milliseconds of the thread that renders, and a loop may
+// send a hundred times.
 const maxRendered = 20
+// Contacts of a list that are sent through.
 const cohortSize = 100
 
 /**
@@ -172,6 +178,7 @@ const refused = (error: string) =>
     fields: { errors: [{ key: null, error }] },
   })
 
+/** The name of the event that a definition begins with. */
 const triggerOf = ({ steps }: AutomationDefinition): string =>
   steps.flatMap((step) => (step.type === 'trigger' ? [step.config.eventName] : []))[0] ?? ''
 
@@ -189,6 +196,7 @@ async function travellerAt(
   return runContactOf(known)
 }
 
+/** A contact as automations see it. */
 function runContactOf(contact: Contact): RunContact {
   const { id, email, firstName, lastName, phone, createdAt } = contact
   const metadata = contact.metadata as JsonObject

@@ -79,6 +79,7 @@ export async function findRepeats(
   }
 }
 
+/** A key that was used, with what its event came to. */
 interface Known {
   key: string
   fingerprint: string

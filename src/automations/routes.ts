@@ -42,8 +42,10 @@ import {
 import { archiveAutomation, cancelRun, disableAutomation, enableAutomation } from './state.js'
 import { warningsAbout } from './warn.js'
 
+/** What the routes need: all that taking in events and walking through takes. */
 export type AutomationRouteDeps = AcceptDeps & PreviewDeps
 
+// What cursors are bound to: one of another list is refused.
 const automationsOf = (accountId: string) => `automations ${accountId}`
 const runsOf = (automationId: string) => `runs ${automationId}`
 

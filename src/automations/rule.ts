@@ -57,6 +57,7 @@ function compared({ field, operator, value: given }: Comparison, facts: Facts): 
   }
 }
 
+/** How an operator decides; undefined stands for a field that is missing. */
 type Test = (actual: Json | undefined, value: Json | undefined) => boolean
 
 // With a field that is missing, or a variable that is, only neq, not_contains and is_empty hold.
@@ -98,6 +99,7 @@ function contains(actual: Json | undefined, value: Json | undefined): boolean {
   return isText(actual) && isText(value) && hasText(actual, value)
 }
 
+/** Whether it is a text. */
 const isText = (value: Json | undefined): value is string => typeof value === 'string'
 
 /** Absent and empty are the same to whoever writes a condition. */
@@ -106,6 +108,8 @@ function isEmpty(actual: Json | undefined): boolean {
   return typeof actual === 'object' && Object.keys(actual).length === 0
 }
 
+// A date, or a date and time with its offset: without one a time means another instant in each
+// zone.
 const isoDate = /^\d{4}-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /** The instant of an ISO 8601 date (its start in UTC), or of a date and time with its offset. */

@@ -7,6 +7,7 @@ import { type Backfill, findBackfill, membersAfter, provisional, triggerOf } fro
 import { type IngestDeps, storeEvents } from './store-events.js'
 import { judgeStarts, startRuns } from './triggers.js'
 
+/** What starts over lists need. */
 interface BackfillRunDeps {
   store: Store
   clock: Clock
@@ -17,7 +18,7 @@ interface BackfillRunDeps {
   isFull: () => Promise<boolean>
 }
 
-// Some milliseconds of the turn to write, and a rest in which others have theirs.
+// Contacts a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
 // After a time without the appliance no more than this is made up for.
@@ -47,9 +48,11 @@ async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean>
   // It goes on once the account does, and there is room for its runs.
   const { suspended, state } = await readBilling(store.read, plans, accountId)
   if (suspended !== null || state === 'expired' || (await deps.isFull())) return false
+  // A minute's worth at most, so that a low rate goes evenly over the hour.
   const limit = Math.min(perWrite, Math.ceil(perHour / 60))
   const outcome = await store.write(async (tx) => {
     const before = await findBackfill(tx, id)
+    // Stopped, or another engine has taken this slice: the cursor tells.
     if (before === undefined || before.ended_at !== null || before.cursor !== row.cursor) return
     const trigger = await triggerOf(tx, id)
     // Disabled since: it goes on when it is enabled.

@@ -53,6 +53,7 @@ export interface HistoryEntry {
   eventId?: number
 }
 
+/** Where a run is and what it remembers, as `walk` takes it and gives it back. */
 export interface RunState {
   contactId: string
   startedAt: number

@@ -5,8 +5,11 @@ import { blockedReason } from './hold.js'
 import { readHistory } from './live.js'
 import type { BlockedReason, HistoryEntry } from './run.js'
 
+/** What a run is while it is under way. */
 export const liveStatuses = ['running', 'waiting'] as const
+/** How a run may have ended. */
 export const endStatuses = ['completed', 'exited', 'failed', 'cancelled'] as const
+/** How a run stands. */
 export type RunStatus = (typeof liveStatuses)[number] | EndStatus
 
 /** A run as it is told, whether it is under way or has ended. */
@@ -28,6 +31,7 @@ export interface Run {
   waitingFor: RunWait | null
 }
 
+/** What a run waits for, and until when. */
 export interface RunWait {
   kind: 'event' | 'delay' | 'held' | 'retry' | BlockedReason
   /** The event's name; of what is held the reason. */
@@ -37,6 +41,7 @@ export interface RunWait {
   until: number | null
 }
 
+/** Which page of an automation's runs. */
 export interface RunsAsked {
   statuses: readonly RunStatus[]
   limit: number
@@ -110,6 +115,7 @@ export async function findAnyRun(read: Read, id: string): Promise<Run> {
   )
 }
 
+/** A run of either table; what only one of them has is optional. */
 interface RunColumns {
   id: string
   automation_id: string
@@ -133,6 +139,7 @@ interface RunColumns {
   entered_at?: number | null
 }
 
+/** Runs that are under way. */
 const liveColumns = (read: Read) =>
   read
     .selectFrom('automation_live')
@@ -141,6 +148,7 @@ const liveColumns = (read: Read) =>
     .select(['status', 'step_id', 'history', 'started_at', 'updated_at'])
     .select(['due_at', 'wait_event', 'blocked', 'attempts', 'held_reason', 'entered_at'])
 
+/** Runs that have ended. */
 const endedColumns = (read: Read) =>
   read
     .selectFrom('automation_runs')

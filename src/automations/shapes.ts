@@ -13,14 +13,17 @@ export const AutomationParams = {
   params: type({ id: Uuid }),
   notFound: 'The account has no automation with this id',
 }
+/** The path of a run. */
 export const RunParams = {
   params: type({ id: Uuid }),
   notFound: 'The account has no automation run with this id',
 }
 
+/** Rows a page at most, and without `limit`. */
 export const maxPage = 100
 export const usualPage = 20
 export const maxName = 200
+// Events of a batch, and of a walk.
 const maxEvents = 100
 const maxPayloadBytes = 16 * 1024
 
@@ -46,6 +49,7 @@ const Settings = rule<object>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 )
 
+/** A new automation. */
 export const AutomationBody = type({
   name: Name,
   steps: Steps,
@@ -53,6 +57,7 @@ export const AutomationBody = type({
   settings: optional(Settings),
 })
 
+/** What is to be changed of one. */
 export const ChangesBody = type({
   name: optional(Name),
   steps: optional(Steps),
@@ -64,13 +69,16 @@ const Cursor = rule<string>(
   'the nextCursor of an earlier answer',
   (value) => typeof value === 'string',
 )
+/** Which page of the automations. */
 export const AutomationsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
   cursor: optional(Cursor),
 })
 
+/** All that a run may be. */
 export const runStatuses = [...liveStatuses, ...endStatuses] as const
 
+/** Which page of the runs, and only those of some statuses. */
 export const RunsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
   cursor: optional(Cursor),
@@ -98,6 +106,7 @@ const payload = rule<Json>(
     jsonBytes(value) <= maxPayloadBytes,
 )
 
+/** Judged by the parser that reads it. */
 const Address = rule<string>(
   'an address: "email@domain"',
   (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
@@ -120,10 +129,12 @@ const eventFields = {
   ),
 }
 
+/** Whether it is a date and time with its offset. */
 const isTime = (text: string) =>
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(text) &&
   !Number.isNaN(Date.parse(text))
 
+/** One event; it says whom it is about. */
 export const EventBody = refine(type(eventFields), 'required', hasWhom)
 
 /**
@@ -144,6 +155,7 @@ export const EventItem = refine(
   hasWhom,
 )
 
+/** A batch: its events are judged one by one (`batch.ts`), so that each fault has its place. */
 export const EventsBody = type({ events: listOf(unknown(), maxEvents, 1) })
 
 /** Named on `contactId`, which is the field that most clients mean to give. */
@@ -202,6 +214,7 @@ function SystemOrClientName() {
   )
 }
 
+/** A duration after the start of a walk. */
 function After() {
   return rule<string>(
     'a duration after the start, such as "P2D" or "2d"',

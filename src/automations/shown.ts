@@ -27,6 +27,7 @@ export function shownDetail(automation: Automation, definition: AutomationDefini
   return { ...shownAutomation(automation), steps, connections, settings }
 }
 
+// What a change of state means, for people.
 const messages = {
   disabled: 'Automation disabled: no event starts it; runs under way finish',
   enabled: 'Automation enabled: its event starts it from now on',

@@ -16,9 +16,11 @@ import { changed } from './update.js'
 import { walk } from './walk.js'
 import { advanced, type RunFacts, type Walked, type WalkedEntry } from './walked.js'
 
-// More walks than a run of 1,000 steps takes that is blocked now and then.
+// Walks until the simulation gives up: more than a run of 1,000 steps takes that is blocked now and
+// then.
 const maxWalks = 5_000
-// It holds up its thread: of one that is started again and again the beginning is told.
+// Lines until it stops: it holds up its thread, so that of an automation that starts itself again
+// and again only the beginning is told.
 const maxLines = 5_000
 
 /**
@@ -54,6 +56,7 @@ export function simulate(version: Compiled, world: SimulatedWorld): Simulation {
   return going.told
 }
 
+/** A walk on its way. */
 interface Simulating {
   version: Compiled
   world: SimulatedWorld
@@ -73,6 +76,7 @@ interface Simulating {
   told: Simulation
 }
 
+/** The world before anything has happened. */
 const begin = (version: Compiled, world: SimulatedWorld): Simulating => ({
   version,
   world,
@@ -194,6 +198,7 @@ const isNamed = (version: Compiled, name: string): boolean =>
       (type === 'trigger' || type === 'wait_for_event') && config.eventName === name,
   )
 
+/** What the engine would read from the store, from the simulated world. */
 function knownOf(going: Simulating): RunFacts {
   const { world, now, contact, departed, events, trigger } = going
   if (trigger === undefined) throw new Error('a run has begun without its event')

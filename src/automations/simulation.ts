@@ -50,6 +50,7 @@ export interface SimulatedLine {
   stoppedBy?: string
 }
 
+/** One time that the contact went through. */
 export interface SimulatedRun {
   startedAt: number
   /** Null while it is under way. */
@@ -58,6 +59,7 @@ export interface SimulatedRun {
   state: RunState | undefined
 }
 
+/** What a walk tells: its timeline, its runs, and what started none. */
 export interface Simulation {
   lines: SimulatedLine[]
   runs: SimulatedRun[]

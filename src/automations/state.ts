@@ -22,7 +22,7 @@ import { invalidAutomation } from './edit.js'
  *   disabled, enabled ──archive──▶ archived (its live runs are cancelled)
  */
 
-// automations.md §3.8
+// automations.md §3.8: automations that an account may have enabled, and that one event may start.
 const maxEnabled = 200
 const maxPerEvent = 50
 
@@ -60,6 +60,7 @@ export async function enableAutomation(
   })
 }
 
+/** The event that starts a definition's runs. */
 function triggerEventOf({ steps }: AutomationDefinition): string {
   for (const step of steps) if (step.type === 'trigger') return step.config.eventName
   throw new Error('A definition without a trigger was kept')
@@ -80,6 +81,7 @@ async function refuseMoreThan(tx: Tx, accountId: string, event: string): Promise
   }
 }
 
+/** The 422 for an automation too many. */
 const tooMany = (message: string) => new ApiError('validation_error', message, { status: 422 })
 
 /** From now on the version never changes, and its steps have rows to count on. */
@@ -117,6 +119,7 @@ async function nextStepId(tx: Tx): Promise<number> {
   return (last?.id ?? 0) + 1
 }
 
+/** The highest number of a step. */
 const lastStep = prepared<object, { id: number | null }>((db) =>
   db.selectFrom('automation_steps').select((eb) => eb.fn.max('id').as('id')),
 )
@@ -157,6 +160,7 @@ async function stopStarting(tx: Tx, { account_id, id }: Automation): Promise<voi
     .execute()
 }
 
+/** Writes down what an automation is now. */
 async function setStatus(tx: Tx, id: string, status: Automation['status'], now: number) {
   await tx
     .updateTable('automations')
@@ -165,9 +169,9 @@ async function setStatus(tx: Tx, id: string, status: Automation['status'], now: 
     .execute()
 }
 
-// Some milliseconds of the turn to write.
+// Runs a transaction, which other writes wait for.
 const perWrite = 200
-// Between writes others have their turn.
+// The rest between two of these, in which others write.
 const restMs = 20
 // What a client waits for; what is left is for `cancelArchived`.
 const atOnce = 5_000
@@ -203,6 +207,7 @@ export async function cancelArchived(deps: AutomationDeps, signal: AbortSignal):
   }
 }
 
+/** Archived automations that still have live runs. */
 const endingAutomations = prepared<object, { id: string }>((db) =>
   db
     .selectFrom('automations')

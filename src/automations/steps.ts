@@ -33,6 +33,7 @@ export type StepResult =
   /** Goes on along that edge; where there is none the run has come to its end. */
   { edge: string; result: string; why?: Judged; eventId?: number } | Next
 
+/** What a step comes to that ends its run. */
 export type RunEnd = Next & { kind: 'end' }
 
 /** An end that is meant, as opposed to `fail`. */
@@ -43,7 +44,7 @@ export const exit = (at: CompiledStep, reason: string): RunEnd => ({
   reason,
 })
 
-/** Told to the account and counted apart, since somebody has to do something about it. */
+/** An end that is a fault, counted apart: somebody has to do something about it. */
 export const fail = (at: CompiledStep, reason: string): RunEnd => ({
   kind: 'end',
   stepId: at.id,
@@ -174,6 +175,7 @@ export function waitForEvent(state: WalkState, step: StepOf<'wait_for_event'>): 
   return { kind: 'park', stepId: at.id, dueAt, waitEvent: eventName, seen }
 }
 
+/** Whether an event is what a wait is for. */
 function satisfies(state: WalkState, { config }: StepOf<'wait_for_event'>, event: StoredEvent) {
   return holds(config.filter, { ...factsOf(state), event })
 }

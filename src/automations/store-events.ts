@@ -4,6 +4,7 @@ import { eventsOf, type LiveRow } from './live.js'
 import type { RunContact, StoredEvent } from './run.js'
 import type { Versions } from './versions.js'
 
+/** What taking in events needs. */
 export interface IngestDeps {
   ids: Pick<Ids, 'uuid'>
   versions: Versions
@@ -59,7 +60,7 @@ export async function storeEvents(
   return taken
 }
 
-// automations.md §3.8: events kept for each contact and event name.
+// automations.md §3.8: events that are kept for each contact and event name.
 const maxKept = 500
 // Events are deleted so many at a time, as looking for old ones at every event would cost too much.
 const trimmedAtOnce = 50
@@ -103,10 +104,12 @@ const trim = prepared<{ contactId: string; name: string; needed: string }, unkno
       .where('id', 'not in', idsOf(needed, 'integer')),
 )
 
+/** The live runs of a contact. */
 const liveOf = prepared<{ contactId: string }, LiveRow>((db, { contactId }) =>
   db.selectFrom('automation_live').selectAll().where('contact_id', '=', contactId),
 )
 
+/** The highest number of an event that is kept; `forget.ts` never deletes the newest. */
 const lastEvent = prepared<object, { id: number | null }>((db) =>
   db.selectFrom('automation_events').select((eb) => eb.fn.max('id').as('id')),
 )

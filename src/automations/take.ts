@@ -7,6 +7,7 @@ import { applyChanges, enqueueStepWebhooks } from './step-effects.js'
 import { stillBlocked } from './wake-blocked.js'
 import { type ContinuingPlan, putOff, writeNext, writeOthers } from './write-plans.js'
 
+/** What writing plans needs. */
 export interface TakeDeps extends MailDeps {
   store: Pick<Store, 'write' | 'ids'>
 }
@@ -23,7 +24,7 @@ export interface TakenSteps {
 
 // When a run is looked at again whose mail was refused in the write.
 const refusedMs = 60_000
-// And one whose mail the renderer had no room for.
+// When a run is looked at again for whose mail the renderer had no room.
 const roomMs = 10_000
 
 /**
@@ -92,6 +93,7 @@ async function stillSame(tx: Tx, plans: readonly RunPlan[]): Promise<RunPlan[]> 
   })
 }
 
+/** A run that is as it was read, with how its automation stands. */
 interface Same {
   id: string
   status: string
@@ -145,8 +147,9 @@ async function stillTrue(
 }
 
 /**
- * Likewise where an event came in between that the plan has not seen: it would be lost, as the wait
- * is over once the plan is written.
+ * Runs that are about to park on an event which has come since they were read. Ingest could not
+ * wake them, as they were not parked yet, and the plan has not seen it: they would sleep until
+ * their timeout.
  */
 const overtaken = prepared<{ json: string }, { id: string }>((db, { json }) =>
   db
@@ -178,6 +181,7 @@ async function withinHour(
   })
 }
 
+/** Whether a plan makes mails that count against a cap. */
 const isCapped = ({ run, mails }: ContinuingPlan) =>
   mails.length > 0 && run.version.compiled.settings.maxPerHour !== undefined
 

@@ -127,6 +127,7 @@ export async function startRuns(
   return answers
 }
 
+/** The starts of the last hour. */
 const startsBefore = ({ starts, lastStartedAt }: Entry, now: number): number[] =>
   inLastHour([...(starts === null ? [] : JSON.parse(starts)), lastStartedAt], now)
 
@@ -142,6 +143,7 @@ function entered(before: Entry | undefined, now: number): Entry {
   }
 }
 
+/** In whose name and when runs are started. */
 interface Starting {
   accountId: string
   now: number
@@ -193,4 +195,3 @@ const entriesAmong = prepared<
     .select(['contact_id as contactId', 'automation_id as automationId', 'runs'])
     .select(['last_started_at as lastStartedAt', 'starts']),
 )
-// `where true` tells SQLite that the `on` which follows is no join's.

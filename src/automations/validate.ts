@@ -23,6 +23,7 @@ import { jsonBytes } from './json.js'
 import { checkPaths } from './paths.js'
 import { isWindowEnd } from './window.js'
 
+/** A definition that is right, or what is wrong with it. */
 export type ValidatedDefinition =
   | { definition: AutomationDefinition; faults: [] }
   | { definition: undefined; faults: StepFault[] }
@@ -60,6 +61,7 @@ export function validate(given: unknown): ValidatedDefinition {
   return faults.length > 0 ? { definition: undefined, faults } : { definition, faults: [] }
 }
 
+/** Judged item by item, further down. */
 const list = is('an array', Array.isArray)
 
 /** Numbers such as 1e999: read as infinite, they would be kept as null. */
@@ -102,6 +104,7 @@ function stepFaults(steps: unknown[]): StepFault[] {
   return faults
 }
 
+/** Any text: whether a step has that key is judged with the graph. */
 const anyText = is('a string', (value) => typeof value === 'string')
 const edgeTypes = [
   'default',
@@ -129,6 +132,7 @@ function connectionFaults(connections: unknown[]): StepFault[] {
   return faults
 }
 
+// An event that ends runs, or is their goal.
 const exitRule = { eventName: must(eventName), filter: may(rule) }
 const maxExitRules = 20
 

@@ -21,7 +21,7 @@ export interface FrozenVersion {
 /** Reads a frozen version; `read` may be a transaction. */
 export type Versions = (read: Read, automationId: string, version: number) => Promise<FrozenVersion>
 
-// Some tens of kilobytes each.
+// Versions that a thread keeps, of some tens of kilobytes each.
 const maxKept = 500
 
 /** Keeps the versions that this thread has used last. */
@@ -111,6 +111,7 @@ function needsOf({ steps, settings = {} }: AutomationDefinition) {
   }
 }
 
+/** The definition of a version, as JSON. */
 const versionOf = prepared<{ automationId: string; version: number }, { definition: string }>(
   (db, { automationId, version }) =>
     db
@@ -120,6 +121,7 @@ const versionOf = prepared<{ automationId: string; version: number }, { definiti
       .where('version', '=', version),
 )
 
+/** The numbers of a version's steps. */
 const stepsOf = prepared<{ automationId: string; version: number }, { id: number; key: string }>(
   (db, { automationId, version }) =>
     db

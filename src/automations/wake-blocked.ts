@@ -11,9 +11,10 @@ const accountReasons: ReadonlySet<BlockedReason> = new Set<BlockedReason>([
   ...(['suspended', 'quota', 'paused', 'domain', 'plan'] as const),
 ])
 
+/** Whether a change of the account may end the block. */
 const isOfAccount = (reason: BlockedReason): boolean => accountReasons.has(reason)
 
-// Some milliseconds of the turn to write, and a rest in which others have theirs.
+// Runs a transaction, and the rest after it in which others write.
 const perWrite = 200
 const restMs = 20
 
@@ -80,6 +81,7 @@ const blockedAfter = prepared<
     .limit(limit),
 )
 
+/** Makes blocked runs due now. */
 const makeDue = prepared<{ json: string; now: number }, UpdateResult>((db, { json, now }) =>
   db
     .updateTable('automation_live')
@@ -106,6 +108,7 @@ export async function stillBlocked(
   return plans.filter((plan) => !blocked.has(plan))
 }
 
+/** Whether a plan would block its run for a state of the account. */
 function isBlockedByAccount(plan: RunPlan): boolean {
   if (plan.kind === 'wait') return isOfAccount(plan.reason)
   if (plan.kind !== 'go') return false

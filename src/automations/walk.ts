@@ -69,6 +69,7 @@ function begin(version: Compiled, run: RunState, known: RunFacts, now: number): 
   }
 }
 
+/** What the walk has collected, with where it ends. */
 function finish({ actions, history, heard, waits, steps, mails }: WalkState, next: Next): Walked {
   return { actions, next, history, heard, waits, steps, mails }
 }
@@ -92,8 +93,10 @@ function endOf({ version, run, known, now, at, steps }: WalkState): RunEnd | und
   return undefined
 }
 
+/** How a step of a type is taken. */
 type Take<T extends StepType> = (state: WalkState, step: StepOf<T>) => StepResult
 
+// Every type of step, and what it does. Those that send, wait or listen are in `steps.ts`.
 const takes: { [T in StepType]: Take<T> } = {
   trigger: () => ({ edge: 'default', result: 'started' }),
   send_email: send,

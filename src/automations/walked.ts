@@ -29,6 +29,7 @@ export interface RunFacts {
   obstacle(step: StepOf<'send_email'>, variables: JsonObject): Obstacle | undefined
 }
 
+/** What a step wants done: the walk itself changes nothing. */
 export type StepAction =
   /** `entry` is the index in `history` of its `sent`, which lacks the mail's id. */
   | {
@@ -41,6 +42,7 @@ export type StepAction =
   | { kind: 'update'; stepId: number; changes: ContactChanges }
   | { kind: 'webhook'; stepId: number; endpointId: string; payload: JsonObject }
 
+/** Where a walk ends, and what the run waits for. */
 export type Next =
   /**
    * Waits in a delay, or for `waitEvent`. `seen` is the newest event of that name that the walk has
@@ -55,6 +57,7 @@ export type Next =
 /** What `why` a step's result has: how its rule came out. Not kept. */
 export type WalkedEntry = HistoryEntry & { why?: Judged }
 
+/** What a walk came to. */
 export interface Walked {
   actions: StepAction[]
   next: Next

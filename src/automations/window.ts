@@ -2,11 +2,13 @@ import { Temporal } from 'temporal-polyfill'
 import type { TimeOfDay, Window } from './definition.js'
 import type { RunContact } from './run.js'
 
+// HH:MM, and 24:00 for the end of a day.
 const clockTime = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/
 const allDays = [1, 2, 3, 4, 5, 6, 7]
 
 /** Whether a text is a time of day; "24:00" is one for the end of a window only. */
 export const isTimeOfDay = (text: string): boolean => clockTime.test(text) && text !== '24:00'
+/** Whether a text may end a window. */
 export const isWindowEnd = (text: string): boolean => clockTime.test(text)
 
 // Zones that were looked up: a contact may name any text, so only the good ones are kept, and few.
@@ -70,6 +72,7 @@ export function windowOpens(window: Window, zone: string, now: number): number {
   throw new Error('a window has no day')
 }
 
+/** The date on a calendar in the zone at that instant. */
 const dateAt = (zone: string, now: number): Temporal.PlainDate =>
   Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
 

@@ -7,9 +7,11 @@ import type { RunPlan } from './plan.js'
 import { appended, type HistoryEntry } from './run.js'
 import { advanced } from './walked.js'
 
-// After a fault a run is tried again; after the last it has failed.
+// The waits (ms) after each fault of a run: 1 and 5 minutes, half an hour, 2 and 8 hours. After one
+// more fault it has failed.
 const retryMs = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 
+// Characters of a reason that are kept: the run is in lists.
 const maxReason = 300
 
 /** The plan of a run that nothing stops. */
@@ -182,8 +184,8 @@ const waitFor = prepared<{ json: string; now: number }, UpdateResult>((db, { jso
 export const pausedReason = 'the automation is paused'
 
 /**
- * A fault of the run's own is counted; after some of them it is held for an operator instead of
- * trying for ever.
+ * Runs that are looked at again later. A fault of a run's own is counted (`faults` is 1): after the
+ * last it has failed. One that only lacked room is not (`faults` is 0).
  */
 export const putOff = prepared<{ json: string; now: number; faults: number }, UpdateResult>(
   (db, { json, now, faults }) =>
