@@ -17,6 +17,7 @@ import { operatorChores } from './operator.js'
 import { operatorGauges } from './operator-gauges.js'
 import { operatorWays } from './operator-ways.js'
 import { protectionChores } from './protection.js'
+import { reserveChore } from './reserve.js'
 
 import { tellEveryMs } from './thread-meter.js'
 import type { Tools, Work } from './work.js'
@@ -51,6 +52,10 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
       observe: makeObserver({ store, clock, config, dataDir, crew, backlog }),
       ways: operatorWays({ config, clock, env: process.env }),
     }),
+    // A trial may lie in memory, and nothing of it is worth keeping.
+    ...(config.outbound.route === 'sandbox'
+      ? []
+      : [reserveChore({ dataDir, clock, log, backlog, runNow })]),
     ...protectionChores({ store, clock, log, config, meter }),
     { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
     // As soon as somebody may expect the first webhook of an appliance.

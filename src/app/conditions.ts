@@ -15,7 +15,7 @@ export interface ConditionDeps {
   config: Config
   dataDir: string
   crew: Pick<Crew, 'unwell' | 'dyingThreads' | 'gateOf' | 'contacts'>
-  backlog: { readonly size: number }
+  backlog: { readonly size: number; readonly outOfRoom?: boolean }
   /** Tests: another disk. */
   roomOf?: (dataDir: string) => Promise<DiskRoom>
 }
@@ -63,26 +63,36 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
 const GiB = 1024 ** 3
 
 /** Told in two stages: when it becomes scarce, and when hours are left. */
-async function disk({ dataDir, config, roomOf = diskRoom }: ConditionDeps): Promise<Raised[]> {
+async function disk({
+  dataDir,
+  config,
+  backlog,
+  roomOf = diskRoom,
+}: ConditionDeps): Promise<Raised[]> {
   const { freeBytes, totalBytes } = await roomOf(dataDir)
   const share = config.operator.diskFree / 1e6
   // A large disk has enough left where the share is far from used up.
   const wanted = Math.min(totalBytes * share, 10 * GiB)
-  if (freeBytes >= wanted) return []
-  const isShort = freeBytes < Math.min(wanted / 4, GiB)
+  const isOut = backlog.outOfRoom === true
+  if (freeBytes >= wanted && !isOut) return []
+  const isShort = isOut || freeBytes < Math.min(wanted / 4, GiB)
   const left = `${shownRoom(freeBytes)} of ${shownRoom(totalBytes)}`
   return [
     {
       ...{ kind: 'disk', key: dataDir, severity: isShort ? 'burning' : 'daily' },
-      text: [
-        `The disk of ${dataDir} is nearly full: ${left} are left`,
-        isShort
-          ? 'When it is full Posthorn takes no mail any more (503); what it has taken stays.'
-          : 'Posthorn takes mail as long as there is room.',
-      ],
+      text: [`The disk of ${dataDir} is nearly full: ${left} are left`, saysOfMail(isOut, isShort)],
       fix: [`df -h ${dataDir}; sudo du -xh --max-depth=2 / | sort -h | tail`, 'or a larger disk'],
     },
   ]
+}
+
+function saysOfMail(isOut: boolean, isShort: boolean): string {
+  if (isOut) {
+    return 'Posthorn takes no new mail until there is room (503); what it has taken goes on, and retention deletes what may go.'
+  }
+  return isShort
+    ? 'When it is full Posthorn takes no mail any more (503); what it has taken stays.'
+    : 'Posthorn takes mail as long as there is room.'
 }
 
 // What dies is back within half a minute, and none holds its event loop for so long by intent.

@@ -4,6 +4,7 @@ import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { databaseTrouble } from '../store/index.js'
 import type { SystemdNotifier } from './notify.js'
+import { giveBackReserve } from './reserve.js'
 
 export interface RoomOptions {
   dataDir: string
@@ -35,6 +36,10 @@ export async function startWhenRoom<T>(
       return started
     } catch (error) {
       if (!isFull(error, dataDir)) throw error
+      if (giveBackReserve(dataDir)) {
+        log.warn({ cause: messageOf(error) }, 'The disk is full: what was reserved is given back')
+        continue
+      }
       const what = `The disk of ${dataDir} is full: Posthorn starts when there is room`
       if (tries % logEveryTries === 0) log.warn({ cause: messageOf(error) }, what)
       notifier.status(what)

@@ -87,7 +87,8 @@ export async function openGate(
     marketing: stopOf(billing, 'marketing'),
   }
   const known = new WeakMap<JsonObject, FilledSubject>()
-  const room: Quota = { left: maxQueued - backlog.size, until: now + queueLookMs }
+  const left = backlog.outOfRoom ? 0 : maxQueued - backlog.size
+  const room: Quota = { left, until: now + queueLookMs }
 
   const found = ({ automationId, version }: FrozenVersion, { key }: SendStep) =>
     ready.get(`${automationId} ${version} ${key}`)

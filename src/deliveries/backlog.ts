@@ -14,6 +14,9 @@ export interface Backlog {
   readonly size: number
   /** How many came since the start, all threads together; it begins anew at 2^31. */
   readonly accepted: number
+  /** The disk is full: no mail is to be taken in, whatever waits. */
+  readonly outOfRoom: boolean
+  setOutOfRoom(is: boolean): void
   /** After the commit: `by` rows came (or, below zero, went). */
   change(by: number): void
   /** The number is not right by so much: nothing came or went. */
@@ -21,7 +24,7 @@ export interface Backlog {
   recount(read: Read): Promise<void>
 }
 
-export const makeBacklogMemory = () => new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)
+export const makeBacklogMemory = () => new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT)
 
 /**
  * The count that all threads share. It is a count and no query, as every acceptance asks for it.
@@ -35,6 +38,10 @@ export function joinBacklog(shared: SharedArrayBuffer): Backlog {
     get accepted() {
       return Atomics.load(count, 1)
     },
+    get outOfRoom() {
+      return Atomics.load(count, 2) === 1
+    },
+    setOutOfRoom: (is) => void Atomics.store(count, 2, is ? 1 : 0),
     change(by) {
       Atomics.add(count, 0, by)
       if (by > 0) Atomics.add(count, 1, by)

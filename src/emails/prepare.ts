@@ -203,8 +203,9 @@ function initialStatus(recipients: number, scheduledAt: number | null) {
 
 /** A queue that grows without end would take the disk from mail that was accepted. */
 function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
-  if (backlog.size < maxQueued) return
-  throw new ApiError('service_unavailable', 'The queue is full; try again later', {
+  if (!backlog.outOfRoom && backlog.size < maxQueued) return
+  const what = backlog.outOfRoom ? 'disk' : 'queue'
+  throw new ApiError('service_unavailable', `The ${what} is full; try again later`, {
     headers: { 'retry-after': '60' },
   })
 }

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
@@ -55,6 +55,19 @@ t.test('a start on a full disk is tried again, and systemd goes on to wait', asy
   t.equal(await started, 'up')
   t.equal(told.at(-1), 'Running')
   t.same(warned, [full], 'the log has it once')
+})
+
+t.test('a start on a full disk takes what was reserved for it', async (t) => {
+  const { told, warned, options } = rig(t)
+  const reserve = join(options.dataDir, 'posthorn.reserve')
+  writeFileSync(reserve, 'room')
+  const start = async () => {
+    if (existsSync(reserve)) throw coded('ENOSPC')
+    return 'up'
+  }
+  t.equal(await startWhenRoom(start, options), 'up')
+  t.same(told, ['Running'], 'nothing is waited for')
+  t.same(warned, ['The disk is full: what was reserved is given back'])
 })
 
 t.test('another failure is no matter of room, and a stop ends the waiting', async (t) => {
