@@ -13,30 +13,26 @@ import type { Chore } from './housekeeping.js'
 
 /*
  * A file that only takes room. On a disk that is wholly full SQLite can neither delete (the log grows by what is
- * deleted) nor copy its log into the database (which grows), so nothing ends by itself. Then the file goes, and
- * what it took is for results, reports, retention and the mails to the operator: new mail is refused until there is
- * room again.
+ * deleted) nor copy its log into the database (which grows), so nothing ends by itself. Then the file goes: what it
+ * took is for the log, results, reports, retention and mails to the operator. New mail is refused before that.
  *
- *   there ──less than an eighth of it is free──▶ given back ──twice its size is free──▶ there
- *                                                    └ less than its size is free: no mail is taken
+ *   there ──less than half of it is free──▶ there, no mail is taken ──an eighth──▶ given back, no mail is taken
+ *     ▲──────────── as much as it is free ────────────────┘                                    │
+ *     ▲────────────────────────────── twice as much is free ───────────────────────────────────┘
  */
 const reserveName = 'posthorn.reserve'
 
 const MiB = 1_048_576
-// The log is copied before it is that long, unless somebody reads for minutes.
-const mostBytes = 64 * MiB
-const shareOfDisk = 16
-const lookEveryMs = 2_000
+// More than the log grows by between two copies of it, at the rate of the fastest disks.
+const mostBytes = 160 * MiB
+const shareOfDisk = 8
+const lookEveryMs = 500
 // What retention finds in a run is gone then; more may have become old.
 const makeRoomEveryMs = 600_000
 // A file system that cannot give the room is not asked with each look.
 const tryAgainMs = 3_600_000
 
-/** Below so much no mail is taken in, where the reserve is gone; a disk that is small keeps less. */
-export const reserveBytesOf = ({ totalBytes }: Pick<DiskRoom, 'totalBytes'>): number =>
-  Math.min(mostBytes, Math.floor(totalBytes / shareOfDisk))
-
-/** Gives the room back at once; whether there was any to give. */
+/** Gives the room back at once; whether there was any to give. For a start too, which needs room itself. */
 export function giveBackReserve(dataDir: string): boolean {
   const file = join(dataDir, reserveName)
   try {
@@ -78,26 +74,21 @@ export function reserveChore(deps: ReserveDeps): Chore {
     name: 'reserve of the disk',
     everyMs: lookEveryMs,
     async run() {
-      const room = await roomOf(dataDir)
-      const bytes = reserveBytesOf(room)
-      let { freeBytes } = room
+      const { freeBytes, totalBytes } = await roomOf(dataDir)
+      const bytes = Math.min(mostBytes, Math.floor(totalBytes / shareOfDisk))
       let reserved = await sizeOf(file)
-      if (reserved > 0 && freeBytes < bytes / 8 && giveBackReserve(dataDir)) {
-        log.error(
-          { freeBytes, givenBack: reserved },
-          `The disk of ${dataDir} is full: what was reserved is given back, for all but new mail`,
-        )
-        freeBytes += reserved
-        reserved = 0
+      if (reserved > 0 && freeBytes < bytes / 8) {
+        giveBackReserve(dataDir)
       } else if (reserved < bytes / 2 && freeBytes >= 2 * bytes) {
         await keep(bytes)
         reserved = await sizeOf(file)
       }
-      const isOut = reserved === 0 && freeBytes < bytes
+      const isOut = reserved + freeBytes < (backlog.outOfRoom ? 2 : 3 / 2) * bytes
       if (isOut !== backlog.outOfRoom) {
         backlog.setOutOfRoom(isOut)
-        if (isOut) log.error({ freeBytes }, 'No mail is taken: the disk is full')
-        else log.info({ freeBytes }, 'Mail is taken again: the disk has room')
+        const told = { freeBytes, reserved }
+        if (isOut) log.error(told, `No mail is taken in: the disk of ${dataDir} is full`)
+        else log.info(told, 'Mail is taken in again: the disk has room')
       }
       const isTime =
         madeRoomAt === undefined || Math.abs(clock.now() - madeRoomAt) >= makeRoomEveryMs

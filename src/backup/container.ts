@@ -28,7 +28,8 @@ export async function writeContainer(
   const packed = compress ? through(archive, createGzip({ level: 1 })) : archive
   const sealed = passphrase === undefined ? packed : encrypt(packed, passphrase, head)
   const partial = file + partialSuffix
-  const out = await open(partial, 'w', 0o600)
+  // Never through a symlink, or into a file that somebody else has open; leftovers are gone (`make.ts`).
+  const out = await open(partial, 'wx', 0o600)
   let size = 0
   try {
     let unsynced = 0

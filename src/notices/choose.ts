@@ -42,7 +42,7 @@ export function chooseBurning(
   if (due.length === 0 || waitedMs < groupMs) return []
   const isOwn = due.some(({ kind }) => !ofCustomers.includes(kind))
   // Half of the mails is for what is the appliance's own: no customer uses them up and hides a full disk.
-  const kept = isOwn ? 0 : Math.floor(settings.burningPerDay / 2)
+  const kept = isOwn ? 0 : Math.ceil(settings.burningPerDay / 2)
   return leftToday(mails, settings, now) > kept ? due : []
 }
 

@@ -43,7 +43,7 @@ export function composeOperatorMail(given: Composition): OperatorMessage {
   const subject = cut(`[${host}] ${given.about ?? aboutOf(parts)}`, maxSubject)
   const foot = [
     ...remarks,
-    `Posthorn on ${host}. All of it: posthorn notice list. Less of it: posthorn notice silence --help.`,
+    `Posthorn on ${host}; times are of ${zone}. All of it: posthorn notice list. Less of it: posthorn notice silence --help.`,
   ]
   const text = [
     ...parts.flatMap((part) => [...textOf(part, zone), '']),

@@ -53,9 +53,11 @@ export function makeDelivery(deps: NoticeDeliveryDeps): () => Promise<void> {
     }
     const now = clock.now()
     const waits = queued?.kind === 'waiting'
-    if (waits && now - at < deps.afterMs && !(await deps.isStuck())) return
+    // What was written by a clock that was ahead has waited long enough.
+    const isYoung = Math.abs(now - at) < deps.afterMs
+    if (waits && isYoung && !(await deps.isStuck())) return
     const last = triedAt.get(id)
-    if (last !== undefined && now - last < againMs) return
+    if (last !== undefined && Math.abs(now - last) < againMs) return
     triedAt.set(id, now)
     const left = await sendBy(ways, mail, emailId ?? `notice-${id}-${at}`)
     if ('path' in left) {

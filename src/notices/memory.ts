@@ -74,7 +74,7 @@ export function makeEmergencyMemory(deps: {
         ]) =>
           toldAt === undefined &&
           !settings.silence.includes(kind) &&
-          now - (told.get(name) ?? 0) >= settings.againAfterMs,
+          Math.abs(now - (told.get(name) ?? 0)) >= settings.againAfterMs,
       )
       if (
         !due.some(
@@ -83,11 +83,11 @@ export function makeEmergencyMemory(deps: {
             {
               notice: { firstAt },
             },
-          ]) => now - firstAt >= groupMs,
+          ]) => Math.abs(now - firstAt) >= groupMs,
         )
       )
         return
-      if (left.filter((at) => now - at < dayMs).length >= settings.burningPerDay) return
+      if (left.filter((at) => Math.abs(now - at) < dayMs).length >= settings.burningPerDay) return
       const notices = due.map(([, { notice: one }]) => one).sort(worstFirst)
       for (const one of notices) log.error({ kind: one.kind, fix: one.fix }, titleOf(one))
       const parts = [{ heading: '', notices, shape: 'full' }] as const

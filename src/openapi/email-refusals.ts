@@ -126,7 +126,7 @@ export const sendingRefusals: RefusalExample[] = [
   ),
   refusal(
     'service_unavailable',
-    'The queue is full, or the disk cannot be written',
+    'The queue or the disk is full, or the disk cannot be written',
     'The queue is full; try again later',
   ),
   refusal(

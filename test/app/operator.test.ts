@@ -109,6 +109,26 @@ t.test('what the queue does not bring in time leaves by the relay, and out of it
   t.equal(mx.messages.length, 1)
 })
 
+t.test(
+  'a clock that was set back keeps no mail from the relay, nor what burns from memory',
+  async (t) => {
+    const { look, sees, breaks, clock, mx } = await openChore(t)
+    sees({ raised: [burns] })
+    await look()
+    await clock.advance(minuteMs)
+    await look()
+    clock.setBack(24 * 60 * minuteMs)
+    await look()
+    t.equal(mx.messages.length, 1)
+    breaks(full())
+    sees({ raised: [{ ...burns, kind: 'disk', key: 'data', text: 'The disk fills' }] })
+    await look()
+    clock.setBack(24 * 60 * minuteMs)
+    await look()
+    t.match(textOf(mx)[1], /The disk fills/)
+  },
+)
+
 t.test('when the queue stands still nothing is waited for', async (t) => {
   const { look, sees, clock, mx } = await openChore(t)
   const text = 'Transactional mail is due, but nothing sends it'

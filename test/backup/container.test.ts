@@ -1,6 +1,13 @@
 // Thorough: archives of 8 GiB, and encrypted ones damaged in every place.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { decrypt, encrypt, headRoom, readEncryptedHead } from '../../src/backup/cipher.js'
@@ -240,6 +247,17 @@ t.test('a container is whole under its name or not there at all', async (t) => {
     })
   }
   t.same(readdirSync(dir), before)
+})
+
+t.test('a backup is not written through what somebody has planted', async (t) => {
+  const dir = makeTempDir(t)
+  const theirs = join(dir, 'theirs')
+  writeFileSync(theirs, 'of another')
+  const file = join(dir, 'one')
+  symlinkSync(theirs, `${file}.partial`)
+  const wrapping = { compress: false, passphrase: undefined, head }
+  await t.rejects(writeContainer(file, pieces(patterned(10)), wrapping), { code: 'EEXIST' })
+  t.equal(readFileSync(theirs, 'utf8'), 'of another')
 })
 
 t.test('a gzip that is cut off or changed is told as damage', async (t) => {

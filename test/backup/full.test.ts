@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
@@ -77,6 +86,17 @@ t.test('a disk that becomes full while a backup is written', { skip: mayMount },
   const { manifest, file } = await make()
   t.equal(manifest.rows.ballast, 320)
   t.ok(existsSync(file))
+})
+
+t.test('a copy is not written through a symlink', async (t) => {
+  const folder = makeTempDir(t)
+  const data = join(folder, 'data')
+  initSandbox(data)
+  const theirs = join(folder, 'theirs')
+  writeFileSync(theirs, 'of another')
+  symlinkSync(theirs, join(folder, 'copy'))
+  await t.rejects(copyDatabase(data, join(folder, 'copy')), { code: 'ELOOP' })
+  t.equal(readFileSync(theirs, 'utf8'), 'of another')
 })
 
 t.test('a log that grows too far while it is held back ends the copy', async (t) => {

@@ -118,5 +118,6 @@ t.test('schedules are said in words where words are short', (t) => {
     '0 1 * * 1-5': '0 1 * * 1-5 UTC',
   }
   for (const [cron, said] of Object.entries(words)) t.equal(scheduleInWords(cron, 'UTC'), said)
+  t.equal(scheduleInWords('23 * * * *', 'Asia/Kolkata'), 'every hour at :23 Asia/Kolkata')
   t.end()
 })

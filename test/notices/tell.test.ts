@@ -83,6 +83,25 @@ t.test('what customers bring about leaves half of the mails to what is our own',
   t.equal(await burns({ kind: 'thread', key: 'io' }), true)
 })
 
+t.test('of few mails at once customers have half at most, of one none', async (t) => {
+  for (const [burningPerDay, most] of [
+    [1, 0],
+    [3, 1],
+  ] as const) {
+    const { deps, clock, raise } = await openRig(t, { burningPerDay })
+    let told = 0
+    for (const key of ['a', 'b', 'c']) {
+      await raise({ kind: 'account-paused', key, text: `${key} is paused` })
+      await clock.advance(2 * minuteMs)
+      if (await tellBurning(deps)) told++
+    }
+    t.equal(told, most)
+    await raise({ text: 'The disk fills' })
+    await clock.advance(2 * minuteMs)
+    t.ok(await tellBurning(deps))
+  }
+})
+
 t.test('the mail of the day says what is new, what still is, and what is settled', async (t) => {
   const { deps, clock, raise, settle, mails } = await openRig(t)
   t.equal(await tellDaily(deps), undefined, 'nothing to say')

@@ -6,6 +6,8 @@ import { writeApart } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
 
 const retryWriteMs = 1_000
+// The log is often on the disk that is full.
+const tellEveryMs = 60_000
 // Some ms of writing: others wait for the turn meanwhile.
 const maxPerSettle = 64
 // While mail ends all the time a write a few ms is enough: each costs as much as some mails in it.
@@ -42,6 +44,7 @@ export function makeRecorder(deps: OutboundDeps): ResultRecorder {
   const waiting: Waiting[] = []
   let writing = false
   let failing = false
+  let toldAt: number | undefined
 
   const flush = async () => {
     writing = true
@@ -89,7 +92,10 @@ export function makeRecorder(deps: OutboundDeps): ResultRecorder {
     if (left.length === 0) return true
     waiting.unshift(...left)
     const told = { cause: messageOf(cause), results: waiting.length }
-    log.error(told, 'Results could not be written')
+    if (toldAt === undefined || Math.abs(clock.now() - toldAt) >= tellEveryMs) {
+      toldAt = clock.now()
+      log.error(told, 'Results could not be written; it is tried each second')
+    }
     return false
   }
 

@@ -78,8 +78,9 @@ export async function copyDatabase(
 }
 
 type OpenFile = (path: string, flags: number) => Promise<FileHandle>
-const { O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY } = constants
-const toMake = O_WRONLY | O_CREAT | O_TRUNC
+const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants
+// Who may write beside the copy could lead it to a file of another's by a symlink.
+const toMake = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
 // Not every system has it.
 const O_DIRECT: number | undefined = constants.O_DIRECT
 
