@@ -11,6 +11,7 @@ import type { Renderer } from '../templates/index.js'
 import type { ShapingData } from './shaping/index.js'
 import type { FetchPolicy } from './tls-policy/index.js'
 
+/** What an outbound thread needs of the appliance. */
 export interface OutboundDeps {
   store: Store
   clock: Clock

@@ -13,6 +13,7 @@ import {
   type WarmUp,
 } from './shaping/index.js'
 
+// What is learned is written this often: a crash loses no more than that.
 const saveEveryMs = 30_000
 
 /**

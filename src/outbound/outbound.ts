@@ -30,6 +30,7 @@ import type { ShapingData } from './shaping/index.js'
 import { shutDown } from './shut-down.js'
 import { makeTlsCount } from './tls-sessions/index.js'
 
+/** One thread of the MTA. */
 export interface Outbound {
   /** The doorbell: these streams have something that falls due then. */
   ring(due: readonly StreamDue[]): void

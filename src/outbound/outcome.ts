@@ -38,6 +38,7 @@ export function outcomeOfSend(result: SendResult): Outcome {
   }
 }
 
+// The commands whose refusal is told by name; that of RCPT is the usual one and is not.
 const commands: ReadonlyMap<Phase, string> = new Map([
   ['mail', 'MAIL FROM'],
   ['data', 'DATA'],
@@ -48,6 +49,7 @@ const commands: ReadonlyMap<Phase, string> = new Map([
 export const failureText = ({ phase, cause, reply }: ConnectFailure): string =>
   reply && reply.code >= 400 ? replyText(reply) : `No connection (${phase}): ${cause}`
 
+// Kept in the delivery as its last reply, by which the second NXDOMAIN is known.
 const nxdomainReply = 'The domain does not exist (DNS answers NXDOMAIN)'
 
 /** A delivery before this attempt. */
@@ -96,4 +98,5 @@ export function outcomeOfRoute(
   }
 }
 
+/** A reply as it is kept and shown: its code and its words. */
 export const replyText = (reply: Reply) => `${reply.code} ${reply.text}`

@@ -54,12 +54,14 @@ export interface Admission {
   sweep(): void
 }
 
+/** What came of asking once. */
 export interface AdmittedTurn {
   admitted: Admitted[]
   /** Streams before which a gate has closed in this turn, by account. */
   closed: readonly ReadonlyMap<string, ReadonlySet<Stream>>[]
 }
 
+/** What the admission decides by. */
 export interface AdmissionOptions extends Routes, DestinationOptions {
   clock: Clock
   log: Log
@@ -70,6 +72,7 @@ export interface AdmissionOptions extends Routes, DestinationOptions {
   onOpened: () => void
 }
 
+// Deliveries that one claim asks for at most: the write that leases them stays short.
 const maxPerClaim = 100
 // So many destinations are looked up ahead of their turn, not a whole queue's.
 const routedAhead = 100

@@ -18,6 +18,7 @@ export interface Composed<T> {
   done(): void
 }
 
+/** Where mail waits for the CPU, and for memory. */
 export interface ComposingRoom {
   /**
    * Composes a message when it is its turn and there is memory for it. `work` may be called more than once:
@@ -31,9 +32,11 @@ export interface ComposingRoom {
   whenNear(of: QueueClass, begin: () => void): void
 }
 
-// Enough for the signer never to be idle. With hundreds of slots all would be composed at once, and wait
-// for it in their order (20 sites of 20 connections: 16 % more mails a second with it, Nov 2026).
+// Messages that are composed at once: enough for the signer never to be idle. Without a bound
+// hundreds of slots would compose at once, each message waiting for all the others (20 sites of 20
+// connections: 16 % more mails a second with it, Nov 2026).
 const maxComposing = 24
+// Memory of one thread for large messages under way.
 const maxHeavyBytes = 256 * 1024 * 1024
 
 // An attempt that waits for its turn is dozens of objects, which V8 copies, keeps as old ones and collects as such:

@@ -52,6 +52,7 @@ export interface Asker {
   answers: boolean
 }
 
+/** Why an attempt may not start, though its site has room. */
 export interface ShareRefusal {
   /** `ended` names it when there is room. */
   share: string

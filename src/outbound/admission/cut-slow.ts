@@ -16,10 +16,10 @@ export interface Cutter {
   cutAt(): number
 }
 
-// The least that a slow attempt gets. Postfix and KumoMTA wait as long for a greeting; nearly all answers
-// to a message come sooner.
+// The least that a slow attempt gets. Postfix and KumoMTA wait as long for a greeting; nearly all
+// answers to a message come sooner.
 const patienceMs = 60_000
-// Where more is slow than may be, as all hung at the same moment.
+// The same where more is slow than may be, because all of them began to hang at the same moment.
 const leastPatienceMs = 30_000
 const cutEveryMs = 1_000
 
@@ -75,6 +75,7 @@ export function makeCutter(ledger: ShareLedger): Cutter {
 
 /** How many slow ones make it crowded: what a share has for mail that is not transactional. */
 const markOf = ({ limits }: Pick<Holder, 'limits'>) => limits.slow - reserveOf(limits.slow)
+/** How long (ms) each attempt of a holder may last while it is crowded. */
 const patienceOf = ({ slow, limits }: Holder) => (slow > limits.slow ? leastPatienceMs : patienceMs)
 
 /** Those go first whose account or server holds the most. */

@@ -31,6 +31,7 @@ export interface DeliverySlot {
 /** The site key of the failover way: all sites' mail stands in one line there. */
 export const smartHostsSite = 'the smart hosts'
 
+/** The gate of one path: room for attempts, or the reason why there is none. */
 export interface DeliverySlots {
   /** Takes a slot for a mail of the class, or says why there is none. */
   take(of: QueueClass): DeliverySlot | Held
@@ -101,9 +102,10 @@ function soonest(one: Held | undefined, other: Held): Held {
   return other.until !== null && other.until < one.until ? other : one
 }
 
-// How often each source was taken, in parts of its weight.
+// How often each source was taken, divided by its weight: equal numbers are fair.
 const taken = new WeakMap<EgressPool, Map<EgressSource, number>>()
-// One that had no room for long does not get everything when it has.
+// How far behind a source may fall: one that had no room for long does not get everything when it
+// has.
 const mostBehind = 10
 
 /** The pool's sources, those first that had least for their weight. */

@@ -6,6 +6,7 @@ import { openRelaySlots, openSiteSlots, smartHostsSite } from './delivery-slots.
 import type { PathTo } from './paths.js'
 import type { Lane, Stream } from './waiting.js'
 
+/** What decides where a stream stands in line. */
 export interface DestinationOptions {
   poolOf: EgressPools
   shaping: Shaping
@@ -40,7 +41,7 @@ export function locate(
   lane.routedAt = now
 }
 
-// A lane whose MXs move is at its new site after this.
+// After so long a site is looked up anew: a domain whose MXs have moved is at its new site then.
 const routeAgainMs = 300_000
 
 /** Its site is not known, or was looked up too long ago to claim by it. */

@@ -12,6 +12,7 @@ export interface HeavyRoom {
   untilFree(accountId: string): Promise<void>
 }
 
+/** A message that is about to be held in memory. */
 export interface Heavy {
   bytes: number
   accountId: string
@@ -19,7 +20,9 @@ export interface Heavy {
   giveUp: ((why: string) => void) | undefined
 }
 
+// Smaller messages are not counted: the delivery slots bound their number.
 export const lightBytes = 256 * 1024
+// How long a message may be held while others wait, and how often it is looked at.
 const patienceMs = 60_000
 const lookEveryMs = 1_000
 

@@ -26,7 +26,7 @@ export interface Lanes {
   wakeAt(): number | undefined
 }
 
-// A lane that comes again soon need not look for its site again.
+// An idle lane is kept for so long: one that comes again soon need not look for its site again.
 const forgetAfterMs = 300_000
 
 /**
@@ -111,6 +111,7 @@ export function makeLanes(): Lanes {
   }
 }
 
+/** The key of a stream within its lane. */
 const nameOf = (of: QueueClass, accountId: string) => `${of} ${accountId}`
 
 /** A stream begins idle; the doorbell or the scan of the queue tells when it has something due. */

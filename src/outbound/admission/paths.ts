@@ -7,17 +7,20 @@ import type { DeliverySlot, DeliverySlots } from './delivery-slots.js'
 import { makePathLines, type OnHeld } from './path-lines.js'
 import { classes, type Path, type Stream, type StreamsByAccount } from './waiting.js'
 
+/** A path by its name, and how to open its gate if nothing stands there yet. */
 export interface PathTo extends Pick<Path, 'key' | 'site'> {
   /** The gate of a path that is not there yet. */
   open(): DeliverySlots
 }
 
+/** A stream that may start, with the slots that were taken for it. */
 export interface Admitted {
   stream: Stream
   /** One for each delivery that may start; those for which there is none are given back. */
   slots: DeliverySlot[]
 }
 
+/** What bounds all paths of the thread together. */
 export interface PathBounds {
   /** Attempts at once over all paths. */
   total: number
@@ -168,7 +171,9 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
 }
 
 const never = Number.POSITIVE_INFINITY
+/** For who sleeps: never is not a time. */
 const known = (at: number) => (at === never ? undefined : at)
+// For a site at which nothing stands.
 const nowhere: ReadonlySet<Path> = new Set()
 
 /** The paths at which anything stands, by their keys and by their sites, and what stands there. */

@@ -26,6 +26,7 @@ export interface HeldConnection {
   isSlow: boolean
 }
 
+/** Whose shares an attempt takes room in. */
 export interface HolderNames {
   accountId: string
   site: string
@@ -64,19 +65,22 @@ const rememberedMs = 600_000
 // Bounds for one of a few connections would only be in the way.
 const few = 10
 
+// Three of four, rounded up: of one it is one.
 const quarters = (whole: number) => Math.ceil((whole * 3) / 4)
+/** A half, rounded up. */
 export const half = (whole: number) => Math.ceil(whole / 2)
 
 /** Attempts there usually take long. */
 export const isKnownSlow = (holder: Holder | undefined) => (holder?.averageMs ?? 0) > slowAfterMs
 
+/** Whose shares a connection is in. */
 export const holdersOf = ({ account, site, server }: HeldConnection, all: Holder): Holder[] =>
   server === undefined ? [all, account, site] : [all, account, site, server]
 
 /**
  * Keeps the counts that `connection-shares.ts` decides by. Shares are fractions of all connections:
- * a half for a site or a server, a quarter for an account, and so on, but never less than a few, or
- * a small appliance could send to nobody.
+ * a half for a site or a server, three quarters for an account, and of slow ones the same fractions
+ * of three quarters; but never less than a few, or a small appliance could send to nobody.
  */
 export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): ShareLedger {
   const slow = quarters(total)
@@ -174,6 +178,7 @@ const makeHolder = (kind: Holder['kind'], name: string, limits: Holder['limits']
   ...{ held: 0, slow: 0, averageMs: 0, usedAt: 0 },
 })
 
+/** All holders of one kind, by their names. */
 export type Holders = ReturnType<typeof makeHolders>
 
 /** Those that hold something, and those of which it is worth knowing how long they take. */

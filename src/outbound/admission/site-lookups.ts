@@ -15,6 +15,7 @@ export interface SiteLookups {
   has(stream: Stream): boolean
 }
 
+/** What a look-up needs, and whom it tells. */
 export interface SiteLookupOptions {
   findRoute: FindRoute
   log: Log

@@ -16,12 +16,14 @@ export interface SiteStanding {
   until: number | null
 }
 
+/** What one thread does now, for `posthorn top` and the operator's pages. */
 export interface OutboundStanding {
   sites: SiteStanding[]
   /** Streams that have mail due, by account. */
   accounts: { accountId: string; streams: number }[]
 }
 
+/** What the standing is made of. */
 interface Sources {
   paths: Iterable<Path>
   connections: ReadonlyMap<string, number>
@@ -29,6 +31,7 @@ interface Sources {
   limitsOf(sites: ReadonlySet<string>): ReadonlyMap<string, number>
 }
 
+// Sites and accounts that are told: a screen of them.
 const mostTold = 40
 
 /** The sites with most connections and mail due, and the accounts whose mail that is. One look over all paths. */

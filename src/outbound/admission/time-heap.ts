@@ -1,3 +1,4 @@
+/** Things to do later, of which the earliest is found at once. */
 export interface TimeHeap<T> {
   /** The earliest entry. */
   first(): { at: number; item: T } | undefined

@@ -20,6 +20,7 @@ import { makePrepare, Uncomposable } from './prepare.js'
 import type { AttemptResult } from './result.js'
 import { settlementOf } from './settlement.js'
 
+/** Attempts of one thread, and the connections that they use. */
 export interface Attempts {
   /** Tries one claimed delivery, start to end. Never rejects: whatever happens is a settlement. */
   attempt(claimed: Claimed, slot: DeliverySlot): Promise<Attempted>
@@ -28,6 +29,7 @@ export interface Attempts {
   close(): Promise<void>
 }
 
+/** What came of an attempt. */
 export interface Attempted {
   /** Undefined: our stop broke it off before any server had an answer; the mail counts as not tried. */
   settlement: Settlement | undefined
@@ -37,6 +39,7 @@ export interface Attempted {
   site: SiteOutcome | undefined
 }
 
+/** The parts of the thread that an attempt needs. */
 export interface AttemptParts extends DetourOptions {
   findRoute: FindRoute
   connectionSlots: ConnectionSlots
@@ -45,7 +48,8 @@ export interface AttemptParts extends DetourOptions {
   tlsCount: TlsCount | undefined
 }
 
-// Of one turn of the event loop: a millisecond of looking up.
+// Mails whose departure is judged in one query, all of one turn of the event loop: a millisecond of
+// looking up.
 const mostLeaving = 64
 
 /**
@@ -106,6 +110,7 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
   }
 }
 
+/** How to choose a way, and how to go each of them. */
 interface Ways {
   detour: Detour
   sendDirect: SendDirect

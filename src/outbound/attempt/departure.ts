@@ -10,6 +10,7 @@ import {
 } from '../../store/index.js'
 import type { Outcome } from '../outcome.js'
 
+/** It does not leave, for this reason. */
 const suppressed = (why: string): Outcome => ({ kind: 'suppressed', reply: `Not sent: ${why}` })
 
 /**
@@ -52,11 +53,13 @@ export async function stopAtDeparture(
   return deliveries.map((delivery) => outcomes.get(delivery))
 }
 
+/** What of a delivery says whether it may leave. */
 type Leaving = Pick<Claimed, 'accountId' | 'recipient' | 'emailId' | 'attempts' | 'class'>
 
 /** Of campaigns and automations; what is transactional is of neither. */
 const isMarketing = (delivery: Leaving) => delivery.class !== queueClass.transactional
 
+/** A copy of a mail: its id and its recipient. */
 const keyOf = ({ emailId, recipient }: { emailId: string; recipient: string }) =>
   `${emailId} ${recipient.toLowerCase()}`
 
@@ -74,6 +77,7 @@ function stopOfMail(mail: MarketingMail, { attempts }: Leaving): Outcome | undef
   return undefined
 }
 
+/** What may stop a copy of a campaign's or automation's mail. */
 interface MarketingMail {
   emailId: string
   /** In lower case. */

@@ -6,6 +6,7 @@ import { type MailRoute, nowhere } from '../routing/index.js'
 import { automationsFor, type Policy, type Shaping } from '../shaping/index.js'
 import type { AttemptResult } from './result.js'
 
+/** What the choice of a way is made by. */
 export interface DetourOptions {
   egress: Egress
   /** Undefined: there is no smart host. */
@@ -30,6 +31,7 @@ export interface Detour {
   afterProbe(probe: DirectProbe, result: AttemptResult | undefined): boolean
 }
 
+/** By which way a mail is tried first. */
 export type FirstWay =
   | { way: 'direct' }
   | { way: 'relay'; relay: Relay }
@@ -43,6 +45,7 @@ export interface DirectProbe {
   taken: Probe | undefined
 }
 
+/** A direct attempt that has ended. */
 export interface SentDirect {
   slot: DeliverySlot
   route: MailRoute

@@ -14,6 +14,7 @@ import { countRefused, isTlsReport, type TlsCount, watchSessions } from '../tls-
 import { envelopeOf, type Prepare } from './prepare.js'
 import { type AttemptResult, resultOfFailure, resultOfSend } from './result.js'
 
+/** What a direct attempt needs. */
 export interface DirectOptions {
   read: Read
   connections: Connections
@@ -35,8 +36,8 @@ type HostsRoute = Extract<MailRoute, { hosts: unknown }>
 /** What is watched of the sessions that one mail takes, for the reports about TLS. */
 type Watch = ReturnType<typeof watchSessions> | undefined
 
-// For sites that nobody knows yet, while there are many of them: half of the usual, as most of those that do
-// not answer are dead.
+// For sites that nobody knows yet, while there are many of them: half of the usual time to connect,
+// as most of those that do not answer are dead.
 const hurriedDeadlines = { connectMs: 15_000 }
 
 /**
@@ -65,8 +66,9 @@ export function makeSendDirect(options: DirectOptions): SendDirect {
 }
 
 /**
- * No route: the domain has a null MX (RFC 7505), does not exist, or the DNS did not answer. Only
- * the last says something about the site, and is tried again.
+ * No route: the domain has a null MX (RFC 7505), does not exist, has no usable server, or the DNS
+ * did not answer. Only the last says something about the site, which is then left alone for a
+ * while.
  */
 function resultWithoutRoute(
   claimed: Claimed,
@@ -90,6 +92,7 @@ function limitsAt(
   return { source, ...limits, deadlines: hurried ? hurriedDeadlines : undefined, cut, goesTo }
 }
 
+/** One mail, and the session that is wanted for it. */
 interface Sending {
   claimed: Claimed
   slot: DeliverySlot

@@ -10,6 +10,10 @@ import {
 } from '../../reports/index.js'
 import { mayHaveTaken, type Outcome, type TriedSoFar } from '../outcome.js'
 
+/**
+ * What is concluded from an attempt that did not deliver; `atLeastMs`: not sooner than after that
+ * time.
+ */
 export interface RefusalJudgement {
   verdict: Verdict
   /** Whether another attempt makes sense, if there is time for it. */
@@ -19,7 +23,8 @@ export interface RefusalJudgement {
   ending: Verdict
 }
 
-// Gmail, of who gets too much at the moment: it takes the mail some hours later.
+// The least wait after a refusal that asks for slower mail: Gmail says so of a recipient who gets
+// too much at the moment, and takes the mail some hours later.
 const slowlyMs = 3_600_000
 // `notes/mta.md` §3: NXDOMAIN is believed when it comes again an hour later, not from a cache.
 const confirmMs = 3_600_000
@@ -77,7 +82,9 @@ function allows(retry: Retry, attempts: number): boolean {
   return retry === 'once' ? attempts < 2 : retry !== 'no'
 }
 
+/** The DNS says that the domain does not exist. */
 const isGone = ({ class: name }: Outcome, heard: Said | undefined) =>
   heard === undefined && name === 'bad-domain'
 
+/** The least wait (ms) that a verdict asks for. */
 const delayOf = ({ retry }: Verdict) => (retry === 'slow' ? slowlyMs : 0)

@@ -11,6 +11,8 @@ export interface RetryPolicies
   readonly random: () => number
 }
 
+// The random part that is added to a delay, so that mail that was put off together does not come
+// back together.
 const jitter = 0.15
 
 /** The next attempt after `attempts` of them, or undefined when the delivery expires before it. */

@@ -4,6 +4,7 @@ import { judgeRefusal } from './judge.js'
 import type { AttemptResult } from './result.js'
 import { nextAttempt, type RetryPolicies } from './retry.js'
 
+/** What an attempt is judged by. */
 export interface SettlementOptions {
   retry: RetryPolicies
   bounceRules: () => BounceRules

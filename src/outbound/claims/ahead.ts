@@ -34,8 +34,10 @@ export interface Ahead {
   close(): Promise<void>
 }
 
+/** The table has no more of the stream that is due; when the next is. */
 type Exhausted = { nextDueAt: number | undefined }
 
+/** What claiming ahead needs, and whom it tells. */
 export interface AheadOptions {
   store: Store
   clock: Clock
@@ -47,6 +49,7 @@ export interface AheadOptions {
   onReturned(stream: Stream, dueAt: number): void
 }
 
+/** What is left of a stream. */
 interface Kept {
   rows: Claimed[]
   /** How many there were after the last claim. */
@@ -55,14 +58,17 @@ interface Kept {
   cancel: () => void
 }
 
+// What has not begun after this long is given back.
 const keptMs = 1_000
-// After something was given back: a site with a rate has its gate closed most of the time.
+// The pause in claiming ahead after something was given back: a site with a rate has its gate
+// closed most of the time.
 const pauseMs = 1_000
 const retryWriteMs = 1_000
 
 /**
  * Claims are made for several deliveries at once, as each costs a commit. What was claimed and
- * could not start is given back before its lease ends, so that another thread may have it.
+ * could not start soon is given back, so that it is due again: a pause or a deletion finds it
+ * waiting.
  */
 export function makeAhead(options: AheadOptions): Ahead {
   const { store, clock, log, thread, onExhausted, onReturned } = options
@@ -167,6 +173,8 @@ interface Pace {
   perMs: number
 }
 
+// Claimed ahead is what leaves within this time at the pace of now: at least `fewest`, or it is not
+// worth it, and at most `most`.
 const horizonMs = 200
 const fewest = 4
 const most = 100

@@ -3,10 +3,12 @@ import { internalReason, messageOf } from '../../errors/index.js'
 import { isPassing } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
 
+/** What a claim needs of the thread. */
 type Deps = Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>
+/** Of which stream, and how many at most. */
 type Wanted = StreamKey & { limit: number }
 
-// A stream that could not be claimed from though the storage works.
+// How long a stream rests of which nothing can be claimed nor held, though the storage works.
 const restMs = 300_000
 const soonMs = 1_000
 

@@ -24,10 +24,12 @@ export interface ClaimLoop {
   stop(): Promise<void>
 }
 
+// The rest after a claim that failed, before the next.
 const retryWriteMs = 1_000
 
 /**
- * One claim at a time: a second one would find the same rows, and wait for the same turn to write.
+ * One claim at a time: a second one would only wait for its turn to write, and hold its slots
+ * meanwhile; what has come since is claimed with the next.
  */
 export function makeClaimLoop(
   deps: Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>,

@@ -18,6 +18,7 @@ export interface HandOut {
   ): void
 }
 
+/** The parts of the thread that meet here. */
 export interface HandOutParts {
   admission: Admission
   ahead: Ahead

@@ -14,6 +14,7 @@ export interface QueueScan {
   stop(): Promise<void>
 }
 
+// Streams a query; between two queries the event loop has its turn.
 const streamsPerScan = 1_000
 // Rings get lost and other processes write: the queue is looked through this often regardless.
 const scanEveryMs = 30_000

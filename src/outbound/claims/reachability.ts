@@ -8,6 +8,7 @@ export interface Reachability {
   unreached: Unreached[]
 }
 
+/** A domain whose servers have said nothing, and since when. */
 interface Unreached {
   lane: string
   firstAt: number
@@ -15,6 +16,7 @@ interface Unreached {
   why: string
 }
 
+/** What the attempts tell, and what is made of it. */
 export interface ReachabilityRecord {
   /** How an attempt for the lane's mail ended; `why`: what is told of it. */
   note(lane: string, outcome: SiteOutcome, why: string, now: number): void

@@ -5,20 +5,24 @@ import { largeProviderOf } from '../../protection/index.js'
 import { writeApart } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
 
+// The rest after results that could not be written.
 const retryWriteMs = 1_000
 // The log is often on the disk that is full.
 const tellEveryMs = 60_000
-// Some ms of writing: others wait for the turn meanwhile.
+// Results a transaction: some ms of writing, in which others wait for the turn.
 const maxPerSettle = 64
-// While mail ends all the time a write a few ms is enough: each costs as much as some mails in it.
+// The rest between two writes while mail ends all the time: each write costs as much as some mails
+// in it, so that few larger ones are better.
 const betweenFlushesMs = 30
-// Together in the time that one sync takes.
+// Transactions at once: together they take the time that one sync takes.
 const maxSettles = 4
+// The words of the log for each end that is no delivery.
 const endings = { bounced: 'Bounced', failed: 'Given up', suppressed: 'Suppressed' }
 
 /** `stuck`: neither its result nor a hold could be written, so it must not be claimed again. */
 export type Recorded = 'written' | 'held' | 'stuck'
 
+/** Takes results, and writes them down as soon as it can. */
 export interface ResultRecorder {
   /** `done` is called once, when the result is written or can be written in no way. */
   record(result: Waiting): void
@@ -26,6 +30,7 @@ export interface ResultRecorder {
   stuck(): boolean
 }
 
+/** A result that is not written yet. */
 interface Waiting {
   settlement: Settlement
   /** Why the mail can never leave as it is stored: its delivery is held and not settled. */

@@ -24,6 +24,7 @@ export interface Runs {
   stop(): Promise<void>
 }
 
+/** The parts of the thread that an attempt under way needs, and whom it tells. */
 export interface RunsParts {
   admission: Admission
   ahead: Ahead

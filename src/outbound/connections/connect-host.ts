@@ -14,6 +14,7 @@ export interface ConnectFrom {
   deadlines?: Partial<Deadlines>
 }
 
+/** One address of a mail server, and the server's name. */
 export interface Host {
   exchange: string
   address: string
@@ -29,6 +30,7 @@ export type ConnectHost = (
   before: string[],
 ) => Promise<ConnectResult & { clear?: InTheClear }>
 
+/** What every connection needs. */
 export interface ConnectOptions {
   clock: Clock
   log: Log
@@ -41,6 +43,7 @@ export interface ConnectOptions {
 // How long a host whose TLS is broken is talked to in the clear (KumoMTA).
 const plainMs = 3 * dayMs
 const maxPlainHosts = 10_000
+/** No TLS at all. */
 export const inTheClear: TlsDemand = { mode: 'off', by: '' }
 
 /** Opportunistic TLS that turns out broken is worth one try without (RFC 7435 §3), which is remembered. */

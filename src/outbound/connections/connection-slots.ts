@@ -23,6 +23,7 @@ export interface ConnectionLimit {
   limit: number
 }
 
+/** The room of one socket. */
 export interface ConnectionSlot {
   /** The session that was opened, in use. The slot is free when its socket is closed. */
   opened(connection: SmtpConnection): void
@@ -35,6 +36,7 @@ export interface ConnectionSlot {
   free(): void
 }
 
+/** The sockets of one room: how many, and which of them may be ended. */
 interface Sockets {
   taken: number
   /** By which to end them. */
@@ -109,6 +111,7 @@ export function makeConnectionSlots(max: number, meter: Pick<Meter, 'gauge'>): C
   }
 }
 
+/** An empty room. */
 const noSockets = (): Sockets => ({ taken: 0, idle: new Set(), leaving: new Set() })
 
 /** Until one more fits. */

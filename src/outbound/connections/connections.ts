@@ -9,6 +9,7 @@ import { type OpenedSession, openSession } from './open-session.js'
 import type { NotAcquired, SessionTarget, SmtpSession } from './session.js'
 import { openSessionPool } from './session-pool.js'
 
+/** The sessions with recipients' servers, from the first connection to the last QUIT. */
 export interface Connections {
   /**
    * An idle session with one of the hosts that meets what `demandOf` it says, or a new one with the
@@ -23,8 +24,10 @@ export interface Connections {
   destroy(): void
 }
 
+/** A session in use, or why there is none. */
 export type Acquired = { session: SmtpSession } | NotAcquired
 
+/** What opening sessions needs. */
 export interface SessionOptions {
   clock: Clock
   log: Log
@@ -82,9 +85,10 @@ export function openConnections(options: SessionOptions): Connections {
   }
 }
 
-// Of a route that many mails take.
+// The names of a route's hosts as one text, made once: many mails take the same route.
 const names = new WeakMap<readonly MxHost[], string>()
 
+/** The names of these hosts, in an order of their own: a shuffle makes no other key. */
 function namesOf(hosts: readonly MxHost[]): string {
   const known = names.get(hosts)
   if (known !== undefined) return known

@@ -4,6 +4,7 @@ import { bindTo, type EgressSource } from '../routing/index.js'
 import { type ConnectFrom, type ConnectHost, inTheClear } from './connect-host.js'
 import type { NotAcquired, SessionTarget, SmtpSession } from './session.js'
 
+/** What is known of a session that was just opened. */
 export type OpenedSession = Pick<
   SmtpSession,
   | 'connection'
@@ -16,6 +17,7 @@ export type OpenedSession = Pick<
   | 'localAddress'
 >
 
+/** What opening a session needs beside its target. */
 export interface OpenOptions {
   /** Of the recipients' servers. */
   port: number
@@ -76,6 +78,7 @@ function fromSource(
   return deadlines === undefined ? of : { ...of, deadlines }
 }
 
+/** The failure where the source has no address from which these hosts could be reached. */
 function noneOfFamily(source: EgressSource, hosts: readonly MxHost[]): NotAcquired {
   const [host = { exchange: '', addresses: [] }] = hosts
   const cause = `${source.addresses.join(' and ')} cannot reach ${host.addresses.join(', ')}`

@@ -7,15 +7,17 @@ import type { StreamedMessage } from '../../smtp/index.js'
 import type { Read } from '../../store/index.js'
 import { makeEncodedContents } from './encoded-contents.js'
 
+/** The end of a line; after a header's last one it makes the blank line. */
 export const blankLine = Buffer.from('\r\n')
 
 /** What they have together, in bytes. */
 export const sum = (pieces: readonly Buffer[]) =>
   pieces.reduce((bytes, piece) => bytes + piece.length, 0)
 
-// What a stream holds of its contents: a piece as stored, the same in base64, a block that is being sent.
+// The memory that a stream is reckoned to hold of its contents: a piece as stored, the same in
+// base64, a block that is being sent.
 const windowBytes = 256 * 1024
-// Of a thread: some files that many get at the same time.
+// Contents in base64 that a thread keeps: some files that many get at the same time.
 const maxEncodedBytes = 4 * 1024 * 1024
 // A body hash has 44 characters; of a mail to many its deliveries come close together.
 const maxHashes = 1_000
@@ -79,6 +81,7 @@ export function makeAttached(read: Read) {
   }
 }
 
+/** The attachment that a piece of the message stands for. */
 function attachmentAt(attachments: readonly Attachment[], place: number): Attachment {
   const attachment = attachments[place]
   if (attachment === undefined) throw new Error(`No attachment ${place}`)

@@ -12,6 +12,7 @@ import {
 } from '../../templates/index.js'
 import { plainTextOf } from './plain-text.js'
 
+/** A body that is merged for each recipient. */
 export interface CampaignMail {
   accountId: string
   bodyId: number
@@ -39,7 +40,8 @@ interface Compiled {
   pieces: { html: MergePiece[]; text: MergePiece[] } | undefined
 }
 
-// Few campaigns leave at the same time; one body has at most 2 MiB.
+// Bodies that are kept taken apart: few campaigns leave at the same time, and one body has at most
+// 2 MiB.
 const maxCompiled = 10
 
 /** Merges what is simple here, and leaves the rest to the renderer, which starts with the first of it. */
@@ -74,6 +76,7 @@ export function makeCampaignContent(
   }
 }
 
+/** The content by the template engine, for what merging alone cannot do. */
 async function rendered(renderer: Renderer, mail: CampaignMail, text: string, values: object) {
   const { accountId, bodyId, html } = mail
   const job = {
@@ -101,6 +104,8 @@ async function rendered(renderer: Renderer, mail: CampaignMail, text: string, va
   throw new ApiError('service_unavailable', 'The renderer has no room')
 }
 
+// Two characters for private use (Unicode, plane 15), which no HTML means: they hold a tag's place
+// while the HTML becomes text.
 const opening = '\u{F0000}'
 const closing = '\u{F0001}'
 
@@ -120,6 +125,7 @@ function textTemplateOf(html: string): string {
   )
 }
 
+/** What is known of the recipient; only the address where they are no contact (any more). */
 async function contactFor(
   read: Read,
   accountId: string,

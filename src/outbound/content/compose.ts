@@ -31,12 +31,14 @@ export interface SignedMessage {
 /** The message of an email as the recipient of this delivery gets it. */
 export type Composer = (delivery: RecipientCopy) => Promise<SignedMessage>
 
+/** A domain's DKIM keys, unsealed, and its own host for bounces. */
 interface Signing {
   keys: DkimKey[]
   returnPathHost: string | undefined
 }
 
-// Long enough to unseal a key once for thousands of mails, short enough that a rotation is seen.
+// How long unsealed keys are kept: long enough to unseal a key once for thousands of mails, short
+// enough that a rotation is seen.
 const signingTtlMs = 60_000
 const maxCachedDomains = 1_000
 

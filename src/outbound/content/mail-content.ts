@@ -15,6 +15,7 @@ import { MailFault, makeCampaignContent } from './campaign-content.js'
 import { plainTextOf } from './plain-text.js'
 import type { Decorated } from './submitted.js'
 
+/** A mail with its body, and what of its account and campaign goes into it. */
 export interface StoredEmail {
   id: string
   domain_id: string
@@ -46,16 +47,20 @@ export interface RecipientCopy {
   recipient: string
 }
 
+/** What making content needs. */
 export type ContentDeps = Pick<
   OutboundDeps,
   'store' | 'clock' | 'key' | 'publicUrl' | 'tracking' | 'renderer'
 >
 
+// Texts made of HTML that are kept, one a mail.
 const maxTexts = 30
 
-// Of one turn of the event loop. Each may bring a body of megabytes, and no more are composed at once than a few.
+// Mails that are read in one query, all of one turn of the event loop: each may bring a body of
+// megabytes, and no more are composed at once than a few.
 const mostFound = 12
 
+/** Mails by their ids. */
 const storedEmails = prepared<{ emailIds: string }, StoredEmail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
@@ -187,7 +192,7 @@ const mergeOf = prepared<{ emailId: string }, { variables: string }>((db, { emai
   db.selectFrom('email_merges').select('variables').where('email_id', '=', emailId),
 )
 
-// An account's mails have few senders.
+// Mailboxes that were parsed; an account's mails have few senders.
 const senders = new Map<string, Mailbox>()
 const maxSenders = 1_000
 
@@ -203,6 +208,10 @@ export function senderOf(text: string): Mailbox {
   return mailbox
 }
 
+/**
+ * A stored address. It was parsed when it was taken in, so that this one is broken if it does not
+ * parse.
+ */
 function stored(text: string): Mailbox {
   const mailbox = parseMailbox(text)
   if (mailbox === undefined) throw new Error('A stored address does not parse')

@@ -20,6 +20,7 @@ const convert = compile({
 /** The text part for mail that came with HTML alone. */
 export const plainTextOf = (html: string): string => convert(bounded(html))
 
+/** The beginning of a text that has no more tags and characters than the converter gets. */
 function bounded(html: string): string {
   let end = html.indexOf('<')
   for (let tags = 1; end >= 0 && tags <= maxTags; tags++) end = html.indexOf('<', end + 1)

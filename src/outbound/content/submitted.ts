@@ -19,9 +19,11 @@ export interface Decorated {
   extraHeaders: { name: string; value: string }[]
 }
 
-// Of a message that is streamed: a piece as it is stored, and a block that is being sent.
+// The memory that a stream is reckoned to hold: a piece as it is stored, and a block that is being
+// sent.
 const windowBytes = 192 * 1024
-// More HTML than that is sent as it is: it would be held once for each recipient at the same time.
+// A larger HTML part is sent as it is, without tracking or footer: it would be held once for each
+// recipient at the same time.
 const maxHtmlBytes = 2 * 1024 * 1024
 
 /** A stretch of the stored body, or what stands in its place. */
@@ -130,11 +132,13 @@ export function makeSubmitted(read: Read) {
   }
 }
 
+/** Where the body is stored. */
 const contentOf = (row: RawMessageRow): StoredContent => ({
   id: row.content_id,
   sizeBytes: row.body_bytes,
 })
 
+/** How long the segments are together. */
 const bytesOf = (segments: readonly Segment[]) =>
   segments.reduce(
     (bytes, one) => bytes + (Buffer.isBuffer(one) ? one.length : one.to - one.from),

@@ -28,4 +28,5 @@ export function tellOrders(log: Log, before: View, after: View): void {
   }
 }
 
+/** The scope as sentences name it. */
 const mailOf = (scope: string) => (scope === everything ? 'all mail' : `mail to ${scope}`)

@@ -25,15 +25,18 @@ export interface Breaker {
   readonly relapses: number
 }
 
+/** Why mail left the primary way. */
 export type BreakerCause = 'unreached' | 'refused'
 
 /** What a mail that was sent the primary way came to. */
 export type ProbeOutcome = 'accepted' | 'answered' | 'unreached'
 
+// The wait before the first probe, which doubles with each relapse up to the longest.
 const firstWaitMs = 300_000
 const longestWaitMs = 3_600_000
 /** A trip this soon after a return says that the return was too early. */
 const relapseMs = 1_800_000
+// One that passes may be luck; three in a row are none.
 const probesToReturn = 3
 
 /**
@@ -50,6 +53,7 @@ export const unbroken: Breaker = {
   relapses: 0,
 }
 
+/** Whether probes are due. */
 export const isProbing = (breaker: Breaker, now: number): boolean =>
   breaker.way === 'failover' && now >= breaker.until
 
@@ -84,4 +88,5 @@ export function probed(breaker: Breaker, outcome: ProbeOutcome, now: number): Br
   return { ...breaker, way: 'primary', since: now, until: 0, passed: 0 }
 }
 
+/** The wait before probes after so many relapses. */
 const waitMs = (relapses: number) => Math.min(longestWaitMs, firstWaitMs * 2 ** relapses)

@@ -15,9 +15,10 @@ import {
 
 /* What evidence makes of the scopes, each in one transaction; all resolve with the scopes that changed their way. */
 
-// Failures all within a moment may be one cable; other threads, too, need time to say 'reached'.
+// So long after the first failure nothing is decided: failures all within a moment may be one
+// cable, and other threads need time to say that they reached a server.
 const soberingMs = 10_000
-// How long a return is remembered.
+// How long a scope is remembered after its return, to see a relapse.
 const keptMs = dayMs
 
 /** Sites that this thread could not reach, together with those of the others: enough of them move all mail. */

@@ -41,6 +41,7 @@ export interface Probe {
   ended(outcome: ProbeOutcome | undefined): void
 }
 
+/** What deciding on the way needs. */
 export interface EgressOptions {
   store: Store
   clock: Clock
@@ -55,7 +56,7 @@ export interface EgressOptions {
   shown: boolean
 }
 
-// So often each thread looks at what the others found, and at the operator's word.
+// How often each thread looks at what the others found, and at the operator's word.
 const lookEveryMs = 2_000
 
 /** Without a smart host there is one way. */

@@ -7,7 +7,7 @@ export interface ReachEvidence {
   readonly reachedAt: number
 }
 
-// Far more than any threshold; one is enough to know that there are many.
+// Sites that are kept: far more than any threshold, as more would say no more.
 const maxSites = 1_000
 
 /**

@@ -6,6 +6,7 @@ import { type ConnectFailure, type Credentials, connectSmtp } from '../../smtp/i
 import { bindTo } from '../routing/index.js'
 import type { RelaySession } from './sessions.js'
 
+/** What connecting to a smart host needs. */
 export interface SmartHostOptions {
   resolver: Pick<Resolver, 'a' | 'aaaa'>
   heloName: string
@@ -15,8 +16,10 @@ export interface SmartHostOptions {
   signal?: AbortSignal
 }
 
+/** A session that is logged in. */
 export type Opened = Pick<RelaySession, 'connection' | 'remote'>
 
+/** Why there is no session, and with which address. */
 export interface NotOpened {
   failure: Pick<ConnectFailure, 'phase' | 'cause' | 'reply' | 'transcript' | 'code'>
   remote: string
@@ -28,6 +31,7 @@ const unopened = (remote: string, phase: 'connect' | 'auth', cause: string): Not
   remote,
 })
 
+// Addresses of a smart host that are tried.
 const maxAddresses = 4
 
 /** Opens a session with a smart host and logs in, at the first of its addresses that answers. */
@@ -66,7 +70,7 @@ export async function openSmartHost(
   return last ?? unopened(name, 'connect', 'it has no address')
 }
 
-/** The password is read at each connection, so that one that was changed needs no restart. */
+/** The password is read at each connection: a file that was changed needs no restart. */
 function loginOf(
   host: SmartHost,
   env: SmartHostOptions['env'],

@@ -10,6 +10,7 @@ export interface Probes {
   end(scopes: readonly string[]): void
 }
 
+// Between the beginnings of two probes.
 const probeEveryMs = 15_000
 
 /**

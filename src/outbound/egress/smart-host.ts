@@ -32,6 +32,7 @@ export interface Offered {
   site: SiteOutcome
 }
 
+/** What using a smart host needs. */
 export interface RelayOptions {
   clock: Clock
   resolver: Pick<Resolver, 'a' | 'aaaa'>
@@ -45,9 +46,13 @@ export interface RelayOptions {
   env: Readonly<Record<string, string | undefined>>
 }
 
-// Two failures take it out of order: who logs in wrongly for long is locked out.
+// It begins with two connections, so that two failures put it out of order: who logs in wrongly for
+// long is locked out.
 const firstConnections = 2
+// As many as shaping has by default.
 const messagesPerConnection = 100
+// So long after a refusal of ours was told, a success is not: it takes some mails and refuses
+// others.
 const quietMs = 600_000
 
 /**
@@ -132,6 +137,7 @@ function notOpened(name: string, { failure, remote }: NotOpened): Offered {
   }
 }
 
+/** What the mail's record says of an offer. */
 function replyOf(name: string, result: SendResult, verdict: RelayVerdict): string {
   if (result.kind !== 'lost') {
     const words = replyText(result.reply)
@@ -163,5 +169,6 @@ function policyOf(host: SmartHost, share: RelayOptions) {
   } as const
 }
 
+/** This thread's part of a limit; one at least. */
 const partOf = (whole: number, { thread, threads }: RelayOptions) =>
   Math.max(1, Math.floor(whole / threads) + (thread < whole % threads ? 1 : 0))

@@ -33,6 +33,7 @@ export interface WarmingSource {
   sent: number
 }
 
+/** The section of the settings. */
 type OutboundSettings = Config['outbound']
 
 /** Where mail to a domain would go now, by the DNS. */
@@ -49,6 +50,7 @@ export function routeOfDomain(
   })
 }
 
+/** What is looked at to explain a site. */
 interface ExplainDeps {
   read: Read
   now: number
@@ -99,6 +101,7 @@ export const noRoute: Record<MxRoute['kind'], string> = {
   refused: 'its mail servers must not be connected to',
 }
 
+/** Limits that may be lowered. */
 interface Slowed {
   connections?: number | null | undefined
   messagesPerMinute?: number | null | undefined

@@ -12,6 +12,7 @@ export interface EgressSource {
   readonly heloName: string
 }
 
+/** Sources from which mail leaves in turn. */
 export interface EgressPool {
   readonly name: string
   /** Every source as often as its weight says; never empty. */
@@ -51,10 +52,12 @@ export function bindTo(
   return localAddress === undefined ? undefined : { localAddress }
 }
 
+/** A source by its addresses; IPv4 comes first in its name. */
 function sourceOf(addresses: readonly string[], heloName: string): EgressSource {
   const [name = 'default'] = [...addresses].sort((a, b) => isIP(a) - isIP(b))
   return { name, addresses, heloName }
 }
 
+/** The first address of each family: one source has no more. */
 const onePerFamily = (addresses: readonly string[]) =>
   addresses.filter((one, i) => addresses.findIndex((other) => isIP(other) === isIP(one)) === i)

@@ -17,8 +17,10 @@ export interface InsideServer {
   port: number
 }
 
+/** Finds where a domain's mail goes now, also where that is nowhere. */
 export type FindRoute = (domain: string) => Promise<MailRoute>
 
+/** Routes of one thread. */
 export interface Routes {
   findRoute: FindRoute
   /** After new shaping files: a domain's site may be another one. */
@@ -32,12 +34,16 @@ const siteNamed = (key: string): SiteName => ({
   mx: undefined,
   domain: undefined,
 })
+/** The built-in inbox. */
 export const sandboxSite = siteNamed('sandbox')
+/** The simulator of receivers. */
 export const simulatorSite = siteNamed('simulator')
+/** What has no servers: no such domain, a null MX, none that may be connected to. */
 export const nowhere = siteNamed('nowhere')
 /** Its servers are part of the appliance. */
 export const isInside = (key: string) => key === sandboxSite.key || key === simulatorSite.key
 
+// No host name has a blank, so that no table fits it.
 const dnsOf = 'dns of '
 /** A domain whose DNS fails is such a site of its own. */
 export const isDnsSite = (key: string) => key.startsWith(dnsOf)
@@ -61,12 +67,14 @@ export function makeRoutes(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>)
   }
 }
 
+/** All mail to the built-in inbox. */
 function toSandbox({ sandbox }: OutboundDeps): Routes {
   if (sandbox === undefined) throw new Error('The sandbox route needs the sandbox inbox')
   const route = insideRoute(sandboxSite, 'localhost', sandbox)
   return { findRoute: async () => route, forgetRoutes() {} }
 }
 
+/** A route to a server of our own, on loopback. */
 const insideRoute = (
   site: SiteName,
   exchange: string,
@@ -77,6 +85,7 @@ const insideRoute = (
   inside: { port: at.port },
 })
 
+/** Mail to the domain's own servers, by its MX records. */
 function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   const { config } = deps
   const options = {

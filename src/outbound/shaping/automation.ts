@@ -3,6 +3,7 @@ import { type Given, type Problems, readFields, shown, tableOf } from './fields.
 import { limitSettings } from './limits.js'
 import { makeReplyPattern, type ReplyPattern } from './pattern.js'
 
+/** What a receiver's words may set off; `none` switches off an automation of a table below. */
 export type ShapingAction = 'slow down' | 'suspend' | 'failover' | 'alarm' | 'none'
 
 /** What a receiver's words set off. */
@@ -21,6 +22,7 @@ export interface ShapingAutomation {
   readonly from: string
 }
 
+// The keys of an automation's table.
 const automationSettings = {
   name: text('', { pattern: /^\P{Cc}{1,60}$/u, expected: 'a text of 1 to 60 characters' }),
   pattern: text('', { pattern: /^\P{Cc}{1,200}$/u, expected: 'a text of 1 to 200 characters' }),

@@ -89,12 +89,14 @@ export function loadReadableShaping([ours = '', ...theirs]: readonly string[]): 
   return { data: loadShaping([ours, ...good]), problems }
 }
 
+/** The place of a table, as messages name it. */
 function at(file: string, kind: string, name?: string) {
   const quoted = name === undefined || isProviderName(name) ? name : JSON.stringify(name)
   const table = quoted === undefined ? kind : `${kind}.${quoted}`
   return { file, table, provider: kind === 'providers' }
 }
 
+/** The name of a table as it is looked up; a bad one is a problem. */
 function checkedName(kind: string, name: string, problems: Problems): string {
   if (kind === 'providers') {
     if (!isProviderName(name)) {
@@ -113,6 +115,7 @@ function checkedName(kind: string, name: string, problems: Problems): string {
   return ascii
 }
 
+/** Every limit needs a value that holds for all sites. */
 function refuseIncomplete(tables: readonly ShapingTable[], problems: Problems): void {
   for (const name of limitNames) {
     if (!tables.some(({ limits }) => limits[name] !== undefined)) {
@@ -140,6 +143,7 @@ function refuseBadLikes(
   }
 }
 
+/** Which provider an MX suffix belongs to; two may not have the same one. */
 function suffixesOf(providers: ReadonlyMap<string, readonly ShapingTable[]>, problems: Problems) {
   const owners = new Map<string, string>()
   for (const [name, tables] of providers) {

@@ -2,8 +2,10 @@ import { type Setting, settingName, type Values } from '../../config/index.js'
 
 /** Sentences for the operator: one for each thing that is wrong in a file. */
 export type Problems = string[]
+/** A table as it was written. */
 export type Given = Readonly<Record<string, unknown>>
 
+/** The keys that a table may have. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>
 
 /**
@@ -41,4 +43,5 @@ export function tableOf(given: unknown, place: string, problems: Problems): Give
   return {}
 }
 
+/** A value as messages quote it. */
 export const shown = (value: unknown) => (JSON.stringify(value) ?? 'nothing').slice(0, 80)

@@ -51,6 +51,7 @@ export async function readLearned(read: Read, site?: string): Promise<StoredLear
   })
 }
 
+/** What a row says; undefined for one that is broken. */
 function parsed(learned: string): Learned | undefined {
   try {
     // Only `saveLearned` writes it.
@@ -60,6 +61,7 @@ function parsed(learned: string): Learned | undefined {
   }
 }
 
+/** A row, and which thread wrote it when. */
 export interface StoredLearned extends LearnedRow {
   readonly thread: number
   readonly updatedAt: number

@@ -8,5 +8,7 @@ export const limitSettings = {
   tls: oneOf('opportunistic', ['opportunistic', 'required']),
 } as const
 
+/** The limits of a site. */
 export type ShapingLimits = Values<typeof limitSettings>
+/** The names of all limits. */
 export const limitNames = Object.keys(limitSettings) as readonly (keyof ShapingLimits)[]

@@ -10,6 +10,7 @@ export interface SiteOutcome {
   readonly why?: string
 }
 
+/** Why and until when nothing is sent to a site. */
 export interface Suspension {
   /** From then on one message at a time, until one gets through. */
   readonly until: number
@@ -49,6 +50,7 @@ export function park(
   }
 }
 
+// Our words for each cause.
 const causes = {
   refused: 'Its servers take no connection',
   timeout: 'Its servers do not answer',

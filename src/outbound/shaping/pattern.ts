@@ -1,6 +1,7 @@
 /** A text to look for in replies: parts that must occur in this order, `*` between them. */
 export type ReplyPattern = readonly string[]
 
+// Characters of a reply that are searched.
 const maxReply = 1_000
 
 /**
@@ -38,4 +39,5 @@ export function occursIn(pattern: ReplyPattern, words: string): boolean {
   return true
 }
 
+/** Lower case, each run of white space one blank: replies break lines anywhere. */
 const normal = (text: string) => text.toLowerCase().replace(/\s+/g, ' ')

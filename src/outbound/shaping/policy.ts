@@ -17,6 +17,7 @@ export interface Policy extends ShapingLimits {
   readonly from: Readonly<Record<keyof ShapingLimits, string>>
 }
 
+/** An automation, with how specific its table is. */
 export type RankedAutomation = ShapingAutomation & {
   readonly rank: number
   readonly action: ShapingAction
@@ -92,6 +93,7 @@ export function shareOf(policy: Policy, { thread, threads }: ThreadShare): Polic
   }
 }
 
+/** Which thread of how many. */
 export interface ThreadShare {
   /** From 0. */
   thread: number

@@ -19,9 +19,12 @@ const ramp = [
   50, 100, 250, 500, 1_000, 2_500, 5_000, 7_000, 10_000, 15_000, 20_000, 28_000, 38_000, 53_000,
   72_000, 100_000,
 ]
+/** How many days of mail a ramp takes. */
 export const rampDays = ramp.length
+// After so many days without mail the ramp begins anew: a reputation does not keep.
 const idleDays = 30
 
+/** The day in UTC, counted from 1970. */
 export const dayOf = (now: number) => Math.floor(now / dayMs)
 
 /** How many mails a source may send on a day of its ramp; no limit once it is over. */

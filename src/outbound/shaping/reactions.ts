@@ -125,6 +125,8 @@ export function automationsFor(policy: Policy, reply: string): RankedAutomation[
   return policy.automations.filter((automation) => automation.rank === rank && fits(automation))
 }
 
+/** The key of an automation, in which tables differ. */
 const keyOf = ({ rank, name }: { rank: number; name: string }) => `${rank} ${name}`
 
+/** The beginning of a reply on one line, as people are told of it. */
 export const firstWords = (reply: string) => reply.replace(/\s+/g, ' ').slice(0, 200)

@@ -15,6 +15,7 @@ export interface Remembered {
   changes(now: number): { changed: LearnedRow[]; gone: Omit<LearnedRow, 'learned'>[] }
 }
 
+/** A row of `site_states`, and whose it was. */
 export type RememberedRow = LearnedRow & { readonly thread?: number }
 
 /**
@@ -66,11 +67,13 @@ export function makeRemembered(rows: readonly RememberedRow[], share: ThreadShar
   }
 }
 
+/** The key of a site as seen from a source address. */
 export const keyOf = (site: string, source: string) => `${site}\n${source}`
 
 /** Where there are fewer threads than before, the first one takes over the rows of those that are no more. */
 const inherits = ({ thread = -1 }: RememberedRow, own: ThreadShare) =>
   thread === own.thread || (own.thread === 0 && thread >= own.threads)
 
+/** When the last of what was learned is over; 0 where nothing is in force. */
 const endOf = ({ suspension, active }: Learned) =>
   Math.max(suspension?.until ?? 0, ...active.map(({ until }) => until))

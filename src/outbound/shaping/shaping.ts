@@ -33,6 +33,7 @@ export interface Shaping {
   readonly size: number
 }
 
+/** What shaping needs of the thread. */
 export interface ShapingOptions extends ThreadShare {
   data: ShapingData
   /** Keys of sites of ours, which need neither shaping nor warm-up. */
@@ -61,6 +62,7 @@ const unlimited: Policy = {
   from: { connections: ours, messagesPerConnection: ours, messagesPerMinute: ours, tls: ours },
 }
 
+/** A site in use. */
 interface Entry {
   name: SiteName
   source: string
@@ -183,5 +185,6 @@ function makePolicies(data: ShapingData, share: ThreadShare) {
   }
 }
 
+/** Whether a row would say nothing that a new site does not do anyway. */
 const isUsual = ({ policy }: Site, { connections, suspension, active }: Learned) =>
   connections === policy.initialConnections && suspension === null && active.length === 0

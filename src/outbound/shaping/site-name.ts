@@ -36,6 +36,7 @@ export function siteOf(
   return { key, provider, mx, domain }
 }
 
+/** The site without a table of the operator's: the provider, or the hosts' names. */
 function placeOf(data: ShapingData, provider: string | undefined, names: readonly string[]) {
   if (provider === undefined) return folded(names)
   const perHost = lastOf(data.providers.get(provider), 'perHost') === true
@@ -58,6 +59,7 @@ function longestSuffix(suffixes: ReadonlyMap<string, unknown>, name: string): st
   return undefined
 }
 
+// Characters of a key: a domain may have any number of MXs.
 const maxKey = 500
 
 /** One name for hosts that differ by number only: mx1 and mx2.example.net are mx#.example.net. */
@@ -68,6 +70,7 @@ function folded(names: readonly string[]): string {
   return key.includes('.') ? key : `${key}.`
 }
 
+/** A host's name with # in place of the numbers of its own labels. */
 function foldedHost(name: string): string {
   const labels = name.split('.')
   const own = Math.max(0, labels.length - registeredLabels(labels))

@@ -7,6 +7,7 @@ import { type ActiveAction, firstWords, Reactions, type SiteAction } from './rea
 import { afterOne, beforeOne, rateOf, reserveOf, waitFor } from './throttle.js'
 import { noWarmUp, type TakenRation, type WarmUp } from './warm-up.js'
 
+/** What may keep a mail from starting at a site. */
 export type SiteGate = 'suspended' | 'connections' | 'warm-up' | 'rate'
 
 /**
@@ -19,6 +20,7 @@ export interface Held {
   readonly why: string
 }
 
+/** What a site needs beside its policy. */
 export interface SiteOptions {
   clock: Clock
   random: () => number
@@ -42,6 +44,7 @@ const staleMs = 600_000
 // With so many connections a site begins again after a suspension.
 const afterSuspension = 2
 
+/** A site as it is at the start, or as it was before a restart. */
 export const makeSite = (policy: Policy, options: SiteOptions): Site => new Site(policy, options)
 
 /**

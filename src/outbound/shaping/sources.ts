@@ -47,6 +47,7 @@ export async function saveSource(tx: Tx, address: string, state: SourceState): P
     .execute()
 }
 
+/** A row as the ramp reads it. */
 const stateOf = (row: { first_day: number; last_day: number; ramp_day: number; sent: number }) => ({
   firstDay: row.first_day,
   lastDay: row.last_day,

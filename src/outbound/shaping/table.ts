@@ -14,7 +14,9 @@ export interface ShapingTable {
   readonly automations: readonly ShapingAutomation[]
 }
 
+// The form of a provider's name.
 const name = /^[a-z0-9][a-z0-9-]{0,59}$/
+/** Whether it may be a provider's name. */
 export const isProviderName = (value: string) => name.test(value)
 /** A-label, lower case: as the DNS answers it. */
 export const isHostName = (value: string) =>
@@ -22,6 +24,7 @@ export const isHostName = (value: string) =>
     value,
   )
 
+// The keys of a provider's table; the other tables have limits alone.
 const providerSettings = {
   ...limitSettings,
   mx: list([], {

@@ -12,6 +12,7 @@ export interface Rate {
   readonly burst: number
 }
 
+/** A rate that is kept. */
 export interface Throttle {
   /** Takes one and returns 0, or takes none and returns the ms to wait. */
   take(klass: QueueClass, now: number): number
@@ -60,6 +61,7 @@ export function afterOne(rate: Rate, paidUntil: number, now: number): number {
 /** The new `paidUntil` when one that was counted by `afterOne` did not go after all. */
 export const beforeOne = (rate: Rate, paidUntil: number) => paidUntil - spacingOf(rate)
 
+/** The ms between two at an even pace. */
 const spacingOf = (rate: Rate) => 60_000 / rate.perMinute
 
 /**

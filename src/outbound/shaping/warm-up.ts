@@ -16,6 +16,7 @@ export interface TakenRation {
   left: number
 }
 
+/** What a thread asks for. */
 export interface RationRequest {
   klass: QueueClass
   /** How much of the day's limit is asked for at once, in (0, 1]. */
@@ -23,6 +24,7 @@ export interface RationRequest {
   now: number
 }
 
+/** What a thread was granted. */
 export interface Ration {
   /** 0: nothing is left today. */
   messages: number
@@ -30,6 +32,7 @@ export interface Ration {
   limited: boolean
 }
 
+/** How rations are fetched, and who is told. */
 export interface WarmUpOptions {
   clock: Clock
   threads: number
@@ -42,6 +45,7 @@ export interface WarmUpOptions {
 // All threads together take a twentieth of the day's limit at a time. A crash loses what was taken and not used, so
 // that more would be lost by a larger share; a smaller one costs more writes.
 const share = 0.05
+// After a ration that could not be fetched.
 const retryMs = 1_000
 
 /** For source addresses that are not warmed up: in the sandbox, and with `outbound.warm_up = "off"`. */
@@ -103,10 +107,12 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
   }
 }
 
+/** What a thread has left of the day, for transactional or for bulk mail. */
 interface Purse extends TakenRation {
   /** Nothing more is to be had today. */
   spent: boolean
   asking: boolean
 }
 
+/** An empty one, which is filled by the first mail that needs it. */
 const makePurse = (): Purse => ({ left: 0, spent: false, asking: false })

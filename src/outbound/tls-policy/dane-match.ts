@@ -11,6 +11,7 @@ export interface Anchors {
   key: string
 }
 
+// RFC 7218 §2.1: DANE-TA and DANE-EE.
 const usage = { trustAnchor: 2, endEntity: 3 }
 // RFC 6698 §2.1.3, with the length of what they make.
 const hashes: Record<number, { name: string; bytes: number }> = {
@@ -85,6 +86,7 @@ function brokenLink(chain: readonly X509Certificate[], now: number): Certificate
   return undefined
 }
 
+/** Whether a certificate is the one that a record stands for, by RFC 6698 §2.1.2 and §2.1.3. */
 function matches(certificate: X509Certificate, { selector, matching, data }: TlsaRecord): boolean {
   const whole = selector === 0
   const subject = whole

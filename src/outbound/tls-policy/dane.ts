@@ -11,6 +11,7 @@ export type Dane =
   | { kind: 'failed'; cause: string }
   | { kind: 'hosts'; byHost: ReadonlyMap<string, HostDane> }
 
+/** What DANE says of one host; `failed`: it must not be used now. */
 export type HostDane = TlsDemand | { failed: string } | undefined
 
 /** RFC 7672 §2.2. Only a domain whose MX is signed is asked about further. */
@@ -35,6 +36,7 @@ export async function lookUpDane(
   return { kind: 'hosts', byHost: new Map(found) }
 }
 
+/** Looks one host up: its address first, and its TLSA records only where the zone is signed. */
 async function hostDane(
   dns: ValidatedResolver,
   domain: string,

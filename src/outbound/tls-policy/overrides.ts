@@ -27,6 +27,7 @@ export function makeOverrides(
   }
 }
 
+/** An operator's word as sessions are held to it. */
 function demandOf(override: TlsOverride): TlsDemand {
   const by = `operator: ${override}`
   if (override === 'verify') return { mode: 'require', verify: 'name', by }

@@ -24,6 +24,7 @@ export type TlsPolicy =
     }
   | { deferred: string; failed: { published: Published; failure: TlsFailure; exchange: string } }
 
+/** Finds what a domain's mail needs of a session. */
 export interface TlsPolicies {
   /**
    * What applies to mail for `domain` (the recipient's) at these hosts. `requiredBy` names who else
@@ -32,6 +33,7 @@ export interface TlsPolicies {
   policyFor(domain: string, hosts: readonly MxHost[], requiredBy?: string): Promise<TlsPolicy>
 }
 
+/** What finding policies needs. */
 export interface TlsPoliciesOptions extends StsDeps {
   resolver: Resolver
   log: Log
@@ -106,6 +108,7 @@ const daneFailed = (exchange: string, reason: string) => ({
   exchange,
 })
 
+// DANE is silent about every host.
 const nothingByHost: ReadonlyMap<string, HostDane> = new Map()
 
 /** What one host must prove; a text says why it may not be used at all. */
@@ -143,8 +146,10 @@ function rehearse(exchange: string, sts: StsPolicy, usual: TlsDemand): TlsDemand
   }
 }
 
+// Items of a list that a message names.
 const shown = 5
 
+/** The first of a list, and how many more there are. */
 function inShort(items: readonly string[]): string {
   const more = items.length > shown ? `, and ${items.length - shown} more` : ''
   return items.slice(0, shown).join(', ') + more

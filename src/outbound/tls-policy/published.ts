@@ -30,6 +30,7 @@ export interface TlsFailure {
   reason?: string | undefined
 }
 
+/** No policy at all. */
 export const nothingPublished: Published = { type: 'no-policy-found', text: [], mx: [] }
 
 /** The policy that counts for the host: DANE before MTA-STS (RFC 8461 §2). */
@@ -53,6 +54,7 @@ export function publishedBy(exchange: string, dane: HostDane, sts: StsFound): Pu
   return problem === undefined ? nothingPublished : { type: 'sts', text: [], mx: [], problem }
 }
 
+/** A policy in the lines of its file (RFC 8461 §3.2). */
 const linesOf = ({ mode, mx, maxAgeMs }: StsPolicy): string[] => [
   'version: STSv1',
   `mode: ${mode}`,
@@ -82,6 +84,7 @@ const byCode: Record<string, TlsFailure['type']> = {
   HOSTNAME_MISMATCH: 'certificate-host-mismatch',
   CERT_HAS_EXPIRED: 'certificate-expired',
 }
+// Codes that say that nobody vouches for the certificate.
 const untrusted =
   /^(?:DANE_NO_MATCH|INVALID_CA|INVALID_PURPOSE|CERT_|UNABLE_TO_|PATH_LENGTH_|UNSPECIFIED$)|SELF_SIGNED/
 

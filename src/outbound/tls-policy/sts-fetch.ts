@@ -11,6 +11,7 @@ export type FetchPolicy = (domain: string) => Promise<Fetched>
 /** `untrusted`: the web server's certificate is not good for its name. */
 type Fetched = { body: string } | { failed: string; untrusted?: true }
 
+/** What fetching a policy needs. */
 export interface PolicyFetcherOptions {
   resolver: Resolver
   clock: Clock
@@ -42,6 +43,7 @@ export function makePolicyFetcher(options: PolicyFetcherOptions): FetchPolicy {
   }
 }
 
+/** The policy host's addresses that may be connected to. */
 async function findAddresses(
   { resolver, allowPrivateAddresses }: PolicyFetcherOptions,
   host: string,
@@ -54,6 +56,7 @@ async function findAddresses(
   return { failed: `${host} is at ${all[0]}, not a public address` }
 }
 
+/** Fetches the file, from one of the addresses that were judged. */
 function getPolicy(
   { clock, signal, ca, port = 443 }: PolicyFetcherOptions,
   host: string,

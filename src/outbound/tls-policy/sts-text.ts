@@ -6,13 +6,16 @@ export interface StsText {
   maxAgeS: number
 }
 
+/** How a policy is meant (RFC 8461 §5). */
 export type StsMode = 'enforce' | 'testing' | 'none'
 
 // RFC 8461 §3.2: about a year.
 const maxMaxAgeS = 31_557_600
 // RFC 1035 §3.1 bounds names at 255; no line that means something is longer than this.
 const maxLine = 1_000
+// A bound of ours: the file is a stranger's.
 const maxPatterns = 1_000
+// A host name, perhaps with a wildcard for its first label.
 const pattern =
   /^(?=.{1,253}$)(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/
 

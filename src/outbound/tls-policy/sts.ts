@@ -7,6 +7,7 @@ import { readSts, type StsPolicy, saveSts } from './sts-cache.js'
 import type { FetchPolicy } from './sts-fetch.js'
 import { parseStsPolicy, readStsId } from './sts-text.js'
 
+/** What finding MTA-STS policies needs. */
 export interface StsDeps {
   store: Pick<Store, 'read' | 'write'>
   clock: Clock
@@ -21,6 +22,7 @@ const memoMs = 60_000
 const failedMs = 300_000
 // A policy is fetched again well before it runs out (§10.2), at the latest after a day.
 const refreshMs = dayMs
+// Domains that are remembered by one thread.
 const maxDomains = 10_000
 
 /** What is in force, and why what is announced could not be had (in the words of RFC 8460 §4.3.2.2). */
@@ -29,6 +31,7 @@ export interface StsFound {
   problem?: StsProblem | undefined
 }
 
+/** Why a policy that is announced could not be had. */
 export interface StsProblem {
   type: 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid'
   reason: string
@@ -96,6 +99,10 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsF
   }
 }
 
+/**
+ * The id of the policy that the DNS announces; undefined where it announces none, or does not
+ * answer.
+ */
 async function publishedId(resolver: Resolver, domain: string): Promise<string | undefined> {
   const answer = await resolver.txt(`_mta-sts.${domain}`)
   return answer.kind === 'records' ? readStsId(answer.records) : undefined

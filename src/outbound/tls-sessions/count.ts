@@ -19,6 +19,7 @@ export interface CountedSession {
   sendingAddress: string
 }
 
+/** Counts sessions, and writes the counts down now and then. */
 export interface TlsCount {
   add(session: CountedSession): void
   /** Writes what was counted; called by itself once a minute. Never rejects: what fails is kept. */
@@ -27,11 +28,13 @@ export interface TlsCount {
   close(): Promise<void>
 }
 
+// How much a loss of the thread may lose.
 const flushMs = 60_000
 // Some 300 bytes each. From half of them on they are written before the minute is over.
 const maxRows = 20_000
 // RFC 8460 §4.4 wants failures told apart by server and reason; a domain may have any number of both.
 const maxDetails = 50
+// Rows a transaction, which other writes wait for.
 const rowsPerWrite = 200
 
 /** Counts in memory; a loss of the thread loses a minute of it, and no mail. */
@@ -120,11 +123,13 @@ export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): Tl
   }
 }
 
+// Characters that are kept of what strangers say.
 const maxReason = 200
 const maxName = 255
 /** What a row leaves open, because it was a success or there are too many kinds. */
 const untold = { host: '', hostName: '', receiving: '', sending: '' }
 
+/** What makes two sessions count in one row. */
 const keyOf = (row: CountedRow) =>
   [
     ...[row.day, row.domain, row.type, row.policy, row.result, row.reason],

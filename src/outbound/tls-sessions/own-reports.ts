@@ -14,6 +14,7 @@ export async function isTlsReport(
   return (await reportOf(read, { emailId })).length > 0
 }
 
+/** A report of ours by the mail that carries it. */
 const reportOf = prepared<{ emailId: string }, { day: number }>((db, { emailId }) =>
   db.selectFrom('tls_report_posts').select('day').where('email_id', '=', emailId),
 )

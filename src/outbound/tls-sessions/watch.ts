@@ -63,6 +63,7 @@ export function countRefused(
   count.add({ domain, ...failed, ...nobody })
 }
 
+// The server offers no STARTTLS.
 const notSupported: TlsFailure = { type: 'starttls-not-supported' }
 
 /** Undefined: it failed for no fault of its TLS, or we broke it off. */

@@ -52,11 +52,13 @@ export async function writeSessions(tx: Tx, rows: readonly CountedRow[]): Promis
   }
 }
 
+// The columns by which two sessions count in one row: the table's key.
 const keyColumns = [
   ...(['day', 'domain', 'policy_type', 'policy', 'result', 'reason'] as const),
   ...(['mx_host', 'mx_name', 'receiving_address', 'sending_address'] as const),
 ]
 
+/** Whether a domain has as many rows of a day as it may have. */
 async function isFull(tx: Tx, { day, domain }: CountedRow): Promise<boolean> {
   const beyond = await tx
     .selectFrom('tls_sessions')
