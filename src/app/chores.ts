@@ -1,7 +1,7 @@
 import { campaignsWait } from '../broadcasts/index.js'
 import type { Certificates } from '../certificates/index.js'
 import { removeDeletedLists } from '../contacts/index.js'
-import { expireOverdue } from '../deliveries/index.js'
+import { dueAfterSetBack, expireOverdue } from '../deliveries/index.js'
 import { forgetPastEntries } from '../people/index.js'
 import { liftExpired } from '../suppression/index.js'
 import { announceDisabled } from '../webhooks/index.js'
@@ -99,10 +99,34 @@ function sweeps(
       everyMs: 30_000,
       run: (stop) => expireOverdue({ store, clock, log, backlog, land, gateOf: crew.gateOf }, stop),
     },
+    afterSetBack({ store, clock, log }),
     {
       name: 'expired suppressions',
       everyMs: 60_000,
       run: (stop) => liftExpired({ store, clock, log }, stop),
     },
   ]
+}
+
+// Time servers set a clock back by less all the time; no mail waits for much longer because of it.
+const setBackMs = 60_000
+
+/** Mail that was put off by a clock that was ahead does not wait until then. */
+function afterSetBack({ store, clock, log }: Pick<Ground, 'store' | 'clock' | 'log'>): Chore {
+  let latest = clock.now()
+  return {
+    name: 'mail put off by a clock that was ahead',
+    everyMs: 10_000,
+    async run(stop) {
+      const backMs = latest - clock.now()
+      if (backMs < setBackMs) {
+        latest = Math.max(latest, clock.now())
+        return
+      }
+      const deliveries = await dueAfterSetBack({ store, clock }, stop)
+      // Only now: a walk that failed comes again.
+      latest = clock.now()
+      log.warn({ backMs, deliveries }, 'The clock was set back; what it had put off is due now')
+    },
+  }
 }

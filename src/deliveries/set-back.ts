@@ -1,0 +1,80 @@
+import { type Clock, pause } from '../clock/index.js'
+import { acceptedAt, idsIn, type Read, type Store } from '../store/index.js'
+import { never } from './held.js'
+
+const rowsPerLook = 500
+// The main thread looks: each slice takes it a millisecond or two.
+const restMs = 20
+
+/**
+ * Makes due at once what a clock that was ahead has put off, after it was set back: otherwise mail would wait for as
+ * long as the clock was wrong. A time that somebody has chosen stays. Resolves with how many deliveries it were.
+ */
+export async function dueAfterSetBack(
+  { store, clock }: { store: Pick<Store, 'read' | 'write'>; clock: Clock },
+  signal: AbortSignal,
+): Promise<number> {
+  let changed = 0
+  for (let after = -1; !signal.aborted; ) {
+    const now = clock.now()
+    const rows = await rowsAfter(store.read, after)
+    const last = rows.at(-1)
+    if (last === undefined) break
+    after = last.id
+    const ahead = await putOffAhead(store.read, rows, now)
+    if (ahead.length > 0) {
+      const { numUpdatedRows } = await store.write((tx) =>
+        tx
+          .updateTable('queue')
+          .set({ due_at: now })
+          .where('id', 'in', idsIn(ahead, 'integer'))
+          .where('lease', 'is', null)
+          .where('held_at', 'is', null)
+          .where('due_at', '>', now)
+          .executeTakeFirstOrThrow(),
+      )
+      changed += Number(numUpdatedRows)
+    }
+    await pause(clock, restMs, signal)
+  }
+  return changed
+}
+
+type Row = Awaited<ReturnType<typeof rowsAfter>>[number]
+
+const rowsAfter = (read: Read, after: number) =>
+  read
+    .selectFrom('queue')
+    .select(['id', 'email_id', 'due_at', 'attempts', 'lease', 'held_at', 'last_attempt_at'])
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(rowsPerLook)
+    .execute()
+
+/** Those whose last attempt, or whose acceptance where there was none, is in the future. */
+async function putOffAhead(read: Read, rows: readonly Row[], now: number): Promise<number[]> {
+  const waiting = rows.filter(
+    (row) => row.lease === null && row.held_at === null && row.due_at > now && row.due_at < never,
+  )
+  const tried = waiting.filter(
+    ({ attempts, last_attempt_at: at }) => attempts > 0 && (at ?? 0) > now,
+  )
+  const untried = waiting.filter(({ attempts, id }) => attempts === 0 && acceptedAt(id) > now)
+  const emails = await read
+    .selectFrom('emails')
+    .select('id')
+    .where(
+      'id',
+      'in',
+      idsIn(
+        untried.map(({ email_id: id }) => id),
+        'text',
+      ),
+    )
+    .where('scheduled_at', 'is', null)
+    .execute()
+  const unscheduled = new Set(emails.map(({ id }) => id))
+  return [...tried, ...untried.filter(({ email_id: id }) => unscheduled.has(id))].map(
+    ({ id }) => id,
+  )
+}

@@ -1,0 +1,53 @@
+// A clock that was a day ahead and is set back: what it put off does not wait for that day.
+import t from 'tap'
+import { dueAfterSetBack } from '../../src/deliveries/index.js'
+import { day, openMailLog } from '../support/mail-log.js'
+
+t.test(
+  'after a clock was set back mail is due by the new time, as it would have been',
+  async (t) => {
+    const { accept, store, clock } = await openMailLog(t, { plan: 'Unlimited' })
+    const before = clock.now()
+    const [deferred = '', held = '', leased = '', later = ''] = await accept([{}, {}, {}, {}])
+    const [chosen = ''] = await accept([{ scheduledAt: before + 3 * day }])
+    clock.jump(day)
+    const [untried = ''] = await accept([{}])
+    const [chosenAhead = ''] = await accept([{ scheduledAt: clock.now() + day }])
+    const put = (email: string, values: object) =>
+      store.write((tx) =>
+        tx.updateTable('queue').set(values).where('email_id', '=', email).execute(),
+      )
+    const ahead = clock.now()
+    const tried = { attempts: 1, last_attempt_at: ahead, due_at: ahead + 300_000 }
+    await put(deferred, tried)
+    await put(held, { ...tried, held_at: ahead, held_reason: 'x', held_due_at: ahead })
+    await put(leased, { ...tried, lease: 0 })
+    await put(later, { attempts: 1, last_attempt_at: before, due_at: before + 3_600_000 })
+    clock.setBack(day)
+    const now = clock.now()
+    const going = dueAfterSetBack({ store, clock }, new AbortController().signal)
+    let isDone = false
+    void going.then(() => {
+      isDone = true
+    })
+    while (!isDone) await clock.advance(20)
+    t.equal(await going, 2)
+    const due = async (email: string) =>
+      (
+        await store.read
+          .selectFrom('queue')
+          .select('due_at')
+          .where('email_id', '=', email)
+          .executeTakeFirstOrThrow()
+      ).due_at
+    for (const email of [deferred, untried]) {
+      const at = await due(email)
+      t.ok(at >= now && at < now + 1_000)
+    }
+    t.equal(await due(held), ahead + 300_000)
+    t.equal(await due(leased), ahead + 300_000, 'its attempt is under way')
+    t.equal(await due(later), before + 3_600_000, 'put off by the right time')
+    t.equal(await due(chosen), before + 3 * day)
+    t.equal(await due(chosenAhead), ahead + day)
+  },
+)
