@@ -121,7 +121,7 @@ function sayFacts({ disk, held, backupAt, certificates, now }: ApplianceStatus):
   say(`Disk          ${room}${fullIn(disk.daysLeft)}`)
   say(`Held mail     ${held}`)
   say(
-    `Last backup   ${backupAt === null ? 'none in backup.dir' : `${shownFor(now - backupAt)} ago`}`,
+    `Last backup   ${backupAt === null ? "none: see 'posthorn job show backup'" : `${shownFor(now - backupAt)} ago`}`,
   )
   const ends = certificates.map(({ name, endsAt }) =>
     endsAt > now ? `${name}: ${shownFor(endsAt - now)} left` : `${name}: has ended`,
