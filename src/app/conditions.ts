@@ -62,7 +62,9 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
 
 const GiB = 1024 ** 3
 
-/** Told in two stages: when it becomes scarce, and when hours are left. */
+/**
+ * Told in two stages: once a day when room becomes scarce, and at once when little of it is left.
+ */
 async function disk({
   dataDir,
   config,

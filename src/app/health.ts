@@ -45,8 +45,8 @@ const gaugesEveryMs = 15_000
 const roomBytes = 0.2 * 1024 ** 3
 
 /**
- * Answers from what is known and never waits for the database: a health check that hangs would have
- * the appliance killed for being busy.
+ * Answers within seconds, whatever the database and the disk do: each look waits for a second at
+ * most. A health check that hangs would have the appliance killed for being busy.
  */
 export function openHealth(deps: HealthDeps): Health {
   const { clock, dataDir, crew, backlog, maxQueued, meter, freeBytes = bytesFree } = deps

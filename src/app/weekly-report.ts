@@ -122,7 +122,10 @@ async function weeksOfProviders({ store: { read } }: Deps, now: number): Promise
   return [...weeks.values()]
 }
 
-/** Seven whole days that end yesterday or so many days before. */
+/**
+ * The figures of seven whole days, the last of which was so many days ago: with 1 that is
+ * yesterday.
+ */
 function asked(now: number, daysAgo: number) {
   const day = (ago: number) => isoDay(now - ago * dayMs)
   return questionOf({ from: day(daysAgo + 6), to: day(daysAgo), groupBy: 'type' }, now)

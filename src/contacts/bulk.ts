@@ -14,11 +14,13 @@ import { cleanName, mergedMetadata } from './fields.js'
 import { addToCount, joinList } from './list.js'
 import { addToTotal, contactTotal } from './total.js'
 
+/** A row of a file, with the line on which it begins. */
 export interface ImportedRow extends NewContact {
   /** Of the file. */
   line: number
 }
 
+/** Rows that are written in one transaction, and where to. */
 export interface MemberBatch {
   accountId: string
   listId: string
@@ -31,6 +33,7 @@ export interface MemberBatch {
   follow?: ContactEffect | undefined
 }
 
+/** What became of the rows of a batch. */
 export interface BatchCounts {
   imported: number
   /** Were on the list already, by an earlier row or before. */
@@ -85,6 +88,7 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   return counts
 }
 
+/** Who has joined the list, for what follows from it. */
 async function newsOf(
   tx: Tx,
   { accountId, listId }: MemberBatch,
@@ -112,6 +116,10 @@ async function belowCeiling(tx: Tx, batch: MemberBatch) {
   return end === -1 ? { rows, full: false } : { rows: rows.slice(0, end), full: true }
 }
 
+/**
+ * Puts a contact that the account knows on the list, with what the row says of them; false where
+ * their metadata would become too large.
+ */
 async function joinKnown(
   tx: Tx,
   { accountId, listId, importId, now }: MemberBatch,
@@ -133,11 +141,13 @@ const cellsOf = ({ email, firstName, lastName, phone, metadata }: ImportedRow) =
   metadata === undefined ? null : JSON.stringify(metadata),
 ]
 
+/** Which of these addresses the account knows, and who of them is on the list. */
 const knownAmong = (tx: Tx, { accountId, listId }: MemberBatch, addresses: readonly string[]) =>
   addresses.length === 0
     ? Promise.resolve([])
     : knownRows(tx, { accountId, listId, keys: JSON.stringify(addresses) })
 
+/** The same as a query; `keys` is a JSON array. */
 const knownRows = prepared<
   { accountId: string; listId: string; keys: string },
   { id: string; address: string; listed: string | null }

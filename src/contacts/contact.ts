@@ -6,6 +6,7 @@ import { cleanName, maxMetadataBytes, mergedMetadata } from './fields.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
 import { addToTotal, refuseBeyond } from './total.js'
 
+/** Somebody whom an account writes to. */
 export interface Contact {
   id: string
   /** As it was added. */
@@ -20,6 +21,7 @@ export interface Contact {
   createdAt: number
 }
 
+/** A contact as it is added, or what is to be changed of one. */
 export interface NewContact {
   email: string
   firstName?: string | undefined
@@ -30,6 +32,7 @@ export interface NewContact {
   metadata?: Record<string, unknown> | undefined
 }
 
+/** Where and by whom somebody is added, and what else is written. */
 interface AddOptions {
   /** Puts the contact on this list, which must be the account's. */
   listId?: string | undefined
@@ -54,6 +57,7 @@ export type ContactEffect = (
   news: readonly ContactNews[],
 ) => Promise<void>
 
+/** Somebody who has become a contact or joined a list. */
 export interface ContactNews {
   contact: Contact
   /** The account did not know the address before. */
@@ -62,6 +66,7 @@ export interface ContactNews {
   listId: string | undefined
 }
 
+/** What an addition came to. */
 export interface AddedContact {
   contact: Contact
   /** The account did not know the address before. */
@@ -156,6 +161,7 @@ export const contactsOf = (read: Read, accountId: string) =>
     .select('suppressions.created_at as unsubscribed_at')
     .where('contacts.account_id', '=', accountId)
 
+/** A row as the other folders see it. */
 export const toContact = (row: ContactRow & { unsubscribed_at: number | null }): Contact => ({
   id: row.id,
   email: row.email,
@@ -166,6 +172,7 @@ export const toContact = (row: ContactRow & { unsubscribed_at: number | null }):
   unsubscribedAt: row.unsubscribed_at,
   createdAt: row.created_at,
 })
+/** A contact of whom nothing but the address is known. */
 const emptyRow = (email: string, now: number) => ({
   address: addressKey(email),
   email,
@@ -176,6 +183,7 @@ const emptyRow = (email: string, now: number) => ({
   created_at: now,
 })
 
+/** The columns that change. Throws a 400 where the metadata would become too large. */
 function changesOf(
   { firstName, lastName, phone, metadata }: NewContact,
   known: Record<string, unknown>,

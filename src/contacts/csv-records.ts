@@ -16,8 +16,9 @@ export interface CsvBreak {
 
 // A cell of 1 MB is read, and refused as a part of its row; a quote that never closes ends here.
 const maxRecordBytes = 2 * 1024 * 1024
+// Characters in which the first line has to end: by it the delimiter is found.
 const maxHeaderLength = 64 * 1024
-// A few milliseconds of parsing, between which others are served.
+// Characters that are parsed at once: a few milliseconds, between which others are served.
 const pieceLength = 16 * 1024
 
 /**
@@ -63,6 +64,7 @@ export async function* readCsv(
   if (broken !== undefined) yield { line, reason: broken.reason }
 }
 
+/** How many lines a cell goes over. */
 const lineEndsIn = (cell: string) => cell.match(/\r\n|\r|\n/g)?.length ?? 0
 
 function reasonOf(error: CsvError): string {
@@ -70,6 +72,7 @@ function reasonOf(error: CsvError): string {
   return 'it is over 2 MiB long; perhaps a quote is not closed'
 }
 
+/** The file as text. The first two bytes tell the encoding, so they are waited for. */
 async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined
   let first: Uint8Array = new Uint8Array()
@@ -87,6 +90,7 @@ async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string
   yield decoder === undefined ? new TextDecoder().decode(first) : decoder.decode()
 }
 
+/** The encoding by its byte order mark; UTF-8 without one. */
 function encodingOf([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
@@ -103,6 +107,7 @@ async function headerOf(text: AsyncGenerator<string>): Promise<string> {
   return beginning
 }
 
+/** The delimiter that the header has most of, outside of its quotes. */
 function delimiterIn(beginning: string): string {
   const header = /^\s*([^\r\n]*)/.exec(beginning)?.[1] ?? ''
   const bare = header.replace(/"[^"]*"/g, '')
@@ -110,6 +115,7 @@ function delimiterIn(beginning: string): string {
   return [',', ';', '\t'].reduce((best, one) => (count(one) > count(best) ? one : best))
 }
 
+/** The text in pieces, as long as it goes on. */
 async function* inPieces(beginning: string, text: AsyncGenerator<string>, goOn: () => boolean) {
   yield* cut(beginning)
   for await (const part of text) {
@@ -120,6 +126,7 @@ async function* inPieces(beginning: string, text: AsyncGenerator<string>, goOn: 
   }
 }
 
+/** Pieces of a text that are parsed without a pause. */
 function* cut(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + pieceLength, text.length)

@@ -19,7 +19,9 @@ export interface Columns {
 
 // An export has the last two; they are Posthorn's to say.
 const known = ['email', 'firstname', 'lastname', 'phone', 'unsubscribedat', 'createdat']
+// A file with more columns is none of contacts; each of them would be a key of the metadata.
 const maxColumns = 200
+// How much of a bad header a message shows.
 const shownNames = 10
 const shownLength = 40
 
@@ -92,6 +94,7 @@ export function readRow(
   return `the cells that go into metadata have over ${maxMetadataBytes} bytes`
 }
 
+/** A cell that is a JSON object; undefined for any other text. */
 function jsonObject(cell: string): Record<string, unknown> | undefined {
   if (!cell.startsWith('{')) return undefined
   try {
@@ -101,5 +104,7 @@ function jsonObject(cell: string): Record<string, unknown> | undefined {
   }
 }
 
+/** Whether a cell has more than white space. */
 const isFilled = (cell: string) => cell.trim() !== ''
+/** A text of the file as messages quote it. */
 const shown = (name = '') => JSON.stringify(name.slice(0, shownLength))

@@ -21,6 +21,7 @@ export function mergedMetadata(
   return merged !== undefined && Buffer.byteLength(merged) <= maxMetadataBytes ? merged : undefined
 }
 
+/** The value as JSON; undefined for one that has none. */
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)

@@ -29,6 +29,10 @@ export async function keepOrigins(
   for (const row of rows) await recordConsent(tx, row.account_id, row.address, toEvent(row))
 }
 
+/**
+ * By which import contacts came to a list: it stands on the membership, so that an import writes no
+ * consent record a row.
+ */
 const origins = (read: Read) =>
   read
     .selectFrom('list_members')
@@ -43,6 +47,7 @@ const origins = (read: Read) =>
       'contact_imports.file',
     ])
 
+/** An import as the consent record tells it. */
 function toEvent(row: {
   list_id: string
   added_at: number

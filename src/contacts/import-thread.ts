@@ -9,6 +9,7 @@ import type { FromThread, ImporterOptions, ImportJob, ToThread } from './importe
 import type { ContactDeps } from './list.js'
 import { fromRefusal, toRefusal } from './refusal.js'
 
+/** What the thread writes with. */
 type ThreadDeps = ContactDeps & { follow: ContactEffect }
 
 /** The thread of `openImporter`: runs the imports that it is given until it is told to stop. */
@@ -40,6 +41,10 @@ export function serveImports(
   })
 }
 
+/**
+ * Runs one import and tells its end; an error goes as plain data, since a class does not survive
+ * the way.
+ */
 async function serve(deps: ThreadDeps, port: MessagePort, job: ImportJob): Promise<void> {
   const tell = (message: FromThread) => port.postMessage(message)
   try {

@@ -18,6 +18,7 @@ export interface Importer {
   close(): Promise<void>
 }
 
+/** What the thread gets at its start. */
 export interface ImporterOptions {
   /** Of the settings what the thread's effects need. */
   config: Pick<Config, 'automations'>
@@ -47,6 +48,7 @@ export type ToThread =
   | { kind: 'end' }
   | { kind: 'broken'; refusal?: PortableError }
 
+/** A thread and how many imports it has. */
 interface Thread {
   worker: Worker
   running: number
@@ -102,6 +104,7 @@ export function openImporter({ config, dataDir, turns, slot, log }: ImporterOpti
   }
 }
 
+/** Runs an import in a thread: pieces of the file go there as it asks for them. */
 function runIn(
   { worker, gone }: Thread,
   job: ImportJob,

@@ -2,11 +2,13 @@ import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ContactListRow, Read, Store, Tx } from '../store/index.js'
 
+/** What every change of contacts needs. */
 export interface ContactDeps {
   store: Store
   clock: Clock
 }
 
+/** A list, and how many are on it. */
 export interface ContactList {
   id: string
   name: string
@@ -56,6 +58,7 @@ export async function renameList(
   })
 }
 
+/** The name as it is kept. Throws a 400. */
 function checkedName(name: string): string {
   if (isListName(name)) return name.trim()
   const message = `name must have 1 to ${maxListNameLength} characters and no control characters`
@@ -122,6 +125,7 @@ export async function addToCount(tx: Tx, listId: string, change: number): Promis
     .execute()
 }
 
+/** The account's lists that are not deleted. */
 const listsOf = (read: Read, accountId: string) =>
   read
     .selectFrom('contact_lists')
@@ -129,6 +133,7 @@ const listsOf = (read: Read, accountId: string) =>
     .where('account_id', '=', accountId)
     .where('deleted_at', 'is', null)
 
+/** A row as the other folders see it. */
 const toList = (row: Selected): ContactList => ({
   id: row.id,
   name: row.name,
@@ -136,4 +141,5 @@ const toList = (row: Selected): ContactList => ({
   createdAt: row.created_at,
 })
 
+/** A row as it is read: generated columns are there. */
 type Selected = Omit<ContactListRow, 'contact_count'> & { contact_count: number }

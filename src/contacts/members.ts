@@ -5,17 +5,20 @@ import { type SuppressionReason, suppressionsAmong } from '../suppression/index.
 import { type Contact, contactsOf, toContact } from './contact.js'
 import { requireList } from './list.js'
 
+/** A contact on a list, and whether they may be mailed. */
 export interface Member extends Contact {
   /** The strongest reason for which the address must not be mailed. */
   suppressed: SuppressionReason | null
 }
 
+/** A page of a list. */
 export interface MemberPage {
   members: Member[]
   /** Where the next page begins; null at the end. */
   nextCursor: string | null
 }
 
+/** Which page, or who. */
 interface MemberOptions {
   limit: number
   cursor?: string | undefined
@@ -23,7 +26,7 @@ interface MemberOptions {
   email?: string | undefined
 }
 
-// What says most about the address first.
+// Reasons by how much they say about the address: of several the first is shown.
 const strength: readonly SuppressionReason[] = ['complaint', 'bounce', 'manual', 'unsubscribe']
 
 /** A page of a list's contacts, newest first: by their ids, which rise with time (UUIDv7). */
@@ -61,6 +64,7 @@ export async function listMembers(
   }
 }
 
+// Contacts that an export reads at once.
 const perPage = 500
 const columns = [
   'email',
@@ -87,6 +91,7 @@ export async function* exportContacts(
   for await (const page of pages) yield page.map((contact) => csvLine(cellsOf(contact))).join('')
 }
 
+/** All contacts of an account, by address. */
 async function* allContacts(read: Read, accountId: string): AsyncGenerator<Contact[]> {
   for (let after = ''; ; ) {
     const rows = await contactsOf(read, accountId)
@@ -101,6 +106,7 @@ async function* allContacts(read: Read, accountId: string): AsyncGenerator<Conta
   }
 }
 
+/** The contacts of a list, page by page. */
 async function* contactsOn(
   read: Read,
   accountId: string,
@@ -114,6 +120,7 @@ async function* contactsOn(
   } while (cursor !== undefined)
 }
 
+/** A contact as a line of the export. */
 const cellsOf = (contact: Contact) => [
   contact.email,
   contact.firstName ?? '',
@@ -127,5 +134,6 @@ const cellsOf = (contact: Contact) => [
 // An import takes U+FFFD for a sign that the file is no UTF-8.
 const jsonText = (value: unknown) => JSON.stringify(value).replaceAll('\uFFFD', '\\ufffd')
 
+/** A line by RFC 4180: quotes around a cell that needs them, CRLF at the end. */
 const csvLine = (cells: readonly string[]) =>
   `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

@@ -7,11 +7,13 @@ export interface PortableError {
   rest: { status: number; fields: Record<string, unknown>; headers: Record<string, string> }
 }
 
+/** Makes an error ready for the way to another thread. */
 export const toRefusal = ({ code, message, status, fields, headers }: ApiError): PortableError => ({
   code,
   message,
   rest: { status, fields, headers },
 })
 
+/** The error as it was on the other side. */
 export const fromRefusal = ({ code, message, rest }: PortableError): ApiError =>
   new ApiError(code, message, rest)

@@ -8,11 +8,12 @@ import type { ContactDeps } from './list.js'
 import { addToCount, requireList } from './list.js'
 import { addToTotal } from './total.js'
 
-// A few milliseconds of the turn to write.
+// Members a transaction, which other writes wait for.
 const perWrite = 200
-// Nobody waits for what is left, but others wait meanwhile.
+// The rest between two of these: nobody waits for what is left, but others write meanwhile.
 const restMs = 20
-// What a client waits for; a longer list goes in the background (`removeDeletedLists`).
+// Members whose removal a client waits for; a longer list goes in the background
+// (`removeDeletedLists`).
 const atOnce = 5_000
 
 /** Takes a contact off a list; one who is then on no list is deleted. Suppression remains. */
@@ -87,6 +88,7 @@ export async function whatDeletionTakes(read: Read, accountId: string, email: st
   }
 }
 
+/** The contact with this address. Throws a 404. */
 async function contactWith(
   read: Read,
   accountId: string,
@@ -171,7 +173,10 @@ function takeSlice(
   })
 }
 
-/** By their ids alone, which come from a list of the account: with it SQLite would read all it has. */
+/**
+ * Deletes those of these contacts who are on no list. By their ids alone, which come from a list of
+ * the account: with the account in the query SQLite would read all contacts that it has.
+ */
 async function deleteListless(tx: Tx, accountId: string, ids: readonly string[], now: number) {
   const deleted = await tx
     .deleteFrom('contacts')

@@ -26,6 +26,7 @@ import {
   usualPage,
 } from './shapes.js'
 
+/** What the routes need, and what they tell of. */
 export interface ContactRouteDeps extends ContactDeps {
   plans: Plans
   importer: Importer
@@ -147,20 +148,25 @@ async function* whileRoom(file: AsyncIterable<Uint8Array>, checkRoom: () => Prom
   }
 }
 
+/** The answer to an addition. */
 const added = ({ id, email }: Contact) => ({ id, email })
+/** 201 for who was not on the list before, else 200. */
 const statusOf = (joined: boolean) => (joined ? 201 : 200)
 
+// Characters of a file's name that the consent record keeps.
 const maxFileName = 255
 
 // What browsers and tools call a CSV file, which depends on what is installed beside them.
 const csvTypes =
   /^(text\/(csv|plain|tab-separated-values|comma-separated-values|x-csv)|application\/(csv|x-csv|octet-stream|vnd\.ms-excel))$/
 
+/** Throws a 415 for a file that is declared as something else than CSV. */
 function requireCsvType(contentType: string): void {
   if (csvTypes.test(contentType.split(';')[0]?.trim().toLowerCase() ?? '')) return
   throw new ApiError('unsupported_media_type', 'The file is not CSV; send it as text/csv')
 }
 
+/** A contact as the API shows it. */
 const shown = ({ unsubscribedAt, createdAt, suppressed, ...contact }: Member) => ({
   ...contact,
   unsubscribed: unsubscribedAt !== null,

@@ -12,18 +12,22 @@ export const ListParams = {
   params: type({ id: Uuid }),
   notFound: 'The account has no contact list with this id',
 }
+/** The path of a list's contacts. */
 export const ContactsParams = {
   params: type({ listId: Uuid }),
   notFound: 'The account has no contact list with this id',
 }
+/** The path of one contact on a list. */
 export const ContactParams = {
   params: type({ listId: Uuid, contactId: Uuid }),
   notFound: 'The list has no contact with this id',
 }
 
+/** Contacts a page at most, and without `limit`. */
 export const maxPage = 500
 export const usualPage = 100
 
+/** Which page of a list, or only one address. */
 export const ContactsQuery = type({
   limit: optional(QueryInteger(1, maxPage)),
   cursor: optional(
@@ -32,8 +36,10 @@ export const ContactsQuery = type({
   email: optional(rule<string>('an address', (value) => typeof value === 'string')),
 })
 
+/** Whether an import starts automations. */
 export const ImportQuery = type({ trigger: optional(QueryFlag) })
 
+/** A list's name. */
 export const ListBody = type({
   name: rule<string>(
     `a string of 1 to ${maxListNameLength} characters without control characters`,

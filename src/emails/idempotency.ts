@@ -17,8 +17,8 @@ export interface Idempotency extends Repeats<Pick<Principal, 'accountId'>> {
 }
 
 /**
- * Two memories: requests under way are in this process (there is one), answers are in the database
- * and written with the mail itself, so that a kill can leave no mail without its answer.
+ * Two memories: requests under way are in that of this thread, answers are in the database and
+ * written with the mail itself, so that a kill can leave no mail without its answer.
  */
 export function makeIdempotency({ store, clock }: { store: Store; clock: Clock }): Idempotency {
   /** By account and key; undefined for a file, of which more is known once it was read. */

@@ -53,7 +53,7 @@ export function makeWriteArrival({ gather, ids }: Pick<Store, 'gather' | 'ids'>)
   }
 }
 
-// About what is written in the time of a small mail.
+// Bytes that are written in about the time of a small mail.
 const bytesAWeight = 16_384
 
 interface NewArrival {
@@ -65,6 +65,10 @@ interface NewArrival {
 
 const noGlimpse = { from: '', subject: '' }
 
+/**
+ * Writes arrivals down: what is to be read as a report goes into the spool, what is the operator's
+ * is kept for each of their addresses.
+ */
 async function writeArrivals(
   tx: Tx,
   ids: Store['ids'],

@@ -14,6 +14,7 @@ import type { Reader, ReadOutcome } from './reader.js'
 import type { ReportReading } from './reading.js'
 import type { Spool, SpooledMail } from './spool.js'
 
+/** What working off the spool needs. */
 export interface ClerkDeps {
   store: Store
   clock: Clock
@@ -25,15 +26,19 @@ export interface ClerkDeps {
   land: LandEvents
 }
 
-// Half a mebibyte each at most.
+// Mails that are read together, of half a mebibyte each at most.
 const mailsAtOnce = 32
+// How often it looks without being rung, and for parked reports that are to be read again.
 const pollMs = 60_000
 const faultPauseMs = 1_000
-// A mail's first 250 and the report about it may come within a moment of each other.
+// The waits before a report is read again whose delivery has no end yet: the final 250 and the
+// report about it may come within a moment of each other.
 const putOffMs = [1_000, 5_000, 30_000, 300_000]
-// Reports that prove nothing, kept for the operator: forging them must not fill the disk.
+// How many reports that prove nothing are kept for the operator: forging them must not fill the
+// disk.
 const keptAnHour = { most: 20, windowMs: 3_600_000 }
-// What ended the reading thread gets one more chance, in case it was another's fault.
+// The wait before a mail that ended the reading thread is read once more, in case the fault was
+// another mail's.
 const brokenOffMs = 60_000
 
 interface Desk extends ClerkDeps {
@@ -155,6 +160,7 @@ async function settleOrPark(
   }
 }
 
+/** What follows from how the reading of one mail ended. */
 async function settleOne(
   deps: Desk,
   mail: SpooledMail,
@@ -173,6 +179,7 @@ async function settleOne(
   log.warn({ recipients, remoteAddress, cause: outcome.why }, 'A report could not be read')
 }
 
+/** Has a mail read again later. */
 async function putOff({ store, clock, spool }: Desk, mail: SpooledMail, delayMs: number) {
   const dueAt = clock.now() + delayMs
   await store.write((tx) => spool.putOff(tx, mail, dueAt))
@@ -207,6 +214,7 @@ async function count(deps: Desk, mail: SpooledMail, aggregate: Aggregate): Promi
   }
 }
 
+/** Brings about what a report says, and takes it off the spool, in one transaction. */
 async function file(deps: Desk, mail: SpooledMail, reading: ReportReading): Promise<void> {
   const { store, spool } = deps
   const delay = putOffMs[mail.tries]

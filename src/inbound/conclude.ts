@@ -59,11 +59,13 @@ export function inBrief(reading: ReportReading, recipient: string): Record<strin
   return { action: reported.action, class: verdict.class, rule: verdict.rule }
 }
 
+/** What a report says of one recipient, and what that means. */
 interface Said {
   reported: ReportedRecipient
   verdict: Verdict
 }
 
+/** What a bounce says of this recipient; undefined for a report of another kind. */
 function saidOf({ report, verdicts }: ReportReading, recipient: string): Said | undefined {
   if (report.kind !== 'dsn') return undefined
   const at = indexOfRecipient(report.recipients, recipient)
@@ -72,6 +74,7 @@ function saidOf({ report, verdicts }: ReportReading, recipient: string): Said | 
   return reported && verdict && { reported, verdict }
 }
 
+/** Brings about what a bounce says of its recipient. */
 async function concludeOne(
   tx: Tx,
   past: Past,
@@ -110,6 +113,7 @@ function indexOfRecipient(recipients: readonly ReportedRecipient[], address: str
   return Math.max(failed, 0)
 }
 
+/** Whether a block names neither a recipient nor a status. */
 const isVague = ({ status, finalRecipient, originalRecipient }: ReportedRecipient) =>
   status === '' && finalRecipient === '' && originalRecipient === ''
 
@@ -120,9 +124,11 @@ const replyOf = ({ diagnostic, status, remoteMta }: ReportedRecipient): string =
   return words.replace(/\p{Cc}+/gu, ' ')
 }
 
-// A server that warns once a day for the usual five days tells of it five times; more is no news.
+// Reports of delay that are noted: a server that warns once a day for the usual five days tells of
+// it five times; more is no news.
 const maxDelays = 5
 
+/** Notes that a server still tries; the same words again are no news. */
 async function noteDelay(
   tx: Tx,
   past: Past,
@@ -166,6 +172,9 @@ async function complain(
   return proved ? 'complained' : 'complained without proof'
 }
 
+/**
+ * A recipient has unsubscribed at their provider, which reports it as a complaint of another kind.
+ */
 async function unsubscribe(tx: Tx, past: Past, { land, now }: Deps): Promise<Conclusion> {
   const reported = await reportedOf(tx, past.id)
   if (reported.unsubscribed === 1) return 'nothing'

@@ -114,6 +114,7 @@ async function deliveriesReported(
   return { deliveries, proven }
 }
 
+/** The only delivery that the Message-ID and the named addresses leave; undefined for several. */
 async function byMessageId(tx: Tx, report: Report): Promise<number | undefined> {
   const deliveries = await deliveriesOf(tx, report.original.messageId)
   const [only, ...others] = deliveries
@@ -123,6 +124,7 @@ async function byMessageId(tx: Tx, report: Report): Promise<number | undefined> 
   return more.length === 0 ? one?.id : undefined
 }
 
+/** All addresses that a report names, in lower case. */
 function addressesIn(report: Report): Set<string> {
   const named =
     report.kind === 'dsn'

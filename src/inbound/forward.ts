@@ -4,6 +4,7 @@ import { readMessageContent } from '../mime/index.js'
 import { makeQuota } from '../smtpd/index.js'
 import { eachApart, type OperatorMailRow, type Store, type Tx } from '../store/index.js'
 
+/** What sending on needs. */
 export interface ForwardDeps {
   store: Store
   clock: Clock
@@ -12,9 +13,11 @@ export interface ForwardDeps {
   post: (tx: Tx, mail: { subject: string; text: string }) => Promise<void>
 }
 
+// Mails a run: the next one is soon.
 const perRun = 20
 // Beyond this number mails are kept, but not forwarded.
 const mostAnHour = 60
+// Characters of a mail that are sent on; all of it is kept here.
 const maxText = 20_000
 
 /**
@@ -58,6 +61,10 @@ export function makeForwarding(deps: ForwardDeps): (signal: AbortSignal) => Prom
   }
 }
 
+/**
+ * A mail as it is told to the operator. All words of the sender are printable, and none is a
+ * header.
+ */
 async function noticeOf(row: OperatorMailRow, raw: Buffer) {
   const { text } = await readMessageContent(raw)
   const words = printable(text ?? '').slice(0, maxText)

@@ -1,6 +1,7 @@
 import type { SMTPServerDataStream } from 'smtp-server'
 import { type ArrivalRoom, Refusal } from '../smtpd/index.js'
 
+/** A message that has arrived whole. */
 export interface CollectedMessage {
   /** The message, or its first `keepBytes`. */
   raw: Buffer
@@ -70,7 +71,8 @@ export function collect(
   })
 }
 
-// In the 10 s of patience with who is slow when it is crowded: Postfix's smtpd_min_data_rate, 500 B/s.
+// How often `advanced` is told. The gate gives a slow client 10 s from one to the next when it is
+// crowded, so this asks for 500 B/s: Postfix's `smtpd_min_data_rate`.
 const progressBytes = 5_000
 
 const maxHops = 100

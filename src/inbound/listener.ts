@@ -16,6 +16,7 @@ import type { RcptDecision } from './mailboxes.js'
 import type { Spool } from './spool.js'
 import { makeTransactions, maxMessageBytes } from './transaction.js'
 
+/** What the listener needs, and whom it tells. */
 export interface InboundListenerDeps {
   clock: Clock
   log: Log
@@ -30,6 +31,7 @@ export interface InboundListenerDeps {
   config: ListenerConfig
 }
 
+/** Where it listens, and how much of it one client may have. */
 export interface ListenerConfig {
   host: string
   port: number
@@ -143,6 +145,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
   }
 }
 
+/** Answers a command when its work is done, and counts what is refused. */
 function answer(
   work: Promise<void>,
   done: (error?: Error | null) => void,

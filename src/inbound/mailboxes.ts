@@ -19,6 +19,7 @@ export type RcptDecision =
   | { kind: 'operator'; address: string }
   | { kind: 'refused'; reply: string }
 
+/** What decides for whom mail is taken. */
 export interface MailboxDeps {
   read: Read
   clock: Clock
@@ -69,4 +70,5 @@ function split(recipient: string, ownHost: string) {
   return { local: recipient.slice(0, at).toLowerCase(), host: domainToASCII(given) || given }
 }
 
+/** RCPT is refused with this reply. */
 const refused = (reply: string): RcptDecision => ({ kind: 'refused', reply })

@@ -55,6 +55,7 @@ export async function deleteOperatorMail(tx: Tx, id: number): Promise<boolean> {
   return numDeletedRows > 0
 }
 
+/** A row as pages and commands show it. */
 const fromRow = (row: OperatorMailRow): OperatorMail => ({
   id: row.id,
   receivedAt: row.received_at,

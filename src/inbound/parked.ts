@@ -13,7 +13,7 @@ export interface ParkedReport {
   fault: string | null
 }
 
-// Half a mebibyte each at most.
+// Reports that are kept parked, of half a mebibyte each at most.
 export const maxParked = 200
 
 /** Leaves a report to the operator; the oldest of too many is dropped. */

@@ -19,6 +19,7 @@ export type ReadOutcome =
   /** Another one ended the thread before. */
   | { kind: 'not reached' }
 
+/** A mail that is to be read. */
 interface ArrivedMail {
   raw: Buffer
   envelope: ReportEnvelope
@@ -26,6 +27,7 @@ interface ArrivedMail {
   aggregate?: boolean
 }
 
+/** Reads mails in a thread of its own. */
 export interface Reader {
   /** One call at a time. Never rejects; an outcome for each mail, in their order. */
   read(mails: readonly ArrivedMail[]): Promise<ReadOutcome[]>
@@ -34,6 +36,7 @@ export interface Reader {
   close(): Promise<void>
 }
 
+/** What reading needs. */
 interface ReaderDeps {
   clock: Clock
   log: Log
@@ -46,10 +49,11 @@ interface ReaderDeps {
 }
 
 const threadEntry = new URL('../threads/reading.js', import.meta.url)
-// notes/mta.md §3: for one mail. Reading a usual one takes a millisecond.
+// The time for one mail (notes/mta.md §3); reading a usual one takes a millisecond.
 const readTimeoutMs = 2_000
-// The rules' file is read meanwhile; the machine may be busy.
+// The time for the thread's start: the rules' file is read meanwhile, and the machine may be busy.
 const startTimeoutMs = 30_000
+// A mail that needs more memory ends the thread and not the appliance.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 }
 
 /** Hostile mail is taken apart in a thread that may be lost: with time and memory bounded. */
@@ -215,4 +219,5 @@ function makeAnswering(resolver: Resolver, clock: Clock) {
   }
 }
 
+/** An answer of the DNS that did not come. */
 const failed = (cause: string): DnsAnswer<unknown> => ({ kind: 'failed', cause })

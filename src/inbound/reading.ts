@@ -42,6 +42,7 @@ export type ReaderOrder =
   | { kind: 'mail'; at: number; raw: Uint8Array; envelope: ReportEnvelope; aggregate: boolean }
   | { kind: 'answer'; id: number; answer: DnsAnswer<unknown> }
 
+/** What the thread gets at its start. */
 export interface ReaderData {
   ruleFiles: readonly string[]
   loopFiles: readonly string[]
@@ -78,6 +79,7 @@ const noReport: ReportReading = {
   verdicts: [],
 }
 
+/** Reads one mail as a report, and judges what it says. */
 async function readOne(
   deps: { rules: BounceRules; loops: readonly FeedbackLoop[]; resolver: Resolver },
   raw: Buffer,

@@ -7,6 +7,7 @@ import { type InboundSpoolRow, idsIn, type Store, type Tx } from '../store/index
 import { type Arrival, insertOperatorMails, makeWriteArrival, reportBytesOf } from './arrivals.js'
 import { makeWaitingList } from './waiting-list.js'
 
+/** A mail of the spool. */
 export interface SpooledMail {
   id: number
   receivedAt: number
@@ -162,12 +163,14 @@ const operatorMailOf = (
   raw,
 })
 
+/** The mails of the spool, without their bytes. */
 const spooled = ({ read }: Store) =>
   read
     .selectFrom('inbound_spool')
     .select(['id', 'due_at', 'remote_address'])
     .select(({ fn }) => fn<number>('length', ['raw']).as('bytes'))
 
+/** A row as the clerk takes it. */
 const fromRow = (row: Selectable<InboundSpoolRow>): SpooledMail => ({
   id: row.id,
   receivedAt: row.received_at,
@@ -181,4 +184,5 @@ const fromRow = (row: Selectable<InboundSpoolRow>): SpooledMail => ({
   aggregate: forAggregates.test(row.recipients),
 })
 
+// Told by the addresses, as they were written: the row has no column for it.
 const forAggregates = new RegExp(`"(?:${dmarcMailbox}|${tlsReportMailbox})@`)

@@ -6,6 +6,7 @@ import { collect } from './incoming.js'
 import type { RcptDecision } from './mailboxes.js'
 import type { Spool } from './spool.js'
 
+/** What the commands of a session need. */
 export interface InboundTransactionDeps {
   clock: Clock
   spool: Spool
@@ -19,6 +20,7 @@ export interface InboundTransactionDeps {
 
 // notes/mta.md §3, 'Limits'.
 export const maxMessageBytes = 20 * 1024 * 1024
+// In one connection; a real server opens another one.
 const maxMessages = 100
 const maxRefusals = 20
 // The memory for mails that are arriving; a report takes half a mebibyte at most.
@@ -26,6 +28,7 @@ const maxHeldBytes = { all: 64 * 1024 * 1024, perNetwork: 24 * 1024 * 1024 }
 // What one network may send to the operator: a person writes less, and a flood cannot push out the mail of others.
 const operatorMailsPerHour = 20
 const operatorBytesPerHour = 40 * 1024 * 1024
+// A 4yz, as the reports come again later and none is lost.
 const noRoom = '452 4.3.1 Your reports are still being read, try again later'
 
 /** What a session has been told so far. */

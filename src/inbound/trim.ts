@@ -7,10 +7,10 @@ import { firstSerialAt, type Store } from '../store/index.js'
 const everyMs = 60_000
 // The bound of all kept mails together, so that no flood fills the disk.
 const maxBytes = 512 * 1024 * 1024
-// A row may be a mail of 20 MiB.
+// Mails a transaction: each may have 20 MiB.
 const batch = 20
 
-// Each a few bytes.
+// Notes on reports a transaction, of a few bytes each.
 const reportedBatch = 500
 
 /**
@@ -45,6 +45,7 @@ export function startTrimming(
   }
 }
 
+/** Deletes the operator's mails beyond their number and their bytes. */
 async function trim(store: Store, keep: number, isStopped: () => boolean): Promise<void> {
   const newest = await store.read
     .selectFrom((query) =>
@@ -79,6 +80,7 @@ async function trim(store: Store, keep: number, isStopped: () => boolean): Promi
   }
 }
 
+/** Deletes what reports told of deliveries from before `until`. */
 async function trimReported(store: Store, until: number, isStopped: () => boolean): Promise<void> {
   for (let deleted = reportedBatch; deleted === reportedBatch && !isStopped(); ) {
     deleted = await store.write((tx) => forgetReported(tx, firstSerialAt(until), reportedBatch))

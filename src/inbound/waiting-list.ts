@@ -5,7 +5,7 @@ export interface UnreadMail {
   bytes: number
 }
 
-// A tenth, so that it takes ten networks to fill it.
+// What one network may have of the room: a tenth, so that it takes ten networks to fill it.
 const networkShare = 1 / 10
 
 /**

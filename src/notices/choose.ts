@@ -2,6 +2,7 @@ import { dayMs } from '../clock/index.js'
 import type { NoticeKind } from './notice.js'
 import type { NoticeMailRead, NoticeRowRead } from './read.js'
 
+/** The settings of `[operator]` that say what is mailed, and how often. */
 export interface TellSettings {
   /** Kinds of which nothing is mailed. */
   silence: readonly string[]
@@ -13,6 +14,7 @@ export interface TellSettings {
   zone: string
 }
 
+/** A mail that has left, as far as limits count it. */
 type MailSent = Pick<NoticeMailRead, 'kind' | 'at'>
 
 // What customers bring about, by their mail or their zones, as often as they like.
@@ -20,7 +22,7 @@ const ofCustomers: readonly string[] = [
   ...(['account-paused', 'account-warned', 'domain-record', 'webhook'] as const),
 ] satisfies NoticeKind[]
 
-// What burns within it is one mail.
+// Mail at once waits for so long, so that what burns together is one mail.
 const groupMs = 60_000
 /** What stays as it was is named again so often, where nothing else makes a mail. */
 const remindMs = 7 * dayMs
@@ -88,6 +90,7 @@ export function chooseDaily(
   return says ? all : undefined
 }
 
+/** Whether the operator does not want to hear of it now. */
 const isSilent = (
   { kind, silenced_until: until }: Pick<NoticeRowRead, 'kind' | 'silenced_until'>,
   { silence }: Pick<TellSettings, 'silence'>,

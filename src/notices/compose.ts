@@ -7,6 +7,7 @@ export interface OperatorMessage {
   html: string
 }
 
+/** Some notices under a heading. */
 export interface NoticePart {
   /** Empty: none. */
   heading: string
@@ -22,6 +23,7 @@ export interface Annex {
   html: string
 }
 
+/** What a mail to the operator is made of. */
 export interface Composition {
   /** The host that speaks. */
   host: string
@@ -60,6 +62,7 @@ export function composeOperatorMail(given: Composition): OperatorMessage {
   return { subject, text, html }
 }
 
+/** The subject by the worst notice, and how many more there are. */
 function aboutOf(parts: readonly NoticePart[]): string {
   const open = parts.filter(({ shape }) => shape !== 'settled').flatMap(({ notices }) => notices)
   const done = parts.filter(({ shape }) => shape === 'settled').flatMap(({ notices }) => notices)
@@ -71,6 +74,7 @@ function aboutOf(parts: readonly NoticePart[]): string {
   return `${mark}${cut(titleOf(worst), 90)}${rest}`
 }
 
+/** A part as plain text. */
 function textOf({ heading, notices, shape }: NoticePart, zone: string): string[] {
   const head = heading === '' ? [] : [heading, '='.repeat(heading.length), '']
   const each = notices.flatMap((one) => {
@@ -92,6 +96,7 @@ function textOf({ heading, notices, shape }: NoticePart, zone: string): string[]
   return [...head, ...each]
 }
 
+/** A part as HTML, everything in it escaped. */
 function htmlOf({ heading, notices, shape }: NoticePart, zone: string): string {
   const head = heading === '' ? '' : `<h2 style="${h2}">${escaped(heading)}</h2>`
   if (shape !== 'full') {
@@ -119,6 +124,7 @@ function htmlOf({ heading, notices, shape }: NoticePart, zone: string): string {
   return head + cards.join('')
 }
 
+// Styles stand at each element: many mail programs drop a style sheet.
 const font = 'font-family:system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif;'
 const small = 'color:#6b7280;font-size:13px;'
 const h2 = 'font-size:17px;margin:22px 0 4px;'
@@ -138,14 +144,17 @@ const page = (title: string, parts: readonly string[]): string =>
     '</div></body></html>',
   ].join('\n')
 
+/** A text as HTML; all characters that could end a text or an attribute. */
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 
+/** Since when it is so, and how often it was said. */
 function sinceOf({ firstAt, count }: Notice, zone: string): string {
   const times = count > 1 ? `, ${count} times` : ''
   return `since ${shownAt(firstAt, zone)}${times}`
 }
 
+/** From when to when it was so. */
 function lastedOf({ firstAt, settledAt }: Notice, zone: string): string {
   return `${shownAt(firstAt, zone)} until ${shownAt(settledAt ?? firstAt, zone)}`
 }
@@ -160,5 +169,6 @@ export const shownAt = (at: number, zone: string): string =>
     .format(at)
     .replaceAll(',', '')
 
+/** A text of at most so many characters. */
 const cut = (text: string, most: number) =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text

@@ -13,6 +13,7 @@ export interface Way {
   send(mail: OperatorMessage, id: string): Promise<string>
 }
 
+/** What looking after mails to the operator needs. */
 export interface NoticeDeliveryDeps {
   store: Store
   clock: Clock
@@ -27,7 +28,8 @@ export interface NoticeDeliveryDeps {
   withdraw(tx: Tx, emailId: string): Promise<void>
 }
 
-// A relay that refuses is not asked with each look.
+// How soon a mail is tried again by the other ways: a relay that refuses is not asked with each
+// look.
 const againMs = 300_000
 
 /**
@@ -96,6 +98,7 @@ export function makeDelivery(deps: NoticeDeliveryDeps): () => Promise<void> {
   }
 }
 
+// The latest mails that are looked after, and how long each is tried.
 const mostLooked = 50
 const giveUpMs = 2 * dayMs
 
@@ -116,8 +119,10 @@ export async function sendBy(
   return { failures }
 }
 
+/** What became of a mail in the queue. */
 type Fate = { kind: 'waiting' | 'delivered' | 'ended'; reply: string }
 
+/** Where a mail is: in the queue, delivered, or ended without. */
 async function fateOf(store: Store, emailId: string): Promise<Fate> {
   const { read } = store
   const waiting = await read

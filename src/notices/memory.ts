@@ -9,6 +9,7 @@ import { notice, oneLine, type Raised } from './notice.js'
 import type { Notice } from './read.js'
 import { titleOf, worstFirst } from './read.js'
 
+/** A notice in memory, and when it was told. */
 interface Remembered {
   raised: Raised
   notice: Notice
@@ -27,6 +28,7 @@ export interface EmergencyMemory {
   readonly size: number
 }
 
+// As `choose.ts` has it: what burns together is one mail.
 const groupMs = 60_000
 
 /**
@@ -122,6 +124,7 @@ export function makeEmergencyMemory(deps: {
   }
 }
 
+/** What is raised as a notice that is in no table. */
 function asNotice({ kind, key, severity, text, fix }: Raised, now: number): Notice {
   const joined = (lines: string | readonly string[]) =>
     [lines]

@@ -22,10 +22,13 @@ export const noticeKinds = {
   webhook: 'a webhook is switched off',
 } as const
 
+/** A kind of notice. */
 export type NoticeKind = keyof typeof noticeKinds
 
+/** Whether there is such a kind. */
 export const isNoticeKind = (text: string): text is NoticeKind => Object.hasOwn(noticeKinds, text)
 
+/** How soon the operator has to know. */
 export type Severity = NoticeRow['severity']
 
 /** What it is about: one thing of a kind, such as a domain's id. */
@@ -50,6 +53,7 @@ export interface Raised extends About {
 
 /** The most open notices of one kind; any further ones share a single notice, which counts them. */
 const mostOpenOfKind = 200
+// The key of the notice that stands for any further ones; no id and no name has brackets around it.
 const moreKey = '(more)'
 
 /**
@@ -127,6 +131,7 @@ export async function settleOthers(
   }
 }
 
+/** The open notices of a kind. */
 export const openOfKind = (tx: Tx, kind: NoticeKind) =>
   tx
     .selectFrom('notices')
@@ -136,6 +141,7 @@ export const openOfKind = (tx: Tx, kind: NoticeKind) =>
     .where('state', '=', sql.lit('open'))
     .execute()
 
+/** The open notice about this, if there is one. */
 const openOne = (tx: Tx, { kind, key }: About) =>
   tx
     .selectFrom('notices')
@@ -145,12 +151,15 @@ const openOne = (tx: Tx, { kind, key }: About) =>
     .where('state', '=', sql.lit('open'))
     .executeTakeFirst()
 
+/** Whether a kind has as many open notices as it may have. */
 const isFull = async (tx: Tx, kind: NoticeKind) =>
   (await openOfKind(tx, kind)).length >= mostOpenOfKind
 
+// How much of a notice is kept: others' words may stand in it.
 const maxLines = 60
 const maxLine = 1_000
 
+/** The lines of a notice as they are kept. */
 const lines = (text: string | readonly string[]) =>
   (typeof text === 'string' ? [text] : text)
     .slice(0, maxLines)

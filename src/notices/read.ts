@@ -68,11 +68,14 @@ export async function operatorMails(read: Read, limit: number) {
     .execute()
 }
 
+/** A notice's row as it is read: ids are numbers then. */
 export type NoticeRowRead = { [K in keyof NoticeRow]: K extends 'id' ? number : NoticeRow[K] }
+/** A mail's row as it is read. */
 export type NoticeMailRead = {
   [K in keyof NoticeMailRow]: K extends 'id' ? number : NoticeMailRow[K]
 }
 
+/** A row as pages and commands show it. */
 export const fromRow = (row: NoticeRowRead): Notice => ({
   id: row.id,
   kind: row.kind,
@@ -88,6 +91,7 @@ export const fromRow = (row: NoticeRowRead): Notice => ({
   silencedUntil: row.silenced_until,
 })
 
+/** The first line, which says all. */
 export const titleOf = ({ text }: Pick<Notice, 'text'>): string => text.split('\n')[0] ?? ''
 
 /** For `sort`: what is burning first, and of one severity the newest first. */

@@ -10,6 +10,7 @@ import {
 } from './compose.js'
 import { fromRow, type NoticeMailRead, type NoticeRowRead, titleOf, worstFirst } from './read.js'
 
+/** What telling the operator needs. */
 export interface TellDeps {
   store: Store
   clock: Clock
@@ -23,8 +24,10 @@ export interface TellDeps {
 
 /** More than can leave in a day. */
 const mailsRead = 200
+// How much of the past is kept, for those who look.
 const mailsKept = 400
 const pastKept = 1_000
+// Notices that one part of a mail names.
 const shownOfPart = 40
 
 /**
@@ -121,6 +124,7 @@ export async function tellDaily(deps: TellDeps, report?: () => Promise<Annex>) {
   return subject
 }
 
+// The subject of a mail that has nothing but the weekly report.
 const aboutReport = { about: 'The week in mail' }
 const noDaily = { burning: [], fresh: [], still: [], settled: [] }
 
@@ -140,8 +144,10 @@ export async function askForReport({ store, clock, settings }: TellDeps): Promis
   })
 }
 
+// A mail that is only asked for.
 const unsent = { email_id: null, path: '', result: '', text: '', html: '' }
 
+/** Puts a mail into the queue, and notes it. */
 async function enter(
   { settings, post }: TellDeps,
   tx: Tx,
@@ -187,15 +193,18 @@ async function forget(tx: Tx): Promise<void> {
   }
 }
 
+/** Notices for a mail, the worst first. */
 function shown(rows: readonly NoticeRowRead[]) {
   return rows.map(fromRow).sort(worstFirst).slice(0, shownOfPart)
 }
 
+/** How many notices are not in the mail. */
 function cutOf(parts: readonly NoticePart[], all: number): string[] {
   const named = parts.reduce((sum, { notices }) => sum + notices.length, 0)
   return named < all ? [`${all - named} more are not in this mail: posthorn notice list.`] : []
 }
 
+/** The notices in this state, the oldest first. */
 const rowsOf = (read: Read, state: NoticeRowRead['state']): Promise<NoticeRowRead[]> =>
   read.selectFrom('notices').selectAll().where('state', '=', state).orderBy('id').execute()
 

@@ -8,6 +8,7 @@ import { english as strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { deadLink, page, renderCentre } from './view.js'
 
+/** What the page needs. */
 interface CentrePageDeps extends SubscriptionDeps {
   preferenceLinks: PreferenceLinks
 }
@@ -54,12 +55,14 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
   })
 }
 
+/** What the form says. */
 const savedBy = (form: Form): Saved => ({
   shown: new Set(form.all('shown')),
   ticked: new Set(form.all('topic')),
   showedLeft: form.get('left') === 'yes',
 })
 
+/** The page as things stand; `after` says which button led here. */
 async function show(
   { store: { read } }: CentrePageDeps,
   { recipient, face }: Opened,
@@ -117,6 +120,7 @@ interface Saved {
   showedLeft: boolean
 }
 
+/** What the recipient gets now. */
 async function readChoices(read: Read, { accountId, address }: Recipient): Promise<Choices> {
   const reasons = await suppressionsOf(read, accountId, address)
   const left = reasons.some(({ reason }) => reason === 'unsubscribe')

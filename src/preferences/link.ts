@@ -15,6 +15,7 @@ export interface UnsubscribeTarget extends Recipient {
   topicId?: string | undefined
 }
 
+/** Makes links, and reads those that come back. */
 export interface Links<Target extends Recipient> {
   url(target: Target): string
   /** The target of a token that was made here, for this purpose; undefined for any other. */
@@ -85,6 +86,7 @@ function makeLinks(
   }
 }
 
+/** What a body says whose MAC was right; undefined for a version that there is not yet. */
 function targetOf(body: Buffer): UnsubscribeTarget | undefined {
   const parts = (body[0] ?? 0) - firstVersion
   if (parts < 0 || parts > withTopic + withMail) return undefined
@@ -99,11 +101,13 @@ function targetOf(body: Buffer): UnsubscribeTarget | undefined {
   return { accountId, ...topic, ...mail, address: body.toString('utf8', at) }
 }
 
+/** A UUID in its 16 bytes. */
 function idToBytes(id: string): Buffer {
   const bytes = Buffer.from(id.replaceAll('-', ''), 'hex')
   if (bytes.length !== idBytes) throw new Error(`${id} is no UUID`)
   return bytes
 }
 
+/** The UUID of 16 bytes. */
 const idFromBytes = (bytes: Buffer) =>
   bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

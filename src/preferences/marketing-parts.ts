@@ -1,5 +1,6 @@
 import { english, type Strings } from './strings.js'
 
+/** Which list a mail is of, and how one leaves it. */
 interface ListIdentity {
   /** The signed link (`UnsubscribeLinks.url`). */
   url: string
@@ -24,6 +25,7 @@ export function unsubscribeHeaders({
   ]
 }
 
+/** What the footer says. */
 export interface Footer {
   /** The signed links. */
   unsubscribeUrl: string
@@ -52,6 +54,7 @@ export function withFooter<T extends string | null>(
   return { html: html2, text: plain as T }
 }
 
+/** The footer, with its style at each element: many mail programs drop a style sheet. */
 function htmlFooter(reason: string, links: readonly (readonly [name: string, url: string])[]) {
   const anchors = links.map(
     ([name, url]) =>
@@ -76,9 +79,11 @@ export function bodyEnd(html: string): number {
   return html.length
 }
 
+/** Whether this place lies in a comment. */
 const isComment = (html: string, at: number) =>
   html.lastIndexOf('<!--', at) > html.lastIndexOf('-->', at)
 
+// The five characters that could end a text or an attribute.
 const entities: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',

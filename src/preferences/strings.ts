@@ -18,6 +18,7 @@ export interface Strings {
   shown: { title: string; lines: string[] }
 }
 
+/** What sentences name. */
 interface Names {
   account: string
   address: string
@@ -30,6 +31,7 @@ interface PageStrings {
   button: string
 }
 
+/** The sentences of the preference centre. */
 interface CentreStrings {
   title(names: Names): string
   /** Of somebody who gets something, and of somebody who has left everything. */

@@ -4,6 +4,7 @@ import { lift, suppress, suppressionsOf } from '../suppression/index.js'
 import { listTopics, optedOutAmong, optIn, optOut, topicsLeftBy } from '../topics/index.js'
 import type { UnsubscribeTarget } from './link.js'
 
+/** What a change of a subscription needs. */
 export interface SubscriptionDeps {
   store: Store
   clock: Clock

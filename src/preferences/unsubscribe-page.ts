@@ -6,6 +6,7 @@ import { english as strings } from './strings.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { deadLink, page, renderNotice } from './view.js'
 
+/** What the pages behind links need. */
 export interface UnsubscribePageDeps extends SubscriptionDeps {
   unsubscribeLinks: UnsubscribeLinks
   preferenceLinks: PreferenceLinks
@@ -56,6 +57,7 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
   })
 }
 
+/** The page with one button: to leave, or to come back. */
 async function show(
   { store: { read }, preferenceLinks }: UnsubscribePageDeps,
   { target: { accountId, address, topicId, emailId }, face }: Opened,

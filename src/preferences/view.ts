@@ -37,6 +37,7 @@ export const renderCentre: (view: CentreView) => string = compiled('centre')
 
 export const styleSheet = (): Buffer => readFileSync(viewFile('page.css'))
 
+/** A page that no search engine lists: its address names a recipient. */
 export const page = (html: string, status = 200): Page => ({
   status,
   html,
@@ -49,10 +50,12 @@ export const deadLink = (token = ''): Page => {
   return page(renderNotice({ language: english.language, ...says }), 404)
 }
 
+/** Where a view lies; it is read from the sources also when these are compiled. */
 function viewFile(name: string): string {
   return packageFile(`src/preferences/views/${name}`)
 }
 
+/** A view made into a function, once. */
 function compiled<View extends object>(name: string): (view: View) => string {
   const filename = viewFile(`${name}.ejs`)
   const options = { filename, strict: true, _with: false, localsName: 'it' }

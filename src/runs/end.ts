@@ -1,6 +1,7 @@
 import { type AutomationRunRow, cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import type { RunTally } from './tally.js'
 
+/** How a run may end. */
 export type EndStatus = AutomationRunRow['status']
 
 /** A live run that ends, and all that is told of it. */
@@ -36,6 +37,10 @@ export async function endRuns(
   return new Set(gone.map(({ id }) => id))
 }
 
+/**
+ * Writes the ended runs, with what their live rows say. A run that is not live any more joins
+ * nothing.
+ */
 const copyToLog = prepared<{ json: string; at: number }, unknown>((db, { json, at }) =>
   db
     .insertInto('automation_runs')
@@ -59,6 +64,7 @@ const copyToLog = prepared<{ json: string; at: number }, unknown>((db, { json, a
     ),
 )
 
+/** The events that these runs listened to. */
 const forgetListens = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db
     .deleteFrom('automation_listens')
@@ -69,12 +75,14 @@ const forgetListens = prepared<{ ids: string }, unknown>((db, { ids }) =>
     ),
 )
 
+/** A live run that was there. */
 interface Removed {
   id: string
   automationId: string
   status: 'running' | 'waiting'
 }
 
+/** Takes live runs away; tells which were there. */
 const removeLive = prepared<{ ids: string }, Removed>((db, { ids }) =>
   db
     .deleteFrom('automation_live')

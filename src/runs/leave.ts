@@ -23,6 +23,7 @@ export async function leaveRuns(
   await tally.write(tx)
 }
 
+/** The live runs of the contact with an address. */
 const runsAt = prepared<{ accountId: string; address: string }, EndingRow & { outlives: 0 | 1 }>(
   (db, { accountId, address }) =>
     db
@@ -89,6 +90,7 @@ const mailsIn = (history: string): string[] =>
     return typeof id === 'string' ? [id] : []
   })
 
+/** The live runs of these contacts. */
 const runsOf = prepared<{ ids: string }, EndingRow>((db, { ids }) =>
   db
     .selectFrom('automation_live')
@@ -96,6 +98,7 @@ const runsOf = prepared<{ ids: string }, EndingRow>((db, { ids }) =>
     .where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
+/** Ended runs are nobody's any more; their histories name the mails. */
 const blankRuns = prepared<{ ids: string }, { id: string; history: string }>((db, { ids }) =>
   db
     .updateTable('automation_runs')
@@ -104,18 +107,22 @@ const blankRuns = prepared<{ ids: string }, { id: string; history: string }>((db
     .returning(['id', 'history']),
 )
 
+/** Takes the histories of ended runs away. */
 const emptyRuns = prepared<{ runs: string }, unknown>((db, { runs }) =>
   db.updateTable('automation_runs').set({ history: '[]' }).where('id', 'in', idsOf(runs, 'text')),
 )
 
+/** The values that are merged into mails that have not left. */
 const forgetMerges = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db.deleteFrom('email_merges').where('email_id', 'in', idsOf(ids, 'text')),
 )
 
+/** How often these contacts entered automations. */
 const forgetEntries = prepared<{ ids: string }, unknown>((db, { ids }) =>
   db.deleteFrom('automation_entries').where('contact_id', 'in', idsOf(ids, 'text')),
 )
 
+/** Some of the events of these contacts. */
 const forgetEvents = prepared<{ ids: string; limit: number }, { id: number }>(
   (db, { ids, limit }) =>
     db
@@ -130,6 +137,7 @@ const forgetEvents = prepared<{ ids: string; limit: number }, { id: number }>(
       .returning('id'),
 )
 
+/** Notes contacts that still have events. */
 const leaveForLater = prepared<{ json: string }, unknown>((db, { json }) =>
   db
     .insertInto('automation_forgotten')

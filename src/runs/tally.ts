@@ -1,16 +1,20 @@
 import { sql, type UpdateResult } from 'kysely'
 import { type AutomationStepCounts, cell, prepared, rowsOf, type Tx } from '../store/index.js'
 
+// The counters of an automation, in the order of the rows below.
 const runColumns = [
   ...(['running', 'waiting', 'completed', 'exited', 'failed', 'cancelled'] as const),
   'enrolled',
 ] as const
+// The counters of a step, likewise.
 const stepColumns = [
   ...(['entered', 'done', 'skipped', 'failed', 'met', 'not_met', 'received'] as const),
   ...(['timed_out', 'mails', 'delivered', 'bounced', 'opened', 'clicked', 'unsubscribed'] as const),
 ] as const satisfies readonly (keyof AutomationStepCounts)[]
 
+/** A counter of an automation. */
 export type RunColumn = (typeof runColumns)[number]
+/** A counter of a step. */
 export type StepColumn = (typeof stepColumns)[number]
 
 /** What a transaction adds to the counters of automations and of their steps, written at its end. */
@@ -35,6 +39,7 @@ export function makeRunTally(): RunTally {
   }
 }
 
+/** Adds to one counter of a row. */
 function add<Id, Column>(
   sums: Map<Id, number[]>,
   id: Id,
@@ -48,9 +53,11 @@ function add<Id, Column>(
   sums.set(id, row)
 }
 
+/** The rows as SQLite takes them: an id, then a number for each column. */
 const jsonOf = (sums: Map<string | number, number[]>) =>
   JSON.stringify([...sums].map(([id, row]) => [id, ...row]))
 
+/** For `set`: each column plus its cell. */
 const raised = (columns: readonly string[]) =>
   Object.fromEntries(
     columns.map((column, place) => [
@@ -59,6 +66,7 @@ const raised = (columns: readonly string[]) =>
     ]),
   )
 
+/** Adds to the counters of automations. */
 const addToAutomations = prepared<{ json: string }, UpdateResult>((db, { json }) =>
   db
     .updateTable('automations')
@@ -67,6 +75,7 @@ const addToAutomations = prepared<{ json: string }, UpdateResult>((db, { json })
     .where('automations.id', '=', cell(0, 'text')),
 )
 
+/** Adds to the counters of steps. */
 const addToSteps = prepared<{ json: string }, UpdateResult>((db, { json }) =>
   db
     .updateTable('automation_steps')

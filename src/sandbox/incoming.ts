@@ -32,6 +32,7 @@ export function makeRoom(maxBytes: number): SandboxRoom {
   }
 }
 
+/** A message that has arrived whole. */
 export interface SandboxBytes {
   raw: Buffer
   /** Gives the room back, once the mail is stored or lost. */

@@ -7,6 +7,7 @@ import { parseVerdicts, type Verdicts } from './verdicts.js'
 
 type Reads = Pick<Store, 'read'>
 
+/** A mail as lists show it. */
 export interface SandboxSummary {
   id: number
   receivedAt: number
@@ -26,6 +27,7 @@ export interface SandboxSummary {
   verdicts: Verdicts | undefined
 }
 
+/** A mail with what stands in it. */
 export interface SandboxMessage extends SandboxSummary {
   content: MessageContent
 }
@@ -128,17 +130,22 @@ export async function clearMessages(store: Store): Promise<number> {
   return newest === 0 ? 0 : await deleteUpTo(store, newest)
 }
 
+/** Whether any of what a list shows has this text. */
 function matches(search: string): Expression<SqlBool> {
   const columns = ['subject', 'header_from', 'mail_from', 'rcpt_to'] as const
   const tests = columns.map((column) => like(column, search))
   return sql<SqlBool>`(${sql.join(tests, sql` or `)})`
 }
 
+/**
+ * Whether a column has this text as a part, in any case of ASCII letters; % and _ are no wildcards.
+ */
 function like(column: string, part: string): Expression<SqlBool> {
   const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
   return sql<SqlBool>`${sql.ref(column)} like ${pattern} escape '\\'`
 }
 
+/** A row as lists show it. */
 function summary(row: SandboxMessageRow): SandboxSummary {
   const recipients = JSON.parse(row.rcpt_to) as string[]
   return {

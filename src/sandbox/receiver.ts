@@ -10,6 +10,7 @@ import { collect, makeRoom, SandboxRefusal } from './incoming.js'
 import { keepMessage } from './keep.js'
 import { takeAllAddresses } from './messages.js'
 
+/** What the receiver needs. */
 export interface SandboxReceiverDeps {
   store: Store
   clock: Clock
@@ -28,6 +29,7 @@ export interface SandboxReceiverDeps {
   }
 }
 
+/** The receiver at work. */
 export interface SandboxReceiver {
   readonly port: number
   /** Lets transactions under way end for a moment, then closes them and stops checking. */
@@ -111,6 +113,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
   }
 }
 
+/** The reply for what went wrong: our own refusal, or that it may be tried again. */
 function asReply(error: unknown, log: Log): Error {
   if (error instanceof SandboxRefusal) return error
   log.error({ error }, 'Sandbox could not keep a mail')

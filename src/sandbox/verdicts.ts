@@ -11,6 +11,7 @@ export interface Verdicts {
   dmarc: DmarcVerdict
 }
 
+/** What one signature came to. */
 export interface DkimVerdict {
   result: string
   domain: string
@@ -19,12 +20,14 @@ export interface DkimVerdict {
   info: string
 }
 
+/** Whether the address may send for the envelope's sender. */
 export interface SpfVerdict {
   result: string
   domain: string
   info: string
 }
 
+/** Whether the From header is proved by either of them. */
 export interface DmarcVerdict {
   result: string
   /** The domain of the From header. */
@@ -34,6 +37,7 @@ export interface DmarcVerdict {
   info: string
 }
 
+/** What of a mail is checked beside its bytes. */
 export interface CheckedMail {
   id: number
   mail_from: string
@@ -79,6 +83,7 @@ export function parseVerdicts(json: string | null): Verdicts | undefined {
 
 type MailauthResult = Awaited<ReturnType<typeof import('mailauth').authenticate>>
 
+/** What mailauth found, in our own words and cut to a length. */
 function fromMailauth({ dkim, spf, dmarc }: MailauthResult): Verdicts {
   return {
     dkim: dkim.results.map((signature) => ({
@@ -108,6 +113,7 @@ function dkimResult(status: { result: string; comment?: string }): string {
   return status.comment === 'body hash did not verify' ? 'fail' : status.result
 }
 
+/** Verdicts that say why there are none. */
 function unchecked(result: string, info: string): Verdicts {
   return {
     dkim: [{ result, domain: '', selector: '', algorithm: '', info }],

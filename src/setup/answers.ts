@@ -18,6 +18,7 @@ export interface SetupAnswers {
   route: 'direct' | 'sandbox'
 }
 
+/** An answer that was read, or a sentence about what is wrong with it. */
 export type AnswerReading<T> = { value: T } | { problem: string }
 
 /** The names of the answers that are typed in, and how each is read. A problem says what was expected. */
@@ -28,6 +29,7 @@ export const readAnswer = {
   operator: readOperator,
 } as const satisfies Partial<Record<keyof SetupAnswers, (text: string) => AnswerReading<unknown>>>
 
+/** A host name in lower case and A-labels. */
 function readName(text: string, example: string): AnswerReading<string> {
   if (isIP(text.trim()) !== 0) {
     return { problem: `"${text.trim()}" is an address; a name is wanted, such as ${example}` }
@@ -40,6 +42,7 @@ function readName(text: string, example: string): AnswerReading<string> {
   }
 }
 
+/** IP addresses, separated by blanks or commas, each once. */
 function readAddresses(text: string): AnswerReading<readonly string[]> {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '')
   if (parts.length === 0) return { problem: 'An IP address is wanted, such as 192.0.2.25' }
@@ -50,6 +53,7 @@ function readAddresses(text: string): AnswerReading<readonly string[]> {
   return { value: [...new Set(parts.map(canonicalAddress))] }
 }
 
+/** A mail address. */
 function readOperator(text: string): AnswerReading<string> {
   const address = text.trim()
   const [local = '', domain = '', ...more] = address.split('@')

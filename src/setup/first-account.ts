@@ -13,12 +13,14 @@ import { addDomain, type Domain, listDomains } from '../domains/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Store } from '../store/index.js'
 
+/** What making the first account needs. */
 interface FirstDeps {
   store: Store
   clock: Clock
   key: ApplianceKey
 }
 
+/** What is to be made. */
 interface FirstWanted {
   domain: string
   /** Id or name; else the only account, or a new one with the domain's name. */
@@ -29,6 +31,7 @@ interface FirstWanted {
   wasBrokenOff: boolean
 }
 
+/** What there is afterwards. */
 export interface First {
   account: { id: string; name: string; isNew: boolean }
   /** Undefined where the account has one already: a key cannot be shown again. */
@@ -55,6 +58,7 @@ export async function makeFirst(deps: FirstDeps, wanted: FirstWanted): Promise<F
   }
 }
 
+/** The account that is meant: by its name, by the domain, or because it is the only one. */
 async function chosen(
   { store: { read } }: FirstDeps,
   { account, domain }: FirstWanted,
@@ -73,6 +77,10 @@ async function chosen(
   throw new OperatorError(`There are several accounts; choose one by --account: ${names}`)
 }
 
+/**
+ * A key for an account that has none. One of a run that was broken off, and that nobody has used,
+ * is replaced: nobody may have seen it.
+ */
 async function firstKey(
   deps: FirstDeps,
   accountId: string,

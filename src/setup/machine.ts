@@ -9,6 +9,7 @@ export interface MachineFacts {
   addresses: readonly string[]
 }
 
+/** What the answers probably are, and what was left out. */
 export interface MachineGuess {
   hostName: string | undefined
   addresses: readonly string[]

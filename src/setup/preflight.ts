@@ -5,6 +5,7 @@ import { checkOutboundPort, type Finding, findingsOf, judgeDns } from '../doctor
 import type { SetupAnswers } from './answers.js'
 import { takenPorts } from './system.js'
 
+/** What looking before the start needs. */
 interface PreflightDeps {
   config: Config
   clock: Clock

@@ -7,6 +7,7 @@ import type { SetupAnswers } from './answers.js'
 /** `ours`: as setup wrote it, so that setup may write it anew; `theirs`: a person has had a hand in it. */
 export type FoundSettings = 'none' | 'ours' | 'theirs'
 
+/** What the file depends on beside the answers. */
 interface SettingsDeps {
   /** The addresses of all interfaces: mail cannot leave from any other. */
   ownAddresses: readonly string[]
@@ -29,6 +30,7 @@ ${sections.join('\n')}`
 ${body}`
 }
 
+/** The sections of the file, each with its lines. */
 function sectionsOf(answers: SetupAnswers, { ownAddresses }: SettingsDeps) {
   const { hostName, addresses, operator, certificates } = answers
   if (answers.route === 'sandbox') return sandboxSections(answers)
@@ -102,6 +104,7 @@ export function foundSettings(file: string): FoundSettings {
   return mark === markOf(body) ? 'ours' : 'theirs'
 }
 
+/** The hash by which setup knows a file as its own. */
 const markOf = (body: string) => createHash('sha256').update(body).digest('hex').slice(0, 16)
 
 /** What settings that are in effect say otherwise than the answers, a line each. */

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { run, serviceName } from './system.js'
 
+/** Whether the service runs, and if not, why. */
 export type StartedService =
   | { state: 'running'; isNew: boolean }
   /** `command`: by which the operator starts it. */
   | { state: 'not started'; why: string; command: string }
 
+/** What speaks for and against starting it. */
 interface StartWanted {
   isWanted: boolean
   /** The directories are those that the unit names. */

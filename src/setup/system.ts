@@ -20,6 +20,7 @@ export function readMachine(): MachineFacts {
   return { hostName: status === 0 ? stdout.trim() : hostname(), addresses }
 }
 
+/** A user of the machine. */
 export interface SystemUser {
   uid: number
   gid: number
@@ -53,6 +54,7 @@ export const ownUnitFile = join('/etc/systemd/system', `${serviceName}.service`)
 /** sd_booted(3). */
 export const systemdRuns = () => existsSync('/run/systemd/system')
 
+/** Whether systemd has a unit of the service. */
 export const hasUnit = () =>
   unitDirs.some((folder) => existsSync(join(folder, `${serviceName}.service`)))
 
@@ -86,6 +88,7 @@ export async function takenPorts(ports: readonly number[]): Promise<number[]> {
   return taken.flat()
 }
 
+/** Whether another program listens on the port. */
 function isTaken(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -38,6 +38,7 @@ export function wantedRecords(
   ]
 }
 
+/** The addresses of a host. */
 const addressRecords = (host: string, addresses: readonly string[]) =>
   addresses.map(
     (value): WantedRecord => ({
@@ -47,6 +48,7 @@ const addressRecords = (host: string, addresses: readonly string[]) =>
     }),
   )
 
+/** The name of an address; only who gave the address can publish it. */
 function reverseRecord(address: string, value: string): WantedRecord {
   const host = `${reverseLabels(address)}.${isIP(address) === 6 ? 'ip6' : 'in-addr'}.arpa`
   return { purpose: 'reverse name', type: 'PTR', host, value, required: true, where: 'provider' }
@@ -64,6 +66,7 @@ function listenerRecords({ outbound, inbound }: Config, host: string): WantedRec
   ]
 }
 
+// The words for each purpose of a domain's records.
 const purposes = {
   'dkim-rsa': 'DKIM',
   'dkim-ed25519': 'DKIM, Ed25519',
@@ -73,6 +76,7 @@ const purposes = {
   tracking: 'links',
 } as const
 
+/** The records of a sending domain, and the one by which DMARC reports may come to this host. */
 function ofDomain(config: Config, domain: Domain): WantedRecord[] {
   const settings = recordSettings(config)
   const own = domainRecords(domain, settings).map(

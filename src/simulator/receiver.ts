@@ -13,12 +13,15 @@ export interface Accepted {
   report: 'bounce' | 'complaint' | undefined
 }
 
+/** The server of the simulated recipients. */
 export interface Receiver {
   readonly port: number
   close(): Promise<void>
 }
 
+// Loopback alone: it takes any mail without a question.
 const host = '127.0.0.1'
+// What of a mail a report returns.
 const keptHeaderBytes = 32 * 1024
 // How often deliveries were put off; the oldest are forgotten, and wait once more.
 const maxPutOff = 10_000
@@ -96,6 +99,7 @@ export async function openReceiver(deps: {
   }
 }
 
+/** A reply of SMTP as smtp-server takes it: `550 5.1.1 words`. */
 class Refusal extends Error {
   readonly responseCode: number
   constructor(reply: string) {
@@ -105,6 +109,7 @@ class Refusal extends Error {
   }
 }
 
+/** MAIL FROM, which names the delivery; empty for the null sender. */
 const senderOf = ({ envelope: { mailFrom } }: SMTPServerSession) =>
   mailFrom === false ? '' : mailFrom.address
 

@@ -9,8 +9,10 @@ export type Behaviour =
   /** Never gets here: as if it stood on every suppression list. */
   | { kind: 'suppressed' }
 
+// Long enough to be seen, and shorter than any deadline of the sender.
 const slowMs = 10_000
 
+// What each local part does; the documentation names the same.
 const behaviours: Readonly<Record<string, Behaviour>> = {
   delivered: { kind: 'accept' },
   bounced: { kind: 'refuse', reply: '550 5.1.1 The simulator knows no such mailbox' },
@@ -37,6 +39,7 @@ export function behaviourOf(address: string): Behaviour | undefined {
   return Object.hasOwn(behaviours, name) ? behaviours[name] : unknown
 }
 
+// The refusal names those that there are: a typo in a test is found at once.
 const unknown: Behaviour = {
   kind: 'refuse',
   reply: `550 5.1.1 The simulator has ${Object.keys(behaviours).join(', ')}`,

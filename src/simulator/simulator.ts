@@ -5,12 +5,14 @@ import { type Accepted, openReceiver, type Receiver } from './receiver.js'
 import { simulatorDomain } from './recipients.js'
 import { writeBounce, writeComplaint } from './write-report.js'
 
+/** Recipients that never leave the appliance. */
 export interface Simulator {
   /** Where its server is; it listens from the first mail on. */
   address(): Promise<{ host: string; port: number }>
   close(): Promise<void>
 }
 
+/** What the simulator needs. */
 export interface SimulatorDeps {
   clock: Clock
   log: Log
@@ -90,12 +92,14 @@ export function ownListener(host: string, port: number): Target {
   return { host: anyOf[host] ?? host, port }
 }
 
+/** What a listener made of a report. */
 export interface Submitted {
   kind: 'accepted' | 'refused' | 'unreachable'
   /** The listener's answer, or why there was none. */
   words: string
 }
 
+// The time for each command; a listener of our own answers at once.
 const usualStepMs = 10_000
 
 /** Brings a report to a listener as another mail server would, from the null sender. */
@@ -120,6 +124,7 @@ export async function submitReport(
   return { kind, words: `${result.reply.code} ${result.reply.text}` }
 }
 
+/** The same deadline for every command. */
 const stepsOf = (ms: number) => ({
   ...{ connectMs: ms, bannerMs: ms, ehloMs: ms, startTlsMs: ms, mailMs: ms, rcptMs: ms },
   ...{ dataMs: ms, blockMs: ms, dotMs: ms, resetMs: ms, quitMs: 500 },

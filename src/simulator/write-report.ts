@@ -62,6 +62,7 @@ Reporting-MTA: dns; ${reporter}
   )
 }
 
+/** From whom and to whom a report goes. */
 interface Envelope {
   from: string
   to: string
@@ -70,6 +71,10 @@ interface Envelope {
   reporter: string
 }
 
+/**
+ * A `multipart/report` (RFC 6522). CRLF is put in at the end, as the parts are written with plain
+ * line ends.
+ */
 function report(
   { from, to, subject, at, reporter }: Envelope,
   type: 'delivery-status' | 'feedback-report',

@@ -47,7 +47,7 @@ export function renameDurably(from: string, to: string): void {
   syncPath(dirname(to))
 }
 
-/** As above: without the sync of the directory the file may be back after a power cut. */
+/** Removes it for good: without the sync of its folder the file may be back after a power cut. */
 export function removeDurably(file: string): void {
   rmSync(file, { force: true, recursive: true })
   syncPath(dirname(file))

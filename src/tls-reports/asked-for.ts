@@ -2,12 +2,13 @@ import { parseMailbox } from '../mime/index.js'
 
 /** Where a domain wants its reports. */
 export type Destination = { kind: 'mail'; uri: string; address: string } | UploadTo
+/** A report that is posted to a web server. */
 export interface UploadTo {
   kind: 'upload'
   uri: string
 }
 
-// A domain could name any number of other people's addresses.
+// Receivers a report goes to: a domain could name any number of other people's addresses.
 const maxDestinations = 5
 
 /**
@@ -28,6 +29,7 @@ export function readAskedFor(records: readonly string[]): Destination[] {
   return [...uris].flatMap((uri) => destinationOf(uri) ?? []).slice(0, maxDestinations)
 }
 
+/** One receiver; undefined for one that cannot be followed. */
 function destinationOf(uri: string): Destination | undefined {
   // A parameter of a mailto would be a header of theirs.
   const [, local] = /^mailto:([^?]{3,320})$/i.exec(uri) ?? []

@@ -10,6 +10,7 @@ export interface ReportDocument {
   policies: ReportedPolicy[]
 }
 
+/** The sessions under one policy. */
 interface ReportedPolicy {
   policy: {
     'policy-type': TlsSessionsRow['policy_type']
@@ -24,6 +25,7 @@ interface ReportedPolicy {
   'failure-details'?: FailureDetail[]
 }
 
+/** Failures of one kind at one server. */
 interface FailureDetail {
   'result-type': string
   'sending-mta-ip'?: string
@@ -34,6 +36,7 @@ interface FailureDetail {
   'failure-reason-code'?: string
 }
 
+/** What a report is about, and whose it is. */
 export interface DocumentOf {
   day: number
   domain: string
@@ -69,6 +72,7 @@ export async function makeDocument(read: Read, of: DocumentOf): Promise<ReportDo
   }
 }
 
+/** The sessions that were counted under a policy. */
 function reportedPolicy(domain: string, rows: readonly TlsSessionsRow[]): ReportedPolicy {
   const [first] = rows
   const { text, mx } = JSON.parse(first?.policy ?? '{}') as { text: string[]; mx: string[] }
@@ -89,6 +93,7 @@ function reportedPolicy(domain: string, rows: readonly TlsSessionsRow[]): Report
   }
 }
 
+/** A row as reports tell it; what it leaves open is left out. */
 const failureDetail = (row: TlsSessionsRow): FailureDetail => ({
   'result-type': row.result,
   ...(row.sending_address && { 'sending-mta-ip': row.sending_address }),

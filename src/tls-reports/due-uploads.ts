@@ -8,14 +8,16 @@ import { packReport } from './pack.js'
 import type { ReportSender } from './sender.js'
 import { type UploadDeps, uploadReport } from './upload.js'
 
+/** What trying uploads needs. */
 interface DueUploadDeps extends Omit<UploadDeps, 'allow'> {
   store: Store
   log: Log
   config: Pick<Config, 'webhooks'>
 }
 
-// With the pauses between them nearly a day (RFC 8460 §5.5: for 24 hours).
+// The pauses before each next try, together nearly a day (RFC 8460 §5.5: for 24 hours).
 const retriesMs = [5, 15, 30, 60, 120, 240, 360, 480].map((minutes) => minutes * 60_000)
+// Uploads at the same time.
 const atOnce = 20
 
 /** Tries the uploads that are due, each noted before it begins, so that a crash cannot repeat it for ever. */
@@ -43,6 +45,7 @@ export async function uploadDue(
   return outcomes
 }
 
+/** One try; undefined where another one follows. */
 async function uploadOne(
   deps: DueUploadDeps,
   sender: ReportSender,

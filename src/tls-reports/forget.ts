@@ -3,6 +3,7 @@ import type { Store } from '../store/index.js'
 
 // Yesterday is reported on; the days before are for whoever looks into a report.
 const keptDays = 8
+// Domains of a day that one transaction deletes, which other writes wait for.
 const domainsAtOnce = 200
 const tables = ['tls_sessions', 'tls_reports', 'tls_report_posts'] as const
 

@@ -5,6 +5,7 @@ import type { RawMessage } from '../emails/index.js'
 import { dateField, mailboxField, parseMailbox, structuredField, textField } from '../mime/index.js'
 import type { ReportSender } from './sender.js'
 
+/** What a report's mail is made of. */
 export interface ReportMail {
   sender: ReportSender
   to: string
@@ -74,6 +75,7 @@ export async function composeReportMail(mail: ReportMail): Promise<RawMessage> {
   }
 }
 
+/** The body as an async source, which the hash of DKIM takes. */
 async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }

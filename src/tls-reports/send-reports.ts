@@ -14,6 +14,7 @@ import { packReport } from './pack.js'
 import { type PackedReport, writeReport } from './report.js'
 import { findReportSender, type ReportSender } from './sender.js'
 
+/** What making and sending reports needs. */
 export interface TlsReportDeps {
   store: Store
   clock: Clock
@@ -28,6 +29,7 @@ export interface TlsReportDeps {
   ca?: string
 }
 
+/** What a run came to, for the calendar. */
 export interface TlsReportRun {
   summary: string
   problems: string[]
@@ -36,11 +38,13 @@ export interface TlsReportRun {
 
 // RFC 8460 §4.1: reports are spread over the hours after midnight, so that they come not all at once.
 const spreadMs = 4 * hourMs
-// The outbound threads write the last minute of a day in the next one.
+// Nothing is reported on sooner after midnight: the outbound threads write the last minute of a day
+// in the next one.
 const settledMs = 5 * 60_000
-// Whoever has many names under a wildcard could let each ask for reports to somebody else's address.
+// Reports about a day that one place gets: whoever has many names under a wildcard could let each
+// ask for reports to somebody else's address.
 const mostAPlace = 100
-// Domains whose policies are asked for.
+// Domains whose TXT records are asked for at the same time.
 const atOnce = 20
 
 /**
@@ -96,7 +100,10 @@ async function undecided({ store, clock }: TlsReportDeps, day: number): Promise<
   return rows.map(({ domain }) => domain).filter((domain) => delayOf(domain, day) <= sinceMs)
 }
 
-/** The same for a domain and a day however often it is asked, and any for another. */
+/**
+ * When after midnight (ms) a domain's report is due: the same for a domain and a day however often
+ * it is asked, and another for each.
+ */
 function delayOf(domain: string, day: number): number {
   const share = createHash('sha256').update(`${day} ${domain}`).digest().readUInt32BE() / 2 ** 32
   return settledMs + Math.floor(share * (spreadMs - settledMs))
@@ -114,6 +121,7 @@ async function givenOn(read: Read, day: number): Promise<Map<string, number>> {
   return given
 }
 
+/** Who has to take it: the domain of an address, or the host of an upload. */
 const placeOf = (uri: string) =>
   URL.canParse(uri) && new URL(uri).protocol === 'https:'
     ? new URL(uri).hostname
@@ -163,6 +171,7 @@ async function decide(
   return wanted.length
 }
 
+/** A report as a mail to one address. */
 async function mailOf(
   { store }: TlsReportDeps,
   of: {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import { type GuardDeps, guardedLookup, hostOf, permittedAddresses } from '../webhooks/index.js'
 
+/** What an upload needs. */
 export interface UploadDeps extends GuardDeps {
   clock: Clock
   signal: AbortSignal
@@ -11,6 +12,7 @@ export interface UploadDeps extends GuardDeps {
   ca?: string | undefined
 }
 
+// For the whole of it.
 const timeoutMs = 30_000
 const maxHeaderBytes = 16_384
 

@@ -11,7 +11,9 @@ export interface ConnectionOptions {
 }
 
 /**
- * In WAL mode "normal" would lose the last commits at a power cut (SQLite, PRAGMA synchronous), so a connection is "full" unless it does its own syncs, as the writer of the group commit does (`log-sync.ts`).
+ * Opens with `synchronous = full`, as "normal" would lose the last commits at a power cut in WAL
+ * mode (SQLite, PRAGMA synchronous). The writer of the group commit sets it to "normal" afterwards,
+ * as it does its own syncs (`log-sync.ts`).
  */
 export function openConnection(file: string, options: ConnectionOptions): RawDatabase {
   const raw = new BetterSqlite3(file, { timeout: options.busyTimeoutMs })

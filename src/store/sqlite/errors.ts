@@ -9,8 +9,8 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
 }
 
 /**
- * What a fault means for whoever meets it: `busy` and `full` pass, `failing` may, `damaged` and
- * `denied` do not.
+ * What kind of trouble a code is, for those who tell the operator. Whether it passes is another
+ * question, below.
  */
 const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['damaged', /^SQLITE_(CORRUPT|NOTADB)/],
@@ -21,6 +21,9 @@ const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['failing', /^SQLITE_IOERR/],
 ]
 
+// Faults of the storage and not of what was written: tried again, the same write may succeed, and a
+// write of somebody else would fare no better now. A damaged or missing file is among them, as an
+// operator may put it right.
 const passing =
   /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|NOMEM|BUSY|LOCKED|PROTOCOL|INTERRUPT)/
 

@@ -107,7 +107,10 @@ function release(words: Int32Array): void {
   giveTo(words, insists && longest !== undefined ? longest + 1 : 0)
 }
 
-/** The order matters: a thread that wakes has to find the new holder. */
+/**
+ * Hands the turn over, or frees it. First the word, then the call: a thread that wakes has to find
+ * the new holder.
+ */
 function giveTo(words: Int32Array, holder: number): void {
   Atomics.store(words, holderAt, holder)
   Atomics.notify(words, holderAt)
