@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -30,7 +30,7 @@ const lookEveryMs = 500
 // What retention finds in a run is gone then; more may have become old.
 const makeRoomEveryMs = 600_000
 // A file system that cannot give the room is not asked with each look.
-const tryAgainMs = 3_600_000
+const tryAgainMs = hourMs
 
 /** Gives the room back at once; whether there was any to give. For a start too, which needs room itself. */
 export function giveBackReserve(dataDir: string): boolean {

@@ -87,8 +87,7 @@ export async function openGate(
     marketing: stopOf(billing, 'marketing'),
   }
   const known = new WeakMap<JsonObject, FilledSubject>()
-  const left = backlog.outOfRoom ? 0 : maxQueued - backlog.size
-  const room: Quota = { left, until: now + queueLookMs }
+  const room: Quota = { left: backlog.left(maxQueued), until: now + queueLookMs }
 
   const found = ({ automationId, version }: FrozenVersion, { key }: SendStep) =>
     ready.get(`${automationId} ${version} ${key}`)

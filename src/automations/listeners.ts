@@ -1,8 +1,8 @@
-import type { Contact, ContactEffect } from '../contacts/index.js'
+import type { ContactEffect } from '../contacts/index.js'
 import { idsOf, newUuid, prepared, type Read, type Tx } from '../store/index.js'
 import type { JsonObject } from './definition.js'
 import { ingestEvents } from './ingest.js'
-import type { RunContact } from './run.js'
+import { asRunContact } from './run.js'
 import type { NewEvent } from './store-events.js'
 import { triggersOf } from './triggers.js'
 import { readableVersion, type Versions } from './versions.js'
@@ -96,7 +96,7 @@ export function makeFollowContacts(
       return happened
         .filter((name) => isHeard(contact.id, name))
         .map((name) => ({
-          ...{ contact: runContactOf(contact), name, payload: JSON.stringify(payload), depth: 1 },
+          ...{ contact: asRunContact(contact), name, payload: JSON.stringify(payload), depth: 1 },
         }))
     })
     if (events.length === 0) return
@@ -104,14 +104,5 @@ export function makeFollowContacts(
     const ids = { uuid: () => newUuid(now) }
     const full = await isFull(tx, now)
     await ingestEvents(tx, { ids, versions }, { accountId, now, full }, events)
-  }
-}
-
-/** A contact as automations see it. */
-function runContactOf({ metadata, ...contact }: Contact): RunContact {
-  const { id, email, firstName, lastName, phone, createdAt } = contact
-  return {
-    ...{ id, email, firstName, lastName, phone, createdAt },
-    metadata: metadata as JsonObject,
   }
 }

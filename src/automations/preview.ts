@@ -1,6 +1,6 @@
 import type { Plans } from '../billing/index.js'
 import { type Clock, dayMs } from '../clock/index.js'
-import { type Contact, findContact, listMembers } from '../contacts/index.js'
+import { findContact, listMembers } from '../contacts/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Store } from '../store/index.js'
@@ -14,7 +14,7 @@ import type { AutomationDefinition, JsonObject } from './definition.js'
 import { definitionIn } from './edit.js'
 import { openGate } from './gate.js'
 import { makeMailTemplates } from './mail-template.js'
-import { departureOf, type RunContact } from './run.js'
+import { asRunContact, departureOf, type RunContact } from './run.js'
 import { simulate } from './simulate.js'
 import type { SimulatedHappening, SimulatedLine, SimulatedWorld, Simulation } from './simulation.js'
 import { frozenOf } from './versions.js'
@@ -122,7 +122,7 @@ export async function previewCohort(
   const { members } = await listMembers(deps.store.read, accountId, listId.toLowerCase(), page)
   return await simulateCohort(
     compiled,
-    members.map((member) => worldOf(runContactOf(member))),
+    members.map((member) => worldOf(asRunContact(member))),
   )
 }
 
@@ -193,14 +193,7 @@ async function travellerAt(
     const nobody = { firstName: null, lastName: null, phone: null, metadata: {} }
     return { id: store.ids.uuid(), email, ...nobody, createdAt: clock.now() }
   }
-  return runContactOf(known)
-}
-
-/** A contact as automations see it. */
-function runContactOf(contact: Contact): RunContact {
-  const { id, email, firstName, lastName, phone, createdAt } = contact
-  const metadata = contact.metadata as JsonObject
-  return { id, email, firstName, lastName, phone, metadata, createdAt }
+  return asRunContact(known)
 }
 
 /** What would keep a step's mail from this contact as things stand now. */

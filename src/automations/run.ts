@@ -1,3 +1,4 @@
+import type { Contact } from '../contacts/index.js'
 import { behaviourOf } from '../simulator/index.js'
 import type { SuppressionReason } from '../suppression/index.js'
 import { type Json, type JsonObject, limits } from './definition.js'
@@ -23,6 +24,13 @@ export interface RunContact {
   phone: string | null
   metadata: JsonObject
   createdAt: number
+}
+
+/** A contact as automations see it. */
+export function asRunContact(contact: Contact): RunContact {
+  const { id, email, firstName, lastName, phone, createdAt } = contact
+  const metadata = contact.metadata as JsonObject
+  return { id, email, firstName, lastName, phone, metadata, createdAt }
 }
 
 /** What became of the latest mail of a step; people's opens and clicks, never machines'. */

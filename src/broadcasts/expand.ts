@@ -54,8 +54,7 @@ export async function expandBroadcasts(given: ExpandDeps, signal: AbortSignal): 
     for (const broadcast of unfinished) {
       if (signal.aborted) return
       // Mail that was accepted must not be crowded out, nor the disk be filled by a campaign alone.
-      const isFull = backlog.outOfRoom || backlog.size + Math.min(perTurn, maxQueued) > maxQueued
-      if (isFull) await pause(clock, fullPauseMs)
+      if (backlog.left(maxQueued) < Math.min(perTurn, maxQueued)) await pause(clock, fullPauseMs)
       else if (!(await expandOrPause(deps, broadcast))) skipped.add(broadcast.id)
     }
   }

@@ -17,6 +17,8 @@ export interface Backlog {
   /** The disk is full: no mail is to be taken in, whatever waits. */
   readonly outOfRoom: boolean
   setOutOfRoom(is: boolean): void
+  /** How many more may come where at most `maxQueued` wait: none while the disk is full, below 0 above the bound. */
+  left(maxQueued: number): number
   /** After the commit: `by` rows came (or, below zero, went). */
   change(by: number): void
   /** The number is not right by so much: nothing came or went. */
@@ -42,6 +44,9 @@ export function joinBacklog(shared: SharedArrayBuffer): Backlog {
       return Atomics.load(count, 2) === 1
     },
     setOutOfRoom: (is) => void Atomics.store(count, 2, is ? 1 : 0),
+    left(maxQueued) {
+      return this.outOfRoom ? 0 : maxQueued - this.size
+    },
     change(by) {
       Atomics.add(count, 0, by)
       if (by > 0) Atomics.add(count, 1, by)

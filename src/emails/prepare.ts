@@ -203,7 +203,7 @@ function initialStatus(recipients: number, scheduledAt: number | null) {
 
 /** A queue that grows without end would take the disk from mail that was accepted. */
 function refuseOverload({ backlog, maxQueued }: EmailDeps): void {
-  if (!backlog.outOfRoom && backlog.size < maxQueued) return
+  if (backlog.left(maxQueued) > 0) return
   const what = backlog.outOfRoom ? 'disk' : 'queue'
   throw new ApiError('service_unavailable', `The ${what} is full; try again later`, {
     headers: { 'retry-after': '60' },
