@@ -21,9 +21,9 @@ import {
   makeLines,
   type StartedByHand,
 } from './calendar-lines.js'
-import { longJobSlot, shortJobSlot } from './crew.js'
 import { runRecorded } from './job-run.js'
 import type { JobThread, JobThreads } from './job-threads.js'
+import { writeSlots } from './thread-roster.js'
 
 /**
  * Keeps the calendar: looks every minute, and when a job falls due, and starts what is due.
@@ -150,7 +150,10 @@ async function runOnce(
   return run
 }
 
-const slots = { short: shortJobSlot, long: longJobSlot } as const satisfies Record<JobLane, number>
+const slots = { short: writeSlots.shortJob, long: writeSlots.longJob } as const satisfies Record<
+  JobLane,
+  number
+>
 
 /** The jobs of the catalogue, each with a thread of its file in `src/jobs/`. */
 export const jobsOfCalendar: readonly JobThread[] = jobNames.map((name) => ({

@@ -2,8 +2,8 @@ import { nextDueAt } from '../automations/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
-import { automateSlot, expandSlot } from './crew.js'
 import type { JobThread, JobThreads } from './job-threads.js'
+import { writeSlots } from './thread-roster.js'
 
 /** Long work that comes now and then, each kind in a thread that lives while there is some. */
 export interface Jobs {
@@ -20,8 +20,8 @@ export interface Jobs {
  * thread that dies frees its turn.
  */
 export const jobsOnDemand: readonly JobThread[] = [
-  { name: 'expand', slot: expandSlot },
-  { name: 'automate', slot: automateSlot },
+  { name: 'expand', slot: writeSlots.expand },
+  { name: 'automate', slot: writeSlots.automate },
 ]
 
 /** What starts them. Each may be asked for at any moment and as often as anybody likes. */

@@ -1,19 +1,32 @@
 import { Worker } from 'node:worker_threads'
 import { type Config, listenOf } from '../config/index.js'
 import { probePort } from '../http/index.js'
+import { entryOf, type StartedThreadsOptions } from './started-threads.js'
 import type { ThreadData, ThreadReport } from './thread-data.js'
+import { kinds, writeSlots } from './thread-roster.js'
 
 /**
  * What a start that is held can try of its threads and SMTP listeners without taking or sending anything: each
  * thread loads its code and opens the database, each port can be listened at. Throws what is found wrong.
  */
-export async function rehearse(
-  threads: readonly { name: string; entry: URL; data: ThreadData }[],
-  config: Config,
-): Promise<void> {
+export async function rehearse({
+  config,
+  dataDir,
+  publicUrl,
+  turns,
+  backlog,
+}: Pick<
+  StartedThreadsOptions,
+  'config' | 'dataDir' | 'publicUrl' | 'turns' | 'backlog'
+>): Promise<void> {
   for (const { host, port } of smtpListeners(config)) if (port !== 0) await probePort(host, port)
-  for (const { name, entry, data } of threads) {
-    const worker = new Worker(entry, { workerData: { ...data, isRehearsal: true }, name })
+  const workerData: ThreadData = {
+    ...{ config, dataDir, publicUrl, turns, backlog },
+    // Nobody has it yet: before `complete` the only thread beside the main one is that of HTTPS.
+    ...{ slot: writeSlots.checkpoint, index: 0, isRehearsal: true },
+  }
+  for (const name of rehearsed(config)) {
+    const worker = new Worker(entryOf(name), { workerData, name })
     let isReady = false
     worker.on('message', (report: ThreadReport) => {
       isReady ||= report.kind === 'ready'
@@ -26,6 +39,10 @@ export async function rehearse(
     })
   }
 }
+
+/** One of each kind, but for HTTPS, which works already. */
+const rehearsed = ({ outbound }: Config) =>
+  kinds.filter((kind) => kind !== 'https' && (kind !== 'sandbox' || outbound.route === 'sandbox'))
 
 /** Those whose ports have to be free for the start to succeed. */
 function smtpListeners({ inbound, submission }: Config) {

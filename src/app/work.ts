@@ -7,7 +7,7 @@ import { sinceCommit } from '../store/index.js'
 import { openRenderer } from '../templates/index.js'
 import { hasEndpoints } from '../webhooks/index.js'
 import { jobsOfCalendar } from './calendar.js'
-import { importSlot, openCrew } from './crew.js'
+import { openCrew } from './crew.js'
 import type { Ground } from './ground.js'
 import { openHealth } from './health.js'
 import { openJobThreads } from './job-threads.js'
@@ -16,6 +16,7 @@ import { openOverview } from './overview.js'
 import type { HttpsPeers } from './thread-data.js'
 import { giveBackMemory } from './thread-heap.js'
 import { watchLoop } from './thread-meter.js'
+import { writeSlots } from './thread-roster.js'
 import type { WayBack } from './way-back.js'
 
 export type Work = Awaited<ReturnType<typeof startWork>>
@@ -64,7 +65,7 @@ export function openTools(ground: Ground, plans: Plans, back: WayBack) {
   const { config, dataDir, log, clock, store, turns } = ground
   const renderer = openRenderer({ log, clock })
   back.add(() => renderer.close())
-  const importer = openImporter({ config, dataDir, turns, slot: importSlot, log })
+  const importer = openImporter({ config, dataDir, turns, slot: writeSlots.import, log })
   back.add(() => importer.close())
   const { maxLiveRuns } = config.automations
   const isLimited = makeLiveLimit(maxLiveRuns)

@@ -1,0 +1,103 @@
+import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
+import { type ThreadData, threadName } from './thread-data.js'
+import { type Kind, kinds, roles, writeSlots } from './thread-roster.js'
+
+/** The worker threads that were started: each kind once, however often it is asked for. */
+export interface StartedThreads {
+  /**
+   * Starts as many threads of the kind as the settings want, and resolves when all of them work; rejects when one
+   * cannot start. With `isLater`, that one is tried again, as if it had died.
+   */
+  start(kind: Kind, given?: ThreadsGiven, isLater?: boolean): Promise<readonly Supervised[]>
+  isStarted(kind: Kind): boolean
+  /** Those that have worked, of one kind or of all; also while they are down. */
+  known(kind?: Kind): readonly Supervised[]
+  /** Resolves when all that were started work, and rejects when one could not start. */
+  allReady(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** What the threads of one kind are told at their start beyond what all are. */
+export type ThreadsGiven = Pick<ThreadData, 'sandboxPort' | 'inboundPort' | 'httpsPeers'>
+
+export type StartedThreadsOptions = Pick<SuperviseOptions, 'log' | 'clock' | 'metrics' | 'onRing'> &
+  Pick<ThreadData, 'config' | 'dataDir' | 'publicUrl' | 'turns' | 'backlog'> &
+  Required<Pick<ThreadData, 'httpsPeers'>>
+
+export const entryOf = (kind: Kind) => new URL(`../threads/${kind}.js`, import.meta.url)
+
+interface Started {
+  starting: Promise<Supervised>
+  /** Once it has worked. */
+  thread?: Supervised
+}
+
+export function makeStartedThreads(options: StartedThreadsOptions): StartedThreads {
+  const { config, httpsPeers } = options
+  const started = new Map<Kind, readonly Started[]>()
+  const all = () => [...started.values()].flat()
+  return {
+    start(kind, given, isLater) {
+      const length = roles[kind].count({ config, httpsPeers })
+      const threads =
+        started.get(kind) ??
+        Array.from({ length }, (_, index) => startOne(options, { kind, index, given, isLater }))
+      started.set(kind, threads)
+      const working = Promise.all(threads.map(({ starting }) => starting))
+      // Who does not wait for it hears of a failure by `allReady`.
+      working.catch(() => {})
+      return working
+    },
+    isStarted: (kind) => started.has(kind),
+    known: (kind) =>
+      (kind === undefined ? all() : (started.get(kind) ?? [])).flatMap(
+        ({ thread }) => thread ?? [],
+      ),
+    async allReady() {
+      await Promise.all(all().map(({ starting }) => starting))
+    },
+    async stop() {
+      for (const kind of kinds.toReversed()) {
+        for (const { starting } of (started.get(kind) ?? []).toReversed()) {
+          // One that could not start has nothing to stop.
+          const thread = await starting.catch(() => undefined)
+          await thread?.stop(roles[kind].graceMs(config))
+        }
+      }
+      started.clear()
+    },
+  }
+}
+
+function startOne(
+  options: StartedThreadsOptions,
+  { kind, index, given, isLater }: StartOfOne,
+): Started {
+  const { config, dataDir, publicUrl, turns, backlog, log, clock, metrics, onRing } = options
+  const started: Started = {
+    starting: supervise({
+      name: threadName(kind, index),
+      entry: entryOf(kind),
+      resourceLimits: roles[kind].heap,
+      data: {
+        ...{ config, dataDir, publicUrl, turns, backlog },
+        ...{ slot: writeSlots[kind] + index, index, ...given },
+      },
+      ...{ log, clock, metrics, onRing, isLater },
+    }),
+  }
+  started.starting.then(
+    (thread) => {
+      started.thread = thread
+    },
+    () => {},
+  )
+  return started
+}
+
+interface StartOfOne {
+  kind: Kind
+  index: number
+  given: ThreadsGiven | undefined
+  isLater: boolean | undefined
+}

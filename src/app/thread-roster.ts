@@ -1,0 +1,95 @@
+import type { ResourceLimits } from 'node:worker_threads'
+import type { Config } from '../config/index.js'
+import type { HttpsPeers } from './thread-data.js'
+
+/**
+ * What worker threads there are, in the order in which they are stopped from the last to the first: each kind
+ * outlives those below it, which still need it while they end.
+ */
+export const kinds = [
+  'https',
+  // Outlives those who deliver to it.
+  'sandbox',
+  'checkpoint',
+  'inbound',
+  'outbound',
+  // Webhooks that it leaves behind go out after the next start.
+  'courier',
+  // What it takes in has to leave by the outbound threads.
+  'submission',
+] as const
+
+export type Kind = (typeof kinds)[number]
+
+/**
+ * Whose turn to write is whose (`store/sqlite/turns.ts`): one slot for each thread that may run at the same time as
+ * the others. The ids of their rows differ by the slot too, as far as they make mail. The main thread has 0, a command
+ * 20.
+ */
+export const writeSlots = {
+  sandbox: 1,
+  /** Of the thread that is there while automations have something due. */
+  automate: 2,
+  /** Of the first outbound thread; there may be 7 more. */
+  outbound: 3,
+  inbound: 11,
+  courier: 12,
+  /** Of the thread that is there while campaigns are expanded. */
+  expand: 13,
+  /** Of the jobs of the calendar, of which one at a time may make mail. */
+  shortJob: 14,
+  submission: 15,
+  // Threads from here on make no mails.
+  checkpoint: 16,
+  /** Of the thread that is there while contacts are imported. */
+  import: 17,
+  /** Of the jobs of the calendar that may take hours. */
+  longJob: 18,
+  https: 19,
+} as const
+
+interface Role {
+  /** How many threads of the kind these settings want. */
+  count(wanted: { config: Config; httpsPeers: HttpsPeers }): number
+  /** How long one may take to end; it is terminated after that. */
+  graceMs(config: Config): number
+  heap: ResourceLimits
+}
+
+// What a thread may take beyond its own grace to write its last results and close.
+const closingMs = 10_000
+
+/**
+ * What V8 may take for the heap of a thread. The first number is three times the space of new objects, of which two
+ * are in use. By the second it decides how much garbage may pile up among the old ones: with 2 GB or more three times
+ * what lives (an outbound thread had 130 MB for 30 that live, Nov 2026), with 1 GB six tenths of it. It is far more
+ * than any of them needs: one that came to it would die.
+ */
+const heapOf = (maxYoungGenerationSizeMb: number, maxOldGenerationSizeMb: number) => ({
+  ...{ maxYoungGenerationSizeMb, maxOldGenerationSizeMb },
+})
+
+/** A kind of which there is one thread while `isWanted`. */
+const one = (heap: ResourceLimits, isWanted: (config: Config) => boolean = () => true): Role => ({
+  count: ({ config }) => (isWanted(config) ? 1 : 0),
+  graceMs: () => closingMs,
+  heap,
+})
+
+export const roles: Readonly<Record<Kind, Role>> = {
+  https: {
+    ...one(heapOf(12, 512)),
+    count: ({ httpsPeers }) => (Object.keys(httpsPeers).length > 0 ? 1 : 0),
+  },
+  sandbox: one(heapOf(12, 1_024), ({ outbound }) => outbound.route === 'sandbox'),
+  checkpoint: one(heapOf(6, 512)),
+  inbound: one(heapOf(24, 1_024), ({ inbound }) => inbound.enabled),
+  outbound: {
+    count: ({ config }) => config.outbound.threads,
+    graceMs: ({ outbound }) => outbound.shutdownGrace + closingMs,
+    // With half of it a fifth of the thread's time at full load went into collecting garbage (Nov 2026).
+    heap: heapOf(48, 1_024),
+  },
+  courier: one(heapOf(12, 512)),
+  submission: one(heapOf(24, 1_024), ({ submission }) => submission.enabled),
+}
