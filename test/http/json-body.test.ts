@@ -51,3 +51,15 @@ t.test('a fault is located near the beginning, and said to be far else', async (
   t.equal(faultOf(`{"html":"${'x'.repeat(2_000_000)}"!}`), far)
   t.equal(faultOf(`{"html":"${'x'.repeat(2_000_000)}`), far)
 })
+
+t.test('a text reads the same however large it is, and whatever characters it has', async (t) => {
+  for (const characters of ['plain', 'à la ÿ', '€ and 😀, \u{10ffff}']) {
+    for (const times of [1, 30_000, 240_000]) {
+      const text = `${characters}"\\ `.repeat(times)
+      t.ok(parse(`\uFEFF${JSON.stringify({ text })}`).text === text, `${times} of ${characters}`)
+    }
+  }
+  const cut = Buffer.from(JSON.stringify({ text: '€'.repeat(500_000) }))
+  cut[cut.length - 3] = 0x22
+  t.throws(() => parseJsonObject(cut), { message: 'The body is not valid UTF-8' })
+})
