@@ -10,6 +10,7 @@ import type {
   ReaderReport,
   ReportReading,
 } from './reading.js'
+import { processorMs } from './thread-time.js'
 
 /** What became of a mail that was given to be read. */
 export type ReadOutcome =
@@ -51,6 +52,9 @@ interface ReaderDeps {
 const threadEntry = new URL('../threads/reading.js', import.meta.url)
 // The time for one mail (notes/mta.md §3); reading a usual one takes a millisecond.
 const readTimeoutMs = 2_000
+// A thread that had no processor for so long is not at fault: the machine has too much to do. With five times as many
+// threads that want to run as processors, reports of a few kilobytes were given up (Nov 2026).
+const longestReadMs = 20_000
 // The time for the thread's start: the rules' file is read meanwhile, and the machine may be busy.
 const startTimeoutMs = 30_000
 // A mail that needs more memory ends the thread and not the appliance.
@@ -61,6 +65,7 @@ export function makeReader(deps: ReaderDeps): Reader {
   const { clock, log, resolver, entry = threadEntry } = deps
   const questions = makeAnswering(resolver, clock)
   let thread: Worker | undefined
+  let task: number | undefined
   let stale = false
 
   const end = async () => {
@@ -79,12 +84,15 @@ export function makeReader(deps: ReaderDeps): Reader {
     started.once('exit', () => {
       if (thread === started) thread = undefined
     })
-    const ended = await watched(
-      started,
-      clock,
-      startTimeoutMs,
-      async (report) => report.kind === 'ready',
-    )
+    const starting = {
+      silenceMs: startTimeoutMs,
+      longestMs: startTimeoutMs,
+      workedMs: () => undefined,
+    }
+    const ended = await watched(started, clock, starting, async (report) => {
+      if (report.kind === 'ready') task = report.task
+      return report.kind === 'ready'
+    })
     if (ended !== undefined) {
       await started.terminate()
       throw new Error(`The thread that reads reports cannot start: ${ended}`)
@@ -118,7 +126,12 @@ export function makeReader(deps: ReaderDeps): Reader {
         questions.nextMail(mails[next]?.aggregate)
         return next === mails.length
       }
-      const why = await watched(worker, clock, readTimeoutMs, listen)
+      const reading = {
+        silenceMs: readTimeoutMs,
+        longestMs: longestReadMs,
+        workedMs: () => processorMs(task),
+      }
+      const why = await watched(worker, clock, reading, listen)
       if (why !== undefined) {
         if (next < mails.length) outcomes[next] = { kind: 'broken off', why }
         log.warn({ cause: why }, 'Reading a report was broken off')
@@ -133,6 +146,14 @@ export function makeReader(deps: ReaderDeps): Reader {
   }
 }
 
+interface Patience {
+  silenceMs: number
+  /** With a thread that has had a processor for less than half of `silenceMs` meanwhile. */
+  longestMs: number
+  /** The processor time of the thread, where that is known. */
+  workedMs: () => number | undefined
+}
+
 /**
  * Listens to a thread until `isLast` says so of a report; resolves with undefined then, or with why
  * there is no more: it has died, or was silent for longer than `silenceMs`. While `isLast` works on a
@@ -141,14 +162,25 @@ export function makeReader(deps: ReaderDeps): Reader {
 function watched(
   worker: Worker,
   clock: Clock,
-  silenceMs: number,
+  { silenceMs, longestMs, workedMs }: Patience,
   isLast: (report: ReaderReport) => Promise<boolean>,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const late = () => done('it takes too long')
     let ended = false
     let working = 0
-    let cancel = clock.after(silenceMs, late)
+    let cancel = () => {}
+    const wait = () => {
+      const workedBefore = workedMs() ?? 0
+      let silentMs = 0
+      const late = () => {
+        silentMs += silenceMs
+        const worked = (workedMs() ?? Number.POSITIVE_INFINITY) - workedBefore
+        if (worked >= silenceMs / 2 || silentMs >= longestMs) return done('it takes too long')
+        cancel = clock.after(silenceMs, late)
+      }
+      cancel = clock.after(silenceMs, late)
+    }
+    wait()
     const listen = async (report: ReaderReport) => {
       cancel()
       working++
@@ -157,7 +189,7 @@ function watched(
       if (ended) return
       if (last) return done(undefined)
       cancel()
-      if (working === 0) cancel = clock.after(silenceMs, late)
+      if (working === 0) wait()
     }
     // An error may come before reports that were sent before it; Node hands over all of them before 'exit'. Ended at
     // once, a mail that was read would be blamed for the one that was at fault.

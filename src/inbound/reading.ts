@@ -16,6 +16,7 @@ import {
   saidOf,
   type Verdict,
 } from '../reports/index.js'
+import { ownTask } from './thread-time.js'
 
 /** A report as it was read, and what the rules make of each failure that it tells of. */
 export interface ReportReading {
@@ -33,7 +34,8 @@ export type DnsQuestion = 'txt' | 'a' | 'aaaa' | 'mx' | 'cname'
 
 /** From the thread that reads. */
 export type ReaderReport =
-  | { kind: 'ready' }
+  /** `task`: by which its processor time is known. */
+  | { kind: 'ready'; task?: number | undefined }
   | { kind: 'read'; at: number; reading: ReportReading }
   | { kind: 'question'; id: number; question: DnsQuestion; name: string }
 
@@ -68,7 +70,7 @@ export function serveReadings(): void {
       port.postMessage({ kind: 'read', at, reading } satisfies ReaderReport)
     })
   })
-  port.postMessage({ kind: 'ready' } satisfies ReaderReport)
+  port.postMessage({ kind: 'ready', task: ownTask() } satisfies ReaderReport)
 }
 
 const noReport: ReportReading = {

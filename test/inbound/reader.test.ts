@@ -49,6 +49,11 @@ t.test('a mail that hangs, eats memory or kills its thread harms no other', asyn
   }
 })
 
+t.test('a mail that a busy machine leaves no time for is not given up', async (t) => {
+  const { read } = open(t, hostile)
+  t.same(kinds(await read('a', 'starve', 'b')), ['read', 'read', 'read'])
+})
+
 t.test(
   'rules are read anew when they are said to be others; a thread that cannot start says so',
   async (t) => {

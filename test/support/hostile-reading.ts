@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ReaderOrder } from '../../src/inbound/reading.js'
+import { ownTask } from '../../src/inbound/thread-time.js'
 
 // In place of the thread that reads reports: does what the mail says.
 if (JSON.stringify(workerData).includes('broken')) throw new Error('broken rules')
@@ -9,9 +10,11 @@ parentPort?.on('message', (order: ReaderOrder) => {
   const { at, raw } = order
   const text = Buffer.from(raw).toString()
   if (text === 'hang') for (;;);
+  // As one that gets no processor.
+  if (text === 'starve') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000)
   if (text === 'eat') for (;;) eaten.push(new Array(1_000).fill(text))
   if (text === 'die') process.exit(1)
   if (text === 'throw') throw new Error('a bug')
   parentPort?.postMessage({ kind: 'read', at, reading: { text } })
 })
-parentPort?.postMessage({ kind: 'ready' })
+parentPort?.postMessage({ kind: 'ready', task: ownTask() })
