@@ -80,7 +80,7 @@ const blocks: Record<BlockedReason | 'retry', string> = {
   paused: 'the account is paused; it is looked at again',
   domain: "the sender's domain is not verified; it is looked at again",
   plan: 'the subscription has expired, or the account has no marketing plan; it is looked at again',
-  queue_full: 'the queue is full; it is looked at again',
+  queue_full: 'the queue or the disk of the appliance is full; it is looked at again',
   window: 'the send window opens',
   cap: 'the automation has made its mails of this hour; it goes on',
 }

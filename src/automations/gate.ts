@@ -14,7 +14,7 @@ import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import type { JsonObject, StepOf } from './definition.js'
-import { capsOf, type Quota } from './hourly-cap.js'
+import { capOf, capsOf, type Quota } from './hourly-cap.js'
 import {
   type FilledSubject,
   fillIn,
@@ -105,10 +105,10 @@ export async function openGate(
         if (filled !== undefined && 'fault' in filled) return failed(filled.fault)
         const quota = quotas[type].find(({ left }) => left <= 0)
         if (quota !== undefined) return blocked('quota', quota.until)
-        const cap = caps.get(version.automationId)
-        if (cap !== undefined && cap.left <= 0) return blocked('cap', cap.until)
+        const cap = capOf(caps, version)
+        if (cap !== undefined && cap.own.left <= 0) return blocked('cap', cap.own.until)
         if (room.left <= 0) return blocked('queue_full', room.until)
-        const uses = [room, ...(cap === undefined ? [] : [cap]), ...quotas[type]]
+        const uses = [room, ...(cap?.uses ?? []), ...quotas[type]]
         for (const one of uses) one.left -= 1
         counted.push(...uses)
         if (filled !== undefined) known.set(variables, filled)

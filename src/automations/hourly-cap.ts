@@ -12,30 +12,43 @@ export interface Quota {
 // Mails are counted by the minute: 60 numbers an automation, in place of a row for each mail.
 const minuteMs = 60_000
 
+/** The caps of a batch's versions, by automation and version. */
+export type HourlyCaps = ReadonlyMap<string, ReadonlyMap<number, Quota>>
+
 /**
  * What automations with `maxPerHour` may still make, so that no 60 minutes see more: mails are counted by
- * the minute, and those of a minute until its last is an hour old.
+ * the minute, and those of a minute until its last is an hour old. An automation's mails are counted together,
+ * and each version keeps to its own limit.
  */
 export async function capsOf(
   read: Read,
   versions: readonly FrozenVersion[],
   now: number,
-): Promise<Map<string, Quota>> {
-  const caps = new Map<string, Quota>()
-  for (const { automationId, compiled } of versions) {
+): Promise<HourlyCaps> {
+  const caps = new Map<string, Map<number, Quota>>()
+  for (const { automationId, version, compiled } of versions) {
     const { maxPerHour } = compiled.settings
-    if (maxPerHour === undefined || caps.has(automationId)) continue
+    if (maxPerHour === undefined) continue
     const made = await madeSince(read, {
       ...{ automationId, from: minuteOf(now - hourMs), until: now + hourMs },
     })
     const counted = made.filter(({ lastAt }) => lastAt > now - hourMs)
     const sum = counted.reduce((mails, minute) => mails + minute.mails, 0)
-    caps.set(automationId, {
+    const ofAutomation = caps.get(automationId) ?? new Map<number, Quota>()
+    caps.set(automationId, ofAutomation)
+    ofAutomation.set(version, {
       left: maxPerHour - sum,
       until: (counted[0]?.lastAt ?? now) + hourMs,
     })
   }
   return caps
+}
+
+/** What a version's next mail needs room in, and what it uses up; nothing where the version has no limit. */
+export function capOf(caps: HourlyCaps, { automationId, version }: FrozenVersion) {
+  const ofAutomation = caps.get(automationId)
+  const own = ofAutomation?.get(version)
+  return own && { own, uses: [...(ofAutomation?.values() ?? [])] }
 }
 
 /** The number of the minute since 1970. */

@@ -1,6 +1,6 @@
 import { makeRunTally } from '../runs/index.js'
 import { cell, prepared, rowsOf, type Store, type Tx } from '../store/index.js'
-import { capsOf, countHourly } from './hourly-cap.js'
+import { capOf, capsOf, countHourly } from './hourly-cap.js'
 import { insertMails, type MailDeps, refusedMails } from './mails.js'
 import type { PlannedMail, RunBatch, RunPlan } from './plan.js'
 import { applyChanges, enqueueStepWebhooks } from './step-effects.js'
@@ -173,10 +173,10 @@ async function withinHour(
   const versions = new Set(plans.filter(isCapped).map(({ run }) => run.version))
   const caps = await capsOf(tx, [...versions], now)
   return plans.filter((plan) => {
-    const cap = isCapped(plan) ? caps.get(plan.run.version.automationId) : undefined
+    const cap = isCapped(plan) ? capOf(caps, plan.run.version) : undefined
     if (cap === undefined) return true
-    if (cap.left < plan.mails.length) return false
-    cap.left -= plan.mails.length
+    if (cap.own.left < plan.mails.length) return false
+    for (const one of cap.uses) one.left -= plan.mails.length
     return true
   })
 }

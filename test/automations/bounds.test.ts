@@ -53,6 +53,19 @@ t.test('maxPerHour holds when the clock is set back, which stops nothing for lon
   t.equal(await mails(), 5, 'a clock that was far ahead stops nothing until then')
 })
 
+t.test('each version keeps to its own maxPerHour, also where one batch has several', async (t) => {
+  const steps = [trigger(), delay('pause', 'PT1H'), send('mail')]
+  const rig = await openEngine(t)
+  const id = await rig.enabled(steps, { settings: { maxPerHour: 1 } })
+  for (let n = 0; n < 3; n += 1) await rig.event({ email: `old${n}@example.com` })
+  await rig.work()
+  await rig.revise(id, steps, { settings: { maxPerHour: 3 } })
+  for (let n = 0; n < 5; n += 1) await rig.event({ email: `new${n}@example.com` })
+  await rig.work()
+  await rig.pass(hourMs)
+  t.equal((await rig.mails()).length, 3, 'the new limit, of which old runs take what theirs allows')
+})
+
 t.test('two engines that have planned at once keep maxPerHour between them', async (t) => {
   const rig = await openEngine(t)
   const { deps, accountId, clock, store } = rig
