@@ -1,8 +1,9 @@
+import type { Insertable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { dayMs } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import type { Tx } from '../store/index.js'
-import type { TellSettings } from './choose.js'
+import type { Tables, Tx } from '../store/index.js'
+import { dayIn, type TellSettings } from './choose.js'
 import { composeOperatorMail } from './compose.js'
 import { sendBy, type Way } from './deliver.js'
 import { notice, oneLine, type Raised } from './notice.js'
@@ -47,6 +48,8 @@ export function makeEmergencyMemory(deps: {
   /** The keys are kind and key of each notice, settled ones too. */
   const told = new Map<string, number>()
   const left: number[] = []
+  /** Mails that have left since writing works no more. */
+  const mails: Insertable<Tables['notice_mails']>[] = []
   const nameOf = ({ kind, key }: Raised) => `${kind} ${key}`
 
   return {
@@ -101,6 +104,8 @@ export function makeEmergencyMemory(deps: {
       }
       left.push(now)
       left.splice(0, left.length - settings.burningPerDay)
+      const day = dayIn(settings.zone, now)
+      mails.push({ kind: 'burning', at: now, day, ...mail, email_id: null, state: 'sent', ...sent })
       for (const [name, one] of due) {
         one.toldAt = now
         told.set(name, now)
@@ -108,6 +113,7 @@ export function makeEmergencyMemory(deps: {
     },
     async handOver(tx) {
       const now = clock.now()
+      for (const mail of mails) await tx.insertInto('notice_mails').values(mail).execute()
       for (const { raised, toldAt } of held.values()) {
         await notice(tx, { ...raised, now })
         if (toldAt === undefined) continue
@@ -120,7 +126,10 @@ export function makeEmergencyMemory(deps: {
           .execute()
       }
     },
-    forget: () => held.clear(),
+    forget() {
+      held.clear()
+      mails.length = 0
+    },
   }
 }
 

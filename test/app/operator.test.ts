@@ -181,6 +181,14 @@ t.test('what cannot be written is told from memory, once, and noted afterwards',
     await clock.advance(minuteMs)
   }
   t.equal(mx.messages.length, 1, 'not told again')
+  const told = {
+    kind: 'burning',
+    state: 'sent',
+    path: /^relay /,
+    subject: /BURNS/,
+    text: /outbound-0/,
+  }
+  t.match(await mails(), [told], 'the mail is in the list with all others')
   t.same(await queued(), [])
   t.match(await openNotices(store.read), [{ kind: 'thread' }])
   t.match(await pastNotices(store.read, 5), [{ kind: 'database' }])
