@@ -54,11 +54,15 @@ export async function expandBroadcasts(given: ExpandDeps, signal: AbortSignal): 
     for (const broadcast of unfinished) {
       if (signal.aborted) return
       // Mail that was accepted must not be crowded out, nor the disk be filled by a campaign alone.
-      if (backlog.left(maxQueued) < Math.min(perTurn, maxQueued)) await pause(clock, fullPauseMs)
+      if (!hasRoomForCampaigns(backlog, maxQueued)) await pause(clock, fullPauseMs)
       else if (!(await expandOrPause(deps, broadcast))) skipped.add(broadcast.id)
     }
   }
 }
+
+/** Whether mails of campaigns may be made now: neither the queue nor the disk is full. */
+export const hasRoomForCampaigns = (backlog: Pick<Backlog, 'left'>, maxQueued: number): boolean =>
+  backlog.left(maxQueued) >= Math.min(perTurn, maxQueued)
 
 /** Whether `expandBroadcasts` would find something to do. */
 export async function campaignsWait({

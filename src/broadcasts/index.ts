@@ -26,7 +26,13 @@ export { campaignsWait, expandBroadcasts } from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
-export { type BroadcastStanding, broadcastStanding, ratesOf, recipientCount } from './shown.js'
+export {
+  type BroadcastStanding,
+  broadcastStanding,
+  ratesOf,
+  recipientCount,
+  waitsForRoom,
+} from './shown.js'
 export {
   cancelBroadcast,
   leftToCancel,

@@ -22,6 +22,7 @@ import {
 import { changeDraft } from './change.js'
 import { createBroadcast } from './create.js'
 import { sendDraft } from './dispatch-campaign.js'
+import { hasRoomForCampaigns } from './expand.js'
 import { previewAudience, sendTest } from './preview.js'
 import { listRecipients, pageOfRecipients } from './recipients.js'
 import {
@@ -113,11 +114,13 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
 }
 
 /** One campaign with its first recipients. */
-async function detailOf({ store, plans, clock }: BroadcastDeps, accountId: string, id: string) {
+async function detailOf(deps: BroadcastRouteDeps, accountId: string, id: string) {
+  const { store, plans, clock, backlog, maxQueued } = deps
   const broadcast = await findBroadcastDetail(store.read, accountId, id)
   const stop = marketingStop(await readBilling(store.read, plans, accountId))
   const recipients = await listRecipients(store.read, id, maxRecipientsShown)
-  return shownDetail(broadcast, stop, clock.now(), recipients)
+  const hasRoom = hasRoomForCampaigns(backlog, maxQueued)
+  return shownDetail(broadcast, stop, clock.now(), { recipients, hasRoom })
 }
 
 /** The list, one with its recipients, the plan's usage. */

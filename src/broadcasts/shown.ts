@@ -39,7 +39,7 @@ export function shownDetail(
   broadcast: BroadcastDetail,
   stop: string | null,
   now: number,
-  recipients: readonly BroadcastRecipient[],
+  { recipients, hasRoom }: { recipients: readonly BroadcastRecipient[]; hasRoom: boolean },
 ) {
   const { waiting, relayed, failed, suppressed, cancelled } = broadcast
   const { replyTo = [], headers = {}, tags = [] } = readExtras(broadcast.extras) ?? {}
@@ -50,7 +50,10 @@ export function shownDetail(
     headers,
     tags,
     attachments: (attachmentsOf(broadcast.attachments) ?? []).map(shownAttachment),
-    progress: { waiting, relayed, failed, suppressed, cancelled },
+    progress: {
+      ...{ waiting, relayed, failed, suppressed, cancelled },
+      waitsForRoom: waitsForRoom(broadcast, hasRoom),
+    },
     recipients: recipients.map(shownRecipient),
   }
 }
@@ -92,6 +95,10 @@ export function broadcastStanding(
   const due = status === 'sending' || (status === 'scheduled' && (scheduled_at ?? now) <= now)
   return due && stop !== null ? { status: 'paused', reason: stop } : { status, reason }
 }
+
+/** Whether mails of it are still to be made, and none can be, as the queue or the disk is full. */
+export const waitsForRoom = ({ status, expanded }: Broadcast, hasRoom: boolean): boolean =>
+  status === 'sending' && expanded === 0 && !hasRoom
 
 /** How many it is for: counted before it was dispatched, and the mails themselves since all are made. */
 export const recipientCount = ({ status, expanded, recipients, audience }: Broadcast) =>

@@ -8,8 +8,10 @@ import {
   listUndelivered,
   ratesOf,
   recipientCount,
+  waitsForRoom,
 } from '../broadcasts/index.js'
 import type { Read } from '../store/index.js'
+import { askAppliance, overviewMs } from './ask.js'
 import { watchBroadcast } from './broadcast-watch.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
@@ -54,9 +56,18 @@ async function runShow(
     }
     const found = await findAnyBroadcast(read, id)
     const stop = await stopOf(read, found.account_id)
-    if (place.json) sayJson(broadcastForMachines(found, stop, clock.now()))
-    else sayFields(await forPeople(read, found, stop, clock.now()))
+    const now = clock.now()
+    const noRoom = waitsForRoom(found, false) ? await saysOfRoom(place) : null
+    if (place.json) sayJson({ ...broadcastForMachines(found, stop, now), noRoom })
+    else sayFields(await forPeople(read, found, { stop, noRoom, now }))
   })
+}
+
+/** Why the running appliance has no room for more mail, or null; it alone knows. */
+async function saysOfRoom(place: CommandPlace): Promise<string | null> {
+  const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
+  const full = overview?.unready.find(({ what }) => what === 'room' || what === 'queue')
+  return full?.says ?? null
 }
 
 /** Why the account's campaigns do not go on now, or null. */
@@ -89,8 +100,7 @@ async function sayUndelivered(place: CommandPlace, id: string): Promise<void> {
 async function forPeople(
   read: Read,
   broadcast: Broadcast,
-  stop: string | null,
-  now: number,
+  { stop, noRoom, now }: { stop: string | null; noRoom: string | null; now: number },
 ): Promise<Record<string, string>> {
   const { status, reason } = broadcastStanding(broadcast, stop, now)
   const { openRate, clickRate } = ratesOf(broadcast)
@@ -111,7 +121,11 @@ async function forPeople(
     Sent: shownTime(broadcast.sent_at),
     Ended: shownTime(broadcast.ended_at),
     Recipients: `${numbered(all)}${more}`,
-    ...(making ? { 'Not made yet': numbered(unmade) } : {}),
+    ...(making
+      ? {
+          'Not made yet': `${numbered(unmade)}${noRoom === null ? '' : `, and they wait: ${noRoom}`}`,
+        }
+      : {}),
     Waiting: numbered(broadcast.waiting),
     Delivered: numbered(broadcast.delivered),
     ...(broadcast.relayed === 0 ? {} : { 'By smart host': numbered(broadcast.relayed) }),

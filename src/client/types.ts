@@ -413,6 +413,8 @@ export interface BroadcastDetail {
     suppressed: number
     /** Cancelled by the operator */
     cancelled: number
+    /** Mails are still to be made, and the appliance has no room for more now: its queue or its disk is full. It goes on by itself */
+    waitsForRoom: boolean
   }
   /** The first 1,000 */
   recipients: {

@@ -162,6 +162,11 @@ export const broadcastSchemas: Record<string, Schema> = {
       failed: count('Given up after the time for which mail is tried'),
       suppressed: count('Left out on departure: unsubscribed, bounced or complained since'),
       cancelled: count('Cancelled by the operator'),
+      waitsForRoom: {
+        type: 'boolean',
+        description:
+          'Mails are still to be made, and the appliance has no room for more now: its queue or its disk is full. It goes on by itself',
+      },
     }),
     recipients: {
       type: 'array',

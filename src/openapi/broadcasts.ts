@@ -210,7 +210,10 @@ export const broadcasts: Description = {
                 disposition: 'attachment',
               },
             ],
-            progress: { waiting: 0, relayed: 0, failed: 6, suppressed: 2, cancelled: 0 },
+            progress: {
+              ...{ waiting: 0, relayed: 0, failed: 6, suppressed: 2, cancelled: 0 },
+              waitsForRoom: false,
+            },
             recipients: [
               {
                 email: 'ann@example.org',
@@ -247,7 +250,10 @@ export const broadcasts: Description = {
           value: {
             ...{ ...item, status: 'draft', sentAt: null, stats: noStats },
             ...{ from: campaign.from, replyTo: [], headers: {}, tags: [], attachments: [] },
-            progress: { waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
+            progress: {
+              ...{ waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
+              waitsForRoom: false,
+            },
             recipients: [],
           },
         },

@@ -1,6 +1,7 @@
 // Issue 'For developers' 1: what a campaign was given is shown.
 import t from 'tap'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { runCli } from '../cli/run.js'
 import { startPosthorn } from '../support/posthorn.js'
 
 const { call, store, accountId } = await startPosthorn(t)
@@ -47,6 +48,25 @@ t.test('a campaign shows its sender, and all that was given for its mails', asyn
       disposition: 'inline',
     },
   ])
+})
+
+t.test('a campaign whose mails cannot be made says that there is no room', async (t) => {
+  const full = await startPosthorn(t, { env: { POSTHORN_OUTBOUND_MAX_QUEUED: '1' } })
+  await full.store.write((tx) => setMarketingPlan(tx, full.accountId, plan))
+  const list = (await full.call('POST', '/v1/contacts/lists', { body: { name: 'All' } })).json.id
+  await full.call('POST', `/v1/contacts/${list}`, { body: { email: 'ann@example.test' } })
+  const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+  const mail = { from: 'a@sender.test', to: 'b@example.test', subject: 's', html: '<p>x</p>' }
+  t.equal((await full.send({ ...mail, scheduledAt })).status, 200)
+  const body = { ...draft, listId: list, draft: false }
+  const { json } = await full.call('POST', '/v1/broadcasts', { body })
+  const found = async () => (await full.call('GET', `/v1/broadcasts/${json.id}`)).json
+  t.match(await found(), { status: 'sending', progress: { waitsForRoom: true } })
+  const show = await runCli(['broadcast', 'show', json.id, '--data', full.dataDir])
+  t.match(show.stdout, /\nNot made yet +1, and they wait: The queue is full: 1 deliveries wait/)
+  const told = await runCli(['broadcast', 'show', json.id, '--json', '--data', full.dataDir])
+  t.match(JSON.parse(told.stdout), { status: 'sending', noRoom: /^The queue is full/ })
+  await full.store.write((tx) => tx.deleteFrom('queue').execute())
 })
 
 t.test('a campaign without any of it shows that it has none', async (t) => {
