@@ -63,7 +63,9 @@ function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs
 
 /** A problem that a good run has found is told apart from a run that failed. */
 function lastRun(name: JobName, { result, error, problems }: JobRun): Raised[] {
-  const fix = [`posthorn job show ${name}`, `posthorn job run ${name}`]
+  // The check says the same of the same backup again: another one has to be made before.
+  const again = name === 'backup-check' ? ['posthorn job run backup'] : []
+  const fix = [`posthorn job show ${name}`, ...again, `posthorn job run ${name}`]
   const of = { kind: kindOf(name), key: name, fix }
   if (result === 'failed' || result === 'timed out') {
     const severity = burningJobs.includes(name) ? 'burning' : 'daily'

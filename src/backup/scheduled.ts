@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { JobResult } from '../calendar/index.js'
 import { type Clock, dayMs, hourMs, isoTime, systemClock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
-import { OperatorError } from '../errors/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
 import { type BackupResult, inProcess, type Order } from './apart.js'
 import { problemOfDirectory } from './directory.js'
 import { runHook } from './hook.js'
@@ -65,7 +65,10 @@ export async function scheduledCheck(deps: ScheduledDeps): Promise<JobResult> {
   const { file, madeAt, sizeBytes } = newest
   const keyFile = join(dataDir, keyName)
   const order: Order = { kind: 'verify', file, scratch: dir, keyFile, passphraseFile }
-  const { tookMs, rows } = await inProcess(order, signal)
+  const { tookMs, rows } = await inProcess(order, signal).catch((error: unknown) => {
+    // Which one it was is not in the words of what is wrong with it.
+    throw new OperatorError(`${file}: ${messageOf(error)}`)
+  })
   const hours = Math.floor((clock.now() - madeAt) / hourMs)
   if (clock.now() - madeAt > maxAge) {
     throw new OperatorError(`The newest backup ${file} is sound, but ${hours} hours old`)

@@ -120,7 +120,7 @@ async function make(
   const stop = new AbortController()
   // Stopped between two pieces of work, so that no half of a backup stays behind.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => stop.abort(stopped()))
+    process.once(signal, () => stop.abort(stoppedBy(signal)))
   }
   const made = await makeBackup({
     dataDir: place.dataDir,
@@ -137,9 +137,10 @@ async function make(
   await sayMade(place, made)
 }
 
-const stopped = () =>
+/** As a shell reports who was ended by a signal: scripts tell a person's Ctrl-C from a shutdown. */
+const stoppedBy = (signal: 'SIGINT' | 'SIGTERM') =>
   new OperatorError('The backup was stopped; nothing of it is left', {
-    status: 128 + constants.signals.SIGINT,
+    status: 128 + constants.signals[signal],
     code: 'interrupted',
   })
 

@@ -20,7 +20,7 @@ export const failureCodes = {
   damaged: 'the database is damaged',
   disk: 'the disk failed',
   misplaced: 'the data directory or its key is not the right one',
-  interrupted: 'it was stopped by Ctrl-C',
+  interrupted: 'it was stopped by Ctrl-C or a signal',
   fault: 'a fault of Posthorn; please report it',
 } as const
 

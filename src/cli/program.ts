@@ -14,6 +14,7 @@ export const exitMeanings: Readonly<Record<number, string>> = {
   [exitStatus.disk]: 'the disk failed',
   [exitStatus.misplaced]: 'the data directory or its key is not the right one',
   130: 'it was stopped by Ctrl-C',
+  143: "of 'posthorn backup': it was stopped by SIGTERM",
 }
 
 const after = `

@@ -107,7 +107,7 @@ export async function setAsideRestored(
   await eachApart(endpoints, setAllAside, ({ id }, error) =>
     log.error(
       { error, endpoint: id },
-      'What waits for a disabled webhook cannot be set aside: it is sent',
+      'What waited in the backup for a webhook cannot be set aside, and is sent: it may have been sent since',
     ),
   )
   return aside

@@ -253,16 +253,21 @@ t.test('root restores for another user what root alone may read', { skip: mayMou
   t.match(await run('backup', own, '--passphrase-file', words), { status: 0 })
 })
 
-t.test('a backup that is told to stop says so, and leaves nothing', async (t) => {
+t.test('a backup that is told to stop says so by its status, and leaves nothing', async (t) => {
   const { data, dir } = openPlace(t)
   mkdirSync(dir)
-  const child = startCli(['backup', dir, '--data', data])
-  const ended = outcomeOf(child)
-  while (!existsSync(join(dir, '.posthorn-backup.lock'))) await pause(5)
-  child.kill('SIGTERM')
-  const { status, stderr } = await ended
-  t.match({ status, stderr }, { status: 130, stderr: /^error: The backup was stopped/ })
-  t.same(readdirSync(dir), ['.posthorn-backup.lock'])
+  for (const [signal, status] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    const child = startCli(['backup', dir, '--data', data])
+    const ended = outcomeOf(child)
+    while (!existsSync(join(dir, '.posthorn-backup.lock'))) await pause(5)
+    child.kill(signal)
+    t.match(await ended, { status, stderr: /^error: The backup was stopped/ }, signal)
+    t.same(readdirSync(dir), ['.posthorn-backup.lock'])
+    rmSync(join(dir, '.posthorn-backup.lock'))
+  }
 })
 
 t.test('an encrypted backup opens with its passphrase alone', async (t) => {

@@ -28,7 +28,7 @@ t.test('the manual page names every command and option, and each exit status', a
     t.match(page, `\n.B ${option}`)
   }
   t.match(page, '$ posthorn queue retry --domain example.com\n')
-  for (const status of [0, 1, 2, 3, 65, 74, 78, 130]) t.match(page, `\n.TP\n.B ${status}\n`)
+  for (const status of [0, 1, 2, 3, 65, 74, 78, 130, 143]) t.match(page, `\n.TP\n.B ${status}\n`)
   t.match(page, /\.TH POSTHORN 1 "" /)
 })
 
