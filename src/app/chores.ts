@@ -78,7 +78,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
 
 /** What is over and would pile up. */
 function sweeps(
-  { log, clock, store, land }: Ground,
+  { log, clock, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
   { idempotency }: Tools,
 ): Chore[] {
@@ -99,7 +99,7 @@ function sweeps(
       everyMs: 30_000,
       run: (stop) => expireOverdue({ store, clock, log, backlog, land, gateOf: crew.gateOf }, stop),
     },
-    afterSetBack({ store, clock, log }),
+    afterSetBack({ store, clock, log, lastAliveAt }),
     {
       name: 'expired suppressions',
       everyMs: 60_000,
@@ -111,9 +111,17 @@ function sweeps(
 // Time servers set a clock back by less all the time; no mail waits for much longer because of it.
 const setBackMs = 60_000
 
-/** Mail that was put off by a clock that was ahead does not wait until then. */
-function afterSetBack({ store, clock, log }: Pick<Ground, 'store' | 'clock' | 'log'>): Chore {
-  let latest = clock.now()
+/**
+ * Mail that was put off by a clock that was ahead does not wait until then, whether the clock is set back while the
+ * appliance runs or while it is down.
+ */
+function afterSetBack({
+  store,
+  clock,
+  log,
+  lastAliveAt,
+}: Pick<Ground, 'store' | 'clock' | 'log' | 'lastAliveAt'>): Chore {
+  let latest = Math.max(clock.now(), lastAliveAt)
   return {
     name: 'mail put off by a clock that was ahead',
     everyMs: 10_000,

@@ -34,6 +34,8 @@ export interface Ground extends ApplianceOptions {
   turns: SharedArrayBuffer
   store: Store
   land: LandEvents
+  /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
+  lastAliveAt: number
 }
 
 /**
@@ -62,5 +64,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   back.add(() => store.close())
   await rememberKey(store, key, dataDir)
   const land = makeEffects(config, dataDir)
-  return { ...options, clock, hold, key, metrics, turns, store, land }
+  const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
+  const lastAliveAt = alive?.alive_at ?? 0
+  return { ...options, clock, hold, key, metrics, turns, store, land, lastAliveAt }
 }

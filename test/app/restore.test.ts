@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startAppliance } from '../../src/app/index.js'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
@@ -9,6 +9,26 @@ import { type Log, silentLog } from '../../src/log/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 
 const hourMs = 3_600_000
+
+/** Starts an appliance on a directory that another one has served. */
+async function startAgain(t: Test, dataDir: string, log: Log) {
+  const env = {
+    POSTHORN_HTTP_PRIVATE_PORT: '0',
+    POSTHORN_HTTP_PUBLIC_PORT: '0',
+    POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
+    POSTHORN_SANDBOX_SMTP_PORT: '0',
+    POSTHORN_INBOUND_HOST: '127.0.0.1',
+    POSTHORN_INBOUND_PORT: '0',
+    POSTHORN_OUTBOUND_ROUTE: 'sandbox',
+    POSTHORN_OUTBOUND_THREADS: '1',
+    // The threads' own logs go to stderr.
+    POSTHORN_LOG_LEVEL: 'error',
+  }
+  const config = loadConfig({ file: join(dataDir, 'posthorn.toml'), env })
+  const appliance = await startAppliance({ config, dataDir, log })
+  t.teardown(() => appliance.close())
+  return appliance
+}
 
 t.test('an appliance that wakes up holds what it should have sent long ago', async (t) => {
   const posthorn = await startPosthorn(t)
@@ -48,21 +68,7 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
     warn: (fields, message) => warnings.push(`${message} ${JSON.stringify(fields)}`),
     child: () => silentLog,
   }
-  const env = {
-    POSTHORN_HTTP_PRIVATE_PORT: '0',
-    POSTHORN_HTTP_PUBLIC_PORT: '0',
-    POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.1',
-    POSTHORN_SANDBOX_SMTP_PORT: '0',
-    POSTHORN_INBOUND_HOST: '127.0.0.1',
-    POSTHORN_INBOUND_PORT: '0',
-    POSTHORN_OUTBOUND_ROUTE: 'sandbox',
-    POSTHORN_OUTBOUND_THREADS: '1',
-    // The threads' own logs go to stderr.
-    POSTHORN_LOG_LEVEL: 'error',
-  }
-  const config = loadConfig({ file: join(dataDir, 'posthorn.toml'), env })
-  const appliance = await startAppliance({ config, dataDir, log })
-  t.teardown(() => appliance.close())
+  const appliance = await startAgain(t, dataDir, log)
 
   const status = async (id: string) => {
     const { status } = await store.read
@@ -101,3 +107,41 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
   t.equal(response.status, 200)
   await until(old, 'delivered')
 })
+
+t.test(
+  'a clock that was set back while the appliance was down keeps no mail that long',
+  async (t) => {
+    const { store, dataDir, send, appliance } = await startPosthorn(t)
+    const scheduledAt = new Date(Date.now() + hourMs).toISOString()
+    const mail = { from: 'Shop <shop@sender.test>', subject: 'Hi', html: '<p>Hi</p>' }
+    const { id } = (await send({ ...mail, to: 'a@one.test', scheduledAt })).json
+    await appliance.close()
+    // As a clock that was a day ahead has left it: deferred, and the appliance alive a moment later.
+    const ahead = Date.now() + 24 * hourMs
+    await store.write(async (tx) => {
+      await tx.updateTable('emails').set({ scheduled_at: null }).where('id', '=', id).execute()
+      await tx
+        .updateTable('queue')
+        .set({ attempts: 1, last_attempt_at: ahead, due_at: ahead + 300_000 })
+        .where('email_id', '=', id)
+        .execute()
+      await tx
+        .updateTable('appliance')
+        .set({ alive_at: ahead + 10_000 })
+        .execute()
+    })
+    await startAgain(t, dataDir, silentLog)
+    const status = async () =>
+      (
+        await store.read
+          .selectFrom('emails')
+          .select('status')
+          .where('id', '=', id)
+          .executeTakeFirst()
+      )?.status
+    for (let waitedMs = 0; (await status()) !== 'delivered' && waitedMs < 60_000; waitedMs += 100) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    t.equal(await status(), 'delivered')
+  },
+)
