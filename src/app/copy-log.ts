@@ -1,4 +1,5 @@
 import { type Clock, type Repeating, repeat } from '../clock/index.js'
+import type { Backlog } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
@@ -11,14 +12,19 @@ const stillMs = 1_000
 const looksAfter = 4
 // One may have kept them for longer than that.
 const looksBetween = 60
+// SQLite writes the log from its beginning again and leaves the file as large as a backup or a burst has made it. Where
+// the disk has no room for mail, that room is wanted; else it would only have to be taken anew.
+const shrinkEveryMs = 10_000
 
 /** Copies the write-ahead log into the database while somebody writes; for a thread that nobody waits for. */
 export function keepLogCopied(deps: {
   store: Pick<Store, 'checkpoint' | 'commits'>
   clock: Clock
   log: Log
+  backlog: Pick<Backlog, 'outOfRoom'>
 }): Repeating {
-  const { store, clock, log } = deps
+  const { store, clock, log, backlog } = deps
+  let shrunkAt: number | undefined
   let seen: number | undefined
   let looks = 0
   return repeat(clock, async () => {
@@ -26,7 +32,11 @@ export function keepLogCopied(deps: {
       const commits = store.commits()
       looks = commits === seen ? looks + 1 : 0
       seen = commits
-      if (looks <= looksAfter || looks % looksBetween === 0) store.checkpoint()
+      const now = clock.now()
+      const shrink =
+        backlog.outOfRoom && (shrunkAt === undefined || Math.abs(now - shrunkAt) >= shrinkEveryMs)
+      if (shrink) shrunkAt = now
+      if (shrink || looks <= looksAfter || looks % looksBetween === 0) store.checkpoint({ shrink })
     } catch (error) {
       // The log grows meanwhile and loses nothing; the next run copies all of it.
       log.warn({ cause: messageOf(error) }, 'The write-ahead log could not be copied')

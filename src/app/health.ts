@@ -25,7 +25,7 @@ export interface HealthDeps {
   clock: Clock
   dataDir: string
   crew: Pick<Crew, 'unwell' | 'tick'>
-  backlog: Pick<Backlog, 'size'>
+  backlog: Pick<Backlog, 'size' | 'outOfRoom'>
   maxQueued: number
   meter: Meter
   /** Tests: another disk. */
@@ -71,7 +71,10 @@ export function openHealth(deps: HealthDeps): Health {
     if (fault !== undefined) reasons.push({ what: 'database', says: fault })
     else if (waitedMs >= stuckMs) reasons.push({ what: 'database', says: waits })
     const free = await Promise.race([freeBytes(dataDir), pause(clock, answerMs)]).catch(() => {})
-    if (free === undefined) {
+    if (backlog.outOfRoom) {
+      const says = `No mail is taken until there is room on the disk of ${dataDir}`
+      reasons.push({ what: 'room', says })
+    } else if (free === undefined) {
       reasons.push({ what: 'disk', says: `The disk of ${dataDir} does not answer` })
     } else if (free < roomBytes) {
       const left = `${Math.floor(free / 1024 ** 2)} MiB are left on the disk of ${dataDir}`

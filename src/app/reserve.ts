@@ -1,13 +1,19 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { open, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { open, rm } from 'node:fs/promises'
 import { type Clock, hourMs } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { type DiskRoom, diskRoom } from '../store/index.js'
+import {
+  type DiskRoom,
+  diskRoom,
+  isOutOfRoom,
+  reserveBytesOf,
+  reservedBytes,
+  reserveFile,
+} from '../store/index.js'
 import type { Calendar } from './calendar.js'
 import type { Chore } from './housekeeping.js'
 
@@ -20,12 +26,7 @@ import type { Chore } from './housekeeping.js'
  *     ▲──────────── as much as it is free ────────────────┘                                    │
  *     ▲────────────────────────────── twice as much is free ───────────────────────────────────┘
  */
-const reserveName = 'posthorn.reserve'
-
 const MiB = 1_048_576
-// More than the log grows by between two copies of it, at the rate of the fastest disks.
-const mostBytes = 160 * MiB
-const shareOfDisk = 8
 const lookEveryMs = 500
 // What retention finds in a run is gone then; more may have become old.
 const makeRoomEveryMs = 600_000
@@ -34,9 +35,8 @@ const tryAgainMs = hourMs
 
 /** Gives the room back at once; whether there was any to give. For a start too, which needs room itself. */
 export function giveBackReserve(dataDir: string): boolean {
-  const file = join(dataDir, reserveName)
   try {
-    rmSync(file)
+    rmSync(reserveFile(dataDir))
     return true
   } catch {
     return false
@@ -56,7 +56,7 @@ export interface ReserveDeps {
 /** Keeps the reserve, gives it back when the disk is full, and says whether mail may be taken in. */
 export function reserveChore(deps: ReserveDeps): Chore {
   const { dataDir, clock, log, backlog, roomOf = diskRoom } = deps
-  const file = join(dataDir, reserveName)
+  const file = reserveFile(dataDir)
   let failedAt: number | undefined
   let madeRoomAt: number | undefined
 
@@ -75,15 +75,15 @@ export function reserveChore(deps: ReserveDeps): Chore {
     everyMs: lookEveryMs,
     async run() {
       const { freeBytes, totalBytes } = await roomOf(dataDir)
-      const bytes = Math.min(mostBytes, Math.floor(totalBytes / shareOfDisk))
-      let reserved = await sizeOf(file)
+      const bytes = reserveBytesOf(totalBytes)
+      let reserved = await reservedBytes(dataDir)
       if (reserved > 0 && freeBytes < bytes / 8) {
         giveBackReserve(dataDir)
       } else if (reserved < bytes / 2 && freeBytes >= 2 * bytes) {
         await keep(bytes)
-        reserved = await sizeOf(file)
+        reserved = await reservedBytes(dataDir)
       }
-      const isOut = reserved + freeBytes < (backlog.outOfRoom ? 2 : 3 / 2) * bytes
+      const isOut = isOutOfRoom({ freeBytes, totalBytes }, reserved, backlog.outOfRoom)
       if (isOut !== backlog.outOfRoom) {
         backlog.setOutOfRoom(isOut)
         const told = { freeBytes, reserved }
@@ -108,12 +108,6 @@ function makeRoom({ runNow, log }: Pick<ReserveDeps, 'runNow' | 'log'>): void {
     (error: unknown) => log.warn({ cause: messageOf(error) }, 'Retention could not make room'),
   )
 }
-
-const sizeOf = async (file: string): Promise<number> =>
-  await stat(file).then(
-    ({ size }) => size,
-    () => 0,
-  )
 
 /** By fallocate(1), which writes nothing, where there is such a program and the file system knows of it. */
 async function makeReserve(file: string, bytes: number): Promise<void> {

@@ -2,7 +2,13 @@ import { findBackups, problemOfDirectory } from '../backup/index.js'
 import { readJobStandings } from '../calendar/index.js'
 import { type Clock, hourMs, utcTime } from '../clock/index.js'
 import { isSupported, runtimeInUse, wayToFixes } from '../config/index.js'
-import { type DiskRoom, diskRoom } from '../store/index.js'
+import {
+  type DiskRoom,
+  diskRoom,
+  isOutOfRoom,
+  reserveBytesOf,
+  reservedBytes,
+} from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
 /** Whether the Node that this runs on is still mended by its makers. */
@@ -26,17 +32,22 @@ export const shownRoom = (bytes: number) =>
 
 /** Room on the disk of the data directory. */
 export async function checkDisk(dataDir: string): Promise<Finding[]> {
-  return [judgeDisk(dataDir, await diskRoom(dataDir))]
+  return [judgeDisk(dataDir, await diskRoom(dataDir), await reservedBytes(dataDir))]
 }
 
 /**
  * Two bounds, because the share that is enough differs: 10 % of a small disk is little, of a large
  * one it is months.
  */
-export function judgeDisk(dataDir: string, { freeBytes, totalBytes }: DiskRoom): Finding {
+export function judgeDisk(dataDir: string, room: DiskRoom, reserved: number): Finding {
+  const { freeBytes, totalBytes } = room
   const of = findingsOf('disk', dataDir)
   const found = `${shownRoom(freeBytes)} of ${shownRoom(totalBytes)} free`
   const fix = `make room on the disk, or a larger one: 'df -h ${dataDir}', 'du -xh --max-depth=2 / | sort -h'`
+  if (isOutOfRoom(room, reserved, false)) {
+    const needed = shownRoom(1.5 * reserveBytesOf(totalBytes) - reserved)
+    return of.fail(`${found}: with less than ${needed} Posthorn takes no mail (503)`, fix)
+  }
   // A full disk stops acceptance; a tenth is a warning in time, and enough on a large disk anyway.
   if (freeBytes < 0.2 * GiB) return of.fail(found, fix)
   if (freeBytes < Math.min(totalBytes / 10, 10 * GiB)) return of.warn(found, fix)

@@ -36,7 +36,7 @@ export interface MailFlow {
 
 /** Why the appliance is not well, or takes no mail. */
 export interface Reason {
-  what: 'starting' | 'held' | 'stopping' | 'thread' | 'database' | 'disk' | 'queue'
+  what: 'starting' | 'held' | 'stopping' | 'thread' | 'database' | 'disk' | 'room' | 'queue'
   /** One sentence for the operator. */
   says: string
 }

@@ -82,8 +82,10 @@ export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trou
 
 /** Each reason of `/healthz` with what an operator can do about it. */
 function ofHealth(overview: Overview | undefined): Seen[] {
+  const makeRoom = "make room: 'df -h', 'du -xh --max-depth=2 / | sort -h'"
   const fixes = {
-    disk: "make room: 'df -h', 'du -xh --max-depth=2 / | sort -h'",
+    disk: makeRoom,
+    room: makeRoom,
     database: 'look for who holds it (fuser -v posthorn.db) and at the disk (dmesg)',
     thread:
       "journalctl -u posthorn -n 100 shows why; 'systemctl restart posthorn' starts everything again",
@@ -96,7 +98,7 @@ function ofHealth(overview: Overview | undefined): Seen[] {
     burning: true,
     text: says,
     fix: what === 'starting' || what === 'stopping' ? 'wait a moment' : fixes[what],
-    about: [what],
+    about: [what === 'room' ? 'disk' : what],
   }))
 }
 

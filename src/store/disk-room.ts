@@ -1,4 +1,5 @@
-import { statfs } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
 
 /** Of a file system, without what is kept for root alone: shares of it are those that `df` shows. */
 export interface DiskRoom {
@@ -11,3 +12,27 @@ export async function diskRoom(dir: string): Promise<DiskRoom> {
   const { bavail, bfree, blocks, bsize } = await statfs(dir)
   return { totalBytes: (blocks - bfree + bavail) * bsize, freeBytes: bavail * bsize }
 }
+
+const mostReserved = 160 * 1_048_576
+const shareOfDisk = 8
+
+/** The file of the data directory that only takes room (`app/reserve.ts`). */
+export const reserveFile = (dataDir: string) => join(dataDir, 'posthorn.reserve')
+
+/** How large it is to be on such a disk: more than the log grows by between two copies of it on the fastest disks. */
+export const reserveBytesOf = (totalBytes: number) =>
+  Math.min(mostReserved, Math.floor(totalBytes / shareOfDisk))
+
+/** How large it is; 0 where there is none. */
+export const reservedBytes = async (dataDir: string): Promise<number> =>
+  await stat(reserveFile(dataDir)).then(
+    ({ size }) => size,
+    () => 0,
+  )
+
+/** Whether no mail may be taken in; where it is none already, more has to be free before it is again. */
+export const isOutOfRoom = (
+  { freeBytes, totalBytes }: DiskRoom,
+  reserved: number,
+  wasOut: boolean,
+): boolean => reserved + freeBytes < (wasOut ? 2 : 3 / 2) * reserveBytesOf(totalBytes)

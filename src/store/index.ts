@@ -8,7 +8,14 @@
 import type { SchemaState } from './sqlite/schema-state.js'
 
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
-export { type DiskRoom, diskRoom } from './disk-room.js'
+export {
+  type DiskRoom,
+  diskRoom,
+  isOutOfRoom,
+  reserveBytesOf,
+  reservedBytes,
+  reserveFile,
+} from './disk-room.js'
 export { copyDurably, removeDurably, renameDurably, writeDurably } from './durable.js'
 export {
   type MailExtras,

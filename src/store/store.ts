@@ -13,9 +13,10 @@ export interface Store {
   readonly ids: Ids
   /**
    * Copies what is committed from the write-ahead log into the database. Blocks this thread, for
-   * tenths of a second under load, and holds up no other. Throws when the disk is full.
+   * tenths of a second under load, and holds up no other. Throws when the disk is full. With `shrink` the log, which
+   * otherwise stays as large as it ever was, is cut off too once all of it is copied; writers wait meanwhile.
    */
-  checkpoint(): void
+  checkpoint(options?: { shrink?: boolean }): void
   /** A number that is another one after a commit of any thread or process: cheaper to ask than any table. */
   commits(): number
   /** Frees the pages of the database that both connections keep in memory. */

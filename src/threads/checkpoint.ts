@@ -8,9 +8,10 @@ import { startRollUp } from '../stats/index.js'
 // log into the database, counting the queue, entering mails by their recipients, bringing the
 // figures forward.
 const start = async ({ data, store, clock, log, meter }: ThreadContext): Promise<ThreadWork> => {
-  const copying = keepLogCopied({ store, clock, log })
+  const backlog = joinBacklog(data.backlog)
+  const copying = keepLogCopied({ store, clock, log, backlog })
   // The other three are here for the same reason: each takes tenths of a second.
-  const census = startCensus({ store, clock, log, meter, backlog: joinBacklog(data.backlog) })
+  const census = startCensus({ store, clock, log, meter, backlog })
   const recipients = startRecipientIndex({ store, clock, log })
   const figures = startRollUp({ store, clock, log })
   return {

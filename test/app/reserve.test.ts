@@ -96,6 +96,8 @@ t.test('on a disk that another program fills, retention begins and mail is refus
   t.equal((await diskRoom(dataDir)).freeBytes, 0, 'nothing is left')
   await until(async () => !existsSync(file))
   await until(async () => (await status()) === 'The disk is full; try again later')
+  const ready = await fetch(`${posthorn.url}/readyz`)
+  t.match(await ready.json(), { reasons: [{ what: 'room', says: /^No mail is taken until / }] })
   const runs = posthorn.store.read
     .selectFrom('job_runs')
     .selectAll()

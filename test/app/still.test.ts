@@ -12,14 +12,19 @@ t.test(
   async (t) => {
     const clock = new FakeClock()
     let [commits, copied, looked] = [1, 0, 0]
+    const shrunkAt: number[] = []
+    const backlog = { outOfRoom: false }
     const store = {
-      checkpoint: () => void copied++,
+      checkpoint({ shrink = false } = {}) {
+        copied++
+        if (shrink) shrunkAt.push(clock.now())
+      },
       commits() {
         looked++
         return commits
       },
     }
-    const copying = keepLogCopied({ store, clock, log: silentLog })
+    const copying = keepLogCopied({ store, clock, log: silentLog, backlog })
     t.teardown(copying.stop)
     for (let i = 0; i < 20; i++) {
       commits++
@@ -37,6 +42,10 @@ t.test(
     copied = 0
     await clock.advance(120_000)
     t.equal(copied, 2, 'a reader may have kept pages for long')
+    t.same(shrunkAt, [], 'the log keeps its size as long as there is room')
+    backlog.outOfRoom = true
+    await clock.advance(25_000)
+    t.equal(shrunkAt.length, 3, 'every ten seconds, also while nobody writes')
   },
 )
 

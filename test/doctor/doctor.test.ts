@@ -368,11 +368,22 @@ t.test('room on the disk', (t) => {
     [4, 50, 'warn'],
     [0.1, 50, 'fail'],
   ] as const) {
-    const found = judgeDisk('/var', { freeBytes: free * GiB, totalBytes: total * GiB })
+    const found = judgeDisk('/var', { freeBytes: free * GiB, totalBytes: total * GiB }, 0)
     t.equal(found.state, state, `${free} of ${total} GiB`)
   }
-  const small = judgeDisk('/var', { freeBytes: 0.02 * GiB, totalBytes: 0.1 * GiB })
-  t.equal(small.found, '20 MiB of 102 MiB free')
+  const MiB = 1024 ** 2
+  const small = { freeBytes: 20 * MiB, totalBytes: 100 * MiB }
+  t.equal(judgeDisk('/var', small, 0).found, '20 MiB of 100 MiB free')
+  // A new installation has no reserve where it would take more than half of what is free.
+  const room = { freeBytes: 230 * MiB, totalBytes: 50 * GiB }
+  const refuses = judgeDisk('/var', room, 0)
+  t.match(refuses, {
+    state: 'fail',
+    found: /: with less than 240 MiB Posthorn takes no mail \(503\)$/,
+  })
+  t.match(judgeDisk('/var', room, 160 * MiB), { state: 'warn', found: '230 MiB of 50.0 GiB free' })
+  const rest = { freeBytes: 79 * MiB, totalBytes: 50 * GiB }
+  t.match(judgeDisk('/var', rest, 160 * MiB), { state: 'fail', found: /with less than 80 MiB/ })
   t.end()
 })
 

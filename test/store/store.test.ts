@@ -377,6 +377,37 @@ t.test('a checkpoint moves what was committed into the database file', async (t)
   t.ok(size() > before + html.length / 2)
 })
 
+t.test(
+  'the log is cut off where that is asked for, unless somebody still reads in it',
+  async (t) => {
+    const dataDir = makeTempDir(t)
+    const store = await openTestStore(t, { dataDir })
+    const logBytes = () => statSync(`${dataDir}/posthorn.db-wal`).size
+    const write = (id: number) =>
+      store.write((tx) =>
+        tx
+          .insertInto('bodies')
+          .values({ id, html: 'x'.repeat(1_000_000), text: null })
+          .execute(),
+      )
+    await write(1)
+    store.checkpoint()
+    t.ok(logBytes() > 1_000_000, 'otherwise it stays as large as it was')
+    const other = new Database(`${dataDir}/posthorn.db`)
+    t.teardown(() => other.close())
+    other.exec('begin')
+    other.prepare('select count(*) from bodies').get()
+    await write(2)
+    store.checkpoint({ shrink: true })
+    t.ok(logBytes() > 1_000_000, 'a reader needs it')
+    other.exec('rollback')
+    store.checkpoint({ shrink: true })
+    t.equal(logBytes(), 0)
+    await write(3)
+    t.equal((await store.read.selectFrom('bodies').select('id').execute()).length, 3)
+  },
+)
+
 t.test('a prepared query gives each run its own values, null and repeated ones too', async (t) => {
   const store = await openTestStore(t)
   const insert = preparedInsert('bodies')
