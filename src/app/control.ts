@@ -40,7 +40,10 @@ export interface Control {
   close(): Promise<void>
 }
 
+// The longest question is a retry: each of its lanes is a domain name of at most 253 characters (RFC 1035 §2.3.4),
+// with its quotes and a comma.
 const maxQuestion = 300 * maxRetried
+// A command asks at once and waits for one answer; a program that hangs must not hold a socket for good.
 const idleMs = 10_000
 
 /**

@@ -7,7 +7,7 @@ import { tryLockFile } from '../store/index.js'
 /** Whether an upgrade still looks at this release (`release/README.md`): until then nothing is taken or sent. */
 export interface Hold {
   readonly isOn: boolean
-  /** Throws while it is on: for what clients ask of the listeners. */
+  /** What clients of the listeners are told while it is on: a 503. Undefined otherwise. */
   refuse(): ApiError | undefined
   /** Resolves when it is lifted, or false when it was closed before that. */
   over(isHealthy: () => Promise<boolean>): Promise<boolean>

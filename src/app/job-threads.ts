@@ -100,6 +100,7 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
     if (thread !== undefined) forgetTurn(turns, thread.slot)
     running.get(name)?.ended()
   })
+  // Told first and terminated later: the job ends its transaction and writes what it has done so far.
   const tellToEnd = (name: string, told: 'limit' | 'stop') => {
     const end = running.get(name)?.end
     if (end !== undefined) end.told ??= told

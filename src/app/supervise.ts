@@ -49,6 +49,7 @@ export interface SuperviseOptions {
   onRing?: (due: readonly StreamDue[]) => void
 }
 
+// The first restart is nearly at once, as mail waits; what dies each time must not fill the log and the processor.
 const firstBackoffMs = 250
 const maxBackoffMs = 30_000
 // A thread that ran this long had not failed at once: its next failure starts from the beginning.
@@ -154,6 +155,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   }
 }
 
+// Who asks is a page or a command, and a thread that is busy for longer has no news that is worth the wait.
 const answerWithinMs = 2_000
 let questions = 0
 

@@ -30,7 +30,7 @@ export function frontPage(pages: OpenPages, deps: HomeDeps & { people: People })
   pages.get('/', 'open', async ({ request }) => {
     const session = await deps.people.sessionOf(request)
     if (session === undefined) {
-      return page('views/home', await homeView(deps), { title: 'Posthorn' })
+      return page('home', await homeView(deps), { title: 'Posthorn' })
     }
     const [first] = await deps.people.membershipsOf(session.person.id)
     if (first !== undefined) return redirect(`/a/${first.accountId}`)

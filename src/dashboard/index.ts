@@ -1,6 +1,6 @@
 /**
- * Pages for people on the private listener; `routes.ts` adds them, `views/` holds their EJS and
- * `static/` the one style sheet and the one script.
+ * Pages for people on the private listener; `routes.ts` adds them. A page's EJS stands beside its `.ts`; `static/` has
+ * the style sheet, the icon and two small scripts, `browser/` the source of those that the build makes.
  * Must hold: whatever a mail contains is escaped or shut into a frame without scripts, network or
  * origin; every page is bounded in size and works without script.
  */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { publicError } from './failure.js'
 
+// Texts stand between tags alone here, so the single quote needs no entity.
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 // Within the page: it must look well too where no style sheet is served, or none can be. The policy names its hash.

@@ -25,6 +25,7 @@ export function parseForm(bytes: Buffer, contentType: string | undefined): Form 
     return makeForm([...new URLSearchParams(bytes.toString('utf8'))], new Map())
   }
   if (type === 'multipart/form-data') return formOfParts(bytes, contentType ?? '')
+  // HTML §4.10.21.8 knows `text/plain` as a third type, which cannot be read without doubt.
   throw new ApiError('unsupported_media_type', 'Send the body as multipart/form-data')
 }
 

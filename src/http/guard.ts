@@ -78,9 +78,11 @@ function framingFault(headers: Map<string, string>): Fault | undefined {
       message: 'The request has both content-length and transfer-encoding; expected one of them',
     }
   }
+  // Fifteen digits stay exact as a number; `+5`, `0x5` and blanks are not what RFC 9110 §8.6 allows.
   if (length !== undefined && !/^\d{1,15}$/.test(length)) {
     return { status: 400, message: 'Invalid content-length' }
   }
+  // RFC 9112 §6.1: 501 for a transfer coding that a server does not understand.
   if (coding !== undefined && coding !== 'chunked') {
     return { status: 501, message: 'The only transfer-encoding that is supported is chunked' }
   }
@@ -109,5 +111,6 @@ export function declaredBytes(head: Head): number {
 export function hostFault(head: Head, allowedHosts: ReadonlySet<string>): Fault | undefined {
   const host = hostOf(head)
   if (allowedHosts.has(host) || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return undefined
+  // RFC 9110 §15.5.20: the request came to a server that is not meant by its host.
   return { status: 421, message: 'This server does not serve the host name of the request' }
 }

@@ -8,7 +8,9 @@ export interface FormPart {
   bytes: Buffer
 }
 
+// No form of ours has more, and what is before the file of an upload is passed over part by part.
 export const maxParts = 200
+// Of one part. Without a bound a part that never ends its header would be held whole.
 export const maxHeaderBytes = 8 * 1024
 
 /**
@@ -56,7 +58,7 @@ function readPart(part: Buffer): FormPart {
   return { ...readPartHead(part.toString('utf8', 0, headEnd)), bytes: part.subarray(headEnd + 4) }
 }
 
-/** What a part's header section says. */
+/** What a part's header section says. RFC 7578 §4.2: `filename*` must not be sent in a form, so it is not read. */
 export function readPartHead(head: string): Omit<FormPart, 'bytes'> {
   const disposition = /^content-disposition:\s*form-data(.*)$/im.exec(head)?.[1] ?? ''
   const name = parameter(disposition, 'name')

@@ -47,7 +47,7 @@ export type Page = { status?: number; headers?: Headers; fixed?: PageHeaders } &
   | { bytes: Buffer; contentType: string }
   /** Sent piece by piece (16 to 64 KiB is a good size), at the client's pace; uWS ends what is silent for 10 s. */
   | { stream: AsyncIterable<string | Buffer>; contentType: string }
-  /** 303 unless `status` says otherwise. */
+  /** 303 unless `status` says otherwise: after a POST the browser asks by GET (RFC 9110 §15.4.4), so that a reload repeats nothing. */
   | { redirect: string }
 )
 
@@ -113,8 +113,10 @@ export function makePages(
       let packed: Buffer | undefined
       add('GET', path, {}, (request) => {
         if ((request.header('if-none-match') ?? '').includes(tag)) {
+          // RFC 9110 §15.4.5: the ETag and the caching headers of the 200 come along, and no body.
           return { status: 304, bytes: Buffer.alloc(0), contentType, headers: plain }
         }
+        // RFC 9110 §12.4.2: a weight of 0 means that the client does not take it.
         const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i
         if (!isText.test(contentType) || !takesGzip.test(request.header('accept-encoding') ?? '')) {
           return { bytes, contentType, headers: plain }
@@ -293,9 +295,17 @@ function refuseForeign(exchange: Exchange): void {
     site === undefined
       ? origin !== undefined && origin.replace(/^https?:\/\//, '') !== exchange.header('host')
       : site !== 'same-origin' && site !== 'none'
-  if (foreign) throw new ApiError('forbidden', 'This form can only be sent from the page it is on')
+  if (foreign) {
+    const message =
+      'This form can only be sent from the page it is on: open that page again and send the form there'
+    throw new ApiError('forbidden', message)
+  }
 }
 
+/**
+ * RFC 6265 §5.4: of two cookies of one name, browsers send the one with the longer path first, and a server cannot see
+ * which is which. The first one counts; by its `__Host-` the session's has no second one over TLS.
+ */
 function cookie(header: string | undefined, name: string): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const equals = pair.indexOf('=')

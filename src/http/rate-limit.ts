@@ -29,6 +29,7 @@ interface Window {
   resetAt: number
 }
 
+// The largest number that clients with 32-bit integers can read from the header.
 const unlimited = 2 ** 31 - 1
 
 /**
@@ -98,6 +99,7 @@ export function standingHeaders(standing: RateStanding): Record<string, string> 
 export function refuseExcess(standing: RateStanding): void {
   if (standing.allowed) return
   const seconds = standing.retryAfterSeconds
+  // RFC 9110 §10.2.3: in seconds, and not as a date, which needs a clock that is right.
   throw new ApiError('rate_limit_exceeded', `Too many requests; try again in ${seconds} s`, {
     headers: { 'Retry-After': String(seconds) },
   })

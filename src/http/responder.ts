@@ -23,6 +23,7 @@ type Responder = (
   route: Route | undefined,
 ) => void
 
+// Those that metrics tell apart: a client could otherwise make a new series with each request.
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 export interface ResponderSettings {
@@ -127,6 +128,7 @@ async function turnDown(
   if (exchange.head.path.startsWith('/v1/')) {
     return errorResponse(error, await standing.ofCaller(exchange))
   }
+  // RFC 9110 §12.5.1 allows weights; browsers name HTML for a page, programs mostly send */*.
   const wantsHtml = exchange.header('accept')?.includes('text/html') === true
   return wantsHtml ? renderError(error, exchange.requestId) : errorResponse(error)
 }

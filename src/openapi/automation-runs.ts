@@ -70,7 +70,7 @@ export const automationRuns: Description['operations'] = {
     id: 'getRun',
     summary: 'One run',
     params: runParams,
-    answers: [{ status: 200, when: 'It', shape: 'AutomationRun', value: { ...run, why } }],
+    answers: [{ status: 200, when: 'The run', shape: 'AutomationRun', value: { ...run, why } }],
     refusals: [noSuchRun],
   },
   'POST /v1/automations/runs/:id/cancel': {

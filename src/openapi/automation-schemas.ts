@@ -231,6 +231,7 @@ export const automationSchemas: Record<string, Schema> = {
       currentStep: { type: ['string', 'null'], description: 'Where it is or has ended' },
       startedAt: time('When its event came'),
       updatedAt: time('When it last moved'),
+      // `kind` has no enum: a newer server may know another reason to wait, and generated clients may refuse what an enum lacks.
       waitingFor: {
         description: 'Null when it has ended, or goes on at once',
         oneOf: [
@@ -298,6 +299,7 @@ export const automationSchemas: Record<string, Schema> = {
       ...graph,
     },
   },
+  // Counts and no addresses: a simulation over a list must not become another way to read the list.
   Cohort: closed({
     contacts: count('Who were walked through it'),
     started: count('Those for whom a run began'),

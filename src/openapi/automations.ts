@@ -148,7 +148,12 @@ export const automations: Description = {
       summary: 'One automation with its steps',
       params,
       answers: [
-        { status: 200, when: 'It', shape: 'AutomationDetail', value: { ...detail, warnings: [] } },
+        {
+          status: 200,
+          when: 'The automation',
+          shape: 'AutomationDetail',
+          value: { ...detail, warnings: [] },
+        },
       ],
       refusals: [noSuchAutomation],
     },

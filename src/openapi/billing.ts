@@ -25,6 +25,7 @@ export const billing: Description = {
     'GET /v1/billing/plans': {
       id: 'listPlans',
       summary: 'List the email plans',
+      // Public, as interface.md has it: a page with prices is shown before anybody has a key.
       description: 'For anybody: no key is asked for and no request counted.',
       answers: [
         {

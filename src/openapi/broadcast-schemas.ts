@@ -6,6 +6,7 @@ import { given, headers, replyTo, tags, unknownFields } from './email-schemas.js
 const status = (only: string): Schema => ({ const: only })
 const line = (description: string) => text(description, { minLength: 1, maxLength: 200 })
 const id = uuid('The campaign')
+// In percent, as the contract has it for campaigns; the figures of `stats` are ratios.
 const percent = (description: string): Schema => ({ type: 'number', minimum: 0, description })
 
 /** Create, change and test have these in common, so that they are described once. */
@@ -79,6 +80,7 @@ export const broadcastSchemas: Record<string, Schema> = {
     },
     required,
   },
+  // Null would mean absent, so an empty text takes a topic, a name or a time away.
   BroadcastChanges: {
     type: 'object',
     description: `What is to be changed, at least one. ${unknownFields}.`,
@@ -107,6 +109,7 @@ export const broadcastSchemas: Record<string, Schema> = {
     properties: { listId: fields.listId, topicId: fields.topicId },
     required: ['listId'],
   },
+  // Masked addresses show that it is the right list, and nobody exports a list by looking at a campaign.
   BroadcastPreview: closed({
     recipientCount: count('Who would get it now'),
     sample: {

@@ -93,6 +93,7 @@ export const broadcasts: Description = {
         },
       ],
       refusals: [
+        // A test goes to the address that is given and to no list: to anybody's it would be a way to mail strangers.
         refusal(
           'forbidden',
           '`to` is not one of your own mailboxes',

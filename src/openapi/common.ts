@@ -16,6 +16,7 @@ export function commonRefusals(route: ApiRoute): RefusalExample[] {
     ...(route.body === 'form' ? formRefusals : []),
     ...(route.body === undefined ? [] : bodyRefusals(route.maxBodyBytes)),
     ...(route.auth ? keyRefusals : []),
+    // Without a key nobody knows whose `Idempotency-Key` it is, so public routes take none.
     ...(route.auth && route.method === 'POST' ? repeatRefusals : []),
     stopping,
   ]

@@ -83,6 +83,7 @@ export const contacts: Description = {
     NewContactList: { type: 'object', properties: { name: listName }, required: ['name'] },
     ContactListCreated: closed({ id: uuid('For listId'), name: listName }),
     Gone: gone,
+    // `unsubscribed` and `suppressed` are the address's, in the whole account: they are the same on every list.
     Contact: closed({
       id: uuid('The same on every list'),
       email: text('As it was added'),
@@ -117,6 +118,7 @@ export const contacts: Description = {
       },
       required: ['email'],
     },
+    // OpenAPI 3.1, 'Considerations for File Uploads': bytes in a form have a media type and no `type`.
     CsvUpload: {
       type: 'object',
       properties: { file: { description: 'The CSV file', contentMediaType: 'text/csv' } },
@@ -381,6 +383,7 @@ export const contacts: Description = {
         pastDue,
       ],
     },
+    // No 404 tells a contact of another account from one that is not on the list.
     'DELETE /v1/contacts/:listId/:contactId': {
       id: 'removeContact',
       summary: 'Take a contact off a list',

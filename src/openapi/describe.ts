@@ -116,6 +116,7 @@ export const count = (description: string, more: Schema = {}): Schema => ({
   ...more,
 })
 
+// `format` only tells in JSON Schema 2020-12 (§7 of Validation); the server's own rules decide.
 /** The schema of an id. */
 export const uuid = (description: string): Schema => text(description, { format: 'uuid' })
 /** The schema of a moment: ISO 8601 in UTC. */

@@ -103,7 +103,10 @@ const noSuchDomain = refusal(
   'The account has no such domain',
   'The account has no sending domain with this id',
 )
-/** Judged like a field of the body, with the validator's structure, because it is one. */
+/**
+ * A 422 with the name of the field, and not the validator's 400: whether a text is a domain name is judged by the rules
+ * of `domains`, after the shape of the body.
+ */
 const noName = invalidField(
   'It is not a domain name',
   '"localhost" is not a domain name, such as example.com',
@@ -203,7 +206,7 @@ export const domains: Description = {
       id: 'getDomain',
       summary: 'One domain with its DNS records',
       params,
-      answers: [{ status: 200, when: 'It', shape: 'DomainDetail', value: detail }],
+      answers: [{ status: 200, when: 'The domain', shape: 'DomainDetail', value: detail }],
       refusals: [noSuchDomain],
     },
     'GET /v1/domains/:id/dmarc': { ...readDomainDmarc, refusals: [noSuchDomain] },

@@ -1,4 +1,5 @@
 import { maxRecipients } from '../emails/index.js'
+import { accountRefusals } from './common.js'
 import { count, type RefusalExample, refusal, text, time } from './describe.js'
 
 /*
@@ -114,16 +115,7 @@ export const attachmentRefusals: RefusalExample[] = [
 
 /** What may be wrong with the account, the queue or the disk. */
 export const sendingRefusals: RefusalExample[] = [
-  refusal(
-    'account_suspended',
-    'The operator has suspended the account',
-    'The account is suspended; contact the operator',
-  ),
-  refusal(
-    'subscription_expired',
-    'The subscription has ended',
-    'The subscription has ended; renew it to go on',
-  ),
+  ...accountRefusals,
   refusal(
     'service_unavailable',
     'The queue or the disk is full, or the disk cannot be written',

@@ -165,6 +165,7 @@ const send: Schema = {
     metadata,
   },
   required: ['from', 'to'],
+  // By `required` alone, so that generated clients keep one type; `client-types.ts` makes the union of it.
   oneOf: [alternative('Raw HTML', 'html', 'subject'), alternative('From a template', 'template')],
 }
 
@@ -242,7 +243,9 @@ const summary: Record<string, Schema> = {
   scheduledAt: orNull(time('When it is, or was, to leave')),
   sentAt: orNull(time('When the first attempt began')),
   createdAt: time('When it was accepted'),
+  // RFC 5322 §3.6.4. Clients compare it with what replies and reports name, and must not take it apart.
   messageId: text('Opaque'),
+  // The contract's two words. Which smart host it was is the operator's matter.
   provider: {
     type: 'string',
     enum: ['primary', 'failover'],

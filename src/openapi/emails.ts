@@ -192,6 +192,7 @@ export const emails: Description = {
           value: { queued: 2, ids: [id, '01a1fc92-9915-7533-8296-0a5be7d1c2f3'] },
         },
       ],
+      // What is wrong with a single mail (sender, recipients, template) is in `InvalidItems`, by its place in the batch.
       refusals: [
         invalidItems,
         foreignFields,
@@ -241,6 +242,8 @@ export const emails: Description = {
       id: 'listEmails',
       summary: 'List emails, newest first',
       description: `The mails that match all of the filters. A page looks at ${maxLooked} mails at most: it may have fewer than \`limit\`, or none, while \`hasMore\` says that there are more.`,
+      // Filters that rarely match would have one request read a whole log: a page is bounded by what it looks at, and the
+      // cursor goes on from there.
       query: {
         limit: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
         cursor: text('`nextCursor` of the page before; the filters stay the same'),
@@ -335,6 +338,7 @@ export const emails: Description = {
       refusals: [noSuchEmail],
     },
 
+    // DELETE and a verb in the path, as the contract has it: the mail stays readable, with the status `cancelled`.
     'DELETE /v1/emails/:id/cancel': {
       id: 'cancelEmail',
       summary: 'Cancel a scheduled email',

@@ -39,7 +39,7 @@ const domains = list('The sender domains of a sending key, which sees only the m
   'example.com',
 ])
 const networks = list('Addresses and CIDR ranges that its requests come from', ['10.0.0.0/24'])
-/** Null would mean "absent" here as everywhere, so that a limit is taken away by a word. */
+/** Null means absent here as everywhere, so a limit is taken away by a word of its own. */
 const orAny = (schema: Schema): Schema => {
   const { description, examples, ...rest } = schema
   return { description: `${description}; \`any\`: no limit`, oneOf: [{ const: 'any' }, rest] }
@@ -187,7 +187,7 @@ export const keys: Description = {
       id: 'getKey',
       summary: 'One API key',
       params,
-      answers: [{ status: 200, when: 'It', shape: 'Key', value: example }],
+      answers: [{ status: 200, when: 'The key', shape: 'Key', value: example }],
       refusals: [noSuchKey],
     },
     'PATCH /v1/keys/:id': {

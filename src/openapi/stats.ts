@@ -1,5 +1,6 @@
 import { closed, count, type Description, orNull, refusal, shaped, text, uuid } from './describe.js'
 
+// `format: date` is RFC 3339's full-date: a day of UTC, without a time.
 const day = (about: string) => text(about, { format: 'date', examples: ['2026-11-21'] })
 const rate = (about: string) =>
   orNull({ type: 'number', description: `${about}; null where that is 0` })

@@ -135,6 +135,7 @@ export const suppressions: Description = {
         'A record with the same reason stays as it is, except that its scope can become wider.',
       body: { shape: 'NewSuppression', examples: [{ when: 'By phone', value: added }] },
       answers: [
+        // Two statuses, so that a program that repeats itself sees whether it has changed anything.
         { status: 201, when: 'It is suppressed', shape: 'Suppression', value: shown },
         { status: 200, when: 'It was suppressed', shape: 'Suppression', value: shown },
       ],
@@ -145,6 +146,7 @@ export const suppressions: Description = {
     'POST /v1/suppressions/import': {
       id: 'importSuppressions',
       summary: 'Suppress up to 1,000 addresses',
+      // Not all or nothing, unlike a batch of mails: one bad line must not leave the other addresses without protection.
       description: 'The answer names those that are not addresses; all others are suppressed.',
       body: {
         shape: 'NewSuppressions',

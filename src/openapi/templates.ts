@@ -75,7 +75,7 @@ const noSuchTemplate = refusal(
   'The account has no such template or version',
   'The account has no template "welcome"',
 )
-/** The parts are judged like fields of a body. */
+/** A 422 with the name of the part: a body of the right shape whose content does not do. */
 const badField = invalidField(
   'A part is empty or too large, or the slug has characters that no slug has',
   "A template's html must not be empty",
@@ -209,7 +209,7 @@ export const templates: Description = {
       id: 'getTemplate',
       summary: 'One template, as it is in use',
       params,
-      answers: [{ status: 200, when: 'It', shape: 'Template', value: example }],
+      answers: [{ status: 200, when: 'The template', shape: 'Template', value: example }],
       refusals: [noSuchTemplate],
     },
     'PATCH /v1/templates/:slug': {
@@ -296,7 +296,9 @@ export const templates: Description = {
       id: 'getTemplateVersion',
       summary: 'One version of a template',
       params: versionParams,
-      answers: [{ status: 200, when: 'It', shape: 'Template', value: { ...example, version: 2 } }],
+      answers: [
+        { status: 200, when: 'The version', shape: 'Template', value: { ...example, version: 2 } },
+      ],
       refusals: [noSuchTemplate],
     },
     'POST /v1/templates/:slug/versions/:version/restore': {

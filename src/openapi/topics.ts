@@ -59,6 +59,7 @@ export const topics: Description = {
     }),
     Topics: closed({ topics: { type: 'array', items: shaped('Topic') } }),
     NewTopic: { type: 'object', properties: { name, description, position }, required: ['name'] },
+    // `archived` is a field as well as a DELETE: there has to be a way back, which DELETE has not.
     TopicChanges: {
       type: 'object',
       description: 'What is not given stays.',

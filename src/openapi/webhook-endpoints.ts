@@ -159,6 +159,7 @@ export const webhookEndpoints: Description = {
         }),
       },
     },
+    // By the numbers of deliveries, which the list shows: times would not tell apart what came in the same millisecond.
     WebhookReplay: {
       type: 'object',
       required: ['from', 'to'],
@@ -172,6 +173,7 @@ export const webhookEndpoints: Description = {
         },
       },
     },
+    // 200 whatever the receiver answered: the request to us went well, and what went wrong there is in the fields.
     WebhookTrial: closed({
       taken: { type: 'boolean', description: 'Whether it answered 2xx' },
       status: orNull(count('Of its answer')),
@@ -231,7 +233,7 @@ export const webhookEndpoints: Description = {
       id: 'getWebhook',
       summary: 'One endpoint',
       params,
-      answers: [{ status: 200, when: 'It', shape: 'Webhook', value: endpoint }],
+      answers: [{ status: 200, when: 'The endpoint', shape: 'Webhook', value: endpoint }],
       refusals: [noSuchWebhook],
     },
     'PATCH /v1/webhooks/:id': {

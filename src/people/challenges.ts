@@ -10,6 +10,7 @@ export interface Challenges {
 }
 
 const lastsMs = 300_000
+// WebAuthn §13.4.3 wants 16 random bytes at least; the seal is cut to as many, which nobody can guess.
 const nonceBytes = 16
 const timeBytes = 6
 const sealBytes = 16

@@ -24,6 +24,7 @@ import {
   type Visitor,
 } from './session.js'
 
+// Who installs a server may open the link the next morning; a link for a password is handed on and used at once.
 const setupMs = 24 * 3_600_000
 const resetMs = 15 * 60_000
 
@@ -109,6 +110,7 @@ export async function setUp(deps: PeopleDeps, token: string, given: SetUp): Prom
   const [sessionId, newAccountId] = [store.ids.uuid(), store.ids.uuid()]
   const { visitor } = given
   const made = await store.write(async (tx) => {
+    // Inside the write once more: of two who open the same link at once only one becomes the operator.
     await useLink(tx, 'setup', token, now)
     if (await isAnybodyThere(tx))
       throw new ApiError(

@@ -28,7 +28,10 @@ interface Failures {
   blockedUntil: number
 }
 
+// So long a failure counts where nobody was held back.
 const windowMs = 900_000
+// An office shares an address; a person is guessed at from many addresses. Beyond these numbers each failure doubles
+// the wait.
 const ofAddress = 10
 const ofPerson = 20
 const firstWaitMs = 60_000

@@ -29,6 +29,7 @@ interface Attempt {
 export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered> {
   const { store, clock, passwords, limits } = deps
   const { email, password, visitor, cookie } = attempt
+  // RFC 5321 §4.5.3.1: 64 characters, the @ and 255 are the longest address. Longer texts would fill the limits' memory.
   const who = email.trim().toLowerCase().slice(0, 320)
   const user = await findByAddress(store.read, who)
   const { addressKey } = visitor
@@ -51,6 +52,7 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
         .updateTable('users')
         .set({ password: renewed })
         .where('id', '=', user.id)
+        // Somebody may have changed it since it was read: the old one must not come back.
         .where('password', '=', user.password)
         .execute()
     }

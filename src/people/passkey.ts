@@ -28,6 +28,7 @@ export async function askForPasskey(
 ): Promise<object> {
   const { generateAuthenticationOptions } = await webauthn()
   return await generateAuthenticationOptions({
+    // With a finger or a PIN, and so two factors at once: without, whoever holds the phone would be in.
     ...{ rpID: host, userVerification: 'required', challenge: bytesOf(challenges.make(of)) },
   })
 }
@@ -77,6 +78,7 @@ async function proved(
   const from = of === null ? { addressKey, who: `passkey ${addressKey}` } : { who: `proof ${of}` }
   refuseOften(limits.take(from))
   const response = parsed<AuthenticationResponseJSON>(answer)
+  // WebAuthn §7.2 step 6: the id says whose key it has to be, before anything is verified.
   const passkey = await store.read
     .selectFrom('passkeys')
     .selectAll()
@@ -88,6 +90,7 @@ async function proved(
     response,
     expectedChallenge: (challenge) => challenges.take(challenge, of),
     ...{ expectedOrigin: site.origin, expectedRPID: site.host, requireUserVerification: true },
+    // The counter too (WebAuthn §6.1.1): one that does not rise may be of a copied authenticator, and is refused.
     credential: {
       id: passkey.credential_id,
       publicKey: new Uint8Array(passkey.public_key),
@@ -122,7 +125,9 @@ export async function askForNewPasskey(
     challenge: bytesOf(challenges.make(user.id)),
     ...{ rpName: 'Posthorn', rpID: host, userName: user.email, userDisplayName: user.name },
     userID: new TextEncoder().encode(user.id),
+    // The same authenticator is not added twice, under two names of which one is thought to be lost.
     excludeCredentials: there.map(({ credential_id }) => ({ id: credential_id })),
+    // Kept by the authenticator with the person: at the log-in nobody has said yet who they are.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
 }

@@ -5,18 +5,24 @@ import { ApiError } from '../errors/index.js'
 export const leastCharacters = 12
 const mostCharacters = 200
 
-/** Throws a 422 that says what a password lacks. No rules of composition: length is what counts. */
+/**
+ * Throws a 422 that says what a password lacks. No rules of composition: length is what counts, and what is on the
+ * lists of guessers (NIST SP 800-63B §5.1.1.2).
+ */
 export function checkPassword(password: string, whose: { email: string; name: string }): void {
+  // By code points, as people count, and not by UTF-16 units.
   const length = [...password].length
   if (length < leastCharacters)
     throw weak(`A password must have at least ${leastCharacters} characters`)
   if (length > mostCharacters)
     throw weak(`A password may have at most ${mostCharacters} characters`)
+  // Only for the comparison: full-width letters and capitals make no word of the list harder to guess.
   const plain = password.normalize('NFKC').toLowerCase()
   const [localPart = ''] = whose.email.toLowerCase().split('@')
   if (plain === whose.email.toLowerCase() || plain === whose.name.toLowerCase()) {
     throw weak('A password must not be your address or your name')
   }
+  // What is left without one's own name has to be a password by itself; of shorter names too much would fall away.
   const rest = localPart.length >= 4 ? plain.replaceAll(localPart, '') : plain
   if ([...rest].length < 4 || new Set(plain).size < 5 || isSequence(plain) || isCommon(plain)) {
     throw weak(

@@ -15,6 +15,7 @@ const wrong = (field: string, message: string) =>
 /** Throws a 422 for what is no mail address. */
 export function checkedEmail(email: string): { email: string; address: string } {
   const trimmed = email.trim()
+  // RFC 5321 §4.5.3.1.1 and .2 give the lengths. Quoted local parts are left out: nobody logs in with one.
   if (!/^[^\s@<>,"]{1,64}@[^\s@<>,"]{1,253}$/.test(trimmed) || /\p{Cc}/u.test(trimmed)) {
     throw wrong('email', 'Enter a mail address such as ada@example.com')
   }

@@ -32,6 +32,7 @@ export async function changePassword(
   const { user, session } = given
   const { visitor } = session
   checkPassword(given.password, user)
+  // By the person alone: who sits at an open browser gets no more guesses by changing the network.
   const from = { who: `proof ${user.id}` }
   const { isRight } = await countedCheck(limits, from, () =>
     passwords.checkOwn(given.current, user.password, user.id),

@@ -25,6 +25,7 @@ export async function takeRecoveryCode(
   code: string,
   now: number,
 ): Promise<boolean> {
+  // One statement looks and marks: two browsers that send the same code at once cannot both get in.
   const { numUpdatedRows } = await tx
     .updateTable('recovery_codes')
     .set({ used_at: now })
@@ -51,6 +52,10 @@ function newCode(): string {
   return code.replaceAll(/.{4}(?=.)/g, '$&-')
 }
 
+/**
+ * With 80 random bits a quick hash is enough. The person is part of it, so that two people's codes cannot be compared;
+ * capitals and hyphens are not, as people type them from paper.
+ */
 const hashOfCode = (userId: string, code: string) =>
   createHash('sha256')
     .update(`${userId} ${code.toLowerCase().replaceAll(/[^a-z2-7]/g, '')}`)

@@ -28,6 +28,7 @@ export async function enterCode(
   if (user === undefined) {
     throw new ApiError('forbidden', 'Too much time has passed since the password: log in again')
   }
+  // Six digits could be tried out: the person's attempts are counted, from wherever they come.
   const from = { addressKey: visitor.addressKey, who: `code ${user.id}` }
   refuseOften(limits.take(from))
   const now = clock.now()

@@ -23,9 +23,13 @@ export interface Visitor {
   agent: string
 }
 
+// A browser that somebody left open is of no use to whoever finds it the next day.
 const idleMs = 12 * 3_600_000
+// Whatever is done with it: a copy of the cookie that nobody noticed ends too.
 const longestMs = 14 * dayMs
+// Keys, passwords, factors and rights: the cookie alone does not change them for longer than this.
 const sudoMs = 15 * 60_000
+// From the right password to the code of the second factor.
 const forCodeMs = 10 * 60_000
 // So often at most a request writes that somebody is there.
 const seenEveryMs = 60_000
@@ -68,6 +72,8 @@ export async function liveSession(
   now: number,
 ) {
   if (token === undefined || !looksLikeToken(token)) return undefined
+  // By its hash: how long the look-up takes says something about a hash, and nothing about the token that somebody
+  // guesses at.
   const session = await read
     .selectFrom('sessions')
     .selectAll()
@@ -131,7 +137,10 @@ interface NewSession {
   now: number
 }
 
-/** Gives a session another value and 15 minutes for what is delicate. */
+/**
+ * Gives a session another value and 15 minutes for what is delicate. The value of before ends: who had a copy of the
+ * cookie does not get the right that was just proved.
+ */
 export async function renewSession(tx: Tx, token: string, now: number): Promise<string> {
   const renewed = newToken()
   await tx
@@ -216,7 +225,8 @@ export function newToken(): { token: string; hash: Buffer } {
   return { token, hash: hashOf(token) }
 }
 
+/** Without salt and quick: nobody can try out 2^256 tokens, unlike passwords, which people choose. */
 export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-/** Whether a text could be one at all: anything else is refused without a look-up. */
+/** Whether a text could be one at all, 32 bytes in base64url: anything else is refused without a look-up. */
 export const looksLikeToken = (text: string): boolean => /^[\w-]{43}$/.test(text)

@@ -17,6 +17,7 @@ const secretBytes = 20
 // RFC 6238 §5.2: one step for the delay of a network; a clock that is 90 s off is refused.
 const stepsAround = 1
 
+// The sealed secret opens for this person alone: a row that is copied to another one is of no use there.
 const purpose = (userId: string) => `totp ${userId}`
 
 /** A secret for a new authenticator, in base32: shown until a code has proved that it arrived. */
@@ -41,6 +42,7 @@ export function stepOf(
   if (!/^\d{6}$/.test(token)) return undefined
   const delta = generator(secret).validate({ token, timestamp: now, window: stepsAround })
   if (delta === null) return undefined
+  // RFC 6238 §5.2: a code is good once. `after` is the last step that was used.
   const step = Math.floor(now / stepMs) + delta
   return step > after ? step : undefined
 }

@@ -24,7 +24,7 @@ t.test('the front page tells of mail that is held back', async (t) => {
     store.write((tx) => tx.insertInto('queue').values(ids.map(queued)).execute())
   await add([1, 2])
   const { text } = await get('/')
-  t.match(text, /Held back: 1 mail, .+<code>posthorn queue held<\/code>/)
+  t.match(text, /Held back: 1 mail\. .+<code>posthorn queue held<\/code>/)
   t.match(text, /2 mails/, 'it waits too')
   await add(Array.from({ length: 1_000 }, (_, more) => more + 3))
   t.match((await get('/')).text, 'more than 1,000 mails', 'anybody may ask: it is not counted on')

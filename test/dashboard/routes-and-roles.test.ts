@@ -15,7 +15,7 @@ const pathOf = (path: string, accountId: string) =>
   path.replace(':account', accountId).replace(/:[a-z]+/gi, id)
 
 const notYours = 'There is no such page, or it is not yours'
-const refused = /Your role in this account is|An operator only looks into an account/
+const refused = /Your role in this account is|Operators may only look into an account/
 const foreign = 'This form can only be sent from the page it is on'
 
 t.test('every page, to every role', async (t) => {

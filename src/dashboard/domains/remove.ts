@@ -17,7 +17,7 @@ interface RemoveView {
   id: string
   name: string
   dkimKeys: number
-  automations: { name: string; url: string }[]
+  automations: { name: string }[]
   /** Keys that may send from no other domain. */
   keys: { name: string; last4: string }[]
   faults: Faults
@@ -38,7 +38,7 @@ export function removePages(pages: AccountPages, deps: DomainPageDeps): void {
     const view: RemoveView = {
       ...{ url: `${base}/domains/${name}`, accountId: account.id, id, name, faults },
       dkimKeys: keys.length,
-      automations: uses.map((use) => ({ name: use.name, url: `${base}/automations/${use.id}` })),
+      automations: uses.map(({ name: automation }) => ({ name: automation })),
       keys: limited.map((key) => ({ name: key.name, last4: key.last4 })),
     }
     return page('domains/remove', view, { title: `Remove ${name}` })

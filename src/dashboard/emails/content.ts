@@ -133,7 +133,7 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
 async function wholeCopy(deps: EmailPageDeps, visit: Visit): Promise<SentCopy> {
   const email = await readEmail(deps.store.read, visit.account.id, mailIdOf(visit))
   const { copy, missing } = await chosenCopy(deps, visit, email)
-  if (copy === undefined) throw new ApiError('not_found', missing ?? 'It has no content')
+  if (copy === undefined) throw new ApiError('not_found', missing ?? 'This mail has no content')
   return copy
 }
 

@@ -57,7 +57,7 @@ const mostLooked = 1_000
 // Of each select: the newest ones. One that is chosen and not among them is added.
 const mostOptions = 100
 // How a mail's id begins: RFC 9562 §5.7, a UUID of version 7, which has its time in front.
-const isoDate = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
+const uuidVersion7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7/
 
 /** An account's mails, newest first, of which a search by an id leads to the mail itself. */
 export async function showLog(
@@ -132,7 +132,7 @@ async function isMailOf(read: Read, accountId: string, id: string): Promise<bool
 function cursorIn(query: URLSearchParams): string | undefined {
   const before = query.get('before') ?? ''
   if (before === '') return undefined
-  if (isoDate.test(before) && before.length === 36) return before
+  if (uuidVersion7.test(before) && before.length === 36) return before
   throw new ApiError(
     'validation_error',
     'The link to this page of the log does not work any more: begin at the first page',

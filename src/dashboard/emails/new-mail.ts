@@ -253,7 +253,10 @@ async function filesOf(
   const total = attachments.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0)
   // Before any is read: together they may not fit into memory.
   if (total > maxBytes) {
-    throw new ApiError('validation_error', 'Its attachments are larger than is allowed now')
+    throw new ApiError(
+      'validation_error',
+      'The attachments of that mail are larger than is allowed now',
+    )
   }
   const files = []
   for (const { content, sizeBytes, filename, contentType, contentId, disposition } of attachments) {

@@ -22,6 +22,7 @@ export function passkeyPages({ open, person }: Pick<Shell, 'open' | 'person'>, d
   const { read } = people.store
   const json = (value: object) => file(JSON.stringify(value), 'application/json')
 
+  // POSTs, although they change nothing: by that no page elsewhere can have challenges made (`own-page.ts`).
   // `null`: who logs in has not said who they are, and the passkey says it.
   open.post('/login/passkey/options', { action: 'open', reads: true }, async ({ request }) =>
     json(await askForPasskey(people, siteOf(request), null)),
@@ -73,7 +74,10 @@ export function passkeyPages({ open, person }: Pick<Shell, 'open' | 'person'>, d
   })
 }
 
-/** As the browser names us, which it signs: a proxy hands the host on. */
+/**
+ * As the browser names us: it signs the origin, and makes a passkey for the host alone (WebAuthn §5.8.1, §4 'RP ID'), so
+ * a page of another name gets a signature that is of no use here. A proxy hands the host on.
+ */
 function siteOf(request: PageRequest) {
   const host = (request.header('host') ?? '').toLowerCase()
   const origin = `${request.isSecure ? 'https' : 'http'}://${host}`

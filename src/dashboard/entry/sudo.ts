@@ -34,6 +34,7 @@ export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
       token: cookie.read(request) ?? '',
       ...{ password: form.password, code: form.code ?? '', visitor: visitorOf(request) },
     })
+    // A new value for the session: a copy of the cookie of before does not rise with it.
     const headers = { 'Set-Cookie': cookie.set(request, token) }
     const flash = 'Thank you: we know that it is you. Please repeat what you wanted to do.'
     return redirect(safePath(form.next) ?? '/me', { headers, flash })

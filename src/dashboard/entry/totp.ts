@@ -21,6 +21,8 @@ export function totpPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
   const { read } = people.store
 
   const show = async ({ person, session, request }: PersonVisit, faults = noFaults) => {
+    // The secret travels in the form and is not kept here: nothing is stored before a code has proved that the app has
+    // it, and somebody who changes it on the way only changes their own.
     // After a wrong code the same secret is shown: it is in the person's app already.
     const sent = faults.values.secret
     const secret = typeof sent === 'string' ? sent : newTotpSecret()

@@ -28,7 +28,10 @@ export const visitorOf = (request: PageRequest): Visitor => ({
 export const sessionHere = ({ people, cookie }: EntryDeps, request: PageRequest) =>
   sessionOf(people, cookie.read(request))
 
-/** A path of this appliance, which somebody else may have written into a link: anything else leads to none. */
+/**
+ * A path of this appliance, which somebody else may have written into a link; undefined for anything else. A log-in that
+ * leads on to another site would lend our name to a page that asks for the password once more.
+ */
 export function safePath(path: string | null | undefined): string | undefined {
   // `//host` and `/\host` are other hosts to a browser.
   return path && /^\/(?![/\\])[\x21-\x7e]{0,2000}$/.test(path) ? path : undefined
@@ -54,6 +57,7 @@ export async function enter(
   { state, token }: Entered,
   next: string | undefined,
 ): Promise<PageAnswer> {
+  // The cookie comes before the code too: it says whose code is awaited, and opens nothing yet.
   const headers = { 'Set-Cookie': deps.cookie.set(request, token) }
   if (state === 'code') {
     const query = next === undefined ? '' : `?next=${encodeURIComponent(next)}`
@@ -76,7 +80,8 @@ export function mayLogIn({ plainHttp }: EntryDeps, request: PageRequest): boolea
 
 /** Whether the browser runs on this machine, or comes by a tunnel that ends here. */
 export function isOwnMachine(request: PageRequest): boolean {
-  // A proxy that is not in `http.trusted_proxies`, and names us by our own address, brings the whole Internet.
+  // A proxy that is not in `http.trusted_proxies`, and names us by our own address, brings the whole Internet. Of a
+  // proxy that is there the client's address was read from this very header, so it is in it.
   const forwarded = request.header('x-forwarded-for')
   if (forwarded !== undefined && !forwarded.includes(request.remoteAddress)) return false
   const host = (request.header('host') ?? '').toLowerCase().replace(/:\d+$/, '')

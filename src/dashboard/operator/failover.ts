@@ -57,11 +57,13 @@ async function order(
   const site = siteIn(given)
   if (orders === 'force' && config.outbound.failover.smartHosts.length === 0) {
     throw refused(
-      'There is no smart host; [[outbound.failover.smart_hosts]] of the settings names one',
+      'There is no smart host yet: name one in the settings, in [[outbound.failover.smart_hosts]]',
     )
   }
   // The failover for one site is ended by 'auto'; an order to forbid is for all.
-  if (orders === 'forbid' && site !== undefined) throw refused('Only all mail can be forbidden')
+  if (orders === 'forbid' && site !== undefined) {
+    throw refused('The smart hosts can only be forbidden for all mail: leave this field empty')
+  }
   await store.write(async (tx) => {
     if (orders === 'auto') await leaveToEvidence(tx, site)
     else await orderScope(tx, site ?? everything, orders, clock.now())
@@ -86,7 +88,9 @@ function siteIn(given: string): string | undefined {
   const site = given.trim().toLowerCase()
   if (site === '') return undefined
   if (/^\P{Cc}{1,600}$/u.test(site) && site !== '*') return domainToASCII(site) || site
-  throw refused('A site is a recipients’ domain, or named as in the list of sites')
+  throw refused(
+    'This is no site: enter a recipients’ domain, or a site as the page of sites names it',
+  )
 }
 
 const refused = (message: string) =>

@@ -6,6 +6,7 @@ import type { Store } from '../../store/index.js'
 import { file, page as inLayout, redirect } from '../shell/answer.js'
 import { frameHeaders } from '../shell/frame.js'
 import type { OpenPages } from '../shell/page.js'
+import { savedAs } from '../shell/send.js'
 import type { AskedPage } from '../shell/visit.js'
 import { type FollowDeps, makeFollowLinks } from './follow-links.js'
 import { framedMail } from './frame.js'
@@ -123,20 +124,10 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
 /** Never in the type that the mail says: a stranger's script would have come from our own origin. */
 function attachmentPage({ bytes, filename }: { bytes: Buffer; filename: string }) {
   const headers = {
-    ...{ ...sourceHeaders, 'Content-Disposition': saved(filename) },
+    ...{ ...sourceHeaders, 'Content-Disposition': savedAs(filename) },
     'Cross-Origin-Resource-Policy': 'same-origin',
   }
   return { bytes, contentType: 'application/octet-stream', headers }
-}
-
-/** RFC 6266 §4.3, RFC 8187 §3.2: saved and never shown, under the last part of its name. */
-function saved(filename: string): string {
-  const name = (filename.split(/[/\\]/).at(-1) || 'unnamed').toWellFormed()
-  const encoded = encodeURIComponent(name).replace(
-    /['()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16)}`,
-  )
-  return `attachment; filename="${name.replace(/[^\w. -]/g, '_')}"; filename*=UTF-8''${encoded}`
 }
 
 /**

@@ -56,6 +56,7 @@ export function openDoor(deps: DoorDeps): Door<AskedPage, 'open'> {
   const outside = outsideOf(deps)
   return {
     prefix: '',
+    // Nobody's session is looked up here: the handlers of open pages ask for it where they need it.
     admit: async (asked) => asked,
     session: () => undefined,
     around: outside,
@@ -239,7 +240,7 @@ const notThere = () => new ApiError('not_found', 'There is no such page, or it i
 function notAllowed(role: string, action: string): ApiError {
   const message =
     role === 'operator'
-      ? 'An operator only looks into an account; its owners and members change it'
+      ? 'Operators may only look into an account; its owners and members change it'
       : `Your role in this account is ${role}, which does not let you ${inWords(action)}: ask an owner of the account`
   return new ApiError('forbidden', message)
 }

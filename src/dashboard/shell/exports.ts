@@ -19,7 +19,8 @@ export function makeExportSeats(): ExportSeats {
     take(personId, signal) {
       const own = [...taken.values()].filter((one) => one === personId).length
       if (own >= mostOfPerson || taken.size >= mostInAll) {
-        const message = 'Other lists are being exported: try again when they are done'
+        const message =
+          'Too many lists are being exported at once: try again when one of them is done'
         throw new ApiError('service_unavailable', message, { headers: { 'Retry-After': '10' } })
       }
       // The client has gone already: nothing would ever give the seat back.

@@ -27,6 +27,8 @@ export function makeFlash(now: () => number): Flash {
       const body = Buffer.from(
         JSON.stringify({ message: message.slice(0, longest), at: now() }),
       ).toString('base64url')
+      // Without `Secure` and `__Host-`, unlike the session's cookie: it has to work without TLS too, and it holds no
+      // secret. By the signature nobody else can have us show a text (RFC 6265 §8.6: any host of the domain may set it).
       return `${name}=${body}.${sign(body)}; Path=/; HttpOnly; SameSite=Lax; Max-Age=60`
     },
     forget: `${name}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0`,

@@ -9,7 +9,7 @@ export class Html {
 /** What `html` takes in its places. */
 export type HtmlContent = Html | string | number | undefined | false | readonly HtmlContent[]
 
-// Both quotes too: values stand within attributes.
+// Both quotes too: values stand within attributes. HTML §13.1.2.3: nothing else ends a quoted attribute.
 const entities: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',

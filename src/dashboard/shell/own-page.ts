@@ -3,8 +3,9 @@ import type { PageRequest } from '../../http/index.js'
 
 /**
  * Refuses a POST that did not come from a page of this appliance. A page elsewhere can make a browser post here with
- * its cookies; these two headers say where a post comes from, and no page can set them. `http` lets posts pass that have
- * neither, as mail servers send them: with a session's cookie such a post is no browser's, and is refused.
+ * its cookies; these two headers say where a post comes from, and no page can set them (Fetch Metadata; RFC 6454 §7).
+ * Forms therefore need no token of their own. `http` lets posts pass that have neither, as mail servers send them: with
+ * a session's cookie such a post is no browser's, and is refused.
  */
 export function refuseOthersPosts(request: PageRequest): void {
   const site = request.header('sec-fetch-site')
@@ -17,12 +18,15 @@ export function refuseOthersPosts(request: PageRequest): void {
   if (!own) {
     throw new ApiError(
       'forbidden',
-      'This form can only be sent from the page it is on: open it again',
+      'This form can only be sent from the page it is on: open that page again and send the form there',
     )
   }
 }
 
-/** The path of the page that the browser comes from, if it is one of ours. */
+/**
+ * The path of the page that the browser comes from, if it is one of ours. RFC 9110 §10.1.3: `Referer` may be missing or
+ * made up, so it only decides where somebody is led back to, and never what they may do.
+ */
 export function cameFrom(request: PageRequest): string | undefined {
   const from = request.header('referer')
   // The header is the browser's, and anybody may be one.

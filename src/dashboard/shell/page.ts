@@ -117,6 +117,7 @@ function makePlace<V extends AskedPage, A extends string>(
     action: A,
     handle: (visit: V, send: (answer: PageAnswer) => Promise<Sent>) => Promise<R>,
   ): Promise<Sent | R> {
+    // One time for the whole page: a moment that is shown and a right that ends are judged by the same clock.
     const asked = { ...askedOf(request), now: clock.now() }
     let visit: V | undefined
     // Made only for whole pages, as it costs queries that a redirect or a file would waste.
@@ -141,6 +142,7 @@ function makePlace<V extends AskedPage, A extends string>(
       visit = admitted
       return await handle(visit, send)
     } catch (error) {
+      // Anything else is a bug: `http` logs it and answers with a 500 that tells nothing.
       if (!(error instanceof ApiError) && !(error instanceof ShapeError)) throw error
       // Taken from `outside`, as there is no visit where the door let nobody in.
       const { place } = await door.outside(asked)
@@ -201,6 +203,8 @@ function sentAway<V extends AskedPage, A extends string>(
   const { request } = visit
   refuseOthersPosts(request)
   const session = door.session(visit)
+  // The form is not kept over the detour: it may hold a password, and an action that is delicate should be a decision of
+  // this moment. The message after the proof asks for it once more.
   if (!sudo || session === undefined || session.sudoUntil > visit.now) return undefined
   return redirect(`/sudo?next=${encodeURIComponent(pageOf(request))}`)
 }
@@ -221,6 +225,7 @@ async function act<V extends AskedPage, A extends string, F>(
     if (faults === undefined || options.again === undefined) throw error
     const answer = await options.again(visit, faults)
     if (answer.kind !== 'page') return { answer, done: false }
+    // RFC 9110 §15.5.21: 422 is for a form that was understood and whose content does not do.
     // The page with the form stays a page whatever the status is, so that what was typed is there.
     const { status, headers } = comesAgain(error) ? error : { status: 422, headers: {} }
     const look = { status, faults, ...answer.look }

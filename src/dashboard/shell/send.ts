@@ -26,7 +26,7 @@ export async function sendAnswer(
   if (answer.kind === 'file') {
     const { body, contentType, saveAs } = answer
     const saved: Record<string, string> =
-      saveAs === undefined ? {} : { 'Content-Disposition': disposition(saveAs) }
+      saveAs === undefined ? {} : { 'Content-Disposition': savedAs(saveAs) }
     // A file that a browser shows and does not save (HTML, SVG) can run nothing.
     const all = { 'Content-Security-Policy': "default-src 'none'; sandbox", ...saved, ...headers }
     if (typeof body === 'string') return { bytes: Buffer.from(body), contentType, headers: all }
@@ -34,7 +34,8 @@ export async function sendAnswer(
     return { stream: body, contentType, headers: all }
   }
   const { template, view, look } = answer
-  // CodeMirror makes its style sheet in the browser; only the page that has it lets that be.
+  // CodeMirror makes its style sheet in the browser; only the page that has it lets that be. The nonce is new for each
+  // answer: markup that somebody slipped into a page cannot know it.
   const nonce = look.editor === true ? randomBytes(16).toString('base64') : undefined
   const content = render(template, view)
   const html = layout(content, look, await around(), nonce)
@@ -50,8 +51,11 @@ export async function sendAnswer(
   }
 }
 
-/** RFC 6266 §4.3, RFC 8187 §3.2: saved under the last part of the name. */
-function disposition(filename: string): string {
+/**
+ * A Content-Disposition that saves what is sent under the last part of the name: a path in it, of a mail's attachment
+ * for example, must not choose a folder. RFC 6266 §4.3, RFC 8187 §3.2: once for old browsers in ASCII, once in full.
+ */
+export function savedAs(filename: string): string {
   const name = (filename.split(/[/\\]/).at(-1) || 'unnamed').toWellFormed()
   const encoded = encodeURIComponent(name).replace(
     /['()*]/g,

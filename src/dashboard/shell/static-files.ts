@@ -35,6 +35,7 @@ export const staticPath = (name: string): string => staticFile(name).path
 /** Adds the files of these names, which browsers may keep for good. */
 export function staticRoutes(pages: Pages, names: readonly string[]): void {
   for (const { path, bytes, contentType } of names.map(staticFile)) {
+    // RFC 8246: with `immutable` a browser does not ask again even when somebody reloads the page.
     pages.file(path, { bytes, contentType, cacheControl: 'public, max-age=31536000, immutable' })
   }
 }
@@ -42,6 +43,7 @@ export function staticRoutes(pages: Pages, names: readonly string[]): void {
 /** Adds the files of these names at paths that stay, for pages that do not know their hash. */
 export function fixedRoutes(pages: Pages, names: readonly string[]): void {
   for (const { name, bytes, contentType } of names.map(staticFile)) {
+    // Asked for each time, by their ETag: what is at this path changes with the next release.
     pages.file(`/static/${name}`, { bytes, contentType })
   }
 }

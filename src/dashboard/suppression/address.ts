@@ -65,7 +65,7 @@ export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): vo
     const removed = await store.write((tx) => lift(tx, account.id, email, lifting))
     if (removed === 0) throw new ApiError('not_found', `${email} is not suppressed`)
     const audit = { action: 'suppression.remove', target: email, detail: { reasons } }
-    return redirect(addressPage(base, email), { flash: 'It is taken off the list', audit })
+    return redirect(addressPage(base, email), { flash: `${email} is taken off the list`, audit })
   })
 }
 

@@ -1,9 +1,9 @@
+import { ApiError } from '../../errors/index.js'
 import { storedJson } from '../../store/index.js'
 import { findDelivery, findEndpoint } from '../../webhooks/index.js'
 import { page } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
 import type { WebhookPageDeps } from './deps.js'
-import { deliveryNumber } from './numbers.js'
 import { type DeliveryView, deliveryView, type EndpointView, endpointView } from './view.js'
 import { whyNot } from './why.js'
 
@@ -46,4 +46,11 @@ export function deliveryPages(pages: AccountPages, deps: WebhookPageDeps): void 
     }
     return page('webhooks/delivery', view, { title: `${one.event} ${one.id}` })
   })
+}
+
+/** A delivery's number as it stands in a path; throws a 404 for what is none. */
+export function deliveryNumber(text: string | undefined): number {
+  // 15 digits: every one is a whole number that JavaScript tells from its neighbours.
+  if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text)
+  throw new ApiError('not_found', 'There is no such delivery of this webhook')
 }

@@ -2,7 +2,7 @@ import { type WebhookEvent, webhookEvents } from '../../webhooks/index.js'
 
 /** What each event tells of. */
 const words: Readonly<Record<WebhookEvent, string>> = {
-  'email.sent': 'A mail was handed to a receiving server for the first time',
+  'email.sent': 'The first attempt to deliver a mail was made; once a mail',
   'email.delivered': 'A receiving server took it',
   'email.bounced': 'It came back',
   'email.complained': 'A recipient called it spam',
