@@ -48,6 +48,7 @@ export function automationChores({
         const dueAt = await nextDue()
         const inMs = dueAt === undefined ? lookMs : dueAt - clock.now()
         if (inMs <= 0) automate()
+        // The look's own pace would make a delay of an hour up to five seconds longer.
         else if (inMs < lookMs) {
           const cancel = clock.after(inMs, () => {
             signal.removeEventListener('abort', cancel)
@@ -58,6 +59,7 @@ export function automationChores({
       },
     },
     {
+      // Looked at after commits alone: only a write can have ended what blocks a run.
       name: 'runs whose account may go on',
       everyMs: wakeMs,
       run: sinceCommit(store, (signal) => wakeBlocked({ store, clock, automate }, signal)),

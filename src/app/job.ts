@@ -68,6 +68,7 @@ export async function inJobThread(
   const clock = systemClock
   const log = openLog(logOptions(data.config.log)).child({ job: name })
   const { dataDir, turns, slot } = data
+  // As in every thread: a fault of the storage ends the whole process (`fault.ts`).
   const onFault = endFromThread(name)
   const tell = (report: JobReport) => port.postMessage(report)
   const counting = openThreadMeter(data.config.metrics.enabled, clock, name, (snapshot) =>

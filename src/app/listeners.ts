@@ -95,6 +95,7 @@ export async function openPrivateServer(
   const server = await openHttpServer<Principal>({
     host: http.private.host,
     port: http.private.port,
+    // A page elsewhere whose name was re-bound to this address must not speak for the browser (`http/guard.ts`).
     allowedHosts: ['localhost', hostname(), ...http.private.allowedHosts],
     log: log.child({ listener: 'private' }),
     clock,
@@ -102,10 +103,12 @@ export async function openPrivateServer(
     permit: (principal, route) => refuseBeyondScope(principal, permissionOf(route)),
     auditOf: makeApiAudit({ store, clock, log }),
     repeats: core.idempotency,
+    // By key and not by account: an application that runs wild leaves the account's others their requests.
     rateKey: (principal) => principal.keyId,
     rateLimit: { requests: http.rateLimit.requests, windowMs: http.rateLimit.window },
     trustedProxies: [...http.trustedProxies],
     overTls: core.overTls,
+    // All but what tells whether it goes well: the upgrade that holds the start asks there.
     refuse: (path) => (ownPages.has(path) ? undefined : core.hold.refuse()),
     onAnswer: countAnswers(metrics.meter, 'private'),
   })
@@ -167,6 +170,7 @@ export async function openPrivateServer(
     sendNotice: (mail) => mailOwn(core, config, mail),
     people: makePeople({
       ...{ store, clock, key: core.key },
+      // A password alone may be guessed or seen; on a loopback address only who is on the machine could use it.
       asksFactorOfOperators: othersReachPages(config),
     }),
     mail: {
@@ -174,6 +178,7 @@ export async function openPrivateServer(
       sentCopy: makeSentCopyLater(config, core),
     },
   })
+  // After all others, as the document describes the routes that are there.
   const makeDocument = openApiRoutes(server, { whenAsked: isLate })
   healthRoutes(server.pages, core.health)
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
@@ -229,6 +234,7 @@ export async function openPublicServer(
   const { store, clock, key, metrics, recorder, challenge, overTls } = deps
   const { http } = config
   const server = await openHttpServer<never>({
+    // No `allowedHosts`: the names of accounts' links lead here by CNAME, and a token says what is meant.
     host: http.public.host,
     port: http.public.port,
     log: log.child({ listener: 'public' }),

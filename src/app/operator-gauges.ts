@@ -25,6 +25,7 @@ const everyMs = 15_000
 export function operatorGauges(deps: Deps): Chore[] {
   const { backlog, config, meter } = deps
   showThresholds(config, meter)
+  // All threads that take mail count in shared memory; here the difference since the last look becomes a metric.
   let accepted = backlog.accepted
   return [
     {

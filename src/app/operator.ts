@@ -89,6 +89,7 @@ export function operatorChores(
 ): Chore[] {
   const { store, clock, log, config, observe, ways } = deps
   const settings = tellSettings(config)
+  // Notices are rows. While no row can be written, what burns is kept here and told by ways beside the queue.
   const memory = makeEmergencyMemory({ clock, log, settings, host: hostOf(config), ways })
   let isStuck = false
   const deliver = makeDelivery({
@@ -110,6 +111,7 @@ export function operatorChores(
   const work = async (seen: Observed) => {
     if (seen.fault !== undefined) throw new Error(seen.fault)
     await record(deps, seen, memory.size > 0 ? (tx) => memory.handOver(tx) : undefined)
+    // Handed over in the same write: what memory had is a row now, and is not told twice.
     memory.forget()
     await withOperatorPost(deps, tellBurning)
     await deliver()

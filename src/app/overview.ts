@@ -43,6 +43,7 @@ export function openOverview({ clock, metrics, crew, health }: OverviewDeps) {
       diskBytes: -sum('posthorn_disk_free_bytes'),
     }
   }
+  // A difference of two samples: the counts themselves begin anew with each start.
   const since = (now: Sample, ms: number): MailFlow => {
     const within = samples.filter(({ at }) => at >= now.at - ms)
     const [from = now] = within

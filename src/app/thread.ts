@@ -52,6 +52,7 @@ export async function runThread(
   const data = workerData as ThreadData
   const clock = systemClock
   const log = openLog(logOptions(data.config.log)).child({ thread: name })
+  // Before the database, which counts its commits by it; `giveBackMemory` runs when the thread has been quiet.
   const counting = openThreadMeter(
     data.config.metrics.enabled,
     clock,
@@ -67,6 +68,7 @@ export async function runThread(
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const ring = (due: readonly StreamDue[]) =>
     port.postMessage({ kind: 'ring', due } satisfies ThreadReport)
+  // Code, database and key are there: that is what a rehearsal is to show. Nothing was listened at or taken.
   if (data.isRehearsal) {
     await store.close()
     counting.close()

@@ -31,6 +31,7 @@ interface Week {
 type Sums = Pick<Figures, 'answered' | 'delivered' | 'bouncedHard' | 'bouncedSoft' | 'complained'>
 
 const none: Sums = { answered: 0, delivered: 0, bouncedHard: 0, bouncedSoft: 0, complained: 0 }
+// The largest ones, so that the mail stays short; all accounts are in the sum.
 const shownAccounts = 15
 const shownProviders = 8
 const shownOthers = 10

@@ -29,6 +29,7 @@ export async function startWork(
 ) {
   const { config, configFile, dataDir, log, clock, store, metrics, turns, hold, isLate } = ground
   const { meter } = metrics
+  // In shared memory, as every request that brings mail asks whether the queue is full; counted before anybody asks.
   const backlogMemory = makeBacklogMemory()
   const backlog = joinBacklog(backlogMemory)
   await backlog.recount(store.read)
@@ -39,6 +40,7 @@ export async function startWork(
     ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers, isLate },
     onRing: (due) => ringOfThreads(due),
     isHeld: hold.isOn,
+    // Asked every second until there is one; without a commit since the last time the answer is the same.
     hasEndpoints: sinceCommit(store, () => hasEndpoints(store.read)),
   })
   back.add(() => crew.close())

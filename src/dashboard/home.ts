@@ -28,6 +28,7 @@ const mostCounted = 1_000
 /** The front page: leads who is logged in to their place, and tells others what this is. */
 export function frontPage(pages: OpenPages, deps: HomeDeps & { people: People }): void {
   pages.get('/', 'open', async ({ request }) => {
+    // Without a log-in it shows no names, only counts: whoever reaches the listener may read them (README, Limits).
     const session = await deps.people.sessionOf(request)
     if (session === undefined) {
       return page('home', await homeView(deps), { title: 'Posthorn' })

@@ -228,6 +228,7 @@ export const automations: Description = {
       answers: [stateAnswer('archived', 'Automation archived: its runs are cancelled')],
       refusals: [noSuchAutomation],
     },
+    // A POST that changes nothing: what is walked through may be a whole graph, which no query has room for.
     'POST /v1/automations/:id/simulate': {
       id: 'simulateAutomation',
       summary: 'Walk somebody through an automation',

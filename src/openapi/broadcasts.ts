@@ -158,6 +158,7 @@ export const broadcasts: Description = {
       ],
       refusals: [foreignCursor],
     },
+    // The contract's path. `plan` is no UUID, so it cannot be taken for a campaign.
     'GET /v1/broadcasts/plan/usage': {
       id: 'getMarketingUsage',
       summary: 'The marketing plan, and what is used of it',
@@ -269,6 +270,7 @@ export const broadcasts: Description = {
         ...contentRefusals,
       ],
     },
+    // Ours beside the contract, whose detail shows the first 1,000 recipients and no more.
     'GET /v1/broadcasts/:id/recipients': {
       id: 'listBroadcastRecipients',
       summary: 'The recipients of a campaign',

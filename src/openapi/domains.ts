@@ -228,6 +228,7 @@ export const domains: Description = {
       ],
       refusals: [noSuchDomain, noName],
     },
+    // A POST, as it changes the domain's status; the limit is there because each look asks the DNS some ten questions.
     'POST /v1/domains/:id/verify': {
       id: 'verifyDomain',
       summary: 'Look the DNS records up',

@@ -101,6 +101,7 @@ export const stats: Description = {
         },
         ...figures,
       },
+      // Optional: a group has the fields that were asked for in `groupBy`, and null there is a group of its own.
       ['day', 'domain', 'provider', 'tag', 'broadcastId', 'type'],
     ),
   },
@@ -111,6 +112,7 @@ export const stats: Description = {
       description:
         'Every figure counts on the day, UTC, when it happened: a bounce that comes a day after the delivery is one of the next day, and what was delivered stays delivered. So a rate of one day may be above 1. `provider`, `tag` and `broadcast` are kept apart from each other and cannot be asked for together. A mail with several tags is in several groups, and one without is in `total` alone.',
       query: {
+        // Days and not times: figures are kept by the day, long after the events that they count are deleted.
         from: day('The first day; default: 29 days before `to`'),
         to: day('The last day, included; default: today'),
         groupBy: text(

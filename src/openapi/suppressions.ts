@@ -174,6 +174,7 @@ export const suppressions: Description = {
     },
     'GET /v1/suppressions/:email': {
       id: 'getSuppression',
+      // 200 also for an address that nobody knows: that nothing blocks it is the answer, and no fault.
       summary: 'Why an address is (not) mailed',
       params,
       answers: [
@@ -197,6 +198,7 @@ export const suppressions: Description = {
       ],
       refusals: [noAddress],
     },
+    // A DELETE without a reason takes back all of them: after it the address is mailed, as the answer says.
     'DELETE /v1/suppressions/:email': {
       id: 'removeSuppression',
       summary: 'Let an address be mailed again',

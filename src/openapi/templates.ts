@@ -133,6 +133,7 @@ export const templates: Description = {
       properties: { slug, subject, html, textBody },
       required: ['slug', 'subject', 'html'],
     },
+    // No slug: mails and automations name the template by it, and would look for it in vain.
     TemplateChanges: {
       type: 'object',
       description: 'What is not given stays.',
@@ -246,6 +247,7 @@ export const templates: Description = {
         ),
       ],
     },
+    // A POST that changes nothing: variables of 256 KiB have no room in a query.
     'POST /v1/templates/:slug/render': {
       id: 'renderTemplate',
       summary: 'What a template makes of variables',

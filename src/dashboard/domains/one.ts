@@ -83,6 +83,7 @@ async function oneDomainView(
     subject: `A test from ${domain.name}`,
   })
   const dmarc = records.find(({ purpose }) => purpose === 'dmarc')
+  // To the person who looks, whose address is known: a test to anybody else would be a mail like any other.
   const mayTest = visit.may('emails.send') && domain.status === 'verified'
   return {
     ...{ base, url: `${base}/domains/${domain.name}`, accountId: account.id, faults },

@@ -104,6 +104,7 @@ function invitationPages(pages: OpenPages, deps: EntryDeps): void {
   const show = async ({ params, now, request }: AskedPage, faults = noFaults) => {
     const token = params.token ?? ''
     const { invitation, person, choosesPassword } = await findInvitation(read, token, now)
+    // The page differs for who is there already: they join, and do not choose a password that would be nobody's.
     const session = await sessionHere(deps, request)
     const isHere = person !== undefined && session?.person.id === person.id
     const view = {

@@ -50,6 +50,7 @@ export function profilePages(pages: PersonPages, deps: EntryDeps): void {
     return redirect('/me', { flash, headers })
   })
 
+  // No `sudo`: whoever fears that somebody else is logged in must not be kept from ending that.
   pages.post('/me/sessions/end-others', { action: 'own' }, async ({ person, session }) => {
     const ended = await endOwnSession(people, person, { but: session.id })
     const flash = ended === 1 ? 'The other session has ended' : `${ended} other sessions have ended`
@@ -61,6 +62,7 @@ export function profilePages(pages: PersonPages, deps: EntryDeps): void {
     return redirect('/me', { flash: 'The session has ended' })
   })
 
+  // A POST: a picture on a page elsewhere could otherwise log people out.
   pages.post('/logout', { action: 'own' }, async ({ request }) => {
     const token = cookie.read(request) ?? ''
     // In the database first: a cookie that somebody has copied is then good for nothing.

@@ -20,6 +20,7 @@ const pageSize = 50
 /** The account's keys, the newest first. */
 export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
+  // The cursor is signed for this list of this account: another one's leads nowhere.
   const scope = `keys page ${account.id}`
   const cursor = query.get('after')
   const before = cursor === null ? undefined : idInCursor(cursor, scope)

@@ -33,6 +33,7 @@ const Planning = object({
 export function accountChangePages(pages: OperatorPages, deps: OperatorPageDeps): void {
   const { clock, plans, config } = deps
   const again = (visit: OperatorVisit, faults: Faults) => standingPage(deps, visit, faults)
+  // `sudo`: by these forms somebody else's mail stops or starts.
   const writes = { action: 'operator.write', sudo: true, again } as const
   // Who does it and why, as protection's own audit log has it.
   const orderOf = ({ params, actor }: Pick<OperatorVisit, 'params' | 'actor'>, note: string) => ({

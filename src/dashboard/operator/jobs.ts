@@ -69,6 +69,7 @@ async function jobPage({ store, config }: OperatorPageDeps, { params, now, may }
 
 /** Begins a job, or says why it does not begin. */
 export function startJob({ running }: OperatorPageDeps, name: JobName, to: string): PageAnswer {
+  // The page does not wait for the end: a job may take hours, and its run is a row of the list.
   const started = running.runJob(name)
   if (started === undefined) throw new ApiError('not_found', `The appliance has no job ${name} now`)
   if (started.kind === 'under way') {

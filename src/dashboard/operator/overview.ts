@@ -16,6 +16,7 @@ export function overviewPages(pages: OperatorPages, deps: OperatorPageDeps): voi
 /** `posthorn status` as a page: the same figures by the same function. */
 async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAnswer> {
   const { store, config, dataDir, running } = deps
+  // Out of the appliance's memory: what its threads are at, and its rates, are in no row.
   const overview = await running.overview()
   const status = await readStatus(
     { read: store.read, now, config, dataDir, certificates: deps.certificates() },

@@ -70,6 +70,7 @@ export function queueChangePages(pages: OperatorPages, deps: OperatorPageDeps): 
       askPage(deps, name, { get: (field) => fields.get(field), now }, faults)
     pages.post(
       path,
+      // `sudo`: a release cannot be taken back, and an open browser is enough to find the button.
       { action: 'operator.write', form: Change, sudo: true, again },
       async ({ form, now }) => applied(deps, name, form, now),
     )

@@ -47,6 +47,7 @@ async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<
   const found = filter && (await lookForWaiting(store.read, filter, { after: from }))
   const ids = found?.ids.slice(0, perPage) ?? []
   const waiting = await listWaiting(store.read, { ids }, perPage)
+  // Only for those of the page: each explanation asks the outbound thread that has the delivery's lane.
   const rows = await explainAll(store.read, waiting, now, running.gateOf)
   const names = await namesOf(deps, rows)
   const isFull = (found?.ids.length ?? 0) > perPage

@@ -98,6 +98,7 @@ async function usersPage(
 ): Promise<PageAnswer> {
   const startsWith = query.get('q')?.trim() ?? ''
   const after = query.get('after') ?? ''
+  // One more than is shown: it says whether there is an older page, without counting all people.
   const found = await listPeople(read, { startsWith, after, limit: perPage + 1 })
   const shown = found.slice(0, perPage)
   const last = found.length > perPage ? shown.at(-1) : undefined

@@ -54,6 +54,7 @@ export async function showPlan(
       },
     ],
     facts: factsOf(plan, marketingPlan?.name),
+    // All plans, as people compare; only an operator can give another one.
     others: plans.email.map((one) => [
       one === plan ? `${one.name} (yours)` : one.name,
       ...[upTo(one.monthlyLimit), upTo(one.dailyLimit), upTo(one.domains)],

@@ -1,3 +1,4 @@
+import { pageOfAccounts } from '../../accounts/index.js'
 import { dayMs, isoDay } from '../../clock/index.js'
 import type { PageRequest } from '../../http/index.js'
 import type { Store } from '../../store/index.js'
@@ -22,7 +23,7 @@ export async function exampleDomain(
   const own = session === undefined ? [] : await people.membershipsOf(session.person.id)
   const accounts = own.map(({ accountId }) => accountId)
   if (accounts.length === 0) {
-    const some = await read.selectFrom('accounts').select('id').orderBy('id').limit(2).execute()
+    const some = await pageOfAccounts(read, { limit: 2 })
     if (some.length === 1 || sandbox) accounts.push(...some.map(({ id }) => id))
   }
   if (accounts.length === 0) return undefined

@@ -30,6 +30,7 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
   // The client's package is there once the build has made it.
   const hasClient = existsSync(packageFile('dist/client/posthorn-client.tgz'))
 
+  // Without a log-in, as the document itself (`/v1/openapi.json`).
   open.get('/reference', 'open', async ({ request }: AskedPage) => {
     const { info, tags } = deps.document()
     const own = ownUrl(request)

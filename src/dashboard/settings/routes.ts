@@ -66,6 +66,7 @@ export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
         const message = 'logo: choose a PNG, JPEG or WebP picture'
         throw new ApiError('validation_error', message, { status: 422, fields: { field: 'logo' } })
       }
+      // By its bytes and not by its name or type, which the browser only guesses: SVG could bring a script along.
       const logo = readLogo(given.bytes)
       await store.write((tx) => setLogo(tx, account.id, logo))
       return back(base, 'The logo is set', 'account.logo', { sizeBytes: logo.bytes.length })

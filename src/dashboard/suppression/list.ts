@@ -31,6 +31,7 @@ export async function listPage(
 ): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   const reason = suppressionReasons.find((one) => one === query.get('reason'))
+  // The cursor is signed for this account and this reason: one of another list leads nowhere.
   const scope = `suppression page ${account.id} ${reason ?? ''}`
   const cursor = query.get('after')
   const after = cursor === null ? undefined : lastIn(textInCursor(cursor, scope))

@@ -49,6 +49,7 @@ export function createPages(
   const options = { action: 'webhooks.write', form: CreateForm, sudo: true, again: show } as const
   pages.post('/webhooks/new', options, async ({ account, base, form }) => {
     const events = chooseEvents(form.events)
+    // A new resolver, without an answer of a moment ago: people mend the DNS and try again.
     const guard = { resolver: deps.openResolver(), allow: deps.allow }
     const made = await once.run(form.once, async () => {
       const doubt = await judgeTarget(guard, form.url)

@@ -26,6 +26,7 @@ export async function listPage(
   visit: Visit,
 ): Promise<PageAnswer> {
   const { account, base, query, now } = visit
+  // The cursor is signed for this list of this account: another one's leads nowhere.
   const scope = `webhooks page ${account.id}`
   const cursor = query.get('after')
   const after = cursor === null ? undefined : idInCursor(cursor, scope)

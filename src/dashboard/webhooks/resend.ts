@@ -34,6 +34,7 @@ const ReplayForm = type({
 /** A test event, and sending again what went to an endpoint. */
 export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
   const { store, clock, allow } = deps
+  // By account: all of its people share it.
   const trying = makeRateLimiter(trials, clock)
   const again = (
     visit: Parameters<typeof showEndpoint>[1],

@@ -16,6 +16,7 @@ function byStatus(status: number): string {
   if (status >= 300 && status < 400) {
     return 'Your server leads elsewhere, and redirects are not followed. Set the URL that it leads to.'
   }
+  // Most verify a body that was parsed and written again, whose bytes are others.
   if (status === 401 || status === 403) {
     return 'Your server refuses the request. Does it verify the signature with the secret of this endpoint, and over the bytes of the body as they came?'
   }
