@@ -36,8 +36,11 @@ export class Exchange {
     this.#context = context
     this.#overTls = context.overTls && addressOverTls(context.overTls, native)
     context.work.begin()
-    // uWS ends the process if a response outlives its callback without this.
-    native.onAborted(() => {
+  }
+
+  /** Must be called where the answer is not sent yet when the native callback returns: uWS ends the process without. */
+  outlive(): void {
+    this.#native.onAborted(() => {
       this.#body?.abort()
       this.#end()
       this.#left?.()
@@ -145,11 +148,17 @@ export class Exchange {
     }
   }
 
-  /** Sends the response, after the rest of a body that nobody wanted. */
-  async send(outgoing: Outgoing): Promise<void> {
+  /** Sends the response, after the rest of a body that nobody wanted: at once where there is none. */
+  send(outgoing: Outgoing): Promise<void> | undefined {
     checkHeaders(outgoing.headers)
     const body = this.#body
-    if (body !== undefined && !body.whole) await body.finished()
+    if (body !== undefined && !body.whole) return body.finished().then(() => this.#answer(outgoing))
+    this.#answer(outgoing)
+    return undefined
+  }
+
+  #answer(outgoing: Outgoing): void {
+    const body = this.#body
     body?.discard()
     if (this.ended) return
     const close = outgoing.close === true || this.#context.closing || body?.whole === false
@@ -160,7 +169,9 @@ export class Exchange {
 
   /** Ends the connection without a word. */
   drop(): void {
-    if (!this.ended) this.#native.close()
+    if (this.ended) return
+    this.#native.close()
+    this.#end()
   }
 
   #flow() {

@@ -139,7 +139,8 @@ function makeEndpoint(
 ): Endpoint {
   const names = paramNames(path)
 
-  async function answer(exchange: Exchange, raw: string[]): Promise<Outgoing> {
+  /** At once where the handler waits for nothing: pixels are asked for by the thousand. */
+  function answer(exchange: Exchange, raw: string[]): Outgoing | Promise<Outgoing> {
     if (limiter !== undefined && !shape.unlimited) {
       refuseExcess(limiter.take(networkKey(exchange.remoteAddress)))
     }
@@ -148,27 +149,37 @@ function makeEndpoint(
     const params = decodeParams(names, raw)
     if (params === undefined) throw new ApiError('not_found', 'Not found')
     const request = new HeadRequest(exchange, params)
-    const refusal = shape.admit === undefined ? undefined : await shape.admit(request)
+    if (shape.admit !== undefined || exchange.hasBody) return answerBody(exchange, request)
+    const page = handler(request)
+    return page instanceof Promise ? page.then(render) : render(page)
+  }
+
+  async function answerBody(exchange: Exchange, request: HeadRequest): Promise<Outgoing> {
+    const refusal = await shape.admit?.(request)
     if (refusal !== undefined) return render(refusal)
-    // Pixels are asked for by the thousand: what need not wait does not.
-    if (exchange.hasBody) request.rawBody = await exchange.readBody()
+    request.rawBody = await exchange.readBody()
     if (method === 'POST' && !shape.raw && request.rawBody.length > 0) {
       request.form = parseForm(request.rawBody, exchange.header('content-type'))
     }
-    const page = handler(request)
-    return render(page instanceof Promise ? await page : page)
+    return render(await handler(request))
+  }
+
+  const rendered = (exchange: Exchange, error: unknown) => {
+    logUnexpected(context.log, exchange.requestId, path, error)
+    return renderError(error, exchange.requestId)
   }
 
   return {
     maxBodyBytes: shape.maxBodyBytes ?? formBytes,
     alsoPlain: shape.alsoPlain === true,
 
-    async serve(exchange, raw) {
+    serve(exchange, raw) {
       try {
-        return await answer(exchange, raw)
+        const outgoing = answer(exchange, raw)
+        if (!(outgoing instanceof Promise)) return outgoing
+        return outgoing.catch((error) => rendered(exchange, error))
       } catch (error) {
-        logUnexpected(context.log, exchange.requestId, path, error)
-        return renderError(error, exchange.requestId)
+        return rendered(exchange, error)
       }
     },
 

@@ -41,39 +41,74 @@ export function makeResponder(
   context: ServerContext,
   { allowedHosts, maxBodyBytes, standing, received }: ResponderSettings,
 ): Responder {
-  async function respond(
+  /**
+   * Sends an answer that is there at once within uWS's callback: promises, and a way for uWS to tell who hangs up, took
+   * a seventh of what a pixel took (54 → 46 µs without what is written of it, 24 Nov 2026).
+   */
+  function respond(
     exchange: Exchange,
     route: Route | undefined,
-    answer: Promise<Outgoing>,
-  ): Promise<void> {
+    answer: Outgoing | Promise<Outgoing>,
+  ): void {
     context.work.begin()
     const began = performance.now()
+    if (answer instanceof Promise) return void respondLater(exchange, route, answer, began)
+    try {
+      const sending = exchange.send(answer)
+      if (sending === undefined) ended(exchange, route, answer.status, began)
+      else void respondLater(exchange, route, answer, began, sending)
+    } catch (error) {
+      void respondLater(exchange, route, Promise.reject(error), began)
+    }
+  }
+
+  async function respondLater(
+    exchange: Exchange,
+    route: Route | undefined,
+    answer: Outgoing | Promise<Outgoing>,
+    began: number,
+    sending?: Promise<void>,
+  ): Promise<void> {
     let status = 500
     try {
       const outgoing = await answer
-      await exchange.send(outgoing)
+      await (sending ?? exchange.send(outgoing))
       status = outgoing.status
     } catch (error) {
       // A handler's headers could not be sent, or a bug of ours.
       const { requestId } = exchange
       context.log.error({ requestId, error }, 'Response failed unexpectedly')
-      await exchange.send(errorResponse(error)).catch(() => exchange.drop())
+      try {
+        await exchange.send(errorResponse(error))
+      } catch {
+        exchange.drop()
+      }
     } finally {
-      const { method } = exchange.head
-      context.onAnswer?.({
-        method: methods.has(method) ? method : 'other',
-        route: route?.path ?? 'unknown',
-        status,
-        seconds: (performance.now() - began) / 1_000,
-      })
-      context.work.end()
+      ended(exchange, route, status, began)
     }
   }
 
-  return (response, request, route) => {
-    const exchange = new Exchange(response, readHead(request, received), context)
+  function ended(
+    { head: { method } }: Exchange,
+    route: Route | undefined,
+    status: number,
+    began: number,
+  ): void {
+    context.onAnswer?.({
+      method: methods.has(method) ? method : 'other',
+      route: route?.path ?? 'unknown',
+      status,
+      seconds: (performance.now() - began) / 1_000,
+    })
+    context.work.end()
+  }
+
+  function handle(exchange: Exchange, request: NativeRequest, route: Route | undefined): void {
     const { head } = exchange
-    if (exchange.cameBy === 'unknown') return exchange.drop()
+    if (exchange.cameBy === 'unknown') {
+      exchange.drop()
+      return
+    }
     // DNS rebinding borrows a browser's way in; the API wants a key, which no browser has.
     const isApi = head.path.startsWith('/v1/')
     const open = isApi ? undefined : allowedHosts
@@ -86,7 +121,7 @@ export function makeResponder(
         if (head.method === 'HEAD') exchange.drop()
         else {
           const headers = isApi ? standing.ofStranger(exchange) : {}
-          void respond(exchange, route, Promise.resolve(faultResponse(fault, headers)))
+          respond(exchange, route, faultResponse(fault, headers))
         }
       })
       return
@@ -101,17 +136,23 @@ export function makeResponder(
     const refusal = context.closing ? leaving() : context.refuse?.(head.path)
     if (refusal !== undefined) {
       const refused = endpoint?.refuse(exchange, refusal) ?? errorResponse(refusal)
-      void respond(exchange, route, Promise.resolve(refused))
+      respond(exchange, route, refused)
     } else if (secure !== undefined) {
-      void respond(exchange, route, Promise.resolve(secure))
+      respond(exchange, route, secure)
     } else if (route !== undefined && endpoint !== undefined) {
       const raw: string[] = []
       // Never empty here: uWS 20.57 knows no parameter only where the pattern has none of that index.
       for (let i = 0; i < route.params; i++) raw.push(request.getParameter(i) ?? '')
-      void respond(exchange, route, endpoint.serve(exchange, raw))
+      respond(exchange, route, endpoint.serve(exchange, raw))
     } else {
-      void respond(exchange, route, turnDown(exchange, route, standing))
+      respond(exchange, route, turnDown(exchange, route, standing))
     }
+  }
+
+  return (response, request, route) => {
+    const exchange = new Exchange(response, readHead(request, received), context)
+    handle(exchange, request, route)
+    if (!exchange.ended) exchange.outlive()
   }
 }
 

@@ -8,8 +8,8 @@ export interface Endpoint {
   readonly bodyInPieces?: boolean
   /** Is served to who asks without TLS too, where all else is led to it. */
   readonly alsoPlain?: boolean
-  /** Never rejects for what a client did: errors come back rendered. */
-  serve(exchange: Exchange, rawParams: string[]): Promise<Outgoing>
+  /** Neither throws nor rejects for what a client did: errors come back rendered. At once where nothing waits. */
+  serve(exchange: Exchange, rawParams: string[]): Outgoing | Promise<Outgoing>
   /** An error that has nothing to do with what is asked. */
   refuse(exchange: Exchange, error: unknown): Outgoing | Promise<Outgoing>
   /** The answer to OPTIONS and to methods that the path does not know. */

@@ -66,11 +66,13 @@ const askedBy = (request: PageRequest, kind: 'opened' | 'clicked') => ({
   userAgent: request.header('user-agent') ?? '',
   address: request.remoteAddress,
   onlyHead: request.method === 'HEAD',
-  // Browsers' ways to say so, of which the first is the standard (Fetch, Sec-Purpose).
-  ahead: ['sec-purpose', 'purpose', 'x-moz', 'x-purpose'].some((name) =>
-    /\b(prefetch|prerender|preview)/i.test(request.header(name) ?? ''),
-  ),
+  ahead: purposeHeaders.some((name) => saysAhead(request.header(name))),
 })
+
+// Browsers' ways to say so, of which the first is the standard (Fetch, Sec-Purpose).
+const purposeHeaders = ['sec-purpose', 'purpose', 'x-moz', 'x-purpose']
+const saysAhead = (purpose: string | undefined) =>
+  purpose !== undefined && /\b(prefetch|prerender|preview)/i.test(purpose)
 
 const quiet = new PageHeaders({ 'X-Robots-Tag': 'noindex' })
 

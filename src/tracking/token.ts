@@ -1,6 +1,7 @@
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { ApplianceKey } from '../config/index.js'
 import { isTarget } from './links.js'
+import { makeMac } from './mac.js'
 
 /** Whose copy of which mail a pixel or link stands in. */
 export interface Copy {
@@ -66,14 +67,11 @@ export function makeTrackingTokens(key: ApplianceKey): TrackingTokens {
 }
 
 function makeSigner(macKey: Buffer) {
-  // As bytes it would be made into a key for each token.
-  const secret = createSecretKey(macKey)
-  const mac = (body: Buffer) =>
-    createHmac('sha256', secret).update(body).digest().subarray(0, macBytes)
+  const mac = makeMac(macKey, maxTokenLength)
   return {
     /** Takes bytes that have room for the MAC at their end. */
     sign(bytes: Buffer): string {
-      mac(bytes.subarray(0, -macBytes)).copy(bytes, bytes.length - macBytes)
+      mac(bytes.subarray(0, -macBytes)).copy(bytes, bytes.length - macBytes, 0, macBytes)
       return bytes.toString('base64url')
     },
     /** The bytes that were signed, which the next call overwrites: there are thousands a second of them. */
@@ -85,7 +83,8 @@ function makeSigner(macKey: Buffer) {
         return undefined
       if (opened[0] !== version) return undefined
       const body = opened.subarray(0, length - macBytes)
-      return timingSafeEqual(mac(body), opened.subarray(length - macBytes, length))
+      const expected = mac(body).subarray(0, macBytes)
+      return timingSafeEqual(expected, opened.subarray(length - macBytes, length))
         ? body
         : undefined
     },
