@@ -61,6 +61,7 @@ t.test('an appliance that is well: version, listeners, rates, queue; status 0', 
     t.match(stdout, words)
   }
   t.match(stdout, /Disk +\S+ GiB of .* free/)
+  t.match(stdout, /Last backup +none: see 'posthorn job show backup'\n/)
   t.match(stdout, 'Nothing is wrong.')
   t.ok(stdout.split('\n').length < 24, 'one screen')
 })

@@ -30,6 +30,11 @@ export interface ResultRecorder {
   stuck(): boolean
 }
 
+type RecorderDeps = Pick<
+  OutboundDeps,
+  'store' | 'clock' | 'log' | 'meter' | 'thread' | 'backlog' | 'land'
+>
+
 /** A result that is not written yet. */
 interface Waiting {
   settlement: Settlement
@@ -44,7 +49,7 @@ interface Waiting {
  * a reason of its own holds up no other: its delivery is held for the operator, as is that of a mail that
  * cannot be composed.
  */
-export function makeRecorder(deps: OutboundDeps): ResultRecorder {
+export function makeRecorder(deps: RecorderDeps): ResultRecorder {
   const { store, clock, log, thread, backlog, land } = deps
   const waiting: Waiting[] = []
   let writing = false
@@ -118,7 +123,7 @@ export function makeRecorder(deps: OutboundDeps): ResultRecorder {
  * the storage fails, if it does: then all of it is to be tried again.
  */
 async function holdBack(
-  { store, clock, log, thread }: OutboundDeps,
+  { store, clock, log, thread }: RecorderDeps,
   { settlement, fault, done }: Waiting,
   cause: string,
 ): Promise<{ cause?: unknown } | undefined> {
@@ -146,7 +151,7 @@ async function holdBack(
 }
 
 /** Counts what was written, and tells it in the log. */
-function tell({ meter, log }: OutboundDeps, settlement: Settlement): void {
+function tell({ meter, log }: RecorderDeps, settlement: Settlement): void {
   const { kind, id, emailId, recipient, attempts, reply, remote, verdict } = settlement
   const means = verdict && { means: verdict.class, rule: verdict.rule }
   if (verdict) meter.count('posthorn_refusals_total', { means: verdict.class })
