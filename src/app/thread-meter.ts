@@ -94,7 +94,8 @@ const workedSeconds = 0.5
 
 /** Is told what CPU time went by; says true once after work, when little has been done for half a minute. */
 export function makeQuiet(): (seconds: number) => boolean {
-  let worked = 0
+  // To start is work too: it leaves garbage, and space for new objects that an idle thread has no use for.
+  let worked = workedSeconds
   let readings = 0
   return (seconds) => {
     const isQuiet = seconds < quietSeconds

@@ -2,6 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { BodyMemory, BodyTimer } from './incoming-body.js'
+import type { LargeBodies } from './large-bodies.js'
 import type { OverTls } from './over-tls.js'
 
 /** What every exchange of one server shares. */
@@ -10,6 +11,7 @@ export interface ServerContext {
   readonly clock: Clock
   readonly bodyTimer: BodyTimer
   readonly bodyMemory: BodyMemory
+  readonly largeBodies: LargeBodies
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
   /** Of the peer itself, not of whom it speaks for. */
   readonly isTrusted: (peer: string) => boolean

@@ -4,6 +4,7 @@ import { inflate, inflatePieces, isGzipped, mostInflated, tooLarge } from './con
 import type { ServerContext } from './context.js'
 import { announcesBody, declaredBytes, type Head, hostOf, type NativeResponse } from './guard.js'
 import { IncomingBody, noBytes } from './incoming-body.js'
+import type { EndTurn } from './large-bodies.js'
 import { addressOverTls } from './over-tls.js'
 import { checkHeaders, noHeaders, type Outgoing, statusLine } from './reply.js'
 
@@ -12,6 +13,8 @@ const largeBodyBytes = 64 * 1024
 // A body becomes a text, then values that live as long as its request, and what those are decoded to.
 const largeTextBytes = 1024 * 1024
 const timesAsParsed = 2
+// Smaller ones, which single mails are, wait for nobody.
+const takesTurnBytes = 256 * 1024
 /** Before the next piece is written to who does not take them so fast; doubled each time. */
 const firstWaitMs = 25
 
@@ -24,6 +27,7 @@ export class Exchange {
   readonly #native: NativeResponse
   readonly #context: ServerContext
   #body: IncomingBody | undefined
+  #endTurn: EndTurn | undefined
   #remoteAddress: string | undefined
   /** Undefined: it came without TLS. Null: over TLS, and nobody knows from whom. */
   readonly #overTls: string | null | undefined
@@ -114,6 +118,13 @@ export class Exchange {
       await body.replace((bytes) => inflate(bytes, body.limitBytes), most)
       refuseUnfit(body)
     }
+    if (as === 'inflated' && body.bytes().length > takesTurnBytes) {
+      this.#endTurn = await this.#context.largeBodies(body.bytes().length)
+      if (this.ended) {
+        this.#endTurn()
+        throw didNotArrive()
+      }
+    }
     if (as === 'inflated' && body.bytes().length > largeTextBytes) {
       body.reserve(timesAsParsed * body.bytes().length)
       refuseUnfit(body)
@@ -160,6 +171,7 @@ export class Exchange {
   #answer(outgoing: Outgoing): void {
     const body = this.#body
     body?.discard()
+    this.#endTurn?.()
     if (this.ended) return
     const close = outgoing.close === true || this.#context.closing || body?.whole === false
     // Every native call below may be the one after which uWS frees the response.
@@ -274,6 +286,7 @@ export class Exchange {
   #end(): void {
     if (this.ended) return
     this.ended = true
+    this.#endTurn?.()
     this.#gone?.abort()
     this.#context.work.end()
   }

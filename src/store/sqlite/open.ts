@@ -12,8 +12,9 @@ import { openLogSync } from './log-sync.js'
 import { joinTurns } from './turns.js'
 
 // What a connection has read is of use until another one commits, which drops all of it (sqlite.org/wal.html: its
-// snapshot is another one then). So the pages of one transaction or one query have to fit, and no more.
-const cacheKb = 8_000
+// snapshot is another one then). So the pages of one transaction or one query have to fit, and no more: what a
+// transaction changes, two hundred mails, is more than what a query reads.
+const cacheKb = { writer: 8_000, reader: 2_000 }
 // For the moments in which another process opens, recovers or closes the database.
 const busyTimeoutMs = 2_000
 
@@ -38,19 +39,15 @@ export function openStore(options: StoreOptions): Store {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const { onFault, background = false } = options
   const file = databaseFile(options.dataDir)
-  const open = (options: { readonly?: boolean }) => {
+  const open = (options: { readonly?: boolean; cacheKb: number }) => {
     try {
-      return openConnection(file, {
-        ...options,
-        busyTimeoutMs,
-        cacheKb,
-      })
+      return openConnection(file, { ...options, busyTimeoutMs })
     } catch (error) {
       reportFault(error, onFault)
       throw error
     }
   }
-  const writer = open({})
+  const writer = open({ cacheKb: cacheKb.writer })
   // SQLite's busy handler would block the event loop; the group commit pauses and retries instead.
   writer.pragma('busy_timeout = 0')
   // Its sync at each commit blocks too; the group commit has its own.
@@ -60,7 +57,7 @@ export function openStore(options: StoreOptions): Store {
     isChanging = true
   }
   const tx = kyselyOver<Tables>(writer, onFault, { tables: remembered, onChange })
-  const reader = open({ readonly: true })
+  const reader = open({ readonly: true, cacheKb: cacheKb.reader })
   const read = kyselyOver<Tables>(reader, onFault)
   const logSync = openLogSync(file, onFault)
   const turns = joinTurns(options.turns, options.slot, { givesWay: background })

@@ -1,0 +1,43 @@
+import type { Clock } from '../clock/index.js'
+
+/** Ends a turn; the second time it does nothing. */
+export type EndTurn = () => void
+
+/** Lets large bodies become values one after another, in the order in which they were there. */
+export type LargeBodies = (bytes: number) => Promise<EndTurn>
+
+/**
+ * Room for `maxBytes` of text whose requests are under way, or for one that is larger. What is made of a body takes
+ * several times its size, and lives until everything of it is on disk: of eight batches that come together all were
+ * values while the first was written. The others wait as the bytes that they came as, outside of V8's heap, where
+ * nobody copies them. After `longestMs` a request holds nobody up any more: it may fetch a file from somewhere slow.
+ */
+export function makeLargeBodies(clock: Clock, maxBytes: number, longestMs: number): LargeBodies {
+  const waiting: { bytes: number; begin: () => void }[] = []
+  let usedBytes = 0
+  const letIn = () => {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      if (usedBytes > 0 && usedBytes + next.bytes > maxBytes) return
+      waiting.shift()
+      usedBytes += next.bytes
+      next.begin()
+    }
+  }
+  return (bytes) =>
+    new Promise((resolve) => {
+      const begin = () => {
+        let isOver = false
+        const end = () => {
+          if (isOver) return
+          isOver = true
+          cancel()
+          usedBytes -= bytes
+          letIn()
+        }
+        const cancel = clock.after(longestMs, end)
+        resolve(end)
+      }
+      waiting.push({ bytes, begin })
+      letIn()
+    })
+}
