@@ -1,8 +1,8 @@
+import { counted, shownBytes } from '../amounts/index.js'
 import { stoppedAccounts } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { type LiveGate, type StreamDue, streamsAfter } from '../deliveries/index.js'
-import { shownRoom } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import type { NoticeKind, Raised } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, type Store } from '../store/index.js'
@@ -78,7 +78,7 @@ async function disk({
   const isOut = backlog.outOfRoom === true
   if (freeBytes >= wanted && !isOut) return []
   const isShort = isOut || freeBytes < Math.min(wanted / 4, GiB)
-  const left = `${shownRoom(freeBytes)} of ${shownRoom(totalBytes)}`
+  const left = `${shownBytes(freeBytes)} of ${shownBytes(totalBytes)}`
   return [
     {
       ...{ kind: 'disk', key: dataDir, severity: isShort ? 'burning' : 'daily' },
@@ -179,7 +179,7 @@ function queueStuck(
       isStuck
         ? 'Transactional mail is due, but nothing sends it'
         : 'Transactional mail waits for longer than it should',
-      `The oldest has been due for ${minutes} minutes; ${many} destinations, such as ${where.join(', ')}.`,
+      `The oldest has been due for ${counted(minutes, 'minute')}; waiting destinations: ${many}, such as ${where.join(', ')}.`,
       ...reasons,
     ],
     fix: ['posthorn queue list', ...(isStuck ? ['sudo systemctl restart posthorn'] : [])],
@@ -206,7 +206,7 @@ async function cutOff({ clock, config, crew, backlog }: ConditionDeps): Promise<
       ...{ kind: 'queue-stuck', key: 'connections', severity: 'burning' },
       text: [
         'No mail leaves: no server at all can be reached',
-        `For ${Math.round((now - since) / 60_000)} minutes every connection has failed, to ${unreached.length} domains such as ${lanes.join(', ')}`,
+        `For ${counted(Math.round((now - since) / 60_000), 'minute')} every connection has failed, to ${unreached.length} domains such as ${lanes.join(', ')}`,
         unreached.at(-1)?.why ?? '',
         'The mail waits and is tried again. Where the provider blocks port 25 it never leaves this way.',
       ],

@@ -1,4 +1,4 @@
-import { type Clock, type Repeating, repeat } from '../clock/index.js'
+import { type Clock, isRecent, type Repeating, repeat } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -34,7 +34,7 @@ export function keepLogCopied(deps: {
       seen = commits
       const now = clock.now()
       const shrink =
-        backlog.outOfRoom && (shrunkAt === undefined || Math.abs(now - shrunkAt) >= shrinkEveryMs)
+        backlog.outOfRoom && (shrunkAt === undefined || !isRecent(shrunkAt, now, shrinkEveryMs))
       if (shrink) shrunkAt = now
       if (shrink || looks <= looksAfter || looks % looksBetween === 0) store.checkpoint({ shrink })
     } catch (error) {

@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import { beginRun, type EndOfRun, endRun, type JobRun } from '../calendar/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
@@ -63,7 +64,7 @@ function endOf({ said, error, told }: ThreadEnd, limitMs: number, endedAt: numbe
   }
   if (told === 'limit') {
     const minutes = Math.round(limitMs / 60_000)
-    const message = `The job was ended because it had taken longer than ${minutes} minutes`
+    const message = `The job was ended because it had taken longer than ${counted(minutes, 'minute')}`
     return { ...end, result: 'timed out', error: message }
   }
   if (error !== undefined) return { ...end, result: 'failed', error: messageOf(error) }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type Clock, pause } from '../clock/index.js'
+import { type Clock, isRecent, pause } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { type Backlog, cancelWaiting, type StreamDue } from '../deliveries/index.js'
 import { insertNotice } from '../emails/index.js'
@@ -180,7 +180,7 @@ async function record(
         one.key === key &&
         one.severity === severity &&
         one.stage === stage &&
-        Math.abs(now - one.lastAt) < renewMs,
+        isRecent(one.lastAt, now, renewMs),
     )
   const changed = raised.filter((one) => !isSame(one))
   const gone = open.filter(

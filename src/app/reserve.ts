@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
-import { type Clock, hourMs } from '../clock/index.js'
+import { type Clock, hourMs, isRecent } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -61,7 +61,7 @@ export function reserveChore(deps: ReserveDeps): Chore {
   let madeRoomAt: number | undefined
 
   const keep = async (bytes: number) => {
-    if (failedAt !== undefined && Math.abs(clock.now() - failedAt) < tryAgainMs) return
+    if (failedAt !== undefined && isRecent(failedAt, clock.now(), tryAgainMs)) return
     try {
       await makeReserve(file, bytes)
       failedAt = undefined
@@ -90,8 +90,7 @@ export function reserveChore(deps: ReserveDeps): Chore {
         if (isOut) log.error(told, `No mail is taken in: the disk of ${dataDir} is full`)
         else log.info(told, 'Mail is taken in again: the disk has room')
       }
-      const isTime =
-        madeRoomAt === undefined || Math.abs(clock.now() - madeRoomAt) >= makeRoomEveryMs
+      const isTime = madeRoomAt === undefined || !isRecent(madeRoomAt, clock.now(), makeRoomEveryMs)
       if (!isOut || !isTime) return
       madeRoomAt = clock.now()
       makeRoom(deps)

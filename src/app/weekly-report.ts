@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { listAccounts } from '../accounts/index.js'
 import { lastRuns, runsOf } from '../calendar/index.js'
-import { type Clock, dayMs, isoDay, utcTime } from '../clock/index.js'
+import { type Clock, dayMs, dayNumber, isoDay, utcTime } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import {
   type Annex,
@@ -98,7 +98,7 @@ async function weeksOfAccounts({ store: { read } }: Deps, now: number): Promise<
 /** Of all accounts together. */
 async function weeksOfProviders({ store: { read } }: Deps, now: number): Promise<Week[]> {
   const weeks = new Map<string, Week>()
-  const today = Math.floor(now / dayMs)
+  const today = dayNumber(now)
   const rows = await read
     .selectFrom('figures')
     .select(({ fn }) => [

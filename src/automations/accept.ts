@@ -10,10 +10,11 @@ import { addContactIn, type ContactEffect } from '../contacts/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Meter } from '../metrics/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { idsOf, prepared, type Store, storedObject, type Tx } from '../store/index.js'
+import { idsOf, prepared, type Store, type Tx } from '../store/index.js'
 import { type IngestedEvent, ingestEvents } from './ingest.js'
 import { type AcceptedEvent, type EventInput, findRepeats } from './repeats.js'
 import type { RunContact } from './run.js'
+import { contactColumns, contactOf, type RunContactRow } from './run-contact.js'
 import type { NewEvent } from './store-events.js'
 import type { Versions } from './versions.js'
 
@@ -186,11 +187,11 @@ async function findWhom(tx: Tx, accountId: string, inputs: readonly EventInput[]
   }
   if (ids.length > 0) {
     const rows = await contactsById(tx, { ids: JSON.stringify(ids) })
-    for (const { accountId: of, ...row } of rows) if (of === accountId) add(runContactOf(row))
+    for (const { accountId: of, ...row } of rows) if (of === accountId) add(contactOf(row))
   }
   if (keys.length > 0) {
     const rows = await contactsByAddress(tx, { accountId, keys: JSON.stringify(keys) })
-    for (const row of rows) add(runContactOf(row))
+    for (const row of rows) add(contactOf(row))
   }
   const find = ({ contactId, email }: EventInput) => {
     if (contactId === undefined) return byKey.get(keyOf(email ?? ''))
@@ -237,28 +238,12 @@ async function addStranger(
   return { id, email: contact.email, firstName, lastName, phone, metadata: {}, createdAt }
 }
 
-/** A contact as it is stored, with its metadata still as JSON. */
-interface ContactColumns extends Omit<RunContact, 'metadata'> {
-  metadata: string | null
-}
-
-const runContactOf = ({ metadata, ...contact }: ContactColumns): RunContact => ({
-  ...contact,
-  metadata: storedObject(metadata),
-})
-
-/** What rules and templates may read of a contact. */
-const columns = [
-  ...(['contacts.id', 'email', 'first_name as firstName', 'last_name as lastName'] as const),
-  ...(['phone', 'metadata', 'created_at as createdAt'] as const),
-] as const
-
 // The account is compared afterwards: with it in the query SQLite would read all contacts of the account.
-const contactsById = prepared<{ ids: string }, ContactColumns & { accountId: string }>(
+const contactsById = prepared<{ ids: string }, RunContactRow & { accountId: string }>(
   (db, { ids }) =>
     db
       .selectFrom('contacts')
-      .select([...columns, 'account_id as accountId'])
+      .select([...contactColumns, 'account_id as accountId'])
       .where('id', 'in', idsOf(ids, 'text')),
 )
 
@@ -266,11 +251,11 @@ const contactsById = prepared<{ ids: string }, ContactColumns & { accountId: str
  * Through the index on account and address, in lower case: mail programs and shops write one
  * address in many ways.
  */
-const contactsByAddress = prepared<{ accountId: string; keys: string }, ContactColumns>(
+const contactsByAddress = prepared<{ accountId: string; keys: string }, RunContactRow>(
   (db, { accountId, keys }) =>
     db
       .selectFrom('contacts')
-      .select(columns)
+      .select(contactColumns)
       .where('account_id', '=', accountId)
       .where('address', 'in', idsOf(keys, 'text')),
 )

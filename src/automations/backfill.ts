@@ -2,17 +2,12 @@ import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { requireList } from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
-import {
-  type AutomationBackfillRow,
-  prepared,
-  type Read,
-  type Store,
-  storedObject,
-} from '../store/index.js'
+import { type AutomationBackfillRow, prepared, type Read, type Store } from '../store/index.js'
 import type { Automation } from './automation.js'
 import type { EntryRefusal } from './entry.js'
 import type { Trigger } from './insert-runs.js'
 import type { RunContact } from './run.js'
+import { contactColumns, contactOf, type RunContactRow } from './run-contact.js'
 import type { IngestDeps, NewEvent, TakenEvent } from './store-events.js'
 import { judgeStarts } from './triggers.js'
 
@@ -165,28 +160,19 @@ export async function membersAfter(
   limit: number,
 ): Promise<RunContact[]> {
   const rows = await members(read, { listId, cursor, limit })
-  return rows.map(({ metadata, ...contact }) => ({
-    ...contact,
-    metadata: storedObject(metadata),
-  }))
-}
-
-/** A member as it is stored, with its metadata still as JSON. */
-interface MemberColumns extends Omit<RunContact, 'metadata'> {
-  metadata: string | null
+  return rows.map(contactOf)
 }
 
 /**
  * By contact after a cursor: the list may have a million members, and somebody may join or leave
  * while it is gone through.
  */
-const members = prepared<{ listId: string; cursor: string; limit: number }, MemberColumns>(
+const members = prepared<{ listId: string; cursor: string; limit: number }, RunContactRow>(
   (db, { listId, cursor, limit }) =>
     db
       .selectFrom('list_members')
       .innerJoin('contacts', 'contacts.id', 'list_members.contact_id')
-      .select(['contacts.id', 'email', 'first_name as firstName', 'last_name as lastName'])
-      .select(['phone', 'metadata', 'created_at as createdAt'])
+      .select(contactColumns)
       .where('list_id', '=', listId)
       .where('contact_id', '>', cursor)
       .orderBy('contact_id')

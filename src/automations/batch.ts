@@ -1,6 +1,7 @@
 import type { AccountBilling } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import { check, jsonFingerprint, type Remember, ShapeError } from '../http/index.js'
+import { isJsonObject } from '../json/index.js'
 import { type AcceptDeps, acceptEvents } from './accept.js'
 import type { AcceptedEvent, EventInput } from './repeats.js'
 import { EventItem } from './shapes.js'
@@ -34,7 +35,7 @@ export async function acceptBatch(
 
 /** An event, or one sentence about each field of it that is wrong. */
 function eventIn(item: unknown): EventInput | ApiError {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+  if (!isJsonObject(item)) {
     return new ApiError('validation_error', 'Expected an object with the fields of an event')
   }
   try {

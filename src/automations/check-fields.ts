@@ -1,3 +1,5 @@
+import { isJsonObject } from '../json/index.js'
+
 /** Is told what is wrong, in words for the person who wrote the definition. */
 export type SayFault = (error: string) => void
 
@@ -22,7 +24,7 @@ export function checkFields(
   name: string,
   say: SayFault,
 ): void {
-  if (!isObject(value)) {
+  if (!isJsonObject(value)) {
     say(`${name}: expected an object`)
     return
   }
@@ -64,10 +66,6 @@ export const object =
   (fields: FieldChecks): Check =>
   (value, name, say) =>
     checkFields(fields, value, name, say)
-
-/** Whether it is an object of JSON: neither null nor an array. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A client's text in a message: as much as helps to find it. */
 export const shown = (text: string): string =>

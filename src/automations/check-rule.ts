@@ -1,4 +1,5 @@
-import { type Check, isObject, type SayFault, shown } from './check-fields.js'
+import { isJsonObject } from '../json/index.js'
+import { type Check, type SayFault, shown } from './check-fields.js'
 import { type Operator, operators } from './definition.js'
 import { contactFields, isVariable, mailFields } from './field.js'
 
@@ -32,10 +33,10 @@ function checkPart(
     say(`${name}: is nested deeper than ${maxDepth}`)
     return
   }
-  const kind = isObject(value)
+  const kind = isJsonObject(value)
     ? (['all', 'any', 'not'] as const).find((key) => Object.hasOwn(value, key))
     : undefined
-  if (!isObject(value) || kind === undefined) {
+  if (!isJsonObject(value) || kind === undefined) {
     checkComparison(value, name, say)
     return
   }
@@ -55,7 +56,7 @@ function checkPart(
 
 /** All faults of a comparison are told at once; an editor marks them in the form. */
 function checkComparison(rule: unknown, name: string, say: SayFault): void {
-  if (!isObject(rule) || typeof rule.field !== 'string') {
+  if (!isJsonObject(rule) || typeof rule.field !== 'string') {
     say(`${name}: expected { field, operator, value }, or "all", "any" or "not" of such`)
     return
   }

@@ -10,13 +10,13 @@ import {
   ReplyTo,
   Tags,
 } from '../emails/index.js'
+import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import {
   type Check,
   checkFields,
   type FieldChecks,
   is,
-  isObject,
   isText,
   may,
   must,
@@ -108,7 +108,7 @@ const taken = ['contact', 'event', 'trigger', 'waits']
 const values = (expected: string, refused: readonly string[] = []): Check => {
   const any = given(() => {})
   return (value, name, say) => {
-    if (!isObject(value) || jsonBytes(value) > limits.contactMetadataBytes) {
+    if (!isJsonObject(value) || jsonBytes(value) > limits.contactMetadataBytes) {
       say(`${name}: expected ${expected} of at most ${limits.contactMetadataBytes} bytes as JSON`)
       return
     }
@@ -163,7 +163,7 @@ const name = given(
  */
 const reentry: Check = (value, name, say) => {
   if (value === 'after_end' || value === 'once') return
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     checkFields({ after: must(duration(maxReentryMs, '3650 days')) }, value, name, say)
   } else say(`${name}: expected "after_end", "once" or { "after": duration }`)
 }
@@ -185,9 +185,9 @@ const branches: Check = (value, name, say) => {
   for (const [index, branch] of value.entries()) {
     checkFields(fields, branch, `${name}[${index}]`, say)
   }
-  const keys = value.map((branch) => (isObject(branch) ? branch.key : undefined))
+  const keys = value.map((branch) => (isJsonObject(branch) ? branch.key : undefined))
   if (new Set(keys).size < keys.length) say(`${name}: two branches have the same key`)
-  const sum = value.reduce((sum, branch) => sum + Number(isObject(branch) && branch.percent), 0)
+  const sum = value.reduce((sum, branch) => sum + Number(isJsonObject(branch) && branch.percent), 0)
   if (!(Math.abs(sum - 100) < 1e-6)) say(`${name}: the percents do not add up to 100`)
 }
 /** Whether it is a number from 0 to 100. */
@@ -266,7 +266,7 @@ export function checkConfig(type: StepType, config: unknown, say: SayFault): voi
     return
   }
   checkFields(configs[type], config, 'config', say)
-  if (!isObject(config)) return
+  if (!isJsonObject(config)) return
   if (type === 'delay' && Object.hasOwn(config, 'duration') === Object.hasOwn(config, 'until')) {
     say('expected either "duration" or "until"')
   }

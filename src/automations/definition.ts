@@ -1,17 +1,11 @@
 import { dayMs } from '../clock/index.js'
+import type { Json } from '../json/index.js'
 import type { MailTag } from '../store/index.js'
 
 /*
  * What an automation is made of, as clients write it and as versions keep it (decisions.md,
  * 'Automations'). `validate` makes sure that what is kept has this shape.
  */
-
-/** Any value of JSON. */
-export type Json = null | boolean | number | string | Json[] | JsonObject
-/** An object of JSON. */
-export interface JsonObject {
-  [key: string]: Json
-}
 
 /** A value that is known only when the step runs: the path of a field, such as `trigger.cartId`. */
 export interface Variable {

@@ -1,5 +1,7 @@
 import { isoTime } from '../clock/index.js'
-import type { Json, JsonObject, Variable } from './definition.js'
+import type { Json, JsonObject } from '../json/index.js'
+import { isJsonObject } from '../json/index.js'
+import type { Variable } from './definition.js'
 import type { Engagement, RunContact, StoredEvent } from './run.js'
 
 /** What fields are read from. Before a run there is an event and a contact, and nothing else. */
@@ -47,7 +49,7 @@ export function resolve(facts: Facts, value: Json | Variable): Json | undefined 
 
 /** An object of `var` alone names a field; any other is itself. */
 export function isVariable(value: unknown): value is Variable {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  if (!isJsonObject(value)) return false
   const keys = Object.keys(value)
   return keys.length === 1 && keys[0] === 'var' && typeof Reflect.get(value, 'var') === 'string'
 }

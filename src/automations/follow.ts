@@ -1,10 +1,11 @@
 import type { Effect, EventType, MailEvent } from '../events/index.js'
+import type { JsonObject } from '../json/index.js'
 import { makeRunTally, type RunTally } from '../runs/index.js'
-import { cell, idsOf, newUuid, prepared, rowsOf, storedObject, type Tx } from '../store/index.js'
-import type { JsonObject } from './definition.js'
+import { cell, idsOf, newUuid, prepared, rowsOf, type Tx } from '../store/index.js'
 import { ingestEvents } from './ingest.js'
 import { type LiveLimit, readListeners } from './listeners.js'
 import type { RunContact } from './run.js'
+import { contactColumns, contactOf, type RunContactRow } from './run-contact.js'
 import type { NewEvent } from './store-events.js'
 import { makeVersions, type Versions } from './versions.js'
 
@@ -209,27 +210,17 @@ async function contactsOf(
 ): Promise<Map<string, RunContact>> {
   const keys = [...new Set(events.map(({ recipient }) => recipient?.toLowerCase() ?? ''))]
   const rows = await contactsAt(tx, { accountId, keys: JSON.stringify(keys) })
-  return new Map(
-    rows.map(({ address, metadata, ...contact }) => [
-      address,
-      { ...contact, metadata: storedObject(metadata) },
-    ]),
-  )
-}
-
-/** A contact as it is stored, with its metadata still as JSON. */
-interface ContactColumns extends Omit<RunContact, 'metadata'> {
-  address: string
-  metadata: string | null
+  return new Map(rows.map(({ address, ...row }) => [address, contactOf(row)]))
 }
 
 /** Contacts by address, in lower case. */
-const contactsAt = prepared<{ accountId: string; keys: string }, ContactColumns>(
-  (db, { accountId, keys }) =>
-    db
-      .selectFrom('contacts')
-      .select(['id', 'email', 'first_name as firstName', 'last_name as lastName', 'phone'])
-      .select(['metadata', 'created_at as createdAt', 'address'])
-      .where('account_id', '=', accountId)
-      .where('address', 'in', idsOf(keys, 'text')),
+const contactsAt = prepared<
+  { accountId: string; keys: string },
+  RunContactRow & { address: string }
+>((db, { accountId, keys }) =>
+  db
+    .selectFrom('contacts')
+    .select([...contactColumns, 'address'])
+    .where('account_id', '=', accountId)
+    .where('address', 'in', idsOf(keys, 'text')),
 )

@@ -10,10 +10,11 @@ import {
 import type { Backlog } from '../deliveries/index.js'
 import { findSenderDomain } from '../domains/index.js'
 import { ApiError } from '../errors/index.js'
+import type { JsonObject } from '../json/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
-import type { JsonObject, StepOf } from './definition.js'
+import type { StepOf } from './definition.js'
 import { capOf, capsOf, type Quota } from './hourly-cap.js'
 import {
   type FilledSubject,

@@ -1,4 +1,4 @@
-import type { Json } from './definition.js'
+import { jsonObjectIn } from '../json/index.js'
 import { durationMs } from './duration.js'
 import type { SimulatedHappening } from './simulation.js'
 
@@ -14,7 +14,7 @@ export function readHappening(text: string, start: number): SimulatedHappening |
   const at = when === undefined ? start : timeOf(when, start)
   if (at === undefined)
     return `"${when}" is not a time: expected +2d, +90m, +P2D or a date and time`
-  const parsed = payload === undefined ? {} : jsonOf(payload)
+  const parsed = payload === undefined ? {} : jsonObjectIn(payload)
   if (parsed === undefined) return `The payload of "${name}" is not a JSON object`
   return { at, kind: 'event', name, payload: parsed }
 }
@@ -38,14 +38,4 @@ export function afterMs(text: string): number | undefined {
   if (count === undefined) return durationMs(text)
   const letter = unit.toUpperCase()
   return durationMs('WD'.includes(letter) ? `P${count}${letter}` : `PT${count}${letter}`)
-}
-
-/** Undefined for everything that is no object: templates and conditions read named fields only. */
-function jsonOf(text: string): Json | undefined {
-  try {
-    const value: Json = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

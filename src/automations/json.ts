@@ -1,4 +1,4 @@
-import type { Json } from './definition.js'
+import type { Json } from '../json/index.js'
 
 /** How many bytes a value has as JSON; infinitely many where it is nested deeper than the stack. */
 export function jsonBytes(value: unknown): number {

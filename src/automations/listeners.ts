@@ -1,6 +1,7 @@
+import { isRecent } from '../clock/index.js'
 import type { ContactEffect } from '../contacts/index.js'
+import type { JsonObject } from '../json/index.js'
 import { idsOf, newUuid, prepared, type Read, type Tx } from '../store/index.js'
-import type { JsonObject } from './definition.js'
 import { ingestEvents } from './ingest.js'
 import { asRunContact } from './run.js'
 import type { NewEvent } from './store-events.js'
@@ -61,7 +62,7 @@ const countEveryMs = 10_000
 export function makeLiveLimit(maxLive: number): LiveLimit {
   let counted: { at: number; full: boolean } | undefined
   return async (read, now) => {
-    if (counted !== undefined && Math.abs(now - counted.at) < countEveryMs) return counted.full
+    if (counted !== undefined && isRecent(counted.at, now, countEveryMs)) return counted.full
     const { live } = await read
       .selectFrom('automations')
       .select((eb) => eb.fn.sum<number | null>(eb('running', '+', eb.ref('waiting'))).as('live'))

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
+import type { Json } from '../json/index.js'
 import { type AutomationLiveRow, idsOf, prepared, type Read } from '../store/index.js'
-import type { Json } from './definition.js'
 import type { HistoryEntry, RunState, StoredEvent } from './run.js'
 
 /** A run that is under way, as it is kept. */

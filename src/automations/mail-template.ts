@@ -1,6 +1,7 @@
 import { keepNewest } from '../bounded/index.js'
 import { maxSubjectBytes } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
+import type { JsonObject } from '../json/index.js'
 import { idsOf, prepared, type Read } from '../store/index.js'
 import {
   describeFault,
@@ -13,7 +14,7 @@ import {
   subjectLine,
   type Template,
 } from '../templates/index.js'
-import type { JsonObject, SendConfig } from './definition.js'
+import type { SendConfig } from './definition.js'
 
 /** The content of a send step, taken apart once for all its mails. */
 export interface MailTemplate {

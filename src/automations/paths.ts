@@ -1,4 +1,5 @@
-import type { AutomationDefinition, Json, Rule, StepDefinition, Variable } from './definition.js'
+import type { Json } from '../json/index.js'
+import type { AutomationDefinition, Rule, StepDefinition, Variable } from './definition.js'
 import { isVariable } from './field.js'
 import { type StepFault, stepsBefore } from './graph.js'
 

@@ -1,7 +1,7 @@
 import { keepAnswer, keyLifetimeMs } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
+import type { Json } from '../json/index.js'
 import { idsOf, prepared, type Tx } from '../store/index.js'
-import type { Json } from './definition.js'
 import type { StartedRun } from './triggers.js'
 
 /** An event as a client sends it; `shapes.ts` has let it through. */

@@ -1,6 +1,7 @@
 import type { Principal } from '../accounts/index.js'
 import { readBilling } from '../billing/index.js'
 import { type Api, type Remember, reply } from '../http/index.js'
+import type { JsonObject } from '../json/index.js'
 import { cursorOf, idInCursor, pageOf, type Read } from '../store/index.js'
 import { type AcceptDeps, acceptEvents } from './accept.js'
 import {
@@ -11,7 +12,6 @@ import {
   type WrittenAlongside,
 } from './automation.js'
 import { acceptBatch } from './batch.js'
-import type { JsonObject } from './definition.js'
 import { createAutomation, editAutomation } from './edit.js'
 import { explainRun } from './explain.js'
 import { afterMs } from './happening.js'

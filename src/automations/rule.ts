@@ -1,4 +1,5 @@
-import type { Comparison, Json, Operator, Rule } from './definition.js'
+import type { Json } from '../json/index.js'
+import type { Comparison, Operator, Rule } from './definition.js'
 import { type Facts, fieldOf, resolve } from './field.js'
 import { equals, hasText, includes } from './json.js'
 

@@ -1,7 +1,8 @@
 import type { Contact } from '../contacts/index.js'
+import type { Json, JsonObject } from '../json/index.js'
 import { behaviourOf } from '../simulator/index.js'
 import type { SuppressionReason } from '../suppression/index.js'
-import { type Json, type JsonObject, limits } from './definition.js'
+import { limits } from './definition.js'
 
 /*
  * What `walk` knows: a run as it is kept, and what the store has of its contact. Times in ms.

@@ -1,7 +1,8 @@
 import { optional, refine, type, unknown } from 'superstruct'
 import { BodyId, listOf, QueryInteger, rule, Uuid } from '../http/index.js'
+import type { Json } from '../json/index.js'
+import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
-import type { Json } from './definition.js'
 import { afterMs } from './happening.js'
 import { jsonBytes } from './json.js'
 import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
@@ -44,10 +45,7 @@ const Connections = rule<unknown[]>('an array of connections: { from, to, type }
  * Only that it is an object: what is in it is judged with the steps (`validate.ts`), so that all
  * faults are told at once.
  */
-const Settings = rule<object>(
-  'an object',
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-)
+const Settings = rule<object>('an object', isJsonObject)
 
 /** A new automation. */
 export const AutomationBody = type({
@@ -99,11 +97,7 @@ export const statusesIn = (text: string | undefined): readonly RunStatus[] =>
 /** Bounded as JSON, since that is how it is stored and handed to templates. */
 const payload = rule<Json>(
   `an object of at most ${maxPayloadBytes} bytes as JSON`,
-  (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    jsonBytes(value) <= maxPayloadBytes,
+  (value) => isJsonObject(value) && jsonBytes(value) <= maxPayloadBytes,
 )
 
 /** Judged by the parser that reads it. */
@@ -172,9 +166,7 @@ const Afters = optional(
   rule<Record<string, string>>(
     'an object of durations by the key of a send step, such as { "welcome": "PT2H" }',
     (value) =>
-      typeof value === 'object' &&
-      value !== null &&
-      !Array.isArray(value) &&
+      isJsonObject(value) &&
       Object.values(value).every((one) => typeof one === 'string' && afterMs(one) !== undefined),
   ),
 )

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../json/index.js'
 import type { EndStatus } from '../runs/index.js'
-import type { JsonObject, StepDefinition, StepOf } from './definition.js'
+import type { StepDefinition, StepOf } from './definition.js'
 import type { EntryRefusal } from './entry.js'
 import type { Judged } from './rule.js'
 import type { Departure, Obstacle, RunContact, RunState, StoredEvent } from './run.js'

@@ -1,5 +1,6 @@
+import type { Json, JsonObject } from '../json/index.js'
 import type { Compiled, CompiledStep } from './compile.js'
-import { type Json, type JsonObject, limits, type StepOf, type Variable } from './definition.js'
+import { limits, type StepOf, type Variable } from './definition.js'
 import { durationMs, maxWaitMs } from './duration.js'
 import { type Facts, resolve, shownContact } from './field.js'
 import { holds, type Judged } from './rule.js'

@@ -1,10 +1,5 @@
-import {
-  type Json,
-  type JsonObject,
-  limits,
-  type UpdateConfig,
-  type Variable,
-} from './definition.js'
+import type { Json, JsonObject } from '../json/index.js'
+import { limits, type UpdateConfig, type Variable } from './definition.js'
 import { jsonBytes } from './json.js'
 import type { RunContact } from './run.js'
 

@@ -1,4 +1,5 @@
-import { type Check, checkFields, is, isObject, may, must, object, shown } from './check-fields.js'
+import { isJsonObject } from '../json/index.js'
+import { type Check, checkFields, is, may, must, object, shown } from './check-fields.js'
 import { rule } from './check-rule.js'
 import {
   checkConfig,
@@ -42,7 +43,7 @@ export function validate(given: unknown): ValidatedDefinition {
     return { definition: undefined, faults }
   }
   checkFields(fields, given, 'definition', say)
-  if (faults.length > 0 || !isObject(given)) return { definition: undefined, faults }
+  if (faults.length > 0 || !isJsonObject(given)) return { definition: undefined, faults }
   const steps = given.steps as unknown[]
   const connections = given.connections as unknown[]
   if (steps.length > limits.steps) say(`There are more than ${limits.steps} steps`)
@@ -88,7 +89,7 @@ function stepFaults(steps: unknown[]): StepFault[] {
   const faults: StepFault[] = []
   const keys = new Set<string>()
   for (const [index, step] of steps.entries()) {
-    if (!isObject(step) || typeof step.key !== 'string' || !stepKey.test(step.key)) {
+    if (!isJsonObject(step) || typeof step.key !== 'string' || !stepKey.test(step.key)) {
       const error = `steps[${index}]: expected a "key" of 1 to 64 of a-z, 0-9, "_" and "-"`
       faults.push({ key: null, error })
       continue
@@ -125,7 +126,7 @@ const edge = object({
 function connectionFaults(connections: unknown[]): StepFault[] {
   const faults: StepFault[] = []
   for (const [index, connection] of connections.entries()) {
-    const from = isObject(connection) ? connection.from : undefined
+    const from = isJsonObject(connection) ? connection.from : undefined
     const key = typeof from === 'string' && stepKey.test(from) ? from : null
     edge(connection, `connections[${index}]`, (error) => faults.push({ key, error }))
   }

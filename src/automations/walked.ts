@@ -1,5 +1,6 @@
+import type { JsonObject } from '../json/index.js'
 import type { EndStatus } from '../runs/index.js'
-import type { JsonObject, StepOf } from './definition.js'
+import type { StepOf } from './definition.js'
 import type { Judged } from './rule.js'
 import type {
   BlockedReason,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobResult } from '../calendar/index.js'
-import { type Clock, dayMs, hourMs, isoTime, systemClock } from '../clock/index.js'
+import { type Clock, dayNumber, hourMs, isoTime, systemClock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { type BackupResult, inProcess, type Order } from './apart.js'
@@ -125,12 +125,11 @@ interface Keep {
 
 /** Which of the backups, newest first, have had their time, in UTC. The newest of all always stays. */
 export function expiredBackups(found: readonly FoundBackup[], keep: Keep): FoundBackup[] {
-  const day = (at: number) => Math.floor(at / dayMs)
   const kept = new Set(found.slice(0, 1))
   for (const [most, periodOf] of [
-    [keep.daily, day],
+    [keep.daily, dayNumber],
     // Day 0 was a Thursday.
-    [keep.weekly, (at: number) => Math.floor((day(at) + 3) / 7)],
+    [keep.weekly, (at: number) => Math.floor((dayNumber(at) + 3) / 7)],
     [keep.monthly, (at: number) => isoTime(at).slice(0, 7)],
   ] as const) {
     const newest = new Map<number | string, FoundBackup>()

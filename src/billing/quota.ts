@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import { isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, Tx } from '../store/index.js'
@@ -96,7 +97,7 @@ function refusalOf({ billing, mails, now, isBatch }: Count, passed: Cap, canSend
   const told = cap === 'monthly' ? monthlyMessage(passed) : dailyMessage(passed)
   const headers = cap === 'monthly' ? {} : { headers: untilTomorrow(now) }
   if (isBatch) {
-    const what = `${mails} ${mails === 1 ? 'mail' : 'mails'}`
+    const what = counted(mails, 'mail')
     const message = `The batch has ${what} (one for each recipient), and ${canSend} can be sent now. ${told}`
     return new ApiError(code, message, { fields: { canSend }, ...headers })
   }

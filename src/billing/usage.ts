@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { dayMs, isoDay } from '../clock/index.js'
+import { dayMs, dayNumber, isoDay } from '../clock/index.js'
 import { prepared, type Read, type Tx } from '../store/index.js'
 
 /** Mails, one a recipient, in the present UTC month and day. */
@@ -103,7 +103,7 @@ function periodsAt(ms: number): { month: string; day: string } {
 }
 
 /** When the UTC day ends. */
-export const dayEndsAt = (ms: number) => (Math.floor(ms / dayMs) + 1) * dayMs
+export const dayEndsAt = (ms: number) => (dayNumber(ms) + 1) * dayMs
 
 /** When the UTC month ends. */
 export function monthEndsAt(ms: number): number {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type Account, findAccount } from '../accounts/index.js'
+import { counted } from '../amounts/index.js'
 import { dayMs } from '../clock/index.js'
 import {
   type AccountStanding,
@@ -239,7 +240,7 @@ function sayStanding({ name }: Account, standing: AccountStanding, days: number)
     ...(totals.unproved === 0
       ? {}
       : {
-          Unproved: `${totals.unproved} more complaints, from no known feedback loop: in no rate`,
+          Unproved: `${counted(totals.unproved, 'more complaint')}, from no known feedback loop: in no rate`,
         }),
   })
   if (providers.length === 0) return
@@ -271,4 +272,4 @@ const inWords = ({
   bounces,
   complaints,
 }: Pick<Totals, 'recipients' | 'bounces' | 'complaints'>) =>
-  `${recipients} recipients, ${bounces} bounced (${shownRate(rateOf(bounces, recipients))}), ${complaints} complained (${shownRate(rateOf(complaints, recipients))})`
+  `${counted(recipients, 'recipient')}, ${bounces} bounced (${shownRate(rateOf(bounces, recipients))}), ${complaints} complained (${shownRate(rateOf(complaints, recipients))})`

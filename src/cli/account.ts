@@ -13,7 +13,7 @@ import { accountLogoRows } from './account-logo.js'
 import { accountProtectionRows } from './account-protection.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
-import { jsonTime, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { jsonTime, say, sayFields, sayJson, sayNext, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 import { accountTrackingRows } from './tracking.js'
 
@@ -64,7 +64,7 @@ async function runCreate(name: string, _options: unknown, command: Command): Pro
   const made = await withStore(place, (deps) => createAccount(deps, name))
   if (place.json) return sayJson(shown(made))
   say(`Account "${made.name}" is made: ${made.id}`)
-  say(`Next: posthorn key create 'My application' --account ${made.id}`)
+  sayNext(`Next: posthorn key create 'My application' --account ${made.id}`)
 }
 
 /** The id stays, and with it keys, domains and mail; only people see the name. */

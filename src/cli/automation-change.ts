@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { counted, shownCount } from '../amounts/index.js'
 import {
   type Automation,
   archiveAutomation,
@@ -12,7 +13,6 @@ import {
 } from '../automations/index.js'
 import { readBilling } from '../billing/index.js'
 import { statusOf } from './automation-show.js'
-import { numbered } from './broadcast-show.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
@@ -75,7 +75,7 @@ const changes: readonly Change[] = [
 This cannot be undone. What has become mail in the queue leaves: 'posthorn queue' is for that.`,
     intent: ({ id, name, running, waiting }) => ({
       to: `end the automation "${name}" for good`,
-      facts: [`Runs that are cancelled where they are: ${numbered(running + waiting)}`],
+      facts: [`Runs that are cancelled where they are: ${shownCount(running + waiting)}`],
       counts: { id, runs: running + waiting },
       how: 'moderate',
     }),
@@ -171,4 +171,4 @@ async function run(change: Change, named: string, options: Options, command: Com
 }
 
 /** `1 run`, `1,204 runs`. */
-export const runs = (count: number) => `${numbered(count)} ${count === 1 ? 'run' : 'runs'}`
+export const runs = (count: number) => counted(count, 'run')

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { counted, shownCount } from '../amounts/index.js'
 import {
   findAnyAutomation,
   judgeBackfill,
@@ -11,11 +12,11 @@ import {
   stopBackfill,
 } from '../automations/index.js'
 import { runs } from './automation-change.js'
-import { numbered } from './broadcast-show.js'
 import type { CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { listOf } from './contact.js'
 import { withStore } from './database.js'
+import { versionOrLatest, wholeNumber } from './option-values.js'
 import { remark, say, sayJson, sayTable } from './output.js'
 import { type CommandPlace, placeOf } from './place.js'
 
@@ -27,7 +28,7 @@ export const moveAutomationRows: readonly CommandRow[] = [
     options: [
       ...askOptions(),
       new Option('--to <version>', "a version that was enabled, or 'latest'")
-        .argParser(versionNumber)
+        .argParser(versionOrLatest)
         .makeOptionMandatory(),
     ],
     help: `Example:
@@ -45,7 +46,8 @@ event. What it waits for stays as it is: a delay that is longer in the new versi
       new Option('--list <list>', 'id or name of the list'),
       new Option('--per-hour <count>', 'how many runs start in an hour')
         .default(1_000)
-        .argParser(perHour),
+        // More than a million an hour is a slip of the finger: no site takes so much.
+        .argParser(wholeNumber(1, 1_000_000)),
       new Option('--stop', 'start no more of those that an earlier start is about'),
     ],
     help: `Examples:
@@ -99,7 +101,7 @@ function movingOf(name: string, version: number, groups: readonly MoveGroup[]): 
       .reduce((all, group) => all + group.runs, 0)
   return {
     to: `move ${runs(sum(true))} of "${name}" to version ${version}`,
-    facts: [`Runs of older versions that stay, as --dry-run explains: ${numbered(sum(false))}`],
+    facts: [`Runs of older versions that stay, as --dry-run explains: ${shownCount(sum(false))}`],
     counts: { version, moves: sum(true), stays: sum(false) },
     how: 'moderate',
   }
@@ -124,7 +126,7 @@ function sayMoved({
   sayTable(
     ['VERSION', 'STEP', 'TYPE', 'RUNS', 'MOVES'],
     groups.map(({ version, step, type, runs, stays }) => [
-      ...[String(version), step, type, numbered(runs)],
+      ...[String(version), step, type, shownCount(runs)],
       stays === null ? 'yes' : `no: ${stays}`,
     ]),
     '',
@@ -168,7 +170,7 @@ async function start(
       to: `start ${runs(judged.starts)} of "${automation.name}", at most ${counted(perHour, 'run')} an hour`,
       facts: [
         'What they mail cannot be taken back',
-        `Contacts that are left out, as --dry-run explains: ${numbered(judged.seen - judged.starts)}`,
+        `Contacts that are left out, as --dry-run explains: ${shownCount(judged.seen - judged.starts)}`,
       ],
       counts: { starts: judged.starts, contacts: judged.seen, perHour },
       how: 'moderate',
@@ -187,12 +189,12 @@ async function start(
     const answer = { contacts: seen, starts, refused: Object.fromEntries(refused), perHour, hours }
     return sayJson({ ...answer, begun: !dryRun })
   }
-  const when = hours <= 0.1 ? 'at once' : `in about ${hours} hours`
-  const whom = `${runs(starts)} for ${numbered(seen)} contacts, ${when}`
+  const when = hours <= 0.1 ? 'at once' : `in about ${counted(hours, 'hour')}`
+  const whom = `${runs(starts)} for ${counted(seen, 'contact')}, ${when}`
   say(dryRun ? `It would start ${whom}` : `A running appliance starts ${whom}`)
   sayTable(
     ['NOT STARTED', 'WHY'],
-    [...refused].map(([reason, count]) => [numbered(count), reason]),
+    [...refused].map(([reason, count]) => [shownCount(count), reason]),
     '',
   )
   if (dryRun) remark('Nothing was started: without --dry-run it is')
@@ -209,22 +211,5 @@ async function stop(place: CommandPlace, named: string): Promise<void> {
   )
   const { seen, started } = row
   if (place.json) return sayJson({ seen, started })
-  say(`Stopped after ${numbered(seen)} contacts; the ${runs(started)} that began go on`)
-}
-
-/** Versions count from 1 in each automation; 0 is never one. */
-function versionNumber(text: string): number | 'latest' {
-  if (text === 'latest') return text
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError("It must be a number, or 'latest'.")
-  return Number(text)
-}
-
-/**
- * Reads `--per-hour`. More than a million an hour is a slip of the finger: no site takes so much.
- */
-function perHour(text: string): number {
-  const count = Number(text)
-  if (/^[1-9]\d{0,6}$/.test(text) && count <= 1_000_000) return count
-  throw new InvalidArgumentError('It must be a number from 1 to 1000000.')
+  say(`Stopped after ${counted(seen, 'contact')}; the ${runs(started)} that began go on`)
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { findAccount } from '../accounts/index.js'
+import { counted, shownCount } from '../amounts/index.js'
 import {
   type Automation,
   type AutomationDefinition,
@@ -11,7 +12,6 @@ import {
   type StepStanding,
   type Waits,
 } from '../automations/index.js'
-import { numbered } from './broadcast-show.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
@@ -62,13 +62,13 @@ async function runShow(named: string, _options: unknown, command: Command): Prom
     Version: String(one.version),
     'Begins with': beginningOf(definition),
     ...(one.paused_at === null ? {} : { Paused: shownTime(one.paused_at) }),
-    Contacts: `${numbered(one.enrolled)} have entered`,
-    Running: numbered(one.running),
-    Waiting: numbered(one.waiting),
-    Completed: numbered(one.completed),
-    Exited: numbered(one.exited),
-    Failed: numbered(one.failed),
-    Cancelled: numbered(one.cancelled),
+    Contacts: `${shownCount(one.enrolled)} have entered`,
+    Running: shownCount(one.running),
+    Waiting: shownCount(one.waiting),
+    Completed: shownCount(one.completed),
+    Exited: shownCount(one.exited),
+    Failed: shownCount(one.failed),
+    Cancelled: shownCount(one.cancelled),
     ...(backfill === undefined ? {} : { 'Start over a list': shownBackfill(backfill) }),
   })
   say()
@@ -98,14 +98,14 @@ const stepTitles = [
  * failed.
  */
 function stepCells({ version, key, type, counts, present }: StepStanding): string[] {
-  const before = [String(version), key, type, numbered(present)]
+  const before = [String(version), key, type, shownCount(present)]
   if (counts === null) return [...before, ...stepTitles.slice(before.length).map(() => '-')]
   const { entered, skipped, failed } = counts
   const mails = [counts.mails, counts.delivered, counts.bounced, counts.opened, counts.clicked]
   return [
     ...before,
-    ...[entered, skipped, failed].map(numbered),
-    ...(type === 'send_email' ? mails.map(numbered) : mails.map(() => '-')),
+    ...[entered, skipped, failed].map(shownCount),
+    ...(type === 'send_email' ? mails.map(shownCount) : mails.map(() => '-')),
     outcomeOf(type, counts),
   ]
 }
@@ -113,9 +113,9 @@ function stepCells({ version, key, type, counts, present }: StepStanding): strin
 /** Which way runs went where there are two. */
 function outcomeOf(type: string, counts: NonNullable<StepStanding['counts']>): string {
   const { met, not_met, received, timed_out } = counts
-  if (type === 'condition') return `${numbered(met)} met, ${numbered(not_met)} not`
+  if (type === 'condition') return `${shownCount(met)} met, ${shownCount(not_met)} not`
   if (type !== 'wait_for_event') return ''
-  return `${numbered(received)} received, ${numbered(timed_out)} timed out`
+  return `${shownCount(received)} received, ${shownCount(timed_out)} timed out`
 }
 
 /** Held runs need a decision and blocked ones need none, so each is told with what happens next. */
@@ -124,7 +124,7 @@ function sayWaits({ id }: Automation, waits: readonly Waits[]): void {
   say()
   sayTable(
     ['RUNS', 'STATE', 'WHY'],
-    waits.map(({ kind, reason, runs }) => [numbered(runs), kind, reason]),
+    waits.map(({ kind, reason, runs }) => [shownCount(runs), kind, reason]),
     '',
   )
   if (waits.some(({ kind }) => kind === 'held')) {
@@ -137,9 +137,9 @@ function sayWaits({ id }: Automation, waits: readonly Waits[]): void {
 
 /** How far the start over a list is. */
 function shownBackfill({ list_id, seen, started, per_hour, ended_at }: Backfill): string {
-  const far = `list ${list_id}, ${numbered(started)} started of ${numbered(seen)} contacts`
+  const far = `list ${list_id}, ${shownCount(started)} started of ${counted(seen, 'contact')}`
   return ended_at === null
-    ? `${far} so far, ${numbered(per_hour)} an hour`
+    ? `${far} so far, ${shownCount(per_hour)} an hour`
     : `${far}, ended ${shownTime(ended_at)}`
 }
 

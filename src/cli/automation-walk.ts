@@ -9,8 +9,10 @@ import {
 } from '../automations/index.js'
 import { joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
+import { isJsonObject, type JsonObject, jsonObjectIn } from '../json/index.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
+import { asTyped, mustBe, repeated, time } from './option-values.js'
 import { say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
@@ -19,16 +21,13 @@ import { withRenderer } from './template.js'
 /** Options of `automation walk`, as they were typed. */
 interface WalkOptions {
   email: string
-  payload?: string
-  at?: string
-  until?: string
+  payload?: JsonObject
+  at?: number
+  until?: number
   event?: string[]
-  opens?: string[]
-  clicks?: string[]
+  opens?: After[]
+  clicks?: After[]
 }
-
-/** For options that may be repeated: Commander gives the values before. */
-const collect = (value: string, before: readonly string[] = []) => [...before, value]
 
 /** `automation walk`. */
 export const walkAutomationRows: readonly CommandRow[] = [
@@ -40,16 +39,23 @@ export const walkAutomationRows: readonly CommandRow[] = [
         '--email <address>',
         'a contact of the account, or an address nobody knows',
       ).makeOptionMandatory(),
-      new Option('--payload <json>', 'of the event that begins it'),
-      new Option('--at <time>', 'when it begins, such as 2026-12-01T09:00:00Z (default: now)'),
-      new Option('--until <time>', 'show nothing later than this (default: a year on)'),
+      new Option('--payload <json>', 'of the event that begins it').argParser(payload),
+      new Option(
+        '--at <time>',
+        'when it begins, such as 2026-12-01T09:00:00Z (default: now)',
+      ).argParser(time),
+      new Option('--until <time>', 'show nothing later than this (default: a year on)').argParser(
+        time,
+      ),
       new Option('--event <event>', "what happens later, such as 'order.paid@+2d={}'").argParser(
-        collect,
+        repeated(asTyped),
       ),
       new Option('--opens <step>', 'they open the mail of this step, such as hello@+2h').argParser(
-        collect,
+        repeated(after),
       ),
-      new Option('--clicks <step>', 'they click in the mail of this step').argParser(collect),
+      new Option('--clicks <step>', 'they click in the mail of this step').argParser(
+        repeated(after),
+      ),
     ],
     help: `Examples:
   $ posthorn automation walk Welcome --email ada@example.com --payload '{"plan":"pro"}'
@@ -72,17 +78,17 @@ async function runWalk(named: string, options: WalkOptions, command: Command): P
   const plans = plansOf(place)
   const { preview, id } = await withStore(place, async ({ store, clock }) => {
     const found = await findAnyAutomation(store.read, named)
-    const at = options.at === undefined ? clock.now() : timeOf('--at', options.at)
+    const at = options.at ?? clock.now()
     const preview = await withRenderer({ store, clock }, async (renderer) => {
       // A backlog of its own, as nothing is written: the running appliance's is not touched.
       const backlog = joinBacklog(makeBacklogMemory())
       const deps = { store, clock, plans, renderer, backlog, maxQueued }
       return previewAutomation(deps, found.account_id, found.id, {
-        ...{ email: options.email, at, payload: payloadOf(options.payload) },
+        ...{ email: options.email, at, payload: options.payload ?? {} },
         events: (options.event ?? []).map((text) => eventOf(text, at)),
-        opens: aftersOf('--opens', options.opens ?? []),
-        clicks: aftersOf('--clicks', options.clicks ?? []),
-        until: options.until === undefined ? undefined : timeOf('--until', options.until),
+        opens: new Map(options.opens),
+        clicks: new Map(options.clicks),
+        until: options.until,
       })
     })
     return { preview, id: found.id }
@@ -121,32 +127,12 @@ function sayWalk({ lines, runs, refused, cut, stepOf }: AutomationPreview): void
   }
 }
 
-/**
- * Anything that `Date.parse` takes, but the message names the one form that cannot be
- * misunderstood.
- */
-function timeOf(option: string, text: string): number {
-  const at = Date.parse(text)
-  if (!Number.isNaN(at)) return at
-  throw new OperatorError(`${option} is a time such as 2026-12-01T09:00:00Z, not "${text}"`)
+/** Reads an event's payload. */
+function payload(text: string): JsonObject {
+  const value = jsonObjectIn(text)
+  if (value !== undefined) return value
+  throw mustBe(`a JSON object such as '{"plan":"pro"}'`)
 }
-
-type Payload = NonNullable<Parameters<typeof previewAutomation>[3]['payload']>
-
-/** The event's payload; an empty object when none was given. */
-function payloadOf(text: string | undefined): Payload {
-  if (text === undefined) return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch {
-    // Said below.
-  }
-  throw new OperatorError(`--payload is a JSON object such as '{"plan":"pro"}', not ${text}`)
-}
-
-const isObject = (value: unknown): value is Payload =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Read by the reader of the API's simulation, so that both know the same forms. */
 function eventOf(text: string, start: number) {
@@ -154,22 +140,19 @@ function eventOf(text: string, start: number) {
   if (typeof read === 'string') throw new OperatorError(`--event: ${read}`)
   if (read.kind !== 'event') throw new Error('An event was read as something else')
   const { name, at, payload } = read
-  return { event: name, at, payload: isObject(payload) ? payload : {} }
+  return { event: name, at, payload: isJsonObject(payload) ? payload : {} }
 }
 
 // A minute: somebody who reads mail as it comes.
 const usualAfterMs = 60_000
 
-/** `hello` or `hello@+2h`: how long after the step's mail. */
-function aftersOf(option: string, given: readonly string[]): Map<string, number> {
-  return new Map(
-    given.map((text) => {
-      const [, key = '', after] = /^([a-z0-9_-]{1,64})(?:@\+(\w+))?$/.exec(text) ?? []
-      const ms = after === undefined ? usualAfterMs : afterMs(after)
-      if (key !== '' && ms !== undefined) return [key, ms]
-      throw new OperatorError(
-        `${option} is the key of a step, such as hello or hello@+2h, not "${text}"`,
-      )
-    }),
-  )
+/** How long after the mail of a step, in ms. */
+type After = [step: string, ms: number]
+
+/** Reads `hello` or `hello@+2h`. */
+function after(text: string): After {
+  const [, key = '', given] = /^([a-z0-9_-]{1,64})(?:@\+(\w+))?$/.exec(text) ?? []
+  const ms = given === undefined ? usualAfterMs : afterMs(given)
+  if (key !== '' && ms !== undefined) return [key, ms]
+  throw mustBe('the key of a step, such as hello or hello@+2h')
 }

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { shownCount } from '../amounts/index.js'
 import {
   type Automation,
   endStatuses,
@@ -16,9 +17,9 @@ import { changeAutomationRows } from './automation-change.js'
 import { moveAutomationRows } from './automation-move.js'
 import { automationForMachines, showAutomationRows, statusOf } from './automation-show.js'
 import { walkAutomationRows } from './automation-walk.js'
-import { numbered } from './broadcast-show.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { limitOption, severalOf } from './option-values.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
@@ -37,10 +38,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'list',
     about: 'show the automations of an account, newest first',
-    options: [
-      accountOption(),
-      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
-    ],
+    options: [accountOption(), limitOption()],
     help: "Example:\n  $ posthorn automation list --account 'City library'",
     run: runList,
   },
@@ -52,8 +50,8 @@ const rows: readonly CommandRow[] = [
       new Option(
         '--status <names>',
         `only those that are: ${allStatuses.join(', ')} (default: all)`,
-      ).argParser(statuses),
-      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
+      ).argParser(severalOf(allStatuses)),
+      limitOption(),
     ],
     help: `Examples:
   $ posthorn automation runs Welcome --status running,waiting
@@ -94,8 +92,8 @@ async function runList(
       shown.map((one) => [
         one.id,
         statusOf(one),
-        ...[one.running, one.waiting, one.completed, one.exited, one.failed].map(numbered),
-        numbered(one.enrolled),
+        ...[one.running, one.waiting, one.completed, one.exited, one.failed].map(shownCount),
+        shownCount(one.enrolled),
         one.name.slice(0, 40),
       ]),
       'No automation yet',
@@ -196,22 +194,4 @@ function runForMachines({ run, why }: { run: Run; why: string }) {
     waitingFor: waitingFor && { ...waitingFor, until: jsonTime(waitingFor.until) },
     history: history.map(({ at, ...entry }) => ({ ...entry, at: jsonTime(at) })),
   }
-}
-
-/** Reads `--limit`. */
-function count(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
-  return Number(text)
-}
-
-/**
- * Several with commas, as in the API's query, so that a filter can be copied from one to the other.
- */
-function statuses(text: string): RunStatus[] {
-  return text.split(',').map((given) => {
-    const known = allStatuses.find((status) => status === given.trim())
-    if (known !== undefined) return known
-    throw new InvalidArgumentError(`The statuses are ${allStatuses.join(', ')}.`)
-  })
 }

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { type Command, Option } from 'commander'
+import { shownBytes } from '../amounts/index.js'
 import { applianceKeyFile } from '../app/files.js'
 import {
   type BackupStage,
@@ -20,7 +21,6 @@ import { OperatorError } from '../errors/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { becomeOwner, type CommandPlace, placeOf, requireDataDir, settingsOf } from './place.js'
-import { shownBytes } from './quantities.js'
 
 /** Options of `posthorn backup`. */
 interface MakeOptions {

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import {
   discardParkedReports,
@@ -9,8 +10,9 @@ import {
 } from '../inbound/index.js'
 import type { Tx } from '../store/index.js'
 import type { CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { withStore } from './database.js'
+import { rowNumber } from './option-values.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
@@ -67,7 +69,7 @@ async function runParked(
 ): Promise<void> {
   const place = placeOf(command)
   if (given !== undefined) {
-    const id = idOf(given)
+    const id = rowNumber(given, unknown)
     const raw = await withStore(place, ({ store }) => readParkedReport(store.read, id))
     if (raw === undefined) throw unknown(given)
     return void process.stdout.write(raw)
@@ -128,13 +130,14 @@ async function run(
     return await store.write(async (tx) => {
       if (all) return await change(tx)
       // All or none: an id that is gone meanwhile takes the whole transaction back.
-      for (const id of given) if ((await change(tx, [idOf(id)])) === 0) throw unknown(id)
+      for (const id of given)
+        if ((await change(tx, [rowNumber(id, unknown)])) === 0) throw unknown(id)
       return given.length
     })
   })
   if (changed === undefined) return
   if (place.json) return sayJson({ changed })
-  const reports = changed === 1 ? '1 report is' : `${changed} reports are`
+  const reports = counted(changed, 'report is', 'reports are')
   say(changed === 0 ? 'Nothing is parked' : `${reports} ${done}`)
 }
 
@@ -150,7 +153,7 @@ const discardingOf = (reports: readonly ParkedReport[]): Omit<Intent, 'to'> => (
 
 /** The parked report of an id; OperatorError for one that is not there. */
 function reportOf(parked: readonly ParkedReport[], given: string): ParkedReport {
-  const id = idOf(given)
+  const id = rowNumber(given, unknown)
   const report = parked.find((one) => one.id === id)
   if (report === undefined) throw unknown(given)
   return report
@@ -158,12 +161,6 @@ function reportOf(parked: readonly ParkedReport[], given: string): ParkedReport 
 
 const unknown = (given: string) =>
   new OperatorError(`No report ${given} is parked; 'posthorn bounce parked' shows those that are`)
-
-/** An id, as a number. OperatorError with what was typed, for anything that cannot be one. */
-function idOf(given: string): number {
-  if (!/^\d{1,16}$/.test(given)) throw unknown(given)
-  return Number(given)
-}
 
 /** A report for scripts; ids are texts, as in the API. */
 const forMachines = ({ id, receivedAt, parkedAt, ...report }: ParkedReport) => ({

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { counted, shownCount } from '../amounts/index.js'
 import {
   type Broadcast,
   findAnyBroadcast,
@@ -9,7 +10,6 @@ import {
 } from '../broadcasts/index.js'
 import { pause } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
-import { numbered } from './broadcast-show.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
@@ -84,8 +84,8 @@ This cannot be undone. What was not made into mail is given back to the account'
       return {
         to: `end the campaign "${broadcast.subject}"`,
         facts: [
-          `Mails that wait and will never leave: ${numbered(waiting)}`,
-          `Mails that are not made yet and never will be: ${numbered(unmade)}`,
+          `Mails that wait and will never leave: ${shownCount(waiting)}`,
+          `Mails that are not made yet and never will be: ${shownCount(unmade)}`,
         ],
         counts: { id: broadcast.id, waiting, unmade },
         how: 'moderate',
@@ -130,7 +130,7 @@ async function run(change: Change, id: string, options: Options, command: Comman
   }
   const onProgress = (seen: number) => {
     // About every second or two.
-    if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)
+    if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${shownCount(seen)} so far`)
   }
   const done = await withStore(place, async (deps) => {
     const found = await findAnyBroadcast(deps.store.read, id)
@@ -139,7 +139,7 @@ async function run(change: Change, id: string, options: Options, command: Comman
     const changed = await change.apply(deps, found, how)
     // What is under way may be deferred, and would leave at its next time.
     for (let look = 0; look < inFlightLooks && changed.inFlight > 0; look++) {
-      if (look === 0) remark(`${numbered(changed.inFlight)} in flight: waiting for them to end`)
+      if (look === 0) remark(`${shownCount(changed.inFlight)} in flight: waiting for them to end`)
       await pause(deps.clock, betweenLooksMs)
       const again = await change.apply(deps, found, how)
       changed.mails += again.mails
@@ -150,9 +150,9 @@ async function run(change: Change, id: string, options: Options, command: Comman
   if (done === undefined) return
   const { broadcast, mails, inFlight } = done
   if (place.json) return sayJson({ id: broadcast.id, status: broadcast.status, mails, inFlight })
-  say(change.done(`${numbered(mails)} ${mails === 1 ? 'mail' : 'mails'}`))
+  say(change.done(counted(mails, 'mail')))
   if (inFlight === 0) return
   remark(
-    `${numbered(inFlight)} still in flight: they may arrive; what their servers put off does not leave`,
+    `${shownCount(inFlight)} still in flight: they may arrive; what their servers put off does not leave`,
   )
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { findAccount } from '../accounts/index.js'
+import { shownCount } from '../amounts/index.js'
 import { stoppedBy } from '../billing/index.js'
 import {
   type Broadcast,
@@ -91,7 +92,7 @@ async function sayUndelivered(place: CommandPlace, id: string): Promise<void> {
     ]),
     'It reached everybody so far',
   )
-  if (found.length === mostUndelivered) remark(`The first ${numbered(mostUndelivered)}`)
+  if (found.length === mostUndelivered) remark(`The first ${shownCount(mostUndelivered)}`)
 }
 
 /**
@@ -120,21 +121,21 @@ async function forPeople(
     ...(broadcast.scheduled_at === null ? {} : { Scheduled: shownTime(broadcast.scheduled_at) }),
     Sent: shownTime(broadcast.sent_at),
     Ended: shownTime(broadcast.ended_at),
-    Recipients: `${numbered(all)}${more}`,
+    Recipients: `${shownCount(all)}${more}`,
     ...(making
       ? {
-          'Not made yet': `${numbered(unmade)}${noRoom === null ? '' : `, and they wait: ${noRoom}`}`,
+          'Not made yet': `${shownCount(unmade)}${noRoom === null ? '' : `, and they wait: ${noRoom}`}`,
         }
       : {}),
-    Waiting: numbered(broadcast.waiting),
-    Delivered: numbered(broadcast.delivered),
-    ...(broadcast.relayed === 0 ? {} : { 'By smart host': numbered(broadcast.relayed) }),
-    Bounced: numbered(broadcast.bounced),
-    'Given up': numbered(broadcast.failed),
-    'Left out': `${numbered(broadcast.suppressed)} who left or were suppressed since it was made`,
-    Cancelled: numbered(broadcast.cancelled),
-    Opened: `${numbered(broadcast.opened)} (${openRate} %)`,
-    Clicked: `${numbered(broadcast.clicked)} (${clickRate} %)`,
+    Waiting: shownCount(broadcast.waiting),
+    Delivered: shownCount(broadcast.delivered),
+    ...(broadcast.relayed === 0 ? {} : { 'By smart host': shownCount(broadcast.relayed) }),
+    Bounced: shownCount(broadcast.bounced),
+    'Given up': shownCount(broadcast.failed),
+    'Left out': `${shownCount(broadcast.suppressed)} who left or were suppressed since it was made`,
+    Cancelled: shownCount(broadcast.cancelled),
+    Opened: `${shownCount(broadcast.opened)} (${openRate} %)`,
+    Clicked: `${shownCount(broadcast.clicked)} (${clickRate} %)`,
   }
 }
 
@@ -159,6 +160,3 @@ export function broadcastForMachines(broadcast: Broadcast, stop: string | null, 
     ...{ opened, clicked, ...ratesOf(broadcast) },
   }
 }
-
-/** `1,204`: as all commands write counts for people. */
-export const numbered = (count: number) => count.toLocaleString('en-GB')

@@ -1,3 +1,4 @@
+import { shownCount } from '../amounts/index.js'
 import { type Broadcast, broadcastStanding, recipientCount } from '../broadcasts/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import { shownAge } from './queue-show.js'
@@ -84,7 +85,7 @@ function progressLine(status: string, { done, total, perSecond, leftMs }: Sendin
   const filled = Math.floor(share * barWidth)
   const bar = `[${'#'.repeat(filled)}${'.'.repeat(barWidth - filled)}]`
   const percent = `${Math.floor(share * 100)} %`.padStart(5)
-  const counts = `${done.toLocaleString('en-GB')} of ${total.toLocaleString('en-GB')}`
+  const counts = `${shownCount(done)} of ${shownCount(total)}`
   const speed = `${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`
   const end = leftMs === undefined || done === total ? '' : `  about ${shownAge(leftMs)} left`
   return `${bar} ${percent}  ${counts}  ${speed}${end}  ${status}`

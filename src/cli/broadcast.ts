@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
+import { counted, shownCount } from '../amounts/index.js'
 import { readBilling } from '../billing/index.js'
 import {
   type Broadcast,
@@ -11,10 +12,11 @@ import {
   sendDraft,
 } from '../broadcasts/index.js'
 import { changeBroadcastRows } from './broadcast-change.js'
-import { broadcastForMachines, numbered, showBroadcastRows, stopOf } from './broadcast-show.js'
+import { broadcastForMachines, showBroadcastRows, stopOf } from './broadcast-show.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { limitOption } from './option-values.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 import { plansOf } from './plan.js'
@@ -31,10 +33,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'list',
     about: 'show the campaigns of an account, newest first',
-    options: [
-      accountOption(),
-      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
-    ],
+    options: [accountOption(), limitOption()],
     help: "Example:\n  $ posthorn broadcast list --account 'City library'",
     run: runList,
   },
@@ -68,11 +67,11 @@ async function runList(
       return [
         one.id,
         broadcastStanding(one, stop, now).status,
-        numbered(recipientCount(one)),
-        numbered(one.delivered + one.relayed),
-        numbered(one.bounced + one.failed),
-        `${numbered(one.opened)} (${openRate} %)`,
-        `${numbered(one.clicked)} (${clickRate} %)`,
+        shownCount(recipientCount(one)),
+        shownCount(one.delivered + one.relayed),
+        shownCount(one.bounced + one.failed),
+        `${shownCount(one.opened)} (${openRate} %)`,
+        `${shownCount(one.clicked)} (${clickRate} %)`,
         whenOf(one),
         (one.name ?? one.subject).slice(0, 40),
       ]
@@ -102,7 +101,7 @@ async function runSend(id: string, options: AskOptions, command: Command): Promi
   if (done === undefined) return
   const { sent, stop, now } = done
   if (place.json) return sayJson(broadcastForMachines(sent, stop, now))
-  const whom = `${numbered(sent.audience)} ${sent.audience === 1 ? 'recipient' : 'recipients'}`
+  const whom = counted(sent.audience, 'recipient')
   if (sent.status === 'scheduled') {
     return say(`Scheduled for ${shownTime(sent.scheduled_at)}, to ${whom} as it stands now`)
   }
@@ -122,13 +121,6 @@ function sendingOf(
     counts: { id, subject, recipients: audience, scheduledAt: jsonTime(at) },
     how: 'moderate',
   }
-}
-
-/** Reads `--limit`. */
-function count(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
-  return Number(text)
 }
 
 /** When it was dispatched, or is going to be. */

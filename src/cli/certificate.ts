@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Command } from 'commander'
+import { counted } from '../amounts/index.js'
 import { certificateFiles } from '../app/certificates.js'
 import { askForRenewal, type CertificateStanding, listCertificates } from '../certificates/index.js'
 import type { Config } from '../config/index.js'
@@ -95,7 +96,7 @@ async function runShow(name: string, _options: unknown, command: Command): Promi
   say()
   sayFields({
     'What is wrong': found.error,
-    Since: `${shownTime(found.failed_since)}, ${found.failures} failures`,
+    Since: `${shownTime(found.failed_since)}, ${counted(found.failures, 'failure')}`,
     'How to fix it': found.fix ?? '-',
   })
 }

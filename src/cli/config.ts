@@ -11,8 +11,8 @@ import { refuseUnknownKinds } from '../app/operator.js'
 import {
   checkSmartHosts,
   environmentName,
+  isSetting,
   type Section,
-  type Setting,
   settings,
 } from '../config/index.js'
 import { loadFeedbackLoops } from '../reports/index.js'
@@ -114,6 +114,3 @@ function variablesOf(section: Section, path: readonly string[] = []): string[] {
     isSetting(entry) ? [environmentName([...path, name])] : variablesOf(entry, [...path, name]),
   )
 }
-
-const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
-  entry.kind === 'setting'

@@ -94,7 +94,3 @@ async function asked({ to, facts, how }: Intent): Promise<boolean> {
   remark(answer === undefined ? '\nNothing was changed' : 'Nothing was changed')
   return false
 }
-
-/** `1 contact`, `1,204 contacts`. */
-export const counted = (count: number, one: string, many = `${one}s`) =>
-  `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`

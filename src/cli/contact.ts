@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import {
   type AccountBilling,
   checkAdding,
@@ -21,7 +22,7 @@ import {
 import { OperatorError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'

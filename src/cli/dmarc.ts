@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
+import { counted } from '../amounts/index.js'
 import { openResolver } from '../app/resolver.js'
 import {
   type DmarcSummary,
@@ -11,6 +12,7 @@ import { findDomain, verifiedDomains } from '../domains/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { unknownDomain } from './domain-records.js'
 import { withHints } from './limits.js'
+import { wholeNumber } from './option-values.js'
 import { say, sayFields, sayJson, sayTable, sayText } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
@@ -23,7 +25,7 @@ export function dmarcCommand(program: Command): void {
     .command('dmarc [domain]')
     .description('what receivers report of mail in the name of a domain, by source')
     .addOption(accountOption())
-    .option('--days <count>', 'so many days up to today', days, 30)
+    .option('--days <count>', 'so many days up to today', wholeNumber(1, keptDays), 30)
     .addHelpText(
       'after',
       `
@@ -81,10 +83,10 @@ function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
   sayFields({
     Domain: domain,
     Policy: policy === '' ? 'no signed report has told it' : `p=${policy}`,
-    Reports: `${reports}, of ${messages} messages; ${passed} passed`,
+    Reports: `${reports}, of ${counted(messages, 'message')}; ${passed} passed`,
     From: reporters.map(({ name, proof }) => (proof ? name : `${name} (unsigned)`)).join(', '),
     ...(tls.reports > 0 && {
-      TLS: `${tls.reports} reports: ${tls.successes} sessions well, ${tls.failures} failed`,
+      TLS: `${counted(tls.reports, 'report')}: ${counted(tls.successes, 'session')} well, ${tls.failures} failed`,
     }),
   })
   say()
@@ -101,11 +103,4 @@ function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
     sayText(`${address || '(others)'}: ${advice}`)
   }
   say()
-}
-
-/** Reads `--days`; older reports are not kept. */
-function days(text: string): number {
-  const count = Number(text)
-  if (/^\d{1,3}$/.test(text) && count >= 1 && count <= keptDays) return count
-  throw new InvalidArgumentError(`It must be a number from 1 to ${keptDays}.`)
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { type ApiKey, listKeys } from '../accounts/index.js'
+import { counted } from '../amounts/index.js'
 import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { domainUses } from '../automations/index.js'
@@ -17,11 +18,11 @@ import {
 } from '../domains/index.js'
 import type { ApiError } from '../errors/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { recordsInJson, sayChecks, sayRecords, unknownDomain } from './domain-records.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
-import { jsonTime, say, sayFields, sayJson, sayTable, shownTime, warn } from './output.js'
+import { jsonTime, say, sayFields, sayJson, sayNext, sayTable, shownTime, warn } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { domainTrackingRows } from './tracking.js'
 
@@ -105,7 +106,7 @@ async function runAdd(name: string, options: DomainOptions, command: Command): P
         'outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
       )
     }
-    say(`\nWhen they are published: posthorn domain verify ${added.name}`)
+    sayNext(`\nWhen they are published: posthorn domain verify ${added.name}`)
   }
 }
 

@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { is } from 'superstruct'
 import { type EmailSummary, FilterFields, filterOf, listEmails } from '../emails/index.js'
 import type { CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { mustBe, wholeNumber } from './option-values.js'
 import { remark, sayJson, sayTable } from './output.js'
 import { placeOf } from './place.js'
 
@@ -36,14 +37,7 @@ const filters: readonly [flag: string, field: keyof Filters, description: string
 /** What the API refuses, the command refuses in its words. */
 const checked = (field: keyof Filters) => (text: string) => {
   if (is(text, FilterFields[field])) return text
-  throw new InvalidArgumentError(`It must be ${FilterFields[field].type}.`)
-}
-
-/** Reads a count from 1 to `most`. */
-const numberUpTo = (most: number) => (text: string) => {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number > 0 && number <= most) return number
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${most}.`)
+  throw mustBe(FilterFields[field].type)
 }
 
 /** `email list`. */
@@ -55,7 +49,7 @@ export const listEmailsRows: readonly CommandRow[] = [
       accountOption(),
       new Option('--limit <number>', `how many, up to ${most}`)
         .default(50)
-        .argParser(numberUpTo(most)),
+        .argParser(wholeNumber(1, most)),
       ...filters.map(([flag, field, about]) => new Option(flag, about).argParser(checked(field))),
     ],
     help: `Examples:

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { applianceKeyFile, configFile } from '../app/files.js'
 import { systemClock } from '../clock/index.js'
 import { packageFile } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { firstLink, sayFirstLink } from './first-link.js'
-import { say, sayFields, sayJson } from './output.js'
+import { port } from './option-values.js'
+import { say, sayFields, sayJson, sayNext } from './output.js'
 import { becomeOwner, type CommandPlace, placeOf, refuseHalfRestored, settingsOf } from './place.js'
 import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
 
@@ -119,13 +120,12 @@ async function finish(place: CommandPlace, keyFile: string): Promise<void> {
     sayJson({ dataDir, configFile: file ?? null, applianceKeyFile: keyFile, setupUrl: firstUrl })
     return
   }
-  say('\nNext:')
-  sayFields({
-    '  posthorn account create NAME': 'who sends',
-    '  posthorn key create NAME': 'how its application shows who it is',
-    '  posthorn domain add NAME': 'what it sends from, with the DNS records to publish',
-    '  posthorn serve': 'run the appliance',
-  })
+  sayNext(`
+Next:
+  posthorn account create NAME  who sends
+  posthorn key create NAME      how its application shows who it is
+  posthorn domain add NAME      what it sends from, with the DNS records to publish
+  posthorn serve                run the appliance`)
   sayFirstLink(setupUrl)
   say(
     `\nKeep a copy of ${keyFile} elsewhere: without it no domain can sign. 'posthorn backup' makes one of everything; with backup.dir in ${file ?? 'the settings'} one is made each night.`,
@@ -148,13 +148,6 @@ async function finishSandbox(place: CommandPlace, tell: (line: string) => void):
     'Private URL': sandbox.privateUrl,
     'Public URL': sandbox.publicUrl,
   })
-  say('\nNext: posthorn serve')
+  sayNext('\nNext: posthorn serve')
   sayFirstLink(setupUrl)
-}
-
-/** Reads a port; 0 lets the system choose a free one. */
-function port(text: string): number {
-  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (number <= 65_535) return number
-  throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { JobAnswer } from '../app/control.js'
 import {
   type JobRun,
@@ -14,6 +14,7 @@ import { OperatorError } from '../errors/index.js'
 import { askAppliance } from './ask.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
+import { limitOption } from './option-values.js'
 import {
   jsonTime,
   remark,
@@ -47,7 +48,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'show <name>',
     about: 'show what a job does, and its last runs',
-    options: [new Option('--limit <n>', 'so many runs').default(20).argParser(count)],
+    options: [limitOption(20, 'so many runs')],
     help: 'Example:\n  $ posthorn job show optimize',
     run: runShow,
   },
@@ -176,12 +177,6 @@ function jobNamed(given: string): JobName {
   const name = jobNames.find((one) => one === given)
   if (name !== undefined) return name
   throw new OperatorError(`There is no job ${given}; there are: ${jobNames.join(', ')}`)
-}
-
-/** Reads `--limit`. */
-function count(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It must be a number from 1 to 9999.')
 }
 
 /** A job for scripts, with its last run. */

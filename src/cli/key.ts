@@ -9,12 +9,11 @@ import {
   keyScopes,
   listKeys,
 } from '../accounts/index.js'
-import { duration } from '../config/index.js'
-import { OperatorError } from '../errors/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
+import { asTyped, endTime, repeated } from './option-values.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime, warn } from './output.js'
 import { placeOf } from './place.js'
 
@@ -25,11 +24,8 @@ interface KeyOptions {
   scope: KeyScope
   domain?: string[]
   network?: string[]
-  expires?: string
+  expires?: (now: number) => number
 }
-
-/** For options that may be repeated: Commander gives the values before. */
-const collect = (value: string, before: string[] = []) => [...before, value]
 
 /** `posthorn key`: the API keys of one account. */
 export function keyCommands(program: Command): void {
@@ -49,11 +45,15 @@ const rows: readonly CommandRow[] = [
       new Option(
         '--domain <name>',
         'of a sending key: a domain it may send from (repeatable)',
-      ).argParser(collect),
+      ).argParser(repeated(asTyped)),
       new Option('--network <cidr>', 'where its requests come from (repeatable)').argParser(
-        collect,
+        repeated(asTyped),
       ),
-      new Option('--expires <when>', 'a time (2027-01-31, or with an hour), or in how long (90d)'),
+      // From a minute, in which a key can be tried out, to ten years.
+      new Option(
+        '--expires <when>',
+        'a time (2027-01-31, or with an hour), or in how long (90d)',
+      ).argParser(endTime('1m', '3650d')),
       forceOption(),
     ],
     help: `Examples:
@@ -88,7 +88,7 @@ async function runCreate(name: string, options: KeyOptions, command: Command): P
     const { id: accountId } = await chosenAccount(deps.store.read, options.account)
     const plans = plansUnlessForced(place, options)
     const { scope, domain: domains = null, network: networks = null, expires } = options
-    const expiresAt = expires === undefined ? null : timeOf(expires, deps.clock.now())
+    const expiresAt = expires?.(deps.clock.now()) ?? null
     const limits = { scope, domains, networks, expiresAt }
     const key = await withForceHint(() => createKey(deps, accountId, name, { plans, limits }))
     return { accountId, ...key }
@@ -162,18 +162,6 @@ const deletionOf = (key: ApiKey, account: string, isLast: boolean): Intent => ({
   counts: { ...shown(key), isLast },
   how: 'moderate',
 })
-
-/** A time as it is written, or so long from now. */
-function timeOf(text: string, now: number): number {
-  // As the settings read a duration: from a minute to ten years.
-  const span = duration('90d', '1m', '3650d').read(text)
-  if (!('expected' in span)) return now + span.value
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(time)) return time
-  throw new OperatorError(
-    '--expires: expected a time such as 2027-01-31 or 2027-01-31T12:00:00Z, or a duration such as 90d',
-  )
-}
 
 /**
  * The hash of the key is left out: it would let somebody test guesses without asking the appliance.

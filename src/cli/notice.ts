@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import { dayMs } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import {
@@ -13,7 +14,17 @@ import {
 } from '../notices/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
-import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime } from './output.js'
+import { limitOption, rowNumber, wholeNumber } from './option-values.js'
+import {
+  jsonTime,
+  remark,
+  say,
+  sayFields,
+  sayJson,
+  sayTable,
+  sayText,
+  shownTime,
+} from './output.js'
 import { placeOf, settingsOf } from './place.js'
 
 /** `posthorn notice`: what the operator is told, in the terminal. */
@@ -29,10 +40,7 @@ const rows: readonly CommandRow[] = [
     usage: 'list',
     isDefault: true,
     about: 'show what is wrong now; status 1 when something is urgent',
-    options: [
-      new Option('--past', 'what is settled, instead'),
-      new Option('--limit <count>', 'how many at most').default(50).argParser(whole),
-    ],
+    options: [new Option('--past', 'what is settled, instead'), limitOption()],
     help: 'Example:\n  $ posthorn notice list --past --limit 10',
     run: runList,
   },
@@ -46,7 +54,9 @@ const rows: readonly CommandRow[] = [
     usage: 'silence <id>',
     about: 'send no mail about a notice for some days, not even when it comes again',
     options: [
-      new Option('--days <count>', 'for how long; 0 ends the silence').default(30).argParser(days),
+      new Option('--days <count>', 'for how long; 0 ends the silence')
+        .default(30)
+        .argParser(wholeNumber(0, 9_999)),
     ],
     help: 'Example:\n  $ posthorn notice silence 17 --days 7\n\nWhole kinds are silenced by [operator] silence of the settings.',
     run: runSilence,
@@ -60,7 +70,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'mails',
     about: 'show the mails to the operator, and which way each took',
-    options: [new Option('--limit <count>', 'how many at most').default(20).argParser(whole)],
+    options: [limitOption(20)],
     help: 'Example:\n  $ posthorn notice mails',
     run: runMails,
   },
@@ -101,13 +111,13 @@ async function runList(
     ]),
     past ? 'Nothing has been settled yet' : 'Nothing is wrong',
   )
-  if (found.length > limit) say(`There are ${found.length - limit} more: --limit shows them`)
+  if (found.length > limit) remark(`There are ${found.length - limit} more: --limit shows them`)
 }
 
 /** One notice, settled ones too. */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
-  const id = idOf(given)
+  const id = rowNumber(given, unknown)
   const found = await withStore(place, ({ store }) => findNotice(store.read, id))
   if (found === undefined) throw unknown(given)
   if (place.json) return sayJson(forMachines(found))
@@ -115,7 +125,7 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   say()
   sayFields({
     Kind: `${found.kind} (${found.key}), ${found.severity}`,
-    Since: `${shownTime(found.firstAt)}, ${found.count} times, last ${shownTime(found.lastAt)}`,
+    Since: `${shownTime(found.firstAt)}, ${counted(found.count, 'time')}, last ${shownTime(found.lastAt)}`,
     Settled: shownTime(found.settledAt),
     Silenced: found.silencedUntil === null ? '-' : `until ${shownTime(found.silencedUntil)}`,
   })
@@ -129,7 +139,7 @@ async function runSilence(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const id = idOf(given)
+  const id = rowNumber(given, unknown)
   const found = await withStore(place, async ({ store, clock }) => {
     const until = options.days === 0 ? null : clock.now() + options.days * dayMs
     await store.write((tx) => silenceNotice(tx, id, until))
@@ -203,25 +213,6 @@ async function runTest(_options: unknown, command: Command): Promise<void> {
 /** For an id of no notice. */
 const unknown = (given: string) =>
   new OperatorError(`There is no notice ${given}; 'posthorn notice list' shows them`)
-
-/** An id as a number. */
-function idOf(given: string): number {
-  if (!/^\d{1,15}$/.test(given)) throw unknown(given)
-  return Number(given)
-}
-
-/** Reads `--limit`. */
-function whole(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
-  return Number(text)
-}
-
-/** Reads `--days`. */
-function days(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('It must be a number of days.')
-  return Number(text)
-}
 
 /** A notice for scripts. */
 const forMachines = ({ firstAt, lastAt, settledAt, silencedUntil, ...one }: Notice) => ({

@@ -23,6 +23,11 @@ export const styled = (style: Style, text: string, stream: NodeJS.WriteStream = 
 /** One line of the answer. */
 export const say = (line = '') => void process.stdout.write(`${line}\n`)
 
+/** What to do next, below the answer: for people, so that --quiet leaves it out. A script never sees it with --json. */
+export function sayNext(line: string): void {
+  if (!manner.quiet) say(line)
+}
+
 /** A remark beside the answer; stdout stays what a script expects. */
 export function remark(line: string): void {
   if (!manner.quiet) beside('remark', line, line)

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../amounts/index.js'
 import { plansFile } from '../app/files.js'
 import { loadPlans, type Plans } from '../billing/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
@@ -40,7 +41,7 @@ function runList(_options: unknown, command: Command) {
       p.dailyLimit === null ? '-' : shownLimit(p.dailyLimit),
       shownLimit(p.domains),
       p.webhooks ? 'yes' : 'no',
-      `${p.retentionDays} days`,
+      counted(p.retentionDays, 'day'),
       p.priceNaira.toLocaleString('en'),
       p.id,
     ]),

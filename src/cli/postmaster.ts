@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import {
   deleteOperatorMail,
@@ -7,8 +8,9 @@ import {
   type OperatorMail,
 } from '../inbound/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { withStore } from './database.js'
+import { limitOption, rowNumber } from './option-values.js'
 import {
   jsonTime,
   remark,
@@ -33,7 +35,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'list',
     about: 'show the mails, newest first',
-    options: [new Option('--limit <count>', 'how many at most').default(50).argParser(whole)],
+    options: [limitOption()],
     help: 'Example:\n  $ posthorn postmaster list',
     run: runList,
   },
@@ -76,7 +78,9 @@ async function runList({ limit }: { limit: number }, command: Command): Promise<
 /** The text part alone: a terminal shows no HTML, and --raw has all of it. */
 async function runShow(given: string, { raw }: { raw?: boolean }, command: Command): Promise<void> {
   const place = placeOf(command)
-  const mail = await withStore(place, ({ store }) => findOperatorMail(store.read, idOf(given)))
+  const mail = await withStore(place, ({ store }) =>
+    findOperatorMail(store.read, rowNumber(given, unknown)),
+  )
   if (mail === undefined) throw unknown(given)
   const { content } = mail
   if (raw) return void process.stdout.write(mail.raw)
@@ -98,7 +102,7 @@ async function runShow(given: string, { raw }: { raw?: boolean }, command: Comma
 /** All or none: an id that is not there takes the others back. */
 async function runDelete(given: string[], options: AskOptions, command: Command): Promise<void> {
   const place = placeOf(command)
-  const ids = given.map(idOf)
+  const ids = given.map((one) => rowNumber(one, unknown))
   const isDeleted = await withStore(place, async ({ store }) => {
     const mails = await Promise.all(
       ids.map(async (id) => {
@@ -131,19 +135,6 @@ const deletionOf = (mails: readonly OperatorMail[]): Intent => ({
 /** For an id of no mail. */
 const unknown = (given: string) =>
   new OperatorError(`There is no mail ${given}; 'posthorn postmaster list' shows them`)
-
-/** An id as a number. */
-function idOf(given: string): number {
-  if (!/^\d{1,16}$/.test(given)) throw unknown(given)
-  return Number(given)
-}
-
-/** Reads `--limit`. */
-function whole(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
-  return Number(text)
-}
 
 /** A mail for scripts, without its content. */
 const forMachines = ({ id, receivedAt, ...mail }: OperatorMail) => ({

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { counted, shownCount } from '../amounts/index.js'
 import { makeEffects } from '../app/effects.js'
 import {
   changeWaiting,
@@ -13,7 +14,7 @@ import {
 import { OperatorError } from '../errors/index.js'
 import { askAppliance } from './ask.js'
 import type { CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -152,7 +153,7 @@ async function run(
     return changeWaiting(deps, change.name, filter, {
       ...{ reason, land },
       onProgress(seen) {
-        if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${numbered(seen)} so far`)
+        if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${shownCount(seen)} so far`)
       },
     })
   })
@@ -165,15 +166,15 @@ async function run(
   if (seen === 0) return say('No waiting delivery matches')
   const { done, told = done } = change
   const words = heard ? told : done
-  say(words(`${numbered(changed)} ${changed === 1 ? 'delivery is' : 'deliveries are'}`))
+  say(words(counted(changed, 'delivery is', 'deliveries are')))
   if (inFlight > 0) {
     remark(
-      `${numbered(inFlight)} in flight, left alone: run it again once their attempts have ended`,
+      `${shownCount(inFlight)} in flight, left alone: run it again once their attempts have ended`,
     )
   }
   const others = seen - changed - inFlight
   if (others > 0)
-    remark(`${numbered(others)} left as they were: never tried yet, held, or gone meanwhile`)
+    remark(`${shownCount(others)} left as they were: never tried yet, held, or gone meanwhile`)
 }
 
 /** Undefined where there is nothing to ask for. */
@@ -186,12 +187,12 @@ async function intentOf(
   const { classes } = await summarise(store.read, filter, { now: clock.now(), lanes: 0 })
   const sum = (of: 'waiting' | 'inFlight') => classes.reduce((all, row) => all + row[of], 0)
   const [deliveries, inFlight] = [sum('waiting'), sum('inFlight')]
-  const byClass = classes.map((row) => `${numbered(row.waiting)} ${row.class}`)
+  const byClass = classes.map((row) => `${shownCount(row.waiting)} ${row.class}`)
   return {
     to: `${name} ${counted(deliveries, 'delivery', 'deliveries')}${byClass.length > 1 ? ` (${byClass.join(', ')})` : ''}`,
     facts: [
       fact,
-      ...(inFlight > 0 ? [`${numbered(inFlight)} of them are in flight and are left alone`] : []),
+      ...(inFlight > 0 ? [`${shownCount(inFlight)} of them are in flight and are left alone`] : []),
     ],
     counts: {
       deliveries,
@@ -215,6 +216,3 @@ async function deliveriesOf({ store }: CliDeps, given: readonly string[]): Promi
   }
   return found
 }
-
-/** `1,204`. */
-const numbered = (count: number) => count.toLocaleString('en-GB')

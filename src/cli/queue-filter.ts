@@ -1,10 +1,11 @@
 import { domainToASCII } from 'node:url'
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { findAccount } from '../accounts/index.js'
 import { findAnyBroadcast } from '../broadcasts/index.js'
 import { type ClassName, classNames, type QueueFilter } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import { queueClass, type Read } from '../store/index.js'
+import { isRowNumber, span } from './option-values.js'
 
 /** What an operator says to choose among the waiting deliveries. */
 export interface FilterOptions {
@@ -27,7 +28,7 @@ export const filterOptions = (): Option[] => [
   new Option('--domain <name>', "to this recipients' domain"),
   new Option('--class <class>', 'of this class').choices(classNames),
   new Option('--older-than <age>', 'accepted longer ago than this: 90s, 30m, 2h, 3d').argParser(
-    ageMs,
+    span('3d', '0s', '36500d'),
   ),
 ]
 
@@ -61,7 +62,7 @@ export async function filterOf(
 
 /** A delivery by its number, or an email by its id. */
 export function idOf(given: string): { id: number } | { emailId: string } {
-  if (/^\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given))) return { id: Number(given) }
+  if (isRowNumber(given)) return { id: Number(given) }
   return { emailId: emailIdOf(given) }
 }
 
@@ -79,14 +80,4 @@ function laneOf(given: string): string {
   const lane = domainToASCII(given).toLowerCase()
   if (lane === '') throw new OperatorError(`"${given}" is not a domain name`)
   return lane
-}
-
-const unitMs: Record<string, number> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 }
-
-/** Reads `--older-than`, in ms. */
-function ageMs(text: string): number {
-  const match = /^(\d{1,6})([smhd])$/.exec(text)
-  const unit = unitMs[match?.[2] ?? '']
-  if (unit !== undefined) return Number(match?.[1]) * unit
-  throw new InvalidArgumentError('It must be a number and a unit: 90s, 30m, 2h, 3d.')
 }

@@ -1,3 +1,4 @@
+import { shownCount } from '../amounts/index.js'
 import { countHeld } from '../automations/index.js'
 import { listPaused } from '../broadcasts/index.js'
 import { countSetAside } from '../webhooks/index.js'
@@ -39,7 +40,7 @@ export function sayOthersHeld({ campaigns, runs, webhooks }: OthersHeld): void {
   sayPart(
     ['HELD RUNS', 'AUTOMATION', 'NAME', 'WAS DUE', 'WHY'],
     runs.map(({ runs, automationId, name, oldestDueAt, reason }) => [
-      ...[runs.toLocaleString('en-GB'), automationId, name.slice(0, 40)],
+      ...[shownCount(runs), automationId, name.slice(0, 40)],
       ...[shownTime(oldestDueAt), oneLine(reason ?? '')],
     ]),
     "'posthorn automation resume ID --overdue shift|now|skip' releases them: 'now' makes at most one mail a run at once",
@@ -48,7 +49,7 @@ export function sayOthersHeld({ campaigns, runs, webhooks }: OthersHeld): void {
   sayPart(
     ['WEBHOOKS SET ASIDE', 'ENDPOINT', 'URL', 'OLDEST', 'WHY'],
     webhooks.map(({ events, endpointId, url, oldestAt, reason }) => [
-      ...[events.toLocaleString('en-GB'), endpointId, url.slice(0, 40)],
+      ...[shownCount(events), endpointId, url.slice(0, 40)],
       ...[shownTime(oldestAt), oneLine(reason)],
     ]),
     `'posthorn webhook replay ENDPOINT --failed' sends them${isOff ? ", after 'posthorn webhook enable ENDPOINT'" : ''}; left alone they are never sent`,

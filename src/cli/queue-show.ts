@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { listAccounts } from '../accounts/index.js'
+import { counted } from '../amounts/index.js'
 import {
   conversationOf,
   type EndedDelivery,
@@ -122,7 +123,7 @@ function sayEnd(id: number, transcript: string): void {
   if (lines.length > shownLines) {
     const left = lines.length - shownLines
     say(
-      `The last conversation, without its first ${left} lines ('posthorn queue transcript ${id}'):`,
+      `The last conversation, without its first ${counted(left, 'line')} ('posthorn queue transcript ${id}'):`,
     )
   } else say('The last conversation:')
   for (const line of lines.slice(-shownLines)) sayText(line === '' ? line : `  ${line}`)

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Command } from 'commander'
 import {
   type DeliveryStanding,
   type DueStream,
@@ -12,6 +12,7 @@ import {
 import { queueClass } from '../store/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
+import { limitOption } from './option-values.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownSoon, shownTime } from './output.js'
 import { type CommandPlace, placeOf } from './place.js'
 import { changeRows } from './queue-change.js'
@@ -50,20 +51,14 @@ is due, as the running appliance knows: 'posthorn queue list --domain' and 'post
   {
     usage: 'list',
     about: 'show what waits, the longest waiting first',
-    options: [
-      ...filterOptions(),
-      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
-    ],
+    options: [...filterOptions(), limitOption()],
     help: 'Example:\n  $ posthorn queue list --domain example.com --limit 10',
     run: runList,
   },
   {
     usage: 'held',
     about: 'show what is held, since when and why',
-    options: [
-      ...filterOptions(),
-      new Option('--limit <count>', 'how many at most').default(50).argParser(count),
-    ],
+    options: [...filterOptions(), limitOption()],
     help: `Example:
   $ posthorn queue held
 
@@ -195,11 +190,4 @@ function forMachines(
 ) {
   const live = gate === undefined ? null : { ...gate, until: jsonTime(gate.until ?? null) }
   return { domain: lane, ...row, oldestAt: jsonTime(row.oldestAt), gate: live }
-}
-
-/** Reads `--limit`. */
-function count(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
-  return Number(text)
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import { counted, shownBytes } from '../amounts/index.js'
 import { configFile, restoreScratch } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
 import {
@@ -16,10 +17,9 @@ import { loadConfig } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { openingPassphrase, passphraseHelp } from './backup.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { jsonTime, remark, say, sayJson, shownTime, visibleLines } from './output.js'
 import { becomeOwner, placeOf } from './place.js'
-import { shownBytes } from './quantities.js'
 
 /** Options of `posthorn restore`. */
 interface RestoreOptions extends AskOptions {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../amounts/index.js'
 import { dayMs } from '../clock/index.js'
 import { settingName } from '../config/index.js'
 import { type Outlook, readOutlook } from '../retention/index.js'
@@ -60,7 +61,7 @@ function show(outlook: Outlook): void {
   sayTable(
     ['ACCOUNT', 'KEEPS', 'MAILS', 'GO NEXT'],
     outlook.accounts.map((one) => [
-      ...[one.name, `${one.retentionDays} days`, `${one.mails}`, `${one.oldMails}`],
+      ...[one.name, counted(one.retentionDays, 'day'), `${one.mails}`, `${one.oldMails}`],
     ]),
     'No account has mail',
   )
@@ -70,9 +71,9 @@ function show(outlook: Outlook): void {
     agesOf(outlook).map(([name, ms]) => [
       ...[settingName([name]), shownAge(ms)],
       name === 'bodies'
-        ? `those of ${outlook.oldBodies} mails, without those that wait (${waiting.bodies} so far)`
+        ? `those of ${counted(outlook.oldBodies, 'mail')}, without those that wait (${waiting.bodies} so far)`
         : name === 'transcripts'
-          ? `those of ${outlook.oldTranscripts} mails, without those that wait (${waiting.transcripts} so far)`
+          ? `those of ${counted(outlook.oldTranscripts, 'mail')}, without those that wait (${waiting.transcripts} so far)`
           : '',
     ]),
     '',

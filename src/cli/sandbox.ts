@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { OperatorError } from '../errors/index.js'
+import { port } from './option-values.js'
 import { say } from './output.js'
 
 /** `posthorn sandbox`: an appliance for the tests of a program. */
@@ -38,11 +39,4 @@ Example:
         await sandbox.close()
       }
     })
-}
-
-/** Reads a port; 0 lets the system choose a free one. */
-function port(text: string): number {
-  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (number <= 65_535) return number
-  throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
 }

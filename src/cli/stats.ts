@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { ApiError, OperatorError } from '../errors/index.js'
 import {
   dimensions,
@@ -11,6 +11,7 @@ import {
   type StatsInput,
 } from '../stats/index.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { wholeNumber } from './option-values.js'
 import { remark, say, sayJson, sayTable } from './output.js'
 import { placeOf } from './place.js'
 
@@ -37,7 +38,7 @@ export function statsCommand(program: Command): void {
     .addOption(
       new Option('--type <type>', 'only mail of this type').choices(['transactional', 'marketing']),
     )
-    .option('--limit <count>', 'how many groups beside the days', limit)
+    .option('--limit <count>', 'how many groups beside the days', wholeNumber(1, maxLimit))
     .addHelpText(
       'after',
       `
@@ -76,10 +77,14 @@ function asked(input: StatsInput, now: number) {
   try {
     return questionOf(input, now)
   } catch (error) {
-    if (error instanceof ApiError) throw new OperatorError(error.message.replaceAll('`', '"'))
-    throw error
+    if (!(error instanceof ApiError)) throw error
+    const message = error.message.replaceAll(/`(\w+)`/g, (_, name: string) => optionOf(name))
+    throw new OperatorError(message)
   }
 }
+
+/** The API's `groupBy` is `--by` here; all else has the same name. */
+const optionOf = (name: string) => (name === 'groupBy' ? '--by' : `--${name}`)
 
 /** The total has each mail once; a mail with several tags is in several groups. */
 function show({ from, to, groupBy, groups, total }: Stats): void {
@@ -114,11 +119,4 @@ function nameOf(group: StatsGroup, name: Stats['groupBy'][number]): string {
   if (group.other) return '(other)'
   if (name === 'tag') return group.tag ? `${group.tag.name}:${group.tag.value}` : ''
   return (name === 'broadcast' ? group.broadcastId : group[name]) ?? '(none)'
-}
-
-/** Reads `--limit`. */
-function limit(text: string): number {
-  const count = Number(text)
-  if (/^\d{1,3}$/.test(text) && count >= 1 && count <= maxLimit) return count
-  throw new InvalidArgumentError(`It must be a number from 1 to ${maxLimit}.`)
 }

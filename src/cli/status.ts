@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { shownBytes, shownCount } from '../amounts/index.js'
 import { listenerCertificates } from '../app/certificates.js'
 import { dayMs, shownFor } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
@@ -12,7 +13,6 @@ import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from './output.js'
 import { placeOf, settingsOf } from './place.js'
-import { shownBytes } from './quantities.js'
 
 // systemctl's status 3 means the same: the program does not run.
 const notRunning = 3
@@ -109,10 +109,7 @@ function sayHead({ overview, aliveAt, now }: ApplianceStatus): void {
 
 /** Counts of one span of time. */
 function flowRow({ ms, accepted, delivered, deferred, bounced }: MailFlow): string[] {
-  return [
-    shownFor(ms),
-    ...[accepted, delivered, deferred, bounced].map((n) => n.toLocaleString('en-GB')),
-  ]
+  return [shownFor(ms), ...[accepted, delivered, deferred, bounced].map((n) => shownCount(n))]
 }
 
 /** Disk, held mail, backup, certificates: what goes wrong slowly. */

@@ -1,9 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { findAccount, listAccounts } from '../accounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { findSession, listSessions, type SubmissionSession } from '../submission/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { withStore } from './database.js'
+import { limitOption, rowNumber } from './option-values.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
@@ -23,7 +24,7 @@ const rows: readonly CommandRow[] = [
     options: [
       new Option('--account <account>', 'only of this account: its id or name'),
       new Option('--refused', 'only those in which something was refused'),
-      new Option('--limit <count>', 'how many at most').default(50).argParser(whole),
+      limitOption(),
     ],
     help: 'Example:\n  $ posthorn submission sessions --refused',
     run: runSessions,
@@ -71,13 +72,9 @@ async function runSessions(options: ListOptions, command: Command): Promise<void
 /** The conversation is kept only where something was refused. */
 async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
   const place = placeOf(command)
-  const id = /^\d{1,16}$/.test(given) ? Number(given) : -1
+  const id = rowNumber(given, unknown)
   const session = await withStore(place, ({ store }) => findSession(store.read, id))
-  if (session === undefined) {
-    throw new OperatorError(
-      `There is no session ${given}; 'posthorn submission sessions' shows them`,
-    )
-  }
+  if (session === undefined) throw unknown(given)
   if (place.json) return sayJson(forMachines(session))
   sayFields({
     Session: `${shownTime(session.began_at)} to ${shownTime(session.ended_at)}`,
@@ -107,12 +104,9 @@ interface ListOptions {
 const keyOf = ({ key_last4, accountId }: SubmissionSession) =>
   key_last4 === null ? (accountId === null ? '-' : 'trusted') : `…${key_last4}`
 
-/** Reads `--limit`. */
-function whole(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
-  return Number(text)
-}
+/** For a number of no session. */
+const unknown = (given: string) =>
+  new OperatorError(`There is no session ${given}; 'posthorn submission sessions' shows them`)
 
 /** A session for scripts. */
 const forMachines = (session: SubmissionSession) => ({

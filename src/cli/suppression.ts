@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import {
@@ -17,15 +18,9 @@ import {
   suppressionsOf,
 } from '../suppression/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import {
-  type AskOptions,
-  askOptions,
-  confirmed,
-  counted,
-  type Intent,
-  isAtTerminal,
-} from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent, isAtTerminal } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { limitOption } from './option-values.js'
 import {
   jsonTime,
   remark,
@@ -68,11 +63,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'list [address]',
     about: 'show the records, or those of one address',
-    options: [
-      accountOption(),
-      reasonOption('only these'),
-      new Option('--limit <count>', 'how many at most').default(100).argParser(count),
-    ],
+    options: [accountOption(), reasonOption('only these'), limitOption(100)],
     help: 'Example:\n  $ posthorn suppression list --reason bounce',
     run: runList,
   },
@@ -255,7 +246,9 @@ async function runImport(
   if (counts === undefined) return
   if (counts.faults > 0) process.exitCode = 1
   if (place.json) return sayJson(counts)
-  say(`${counts.added} added, ${counts.known} known already, ${counts.faults} lines left out`)
+  say(
+    `${counts.added} added, ${counts.known} known already, ${counted(counts.faults, 'line')} left out`,
+  )
 }
 
 /** CSV that `import` takes back, a page of rows at a time. */
@@ -307,13 +300,6 @@ function addressOf(given: string): string {
   const mailbox = parseMailbox(given)
   if (mailbox === undefined) throw new OperatorError(`"${given}" is not an email address`)
   return mailbox.address.toLowerCase()
-}
-
-/** Reads `--limit`. */
-function count(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
-  return Number(text)
 }
 
 /** A record for scripts. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { readFileSync } from 'node:fs'
-import { InvalidArgumentError } from 'commander'
 import { messageOf, OperatorError } from '../errors/index.js'
+import { isJsonObject } from '../json/index.js'
 import { describeFault, type TemplateDraft, type TemplateFault } from '../templates/index.js'
 
 /** A file, or stdin for `-`. */
@@ -12,21 +12,12 @@ export function readInput(file: string): string {
 }
 
 /** The variables of `--vars` and then of each `--var name=value`, whose values are strings. */
-export function readVariables(options: { var?: string[]; vars?: string }): Record<string, unknown> {
-  const variables = options.vars === undefined ? {} : jsonObject(options.vars)
-  for (const pair of options.var ?? []) {
-    const at = pair.indexOf('=')
-    if (at < 1) throw new OperatorError(`--var is name=value, not "${pair}"`)
-    variables[pair.slice(0, at)] = pair.slice(at + 1)
-  }
-  return variables
-}
-
-/** Reads a version: they count from 1. */
-export function versionNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number, 1 or more.')
-  return Number(text)
+export function readVariables(options: {
+  var?: [name: string, value: string][]
+  vars?: string
+}): Record<string, unknown> {
+  const ofFile = options.vars === undefined ? {} : jsonObject(options.vars)
+  return { ...ofFile, ...Object.fromEntries(options.var ?? []) }
 }
 
 /** The JSON object in a file; OperatorError with the file's name for anything else. */
@@ -38,10 +29,8 @@ function jsonObject(file: string): Record<string, unknown> {
     if (error instanceof SyntaxError) throw new OperatorError(`${file}: ${messageOf(error)}`)
     throw error
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new OperatorError(`${file} has variables as a JSON object: {"name": "Ada"}`)
-  }
-  return { ...value }
+  if (isJsonObject(value)) return value
+  throw new OperatorError(`${file} is to hold the variables as a JSON object: {"name": "Ada"}`)
 }
 
 // Of a longer line, what is around the fault.

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import { refuseTemplateInUse, type TemplateUse, templateUses } from '../automations/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import { silentLog } from '../log/index.js'
@@ -15,11 +16,14 @@ import {
   tryRender,
 } from '../templates/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { type AskOptions, askOptions, confirmed, counted, type Intent } from './confirm.js'
+import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { count, nameAndValue, repeated } from './option-values.js'
 import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
 import { type CommandPlace, placeOf } from './place.js'
-import { faultWithExcerpt, readInput, readVariables, versionNumber } from './template-input.js'
+import { faultWithExcerpt, readInput, readVariables } from './template-input.js'
+
+const parts = ['subject', 'html', 'text'] as const
 
 /** What any of the sub-commands may be given. */
 interface TemplateOptions {
@@ -29,13 +33,10 @@ interface TemplateOptions {
   text?: string | false
   subject?: string
   at?: number
-  part?: string
-  var?: string[]
+  part?: (typeof parts)[number]
+  var?: [name: string, value: string][]
   vars?: string
 }
-
-/** For options that may be repeated: Commander gives the values before. */
-const collect = (value: string, before: string[] = []) => [...before, value]
 
 /** `posthorn template`: templates of one account, saved from files. */
 export function templateCommands(program: Command): void {
@@ -74,8 +75,8 @@ const rows: readonly CommandRow[] = [
     about: 'show a template',
     options: [
       accountOption(),
-      new Option('--at <version>', 'an older version').argParser(versionNumber),
-      new Option('--part <name>', 'only subject, html or text, as it was saved'),
+      new Option('--at <version>', 'an older version').argParser(count),
+      new Option('--part <name>', 'only this part, as it was saved').choices(parts),
     ],
     help: 'Example:\n  $ posthorn template show welcome --part html > welcome.html',
     run: runShow,
@@ -99,10 +100,12 @@ const rows: readonly CommandRow[] = [
     about: 'show what a template makes of variables; status 1 where a send would be refused',
     options: [
       accountOption(),
-      new Option('--var <name=value>', 'a variable (can be repeated)').argParser(collect),
+      new Option('--var <name=value>', 'a variable (can be repeated)').argParser(
+        repeated(nameAndValue),
+      ),
       new Option('--vars <file>', 'variables as a JSON object; - reads it from stdin'),
       new Option('--subject <text>', "in place of the template's subject"),
-      new Option('--at <version>', 'an older version').argParser(versionNumber),
+      new Option('--at <version>', 'an older version').argParser(count),
     ],
     help: 'Example:\n  $ posthorn template render welcome --var name=Ada',
     run: runRender,
@@ -244,7 +247,7 @@ async function runRender(slug: string, options: TemplateOptions, command: Comman
 
 /** Which runs get the new version, and what they cannot fill in. */
 function sayUse({ name, liveRuns, warnings }: TemplateUse): void {
-  const runs = `${liveRuns} live ${liveRuns === 1 ? 'run' : 'runs'}`
+  const runs = counted(liveRuns, 'live run')
   say(`Automation "${name}" sends it: ${runs}, and those to come, get this version.`)
   for (const { key, error } of warnings) {
     warn(`automation "${name}", step "${key}": ${error}, or its runs fail there`)
@@ -297,12 +300,8 @@ function draftOf(slug: string, options: TemplateOptions, before: Template | unde
 }
 
 /** One part as it was saved. */
-function partOf(template: Template, part: string): string {
-  if (part === 'subject') return template.subject
-  if (part === 'html') return template.html
-  if (part === 'text') return template.textBody ?? ''
-  throw new OperatorError(`--part is subject, html or text, not "${part}"`)
-}
+const partOf = ({ subject, html, textBody }: Template, part: (typeof parts)[number]) =>
+  ({ subject, html, text: textBody ?? '' })[part]
 
 /** A template for scripts. */
 const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({

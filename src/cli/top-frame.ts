@@ -1,8 +1,8 @@
 import { styleText } from 'node:util'
+import { shownBytes, shownCount, shownNumber } from '../amounts/index.js'
 import { isoTime, shownFor } from '../clock/index.js'
 import type { Overview } from '../doctor/index.js'
 import { visibleLines } from './output.js'
-import { shownBytes, shownNumber } from './quantities.js'
 
 // By what the sites can be sorted.
 export const sortings = ['connections', 'waiting', 'site'] as const
@@ -110,7 +110,7 @@ function headLines(now: Overview, counted: Counters): string[] {
       rate('delivered', attempts('delivered') + attempts('relayed')),
       rate('put off', attempts('deferred')),
       rate('bounced', attempts('bounced')),
-      `waiting ${gauge(now, 'posthorn_queue_deliveries').toLocaleString('en-GB')}`,
+      `waiting ${shownCount(gauge(now, 'posthorn_queue_deliveries'))}`,
       `connections ${gauge(now, 'posthorn_connections')}`,
     ].join('   '),
     [

@@ -1,11 +1,12 @@
 import { writeSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, Option } from 'commander'
 import { listAccounts } from '../accounts/index.js'
 import { pause, systemClock } from '../clock/index.js'
 import type { Overview } from '../doctor/index.js'
 import { OperatorError } from '../errors/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
+import { seconds } from './option-values.js'
 import { type CommandPlace, placeOf } from './place.js'
 import { frameOf, type SortBy, sortings } from './top-frame.js'
 
@@ -21,9 +22,13 @@ export function topCommand(program: Command): void {
   program
     .command('top')
     .description('what goes on now: rates, busiest sites and accounts, threads; q ends it')
-    .option('--interval <seconds>', 'how often it is refreshed, from 1 to 60', seconds, 2)
+    .option('--interval <seconds>', 'how often it is refreshed, from 1 to 60', seconds(1, 60), 2)
     .option('--once', 'print one frame, after one interval, and end')
-    .option('--sort <by>', `sites by ${sortings.join(', ')}`, sorting, 'connections')
+    .addOption(
+      new Option('--sort <by>', 'how the sites are sorted')
+        .choices(sortings)
+        .default('connections'),
+    )
     .addHelpText(
       'after',
       `
@@ -158,17 +163,3 @@ function openScreen(out: NodeJS.WriteStream, keys: NodeJS.ReadStream) {
 
 /** Which key sorts by what. */
 const keyOf: Record<SortBy, string> = { connections: 'c', waiting: 'w', site: 's' }
-
-/** Reads `--interval`. */
-function seconds(text: string): number {
-  const value = Number(text)
-  if (text !== '' && value >= 1 && value <= 60) return value
-  throw new InvalidArgumentError('It must be a number of seconds from 1 to 60.')
-}
-
-/** Reads `--sort`. */
-function sorting(text: string): SortBy {
-  const found = sortings.find((name) => name === text)
-  if (found !== undefined) return found
-  throw new InvalidArgumentError(`It must be one of ${sortings.join(', ')}.`)
-}

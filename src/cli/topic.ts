@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { createTopic, listTopics, type Topic } from '../topics/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { wholeNumber } from './option-values.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
@@ -9,7 +10,7 @@ import { placeOf } from './place.js'
 interface Options {
   account?: string
   description?: string
-  position?: string
+  position?: number
   archived?: boolean
 }
 
@@ -21,6 +22,9 @@ export function topicCommands(program: Command): void {
   addCommands(topic, rows)
 }
 
+// More than anybody has topics; a place may be below 0, so that a new one comes first.
+const maxPlace = 1_000_000
+
 const rows: readonly CommandRow[] = [
   {
     usage: 'add <name>',
@@ -28,7 +32,9 @@ const rows: readonly CommandRow[] = [
     options: [
       accountOption(),
       new Option('--description <text>', 'what recipients read about it'),
-      new Option('--position <number>', 'its place in the preference centre').default('0'),
+      new Option('--position <number>', 'its place in the preference centre')
+        .default(0)
+        .argParser(wholeNumber(-maxPlace, maxPlace)),
     ],
     help: "Example:\n  $ posthorn topic add 'New books' --description 'Once a month'",
     run: runAdd,
@@ -48,7 +54,7 @@ async function runAdd(name: string, options: Options, command: Command): Promise
   const { description, position } = options
   const made = await withStore(place, async (deps) => {
     const { id } = await chosenAccount(deps.store.read, options.account)
-    return createTopic(deps, id, { name, description, position: Number(position) })
+    return createTopic(deps, id, { name, description, position })
   })
   if (place.json) return sayJson(shown(made))
   say(`Topic "${made.name}" is made: ${made.id}`)

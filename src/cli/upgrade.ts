@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { isServed } from '../app/lock.js'
 import { systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -25,6 +25,7 @@ import {
 import { askAppliance } from './ask.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { askOptions, confirmed } from './confirm.js'
+import { wholeNumber } from './option-values.js'
 import { remark, say, sayFields, sayJson, warn } from './output.js'
 import { actAsOwner, type CommandPlace, placeOf } from './place.js'
 
@@ -59,7 +60,7 @@ const rows: readonly CommandRow[] = [
       new Option('--no-backup', 'make no backup first'),
       new Option('--timeout <seconds>', 'how long the new release may take to be healthy')
         .default(600)
-        .argParser(seconds),
+        .argParser(wholeNumber(1, 999_999)),
       new Option('--prefix <dir>', 'where releases are installed').default('/usr/lib/posthorn'),
       new Option('--service <name>', 'the service that runs the appliance').default('posthorn'),
       new Option(
@@ -313,11 +314,4 @@ function showInstalled({ json, dataDir }: CommandPlace, layout: Layout) {
     ...(all.length > 2 ? { 'Also there': all.filter((name) => name !== current).join(', ') } : {}),
     'Data directory': dataDir,
   })
-}
-
-/** Reads `--timeout`. */
-function seconds(text: string): number {
-  const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
-  if (number >= 1) return number
-  throw new InvalidArgumentError('It must be a whole number of seconds, 1 or more.')
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import {
   addPerson,
   disablePerson,
@@ -145,7 +146,7 @@ const wordsOf = ({ isOperator, isDisabled, isProved }: ListedPerson) =>
 
 /** What is asked for beside the password. */
 const factorsOf = ({ hasTotp, passkeys }: ListedPerson) =>
-  [hasTotp ? 'app' : '', passkeys > 0 ? `${passkeys} passkeys` : '']
+  [hasTotp ? 'app' : '', passkeys > 0 ? counted(passkeys, 'passkey') : '']
     .filter((word) => word !== '')
     .join(', ') || 'none'
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { shownBytes } from '../amounts/index.js'
 import { lockDataDir } from '../app/lock.js'
 import { say, sayJson } from './output.js'
 import { becomeOwner, placeOf, requireDataDir } from './place.js'
@@ -31,12 +32,9 @@ beside the running appliance; only a database that an older Posthorn has made ne
       try {
         const { beforeBytes, afterBytes } = vacuumStore(place.dataDir)
         if (place.json) return sayJson({ beforeBytes, afterBytes })
-        say(`The database had ${inMb(beforeBytes)} and has ${inMb(afterBytes)} now.`)
+        say(`The database had ${shownBytes(beforeBytes)} and has ${shownBytes(afterBytes)} now.`)
       } finally {
         unlock()
       }
     })
 }
-
-/** In units of 1,000, as disks are sold. */
-const inMb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`

@@ -1,9 +1,10 @@
-import { type Command, Option } from 'commander'
-import { OperatorError } from '../errors/index.js'
+import { Argument, type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import { readDeliveries, replay, type WebhookDelivery } from '../webhooks/index.js'
 import type { CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { withHints } from './limits.js'
+import { count, limitOption } from './option-values.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
@@ -11,8 +12,8 @@ import { placeOf } from './place.js'
 interface Options {
   account?: string
   failed?: true
-  limit: string
-  to?: string
+  limit: number
+  to?: number
 }
 
 const exampleId = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
@@ -22,21 +23,18 @@ export const webhookHistoryRows: readonly CommandRow[] = [
   {
     usage: 'deliveries <id>',
     about: 'show what waits for an endpoint and what went there, the newest first',
-    options: [
-      accountOption(),
-      new Option('--failed', 'only what did not arrive'),
-      new Option('--limit <number>', 'at most').default('50'),
-    ],
+    options: [accountOption(), new Option('--failed', 'only what did not arrive'), limitOption()],
     help: `Example:\n  $ posthorn webhook deliveries ${exampleId} --failed --json | jq -r '.[0].response'`,
     run: runDeliveries,
   },
   {
-    usage: 'replay <id> [delivery]',
+    usage: 'replay <id>',
     about: 'send a delivery again, the same bytes; a range of them; or all that did not arrive',
+    values: [new Argument('[delivery]', 'its number; more of them by --to').argParser(count)],
     options: [
       accountOption(),
       new Option('--failed', 'all that failed or was set aside; with --to only of these'),
-      new Option('--to <delivery>', 'those up to this one too'),
+      new Option('--to <delivery>', 'those up to this one too').argParser(count),
     ],
     help: `What waits for its next attempt goes out by itself and is not queued again: 'posthorn webhook deliveries' shows it.\n\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} 4711 --to 4720\n  $ posthorn webhook replay ${exampleId} --failed`,
     run: runReplay,
@@ -46,10 +44,9 @@ export const webhookHistoryRows: readonly CommandRow[] = [
 /** What waits and what has ended, in one list. */
 async function runDeliveries(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const limit = wholeNumber('--limit', options.limit)
   const found = await withStore(place, async ({ store: { read } }) => {
     const account = await chosenAccount(read, options.account)
-    const asked = { failed: options.failed === true, limit }
+    const asked = { failed: options.failed === true, limit: options.limit }
     return withHints({ not_found: "'posthorn webhook list' shows those of the account" }, () =>
       readDeliveries(read, account.id, id, asked),
     )
@@ -68,7 +65,7 @@ async function runDeliveries(id: string, options: Options, command: Command): Pr
 /** Queues the same bytes again; the running appliance sends them. */
 async function runReplay(
   id: string,
-  delivery: string | undefined,
+  delivery: number | undefined,
   options: Options,
   command: Command,
 ): Promise<void> {
@@ -85,22 +82,14 @@ async function runReplay(
     return withHints(hints, () => replay({ store, now }, account.id, id, which))
   })
   if (place.json) return sayJson({ queued })
-  say(`${queued} ${queued === 1 ? 'webhook is' : 'webhooks are'} queued again`)
+  say(`${counted(queued, 'webhook is', 'webhooks are')} queued again`)
 }
 
 /** Which deliveries are meant; undefined where nothing is named, or two things that exclude each other. */
-function whichIn(delivery: string | undefined, { failed, to }: Options) {
-  if (delivery === undefined) return failed && to === undefined ? 'failed' : undefined
-  const from = wholeNumber('The delivery', delivery)
+function whichIn(from: number | undefined, { failed, to }: Options) {
+  if (from === undefined) return failed && to === undefined ? 'failed' : undefined
   if (to === undefined) return failed ? undefined : from
-  return { from, to: wholeNumber('--to', to), failedOnly: failed === true }
-}
-
-/** Reads a number of 1 or more. */
-function wholeNumber(what: string, text: string): number {
-  const number = Number(text)
-  if (/^\d{1,15}$/.test(text) && number > 0) return number
-  throw new OperatorError(`${what} is a whole number of 1 or more`)
+  return { from, to, failedOnly: failed === true }
 }
 
 /** A delivery for scripts, with its body as JSON. */

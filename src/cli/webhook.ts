@@ -2,9 +2,8 @@ import { type Command, Option } from 'commander'
 import { applianceKeyFile, plansFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { loadPlans } from '../billing/index.js'
-import { systemClock } from '../clock/index.js'
-import { duration, openApplianceKey } from '../config/index.js'
-import { OperatorError } from '../errors/index.js'
+import { dayMs, shownFor, systemClock } from '../clock/index.js'
+import { openApplianceKey } from '../config/index.js'
 import {
   addEndpoint,
   chooseEvents,
@@ -24,6 +23,7 @@ import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { withHints } from './limits.js'
+import { span } from './option-values.js'
 import {
   jsonTime,
   remark,
@@ -42,7 +42,7 @@ import { webhookHistoryRows } from './webhook-history.js'
 interface Options {
   account?: string
   events?: string
-  overlap?: string
+  overlap: number
 }
 
 const exampleId = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
@@ -80,7 +80,12 @@ const rows: readonly CommandRow[] = [
     'rotate',
     'make a new secret and show it, this once; the old one signs too for a while',
     runRotate,
-    [...askOptions(), new Option('--overlap <duration>', 'how long').default('24h')],
+    [
+      ...askOptions(),
+      new Option('--overlap <duration>', 'how long')
+        .default(dayMs, '24h')
+        .argParser(span('24h', '0s', '30d')),
+    ],
   ),
   aboutOne('enable', 'send to it again', runEnable),
   aboutOne(
@@ -200,23 +205,22 @@ async function runRotate(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const overlap = duration('24h', '0s', '30d').read(options.overlap)
-  if ('expected' in overlap) throw new OperatorError(`--overlap: expected ${overlap.expected}`)
+  const { overlap } = options
   const made = await withStore(place, async (deps) => {
     const { id: accountId } = await chosenAccount(deps.store.read, options.account)
     const found = await withHints(unknownHint, () => findEndpoint(deps.store.read, accountId, id))
     const intent: Intent = {
       to: `make a new secret for ${found.url}`,
       facts: [
-        overlap.value === 0
+        overlap === 0
           ? 'Its server refuses what is signed until it knows the new one'
-          : `The old one signs too for ${options.overlap}, and is void then`,
+          : `The old one signs too for ${shownFor(overlap)}, and is void then`,
       ],
-      counts: { id: found.id, overlapMs: overlap.value },
+      counts: { id: found.id, overlapMs: overlap },
       how: 'mild',
     }
     if (!(await confirmed(place, options, intent))) return
-    return await rotateSecret(withKey(place, deps), accountId, id, overlap.value)
+    return await rotateSecret(withKey(place, deps), accountId, id, overlap)
   })
   if (made === undefined) return
   const { secret, oldSecretUntil } = made

@@ -41,6 +41,17 @@ export const dayMs = 86_400_000
 
 export const hourMs = 3_600_000
 
+/** Which day of UTC a time is of, counted from 1970-01-01, which is 0. */
+export const dayNumber = (ms: number): number => Math.floor(ms / dayMs)
+
+/**
+ * Whether `at` is less than `withinMs` from `now`, before it or after it. For what is not to be done again so soon
+ * after `at`: if the clock was set back since, `now - at` is negative for as long as it was ahead, and what compares
+ * that alone would wait for all of this time.
+ */
+export const isRecent = (at: number, now: number, withinMs: number): boolean =>
+  Math.abs(now - at) < withinMs
+
 /** A time as the API writes it: ISO 8601 in UTC with milliseconds; null stays null. */
 export function isoTime(ms: number): string
 export function isoTime(ms: number | null): string | null
@@ -50,7 +61,7 @@ export function isoTime(ms: number | null): string | null {
 
 /** The day of a time in UTC: `2026-11-21`. */
 export function isoDay(ms: number): string {
-  const number = Math.floor(ms / dayMs)
+  const number = dayNumber(ms)
   // Every mail is counted by its day, and nearly all by the same one.
   if (number !== lastDay.number) {
     lastDay = { number, text: new Date(ms).toISOString().slice(0, 10) }

@@ -40,6 +40,7 @@ export {
   duration,
   flag,
   integer,
+  isSetting,
   list,
   oneOf,
   type Section,

@@ -1,6 +1,6 @@
 import { OperatorError } from '../errors/index.js'
 import { isTable, readToml } from '../toml/index.js'
-import type { Section, Setting, Values } from './settings.js'
+import { isSetting, type Section, type Setting, type Values } from './settings.js'
 
 /**
  * Where settings are read from. The environment is given, and not taken from the process, for
@@ -100,6 +100,3 @@ function readSetting(
   problems.push(`${name}: ${shown} given, expected ${result.expected}`)
   return setting.fallback
 }
-
-const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
-  entry.kind === 'setting'

@@ -18,6 +18,10 @@ export interface Section {
   readonly [name: string]: Setting<unknown> | Section
 }
 
+/** Whether an entry of a section is a setting; else it is a table of the file. */
+export const isSetting = (entry: Setting<unknown> | Section): entry is Setting<unknown> =>
+  entry.kind === 'setting'
+
 /** The plain object that a section of settings is read into. */
 export type Values<S> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : Values<S[K]>

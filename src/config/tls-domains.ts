@@ -1,3 +1,4 @@
+import { isTable } from '../toml/index.js'
 import { table } from './settings.js'
 
 /** The setting `outbound.tls.domains`: what TLS the operator demands of a domain's servers, whatever they publish. */
@@ -16,9 +17,10 @@ const tlsChoices = ['off', 'opportunistic', 'require', 'verify'] as const
 
 /** Domains, or `*.` and a domain for all below it, or `*` for all. */
 function isTlsTable(value: unknown): value is Readonly<Record<string, TlsChoice>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  if (!isTable(value)) return false
   return Object.entries(value).every(
     ([domain, choice]) =>
-      /^(\*|(\*\.)?[^\s*@.]+(\.[^\s*@.]+)*)$/.test(domain) && tlsChoices.includes(choice),
+      /^(\*|(\*\.)?[^\s*@.]+(\.[^\s*@.]+)*)$/.test(domain) &&
+      tlsChoices.some((one) => one === choice),
   )
 }

@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
-import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
+import { csvLine, type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
 import { type Contact, contactsOf, toContact } from './contact.js'
 import { requireList } from './list.js'
 
@@ -133,7 +133,3 @@ const cellsOf = (contact: Contact) => [
 
 // An import takes U+FFFD for a sign that the file is no UTF-8.
 const jsonText = (value: unknown) => JSON.stringify(value).replaceAll('\uFFFD', '\\ufffd')
-
-/** A line by RFC 4180: quotes around a cell that needs them, CRLF at the end. */
-const csvLine = (cells: readonly string[]) =>
-  `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

@@ -1,5 +1,6 @@
 import { optional, type } from 'superstruct'
 import { QueryFlag, QueryInteger, rule, Uuid } from '../http/index.js'
+import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { isListName, maxListNameLength } from './list.js'
@@ -54,11 +55,7 @@ const Name = rule<string>(
 
 const Metadata = rule<Record<string, unknown>>(
   `an object of at most ${maxMetadataBytes} bytes as JSON`,
-  (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    mergedMetadata({}, value as Record<string, unknown>) !== undefined,
+  (value) => isJsonObject(value) && mergedMetadata({}, value) !== undefined,
 )
 
 /** `defaultCountry`: of phone numbers without an international prefix; ISO 3166. */

@@ -10,7 +10,8 @@ import {
   rowsOf,
   type Tx,
 } from '../store/index.js'
-import { leaseMs, never } from './held.js'
+import { never } from './hold.js'
+import { leaseMs } from './lease.js'
 
 /*
  * The queue's hot SQL. A lease moves `due_at` to its own end, so what is in flight leaves the range

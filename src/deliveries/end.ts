@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { LandEvents } from '../events/index.js'
 import { type DeliveryRow, idsIn, preparedInsertAll, type Tx } from '../store/index.js'
-import { isInFlight } from './held.js'
 import { type Changes, counted } from './hold.js'
+import { isInFlight } from './lease.js'
 
 /** Writes ended deliveries to the log. */
 export const insertEnded = preparedInsertAll('deliveries')

@@ -7,8 +7,8 @@ import type { Backlog } from './backlog.js'
 import { type StreamKey, stopOf } from './claim.js'
 import { fail } from './end.js'
 import type { LiveGate } from './explain.js'
-import { isInFlight } from './held.js'
 import { hold } from './hold.js'
+import { isInFlight } from './lease.js'
 
 const perWrite = 200
 const why = 'Given up: it could not be delivered within the time for which mail is tried'

@@ -1,13 +1,14 @@
+import { counted } from '../amounts/index.js'
 import { isoTime } from '../clock/index.js'
 import { queueClass, type Read } from '../store/index.js'
 import { type StreamKey, stopOf } from './claim.js'
-import { leaseMs } from './held.js'
 import {
   type DeliverySurroundings,
   mostAhead,
   surroundingsOf,
   type WaitingDelivery,
 } from './inspect.js'
+import { leaseMs } from './lease.js'
 
 /**
  * Why a delivery waits, in one sentence: the gate that it stands at, which the operator can open or
@@ -81,7 +82,7 @@ function inLine(
   { lane, class: name }: WaitingDelivery,
   { laneInFlight, ahead }: DeliverySurroundings,
 ): string {
-  const attempts = laneInFlight === 1 ? '1 attempt is' : `${laneInFlight} attempts are`
+  const attempts = counted(laneInFlight, 'attempt is', 'attempts are')
   const some = ahead >= mostAhead ? `${mostAhead} or more` : String(ahead)
   return `It is due and in line: ${attempts} under way to ${lane}, and ${some} ${name} deliveries come before it`
 }

@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
-import { idsIn, type Tx } from '../store/index.js'
-import { isInFlight, never } from './held.js'
+import { idsIn, type Read, type Tx } from '../store/index.js'
+import { isInFlight } from './lease.js'
+
+/** The due time of what is held: later than any clock, and a date that can be printed. */
+export const never = Date.UTC(9999, 0, 1)
 
 /**
  * Holds deliveries back until `release`: no claim sees them, no lane counts them as due. One whose
@@ -95,4 +98,19 @@ export async function counted(
     .where(isInFlight(now))
     .executeTakeFirstOrThrow()
   return { changed: Number(changed), inFlight }
+}
+
+/** How many deliveries are held, counted up to one more than `most`. */
+export async function countHeldUpTo(read: Read, most: number): Promise<number> {
+  const some = read
+    .selectFrom('queue')
+    .select('held_at')
+    .where('held_at', 'is not', null)
+    .limit(most + 1)
+    .as('some')
+  const { held } = await read
+    .selectFrom(some)
+    .select(({ fn }) => fn.countAll<number>().as('held'))
+    .executeTakeFirstOrThrow()
+  return held
 }

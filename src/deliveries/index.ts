@@ -58,8 +58,15 @@ export {
   type LiveGate,
   type WhyWaiting,
 } from './explain.js'
-export { countHeldUpTo, never } from './held.js'
-export { type Changes, hold, type RetriedLanes, release, retry } from './hold.js'
+export {
+  type Changes,
+  countHeldUpTo,
+  hold,
+  never,
+  type RetriedLanes,
+  release,
+  retry,
+} from './hold.js'
 export {
   type ClassName,
   classNameOf,

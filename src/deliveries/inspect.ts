@@ -1,6 +1,6 @@
 import { stoppedBy } from '../billing/index.js'
 import { acceptedAt, type QueueClass, queueClass, type Read } from '../store/index.js'
-import { isInFlight } from './held.js'
+import { isInFlight } from './lease.js'
 import { fitting, type QueueFilter } from './select.js'
 
 export type ClassName = keyof typeof queueClass

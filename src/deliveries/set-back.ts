@@ -1,6 +1,6 @@
 import { type Clock, pause } from '../clock/index.js'
 import { acceptedAt, idsIn, type Read, type Store } from '../store/index.js'
-import { never } from './held.js'
+import { never } from './hold.js'
 
 const rowsPerLook = 500
 // The main thread looks: each slice takes it a millisecond or two.

@@ -12,7 +12,7 @@ import {
 } from '../store/index.js'
 import { keepTranscript } from './deferred-transcripts.js'
 import { insertEnded } from './end.js'
-import { never } from './held.js'
+import { never } from './hold.js'
 
 interface Attempt {
   id: number

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Read } from '../store/index.js'
 import type { StreamKey } from './claim.js'
-import { never } from './held.js'
+import { never } from './hold.js'
 
 export interface StreamDue extends StreamKey {
   dueAt: number

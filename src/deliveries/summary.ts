@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { stoppedAccounts } from '../billing/index.js'
 import { acceptedAt, idsIn, queueClass, type Read } from '../store/index.js'
-import { isInFlight } from './held.js'
 import { type ClassName, classNameOf, classNames } from './inspect.js'
+import { isInFlight } from './lease.js'
 import { fitting, type QueueFilter } from './select.js'
 
 /** Deliveries by how they stand; the six counts make up `waiting`. */

@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, dayNumber } from '../clock/index.js'
 import { domainsAbove } from '../domains/index.js'
 import type { Aggregate, DmarcRecord, DmarcReport, TlsReport } from '../reports/index.js'
 import type { Tx } from '../store/index.js'
@@ -65,7 +65,7 @@ async function fileDmarc(tx: Tx, report: DmarcReport, { proof, now }: At): Promi
   }
   let outcome: FiledAggregate = 'of no domain here'
   for (const [domainId, records] of byDomain) {
-    const day = Math.floor(now / dayMs)
+    const day = dayNumber(now)
     const messages = records.reduce((sum, { count }) => sum + count, 0)
     const { policy } = report
     const isNew = await enter(tx, 'dmarc_reports', {
@@ -76,7 +76,7 @@ async function fileDmarc(tx: Tx, report: DmarcReport, { proof, now }: At): Promi
       continue
     }
     const { reporter, begins_at } = of
-    const about = { domainId, day: Math.floor(begins_at / dayMs), reporter, proven: proof !== '' }
+    const about = { domainId, day: dayNumber(begins_at), reporter, proven: proof !== '' }
     await addSources(tx, about, records)
     outcome = 'counted'
   }
@@ -89,7 +89,7 @@ async function fileTls(tx: Tx, report: TlsReport, { proof, now }: At): Promise<F
   const of = reportOf(report, proof, { begins, ends })
   if (!isPlausible(of, now)) return 'implausible'
   let outcome: FiledAggregate = 'of no domain here'
-  const day = Math.floor(now / dayMs)
+  const day = dayNumber(now)
   // A domain has a policy of each kind, and names below it.
   const byDomain = new Map<string, { successes: number; failures: number; types: Types }>()
   for (const { domain, successes, failures, types } of report.policies.slice(0, maxNames)) {

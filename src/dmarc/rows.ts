@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayNumber } from '../clock/index.js'
 import type { DmarcRecord } from '../reports/index.js'
 import type { DmarcSourceRow, Store, Tx } from '../store/index.js'
 import { keptDays } from './sources.js'
@@ -99,7 +99,7 @@ export async function forgetDmarc(
   { store }: { store: Store },
   { now, signal }: { now: number; signal: AbortSignal },
 ): Promise<number> {
-  const today = Math.floor(now / dayMs)
+  const today = dayNumber(now)
   let gone = 0
   for (const table of ['dmarc_sources', 'dmarc_reports', 'tls_reports_received'] as const) {
     while (!signal.aborted) {

@@ -1,3 +1,4 @@
+import { counted, shownBytes } from '../amounts/index.js'
 import { findBackups, problemOfDirectory } from '../backup/index.js'
 import { readJobStandings } from '../calendar/index.js'
 import { type Clock, hourMs, utcTime } from '../clock/index.js'
@@ -24,11 +25,6 @@ export async function checkRuntime({ clock }: { clock: Clock }): Promise<Finding
 }
 
 const GiB = 1024 ** 3
-const MiB = 1024 ** 2
-
-/** `12.3 GiB`, or `103 MiB` where that says more. */
-export const shownRoom = (bytes: number) =>
-  bytes < GiB ? `${Math.floor(bytes / MiB)} MiB` : `${(bytes / GiB).toFixed(1)} GiB`
 
 /** Room on the disk of the data directory. */
 export async function checkDisk(dataDir: string): Promise<Finding[]> {
@@ -42,10 +38,10 @@ export async function checkDisk(dataDir: string): Promise<Finding[]> {
 export function judgeDisk(dataDir: string, room: DiskRoom, reserved: number): Finding {
   const { freeBytes, totalBytes } = room
   const of = findingsOf('disk', dataDir)
-  const found = `${shownRoom(freeBytes)} of ${shownRoom(totalBytes)} free`
+  const found = `${shownBytes(freeBytes)} of ${shownBytes(totalBytes)} free`
   const fix = `make room on the disk, or a larger one: 'df -h ${dataDir}', 'du -xh --max-depth=2 / | sort -h'`
   if (isOutOfRoom(room, reserved, false)) {
-    const needed = shownRoom(1.5 * reserveBytesOf(totalBytes) - reserved)
+    const needed = shownBytes(1.5 * reserveBytesOf(totalBytes) - reserved)
     return of.fail(`${found}: with less than ${needed} Posthorn takes no mail (503)`, fix)
   }
   // A full disk stops acceptance; a tenth is a warning in time, and enough on a large disk anyway.
@@ -67,7 +63,7 @@ export async function checkBackups({ config, clock }: DoctorDeps): Promise<Findi
   const [newest] = await findBackups(dir, clock.now())
   if (newest === undefined) return [...open, of.fail('there is no backup yet', fix)]
   const ageMs = clock.now() - newest.madeAt
-  const words = `the newest is ${Math.floor(ageMs / hourMs)} hours old`
+  const words = `the newest is ${counted(Math.floor(ageMs / hourMs), 'hour')} old`
   return [...open, ageMs > maxAge ? of.fail(words, fix) : of.ok(words)]
 }
 

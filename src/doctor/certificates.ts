@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { connect as tlsConnect } from 'node:tls'
+import { counted } from '../amounts/index.js'
 import { listCertificates, ownNames } from '../certificates/index.js'
 import { dayMs, utcTime } from '../clock/index.js'
 import { certificatePaths } from '../config/index.js'
@@ -154,9 +155,9 @@ function judgeCertificate(
   const of = findingsOf('certificate', subject)
   const days = Math.floor((validTo - clock.now()) / dayMs)
   const fix = `renew the certificate of ${subject} ('caddy reload', 'certbot renew')`
-  if (days < 0) return of.fail(`expired ${-days} days ago`, fix)
+  if (days < 0) return of.fail(`expired ${counted(-days, 'day')} ago`, fix)
   if (fault !== undefined) return of.fail(fault, fix)
-  const found = `good for ${days} more days`
+  const found = `good for ${counted(days, 'more day')}`
   // Those who renew by themselves do so a third of the way before the end.
   return days < 14 * scaleOf(validFrom, validTo) ? of.warn(found, fix) : of.ok(found)
 }

@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import { ownAddresses, readDmarc } from '../dmarc/index.js'
 import type { Domain } from '../domains/index.js'
 import { findReportSender } from '../tls-reports/index.js'
@@ -43,7 +44,7 @@ async function judgeReports(
     if (failed < leastFailed || failed < source.messages * leastShare) continue
     findings.push(
       of.warn(
-        `${failed} of ${source.messages} messages of our own from ${source.address} failed DMARC in ${days} days`,
+        `${failed} of ${source.messages} messages of our own from ${source.address} failed DMARC in ${counted(days, 'day')}`,
         `'posthorn domain verify ${name}' shows which record is wrong; see 'posthorn dmarc ${name}'`,
       ),
     )
@@ -53,13 +54,17 @@ async function judgeReports(
   if (policy === 'none' && sent >= leastFailed) {
     findings.push(
       of.warn(
-        `p=none, and strangers sent ${sent} messages in its name in ${days} days`,
+        `p=none, and strangers sent ${counted(sent, 'message')} in its name in ${counted(days, 'day')}`,
         `see 'posthorn dmarc ${name}': if none is yours, publish p=quarantine in _dmarc.${name}, then p=reject`,
       ),
     )
   }
   if (findings.length > 0) return findings
-  return [of.ok(`${passed} of ${messages} messages passed by signed reports of ${days} days`)]
+  return [
+    of.ok(
+      `${passed} of ${counted(messages, 'message')} passed by signed reports of ${counted(days, 'day')}`,
+    ),
+  ]
 }
 
 /** Whether anybody can send the reports about TLS that the settings ask for. */

@@ -5,7 +5,6 @@
  * the doctor changes nothing.
  */
 
-export { shownRoom } from './appliance.js'
 export { tellBlocklists } from './blocklists.js'
 export { judgeDns } from './dns.js'
 export { examine } from './examine.js'

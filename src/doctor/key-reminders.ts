@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import type { JobResult } from '../calendar/index.js'
 import { dayMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
@@ -36,11 +37,14 @@ export async function remindOfKeys(
   const figures = { expiring: expiring.length, unused: unused.length, oldDkim: old.length }
   const more = problems.length - mostTold
   const told = problems.slice(0, mostTold)
-  if (more > 0) told.push(`${more} more keys are to be looked at; see to these first`)
+  if (more > 0)
+    told.push(
+      `${counted(more, 'more key is', 'more keys are')} to be looked at; see to these first`,
+    )
   const summary =
     problems.length === 0
       ? 'No key has to be replaced'
-      : `${expiring.length} API keys expire soon, ${unused.length} are not used, and the DKIM keys of ${old.length} domains are old`
+      : `API keys that expire soon: ${expiring.length}, that are not used: ${unused.length}; domains with old DKIM keys: ${old.length}`
   return { summary, problems: told, figures }
 }
 
@@ -78,5 +82,5 @@ const oldDkimKeys = (read: Read, before: number) =>
 
 const daysIn = (ms: number) => {
   const days = Math.max(0, Math.floor(ms / dayMs))
-  return days === 1 ? '1 day' : `${days} days`
+  return counted(days, 'day')
 }

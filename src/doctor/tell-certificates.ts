@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { counted } from '../amounts/index.js'
 import { listCertificates, urgencyOf } from '../certificates/index.js'
 import { type Clock, dayMs, isoTime } from '../clock/index.js'
 import { certificatePaths, listenOf } from '../config/index.js'
@@ -97,7 +98,8 @@ function wordsOf(
   if (step === undefined) return []
   const last = Math.min(...ends)
   const days = Math.floor(leftMs / dayMs)
-  const when = leftMs <= 0 ? 'has ended' : days === 0 ? 'ends within a day' : `ends in ${days} days`
+  const when =
+    leftMs <= 0 ? 'has ended' : days === 0 ? 'ends within a day' : `ends in ${counted(days, 'day')}`
   return [
     {
       ...of,

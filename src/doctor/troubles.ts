@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import { lastRuns } from '../calendar/index.js'
 import { dayMs } from '../clock/index.js'
 import { isRestoredReason } from '../deliveries/index.js'
@@ -210,7 +211,7 @@ async function ofWebhooks(read: Read, now: number, restoredAt: number | null): P
   return [
     {
       burning: false,
-      text: `${events.toLocaleString('en-GB')} ${events === 1 ? 'webhook' : 'webhooks'} of before the restore may not have arrived`,
+      text: `${counted(events, 'webhook')} of before the restore may not have arrived`,
       fix: "posthorn queue held names the endpoints; 'posthorn webhook replay ENDPOINT --failed' sends them",
     },
   ]

@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import { ApiError } from '../errors/index.js'
 import { firstSerialAt, idsIn, type Read } from '../store/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
@@ -75,7 +76,7 @@ async function refuseWaiting(read: Read, { id, name }: Domain, from: number): Pr
     after = last.id
   }
   if (count === 0) return
-  const waiting = count === 1 ? '1 delivery from it is' : `${count} deliveries from it are`
+  const waiting = counted(count, 'delivery from it is', 'deliveries from it are')
   throw new ApiError('conflict', `${name} cannot be deleted: ${waiting} waiting`)
 }
 

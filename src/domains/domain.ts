@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { domainToASCII } from 'node:url'
+import { counted } from '../amounts/index.js'
 import { checkAdding, noteChange, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
@@ -132,7 +133,7 @@ async function refuseBeyondPlan(tx: Tx, plans: Plans, accountId: string): Promis
     .where('account_id', '=', accountId)
     .executeTakeFirstOrThrow()
   if (held < most) return
-  const message = `The plan ${name} allows ${most === 1 ? '1 domain' : `${most} domains`}`
+  const message = `The plan ${name} allows ${counted(most, 'domain')}`
   throw new ApiError('plan_limit_exceeded', message)
 }
 

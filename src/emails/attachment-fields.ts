@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/index.js'
+import { isJsonObject } from '../json/index.js'
 import { invitationMethod, mediaTypeOf } from '../mime/index.js'
 
 /** An attachment as a client described it; its bytes are still in base64, or elsewhere. */
@@ -51,7 +52,7 @@ export function refused(message: string): ApiError {
 
 /** Null counts as absent, as everywhere in the API. */
 function readFields(item: unknown, place: string): AskedAttachment {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+  if (!isJsonObject(item)) {
     throw refused(`${place}: expected an object with filename and content or url`)
   }
   refuseForeign(item, place)

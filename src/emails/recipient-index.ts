@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Clock, dayMs, type Repeating, repeat } from '../clock/index.js'
+import { type Clock, dayNumber, type Repeating, repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
@@ -215,7 +215,7 @@ const insertEntries = prepared<{ json: string }, unknown>((db, { json }) =>
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-const dayOf = (id: string) => Math.floor(uuidTime(id) / dayMs)
+const dayOf = (id: string) => dayNumber(uuidTime(id))
 
 /** 48 bits, which a JavaScript number holds. */
 const keyOf = (accountId: string, address: string) =>

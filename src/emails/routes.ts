@@ -4,6 +4,7 @@ import { keepNewest } from '../bounded/index.js'
 import { findByPhone } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, check, listOf, QueryInteger, ShapeError, Uuid } from '../http/index.js'
+import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { cursorOf, idInCursor } from '../store/index.js'
 import { type AcceptedEmail, type Alongside, acceptBatch, acceptEmail, maxBatch } from './accept.js'
@@ -141,7 +142,7 @@ function sendAnswer({ id, scheduledAt }: AcceptedEmail) {
 
 /** An item of a batch that has the shape of a send, or one sentence about each field that is wrong. */
 function itemOf(item: unknown, account: Principal): SendInput | ApiError {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+  if (!isJsonObject(item)) {
     return fault('Expected an object with the fields of a send')
   }
   const foreign = foreignFields(item)

@@ -8,6 +8,7 @@ import {
   type Struct,
   type,
 } from 'superstruct'
+import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { MailTag } from '../store/index.js'
 
@@ -81,7 +82,7 @@ export const ReplyTo = addresses(0, maxReplyTo, false)
 // Which names and values may be in it has an error of its own: 422 that names the header and says why.
 export const Headers = rule<Record<string, string>>(
   'an object of header names and their values, which are strings',
-  (value) => isObject(value) && Object.values(value).every((one) => typeof one === 'string'),
+  (value) => isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
 )
 
 /** Checked by its characters, as it stands in URLs and CSV. */
@@ -130,12 +131,12 @@ const TopicId = rule<string>('a UUID', (value) => typeof value === 'string')
 /** Bounded as JSON, since that is how it is stored and sent in webhooks. */
 export const Metadata = rule<Record<string, unknown>>(
   `an object of at most ${maxMetadataBytes} bytes as JSON`,
-  (value) => isObject(value) && jsonBytes(value) <= maxMetadataBytes,
+  (value) => isJsonObject(value) && jsonBytes(value) <= maxMetadataBytes,
 )
 
 const Variables = rule<Record<string, unknown>>(
   `an object of at most ${maxVariablesBytes} bytes as JSON`,
-  (value) => isObject(value) && jsonBytes(value) <= maxVariablesBytes,
+  (value) => isJsonObject(value) && jsonBytes(value) <= maxVariablesBytes,
 )
 
 /** What is in them has an error of its own: 422, which names the attachment and what is wrong. */
@@ -182,10 +183,6 @@ export function filled(expected: string): Struct<string, null> {
 
 function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function jsonBytes(value: unknown): number {

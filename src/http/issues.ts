@@ -1,4 +1,5 @@
 import { type Failure, Struct } from 'superstruct'
+import { counted } from '../amounts/index.js'
 import { isSound } from './sound.js'
 
 /** One thing wrong with a request, as the contract shows it (`interface.md`, Body shapes). */
@@ -176,5 +177,3 @@ function quoted(value: unknown, field = ''): string {
   const shown = JSON.stringify(value.slice(0, maxQuoted).replace(secret, '$1_…').toWellFormed())
   return value.length > maxQuoted ? `${shown}… (${value.length} characters)` : shown
 }
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { ApiError } from '../errors/index.js'
+import { isJsonObject } from '../json/index.js'
 import { locateJsonFault } from './json-fault.js'
 import { scanJson } from './json-scan.js'
 
@@ -39,9 +40,7 @@ export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
     // V8's own message quotes the body and, in Node 20, mostly leaves the position out.
     throw new ApiError('validation_error', `Malformed JSON: ${locateJsonFault(textOf(bytes))}`)
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>
-  }
+  if (isJsonObject(value)) return value
   throw new ApiError('validation_error', 'The body must be a JSON object')
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../errors/index.js'
+import { isJsonObject } from '../json/index.js'
 import type { Tx } from '../store/index.js'
 
 /** Answers repeats of a request with the same `Idempotency-Key`; `app` hands it in, as `authenticate`. */
@@ -73,10 +74,10 @@ function canonical(body: unknown): string {
       else repeats.push([at, first])
       return first === undefined ? value : ''
     }
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    if (!isJsonObject(value)) return value
     const names = Object.keys(value).sort()
     const sorted: Record<string, unknown> = Object.create(null)
-    for (const name of names) sorted[name] = (value as Record<string, unknown>)[name]
+    for (const name of names) sorted[name] = value[name]
     return sorted
   })
   // Which values they were, and which they repeat: an empty text is no repeat.

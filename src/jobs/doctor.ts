@@ -5,6 +5,6 @@ import { tellFindings } from '../doctor/index.js'
 // are mended are settled.
 await runPeriodic('doctor', async (deps) => {
   const { ok, warnings, failures, unchecked } = await tellFindings({ ...deps, random: Math.random })
-  const summary = `${ok} findings are good, ${warnings} are to look at, ${failures} to fix, ${unchecked} could not be checked`
+  const summary = `Findings: ${ok} good, ${warnings} to look at, ${failures} to fix, ${unchecked} that could not be checked`
   return { summary, figures: { ok, warnings, failures, unchecked } }
 })

@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, isRecent } from '../clock/index.js'
 import type { NoticeKind } from './notice.js'
 import type { NoticeMailRead, NoticeRowRead } from './read.js'
 
@@ -38,10 +38,10 @@ export function chooseBurning(
     (row) =>
       row.urgent === 1 &&
       !isSilent(row, settings, now) &&
-      (row.urgent_at === null || Math.abs(now - row.urgent_at) >= settings.againAfterMs),
+      (row.urgent_at === null || !isRecent(row.urgent_at, now, settings.againAfterMs)),
   )
-  const waitedMs = Math.max(...due.map(({ staged_at: at }) => Math.abs(now - at)))
-  if (due.length === 0 || waitedMs < groupMs) return []
+  // None that waits for others any longer, or nothing at all.
+  if (due.every(({ staged_at: at }) => isRecent(at, now, groupMs))) return []
   const isOwn = due.some(({ kind }) => !ofCustomers.includes(kind))
   // Half of the mails is for what is the appliance's own: no customer uses them up and hides a full disk.
   const kept = isOwn ? 0 : Math.ceil(settings.burningPerDay / 2)
@@ -55,8 +55,7 @@ export const leftToday = (
   now: number,
 ): number =>
   burningPerDay -
-  // A clock that was set back makes no mails forgotten.
-  mails.filter(({ kind, at }) => kind === 'burning' && Math.abs(now - at) < dayMs).length
+  mails.filter(({ kind, at }) => kind === 'burning' && isRecent(at, now, dayMs)).length
 
 /** The mail of the day, in its parts. */
 export interface Daily {
@@ -85,7 +84,7 @@ export function chooseDaily(
         state === 'settled' && (told !== null || severity === 'burning'),
     ),
   }
-  const overdue = all.still.some(({ told_at: at }) => Math.abs(now - (at ?? 0)) >= remindMs)
+  const overdue = all.still.some(({ told_at: at }) => !isRecent(at ?? 0, now, remindMs))
   const says = all.burning.length + all.fresh.length + all.settled.length > 0 || overdue
   return says ? all : undefined
 }

@@ -1,4 +1,4 @@
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, isRecent } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Store, Tx } from '../store/index.js'
@@ -55,11 +55,10 @@ export function makeDelivery(deps: NoticeDeliveryDeps): () => Promise<void> {
     }
     const now = clock.now()
     const waits = queued?.kind === 'waiting'
-    // What was written by a clock that was ahead has waited long enough.
-    const isYoung = Math.abs(now - at) < deps.afterMs
+    const isYoung = isRecent(at, now, deps.afterMs)
     if (waits && isYoung && !(await deps.isStuck())) return
     const last = triedAt.get(id)
-    if (last !== undefined && Math.abs(now - last) < againMs) return
+    if (last !== undefined && isRecent(last, now, againMs)) return
     triedAt.set(id, now)
     const left = await sendBy(ways, mail, emailId ?? `notice-${id}-${at}`)
     if ('path' in left) {

@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely'
 import type { Clock } from '../clock/index.js'
-import { dayMs } from '../clock/index.js'
+import { dayMs, isRecent } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import type { Tables, Tx } from '../store/index.js'
 import { dayIn, type TellSettings } from './choose.js'
@@ -79,7 +79,7 @@ export function makeEmergencyMemory(deps: {
         ]) =>
           toldAt === undefined &&
           !settings.silence.includes(kind) &&
-          Math.abs(now - (told.get(name) ?? 0)) >= settings.againAfterMs,
+          !isRecent(told.get(name) ?? 0, now, settings.againAfterMs),
       )
       if (
         !due.some(
@@ -88,11 +88,11 @@ export function makeEmergencyMemory(deps: {
             {
               notice: { firstAt },
             },
-          ]) => Math.abs(now - firstAt) >= groupMs,
+          ]) => !isRecent(firstAt, now, groupMs),
         )
       )
         return
-      if (left.filter((at) => Math.abs(now - at) < dayMs).length >= settings.burningPerDay) return
+      if (left.filter((at) => isRecent(at, now, dayMs)).length >= settings.burningPerDay) return
       const notices = due.map(([, { notice: one }]) => one).sort(worstFirst)
       for (const one of notices) log.error({ kind: one.kind, fix: one.fix }, titleOf(one))
       const parts = [{ heading: '', notices, shape: 'full' }] as const

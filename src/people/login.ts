@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import { type Actor, noteAudit } from '../audit/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx, UserRow } from '../store/index.js'
@@ -91,7 +92,8 @@ export async function countedCheck<T>(
 export function refuseOften(waitMs: number): void {
   if (waitMs <= 0) return
   const seconds = Math.ceil(waitMs / 1_000)
-  const time = seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`
+  const time =
+    seconds < 90 ? counted(seconds, 'second') : counted(Math.ceil(seconds / 60), 'minute')
   throw new ApiError('rate_limit_exceeded', `Too many attempts have failed. Try again in ${time}`, {
     headers: { 'Retry-After': String(seconds) },
   })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { dayNumber } from '../clock/index.js'
 import {
   cell,
   type ProtectionProviderRow,
@@ -7,7 +8,7 @@ import {
   rowsOf,
   type Tx,
 } from '../store/index.js'
-import { type Counted, dayOf } from './window.js'
+import type { Counted } from './window.js'
 
 /** The counts of a provider. */
 export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
@@ -86,7 +87,7 @@ export async function countByProvider(
   accountId: string,
   counted: readonly [Counted, ...Counted[]],
 ): Promise<void> {
-  const day = { account_id: accountId, day: dayOf(counted[0].at) }
+  const day = { account_id: accountId, day: dayNumber(counted[0].at) }
   const sums = new Map<string, ProviderTotals>()
   for (const one of counted) {
     const { provider } = one
@@ -150,7 +151,7 @@ export async function readProviders(
       fn.sum<number>('complaints').as('complaints'),
     ])
     .where('account_id', '=', accountId)
-    .where('day', '>', dayOf(from))
+    .where('day', '>', dayNumber(from))
     .groupBy('provider')
     .orderBy('recipients', 'desc')
     .orderBy('provider')

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { dayMs, hourMs } from '../clock/index.js'
+import { dayNumber, hourMs } from '../clock/index.js'
 import {
   type ProtectionHourRow,
   type ProtectionTotals,
@@ -31,9 +31,6 @@ export interface Counted {
 
 /** Hours since 1970. */
 export const hourOf = (at: number) => Math.floor(at / hourMs)
-/** Days since 1970, UTC. */
-export const dayOf = (at: number) => Math.floor(at / dayMs)
-
 /** The columns that count. */
 export const counters = [
   'recipients',
@@ -116,7 +113,7 @@ export async function forgetOld(
   await tx
     .deleteFrom('protection_providers')
     .where('account_id', '=', accountId)
-    .where('day', '<=', dayOf(at - windowMs))
+    .where('day', '<=', dayNumber(at - windowMs))
     .execute()
 }
 

@@ -1,3 +1,4 @@
+import { dayNumber } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { addTo, type Counts, noCounts, others } from './add-figures.js'
 import { type Cursors, readCursors, rowsBehind } from './cursors.js'
@@ -11,7 +12,7 @@ import {
 } from './read-figures.js'
 import { readLogs } from './read-logs.js'
 import { type Figures, shownFigures } from './shown.js'
-import { dayOf, type LoggedRow, tally } from './tally.js'
+import { type LoggedRow, tally } from './tally.js'
 
 export interface Stats {
   from: string
@@ -167,7 +168,7 @@ async function readTail(
   for (const { question, collected } of answers) {
     for (const { fromDay, toDay, cursors } of collected.parts) {
       const lacking = happenings.filter(({ at, ...happening }) => {
-        const day = dayOf(at)
+        const day = dayNumber(at)
         return day >= fromDay && day <= toDay && isBehind(happening, cursors)
       })
       for (const row of tally(lacking)) if (isAsked(row, question)) addToGroup(collected, row, row)

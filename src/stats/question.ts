@@ -1,8 +1,7 @@
-import { dayMs, isoDay } from '../clock/index.js'
+import { dayMs, dayNumber, isoDay } from '../clock/index.js'
 import { asciiName } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { FigureRow } from '../store/index.js'
-import { dayOf } from './tally.js'
 
 /** What figures can be grouped by. */
 export const dimensions = ['day', 'domain', 'provider', 'tag', 'broadcast', 'type'] as const
@@ -53,7 +52,7 @@ const keyed = ['provider', 'tag', 'broadcast'] as const
 
 /** Throws a 400 for a question that cannot be answered, or not in a bounded time. */
 export function questionOf(input: StatsInput, now: number): FiguresQuestion {
-  const toDay = input.to === undefined ? dayOf(now) : readDay('to', input.to)
+  const toDay = input.to === undefined ? dayNumber(now) : readDay('to', input.to)
   const fromDay = input.from === undefined ? toDay - usualDays + 1 : readDay('from', input.from)
   const days = toDay - fromDay + 1
   if (days < 1) throw wrong('`from` is after `to`')
@@ -107,10 +106,10 @@ function keyFilter(breakdown: FigureRow['breakdown'], text: string): KeyFilter {
 function readDay(name: string, text: string): number {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   // Date.parse takes the 31st of a month that has 30.
-  if (Number.isNaN(at) || shownDay(dayOf(at)) !== text) {
+  if (Number.isNaN(at) || shownDay(dayNumber(at)) !== text) {
     throw wrong(`\`${name}\` is not a day of the calendar; expected one such as 2026-11-21`)
   }
-  return dayOf(at)
+  return dayNumber(at)
 }
 
 /** `2026-11-21`. */

@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayNumber } from '../clock/index.js'
 import type { FigureRow, MailTag } from '../store/index.js'
 import { addSome, type Counts, noCounts } from './add-figures.js'
 
@@ -24,9 +24,6 @@ export interface LoggedRow {
   counts: Partial<Counts>
 }
 
-/** Days since 1970, UTC. */
-export const dayOf = (at: number) => Math.floor(at / dayMs)
-
 /** Rows to be added to the figures: a happening is in one by campaign, one by provider and one a tag. */
 export function tally(happenings: Iterable<LoggedRow>): FigureRow[] {
   const rows = new Map<string, FigureRow>()
@@ -36,7 +33,7 @@ export function tally(happenings: Iterable<LoggedRow>): FigureRow[] {
     key: string,
   ) => {
     const { domain, type } = mail
-    const day = dayOf(at)
+    const day = dayNumber(at)
     // Only the last of them, the key, may have any character in it.
     const place = `${accountId} ${breakdown} ${day} ${domain} ${type} ${key}`
     let row = rows.get(place)

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../json/index.js'
+
 /**
  * What few mails have beside the columns of `emails`: JSON in `emails.extras`, null for all others, and
  * in `broadcasts.extras` for all mails of a campaign.
@@ -24,19 +26,17 @@ const none: MailExtras = {}
 export function readExtras(json: string | null): MailExtras | undefined {
   if (json === null) return none
   const value = storedJson(json)
-  if (!isRecord(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { cc = [], bcc = [], replyTo = [], tags = [], headers = {} } = value
   const isWhole =
     [cc, bcc, replyTo].every((list) => isListOf(list, isText)) &&
-    isListOf(tags, (tag) => isRecord(tag) && isText(tag.name) && isText(tag.value)) &&
-    isRecord(headers) &&
+    isListOf(tags, (tag) => isJsonObject(tag) && isText(tag.name) && isText(tag.value)) &&
+    isJsonObject(headers) &&
     Object.values(headers).every(isText)
   return isWhole ? (value as MailExtras) : undefined
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isListOf = (value: unknown, holds: (item: unknown) => boolean) =>
   Array.isArray(value) && value.every(holds)
 
@@ -64,8 +64,7 @@ export function storedJson(text: string | null): unknown {
 /** The object in such a column; empty where there is none, or what is there is broken. */
 export function storedObject<Value>(text: string | null): Record<string, Value> {
   const value = storedJson(text)
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? (value as Record<string, Value>) : {}
+  return isJsonObject(value) ? (value as Record<string, Value>) : {}
 }
 
 /** The texts of the list in such a column; undefined where it is no list of texts. */

@@ -1,4 +1,5 @@
 import { makeCheckKey } from '../accounts/index.js'
+import { counted } from '../amounts/index.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import { type Config, listenOf } from '../config/index.js'
@@ -46,7 +47,7 @@ function makeKeyRate(clock: Clock, { requests, window }: Config['http']['rateLim
   const quota = makeQuota(clock, { most: requests, windowMs: window })
   return (keyId: string): void => {
     if (requests === 0 || quota.take(keyId)) return
-    const message = `Over ${requests} mails of this key in ${window / 1_000} s; try again later`
+    const message = `Over ${counted(requests, 'mail')} of this key in ${window / 1_000} s; try again later`
     throw new ApiError('rate_limit_exceeded', message)
   }
 }

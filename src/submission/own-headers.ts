@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/index.js'
+import { jsonObjectIn } from '../json/index.js'
 import { type HeaderField, readableValue } from '../mime/index.js'
 
 /** What a message asks for by its `X-Posthorn-*` fields, which recipients never see. */
@@ -31,9 +32,9 @@ const own: Readonly<Record<string, OwnHeader>> = {
   Type: { field: 'type', read: (value) => value.toLowerCase() },
   Topic: { field: 'topicId', read: text },
   Template: { field: 'template', read: text },
-  Variables: { field: 'variables', read: json },
+  Variables: { field: 'variables', read: jsonObjectIn },
   'Scheduled-At': { field: 'scheduledAt', read: text },
-  Metadata: { field: 'metadata', read: json },
+  Metadata: { field: 'metadata', read: jsonObjectIn },
   Tags: { field: 'tags', read: tags },
   'Idempotency-Key': { field: 'idempotencyKey', read: text },
 }
@@ -72,16 +73,6 @@ const expected = (name: string) =>
   name === 'Tags' ? 'expected name=value, separated by commas' : 'expected a JSON object'
 
 const wrong = (message: string) => new ApiError('validation_error', message)
-
-/** A JSON object; undefined for anything else, also for an array. */
-function json(value: string): unknown {
-  try {
-    const read: unknown = JSON.parse(value)
-    return typeof read === 'object' && read !== null && !Array.isArray(read) ? read : undefined
-  } catch {
-    return undefined
-  }
-}
 
 /** `campaign=spring, plan=pro` */
 function tags(value: string): OwnHeaders['tags'] | undefined {

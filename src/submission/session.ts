@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import type { Read, SubmissionSessionRow } from '../store/index.js'
 import type { Client } from './client.js'
 
@@ -48,7 +49,8 @@ export function makeTranscript(): Transcript {
       last.shift()
       left++
     },
-    text: () => [...first, ...(left > 0 ? [`… ${left} lines …`] : []), ...last].join('\n'),
+    text: () =>
+      [...first, ...(left > 0 ? [`… ${counted(left, 'line')} …`] : []), ...last].join('\n'),
   }
 }
 

@@ -101,3 +101,7 @@ export function readCells(
     expiresAt: expiresAt ?? null,
   }
 }
+
+/** A line of an export by RFC 4180: quotes around a cell that needs them, CRLF at the end. */
+export const csvLine = (cells: readonly string[]): string =>
+  `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

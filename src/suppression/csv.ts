@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { type CsvError, type Info, parse } from 'csv-parse'
 import { type Clock, isoTime } from '../clock/index.js'
 import type { Read, Store } from '../store/index.js'
-import { type CsvLine, columns, headerOf, readCells } from './csv-line.js'
+import { type CsvLine, columns, csvLine, headerOf, readCells } from './csv-line.js'
 import { listSuppressions, suppressionsOf } from './list.js'
 import {
   type Suppression,
@@ -196,7 +196,3 @@ interface CsvRecord {
   record: string[]
   info: Info
 }
-
-/** A line by RFC 4180: quotes around a cell that needs them, CRLF at the end. */
-const csvLine = (cells: readonly string[]) =>
-  `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

@@ -36,6 +36,13 @@ export interface TemplateFault {
   column?: number
 }
 
+/** Of a template that is given up, or not begun, as it takes too much. */
+export const limitFault = (message: string): TemplateFault => ({
+  kind: 'limit',
+  part: null,
+  message,
+})
+
 export interface Rendered {
   /** One line, at most 998 bytes. */
   subject: string

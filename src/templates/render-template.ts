@@ -1,6 +1,12 @@
 import { ApiError } from '../errors/index.js'
 import { maxSourceBytes } from './draft.js'
-import type { Rendered, RenderJob, RenderOutcome, TemplateFault } from './job.js'
+import {
+  limitFault,
+  type Rendered,
+  type RenderJob,
+  type RenderOutcome,
+  type TemplateFault,
+} from './job.js'
 import type { Renderer } from './renderer.js'
 import type { Template, TemplateDraft } from './template.js'
 
@@ -118,8 +124,6 @@ function variablesJson(variables: RenderInput['variables']): string | TemplateFa
   if (json.length <= maxVariableBytes && Buffer.byteLength(json) <= maxVariableBytes) return json
   return limitFault(`its variables have more than ${maxVariableBytes} bytes`)
 }
-
-const limitFault = (message: string): TemplateFault => ({ kind: 'limit', part: null, message })
 
 /** A 422 that says what of the template does not render, and where. */
 export const refusal = (slug: string, fault: TemplateFault, fields?: Record<string, unknown>) =>

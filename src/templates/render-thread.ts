@@ -2,7 +2,14 @@ import { Worker } from 'node:worker_threads'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type CpuClock, openCpuClock } from './cpu.js'
-import type { RenderJob, RenderOrder, RenderOutcome, RenderReport, TemplateFault } from './job.js'
+import {
+  limitFault,
+  type RenderJob,
+  type RenderOrder,
+  type RenderOutcome,
+  type RenderReport,
+  type TemplateFault,
+} from './job.js'
 
 /** A job and where its outcome goes. */
 export interface Ticket {
@@ -103,8 +110,6 @@ export function startRenderThread(entry: URL, log: Log, events: RenderThreadEven
     stop: () => worker.postMessage({ kind: 'stop' } satisfies RenderOrder),
   }
 }
-
-const limitFault = (message: string): TemplateFault => ({ kind: 'limit', part: null, message })
 
 function reasonOf(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined

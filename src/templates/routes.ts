@@ -3,6 +3,7 @@ import type { Principal } from '../accounts/index.js'
 import { checkOpen, type Plans, readBilling } from '../billing/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import { type Api, atLeastOne, QueryInteger, reply, rule } from '../http/index.js'
+import { isJsonObject } from '../json/index.js'
 import { pageOf, type Store, textCursorOf, textInCursor } from '../store/index.js'
 import { renderTemplate } from './render-template.js'
 import type { Renderer } from './renderer.js'
@@ -34,10 +35,7 @@ const usualPage = 100
 const maxPage = 500
 
 const Text = rule<string>('a string', (value) => typeof value === 'string')
-const Variables = rule<Record<string, unknown>>(
-  'an object',
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-)
+const Variables = rule<Record<string, unknown>>('an object', isJsonObject)
 const Version = QueryInteger(1, 999_999_999)
 const TemplateParams = {
   params: type({ slug: string() }),

@@ -1,5 +1,5 @@
 import { someAtOnce } from '../bounded/index.js'
-import { dayMs } from '../clock/index.js'
+import { dayMs, dayNumber } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -27,7 +27,7 @@ export async function uploadDue(
 ): Promise<('uploaded' | 'failed')[]> {
   const { store, clock, signal } = deps
   const now = clock.now()
-  const today = Math.floor(now / dayMs)
+  const today = dayNumber(now)
   const due = await store.read
     .selectFrom('tls_report_posts')
     .selectAll()

@@ -1,4 +1,4 @@
-import { dayMs } from '../clock/index.js'
+import { dayNumber } from '../clock/index.js'
 import type { Store } from '../store/index.js'
 
 // Yesterday is reported on; the days before are for whoever looks into a report.
@@ -12,7 +12,7 @@ export async function forgetTlsReports(
   { store }: { store: Store },
   { now, signal }: { now: number; signal: AbortSignal },
 ): Promise<number> {
-  const until = Math.floor(now / dayMs) - keptDays
+  const until = dayNumber(now) - keptDays
   let gone = 0
   for (const table of tables) {
     while (!signal.aborted) {

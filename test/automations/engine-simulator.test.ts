@@ -1,13 +1,14 @@
 // automations.md §4, row 20: the engine and the simulator tell the same of the same.
 import t, { type Test } from 'tap'
 import { compile } from '../../src/automations/compile.js'
-import type { AutomationDefinition, JsonObject } from '../../src/automations/definition.js'
+import type { AutomationDefinition } from '../../src/automations/definition.js'
 import type { EventInput } from '../../src/automations/repeats.js'
 import { appended } from '../../src/automations/run.js'
 import type { Run } from '../../src/automations/runs.js'
 import { simulate } from '../../src/automations/simulate.js'
 import type { SimulatedHappening, Simulation } from '../../src/automations/simulation.js'
 import { validate } from '../../src/automations/validate.js'
+import type { JsonObject } from '../../src/json/index.js'
 import { mergeInto, mergePieces } from '../../src/templates/index.js'
 import { openTimeline } from '../support/automation-engine.js'
 import {

@@ -1,14 +1,9 @@
 import t from 'tap'
-import type {
-  Json,
-  JsonObject,
-  Operator,
-  Rule,
-  Variable,
-} from '../../src/automations/definition.js'
+import type { Operator, Rule, Variable } from '../../src/automations/definition.js'
 import { type Facts, fieldOf } from '../../src/automations/field.js'
 import { hasText } from '../../src/automations/json.js'
 import { judge } from '../../src/automations/rule.js'
+import type { Json, JsonObject } from '../../src/json/index.js'
 import { seeded } from '../shaping/seeded.js'
 
 const facts = (payload: Json): Facts => ({

@@ -4,7 +4,6 @@ import type {
   AutomationDefinition,
   AutomationSettings,
   Connection,
-  Json,
   StepDefinition,
   WaitConfig,
 } from '../../src/automations/definition.js'
@@ -15,6 +14,7 @@ import type { SimulatedHappening, SimulatedWorld } from '../../src/automations/s
 import { validate } from '../../src/automations/validate.js'
 import { branchOf, walk } from '../../src/automations/walk.js'
 import type { RunFacts } from '../../src/automations/walked.js'
+import type { Json } from '../../src/json/index.js'
 import { chance, day, eventNames, hour, minute, startName } from '../support/automations.js'
 import { thoroughly } from '../support/thorough.js'
 

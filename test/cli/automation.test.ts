@@ -181,9 +181,13 @@ t.test('runs are moved, started over a list, and walked through without a trace'
     refused: [{ reason: 'already_running' }],
   })
   await refused(/--event: .+ is not a time/, ...walked, '--event', 'x@soon')
-  await refused(/--opens is the key of a step/, ...walked, '--opens', 'ONE')
-  await refused(/--payload is a JSON object/, ...walked, '--payload', '[]')
-  await refused(/--at is a time/, ...walked, '--at', 'noon')
+  for (const [option, given, expected] of [
+    ['--opens', 'ONE', /--opens <step>.* 'ONE' is invalid\. It must be the key of a step/],
+    ['--payload', '[]', /--payload <json>.* It must be a JSON object/],
+    ['--at', 'noon', /--at <time>.* It must be a time such as/],
+  ] as const) {
+    t.match(await run(...walked, option, given), { status: 2, stderr: expected })
+  }
   t.equal((await rig.mails()).length, 0)
 
   t.match(await run('automation', 'move', id, '--to', 'latest', '--dry-run'), {

@@ -58,7 +58,7 @@ t.test('a wrong command line is answered on stderr with status 2', async (t) => 
     [['account', 'list', '--jsn'], /unknown option '--jsn'\n\(Did you mean --json\?\)/],
     [['account', 'list', '--data'], /option '--data <dir>' argument missing/],
     [['serve', 'now'], /too many arguments/],
-    [['init', '--smtp-port', '70000', '--sandbox'], /'70000' is invalid. A port is .* 65535/],
+    [['init', '--smtp-port', '70000', '--sandbox'], /'70000' is invalid. It must be .* 65535/],
     [['init', '--public-port', 'x', '--sandbox'], /'x' is invalid/],
     [['init', '--private-port', '8080'], /ports can be given only with --sandbox/],
   ]

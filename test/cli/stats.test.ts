@@ -46,7 +46,7 @@ t.test('figures are shown as a table, and as JSON like the API', async (t) => {
     ],
   })
   t.match(await json('stats', ...days, '--domain', 'two.test'), { total: { mails: 0 } })
-  await refused(/"from" is not a day of the calendar/, 'stats', '--from', '2026-02-30')
+  await refused(/--from is not a day of the calendar/, 'stats', '--from', '2026-02-30')
   await refused(
     /Figures are not kept by provider and tag together/,
     ...[...['stats', '--by', 'tag', '--provider', 'Google']],

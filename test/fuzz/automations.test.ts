@@ -5,7 +5,6 @@ import { compile } from '../../src/automations/compile.js'
 import {
   type AutomationDefinition,
   type Connection,
-  type Json,
   limits,
 } from '../../src/automations/definition.js'
 import { appended, type RunContact, type StoredEvent, startRun } from '../../src/automations/run.js'
@@ -13,6 +12,7 @@ import { simulate } from '../../src/automations/simulate.js'
 import { validate } from '../../src/automations/validate.js'
 import { walk } from '../../src/automations/walk.js'
 import { advanced, type RunFacts } from '../../src/automations/walked.js'
+import type { Json } from '../../src/json/index.js'
 import {
   type Chance,
   chance,

@@ -3,13 +3,12 @@ import type {
   AutomationSettings,
   Connection,
   EdgeType,
-  Json,
-  JsonObject,
   Rule,
   StepDefinition,
   StepType,
 } from '../../src/automations/definition.js'
 import type { SimulatedHappening } from '../../src/automations/simulation.js'
+import type { Json, JsonObject } from '../../src/json/index.js'
 import { seeded } from '../shaping/seeded.js'
 
 /** Random definitions, contacts and what happens to them: the same for the same seed. */

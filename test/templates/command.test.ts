@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { nameAndValue } from '../../src/cli/option-values.js'
 import { readVariables } from '../../src/cli/template-input.js'
 import { jsonOf, runCli } from '../cli/run.js'
 import { makeTempDir } from '../support/store.js'
@@ -53,7 +54,10 @@ t.test('posthorn template, from put to delete', async (t) => {
     version: 1,
     textBody: null,
   })
-  t.match(await refused('show', 'welcome', '--part', 'body'), /subject, html or text, not "body"/)
+  t.match(await run('show', 'welcome', '--part', 'body'), {
+    status: 2,
+    stderr: /Allowed choices are subject, html, text/,
+  })
 
   const vars = file('vars.json', '{"user": {"name": "<Ada>"}, "n": 1}')
   t.equal(
@@ -119,15 +123,13 @@ t.test('variables are named one by one, or come as a JSON object', async (t) => 
     return path
   }
   const vars = file('{"a": {"b": 1}, "c": 2}')
-  t.same(readVariables({ vars, var: ['c=3', 'd=', 'e=f=g'] }), {
+  t.same(readVariables({ vars, var: ['c=3', 'd=', 'e=f=g'].map(nameAndValue) }), {
     a: { b: 1 },
     c: '3',
     d: '',
     e: 'f=g',
   })
   t.same(readVariables({}), {})
-  t.throws(() => readVariables({ var: ['n'] }), { message: '--var is name=value, not "n"' })
-  t.throws(() => readVariables({ var: ['=n'] }), { name: 'OperatorError' })
   for (const [content, message] of [
     ['[]', /variables as a JSON object/],
     ['null', /variables as a JSON object/],

@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import type { Claimed, Settlement } from '../../deliveries/index.js'
 import type { BounceRules } from '../../reports/index.js'
 import { judgeRefusal } from './judge.js'
@@ -43,7 +44,7 @@ export function settlementOf(
   const dueAt = again ? nextAttempt(retry, delivery, now, atLeastMs) : undefined
   if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt, verdict }
   if (result.kind === 'bounced') return { ...base, kind: verdict.event, verdict: ending }
-  const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+  const tried = counted(attempts, 'attempt')
   const reply = `Given up after ${tried}. The last one: ${result.reply}`
   return { ...base, kind: 'failed', reply, verdict: ending }
 }

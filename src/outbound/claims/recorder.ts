@@ -1,4 +1,4 @@
-import { isoTime, pause, systemClock } from '../../clock/index.js'
+import { isoTime, isRecent, pause, systemClock } from '../../clock/index.js'
 import { park, type Settlement, settle } from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
 import { largeProviderOf } from '../../protection/index.js'
@@ -102,7 +102,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
     if (left.length === 0) return true
     waiting.unshift(...left)
     const told = { cause: messageOf(cause), results: waiting.length }
-    if (toldAt === undefined || Math.abs(clock.now() - toldAt) >= tellEveryMs) {
+    if (toldAt === undefined || !isRecent(toldAt, clock.now(), tellEveryMs)) {
       toldAt = clock.now()
       log.error(told, 'Results could not be written; it is tried each second')
     }

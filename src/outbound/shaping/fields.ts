@@ -1,4 +1,5 @@
 import { type Setting, settingName, type Values } from '../../config/index.js'
+import { isTable } from '../../toml/index.js'
 
 /** Sentences for the operator: one for each thing that is wrong in a file. */
 export type Problems = string[]
@@ -38,7 +39,7 @@ export function readFields<S extends Settings>(
 /** The fields of what should be a table. */
 export function tableOf(given: unknown, place: string, problems: Problems): Given {
   if (given === undefined) return {}
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given }
+  if (isTable(given)) return { ...given }
   problems.push(`${place}: ${shown(given)} given, expected a table`)
   return {}
 }

@@ -1,4 +1,4 @@
-import { dayMs } from '../../clock/index.js'
+import { dayNumber } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 import { reserveOf } from './throttle.js'
 
@@ -24,15 +24,12 @@ export const rampDays = ramp.length
 // After so many days without mail the ramp begins anew: a reputation does not keep.
 const idleDays = 30
 
-/** The day in UTC, counted from 1970. */
-export const dayOf = (now: number) => Math.floor(now / dayMs)
-
 /** How many mails a source may send on a day of its ramp; no limit once it is over. */
 export const rampLimit = (rampDay: number) => ramp[rampDay - 1] ?? Number.POSITIVE_INFINITY
 
 /** The state as it is today, before any more is granted. */
 export function today(state: SourceState | undefined, now: number): SourceState {
-  const day = dayOf(now)
+  const day = dayNumber(now)
   if (state === undefined || day - state.lastDay > idleDays) {
     return { firstDay: day, lastDay: day, rampDay: 1, sent: 0 }
   }

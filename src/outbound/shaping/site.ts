@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import type { Clock } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 import { type Concurrency, fail, makeConcurrency, succeed } from './concurrency.js'
@@ -120,7 +121,7 @@ export class Site {
     const wait = waitFor(rateOf(perMinute), this.#paidUntil, klass, now)
     if (wait === 0) return undefined
     const because = this.#reactions?.because('messagesPerMinute', perMinute, now) ?? ''
-    const rate = `${Math.round(perMinute * 100) / 100} message${perMinute === 1 ? '' : 's'} a minute`
+    const rate = `${counted(Math.round(perMinute * 100) / 100, 'message')} a minute`
     return { gate: 'rate', until: now + wait, why: rate + because }
   }
 

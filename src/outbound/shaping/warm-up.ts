@@ -1,6 +1,5 @@
-import { type Clock, dayMs } from '../../clock/index.js'
+import { type Clock, dayMs, dayNumber } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
-import { dayOf } from './ramp.js'
 
 /** A source address's ration of the day, as one thread sees it. */
 export interface WarmUp {
@@ -53,13 +52,13 @@ export const noWarmUp: WarmUp = { wait: () => 0, take: () => ({ left: 0 }), give
 
 /** Fetches rations as they are needed and hands them out. */
 export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): WarmUp {
-  let day = dayOf(clock.now())
+  let day = dayNumber(clock.now())
   let transactional = makePurse()
   let bulk = makePurse()
 
   const newDay = (now: number) => {
-    if (dayOf(now) === day) return
-    day = dayOf(now)
+    if (dayNumber(now) === day) return
+    day = dayNumber(now)
     // An answer that is still on its way comes into the old purses, which nobody uses any more.
     transactional = makePurse()
     bulk = makePurse()

@@ -1,8 +1,15 @@
-/** Amounts as people read them on a screen that is looked at in passing. */
+/** Amounts as people read them: in commands, on pages, in what the operator is told. Programs get the numbers. */
+
+/** `1,204`. */
+export const shownCount = (count: number): string => count.toLocaleString('en-GB')
+
+/** A count with what is counted: `1 contact`, `1,204 contacts`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${shownCount(count)} ${count === 1 ? one : many}`
 
 const units = ['KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** `12.3 GiB`. */
+/** `12.3 GiB`, `103 MiB`: three figures or more. */
 export function shownBytes(bytes: number): string {
   let value = bytes / 1_024
   let unit = 0

@@ -1,0 +1,124 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { duration, integer, type Setting } from '../config/index.js'
+
+/**
+ * How the values of options and arguments are read that are more than text; words to choose from are
+ * Commander's (`choices`). A value that does not fit ends the command with status 2 before anything is
+ * opened. Commander says whose value it is and what was given ("option '--limit <count>' argument 'x' is
+ * invalid."), a reader here what was expected. Numbers and durations are read as the settings' are, so that
+ * what an operator has learned from one is true of the other.
+ */
+export type ValueReader<T> = (text: string) => T
+
+/** The refusal of a value; `expected` follows "It must be". */
+export const mustBe = (expected: string) => new InvalidArgumentError(`It must be ${expected}.`)
+
+/** Reads by a setting's reader. Its default is not used: each option has its own. */
+const asSetting =
+  <T>(setting: Setting<T>, wording?: string): ValueReader<T> =>
+  (text) => {
+    const result = setting.read(text)
+    if ('value' in result) return result.value
+    throw mustBe(wording ?? result.expected)
+  }
+
+/** A whole number from `min` to `max`. */
+export const wholeNumber = (min: number, max: number) => asSetting(integer(min, min, max))
+
+// Fifteen digits are exact in a JavaScript number, and no table has more rows.
+const manyRows = 999_999_999_999_999
+
+/** How many, or which one in a series that begins with 1. */
+export const count = asSetting(integer(1, 1, manyRows), 'a whole number of 1 or more')
+
+/** A version, or the word for the newest one, which is known only once the database is open. */
+export const versionOrLatest: ValueReader<number | 'latest'> = (text) =>
+  text === 'latest' ? text : numberOrLatest(text)
+
+const numberOrLatest = asSetting(
+  integer(1, 1, manyRows),
+  "a whole number of 1 or more, or 'latest'",
+)
+
+/** `--limit`, of every command that lists. */
+export const limitOption = (usual = 50, about = 'how many at most') =>
+  new Option('--limit <count>', about).default(usual).argParser(count)
+
+/** A port to listen on; 0 lets the system choose a free one. */
+export const port = wholeNumber(0, 65_535)
+
+/** Seconds, also with a fraction. */
+export const seconds =
+  (min: number, max: number): ValueReader<number> =>
+  (text) => {
+    const value = /^\d{1,6}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN
+    if (value >= min && value <= max) return value
+    throw mustBe(`a number of seconds from ${min} to ${max}`)
+  }
+
+/** A duration such as `90s`, `30m`, `2h`, `3d`, in ms; `such` stands in the refusal as an example. */
+export const span = (such: string, min: string, max: string) => asSetting(duration(such, min, max))
+
+/**
+ * A time in ms: a day, or a day with an hour, as ISO 8601 writes it. `Date.parse` would also take
+ * 1/12/2026, which is January to some and December to others.
+ */
+export const time: ValueReader<number> = (text) => {
+  const at = timeIn(text)
+  if (at !== undefined) return at
+  throw mustBe('a time such as 2026-12-01 or 2026-12-01T09:00:00Z')
+}
+
+/** As it is written, in ms; undefined for what is no time. */
+function timeIn(text: string): number | undefined {
+  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? undefined : at
+}
+
+/** When something ends: a time, or so long from the `now` that the command works with. In ms. */
+export function endTime(min: string, max: string): ValueReader<(now: number) => number> {
+  const { read } = duration(min, min, max)
+  return (text) => {
+    const length = read(text)
+    if ('value' in length) return (now) => now + length.value
+    const at = timeIn(text)
+    if (at !== undefined) return () => at
+    throw mustBe(
+      `a time such as 2027-01-31 or 2027-01-31T12:00:00Z, or a duration from ${min} to ${max} such as 90d`,
+    )
+  }
+}
+
+/** Several words with commas between them, as the API's queries have them. */
+export const severalOf =
+  <const T extends string>(words: readonly T[]): ValueReader<T[]> =>
+  (text) =>
+    text.split(',').map((given) => {
+      const known = words.find((word) => word === given.trim())
+      if (known !== undefined) return known
+      throw mustBe(`one or more of ${words.join(', ')}, with commas between them`)
+    })
+
+/** An option that may be repeated: Commander hands over the values before. */
+export const repeated =
+  <T>(read: ValueReader<T>) =>
+  (text: string, before: readonly T[] = []): T[] => [...before, read(text)]
+
+/** Text as it was typed, for `repeated`. */
+export const asTyped: ValueReader<string> = (text) => text
+
+/** `name=value`; the value may be empty and have further equal signs. */
+export const nameAndValue: ValueReader<[name: string, value: string]> = (text) => {
+  const at = text.indexOf('=')
+  if (at < 1) throw mustBe('name=value')
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** The number of a row that an operator names; `unknown` is thrown for what can be the number of none. */
+export function rowNumber(given: string, unknown: (given: string) => Error): number {
+  if (isRowNumber(given)) return Number(given)
+  throw unknown(given)
+}
+
+/** Whether it may be the number of a row: digits, and not more than a number holds exactly. */
+export const isRowNumber = (given: string): boolean => /^\d{1,15}$/.test(given)
