@@ -151,8 +151,11 @@ export function makeResponder(
 
   return (response, request, route) => {
     const exchange = new Exchange(response, readHead(request, received), context)
-    handle(exchange, request, route)
-    if (!exchange.ended) exchange.outlive()
+    try {
+      handle(exchange, request, route)
+    } finally {
+      if (!exchange.ended) exchange.outlive()
+    }
   }
 }
 
