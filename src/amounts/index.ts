@@ -9,12 +9,14 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 const units = ['KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** `12.3 GiB`, `103 MiB`: three figures or more. */
+/** `12.3 GiB`, `103 MiB`: rounded down, as most of it is about what is left. */
 export function shownBytes(bytes: number): string {
   let value = bytes / 1_024
   let unit = 0
   for (; value >= 1_024 && unit < units.length - 1; unit++) value /= 1_024
-  return `${value < 100 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`
+  // A tenth of a MiB says nothing, and one of a GiB is a hundred of them.
+  const shown = unit < 2 ? Math.floor(value) : (Math.floor(value * 10) / 10).toFixed(1)
+  return `${shown} ${units[unit]}`
 }
 
 /** `0.25`, `12.3`, `4,500`: three figures or more. */

@@ -13,12 +13,12 @@ t.test('counts have commas, and their noun in the right number', async (t) => {
 t.test('bytes are shown in the unit that has few figures', async (t) => {
   const KiB = 1_024
   for (const [bytes, shown] of [
-    [0, '0.0 KiB'],
-    [KiB, '1.0 KiB'],
+    [0, '0 KiB'],
+    [KiB, '1 KiB'],
     [103 * KiB ** 2, '103 MiB'],
-    [12.34 * KiB ** 3, '12.3 GiB'],
-    [465.8 * KiB ** 3, '466 GiB'],
-    [2_048 * KiB ** 4, '2048 TiB'],
+    [0.9 * KiB ** 3, '921 MiB'],
+    [12.39 * KiB ** 3, '12.3 GiB'],
+    [2_048 * KiB ** 4, '2048.0 TiB'],
   ] as const) {
     t.equal(shownBytes(bytes), shown)
   }

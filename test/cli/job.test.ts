@@ -99,7 +99,7 @@ t.test('what cannot be run is refused in words', async (t) => {
 t.test('the database is written anew, but not beside the appliance', async (t) => {
   const place = await openPlace(t)
   const done = await runCli(['database', 'vacuum', '--data', place.data])
-  t.match(done.stdout, /^The database had [\d.]+ [KM]iB and has [\d.]+ [KM]iB now\.$/m, done.stderr)
+  t.match(done.stdout, /^The database had \d+ [KM]iB and has \d+ [KM]iB now\.$/m, done.stderr)
   const { dataDir } = await startPosthorn(t)
   const refused = await runCli(['database', 'vacuum', '--data', dataDir])
   t.equal(refused.status, 1)
