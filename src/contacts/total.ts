@@ -1,4 +1,3 @@
-import { counted } from '../amounts/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, Tx } from '../store/index.js'
 
@@ -40,6 +39,6 @@ export async function refuseBeyond(
 export const ceilingReached = (ceiling: number, fields: Record<string, unknown> = {}) =>
   new ApiError(
     'plan_limit_exceeded',
-    `The plan allows ${counted(ceiling, 'contact')}; choose a larger marketing plan, or delete some`,
+    `The plan allows ${ceiling} contacts; choose a larger marketing plan, or delete some`,
     { status: 403, fields },
   )

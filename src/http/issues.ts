@@ -1,5 +1,4 @@
 import { type Failure, Struct } from 'superstruct'
-import { counted } from '../amounts/index.js'
 import { isSound } from './sound.js'
 
 /** One thing wrong with a request, as the contract shows it (`interface.md`, Body shapes). */
@@ -177,3 +176,6 @@ function quoted(value: unknown, field = ''): string {
   const shown = JSON.stringify(value.slice(0, maxQuoted).replace(secret, '$1_…').toWellFormed())
   return value.length > maxQuoted ? `${shown}… (${value.length} characters)` : shown
 }
+
+// The numbers of an API's messages have no commas, as those of its fields.
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`

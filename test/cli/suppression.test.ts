@@ -57,7 +57,7 @@ t.test('a list goes out of one account and into another', async (t) => {
   const imported = await run('suppression', 'import', file, '--reason', 'bounce', ...city)
   t.match(imported, {
     status: 1,
-    stdout: '2 added, 0 known already, 1 lines left out\n',
+    stdout: '2 added, 0 known already, 1 line left out\n',
     stderr: 'warning: line 3: "no address" is not an email address\n',
   })
   writeFileSync(file, Buffer.from('email\nevil\x1b[2J\x07@x.test\nm\xfcller@x.test\n', 'latin1'))
