@@ -29,7 +29,7 @@ export function makeApiAudit({
 }): AuditOf {
   return (route) => {
     if (!isAudited(route)) return undefined
-    return async ({ principal, params, answer, addressKey }) => {
+    return async ({ principal, params, answer, clientAddressKey }) => {
       const { accountId, keyId } = principal
       const targets = Object.values(params)
       const target = targets.length > 0 ? targets.join(' ') : idIn(answer)
@@ -41,7 +41,7 @@ export function makeApiAudit({
             .where('id', '=', keyId)
             .executeTakeFirst()
           const name = key === undefined ? keyId : `${key.name} (…${key.last4})`
-          const actor = { kind: 'api', userId: null, name, addressKey } as const
+          const actor = { kind: 'api', userId: null, name, clientAddressKey } as const
           const change = { actor, accountId, action: route, target: target ?? null }
           await noteAudit(tx, { ...change, detail: { key: keyId }, at: clock.now() })
         })

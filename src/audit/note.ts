@@ -6,7 +6,7 @@ export interface Actor {
   userId: string | null
   /** Who that is now: a mail address, a user of the system, the name of a key. */
   name: string
-  addressKey: string | null
+  clientAddressKey: string | null
 }
 
 /** What was changed. */
@@ -41,7 +41,7 @@ export async function noteAudit(tx: Tx, change: Change): Promise<void> {
       action: action.slice(0, longest),
       target: target?.slice(0, longest) ?? null,
       detail: detailJson(detail),
-      address_key: actor.addressKey,
+      address_key: actor.clientAddressKey,
     })
     .execute()
 }

@@ -13,7 +13,7 @@ export interface LoggedChange {
   action: string
   target: string | null
   detail: Record<string, unknown>
-  addressKey: string | null
+  clientAddressKey: string | null
 }
 
 export interface ChangeFilter {
@@ -73,7 +73,7 @@ const toChange = (row: AuditLogRowRead & { account: string | null }): LoggedChan
   ...{ id: row.id, at: row.at, accountId: row.account_id, account: row.account },
   ...{ kind: row.actor, name: row.name, action: row.action, target: row.target },
   detail: JSON.parse(row.detail) as Record<string, unknown>,
-  addressKey: row.address_key,
+  clientAddressKey: row.address_key,
 })
 
 type AuditLogRowRead = Omit<AuditLogRow, 'id'> & { id: number }

@@ -15,7 +15,7 @@ let account: string | undefined
 export function rememberCommand(command: Command, name: string): void {
   // Tests run several command lines in one process.
   account = undefined
-  const actor = { kind: 'cli', userId: null, name: whoRuns(), addressKey: null } as const
+  const actor = { kind: 'cli', userId: null, name: whoRuns(), clientAddressKey: null } as const
   const given = Object.entries(command.opts<Record<string, unknown>>())
     // Only what was typed: defaults and the environment would fill the log with what everybody has.
     .filter(([option]) => command.getOptionValueSource(option) === 'cli')

@@ -121,7 +121,7 @@ export type NoteChange<P> = (change: {
   params: Strings
   /** What the answer says. */
   answer: unknown
-  addressKey: string
+  clientAddressKey: string
 }) => Promise<void>
 
 type Admission<P> = { headers: Strings } & ({ account: P } | { refusal: unknown })
@@ -261,7 +261,7 @@ function makeEndpoint<P, Params, Query, Body>(
         if (note !== undefined && status < 300 && !own['Idempotency-Replay']) {
           const params = decodeParams(names, raw) ?? {}
           const principal = admission.account as P
-          await note({ principal, route, params, answer: body, addressKey: from ?? '' })
+          await note({ principal, route, params, answer: body, clientAddressKey: from ?? '' })
         }
         return jsonResponse(status, body, own === noHeaders ? headers : { ...own, ...headers })
       } catch (error) {

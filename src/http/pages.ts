@@ -25,7 +25,7 @@ export interface PageRequest {
   requestId: string
   remoteAddress: string
   /** What of it one client cannot change at will, for counting by. */
-  addressKey: string
+  clientAddressKey: string
   /** Aborted when the client has gone or the server closes: a stream without an end is to end then. */
   signal: AbortSignal
   /** The client speaks TLS: with us, or with a proxy of ours. */
@@ -234,7 +234,7 @@ class HeadRequest implements PageRequest {
     return this.#exchange.requestId
   }
 
-  get addressKey(): string {
+  get clientAddressKey(): string {
     return networkKey(this.remoteAddress)
   }
 

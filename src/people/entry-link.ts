@@ -122,7 +122,7 @@ export async function setUp(deps: PeopleDeps, token: string, given: SetUp): Prom
     const account = { id: newAccountId, name: given.accountName ?? '', createdAt: now }
     const accountId = await firstAccount(tx, account)
     if (accountId !== undefined) await setRole(tx, accountId, id, 'owner', now)
-    const actor = actorOf(person, visitor.addressKey)
+    const actor = actorOf(person, visitor.clientAddressKey)
     await noteAudit(tx, { actor, accountId: null, action: 'setup', target: person.email, at: now })
     await noteLogIn(tx, await findPerson(tx, id), visitor, 'setup link', now)
     const begun = {
@@ -174,8 +174,8 @@ export async function resetPassword(
     }
     await endSessions(tx, user.id)
     // Where they are now they log in, whoever fails in their name elsewhere.
-    await noteKnownPlace(tx, user.id, given.visitor.addressKey, now)
-    const actor = actorOf(user, given.visitor.addressKey)
+    await noteKnownPlace(tx, user.id, given.visitor.clientAddressKey, now)
+    const actor = actorOf(user, given.visitor.clientAddressKey)
     const detail = { by: 'link', keepsPasskeys: given.keepsPasskeys }
     await noteAudit(tx, { actor, accountId: null, action: 'password.change', detail, at: now })
   })

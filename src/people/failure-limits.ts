@@ -18,7 +18,7 @@ export interface FailureLimits {
 
 interface AttemptFrom {
   /** Left out for who is logged in, or known there: others at the same address must not hold them back. */
-  addressKey?: string
+  clientAddressKey?: string
   who: string
 }
 
@@ -134,9 +134,11 @@ export function makeFailureLimits(clock: Clock): FailureLimits {
 
 const personKey = (who: string) => `person ${who}`
 
-function keysOf({ addressKey, who }: AttemptFrom): [key: string, limit: number][] {
+function keysOf({ clientAddressKey, who }: AttemptFrom): [key: string, limit: number][] {
   const ofWho: [string, number] = [personKey(who), ofPerson]
-  return addressKey === undefined ? [ofWho] : [[`address ${addressKey}`, ofAddress], ofWho]
+  return clientAddressKey === undefined
+    ? [ofWho]
+    : [[`address ${clientAddressKey}`, ofAddress], ofWho]
 }
 
 /** Holds back the mails by which people are invited: they leave in the appliance's own name, with an owner's words. */

@@ -85,7 +85,7 @@ async function accept(
   tx: Tx,
   { invitation: { id, accountId, role, invitedBy }, isProof }: FoundInvitation,
   user: UserRow,
-  { addressKey }: Visitor,
+  { clientAddressKey }: Visitor,
   now: number,
 ): Promise<void> {
   await tx.updateTable('invitations').set({ accepted_at: now }).where('id', '=', id).execute()
@@ -98,7 +98,7 @@ async function accept(
     await setRole(tx, accountId, user.id, role, now)
   }
   const detail = { role, invitedBy }
-  const change = { actor: actorOf(user, addressKey), accountId, action: 'team.join', detail }
+  const change = { actor: actorOf(user, clientAddressKey), accountId, action: 'team.join', detail }
   await noteAudit(tx, { ...change, target: user.email, at: now })
 }
 

@@ -7,13 +7,13 @@ const lastsMs = 30 * dayMs
 export async function isKnownPlace(
   read: Read,
   userId: string,
-  addressKey: string,
+  clientAddressKey: string,
 ): Promise<boolean> {
   const place = await read
     .selectFrom('known_places')
     .select('seen_at')
     .where('user_id', '=', userId)
-    .where('address_key', '=', addressKey)
+    .where('address_key', '=', clientAddressKey)
     .executeTakeFirst()
   return place !== undefined
 }
@@ -22,12 +22,12 @@ export async function isKnownPlace(
 export async function noteKnownPlace(
   tx: Tx,
   userId: string,
-  addressKey: string,
+  clientAddressKey: string,
   now: number,
 ): Promise<void> {
   await tx
     .insertInto('known_places')
-    .values({ user_id: userId, address_key: addressKey, seen_at: now })
+    .values({ user_id: userId, address_key: clientAddressKey, seen_at: now })
     .onConflict((conflict) =>
       conflict.columns(['user_id', 'address_key']).doUpdateSet({ seen_at: now }),
     )

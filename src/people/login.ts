@@ -33,10 +33,10 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
   // RFC 5321 §4.5.3.1: 64 characters, the @ and 255 are the longest address. Longer texts would fill the limits' memory.
   const who = email.trim().toLowerCase().slice(0, 320)
   const user = await findByAddress(store.read, who)
-  const { addressKey } = visitor
-  const isKnown = await isKnownPlace(store.read, user?.id ?? '', addressKey)
+  const { clientAddressKey } = visitor
+  const isKnown = await isKnownPlace(store.read, user?.id ?? '', clientAddressKey)
   // What others do, elsewhere or in the same office, does not keep somebody out at a place of their own.
-  const from = isKnown ? { who: `known ${who} ${addressKey}` } : { addressKey, who }
+  const from = isKnown ? { who: `known ${who} ${clientAddressKey}` } : { clientAddressKey, who }
   const stored = user?.password ?? null
   const { isRight, isOld } = await countedCheck(limits, from, () =>
     isKnown ? passwords.checkOwn(password, stored, from.who) : passwords.check(password, stored),
@@ -103,7 +103,7 @@ export function refuseOften(waitMs: number): void {
 export async function noteLogIn(
   tx: Tx,
   user: UserRow,
-  { addressKey, agent }: Visitor,
+  { clientAddressKey, agent }: Visitor,
   by: string,
   now: number,
 ): Promise<void> {
@@ -115,18 +115,21 @@ export async function noteLogIn(
     .where('agent', '=', agent.slice(0, 300))
     .limit(1)
     .executeTakeFirst()
-  await noteKnownPlace(tx, user.id, addressKey, now)
-  const actor = actorOf(user, addressKey)
+  await noteKnownPlace(tx, user.id, clientAddressKey, now)
+  const actor = actorOf(user, clientAddressKey)
   const detail = { by, agent: agent.slice(0, 300), newBrowser: known === undefined }
   await noteAudit(tx, { actor, accountId: null, action: 'login', target: null, detail, at: now })
 }
 
 /** Somebody at a page, as the audit log names them. */
-export const actorOf = (person: { id: string; email: string }, addressKey: string): Actor => ({
+export const actorOf = (
+  person: { id: string; email: string },
+  clientAddressKey: string,
+): Actor => ({
   kind: 'user',
   userId: person.id,
   name: person.email,
-  addressKey,
+  clientAddressKey,
 })
 
 /** Who has shown a password, and whose code is awaited. */

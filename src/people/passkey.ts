@@ -72,10 +72,11 @@ async function proved(
   of: string | null,
 ): Promise<{ passkey: PasskeyRow; user: UserRow; counter: number }> {
   const { store, limits, challenges } = deps
-  const { addressKey } = visitor
+  const { clientAddressKey } = visitor
   // Attempts of somebody who is logged in are counted by person, so that strangers at the same address cannot use
   // them up.
-  const from = of === null ? { addressKey, who: `passkey ${addressKey}` } : { who: `proof ${of}` }
+  const from =
+    of === null ? { clientAddressKey, who: `passkey ${clientAddressKey}` } : { who: `proof ${of}` }
   refuseOften(limits.take(from))
   const response = parsed<AuthenticationResponseJSON>(answer)
   // WebAuthn §7.2 step 6: the id says whose key it has to be, before anything is verified.
@@ -166,7 +167,7 @@ export async function addPasskey(
       })
       .execute()
     await endSessions(tx, user.id, { but: session.id })
-    const actor = actorOf(user, session.visitor.addressKey)
+    const actor = actorOf(user, session.visitor.clientAddressKey)
     await noteAudit(tx, { actor, accountId: null, action: 'passkey.add', target: name, at: now })
     return await renewSession(tx, session.token, now)
   })
@@ -177,13 +178,13 @@ export async function removePasskey(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
   user: UserRow,
   id: string,
-  { addressKey }: Visitor,
+  { clientAddressKey }: Visitor,
 ): Promise<void> {
   await store.write(async (tx) => {
     const found = (await listPasskeys(tx, user.id)).find((one) => one.id === id)
     if (found === undefined) throw new ApiError('not_found', 'There is no such passkey')
     await tx.deleteFrom('passkeys').where('credential_id', '=', found.credential_id).execute()
-    const change = { actor: actorOf(user, addressKey), accountId: null, target: found.name }
+    const change = { actor: actorOf(user, clientAddressKey), accountId: null, target: found.name }
     await noteAudit(tx, { ...change, action: 'passkey.remove', at: clock.now() })
   })
 }

@@ -46,7 +46,7 @@ export async function changePassword(
     await endSessions(tx, user.id, { but: session.id })
     // A link that was made before would change it again.
     await tx.deleteFrom('entry_links').where('user_id', '=', user.id).execute()
-    const actor = actorOf(user, visitor.addressKey)
+    const actor = actorOf(user, visitor.clientAddressKey)
     const detail = { by: 'the person' }
     await noteAudit(tx, { actor, accountId: null, action: 'password.change', detail, at: now })
     return await renewSession(tx, session.token, now)
@@ -57,13 +57,13 @@ export async function changePassword(
 export async function renewRecoveryCodes(
   { store, clock }: Pick<PeopleDeps, 'store' | 'clock'>,
   user: UserRow,
-  { addressKey }: Visitor,
+  { clientAddressKey }: Visitor,
 ): Promise<string[]> {
   if (user.totp_secret === null) {
     throw new ApiError('conflict', 'Recovery codes need an authenticator app: add one first')
   }
   return await store.write(async (tx) => {
-    const change = { actor: actorOf(user, addressKey), accountId: null, at: clock.now() }
+    const change = { actor: actorOf(user, clientAddressKey), accountId: null, at: clock.now() }
     await noteAudit(tx, { ...change, action: 'recovery-codes.renew' })
     return await makeRecoveryCodes(tx, user.id)
   })

@@ -29,7 +29,7 @@ export async function enterCode(
     throw new ApiError('forbidden', 'Too much time has passed since the password: log in again')
   }
   // Six digits could be tried out: the person's attempts are counted, from wherever they come.
-  const from = { addressKey: visitor.addressKey, who: `code ${user.id}` }
+  const from = { clientAddressKey: visitor.clientAddressKey, who: `code ${user.id}` }
   refuseOften(limits.take(from))
   const now = clock.now()
   const id = store.ids.uuid()
@@ -92,7 +92,7 @@ async function takeAny(
 ): Promise<Taken> {
   if (await takeCode(tx, key, user.id, code, now)) return 'totp'
   if (!(await takeRecoveryCode(tx, user.id, code, now))) return undefined
-  const actor = actorOf(user, visitor.addressKey)
+  const actor = actorOf(user, visitor.clientAddressKey)
   await noteAudit(tx, { actor, accountId: null, action: 'recovery-code.use', at: now })
   return 'recovery code'
 }

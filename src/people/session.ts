@@ -19,7 +19,7 @@ export interface Session {
 
 /** Where a browser is, as sessions remember it. */
 export interface Visitor {
-  addressKey: string
+  clientAddressKey: string
   agent: string
 }
 
@@ -120,7 +120,7 @@ export async function beginSession(
       ...{ hash, id, user_id: userId, state, created_at: now, seen_at: now },
       expires_at: now + (isOpen ? longestMs : forCodeMs),
       sudo_until: isOpen ? now + sudoMs : 0,
-      address_key: visitor.addressKey,
+      address_key: visitor.clientAddressKey,
       agent: visitor.agent.slice(0, 300),
     })
     .execute()

@@ -86,7 +86,7 @@ export async function addTotp(
       .where('id', '=', user.id)
       .execute()
     await endSessions(tx, user.id, { but: session.id })
-    const actor = actorOf(user, session.visitor.addressKey)
+    const actor = actorOf(user, session.visitor.clientAddressKey)
     await noteAudit(tx, { actor, accountId: null, action: 'totp.add', at: now })
     const codes = await makeRecoveryCodes(tx, user.id)
     return { codes, token: await renewSession(tx, session.token, now) }
@@ -102,7 +102,7 @@ export async function removeTotp(
   const now = clock.now()
   await store.write(async (tx) => {
     await clearTotp(tx, user.id)
-    const actor = actorOf(user, visitor.addressKey)
+    const actor = actorOf(user, visitor.clientAddressKey)
     await noteAudit(tx, { actor, accountId: null, action: 'totp.remove', at: now })
   })
 }

@@ -28,7 +28,7 @@ export function trackingRoutes(
 ): void {
   const strangers = makeRateLimiter(strangersLimit, clock)
   const unknown = (request: PageRequest): never => {
-    refuseExcess(strangers.take(request.addressKey))
+    refuseExcess(strangers.take(request.clientAddressKey))
     throw new ApiError(
       'not_found',
       'This link is not complete, or it was not made by this service. Please open the email again and follow it from there',

@@ -73,7 +73,7 @@ export async function startAccountPages(
     membershipsOf: async () => [],
     may,
     actorOf: ({ person }) => ({
-      ...{ kind: 'user', userId: person.id, name: person.name, addressKey: null },
+      ...{ kind: 'user', userId: person.id, name: person.name, clientAddressKey: null },
     }),
     note: async (entry) => {
       noted.push(entry)

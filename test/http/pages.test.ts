@@ -60,7 +60,7 @@ const app = await startServer(t, ({ pages }) => {
     const { signal } = request
     begun?.()
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
-    told?.(request.addressKey)
+    told?.(request.clientAddressKey)
     return { text: '' }
   })
   pages.file('/app.js', { bytes: script, contentType: 'text/javascript' })

@@ -542,7 +542,7 @@ t.test('a change by who has hung up since has its address in the log', async (t)
         await left
         return {}
       }),
-    { auditOf: () => async (change) => note(change.addressKey) },
+    { auditOf: () => async (change) => note(change.clientAddressKey) },
   )
   const connection = await audited.connect()
   connection.write(

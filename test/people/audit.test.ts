@@ -159,7 +159,12 @@ t.test(
     const owner = await firstOperator(t, started, clock)
     await store.write(async (tx) => {
       for (let i = 0; i < 120; i++) {
-        const actor = { kind: 'api', userId: null, name: `key ${i % 2}`, addressKey: null } as const
+        const actor = {
+          kind: 'api',
+          userId: null,
+          name: `key ${i % 2}`,
+          clientAddressKey: null,
+        } as const
         const action = i % 10 === 0 ? 'DELETE /v1/topics/:id' : 'POST /v1/topics'
         const change = {
           actor,
@@ -207,7 +212,7 @@ const rowsOf = (read: Awaited<ReturnType<typeof startPosthorn>>['store']['read']
 
 t.test('what is too long for a row is cut, and not left out', async (t) => {
   const { store, accountId } = await startPosthorn(t)
-  const actor = { kind: 'user', userId: null, name: 'ann@x.test', addressKey: null } as const
+  const actor = { kind: 'user', userId: null, name: 'ann@x.test', clientAddressKey: null } as const
   const to = Array.from({ length: 400 }, (_, n) => `somebody-${n}@example.test`)
   const details: Record<string, unknown>[] = [
     { note: 'n'.repeat(9_000), kept: 'yes' },

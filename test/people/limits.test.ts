@@ -132,13 +132,18 @@ t.test(
 
 t.test('who is held back stays so, under however many names they fail', async (t) => {
   const limits = makeFailureLimits(new FakeClock())
-  const addressKey = '192.0.2.1'
-  for (let i = 0; i < 10; i++) t.equal(limits.take({ addressKey, who: `a${i}@x.test` }), 0)
-  for (let i = 0; i < 50_001; i++) limits.take({ addressKey, who: `b${i}@x.test` })
-  t.equal(limits.take({ addressKey, who: 'c@x.test' }), 60_000, 'what is refused leaves nothing')
+  const clientAddressKey = '192.0.2.1'
+  for (let i = 0; i < 10; i++) t.equal(limits.take({ clientAddressKey, who: `a${i}@x.test` }), 0)
+  for (let i = 0; i < 50_001; i++) limits.take({ clientAddressKey, who: `b${i}@x.test` })
+  t.equal(
+    limits.take({ clientAddressKey, who: 'c@x.test' }),
+    60_000,
+    'what is refused leaves nothing',
+  )
   // From other addresses too: who is let through pushes out whom nobody holds back.
-  for (let i = 0; i < 50_001; i++) limits.take({ addressKey: `2001:db8:${i}`, who: `d${i}@x.test` })
-  t.equal(limits.take({ addressKey, who: 'c@x.test' }), 60_000)
+  for (let i = 0; i < 50_001; i++)
+    limits.take({ clientAddressKey: `2001:db8:${i}`, who: `d${i}@x.test` })
+  t.equal(limits.take({ clientAddressKey, who: 'c@x.test' }), 60_000)
 })
 
 t.test('the waits come to an hour, and a pause does not begin them anew', async (t) => {
@@ -148,7 +153,7 @@ t.test('the waits come to an hour, and a pause does not begin them anew', async 
     const limits = makeFailureLimits(clock)
     let made = 0
     for (const end = clock.now() + day; clock.now() < end; ) {
-      const waitMs = limits.take({ addressKey: '192.0.2.1', who: 'olga@example.test' })
+      const waitMs = limits.take({ clientAddressKey: '192.0.2.1', who: 'olga@example.test' })
       if (waitMs === 0) made++
       else await clock.advance(waitMs + pauseMs)
     }

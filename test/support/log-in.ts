@@ -43,7 +43,7 @@ export async function logIn(
         .values({ user_id: id, account_id: accountId, role, created_at: now })
         .execute()
     }
-    const visitor = { addressKey: '127.0.0.1', agent: 'test' }
+    const visitor = { clientAddressKey: '127.0.0.1', agent: 'test' }
     const session = { id: `${id}-session`, userId: id, state: 'open', visitor } as const
     return await beginSession(tx, { ...session, replaces: undefined, now })
   })

@@ -93,7 +93,7 @@ const ways = { user: 'page', api: 'API', cli: 'command', system: 'itself' } as c
 /** A row of the log. */
 const shown = (change: LoggedChange) => ({
   ...{ at: change.at, name: change.name, way: ways[change.kind], account: change.account ?? '' },
-  ...{ action: change.action, target: change.target ?? '', from: change.addressKey ?? '' },
+  ...{ action: change.action, target: change.target ?? '', from: change.clientAddressKey ?? '' },
   detail: detailOf(change.detail),
 })
 

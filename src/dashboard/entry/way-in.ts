@@ -20,7 +20,7 @@ export interface EntryDeps {
 
 /** What a session remembers of a browser. */
 export const visitorOf = (request: PageRequest): Visitor => ({
-  addressKey: request.addressKey,
+  clientAddressKey: request.clientAddressKey,
   agent: request.header('user-agent') ?? '',
 })
 

@@ -44,7 +44,7 @@ export function peopleOf(deps: PeopleDeps): People {
     roleIn: (person, accountId) => roleIn(store.read, person, accountId),
     membershipsOf: (personId) => membershipsOf(store.read, personId),
     may,
-    actorOf: ({ person }, { addressKey }) => actorOf(person, addressKey),
+    actorOf: ({ person }, { clientAddressKey }) => actorOf(person, clientAddressKey),
     note: (change) => store.write((tx) => noteAudit(tx, { ...change, at: clock.now() })),
   }
 }

@@ -47,7 +47,7 @@ export async function startShell(t: Test, add: (shell: Shell) => void): Promise<
     membershipsOf: async (id) => roles[id] ?? [],
     may: (role, action) => role === 'owner' || action.endsWith('.read'),
     actorOf: ({ person }) => ({
-      ...{ kind: 'user', userId: person.id, name: person.name, addressKey: null },
+      ...{ kind: 'user', userId: person.id, name: person.name, clientAddressKey: null },
     }),
     note: async (entry) => {
       noted.push(entry)
