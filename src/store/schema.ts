@@ -702,7 +702,6 @@ export interface TlsSessionsRow {
   sessions: number
 }
 
-/** What came of a domain's report about a day: there is none before the DNS was asked. `day` leads the key. */
 /** Ours at a directory of ACME. Its key, sealed, is all that it needs to be known there again. */
 export interface AcmeAccountRow {
   directory: string
@@ -745,6 +744,7 @@ export interface CertificateOrderRow {
   is_first: number
 }
 
+/** What came of a domain's report about a day: there is none before the DNS was asked. `day` leads the key. */
 export interface TlsReportRow {
   day: number
   domain: string
@@ -1381,7 +1381,6 @@ export interface JobRow {
   handled_until: number
 }
 
-/** The last runs of each job of the calendar. */
 /** Of the doctor's last examination. */
 export interface DoctorFindingRow {
   id: Generated<number>
@@ -1393,6 +1392,7 @@ export interface DoctorFindingRow {
   fix: string
 }
 
+/** The last runs of each job of the calendar. */
 export interface JobRunRow {
   id: Generated<number>
   name: string

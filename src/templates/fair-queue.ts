@@ -12,8 +12,8 @@ interface Line<T> {
   bytes: number
 }
 
-/** An empty queue for `maxBytes` of items, of which one owner may have half. */
 /**
+ * An empty queue for `maxBytes` of items, of which one owner may have half.
  * The queues on npm know priorities (p-queue 9) but neither owners who take turns nor a bound in bytes, which are all
  * that this one is about.
  */
