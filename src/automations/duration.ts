@@ -1,9 +1,9 @@
-import { dayMs } from '../clock/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
 
 // At least one number must follow the P, and the T: the two look-aheads.
 const form =
   /^P(?=\d|T\d)(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$/
-const unitsMs = [7 * dayMs, dayMs, 3_600_000, 60_000, 1_000]
+const unitsMs = [7 * dayMs, dayMs, hourMs, 60_000, 1_000]
 
 // The longest that a run waits for anything.
 export const maxWaitMs = 90 * dayMs

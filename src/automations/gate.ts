@@ -7,6 +7,7 @@ import {
   readBilling,
   readUsage,
 } from '../billing/index.js'
+import { hourMs } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { findSenderDomain } from '../domains/index.js'
 import { ApiError } from '../errors/index.js'
@@ -66,7 +67,7 @@ export interface GateDeps {
 const queueLookMs = 60_000
 const stateLookMs = 300_000
 // A quota ends with its month or day, but an operator may give a larger plan before.
-const quotaLookMs = 3_600_000
+const quotaLookMs = hourMs
 
 /**
  * Decides once for a batch what may be sent, and keeps count while the batch is planned: each mail

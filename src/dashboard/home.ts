@@ -1,4 +1,5 @@
 import { findBackups } from '../backup/index.js'
+import { hourMs } from '../clock/index.js'
 import { listParkedReports } from '../inbound/index.js'
 import { isAnybodyThere } from '../people/index.js'
 import { countMessages } from '../sandbox/index.js'
@@ -82,7 +83,7 @@ async function homeView(deps: HomeDeps): Promise<HomeView> {
 async function backupFacts({ backupDir, clock }: HomeDeps): Promise<HomeView['facts']> {
   if (backupDir === '') return []
   const [newest] = await findBackups(backupDir, clock.now())
-  const hours = newest && Math.floor((clock.now() - newest.madeAt) / 3_600_000)
+  const hours = newest && Math.floor((clock.now() - newest.madeAt) / hourMs)
   const value = hours === undefined ? 'none yet' : `${plural(hours, 'hour')} ago`
   return [{ label: 'Last backup', value }]
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { stoppedAccounts } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import { idsIn, type Read, type Store } from '../store/index.js'
 import { hold } from './hold.js'
 
@@ -11,7 +11,7 @@ export interface Overdue {
 }
 
 /** decisions.md, 'Restore': what is overdue by more at the start waits for the operator. */
-export const maxOverdueMs = 3_600_000
+export const maxOverdueMs = hourMs
 const reason = 'scheduled, and overdue by more than an hour when Posthorn started'
 const emailsPerRead = 200
 const rowsPerWrite = 500

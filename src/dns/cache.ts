@@ -1,5 +1,5 @@
 import { keepNewest } from '../bounded/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import { canonicalName, type DnsAnswer, type Resolver } from './resolver.js'
 
 /** All have defaults; times in milliseconds. */
@@ -19,7 +19,7 @@ export interface CacheLimits {
 
 /** Remembers answers; questions asked while the same one is under way share its answer. */
 export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimits = {}): Resolver {
-  const { positiveMs = 300_000, minMs = 60_000, maxMs = 3_600_000 } = limits
+  const { positiveMs = 300_000, minMs = 60_000, maxMs = hourMs } = limits
   const { negativeMs = 300_000, failedMs = 2_000, maxEntries = 10_000 } = limits
 
   const { validated } = inner

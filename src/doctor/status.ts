@@ -1,5 +1,5 @@
 import { findBackups } from '../backup/index.js'
-import { dayMs } from '../clock/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { countHeldUpTo } from '../deliveries/index.js'
 import { diskRoom, type Read } from '../store/index.js'
@@ -74,7 +74,7 @@ export async function readStatus(
 }
 
 // A rate of minutes says nothing about weeks.
-const enoughMs = 3_600_000
+const enoughMs = hourMs
 
 /** When the disk is full at the rate of the last day; null where it is not known, or never. */
 function daysLeft(overview: Overview | undefined, freeBytes: number): number | null {

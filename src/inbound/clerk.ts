@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import type { ReturnPaths } from '../deliveries/index.js'
 import { fileAggregate } from '../dmarc/index.js'
 import { messageOf } from '../errors/index.js'
@@ -36,7 +36,7 @@ const faultPauseMs = 1_000
 const putOffMs = [1_000, 5_000, 30_000, 300_000]
 // How many reports that prove nothing are kept for the operator: forging them must not fill the
 // disk.
-const keptAnHour = { most: 20, windowMs: 3_600_000 }
+const keptAnHour = { most: 20, windowMs: hourMs }
 // The wait before a mail that ended the reading thread is read once more, in case the fault was
 // another mail's.
 const brokenOffMs = 60_000

@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from '../clock/index.js'
+import { type Clock, hourMs, isoTime } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { readMessageContent } from '../mime/index.js'
 import { makeQuota } from '../smtpd/index.js'
@@ -26,7 +26,7 @@ const maxText = 20_000
  */
 export function makeForwarding(deps: ForwardDeps): (signal: AbortSignal) => Promise<void> {
   const { store, clock, log, post } = deps
-  const quota = makeQuota(clock, { most: mostAnHour, windowMs: 3_600_000 })
+  const quota = makeQuota(clock, { most: mostAnHour, windowMs: hourMs })
   return async (signal) => {
     const rows = await store.read
       .selectFrom('operator_mails')

@@ -1,5 +1,5 @@
 import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
-import type { Clock } from '../clock/index.js'
+import { type Clock, hourMs } from '../clock/index.js'
 import { type ConnectionGate, makeQuota, makeRoom, networkOf, Refusal } from '../smtpd/index.js'
 import { aggregateBytes, examinedBytes } from './arrivals.js'
 import { collect } from './incoming.js'
@@ -44,7 +44,7 @@ interface Course {
 export function makeTransactions(deps: InboundTransactionDeps) {
   const { clock, spool, gate } = deps
   const room = makeRoom(maxHeldBytes)
-  const windowMs = 3_600_000
+  const windowMs = hourMs
   const quota = makeQuota(clock, { most: operatorMailsPerHour, windowMs })
   const bytesQuota = makeQuota(clock, { most: operatorBytesPerHour, windowMs })
   const courses = new WeakMap<SMTPServerSession, Course>()

@@ -1,5 +1,6 @@
 import { insertAccount, listAccounts } from '../accounts/index.js'
 import { noteAudit } from '../audit/index.js'
+import { dayMs } from '../clock/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { EntryLinkRow, Read, Tx } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
@@ -25,7 +26,7 @@ import {
 } from './session.js'
 
 // Who installs a server may open the link the next morning; a link for a password is handed on and used at once.
-const setupMs = 24 * 3_600_000
+const setupMs = dayMs
 const resetMs = 15 * 60_000
 
 /**

@@ -36,12 +36,12 @@ const ofAddress = 10
 const ofPerson = 20
 const firstWaitMs = 60_000
 // A wait is never longer, so that strangers cannot lock a person out for good.
-const longestWaitMs = 3_600_000
+const longestWaitMs = hourMs
 // Attempts with the right password count too: each costs a third of a second of a processor.
 const attemptsAMinute = 30
 // How long it is remembered that somebody was held back. If it were shorter, guessers who pause would get more
 // guesses than those who wait.
-const rememberedMs = 6 * 3_600_000
+const rememberedMs = 6 * hourMs
 const mostKeys = 50_000
 // To make room, at most so many of the oldest entries are searched for one that may be forgotten.
 const mostLookedAt = 100

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { dayMs } from '../clock/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
 import { type ApplianceKey, keyCheckOf } from '../config/index.js'
 import type { Read, SessionRow, Tx } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
@@ -24,7 +24,7 @@ export interface Visitor {
 }
 
 // A browser that somebody left open is of no use to whoever finds it the next day.
-const idleMs = 12 * 3_600_000
+const idleMs = 12 * hourMs
 // Whatever is done with it: a copy of the cookie that nobody noticed ends too.
 const longestMs = 14 * dayMs
 // Keys, passwords, factors and rights: the cookie alone does not change them for longer than this.

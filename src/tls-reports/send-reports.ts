@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { someAtOnce } from '../bounded/index.js'
-import { type Clock, dayMs, hourMs } from '../clock/index.js'
+import { type Clock, dayMs, dayNumber, hourMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { StreamDue } from '../deliveries/index.js'
 import type { Resolver } from '../dns/index.js'
@@ -55,7 +55,7 @@ export async function sendTlsReports(deps: TlsReportDeps): Promise<TlsReportRun>
   const { store, clock, config, log, signal } = deps
   const figures = { asked: 0, reported: 0, uploaded: 0, failed: 0 }
   if (!config.tlsReports.enabled) return { summary: 'They are switched off', problems: [], figures }
-  const day = Math.floor(clock.now() / dayMs) - 1
+  const day = dayNumber(clock.now()) - 1
   const sender = await findReportSender(store.read, config.tlsReports, config.outbound.heloName)
   if (sender === undefined) {
     log.info({}, 'No report about TLS is sent: no verified domain can send it')

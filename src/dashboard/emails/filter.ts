@@ -1,5 +1,5 @@
 import { type Infer, type } from 'superstruct'
-import { dayMs, isoTime } from '../../clock/index.js'
+import { dayMs, hourMs, isoTime } from '../../clock/index.js'
 import { type EmailFilter, FilterFields, filterOf } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, ShapeError } from '../../http/index.js'
@@ -24,7 +24,7 @@ export interface Wanted {
 /** The times that can be chosen; the address has their `value`. */
 export const ranges = [
   { value: '', label: 'Any time', ms: undefined },
-  { value: '1h', label: 'Last hour', ms: 3_600_000 },
+  { value: '1h', label: 'Last hour', ms: hourMs },
   { value: '24h', label: 'Last 24 hours', ms: dayMs },
   { value: '7d', label: 'Last 7 days', ms: 7 * dayMs },
   { value: '30d', label: 'Last 30 days', ms: 30 * dayMs },

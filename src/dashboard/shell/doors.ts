@@ -1,5 +1,5 @@
 import { keepNewest } from '../../bounded/index.js'
-import type { Clock } from '../../clock/index.js'
+import { type Clock, hourMs } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { PageRequest } from '../../http/index.js'
 import { type PageAnswer, redirect } from './answer.js'
@@ -34,7 +34,7 @@ export interface DoorDeps {
 
 // An operator's look into an account is in the log once an hour: reading on for a while does not
 // fill it.
-const lookedAgainMs = 3_600_000
+const lookedAgainMs = hourMs
 // Bounds the memory. Forgetting all of them costs at most a second row for some.
 const mostLooks = 10_000
 

@@ -1,3 +1,4 @@
+import { hourMs } from '../../clock/index.js'
 import {
   type BounceRules,
   classify,
@@ -25,12 +26,12 @@ export interface RefusalJudgement {
 
 // The least wait after a refusal that asks for slower mail: Gmail says so of a recipient who gets
 // too much at the moment, and takes the mail some hours later.
-const slowlyMs = 3_600_000
+const slowlyMs = hourMs
 // `notes/mta.md` §3: NXDOMAIN is believed when it comes again an hour later, not from a cache.
-const confirmMs = 3_600_000
+const confirmMs = hourMs
 
 // Each attempt that ends in doubt may have put one more copy into the mailbox.
-const inDoubtMs = 3_600_000
+const inDoubtMs = hourMs
 const attemptsInDoubt = 4
 
 /** What a refusal means, and what follows. `attempts` counts this one in, `lastReply` is the one before. */

@@ -1,3 +1,5 @@
+import { hourMs } from '../../clock/index.js'
+
 /**
  * The breaker of one scope, a site or all mail, as plain data: what it is and what each piece of
  * evidence makes of it. Pure; the rows of `egress` hold it for all threads.
@@ -33,7 +35,7 @@ export type ProbeOutcome = 'accepted' | 'answered' | 'unreached'
 
 // The wait before the first probe, which doubles with each relapse up to the longest.
 const firstWaitMs = 300_000
-const longestWaitMs = 3_600_000
+const longestWaitMs = hourMs
 /** A trip this soon after a return says that the return was too early. */
 const relapseMs = 1_800_000
 // One that passes may be luck; three in a row are none.

@@ -1,4 +1,4 @@
-import { type Clock, dayMs } from '../../clock/index.js'
+import { type Clock, dayNumber } from '../../clock/index.js'
 import { messageOf } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
 import type { Store } from '../../store/index.js'
@@ -98,7 +98,7 @@ export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): Tl
         early = true
         void flush()
       }
-      const day = Math.floor(clock.now() / dayMs)
+      const day = dayNumber(clock.now())
       const of = { day, domain, type: published.type, policy: policyOf(published), sessions: 1 }
       if (failure === undefined) {
         enter({ ...of, result: '', reason: '', ...untold })
