@@ -1,16 +1,8 @@
 import { enums, literal, optional, type, union } from 'superstruct'
 import type { Plans } from '../billing/index.js'
 import { isoTime } from '../clock/index.js'
-import {
-  type Api,
-  atLeastOne,
-  described,
-  listOf,
-  noOthers,
-  reply,
-  rule,
-  Uuid,
-} from '../http/index.js'
+import { type Api, atLeastOne, described, listOf, noOthers, reply, Uuid } from '../http/index.js'
+import { rule } from '../json/index.js'
 import type { AccountDeps } from './account.js'
 import type { Principal } from './authenticate.js'
 import { type ApiKey, createKey, deleteKey, findKey, listKeys, updateKey } from './key.js'

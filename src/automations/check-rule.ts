@@ -10,7 +10,7 @@ const maxParts = 100
 const maxPath = 256
 
 /** Checks a rule tree: its operators, values and the form of its fields. */
-export const rule: Check = (value, name, say) => {
+export const checkRule: Check = (value, name, say) => {
   const parts = { left: maxParts, say }
   checkPart(value, name, maxDepth, parts)
   if (parts.left < 0) say(`${name}: has more than ${maxParts} parts`)

@@ -10,7 +10,7 @@ import {
   ReplyTo,
   Tags,
 } from '../emails/index.js'
-import { isJsonObject } from '../json/index.js'
+import { isJsonObject, jsonBytes } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import {
   type Check,
@@ -24,11 +24,10 @@ import {
   oneOf,
   type SayFault,
 } from './check-fields.js'
-import { pathFault, rule } from './check-rule.js'
+import { checkRule, pathFault } from './check-rule.js'
 import { limits, type StepType } from './definition.js'
 import { durationMs, maxWaitMs } from './duration.js'
 import { isVariable } from './field.js'
-import { jsonBytes } from './json.js'
 import { isTimeOfDay, isZone } from './window.js'
 
 // Ten years: as good as never again, for which there is "once".
@@ -200,7 +199,7 @@ const maxDelay = duration(maxWaitMs, '90 days')
  * because a misspelt `timeout` would be a run that waits for ever.
  */
 const configs: Record<Exclude<StepType, 'condition'>, FieldChecks> = {
-  trigger: { eventName: must(eventName), filter: may(rule), reentry: may(reentry) },
+  trigger: { eventName: must(eventName), filter: may(checkRule), reentry: may(reentry) },
   send_email: {
     template: must(
       isText('the slug of a template', (slug) => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug)),
@@ -228,7 +227,7 @@ const configs: Record<Exclude<StepType, 'condition'>, FieldChecks> = {
   },
   wait_for_event: {
     eventName: must(eventName),
-    filter: may(rule),
+    filter: may(checkRule),
     timeout: may(maxDelay),
     since: may(oneOf('run', 'step')),
   },
@@ -262,7 +261,7 @@ export const stepTypes = [...Object.keys(configs), 'condition']
 /** Checks a step's config by itself: whether it is all there and each field is what it has to be. */
 export function checkConfig(type: StepType, config: unknown, say: SayFault): void {
   if (type === 'condition') {
-    rule(config, 'config', say)
+    checkRule(config, 'config', say)
     return
   }
   checkFields(configs[type], config, 'config', say)

@@ -1,14 +1,5 @@
 import type { Json } from '../json/index.js'
 
-/** How many bytes a value has as JSON; infinitely many where it is nested deeper than the stack. */
-export function jsonBytes(value: unknown): number {
-  try {
-    return Buffer.byteLength(JSON.stringify(value) ?? '')
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
-}
-
 /** Whether both are there and the same JSON value; the order of an object's names does not count. */
 export function equals(actual: Json | undefined, value: Json | undefined): boolean {
   if (actual === undefined || value === undefined) return false

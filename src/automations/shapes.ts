@@ -1,10 +1,8 @@
 import { optional, refine, type, unknown } from 'superstruct'
-import { BodyId, listOf, QueryInteger, rule, Uuid } from '../http/index.js'
-import type { Json } from '../json/index.js'
-import { isJsonObject } from '../json/index.js'
+import { BodyId, listOf, QueryInteger, Uuid } from '../http/index.js'
+import { isJsonObject, type Json, jsonBytes, rule } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { afterMs } from './happening.js'
-import { jsonBytes } from './json.js'
 import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
 
 /*

@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from '../json/index.js'
+import { type Json, type JsonObject, jsonBytes } from '../json/index.js'
 import { limits, type UpdateConfig, type Variable } from './definition.js'
-import { jsonBytes } from './json.js'
 import type { RunContact } from './run.js'
 
 /** What `contact_update` changes; null takes a name away, or a key of metadata. */

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../json/index.js'
+import { isJsonObject, jsonBytes } from '../json/index.js'
 import { type Check, checkFields, is, may, must, object, shown } from './check-fields.js'
-import { rule } from './check-rule.js'
+import { checkRule } from './check-rule.js'
 import {
   checkConfig,
   days,
@@ -20,7 +20,6 @@ import {
   type StepDefinition,
 } from './definition.js'
 import { checkGraph, type StepFault } from './graph.js'
-import { jsonBytes } from './json.js'
 import { checkPaths } from './paths.js'
 import { isWindowEnd } from './window.js'
 
@@ -134,7 +133,7 @@ function connectionFaults(connections: unknown[]): StepFault[] {
 }
 
 // An event that ends runs, or is their goal.
-const exitRule = { eventName: must(eventName), filter: may(rule) }
+const exitRule = { eventName: must(eventName), filter: may(checkRule) }
 const maxExitRules = 20
 
 /** Few, since each live run listens to every one of them. */

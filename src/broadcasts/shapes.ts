@@ -10,7 +10,8 @@ import {
   Sender,
   Tags,
 } from '../emails/index.js'
-import { atLeastOne, BodyId, described, QueryInteger, rule, Uuid } from '../http/index.js'
+import { atLeastOne, BodyId, described, QueryInteger, Uuid } from '../http/index.js'
+import { rule } from '../json/index.js'
 
 /*
  * What requests about campaigns look like. Every rule says in its message what it expects.

@@ -11,9 +11,9 @@ import {
   makeRateLimiter,
   refuseExcess,
   reply,
-  rule,
   Uuid,
 } from '../http/index.js'
+import { rule } from '../json/index.js'
 import type { Read } from '../store/index.js'
 import { deleteDomain } from './delete.js'
 import { addDomain, type Domain, type DomainDeps, domainById, listDomains } from './domain.js'

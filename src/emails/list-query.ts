@@ -1,11 +1,12 @@
 import { domainToASCII } from 'node:url'
 import { type Infer, optional, type } from 'superstruct'
 import { ApiError } from '../errors/index.js'
+import { rule } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { EmailStatus, MailTag } from '../store/index.js'
 import type { EmailFilter } from './candidates.js'
 import { parseTime } from './schedule.js'
-import { filled, rule } from './send-body.js'
+import { filled } from './send-body.js'
 
 /** The contract's, in the order of a mail's life. */
 export const emailStatuses: readonly EmailStatus[] = [

@@ -4,7 +4,7 @@ import { keepNewest } from '../bounded/index.js'
 import { findByPhone } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, check, listOf, QueryInteger, ShapeError, Uuid } from '../http/index.js'
-import { isJsonObject } from '../json/index.js'
+import { isJsonObject, rule } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { cursorOf, idInCursor } from '../store/index.js'
 import { type AcceptedEmail, type Alongside, acceptBatch, acceptEmail, maxBatch } from './accept.js'
@@ -22,7 +22,6 @@ import {
   Metadata,
   Recipient,
   ReplyTo,
-  rule,
   SendBody,
   Sender,
   type SendInput,

@@ -1,14 +1,5 @@
-import {
-  array,
-  define,
-  dynamic,
-  type Infer,
-  optional,
-  refine,
-  type Struct,
-  type,
-} from 'superstruct'
-import { isJsonObject } from '../json/index.js'
+import { array, dynamic, type Infer, optional, refine, type Struct, type } from 'superstruct'
+import { isJsonObject, jsonBytes, rule } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { MailTag } from '../store/index.js'
 
@@ -171,11 +162,6 @@ export const SendBody = refine(Fields, 'required', (body) => {
   return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
 })
 
-/** A type of what fits a condition; `expected` ends the sentence "Expected …" of its error. */
-export function rule<T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> {
-  return define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
-}
-
 /** A string that is more than white space. */
 export function filled(expected: string): Struct<string, null> {
   return rule<string>(expected, isFilled)
@@ -183,13 +169,4 @@ export function filled(expected: string): Struct<string, null> {
 
 function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
-}
-
-function jsonBytes(value: unknown): number {
-  try {
-    return Buffer.byteLength(JSON.stringify(value))
-  } catch {
-    // Nested deeper than the stack.
-    return Number.POSITIVE_INFINITY
-  }
 }

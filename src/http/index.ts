@@ -33,7 +33,6 @@ export {
   noOthers,
   QueryFlag,
   QueryInteger,
-  rule,
   Uuid,
 } from './structs.js'
 export type { Upload } from './upload.js'

@@ -1,4 +1,5 @@
 import { array, coerce, define, type Failure, integer, max, min, Struct, string } from 'superstruct'
+import { rule } from '../json/index.js'
 
 /**
  * The same struct, whose failures say `expected`: `described(size(string(), 1, 200), 'a string of
@@ -23,10 +24,6 @@ export function described<T, S>(struct: Struct<T, S>, expected: string): Struct<
     },
   })
 }
-
-/** A value that `holds` knows, whose failures say what was `expected`. */
-export const rule = <T>(expected: string, holds: (value: unknown) => boolean): Struct<T, null> =>
-  define<T>(expected, (value) => holds(value) || `Expected ${expected}`)
 
 /**
  * An array of at most `longest` items. Use it instead of `size(array(…))`, which looks at every

@@ -1,3 +1,5 @@
+export { rule } from './rule.js'
+
 /**
  * Values of JSON (RFC 8259) as `JSON.parse` makes them, of which nothing is known yet: bodies of requests, columns of
  * the database, files, options. A table of TOML is such a value too.
@@ -23,5 +25,14 @@ export function jsonObjectIn(text: string): JsonObject | undefined {
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
+  }
+}
+
+/** How many bytes a value has as JSON; infinitely many where it is nested deeper than the stack. */
+export function jsonBytes(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value) ?? '')
+  } catch {
+    return Number.POSITIVE_INFINITY
   }
 }

@@ -14,9 +14,9 @@ import {
   type Remember,
   refuseExcess,
   reply,
-  rule,
   Uuid,
 } from '../http/index.js'
+import { rule } from '../json/index.js'
 import { pageOf, storedJson, type Tx, textCursorOf, textInCursor } from '../store/index.js'
 import {
   addEndpoint,
