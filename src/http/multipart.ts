@@ -15,7 +15,8 @@ export const maxHeaderBytes = 8 * 1024
 
 /**
  * Takes a whole multipart/form-data body apart (RFC 7578, RFC 2046 §5.1.1). A body that stops
- * before its closing boundary was cut off on the way and is refused, not taken for short.
+ * before its closing boundary was cut off on the way and is refused, not taken for short. Why no
+ * package does it: `README.md`, 'Forms and files'.
  */
 export function parseMultipart(body: Buffer, contentType: string): FormPart[] {
   const delimiter = delimiterOf(contentType)

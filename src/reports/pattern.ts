@@ -1,4 +1,7 @@
-/** A text to look for. */
+/**
+ * A text to look for in what bounces and refusals say. Operators' patterns for replies that change a site's limits have
+ * rules of their own: `outbound/shaping/pattern.ts`.
+ */
 export interface Pattern {
   /** They must occur in this order, `*` between them. */
   parts: readonly string[]

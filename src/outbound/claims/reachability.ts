@@ -23,7 +23,8 @@ export interface ReachabilityRecord {
   tell(): Reachability
 }
 
-// What tells a blocked port from dead domains are a few; more say nothing more.
+// What tells a blocked port from dead domains are a few; more say nothing more. A new one is left out and the oldest
+// stays, which tells since when nothing was reached.
 const maxUnreached = 100
 const maxDead = 10_000
 

@@ -7,7 +7,8 @@ export interface ReachEvidence {
   readonly reachedAt: number
 }
 
-// Sites that are kept: far more than any threshold, as more would say no more.
+// Sites that are kept: far more than any threshold. More would say no more, so a new one is left out, and none that
+// was told to the others is forgotten early for it.
 const maxSites = 1_000
 
 /**

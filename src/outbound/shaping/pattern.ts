@@ -1,4 +1,7 @@
-/** A text to look for in replies: parts that must occur in this order, `*` between them. */
+/**
+ * A text to look for in replies: parts that must occur in this order, `*` between them. The patterns by which refusals
+ * are classified are globs too, with rules of their own: `reports/pattern.ts`.
+ */
 export type ReplyPattern = readonly string[]
 
 // Characters of a reply that are searched.
