@@ -13,6 +13,7 @@ export interface OverviewDeps {
   metrics: Pick<Metrics, 'series'>
   crew: Pick<Crew, 'standing'>
   health: Pick<Health, 'unhealthy' | 'unready'>
+  hasRoomForCampaigns: () => boolean
 }
 
 interface Sample extends Omit<MailFlow, 'ms'> {
@@ -22,7 +23,8 @@ interface Sample extends Omit<MailFlow, 'ms'> {
 const sampleEveryMs = 60_000
 
 /** Keeps a sample a minute for a day, from which rates are told without asking the database. */
-export function openOverview({ clock, metrics, crew, health }: OverviewDeps) {
+export function openOverview(deps: OverviewDeps) {
+  const { clock, metrics, crew, health } = deps
   const startedAt = clock.now()
   const samples: Sample[] = []
   let listeners: Overview['listeners'] = []
@@ -91,6 +93,7 @@ export function openOverview({ clock, metrics, crew, health }: OverviewDeps) {
           listeners,
         },
         ...{ unhealthy, unready, ...standing },
+        hasRoomForCampaigns: deps.hasRoomForCampaigns(),
         // Buckets are for Prometheus.
         series: series.filter(({ labels }) => labels.le === undefined),
         rates: series.length === 0 ? null : rates,

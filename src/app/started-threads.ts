@@ -36,8 +36,11 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
   const { config, httpsPeers } = options
   const started = new Map<Kind, readonly Started[]>()
   const all = () => [...started.values()].flat()
+  let isStopped = false
   return {
     start(kind, given, isLater) {
+      // A chore that began before the stop may ask for a thread behind it, which would outlive the appliance.
+      if (isStopped) return Promise.resolve([])
       const length = roles[kind].count({ config, httpsPeers })
       const threads =
         started.get(kind) ??
@@ -57,6 +60,7 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
       await Promise.all(all().map(({ starting }) => starting))
     },
     async stop() {
+      isStopped = true
       for (const kind of kinds.toReversed()) {
         for (const { starting } of (started.get(kind) ?? []).toReversed()) {
           // One that could not start has nothing to stop.

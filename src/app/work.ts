@@ -1,5 +1,6 @@
 import { makeLiveLimit, makeVersions } from '../automations/index.js'
 import type { Plans } from '../billing/index.js'
+import { hasRoomForCampaigns } from '../broadcasts/index.js'
 import { openImporter } from '../contacts/index.js'
 import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
 import { makeIdempotency } from '../emails/index.js'
@@ -48,7 +49,10 @@ export async function startWork(
   back.add(() => loop.close())
   const { maxQueued } = config.outbound
   const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
-  const overview = openOverview({ clock, metrics, crew, health })
+  const overview = openOverview({
+    ...{ clock, metrics, crew, health },
+    hasRoomForCampaigns: () => hasRoomForCampaigns(backlog, maxQueued),
+  })
   const ring = makeDoorbell((due) => crew.ring(due))
   ringOfThreads = ring
   const jobThreads = openJobThreads({

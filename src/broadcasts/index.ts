@@ -22,7 +22,7 @@ export {
   createBroadcast,
 } from './create.js'
 export { dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
-export { campaignsWait, expandBroadcasts } from './expand.js'
+export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { listUndelivered, type Undelivered } from './recipients.js'

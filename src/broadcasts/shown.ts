@@ -52,7 +52,7 @@ export function shownDetail(
     attachments: (attachmentsOf(broadcast.attachments) ?? []).map(shownAttachment),
     progress: {
       ...{ waiting, relayed, failed, suppressed, cancelled },
-      waitsForRoom: waitsForRoom(broadcast, hasRoom),
+      waitsForRoom: waitsForRoom(broadcast, stop, hasRoom),
     },
     recipients: recipients.map(shownRecipient),
   }
@@ -96,9 +96,15 @@ export function broadcastStanding(
   return due && stop !== null ? { status: 'paused', reason: stop } : { status, reason }
 }
 
-/** Whether mails of it are still to be made, and none can be, as the queue or the disk is full. */
-export const waitsForRoom = ({ status, expanded }: Broadcast, hasRoom: boolean): boolean =>
-  status === 'sending' && expanded === 0 && !hasRoom
+/**
+ * Whether mails of it are still to be made, and none can be, as the queue or the disk is full. One whose account is
+ * stopped (`stop`: why) waits for that first.
+ */
+export const waitsForRoom = (
+  { status, expanded }: Broadcast,
+  stop: string | null,
+  hasRoom: boolean,
+): boolean => status === 'sending' && expanded === 0 && stop === null && !hasRoom
 
 /** How many it is for: counted before it was dispatched, and the mails themselves since all are made. */
 export const recipientCount = ({ status, expanded, recipients, audience }: Broadcast) =>

@@ -58,7 +58,7 @@ async function runShow(
     const found = await findAnyBroadcast(read, id)
     const stop = await stopOf(read, found.account_id)
     const now = clock.now()
-    const noRoom = waitsForRoom(found, false) ? await saysOfRoom(place) : null
+    const noRoom = waitsForRoom(found, stop, false) ? await saysOfRoom(place) : null
     if (place.json) sayJson({ ...broadcastForMachines(found, stop, now), noRoom })
     else sayFields(await forPeople(read, found, { stop, noRoom, now }))
   })
@@ -67,8 +67,9 @@ async function runShow(
 /** Why the running appliance has no room for more mail, or null; it alone knows. */
 async function saysOfRoom(place: CommandPlace): Promise<string | null> {
   const overview = (await askAppliance(place, { overview: true }, overviewMs))?.overview
-  const full = overview?.unready.find(({ what }) => what === 'room' || what === 'queue')
-  return full?.says ?? null
+  if (overview === undefined || overview.hasRoomForCampaigns) return null
+  const full = overview.unready.find(({ what }) => what === 'room' || what === 'queue')
+  return full?.says ?? 'The queue is nearly full (outbound.max_queued)'
 }
 
 /** Why the account's campaigns do not go on now, or null. */

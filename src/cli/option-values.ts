@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { isoDay } from '../clock/index.js'
 import { duration, integer, type Setting } from '../config/index.js'
 
 /**
@@ -69,9 +70,16 @@ export const time: ValueReader<number> = (text) => {
   throw mustBe('a time such as 2026-12-01 or 2026-12-01T09:00:00Z')
 }
 
-/** As it is written, in ms; undefined for what is no time. */
+const isoTimes = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/
+
+/** As it is written, in ms, in UTC where no zone is named; undefined for what is no time. */
 function timeIn(text: string): number | undefined {
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  const [, day, hour, , , zone] = isoTimes.exec(text) ?? []
+  if (day === undefined) return undefined
+  // `Date.parse` takes 30 February, for 2 March.
+  const midnight = Date.parse(day)
+  if (Number.isNaN(midnight) || isoDay(midnight) !== day) return undefined
+  const at = Date.parse(hour !== undefined && zone === undefined ? `${text}Z` : text)
   return Number.isNaN(at) ? undefined : at
 }
 

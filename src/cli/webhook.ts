@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { applianceKeyFile, plansFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { loadPlans } from '../billing/index.js'
-import { dayMs, shownFor, systemClock } from '../clock/index.js'
+import { dayMs, systemClock } from '../clock/index.js'
 import { openApplianceKey } from '../config/index.js'
 import {
   addEndpoint,
@@ -214,7 +214,7 @@ async function runRotate(
       facts: [
         overlap === 0
           ? 'Its server refuses what is signed until it knows the new one'
-          : `The old one signs too for ${shownFor(overlap)}, and is void then`,
+          : `The old one signs too until ${shownTime(systemClock.now() + overlap)}, and is void then`,
       ],
       counts: { id: found.id, overlapMs: overlap },
       how: 'mild',

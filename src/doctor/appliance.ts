@@ -27,22 +27,32 @@ export async function checkRuntime({ clock }: { clock: Clock }): Promise<Finding
 const GiB = 1024 ** 3
 
 /** Room on the disk of the data directory. */
-export async function checkDisk(dataDir: string): Promise<Finding[]> {
-  return [judgeDisk(dataDir, await diskRoom(dataDir), await reservedBytes(dataDir))]
+export async function checkDisk({
+  dataDir,
+  config,
+}: Pick<DoctorDeps, 'dataDir' | 'config'>): Promise<Finding[]> {
+  // A sandbox keeps no reserve, and takes mail until the disk is full.
+  const reserved = config.outbound.route === 'sandbox' ? undefined : await reservedBytes(dataDir)
+  return [judgeDisk(dataDir, await diskRoom(dataDir), reserved)]
 }
 
 /**
  * Two bounds, because the share that is enough differs: 10 % of a small disk is little, of a large
- * one it is months.
+ * one it is months. `reserved`: how large the reserve is that is kept; undefined where none is to be.
  */
-export function judgeDisk(dataDir: string, room: DiskRoom, reserved: number): Finding {
+export function judgeDisk(dataDir: string, room: DiskRoom, reserved: number | undefined): Finding {
   const { freeBytes, totalBytes } = room
   const of = findingsOf('disk', dataDir)
   const found = `${shownBytes(freeBytes)} of ${shownBytes(totalBytes)} free`
   const fix = `make room on the disk, or a larger one: 'df -h ${dataDir}', 'du -xh --max-depth=2 / | sort -h'`
-  if (isOutOfRoom(room, reserved, false)) {
+  if (reserved !== undefined && isOutOfRoom(room, reserved, false)) {
     const needed = shownBytes(1.5 * reserveBytesOf(totalBytes) - reserved)
     return of.fail(`${found}: with less than ${needed} Posthorn takes no mail (503)`, fix)
+  }
+  if (reserved !== undefined && isOutOfRoom(room, reserved, true)) {
+    const needed = shownBytes(2 * reserveBytesOf(totalBytes) - reserved)
+    const words = `${found}: if mail was refused for want of room (503), it is until ${needed} are free`
+    return freeBytes < 0.2 * GiB ? of.fail(words, fix) : of.warn(words, fix)
   }
   // A full disk stops acceptance; a tenth is a warning in time, and enough on a large disk anyway.
   if (freeBytes < 0.2 * GiB) return of.fail(found, fix)

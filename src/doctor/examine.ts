@@ -36,7 +36,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     clock: () => checkTime(deps),
     jobs: () => checkJobs(deps),
     runtime: () => checkRuntime(deps),
-    disk: () => checkDisk(deps.dataDir),
+    disk: () => checkDisk(deps),
     backup: () => checkBackups(deps),
     operator: () => checkOperator(deps),
     blocklist: async () => checkBlocklists(deps, await sources),

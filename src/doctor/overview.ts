@@ -12,6 +12,8 @@ export interface Overview extends OutboundStanding {
   listeners: { name: string; at: string }[]
   unhealthy: Reason[]
   unready: Reason[]
+  /** Whether mails of campaigns may be made now: they wait a little sooner than single mails are refused. */
+  hasRoomForCampaigns: boolean
   /** Every count and gauge of the catalogue; none when `metrics.enabled` is off. */
   series: Series[]
   /** What came in the last hour and in the last day, or since the start where that is later. */

@@ -3,14 +3,15 @@ import type { Clock } from '../clock/index.js'
 /** Ends a turn; the second time it does nothing. */
 export type EndTurn = () => void
 
-/** Lets large bodies become values one after another, in the order in which they were there. */
+/** Lets large bodies become values in the order in which they were there, each within `longestMs`. */
 export type LargeBodies = (bytes: number) => Promise<EndTurn>
 
 /**
  * Room for `maxBytes` of text whose requests are under way, or for one that is larger. What is made of a body takes
  * several times its size, and lives until everything of it is on disk: of eight batches that come together all were
  * values while the first was written. The others wait as the bytes that they came as, outside of V8's heap, where
- * nobody copies them. After `longestMs` a request holds nobody up any more: it may fetch a file from somewhere slow.
+ * nobody copies them. After `longestMs` a request holds nobody up any more, as it may fetch a file from somewhere slow;
+ * and nobody waits for longer than that, whatever many requests of another account do.
  */
 export function makeLargeBodies(clock: Clock, maxBytes: number, longestMs: number): LargeBodies {
   const waiting: { bytes: number; begin: () => void }[] = []
@@ -26,6 +27,7 @@ export function makeLargeBodies(clock: Clock, maxBytes: number, longestMs: numbe
   return (bytes) =>
     new Promise((resolve) => {
       const begin = () => {
+        stopWaiting()
         let isOver = false
         const end = () => {
           if (isOver) return
@@ -37,7 +39,13 @@ export function makeLargeBodies(clock: Clock, maxBytes: number, longestMs: numbe
         const cancel = clock.after(longestMs, end)
         resolve(end)
       }
-      waiting.push({ bytes, begin })
+      const entry = { bytes, begin }
+      const stopWaiting = clock.after(longestMs, () => {
+        waiting.splice(waiting.indexOf(entry), 1)
+        usedBytes += bytes
+        begin()
+      })
+      waiting.push(entry)
       letIn()
     })
 }

@@ -153,7 +153,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
 // Two batches of a hundred mails of 10 KB: one is written while the next is read. With all of eight at once as values the
 // main thread's heap was 17 MB larger (24 Nov 2026).
 const largeBodyBytes = 2.5 * 1024 * 1024
-const longestTurnMs = 1_000
+const longestTurnMs = 500
 
 function contextOf<P>(options: HttpServerOptions<P>, closes: AbortSignal): ServerContext {
   const { log, clock, overTls, onAnswer, refuse, trustedProxies = [] } = options

@@ -55,6 +55,8 @@ const readTimeoutMs = 2_000
 // A thread that had no processor for so long is not at fault: the machine has too much to do. With five times as many
 // threads that want to run as processors, reports of a few kilobytes were given up (Nov 2026).
 const longestReadMs = 20_000
+/** Between two looks at how long a silent thread has worked. */
+const leastLookMs = 100
 // The time for the thread's start: the rules' file is read meanwhile, and the machine may be busy.
 const startTimeoutMs = 30_000
 // A mail that needs more memory ends the thread and not the appliance.
@@ -148,7 +150,7 @@ export function makeReader(deps: ReaderDeps): Reader {
 
 interface Patience {
   silenceMs: number
-  /** With a thread that has had a processor for less than half of `silenceMs` meanwhile. */
+  /** With a thread that has had a processor for less than `silenceMs` meanwhile. */
   longestMs: number
   /** The processor time of the thread, where that is known. */
   workedMs: () => number | undefined
@@ -172,11 +174,15 @@ function watched(
     const wait = () => {
       const workedBefore = workedMs() ?? 0
       let silentMs = 0
+      let waitMs = silenceMs
       const late = () => {
-        silentMs += silenceMs
+        silentMs += waitMs
         const worked = (workedMs() ?? Number.POSITIVE_INFINITY) - workedBefore
-        if (worked >= silenceMs / 2 || silentMs >= longestMs) return done('it takes too long')
-        cancel = clock.after(silenceMs, late)
+        // It may have had its time for all but a moment at each end.
+        const leftMs = 0.95 * silenceMs - worked
+        if (leftMs <= 0 || silentMs >= longestMs) return done('it takes too long')
+        waitMs = Math.min(Math.max(leftMs, leastLookMs), longestMs - silentMs)
+        cancel = clock.after(waitMs, late)
       }
       cancel = clock.after(silenceMs, late)
     }

@@ -69,6 +69,25 @@ t.test('a campaign whose mails cannot be made says that there is no room', async
   await full.store.write((tx) => tx.deleteFrom('queue').execute())
 })
 
+t.test('a campaign waits for room before single mails are refused', async (t) => {
+  const nearly = await startPosthorn(t, { env: { POSTHORN_OUTBOUND_MAX_QUEUED: '501' } })
+  await nearly.store.write((tx) => setMarketingPlan(tx, nearly.accountId, plan))
+  const list = (await nearly.call('POST', '/v1/contacts/lists', { body: { name: 'All' } })).json.id
+  await nearly.call('POST', `/v1/contacts/${list}`, { body: { email: 'ann@example.test' } })
+  const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+  const mail = { from: 'a@sender.test', subject: 's', html: '<p>x</p>', scheduledAt }
+  for (const to of ['b@example.test', 'c@example.test']) {
+    t.equal((await nearly.send({ ...mail, to })).status, 200)
+  }
+  const body = { ...draft, listId: list, draft: false }
+  const { json } = await nearly.call('POST', '/v1/broadcasts', { body })
+  const { progress } = (await nearly.call('GET', `/v1/broadcasts/${json.id}`)).json
+  t.equal(progress.waitsForRoom, true)
+  const args = ['broadcast', 'show', json.id, '--json', '--data', nearly.dataDir]
+  t.match(JSON.parse((await runCli(args)).stdout).noRoom, /^The queue is nearly full/)
+  await nearly.store.write((tx) => tx.deleteFrom('queue').execute())
+})
+
 t.test('a campaign without any of it shows that it has none', async (t) => {
   const none = { replyTo: [], headers: {}, tags: [], attachments: [] }
   const { from, replyTo, headers, tags, attachments } = await shown({})

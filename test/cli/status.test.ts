@@ -162,7 +162,7 @@ t.test('what burns and has a notice is said once, as it is now', async (t) => {
       unhealthy: [],
       unready: [disk],
     },
-    ...{ series: [], rates: null, sites: [], accounts: [] },
+    ...{ hasRoomForCampaigns: true, series: [], rates: null, sites: [], accounts: [] },
   }
   const config = loadConfig({ env: {} })
   const of = { read: store.read, now, config, dataDir: tmpdir(), certificates: [] }

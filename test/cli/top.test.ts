@@ -15,7 +15,7 @@ const size = { columns: 110, rows: 40, colours: false }
 function overviewOf(at: number, delivered: number, more: Partial<Overview> = {}): Overview {
   return {
     ...{ version: '1.2.3', release: '1.2.3', startedAt: 0, now: at, listeners: [] },
-    ...{ unhealthy: [], unready: [] },
+    ...{ unhealthy: [], unready: [], hasRoomForCampaigns: true },
     ...{ rates: null, sites: [], accounts: [] },
     series: [
       { metricName: 'posthorn_attempts_total', labels: { outcome: 'delivered' }, value: delivered },

@@ -373,7 +373,11 @@ t.test('room on the disk', (t) => {
   }
   const MiB = 1024 ** 2
   const small = { freeBytes: 20 * MiB, totalBytes: 100 * MiB }
-  t.equal(judgeDisk('/var', small, 0).found, '20 MiB of 100 MiB free')
+  t.equal(judgeDisk('/var', small, undefined).found, '20 MiB of 100 MiB free')
+  t.match(judgeDisk('/var', small, 0), {
+    state: 'fail',
+    found: /^20 MiB of 100 MiB free: if mail was refused .* until 25 MiB are free$/,
+  })
   // A new installation has no reserve where it would take more than half of what is free.
   const room = { freeBytes: 230 * MiB, totalBytes: 50 * GiB }
   const refuses = judgeDisk('/var', room, 0)
@@ -381,6 +385,7 @@ t.test('room on the disk', (t) => {
     state: 'fail',
     found: /: with less than 240 MiB Posthorn takes no mail \(503\)$/,
   })
+  t.equal(judgeDisk('/var', room, undefined).state, 'warn', 'a sandbox takes mail until it is full')
   t.match(judgeDisk('/var', room, 160 * MiB), { state: 'warn', found: '230 MiB of 50.0 GiB free' })
   const rest = { freeBytes: 79 * MiB, totalBytes: 50 * GiB }
   t.match(judgeDisk('/var', rest, 160 * MiB), { state: 'fail', found: /with less than 80 MiB/ })

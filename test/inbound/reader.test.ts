@@ -52,6 +52,7 @@ t.test('a mail that hangs, eats memory or kills its thread harms no other', asyn
 t.test('a mail that a busy machine leaves no time for is not given up', async (t) => {
   const { read } = open(t, hostile)
   t.same(kinds(await read('a', 'starve', 'b')), ['read', 'read', 'read'])
+  t.same(kinds(await read('share', 'b')), ['read', 'read'])
 })
 
 t.test(
