@@ -1,5 +1,5 @@
 import type { SMTPServerDataStream } from 'smtp-server'
-import { type ArrivalRoom, Refusal } from '../smtpd/index.js'
+import { type ArrivalRoom, isNextPiece, Refusal, whenCutOff } from '../smtpd/index.js'
 
 /** A message that has arrived whole. */
 export interface CollectedMessage {
@@ -21,7 +21,7 @@ export function collect(
     room: ArrivalRoom
     network: string
     keepBytes: number
-    /** Called after each `progressBytes` of it. */
+    /** Called after each piece of it (`isNextPiece`). */
     advanced(): void
   },
 ): Promise<CollectedMessage> {
@@ -41,9 +41,8 @@ export function collect(
       release()
     }
     stream.on('data', (chunk: Buffer) => {
-      const pieces = Math.floor(sizeBytes / progressBytes)
+      if (isNextPiece(sizeBytes, sizeBytes + chunk.length)) advanced()
       sizeBytes += chunk.length
-      if (Math.floor(sizeBytes / progressBytes) > pieces) advanced()
       if (refusal !== undefined) return
       if (stream.sizeExceeded) return drop('552 5.3.4 The message is too large')
       const kept = chunk.subarray(0, keepBytes - held)
@@ -60,20 +59,12 @@ export function collect(
       place.arrived()
       resolve({ raw, sizeBytes, release })
     })
-    // After an end this changes nothing; without one the client has gone.
-    const gone = () => {
-      if (stream.readableEnded) return
+    whenCutOff(stream, () => {
       drop('451 4.4.2 The connection was lost')
       reject(refusal)
-    }
-    stream.once('error', gone)
-    stream.once('close', gone)
+    })
   })
 }
-
-// How often `advanced` is told. The gate gives a slow client 10 s from one to the next when it is
-// crowded, so this asks for 500 B/s: Postfix's `smtpd_min_data_rate`.
-const progressBytes = 5_000
 
 const maxHops = 100
 

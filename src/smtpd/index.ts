@@ -5,6 +5,7 @@
  * long. It knows neither mail nor database.
  */
 
+export { isNextPiece, whenCutOff } from './arrival.js'
 export { type ConnectionGate, makeGate, networkOf, sourceOf } from './gate.js'
 export {
   type Certificate,

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SMTPServerDataStream } from 'smtp-server'
 import { makeLineCheck } from '../mime/index.js'
-import { type ArrivalRoom, Refusal } from '../smtpd/index.js'
+import { type ArrivalRoom, isNextPiece, Refusal, whenCutOff } from '../smtpd/index.js'
 
 /** A message that has arrived and whose lines are good. */
 export interface Arrived {
@@ -38,7 +38,7 @@ export function arrive(
     room: ArrivalRoom
     source: string
     dir: string
-    /** Called after each `progressBytes` of it. */
+    /** Called after each piece of it (`isNextPiece`). */
     advanced(): void
   },
 ): Promise<Arrived> {
@@ -78,9 +78,8 @@ export function arrive(
       head = Buffer.from(head.subarray(0, end))
     }
     stream.on('data', (chunk: Buffer) => {
-      const pieces = Math.floor(sizeBytes / progressBytes)
+      if (isNextPiece(sizeBytes, sizeBytes + chunk.length)) options.advanced()
       sizeBytes += chunk.length
-      if (Math.floor(sizeBytes / progressBytes) > pieces) options.advanced()
       if (refusal !== undefined) return
       if (stream.sizeExceeded) return drop('552 5.3.4 The message is too large')
       const fault = lines.feed(chunk)
@@ -101,20 +100,12 @@ export function arrive(
       const header = isInBody || head.subarray(-2).equals(crlf) ? head : Buffer.concat([head, crlf])
       resolve({ header, body, release })
     })
-    // After an end this changes nothing; without one the client has gone.
-    const gone = () => {
-      if (stream.readableEnded) return
+    whenCutOff(stream, () => {
       drop('451 4.4.2 The connection was lost')
       reject(refusal)
-    }
-    stream.once('error', gone)
-    stream.once('close', gone)
+    })
   })
 }
-
-// How often `advanced` is told. The gate gives a slow client 10 s from one to the next when it is
-// crowded, so this asks for 500 B/s: Postfix's `smtpd_min_data_rate`.
-const progressBytes = 5_000
 
 const badLine = (fault: string) => `550 5.6.0 The message has ${fault}`
 
