@@ -19,6 +19,10 @@ export function shownBytes(bytes: number): string {
   return `${shown} ${units[unit]}`
 }
 
+/** `1,204 MB`, of a million bytes, rounded up: for what is needed. */
+export const shownMegabytes = (bytes: number): string =>
+  `${shownCount(Math.ceil(bytes / 1_000_000))} MB`
+
 /** `0.25`, `12.3`, `4,500`: three figures or more. */
 export function shownNumber(value: number): string {
   const digits = value === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2

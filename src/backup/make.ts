@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { shownMegabytes } from '../amounts/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
@@ -224,11 +225,9 @@ async function askRoom({ dataDir, dir, compress }: BackupOptions): Promise<void>
   const { freeBytes } = await diskRoom(dir)
   if (freeBytes >= needed) return
   throw new OperatorError(
-    `The disk of ${dir} has ${inMegabytes(freeBytes)} free, and the backup needs ${inMegabytes(needed)} while it is made. Make room, or choose another directory`,
+    `The disk of ${dir} has ${shownMegabytes(freeBytes)} free, and the backup needs ${shownMegabytes(needed)} while it is made. Make room, or choose another directory`,
   )
 }
-
-const inMegabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000).toLocaleString('en-GB')} MB`
 
 const isFull = (error: unknown): boolean =>
   databaseTrouble(error) === 'full' ||

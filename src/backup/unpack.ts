@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { shownMegabytes } from '../amounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { diskRoom } from '../store/index.js'
 import { type BackupFile, openContainer, syncDirectory } from './container.js'
@@ -84,9 +85,8 @@ async function askRoom(dir: string, { files }: Manifest): Promise<void> {
   const needed = files.reduce((sum, { size }) => sum + size, 0)
   const { freeBytes } = await diskRoom(dir)
   if (freeBytes >= needed) return
-  const megabytes = (bytes: number) => `${Math.ceil(bytes / 1_000_000).toLocaleString('en-GB')} MB`
   throw new OperatorError(
-    `The disk of ${dir} has ${megabytes(freeBytes)} free, and what is in the backup needs ${megabytes(needed)}. Make room, or choose another directory`,
+    `The disk of ${dir} has ${shownMegabytes(freeBytes)} free, and what is in the backup needs ${shownMegabytes(needed)}. Make room, or choose another directory`,
   )
 }
 

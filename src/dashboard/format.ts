@@ -1,3 +1,4 @@
+import { counted } from '../amounts/index.js'
 import { isoTime, isTime } from '../clock/index.js'
 
 /** A moment as pages show it: how long ago or in how long, and exactly, for `<time>`. */
@@ -49,7 +50,7 @@ function ahead(timeMs: number, seconds: number): string {
 
 /** `1 mail`, `1,200 mails`, and what follows. For nouns whose plural ends in s. */
 export function plural(count: number, noun: string, rest = ''): string {
-  return `${count.toLocaleString('en-GB')} ${noun}${count === 1 ? '' : 's'}${rest}`
+  return `${counted(count, noun)}${rest}`
 }
 
 /** A size in units of 1,000, as file managers and mail programs show it: `512 bytes`, `1.2 MB`. */

@@ -65,7 +65,7 @@ async function homeView(deps: HomeDeps): Promise<HomeView> {
     },
     {
       label: 'Waiting to leave',
-      value: counted(waiting),
+      value: shownMails(waiting),
     },
   ]
   facts.push(...(await backupFacts(deps)))
@@ -75,7 +75,7 @@ async function homeView(deps: HomeDeps): Promise<HomeView> {
   }
   return {
     ...{ sandbox, facts, isAnybodyThere: await isAnybodyThere(read) },
-    held: held === 0 ? undefined : counted(held),
+    held: held === 0 ? undefined : shownMails(held),
     parked: parked === 0 ? undefined : plural(parked, 'report'),
   }
 }
@@ -88,7 +88,7 @@ async function backupFacts({ backupDir, clock }: HomeDeps): Promise<HomeView['fa
   return [{ label: 'Last backup', value }]
 }
 
-const counted = (mails: number) =>
+const shownMails = (mails: number) =>
   mails > mostCounted ? `more than ${plural(mostCounted, 'mail')}` : plural(mails, 'mail')
 
 /** How many deliveries wait, or are held; it counts no further than one above `mostCounted`. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { LandEvents } from '../events/index.js'
 import { type DeliveryRow, idsIn, preparedInsertAll, type Tx } from '../store/index.js'
-import { type Changes, counted } from './hold.js'
+import { type Changes, countChanges } from './hold.js'
 import { isInFlight } from './lease.js'
 
 /** Writes ended deliveries to the log. */
@@ -91,7 +91,7 @@ export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number)
       ),
     )
     .execute()
-  return await counted(tx, ids, ended.length, now)
+  return await countChanges(tx, ids, ended.length, now)
 }
 
 /**
@@ -104,7 +104,7 @@ export async function giveUp(
   { reason, now, land }: { reason: string; now: number; land: LandEvents },
 ): Promise<Changes> {
   const ended = await fail(tx, ids, { why: `Given up by the operator: ${reason}`, now, land })
-  return counted(tx, ids, ended, now)
+  return countChanges(tx, ids, ended, now)
 }
 
 /** Ends those as `failed` that are not in flight: how many. */

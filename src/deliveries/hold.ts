@@ -28,7 +28,7 @@ export async function hold(
     .where('held_at', 'is', null)
     .where(({ not }) => not(isInFlight(now)))
     .executeTakeFirst()
-  return counted(tx, ids, numUpdatedRows, now)
+  return countChanges(tx, ids, numUpdatedRows, now)
 }
 
 /**
@@ -52,7 +52,7 @@ export async function release(
     .where('id', 'in', idsIn(ids, 'integer'))
     .where('held_at', 'is not', null)
     .executeTakeFirst()
-  return counted(tx, ids, numUpdatedRows, now)
+  return countChanges(tx, ids, numUpdatedRows, now)
 }
 
 /**
@@ -72,7 +72,7 @@ export async function retry(
     .where('held_at', 'is', null)
     .where(({ not }) => not(isInFlight(now)))
     .executeTakeFirst()
-  return counted(tx, ids, numUpdatedRows, now)
+  return countChanges(tx, ids, numUpdatedRows, now)
 }
 
 /** The recipients' domains of what the operator wants tried now; `all`: too many to name. */
@@ -85,7 +85,7 @@ export interface Changes {
 }
 
 /** How many rows a change reached, and how many of the deliveries `ids` are under way now. */
-export async function counted(
+export async function countChanges(
   tx: Tx,
   ids: readonly number[],
   changed: bigint | number,

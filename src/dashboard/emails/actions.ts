@@ -1,8 +1,8 @@
 import { object, string } from 'superstruct'
+import { counted } from '../../amounts/index.js'
 import { cancelScheduled, readEmail, retryEmail } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { lift, suppress } from '../../suppression/index.js'
-import { plural } from '../format.js'
 import { redirect } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -28,7 +28,7 @@ export function actionPages(pages: AccountPages, deps: EmailPageDeps): void {
   pages.post('/emails/:id/retry', { action: 'emails.send', again }, async (visit) => {
     const id = mailIdOf(visit)
     const deliveries = await retryEmail(deps, visit.account.id, id)
-    const flash = `${plural(deliveries, 'delivery', '').replace(/ys$/, 'ies')} due now.`
+    const flash = `${counted(deliveries, 'delivery', 'deliveries')} due now.`
     return redirect(back(visit), { flash, audit: { action: 'email.retry', target: id } })
   })
 

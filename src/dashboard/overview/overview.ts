@@ -1,4 +1,5 @@
 import { listKeys } from '../../accounts/index.js'
+import { counted, shownCount } from '../../amounts/index.js'
 import { readBilling, readUsage } from '../../billing/index.js'
 import { putOffOf } from '../../deliveries/index.js'
 import { listDomains } from '../../domains/index.js'
@@ -103,22 +104,22 @@ async function waitingNow(
     untriedMails(read, account.id, { scheduled: mostCounted, newest: newestLooked }),
   ])
   const facts = [
-    counted(putOff.deliveries, 'delivery put off or held', 'deliveries put off or held'),
+    factOf(putOff.deliveries, 'delivery put off or held', 'deliveries put off or held'),
     untried.inLine === newestLooked
       ? `More than ${plural(newestLooked, 'mail')} in line for their first attempt`
-      : counted(
+      : factOf(
           untried.inLine,
           'mail in line for its first attempt',
           'mails in line for their first attempt',
         ),
-    counted(untried.scheduled, 'mail scheduled', 'mails scheduled'),
+    factOf(untried.scheduled, 'mail scheduled', 'mails scheduled'),
   ]
   return {
     facts: facts.filter((fact) => fact !== undefined),
     gates: await Promise.all(
       putOff.lanes.map(async ({ lane, deliveries, first }) => ({
         ...(await whyWaits({ read, now, gateOf }, first)),
-        ...{ lane, count: plural(deliveries, 'delivery').replace(/ys$/, 'ies') },
+        ...{ lane, count: counted(deliveries, 'delivery', 'deliveries') },
         href: `${base}/emails/${first.emailId}`,
       })),
     ),
@@ -126,8 +127,9 @@ async function waitingNow(
   }
 }
 
-function counted(count: number, one: string, many: string): string | undefined {
+/** Undefined for none. */
+function factOf(count: number, one: string, many: string): string | undefined {
   if (count === 0) return undefined
-  if (count > mostCounted) return `More than ${mostCounted.toLocaleString('en-GB')} ${many}`
-  return `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`
+  if (count > mostCounted) return `More than ${shownCount(mostCounted)} ${many}`
+  return counted(count, one, many)
 }

@@ -45,7 +45,7 @@ const overlaps = [
 
 // Counting on would read an index of a million rows for a sentence.
 const mostCounted = 10_000
-const counted = (requests: number) =>
+const shownRequests = (requests: number) =>
   requests > mostCounted
     ? `more than ${plural(mostCounted, 'request')}`
     : plural(requests, 'request')
@@ -72,7 +72,7 @@ export function settingsPages(
       ...{ events: eventChoices, once: once.token() },
       endpoint,
       values: { url: found.url, events: found.events },
-      deletion: `Delete the webhook to ${endpoint.title}? ${counted(waiting)} that wait are not sent then, and the log of ${counted(kept)} goes.`,
+      deletion: `Delete the webhook to ${endpoint.title}? ${shownRequests(waiting)} that wait are not sent then, and the log of ${shownRequests(kept)} goes.`,
     }
     return page('webhooks/settings', view, { title: `Settings of ${endpoint.title}` })
   }

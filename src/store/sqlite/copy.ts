@@ -1,6 +1,7 @@
 import { constants, statfsSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { shownMegabytes } from '../../amounts/index.js'
 import { pause, systemClock } from '../../clock/index.js'
 import { OperatorError } from '../../errors/index.js'
 import { openConnection } from './connection.js'
@@ -210,8 +211,7 @@ function keepRoom(dataDir: string): void {
  */
 function refuseGrown(logBytes: number, most: number): void {
   if (logBytes <= most) return
-  const megabytes = (bytes: number) => Math.round(bytes / 1_000_000).toLocaleString('en-GB')
   throw new OperatorError(
-    `The log of the database grew to ${megabytes(logBytes)} MB while it was copied, and ${megabytes(most)} MB is the most: the backup was given up, so that mail does not suffer. Try it when less is sent, or back up to a faster disk`,
+    `The log of the database grew to ${shownMegabytes(logBytes)} while it was copied, and ${shownMegabytes(most)} is the most: the backup was given up, so that mail does not suffer. Try it when less is sent, or back up to a faster disk`,
   )
 }
