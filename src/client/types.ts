@@ -9,21 +9,21 @@ export const clientVersion = '0.1.0'
 export interface AccountPaused {
   /** 403: marketing is paused, transactional mail is unaffected; 503: all sending is paused. An operator has to clear it: do not retry */
   code: 'account_paused'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface AccountSuspended {
   /** Account suspended */
   code: 'account_suspended'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface ApplicationError {
   /** Server-side fault; retry */
   code: 'application_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
@@ -35,134 +35,136 @@ export interface Attachment {
   content?: string | undefined
   /** Where Posthorn fetches it when the mail is accepted: https, at a public address, within 20 seconds for all of a request, at most 3 redirects */
   url?: string | undefined
-  /** Its media type; made from the name if absent. `text/calendar; method=REQUEST` is an invitation: clients show it with its buttons, and as a file. One a mail */
+  /** The media type of the file; absent: as its name suggests. `text/calendar; method=REQUEST` is an invitation: clients show it with its buttons, and as a file. At most one in a mail */
   contentType?: string | undefined
-  /** For a picture in the HTML: `logo` for `<img src="cid:logo">` */
+  /** Names a picture for the HTML: `logo` for `<img src="cid:logo">` */
   contentId?: string | undefined
-  /** `inline` if it has a `contentId`, else `attachment` */
+  /** Default: `inline` if it has a `contentId`, else `attachment` */
   disposition?: 'attachment' | 'inline' | undefined
 }
 
 export interface Automation {
-  /** Never changes */
+  /** The id of the automation, which never changes */
   id: string
-  /** For people */
+  /** The name of the automation, for yourself */
   name: string
-  /** `disabled`: no event starts it; `archived`: for good */
+  /** `disabled`: no event starts it; `archived`: it is stopped for good */
   status: 'disabled' | 'enabled' | 'archived' | (string & {})
-  /** Of what it does now; runs go on in the version in which they began */
+  /** The version of its steps now; runs go on in the version in which they began */
   version: number
   runs: {
-    /** Runs that are running */
+    /** How many runs have the status `running` */
     running: number
-    /** Runs that are waiting */
+    /** How many runs have the status `waiting` */
     waiting: number
-    /** Runs that are completed */
+    /** How many runs have the status `completed` */
     completed: number
-    /** Runs that are exited */
+    /** How many runs have the status `exited` */
     exited: number
-    /** Runs that are failed */
+    /** How many runs have the status `failed` */
     failed: number
-    /** Runs that are cancelled */
+    /** How many runs have the status `cancelled` */
     cancelled: number
   }
-  /** Contacts who have ever entered it */
+  /** How many contacts have ever entered it */
   enrolledContacts: number
-  /** When it was made */
+  /** When the automation was made */
   createdAt: string
-  /** When it was last changed */
+  /** When the automation was last changed */
   updatedAt: string
 }
 
-/** What is not given stays; steps and connections are replaced as a whole. */
+/** Fields that are not given stay as they are; steps and connections are replaced as a whole. */
 export interface AutomationChanges {
-  /** For people */
+  /** The name of the automation, for yourself */
   name?: string | null | undefined
   steps?: readonly {
-    /** Names the step */
+    /** The name of the step in this automation */
     key: string
-    /** What it does */
+    /** What the step does */
     type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit'
+    /** The settings of the step, which depend on `type` */
     config?: object | null | undefined
   }[] | null | undefined
   connections?: readonly {
-    /** The key of a step */
+    /** The key of the step that it leaves */
     from: string
-    /** The key of a step */
+    /** The key of the step that it leads to */
     to: string
-    /** Which of its ends */
+    /** By which result of the step it leaves; `default` where there is only one */
     type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch'
-    /** Of a split: the key of the branch */
+    /** The key of the branch, only with the type `branch` */
     branch?: string | null | undefined
   }[] | null | undefined
-  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
+  /** Settings of the whole automation: `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
   settings?: object | null | undefined
 }
 
 export interface AutomationCreated {
-  /** For the other endpoints */
+  /** The id of the automation, for the other endpoints */
   id: string
-  /** For people */
+  /** The name of the automation, for yourself */
   name: string
-  /** `disabled`: no event starts it; `archived`: for good */
+  /** `disabled`: no event starts it; `archived`: it is stopped for good */
   status: 'disabled' | 'enabled' | 'archived' | (string & {})
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface AutomationDetail {
-  /** Never changes */
+  /** The id of the automation, which never changes */
   id: string
-  /** For people */
+  /** The name of the automation, for yourself */
   name: string
-  /** `disabled`: no event starts it; `archived`: for good */
+  /** `disabled`: no event starts it; `archived`: it is stopped for good */
   status: 'disabled' | 'enabled' | 'archived' | (string & {})
-  /** Of what it does now; runs go on in the version in which they began */
+  /** The version of its steps now; runs go on in the version in which they began */
   version: number
   runs: {
-    /** Runs that are running */
+    /** How many runs have the status `running` */
     running: number
-    /** Runs that are waiting */
+    /** How many runs have the status `waiting` */
     waiting: number
-    /** Runs that are completed */
+    /** How many runs have the status `completed` */
     completed: number
-    /** Runs that are exited */
+    /** How many runs have the status `exited` */
     exited: number
-    /** Runs that are failed */
+    /** How many runs have the status `failed` */
     failed: number
-    /** Runs that are cancelled */
+    /** How many runs have the status `cancelled` */
     cancelled: number
   }
-  /** Contacts who have ever entered it */
+  /** How many contacts have ever entered it */
   enrolledContacts: number
-  /** When it was made */
+  /** When the automation was made */
   createdAt: string
-  /** When it was last changed */
+  /** When the automation was last changed */
   updatedAt: string
   steps: {
-    /** Names the step */
+    /** The name of the step in this automation */
     key: string
-    /** What it does */
+    /** What the step does */
     type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit' | (string & {})
+    /** The settings of the step, which depend on `type` */
     config?: Record<string, unknown>
   }[]
   connections: {
-    /** The key of a step */
+    /** The key of the step that it leaves */
     from: string
-    /** The key of a step */
+    /** The key of the step that it leads to */
     to: string
-    /** Which of its ends */
+    /** By which result of the step it leaves; `default` where there is only one */
     type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch' | (string & {})
-    /** Of a split: the key of the branch */
+    /** The key of the branch, only with the type `branch` */
     branch?: string
   }[]
-  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
+  /** Settings of the whole automation: `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
   settings: Record<string, unknown>
-  /** What will fail when a step runs, such as a variable that its template lacks */
+  /** What may fail when a step runs, such as a variable that its template needs and does not get */
   warnings?: {
-    /** The step */
+    /** The key of the step; null for what concerns no single step */
     key: string | null
-    /** What is wrong */
+    /** What may fail there */
     error: string
   }[]
 }
@@ -170,21 +172,21 @@ export interface AutomationDetail {
 export interface AutomationEnabled {
   /** The id that the request named */
   id: string
-  /** As it is after the request */
+  /** The status after the request */
   status: string
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
-  /** What will fail when a step runs, such as a variable that its template lacks */
+  /** What may fail when a step runs, such as a variable that its template needs and does not get */
   warnings: {
-    /** The step */
+    /** The key of the step; null for what concerns no single step */
     key: string | null
-    /** What is wrong */
+    /** What may fail there */
     error: string
   }[]
 }
 
 export interface AutomationRun {
-  /** Never changes */
+  /** The id of the run, which never changes */
   id: string
   /** The automation of the run */
   automationId: string
@@ -192,91 +194,93 @@ export interface AutomationRun {
   version: number
   /** The contact; null once it is deleted */
   contactId: string | null
-  /** The contact's address */
+  /** The address of the contact; null once it is deleted */
   email: string | null
-  /** `running` and `waiting` are under way */
+  /** `running` and `waiting` are under way, the others have ended */
   status: 'running' | 'waiting' | 'completed' | 'exited' | 'failed' | 'cancelled' | (string & {})
-  /** Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …, or what its `exit` step says */
+  /** Why the run has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …, or what its `exit` step says; null while it is under way, and where there is nothing to say */
   reason: string | null
-  /** Where it is or has ended */
+  /** The key of the step at which the run is or has ended */
   currentStep: string | null
-  /** When its event came */
+  /** When the event that started the run came */
   startedAt: string
-  /** When it last moved */
+  /** When the run last moved, or ended */
   updatedAt: string
-  /** Null when it has ended, or goes on at once */
+  /** What the run waits for; null when it has ended, or goes on at once */
   waitingFor: null | {
-    /** `event`, `delay`, or why a step cannot be taken yet: `suspended`, `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry` */
+    /** What it is: `event`, `delay`, or why a step cannot be taken yet: `suspended`, `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry` */
     kind: string
-    /** The event that it waits for */
+    /** The name of the event, when the kind is `event` */
     event?: string
-    /** Why it is held */
+    /** Why it is held, when the kind is `held` */
     reason?: string
-    /** Until then at the latest; null: until it is released */
+    /** When the run goes on at the latest; null when it is held until the operator releases it */
     until: string | null
   }
   history: {
-    /** Null: some lines were left out */
+    /** The key of the step; null where lines were left out */
     step: string | null
-    /** When */
+    /** When this happened */
     at: string
-    /** `sent`, `waited`, `received`, `timed_out`, `met`, `not_met` … */
+    /** What came of the step: `sent`, `waited`, `received`, `timed_out`, `met`, `not_met` … */
     result: string
-    /** Of `sent`: the mail */
+    /** The id of the mail, when the result is `sent` */
     emailId?: string
-    /** Of `received`: the number of the event */
+    /** The number of the event, when the result is `received` */
     eventId?: number
   }[]
-  /** Of a run that was asked for: why it is where it is and until when, in a sentence */
+  /** Why the run is where it is and until when, in a sentence; not in lists */
   why?: string
 }
 
 export interface AutomationRuns {
   runs: AutomationRun[]
+  /** Whether there is another page */
   hasMore: boolean
-  /** For `cursor`, to get the next page */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 export interface AutomationState {
   /** The id that the request named */
   id: string
-  /** As it is after the request */
+  /** The status after the request */
   status: string
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface Automations {
   automations: Automation[]
+  /** Whether there is another page */
   hasMore: boolean
-  /** For `cursor`, to get the next page */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 export interface BadContent {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** `subject` or `html`; null: all of it */
+  /** The part that is wrong, `subject` or `html`; null: all of it */
   part: string | null
-  /** Where, from 1 */
+  /** The line of that part, from 1 */
   line?: number
-  /** Where, from 1 */
+  /** The column of that line, from 1 */
   column?: number
 }
 
 export interface BadTemplate {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** `subject`, `html` or `text`; null: all of it */
+  /** The part that is wrong, `subject`, `html` or `text`; null: all of it */
   part: string | null
-  /** Where, from 1 */
+  /** The line of that part, from 1 */
   line?: number
-  /** Where, from 1 */
+  /** The column of that line, from 1 */
   column?: number
 }
 
@@ -288,70 +292,70 @@ export interface Batch {
 }
 
 export interface BatchQueued {
-  /** How many */
+  /** How many mails were queued */
   queued: number
-  /** In input order */
+  /** The ids of the mails, in the order of `emails` */
   ids: string[]
 }
 
 export interface Broadcast {
-  /** The campaign */
+  /** The id of the campaign */
   id: string
-  /** For yourself */
+  /** Its name, for yourself; null when it has none */
   name: string | null
-  /** As given, with its merge tags */
+  /** The subject as given, with its merge tags */
   subject: string
   /** `sent`: every mail has ended, or was handed to a smart host. `paused`: by the operator, or because the account is */
   status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
-  /** Why it is paused */
+  /** Why it is paused; null when it is not */
   pausedReason: string | null
-  /** Whose pause it is: `account` resumes its own, `operator` any */
+  /** Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any */
   pausedBy: 'account' | 'operator' | null | (string & {})
-  /** Why it could not be dispatched at its time */
+  /** Why it could not be dispatched; null unless its `status` is `failed` */
   failedReason: string | null
-  /** Whom it is for */
+  /** The contact list that it goes to */
   listId: string
-  /** Its topic */
+  /** Its topic; null when it has none */
   topicId: string | null
-  /** How many it is for; before it is dispatched, how many it would be */
+  /** How many recipients it has; before it is dispatched, how many it would have */
   recipientCount: number
-  /** When it is or was to be dispatched */
+  /** When it is or was to be dispatched; null: no time was given */
   scheduledAt: string | null
-  /** When it was dispatched */
+  /** When it was dispatched; null before */
   sentAt: string | null
-  /** When it was made */
+  /** When the campaign was made */
   createdAt: string
   stats: BroadcastStats
 }
 
 export interface BroadcastAudience {
-  /** Whom it is for */
+  /** The contact list that it goes to */
   listId: string
-  /** Who has left the topic gets nothing, and unsubscribing is from this topic only */
+  /** The topic: whoever has left it gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
 }
 
 export interface BroadcastCancelled {
-  /** The campaign */
+  /** The id of the campaign */
   id: string
   status: 'cancelled'
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 /** What is to be changed, at least one. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
 export interface BroadcastChanges {
-  /** Whom it is for */
+  /** The contact list that it goes to */
   listId?: string | null | undefined
-  /** On a verified domain of the account */
+  /** The sender, on a verified domain of the account */
   from?: string | null | undefined
-  /** At most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML */
   subject?: string | null | undefined
-  /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
   html?: string | null | undefined
-  /** Empty: no topic */
+  /** The id of the topic; an empty text takes it away */
   topicId?: string | null | undefined
-  /** At most 200 characters; empty: none */
+  /** A name of at most 200 characters; an empty text takes it away */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
   /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
@@ -360,192 +364,193 @@ export interface BroadcastChanges {
   tags?: readonly TagInput[] | null | undefined
   /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
   attachments?: readonly Attachment[] | null | undefined
-  /** As for a new one; empty: none, so that it is sent at once */
+  /** When to dispatch it, as for a new campaign. An empty text takes the time away: the draft then goes at once when you send it */
   scheduledAt?: string | Date | null | undefined
 }
 
 export interface BroadcastDetail {
-  /** The campaign */
+  /** The id of the campaign */
   id: string
-  /** For yourself */
+  /** Its name, for yourself; null when it has none */
   name: string | null
-  /** As given, with its merge tags */
+  /** The subject as given, with its merge tags */
   subject: string
   /** `sent`: every mail has ended, or was handed to a smart host. `paused`: by the operator, or because the account is */
   status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
-  /** Why it is paused */
+  /** Why it is paused; null when it is not */
   pausedReason: string | null
-  /** Whose pause it is: `account` resumes its own, `operator` any */
+  /** Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any */
   pausedBy: 'account' | 'operator' | null | (string & {})
-  /** Why it could not be dispatched at its time */
+  /** Why it could not be dispatched; null unless its `status` is `failed` */
   failedReason: string | null
-  /** Whom it is for */
+  /** The contact list that it goes to */
   listId: string
-  /** Its topic */
+  /** Its topic; null when it has none */
   topicId: string | null
-  /** How many it is for; before it is dispatched, how many it would be */
+  /** How many recipients it has; before it is dispatched, how many it would have */
   recipientCount: number
-  /** When it is or was to be dispatched */
+  /** When it is or was to be dispatched; null: no time was given */
   scheduledAt: string | null
-  /** When it was dispatched */
+  /** When it was dispatched; null before */
   sentAt: string | null
-  /** When it was made */
+  /** When the campaign was made */
   createdAt: string
   stats: BroadcastStats
-  /** As given */
+  /** The sender, as given */
   from: string
-  /** Where answers go */
+  /** The addresses that answers go to */
   replyTo: string[]
   /** The headers that were given */
   headers: Record<string, string>
   /** The attachments, without their bytes */
   attachments: EmailAttachment[]
-  /** Those of its mails */
+  /** The tags of its mails */
   tags: Tag[]
   progress: {
-    /** Mails that have not ended */
+    /** How many mails have not ended */
     waiting: number
-    /** Handed to a smart host, which has told no more */
+    /** How many a smart host has taken, which has told no more */
     relayed: number
-    /** Given up after the time for which mail is tried */
+    /** How many were given up after the time for which mail is tried */
     failed: number
-    /** Left out on departure: unsubscribed, bounced or complained since */
+    /** How many were not sent as the recipient had unsubscribed, bounced or complained since */
     suppressed: number
-    /** Cancelled by the operator */
+    /** How many the operator has cancelled */
     cancelled: number
-    /** Mails are still to be made, and the appliance has no room for more now: its queue or its disk is full. It goes on by itself */
+    /** True: mails are still to be made, and the appliance has no room for more now, as its queue or its disk is full. It goes on by itself */
     waitsForRoom: boolean
   }
-  /** The first 1,000 */
+  /** The first 1,000 recipients */
   recipients: {
-    /** The address */
+    /** The address of the recipient */
     email: string
     status: EmailStatus
-    /** The first open */
+    /** When a person first opened the mail; null: not yet */
     openedAt: string | null
-    /** The first click */
+    /** When a person first clicked a link in it; null: not yet */
     clickedAt: string | null
-    /** Opens by people */
+    /** How often people opened it; machines are not counted */
     opensCount: number
-    /** Clicks by people */
+    /** How often people clicked a link in it; machines are not counted */
     clicksCount: number
   }[]
 }
 
 export interface BroadcastDraft {
-  /** The campaign */
+  /** The id of the campaign */
   id: string
   status: 'draft'
-  /** Who would get it now */
+  /** How many recipients would get it now */
   estimatedRecipients: number
 }
 
 export interface BroadcastPaused {
-  /** The campaign */
+  /** The id of the campaign */
   id: string
   status: 'paused'
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface BroadcastPreview {
-  /** Who would get it now */
+  /** How many recipients would get it now */
   recipientCount: number
-  /** Some of them */
+  /** Some of the recipients */
   sample: string[]
-  /** For people */
+  /** What the count leaves out, in words for people */
   note: string
 }
 
 export interface BroadcastRecipients {
   recipients: {
-    /** The mail */
+    /** The id of the mail */
     emailId: string
-    /** The address */
+    /** The address of the recipient */
     email: string
     status: EmailStatus
-    /** The first open */
+    /** When a person first opened the mail; null: not yet */
     openedAt: string | null
-    /** The first click */
+    /** When a person first clicked a link in it; null: not yet */
     clickedAt: string | null
-    /** Opens by people */
+    /** How often people opened it; machines are not counted */
     opensCount: number
-    /** Clicks by people */
+    /** How often people clicked a link in it; machines are not counted */
     clicksCount: number
   }[]
   /** Whether there is another page */
   hasMore: boolean
-  /** Where the next page begins; null at the end */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 export interface BroadcastResumed {
-  /** The campaign */
+  /** The id of the campaign */
   id: string
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface BroadcastScheduled {
-  /** The campaign */
+  /** The id of the campaign */
   id: string
   status: 'scheduled'
   /** When it will be dispatched */
   scheduledAt: string
-  /** Who would get it now */
+  /** How many recipients would get it now */
   estimatedRecipients: number
 }
 
 export interface BroadcastSending {
-  /** The campaign */
+  /** The id of the campaign */
   id: string
   status: 'sending'
-  /** Who gets it */
+  /** How many recipients it has */
   recipientCount: number
 }
 
 export interface BroadcastStats {
-  /** Mails made so far */
+  /** How many mails were made so far */
   recipients: number
-  /** Taken on by the recipient’s server */
+  /** How many mails the recipient’s server has taken */
   delivered: number
-  /** Refused by it for good */
+  /** How many mails it has refused for good */
   bounced: number
-  /** Mails that people opened */
+  /** How many mails people opened */
   opened: number
-  /** Mails in which people clicked */
+  /** In how many mails people clicked a link */
   clicked: number
-  /** In percent of what has arrived */
+  /** `opened` in percent of the mails that servers or smart hosts have taken */
   openRate: number
-  /** In percent of what has arrived */
+  /** `clicked` in percent of the same */
   clickRate: number
 }
 
 export interface Broadcasts {
   broadcasts: Broadcast[]
+  /** Whether there is another page */
   hasMore: boolean
-  /** `cursor` of the next page; null at the end */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 export interface BrokenCsv {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** Where it breaks */
+  /** The line from which on the file cannot be read, from 1 */
   line: number
-  /** Rows that put somebody on the list */
+  /** How many rows put somebody on the list */
   imported: number
-  /** Rows of those who are on it already, by an earlier row or before */
+  /** How many rows name somebody who is on it already, from before or by an earlier row */
   skipped: number
-  /** Rows without a valid address, or with what cannot be kept */
+  /** How many rows have no valid address, or something that cannot be kept */
   invalid: number
-  /** The first 100 of these rows */
+  /** The first 100 of the invalid rows */
   refused: {
-    /** Where the row begins, from 1 */
+    /** The line of the file where the row begins, from 1 */
     line: number
-    /** Why, for people */
+    /** Why the row is invalid, in words for people */
     reason: string
   }[]
 }
@@ -553,87 +558,88 @@ export interface BrokenCsv {
 export interface CampaignCap {
   /** 403: a cap of the plan (contacts, domains, API keys, team members) or a feature that it lacks; 402: its monthly volume */
   code: 'plan_limit_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** The plan's campaign mails a month */
+  /** How many campaign mails the plan allows in a month */
   limit: number
-  /** Used of them */
+  /** How many of them are used */
   used: number
-  /** The marketing plan */
+  /** The name of the marketing plan */
   plan: string
 }
 
 export interface Cohort {
-  /** Who were walked through it */
+  /** How many contacts were walked through it */
   contacts: number
-  /** Those for whom a run began */
+  /** For how many of them a run began */
   started: number
-  /** By the key of the step, how often each result came */
+  /** How often each step had each result: by the key of the step, then by the result */
   steps: Record<string, Record<string, number>>
   /** How often each end came, such as `completed` or `exited:goal` */
   ends: Record<string, number>
-  /** Whether it took too many steps: not all contacts were walked through it to the end */
+  /** True: it took too many steps, and not all contacts were walked through it to the end */
   cut: boolean
 }
 
 export interface ConcurrentIdempotentRequest {
   /** An identical request with the same idempotency key is still running */
   code: 'concurrent_idempotent_request'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface Conflict {
   /** Resource state disallows the operation */
   code: 'conflict'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface Contact {
-  /** The same on every list */
+  /** The id of the contact, the same on every list */
   id: string
-  /** As it was added */
+  /** The address as it was added */
   email: string
-  /** A merge tag of campaigns */
+  /** The first name; null when it is not known */
   firstName: string | null
-  /** A merge tag of campaigns */
+  /** The last name; null when it is not known */
   lastName: string | null
-  /** E.164, by which USSD finds the contact */
+  /** The phone number in E.164; null when it is not known */
   phone: string | null
+  /** Fields of your own */
   metadata: Record<string, unknown>
-  /** From all marketing mail of the account */
+  /** Whether the contact has left all marketing mail of the account */
   unsubscribed: boolean
-  /** When that was */
+  /** When the contact unsubscribed; null when they have not */
   unsubscribedAt: string | null
-  /** The strongest reason for which the address is not mailed */
+  /** The strongest reason for which the address is not mailed; null: there is none */
   suppressed: 'bounce' | 'complaint' | 'unsubscribe' | 'manual' | null | (string & {})
   /** When the account came to know the address */
   createdAt: string
 }
 
 export interface ContactAdded {
-  /** The contact */
+  /** The id of the contact */
   id: string
   /** Its address */
   email: string
 }
 
 export interface ContactList {
-  /** For listId */
+  /** The id of the list, for `listId` */
   id: string
-  /** Two lists may have the same name */
+  /** The name of the list; two lists may have the same name */
   name: string
   /** How many contacts are on it */
   contactCount: number
-  /** When it was made */
+  /** When the list was made */
   createdAt: string
 }
 
 export interface ContactListCreated {
-  /** For listId */
+  /** The id of the list, for `listId` */
   id: string
-  /** Two lists may have the same name */
+  /** The name of the list; two lists may have the same name */
   name: string
 }
 
@@ -643,8 +649,9 @@ export interface ContactLists {
 
 export interface Contacts {
   contacts: Contact[]
+  /** Whether there is another page */
   hasMore: boolean
-  /** `cursor` of the next page; null at the end */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
@@ -656,195 +663,195 @@ export interface CsvUpload {
 export interface DailyQuotaExceeded {
   /** Daily cap of mails reached; clears at midnight UTC */
   code: 'daily_quota_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** The plan's mails a day */
+  /** How many mails the plan allows in a day */
   dailyLimit: number
-  /** Used of them */
+  /** How many of them are used */
   dailySent: number
-  /** The next midnight, UTC */
+  /** When the count starts again: the next midnight, UTC */
   resetsAt: string
-  /** The account's plan */
+  /** The name of the account's plan */
   plan: string
 }
 
 export interface DailyQuotaOfBatch {
   /** Daily cap of mails reached; clears at midnight UTC */
   code: 'daily_quota_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** How many of its mails could be sent now */
+  /** How many mails of the batch could be sent now */
   canSend: number
 }
 
 export interface DmarcSource {
-  /** An IP address; empty: those that were too many to be told apart */
+  /** The IP address that the mail came from; empty: several, which were too many to be told apart */
   address: string
   /** Its name in the DNS; empty where it has none, or nothing answered */
   name: string
   /** `ours`: the appliance sends from it. `forwarder`: it sends on what was signed for the domain. `service`: SPF of the domain lets it send. `other`: a stranger, or a server that is not set up. */
   kind: 'ours' | 'forwarder' | 'service' | 'other' | (string & {})
-  /** As counted by receivers */
+  /** How many mails receivers counted from it */
   messages: number
-  /** Of these, DKIM or SPF passed for a domain that aligns with the From */
+  /** How many of these passed DMARC: DKIM or SPF did, for a domain that aligns with the From */
   passed: number
-  /** DKIM did */
+  /** How many of these passed by DKIM */
   dkimPassed: number
-  /** SPF did */
+  /** How many of these passed by SPF */
   spfPassed: number
-  /** Treated as spam as the policy asks */
+  /** How many mails receivers took as spam, as the policy asks */
   quarantined: number
-  /** Refused as the policy asks */
+  /** How many mails receivers refused, as the policy asks */
   rejected: number
-  /** Of these, in reports that nobody has signed */
+  /** How many mails are from reports that nobody has signed */
   unproven: number
-  /** Some that have seen it */
+  /** Some of the receivers that report it */
   reporters: string[]
-  /** What passed or failed there, of one of the reports */
+  /** Which domains passed or failed by SPF and DKIM, in one of the reports */
   identifiers: string
-  /** What to do; empty where nothing is */
+  /** What to do about it; empty when there is nothing to do */
   advice: string
 }
 
 export interface Domain {
-  /** Never changes */
+  /** The id of the domain, which never changes */
   id: string
-  /** As A-labels, in lower case */
+  /** The name of the domain in lower case, as A-labels (`xn--…`) */
   name: string
-  /** Only a verified one is sent from */
+  /** Mail is sent only from a verified domain */
   status: 'pending' | 'verified' | (string & {})
-  /** Verified because the operator said so, whatever the DNS says */
+  /** True: verified because the operator said so, whatever the DNS says */
   trusted: boolean
-  /** Whether bounces come back by a host of its own */
+  /** Whether bounces come back to a host of the domain itself */
   returnPath: boolean
   dkim: {
-    /** The first part of its name in the DNS */
+    /** The selector: the first part of the name of its DNS record */
     selector: string
     algorithm: 'rsa-sha256' | 'ed25519-sha256' | (string & {})
-    /** Whether it signs */
+    /** Whether mail is signed with this key */
     verified: boolean
   }[]
-  /** `default`: as the account has it */
+  /** Whether opens are tracked; `default`: as the account has it */
   trackOpens: 'on' | 'off' | 'default' | (string & {})
-  /** `default`: as the account has it */
+  /** Whether clicks are tracked; `default`: as the account has it */
   trackClicks: 'on' | 'off' | 'default' | (string & {})
-  /** The host of its own that tracked links lead through */
+  /** The host of the domain for tracked links; null when it has none */
   trackingHost: string | null
-  /** Whether the DNS was seen to lead it here */
+  /** Whether the DNS leads that host here */
   trackingHostReady: boolean
-  /** When it was added */
+  /** When the domain was added */
   createdAt: string
-  /** When it was first seen verified */
+  /** Since when it is verified; null while it is not */
   verifiedAt: string | null
-  /** The last look */
+  /** When its DNS records were last looked up; null: never */
   checkedAt: string | null
 }
 
-/** What is not given stays. */
+/** Fields that are not given stay as they are. */
 export interface DomainChanges {
-  /** `default`: as the account has it */
+  /** Whether opens are tracked; `default`: as the account has it */
   trackOpens?: 'on' | 'off' | 'default' | null | undefined
-  /** `default`: as the account has it */
+  /** Whether clicks are tracked; `default`: as the account has it */
   trackClicks?: 'on' | 'off' | 'default' | null | undefined
-  /** A host of the domain, with a CNAME record to publish; an empty text takes it away */
+  /** A host of the domain for tracked links, with a CNAME record to publish; an empty text takes it away */
   trackingHost?: string | null | undefined
 }
 
 export interface DomainDeleted {
-  /** As given */
+  /** The id that the request named */
   id: string
   deleted: true
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
-  /** Those that are enabled, or have live runs, and send from it: their runs wait until it is added and verified again */
+  /** Automations that are enabled, or have live runs, and send from it: their runs wait until it is added and verified again */
   automations: {
-    /** Of the automation */
+    /** The id of the automation */
     id: string
-    /** Its name */
+    /** The name of the automation */
     name: string
   }[]
 }
 
 export interface DomainDetail {
-  /** Never changes */
+  /** The id of the domain, which never changes */
   id: string
-  /** As A-labels, in lower case */
+  /** The name of the domain in lower case, as A-labels (`xn--…`) */
   name: string
-  /** Only a verified one is sent from */
+  /** Mail is sent only from a verified domain */
   status: 'pending' | 'verified' | (string & {})
-  /** Verified because the operator said so, whatever the DNS says */
+  /** True: verified because the operator said so, whatever the DNS says */
   trusted: boolean
-  /** Whether bounces come back by a host of its own */
+  /** Whether bounces come back to a host of the domain itself */
   returnPath: boolean
   dkim: {
-    /** The first part of its name in the DNS */
+    /** The selector: the first part of the name of its DNS record */
     selector: string
     algorithm: 'rsa-sha256' | 'ed25519-sha256' | (string & {})
-    /** Whether it signs */
+    /** Whether mail is signed with this key */
     verified: boolean
   }[]
-  /** `default`: as the account has it */
+  /** Whether opens are tracked; `default`: as the account has it */
   trackOpens: 'on' | 'off' | 'default' | (string & {})
-  /** `default`: as the account has it */
+  /** Whether clicks are tracked; `default`: as the account has it */
   trackClicks: 'on' | 'off' | 'default' | (string & {})
-  /** The host of its own that tracked links lead through */
+  /** The host of the domain for tracked links; null when it has none */
   trackingHost: string | null
-  /** Whether the DNS was seen to lead it here */
+  /** Whether the DNS leads that host here */
   trackingHostReady: boolean
-  /** When it was added */
+  /** When the domain was added */
   createdAt: string
-  /** When it was first seen verified */
+  /** Since when it is verified; null while it is not */
   verifiedAt: string | null
-  /** The last look */
+  /** When its DNS records were last looked up; null: never */
   checkedAt: string | null
-  /** To publish */
+  /** The records to publish */
   records: {
     purpose: 'dkim-rsa' | 'dkim-ed25519' | 'return-path-mx' | 'return-path-spf' | 'dmarc' | 'tracking' | (string & {})
     type: 'TXT' | 'MX' | 'CNAME' | (string & {})
-    /** The whole name, without a dot at the end */
+    /** The whole name of the record, without a dot at the end */
     name: string
-    /** What is wanted there; of an MX the preference and the host */
+    /** The value to publish; for an MX the preference and the host */
     value: string
-    /** Without it nothing is sent */
+    /** True: without this record nothing is sent */
     required: boolean
   }[]
-  /** The same as lines of a zone file */
+  /** The same records as lines of a zone file */
   zone: string
 }
 
 export interface DomainDmarc {
-  /** Of the domain */
+  /** The id of the domain */
   id: string
-  /** The domain */
+  /** The name of the domain */
   name: string
   /** When the first day that is counted begins, UTC */
   since: string
-  /** `p` of the newest signed report; empty without one */
+  /** The DMARC policy (`p`) in the newest signed report; empty without one */
   policy: string
-  /** How many were received */
+  /** How many DMARC reports were received */
   reports: number
-  /** Mail in the name of the domain */
+  /** How many mails in the name of the domain they count */
   messages: number
-  /** Of these, what passed DMARC */
+  /** How many of these passed DMARC */
   passed: number
-  /** The 200 with most mail, the largest first */
+  /** The 200 sources with most mail, the largest first */
   sources: DmarcSource[]
-  /** The 100 with most reports */
+  /** The 100 receivers with most reports */
   reporters: {
-    /** Who reports */
+    /** The receiver that reports */
     name: string
     /** The domain whose DKIM signature the report carries; empty if it is not signed */
     proof: string
-    /** How many */
+    /** How many reports it has sent */
     reports: number
   }[]
-  /** What receivers reported of TLS with the servers of its return path */
+  /** What others report of TLS with the servers of its return path, to which bounces go */
   tls: {
-    /** How many were received */
+    /** How many TLS reports were received */
     reports: number
-    /** Sessions that went well */
+    /** How many TLS sessions succeeded */
     successes: number
-    /** Sessions that failed */
+    /** How many TLS sessions failed */
     failures: number
     /** Failures by result type (RFC 8460 §4.3) */
     types: Record<string, number>
@@ -854,69 +861,69 @@ export interface DomainDmarc {
 export interface DomainInUse {
   /** Resource state disallows the operation */
   code: 'conflict'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** The campaign */
+  /** The campaign that waits; absent when it is mail that waits */
   broadcastId?: string
 }
 
 export interface DomainNotVerified {
   /** Sending domain not verified; the response lists those that are */
   code: 'domain_not_verified'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** That of `from` */
+  /** The domain of `from` */
   domain: string
   /** The domains from which the account may send */
   verifiedDomains: string[]
 }
 
 export interface DomainVerification {
-  /** Never changes */
+  /** The id of the domain, which never changes */
   id: string
-  /** As A-labels, in lower case */
+  /** The name of the domain in lower case, as A-labels (`xn--…`) */
   name: string
-  /** Only a verified one is sent from */
+  /** Mail is sent only from a verified domain */
   status: 'pending' | 'verified' | (string & {})
-  /** Verified because the operator said so, whatever the DNS says */
+  /** True: verified because the operator said so, whatever the DNS says */
   trusted: boolean
-  /** Whether bounces come back by a host of its own */
+  /** Whether bounces come back to a host of the domain itself */
   returnPath: boolean
   dkim: {
-    /** The first part of its name in the DNS */
+    /** The selector: the first part of the name of its DNS record */
     selector: string
     algorithm: 'rsa-sha256' | 'ed25519-sha256' | (string & {})
-    /** Whether it signs */
+    /** Whether mail is signed with this key */
     verified: boolean
   }[]
-  /** `default`: as the account has it */
+  /** Whether opens are tracked; `default`: as the account has it */
   trackOpens: 'on' | 'off' | 'default' | (string & {})
-  /** `default`: as the account has it */
+  /** Whether clicks are tracked; `default`: as the account has it */
   trackClicks: 'on' | 'off' | 'default' | (string & {})
-  /** The host of its own that tracked links lead through */
+  /** The host of the domain for tracked links; null when it has none */
   trackingHost: string | null
-  /** Whether the DNS was seen to lead it here */
+  /** Whether the DNS leads that host here */
   trackingHostReady: boolean
-  /** When it was added */
+  /** When the domain was added */
   createdAt: string
-  /** When it was first seen verified */
+  /** Since when it is verified; null while it is not */
   verifiedAt: string | null
-  /** The last look */
+  /** When its DNS records were last looked up; null: never */
   checkedAt: string | null
   records: {
     purpose: 'dkim-rsa' | 'dkim-ed25519' | 'return-path-mx' | 'return-path-spf' | 'dmarc' | 'tracking' | (string & {})
     type: 'TXT' | 'MX' | 'CNAME' | (string & {})
-    /** The whole name, without a dot at the end */
+    /** The whole name of the record, without a dot at the end */
     name: string
-    /** What is wanted there; of an MX the preference and the host */
+    /** The value to publish; for an MX the preference and the host */
     value: string
-    /** Without it nothing is sent */
+    /** True: without this record nothing is sent */
     required: boolean
     /** `unknown`: the DNS gave no answer, so nothing was concluded */
     state: 'ok' | 'missing' | 'different' | 'unknown' | (string & {})
-    /** What is there */
+    /** What the DNS has there */
     found: string[]
-    /** What to do; empty where nothing is */
+    /** What to do about it; empty when there is nothing to do */
     advice: string
   }[]
 }
@@ -926,61 +933,61 @@ export interface Domains {
 }
 
 export interface Email {
-  /** That of the answer to the send */
+  /** The id of the mail, which a send is answered with */
   id: string
-  /** As given */
+  /** The sender, as the request named it */
   from: string
-  /** Joined by commas when there are several */
+  /** The recipients as the request named them, joined by commas when there are several */
   to: string
-  /** Seen by everybody */
+  /** Recipients of a copy, whom everybody sees */
   cc: string[]
-  /** Seen by nobody */
+  /** Recipients of a copy, whom nobody sees */
   bcc: string[]
-  /** As sent */
+  /** The subject, as it is sent */
   subject: string
-  /** As given, or those of its campaign */
+  /** The tags of the mail, or of its campaign */
   tags: Tag[]
   status: EmailStatus
   type: 'transactional' | 'marketing' | (string & {})
-  /** Of marketing mail */
+  /** The topic; null for mail without one */
   topicId: string | null
-  /** The campaign that it is of */
+  /** The campaign that the mail belongs to; null: none */
   broadcastId: string | null
-  /** The slug of the template that it was made from */
+  /** The slug of the template that it was made from; null: none */
   template: string | null
-  /** Opens by people */
+  /** How often people opened it; machines are not counted */
   opensCount: number
-  /** Clicks by people */
+  /** How often people clicked a link in it; machines are not counted */
   clicksCount: number
-  /** The first open */
+  /** When a person first opened it; null: not yet */
   openedAt: string | null
-  /** The first click */
+  /** When a person first clicked a link in it; null: not yet */
   clickedAt: string | null
-  /** When it is, or was, to leave */
+  /** When it is, or was, to leave; null: no time was given */
   scheduledAt: string | null
-  /** When the first attempt began */
+  /** When the first attempt began; null before */
   sentAt: string | null
   /** When it was accepted */
   createdAt: string
-  /** Opaque */
+  /** The Message-ID: compare it, do not take it apart */
   messageId: string
   /** `failover`: it went by the other path during an incident */
   provider: 'primary' | 'failover' | (string & {})
-  /** Where answers go */
+  /** The addresses that answers go to */
   replyTo: string[]
   /** The headers that were given */
   headers: Record<string, string>
   /** The attachments, without their bytes */
   attachments: EmailAttachment[]
-  /** As given */
+  /** The metadata, as given; null: none */
   metadata: Record<string, unknown> | null
-  /** Text, HTML and attachments were deleted, as they were as old as the operator keeps them; then `attachments` is empty */
+  /** True: text, HTML and attachments were deleted, as they were older than the operator keeps them; `attachments` is empty then */
   contentDeleted: boolean
-  /** All that the account sends waits, or some of this mail, until the operator releases it */
+  /** All that the account sends waits, or some of this mail, until the operator releases it; null: nothing is held */
   held: {
-    /** Null where the whole account is stopped */
+    /** Since when; null where the whole account is stopped */
     since: string | null
-    /** Why, in a sentence */
+    /** Why it waits, in a sentence */
     reason: string
   } | null
   /** What became of the mail for each recipient, in the order given */
@@ -988,19 +995,19 @@ export interface Email {
 }
 
 export interface EmailAttachment {
-  /** As given */
+  /** The name of the file, as given */
   filename: string
-  /** As it was given, or as the name of the file suggests */
+  /** The media type, as given, or as the name of the file suggests */
   contentType: string
-  /** Size in bytes, not in base64 */
+  /** The size of the file in bytes, not in base64 */
   size: number
-  /** As given */
+  /** The name by which the HTML shows it; null when none was given */
   contentId: string | null
   disposition: 'attachment' | 'inline' | (string & {})
 }
 
 export interface EmailCancelled {
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
@@ -1011,39 +1018,39 @@ export interface EmailFound {
 export interface EmailList {
   /** Newest first; may be fewer than `limit`, or none, although there are more */
   emails: EmailSummary[]
-  /** Ask again with the cursor */
+  /** Whether there is another page */
   hasMore: boolean
-  /** For `cursor`; null at the end */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 export interface EmailQueued {
   /** The id of the email */
   id: string
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface EmailRecipient {
-  /** Only the address */
+  /** The address, without a name */
   email: string
-  /** The field it was given in; the first of `to`, `cc`, `bcc` */
+  /** The field that names the recipient; if several do, the first of `to`, `cc`, `bcc` */
   kind: 'to' | 'cc' | 'bcc' | (string & {})
   /** `sent`: a smart host has taken it on; what became of it there is not known */
   status: 'queued' | 'deferred' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed' | (string & {})
-  /** Made so far */
+  /** How many attempts were made so far */
   attempts: number
-  /** Null while one is under way, and at the end */
+  /** When the next attempt is due; null during one, while it is held, and at the end */
   nextAttemptAt: string | null
-  /** The last reply of the recipient's server, word for word */
+  /** The last reply of the recipient's server, word for word; null: none */
   reply: string | null
-  /** Of the last attempt, or of the end */
+  /** When the last attempt was made, or when it ended; null before */
   updatedAt: string | null
-  /** It waits until the operator releases it */
+  /** It waits until the operator releases it; null: it is not held */
   held: {
-    /** Null where the whole account is stopped */
+    /** Since when; null where the whole account is stopped */
     since: string | null
-    /** Why, in a sentence */
+    /** Why it waits, in a sentence */
     reason: string
   } | null
 }
@@ -1052,85 +1059,86 @@ export interface EmailScheduled {
   /** The id of the email */
   id: string
   status: 'scheduled'
-  /** In UTC */
+  /** When it will leave, in UTC */
   scheduledAt: string
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
-/** Never leaves `cancelled` or `suppressed` (nobody is left to mail) */
+/** `suppressed`: nobody is left to mail. `cancelled` and `suppressed` never change */
 export type EmailStatus = 'queued' | 'scheduled' | 'sending' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'cancelled' | 'suppressed' | (string & {})
 
 export interface EmailSummary {
-  /** That of the answer to the send */
+  /** The id of the mail, which a send is answered with */
   id: string
-  /** As given */
+  /** The sender, as the request named it */
   from: string
-  /** Joined by commas when there are several */
+  /** The recipients as the request named them, joined by commas when there are several */
   to: string
-  /** Seen by everybody */
+  /** Recipients of a copy, whom everybody sees */
   cc: string[]
-  /** Seen by nobody */
+  /** Recipients of a copy, whom nobody sees */
   bcc: string[]
-  /** As sent */
+  /** The subject, as it is sent */
   subject: string
-  /** As given, or those of its campaign */
+  /** The tags of the mail, or of its campaign */
   tags: Tag[]
   status: EmailStatus
   type: 'transactional' | 'marketing' | (string & {})
-  /** Of marketing mail */
+  /** The topic; null for mail without one */
   topicId: string | null
-  /** The campaign that it is of */
+  /** The campaign that the mail belongs to; null: none */
   broadcastId: string | null
-  /** The slug of the template that it was made from */
+  /** The slug of the template that it was made from; null: none */
   template: string | null
-  /** Opens by people */
+  /** How often people opened it; machines are not counted */
   opensCount: number
-  /** Clicks by people */
+  /** How often people clicked a link in it; machines are not counted */
   clicksCount: number
-  /** The first open */
+  /** When a person first opened it; null: not yet */
   openedAt: string | null
-  /** The first click */
+  /** When a person first clicked a link in it; null: not yet */
   clickedAt: string | null
-  /** When it is, or was, to leave */
+  /** When it is, or was, to leave; null: no time was given */
   scheduledAt: string | null
-  /** When the first attempt began */
+  /** When the first attempt began; null before */
   sentAt: string | null
   /** When it was accepted */
   createdAt: string
-  /** Opaque */
+  /** The Message-ID: compare it, do not take it apart */
   messageId: string
   /** `failover`: it went by the other path during an incident */
   provider: 'primary' | 'failover' | (string & {})
 }
 
 export interface EventAccepted {
-  /** 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
+  /** The name of the event: 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
   event: string
-  /** Whose event it is */
+  /** The contact whose event it is */
   contactId: string
-  /** The account did not know the address */
+  /** True: the contact is new to the account */
   contactCreated: boolean
-  /** Runs that began */
+  /** How many runs began */
   started: number
-  /** Runs that were waiting for it and go on */
+  /** How many runs waited for the event and go on */
   resumed: number
+  /** The enabled automations that begin with the event */
   automations: {
-    /** An enabled automation that the event can start */
+    /** The id of an enabled automation that the event can start */
     automationId: string
-    /** For people */
+    /** The name of the automation, for yourself */
     name: string
-    /** A run of the contact began */
+    /** Whether a run of the contact began */
     started: boolean
-    /** The run that began, or the one that is under way */
+    /** The run that began, or the one that is under way; null: there is none */
     runId: string | null
-    /** Why none began */
+    /** Why no run began; absent when one did */
     reason?: 'already_running' | 'already_entered' | 'too_soon' | 'filtered' | 'suppressed' | 'too_old' | 'limit' | (string & {})
   }[]
 }
 
 export interface EventsAccepted {
-  /** Events that were taken in */
+  /** How many events were taken in */
   accepted: number
   results: EventAccepted[]
 }
@@ -1138,7 +1146,7 @@ export interface EventsAccepted {
 export interface Forbidden {
   /** Valid credentials, not permitted */
   code: 'forbidden'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
@@ -1146,26 +1154,26 @@ export interface Gone {
   /** The id of what was deleted */
   id: string
   deleted: true
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface ImportCutOff {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** Rows that put somebody on the list */
+  /** How many rows put somebody on the list */
   imported: number
-  /** Rows of those who are on it already, by an earlier row or before */
+  /** How many rows name somebody who is on it already, from before or by an earlier row */
   skipped: number
-  /** Rows without a valid address, or with what cannot be kept */
+  /** How many rows have no valid address, or something that cannot be kept */
   invalid: number
-  /** The first 100 of these rows */
+  /** The first 100 of the invalid rows */
   refused: {
-    /** Where the row begins, from 1 */
+    /** The line of the file where the row begins, from 1 */
     line: number
-    /** Why, for people */
+    /** Why the row is invalid, in words for people */
     reason: string
   }[]
 }
@@ -1173,19 +1181,19 @@ export interface ImportCutOff {
 export interface ImportFull {
   /** 403: a cap of the plan (contacts, domains, API keys, team members) or a feature that it lacks; 402: its monthly volume */
   code: 'plan_limit_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** Rows that put somebody on the list */
+  /** How many rows put somebody on the list */
   imported: number
-  /** Rows of those who are on it already, by an earlier row or before */
+  /** How many rows name somebody who is on it already, from before or by an earlier row */
   skipped: number
-  /** Rows without a valid address, or with what cannot be kept */
+  /** How many rows have no valid address, or something that cannot be kept */
   invalid: number
-  /** The first 100 of these rows */
+  /** The first 100 of the invalid rows */
   refused: {
-    /** Where the row begins, from 1 */
+    /** The line of the file where the row begins, from 1 */
     line: number
-    /** Why, for people */
+    /** Why the row is invalid, in words for people */
     reason: string
   }[]
 }
@@ -1193,21 +1201,21 @@ export interface ImportFull {
 export interface ImportTooLarge {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** Bytes that a body may have */
+  /** How many bytes a body may have */
   max: number
-  /** Rows that put somebody on the list */
+  /** How many rows put somebody on the list */
   imported: number
-  /** Rows of those who are on it already, by an earlier row or before */
+  /** How many rows name somebody who is on it already, from before or by an earlier row */
   skipped: number
-  /** Rows without a valid address, or with what cannot be kept */
+  /** How many rows have no valid address, or something that cannot be kept */
   invalid: number
-  /** The first 100 of these rows */
+  /** The first 100 of the invalid rows */
   refused: {
-    /** Where the row begins, from 1 */
+    /** The line of the file where the row begins, from 1 */
     line: number
-    /** Why, for people */
+    /** Why the row is invalid, in words for people */
     reason: string
   }[]
 }
@@ -1215,35 +1223,35 @@ export interface ImportTooLarge {
 export interface ImportWithoutRoom {
   /** Server-side, usually brief; retry after `Retry-After` */
   code: 'service_unavailable'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** Rows that put somebody on the list */
+  /** How many rows put somebody on the list */
   imported: number
-  /** Rows of those who are on it already, by an earlier row or before */
+  /** How many rows name somebody who is on it already, from before or by an earlier row */
   skipped: number
-  /** Rows without a valid address, or with what cannot be kept */
+  /** How many rows have no valid address, or something that cannot be kept */
   invalid: number
-  /** The first 100 of these rows */
+  /** The first 100 of the invalid rows */
   refused: {
-    /** Where the row begins, from 1 */
+    /** The line of the file where the row begins, from 1 */
     line: number
-    /** Why, for people */
+    /** Why the row is invalid, in words for people */
     reason: string
   }[]
 }
 
 export interface Imported {
-  /** Rows that put somebody on the list */
+  /** How many rows put somebody on the list */
   imported: number
-  /** Rows of those who are on it already, by an earlier row or before */
+  /** How many rows name somebody who is on it already, from before or by an earlier row */
   skipped: number
-  /** Rows without a valid address, or with what cannot be kept */
+  /** How many rows have no valid address, or something that cannot be kept */
   invalid: number
-  /** The first 100 of these rows */
+  /** The first 100 of the invalid rows */
   refused: {
-    /** Where the row begins, from 1 */
+    /** The line of the file where the row begins, from 1 */
     line: number
-    /** Why, for people */
+    /** Why the row is invalid, in words for people */
     reason: string
   }[]
 }
@@ -1251,20 +1259,20 @@ export interface Imported {
 export interface InvalidApiKey {
   /** The API key is malformed, unknown or deleted */
   code: 'invalid_api_key'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface InvalidAutomation {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** Every fault, by the key of its step */
+  /** Everything that is wrong, by the key of its step */
   errors: {
-    /** The step; null for what is of no single one */
+    /** The key of the step; null for what concerns no single step */
     key: string | null
-    /** What is wrong */
+    /** What is wrong there */
     error: string
   }[]
 }
@@ -1272,12 +1280,12 @@ export interface InvalidAutomation {
 export interface InvalidEvents {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
   errors: {
-    /** Of the event */
+    /** The place of the event in `events`, from 0 */
     index: number
-    /** What is wrong */
+    /** What is wrong with it */
     error: string
   }[]
 }
@@ -1285,9 +1293,9 @@ export interface InvalidEvents {
 export interface InvalidField {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** Which one */
+  /** The name of the field that is wrong */
   field: string
 }
 
@@ -1298,11 +1306,11 @@ export interface InvalidFields {
     issues: {
       /** `required`, `invalid_type` or `invalid_` and the rule */
       code: string
-      /** The type or rule */
+      /** The type or rule that the value must meet */
       expected: string
       /** The type that was given; `undefined` for none */
       received: string
-      /** Leads to the field */
+      /** Where the field is: names of fields, and places in arrays from `0` */
       path: string[]
       /** What is expected there, and the beginning of what came */
       message: string
@@ -1314,14 +1322,14 @@ export interface InvalidFields {
 export interface InvalidIdempotentRequest {
   /** The key was already used with a different body */
   code: 'invalid_idempotent_request'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface InvalidItems {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
   /** Every mail that is wrong */
   errors: {
@@ -1335,38 +1343,38 @@ export interface InvalidItems {
 export interface InvalidSender {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** None was found */
+  /** Empty: no domain was found in `from` */
   domain: ''
 }
 
 export interface Key {
-  /** Never changes */
+  /** The id of the key, which never changes */
   id: string
-  /** For people */
+  /** The name of the key, for yourself */
   name: string
-  /** Its last four characters, by which people know it */
+  /** The last four characters of the key, by which people recognise it */
   last4: string
-  /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
+  /** What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing */
   scope: 'full' | 'sending' | 'read' | (string & {})
-  /** The sender domains of a sending key, which sees only the mails from them */
+  /** The sender domains of a sending key, which sees only the mails from them; null: no limit */
   domains: string[] | null
-  /** Addresses and CIDR ranges that its requests come from */
+  /** The addresses and CIDR ranges that its requests may come from; null: no limit */
   networks: string[] | null
-  /** When it ends */
+  /** When the key expires; null: it does not */
   expiresAt: string | null
-  /** When it was made */
+  /** When the key was made */
   createdAt: string
-  /** To the minute */
+  /** When it was last used, to the minute; null: never */
   lastUsedAt: string | null
 }
 
-/** One or more; what is not given stays. Other fields are refused. */
+/** At least one field; those that are not given stay as they are. Other fields are refused. */
 export interface KeyChanges {
-  /** For people */
+  /** The name of the key, for yourself */
   name?: string | null | undefined
-  /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
+  /** What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing */
   scope?: 'full' | 'sending' | 'read' | null | undefined
   domains?: 'any' | readonly string[] | null | undefined
   networks?: 'any' | readonly string[] | null | undefined
@@ -1374,33 +1382,33 @@ export interface KeyChanges {
 }
 
 export interface KeyCreated {
-  /** Never changes */
+  /** The id of the key, which never changes */
   id: string
-  /** For people */
+  /** The name of the key, for yourself */
   name: string
-  /** Its last four characters, by which people know it */
+  /** The last four characters of the key, by which people recognise it */
   last4: string
-  /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
+  /** What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing */
   scope: 'full' | 'sending' | 'read' | (string & {})
-  /** The sender domains of a sending key, which sees only the mails from them */
+  /** The sender domains of a sending key, which sees only the mails from them; null: no limit */
   domains: string[] | null
-  /** Addresses and CIDR ranges that its requests come from */
+  /** The addresses and CIDR ranges that its requests may come from; null: no limit */
   networks: string[] | null
-  /** When it ends */
+  /** When the key expires; null: it does not */
   expiresAt: string | null
-  /** When it was made */
+  /** When the key was made */
   createdAt: string
-  /** To the minute */
+  /** When it was last used, to the minute; null: never */
   lastUsedAt: string | null
   /** The key itself, shown only this once; null in a repeat with the same Idempotency-Key */
   key: string | null
 }
 
 export interface KeyDeleted {
-  /** As given */
+  /** The id that the request named */
   id: string
   deleted: true
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
@@ -1411,109 +1419,111 @@ export interface Keys {
 export interface MarketingSubscriptionRequired {
   /** No marketing plan, or it expired */
   code: 'marketing_subscription_required'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
   upgrade: 'marketing'
 }
 
 export interface MarketingUsage {
   plan: {
-    /** Stays the same when the plan is renamed */
+    /** The id of the plan, which stays the same when the plan is renamed */
     id: string
-    /** Shown to people */
+    /** The name of the plan, as people see it */
     name: string
-    /** A month, in Naira */
+    /** The price of a month in Naira */
     priceNaira: number
-    /** How many contacts it allows */
+    /** How many contacts the plan allows */
     maxMarketingContacts: number
   }
   /** Whether the account has the plan; if not, it is the smallest there is */
   subscribed: boolean
-  /** Contacts held */
+  /** How many contacts the account has */
   contacts: number
-  /** How many may be held; 0 together with `unlimitedContacts` */
+  /** How many contacts it may have; 0 together with `unlimitedContacts` */
   contactLimit: number
-  /** Only without any limit */
+  /** True when contacts have no limit, else absent */
   unlimitedContacts?: true
-  /** Campaign mails a calendar month, UTC; null for any number */
+  /** How many campaign mails a calendar month (UTC) allows; null: any number */
   monthlySendLimit: number | null
-  /** Campaign mails counted this month */
+  /** How many campaign mails of this month are used */
   sentThisMonth: number
+  /** Whether campaign mails have no limit */
   unlimitedSends: boolean
-  /** When the count starts again */
+  /** When the count of campaign mails starts again */
   periodEnd: string
-  /** No campaign mail leaves */
+  /** True: no campaign mail leaves */
   paused: boolean
-  /** Why */
+  /** Why no campaign mail leaves; null when it does */
   pausedReason: string | null
 }
 
 export interface MissingApiKey {
   /** No API key was given */
   code: 'missing_api_key'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface MonthlyQuotaExceeded {
   /** Monthly email allowance exhausted */
   code: 'monthly_quota_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** The plan's mails a month */
+  /** How many mails the plan allows in a month */
   limit: number
-  /** Used of them */
+  /** How many of them are used */
   used: number
-  /** The account's plan */
+  /** The name of the account's plan */
   plan: string
 }
 
 export interface MonthlyQuotaOfBatch {
   /** Monthly email allowance exhausted */
   code: 'monthly_quota_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** How many of its mails could be sent now */
+  /** How many mails of the batch could be sent now */
   canSend: number
 }
 
 export interface NewAutomation {
-  /** For people */
+  /** The name of the automation, for yourself */
   name: string
   steps: readonly {
-    /** Names the step */
+    /** The name of the step in this automation */
     key: string
-    /** What it does */
+    /** What the step does */
     type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit'
+    /** The settings of the step, which depend on `type` */
     config?: object | null | undefined
   }[]
   connections: readonly {
-    /** The key of a step */
+    /** The key of the step that it leaves */
     from: string
-    /** The key of a step */
+    /** The key of the step that it leads to */
     to: string
-    /** Which of its ends */
+    /** By which result of the step it leaves; `default` where there is only one */
     type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch'
-    /** Of a split: the key of the branch */
+    /** The key of the branch, only with the type `branch` */
     branch?: string | null | undefined
   }[]
-  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
+  /** Settings of the whole automation: `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
   settings?: object | null | undefined
 }
 
 /** Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
 export interface NewBroadcast {
-  /** Whom it is for */
+  /** The contact list that it goes to */
   listId: string
-  /** On a verified domain of the account */
+  /** The sender, on a verified domain of the account */
   from: string
-  /** At most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML */
   subject: string
-  /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
   html: string
-  /** Who has left the topic gets nothing, and unsubscribing is from this topic only */
+  /** The topic: whoever has left it gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
-  /** For yourself; recipients never see it */
+  /** A name for yourself, which recipients never see */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
   /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
@@ -1529,52 +1539,52 @@ export interface NewBroadcast {
 }
 
 export interface NewContact {
-  /** The address */
+  /** The address of the contact */
   email: string
   /** First name; a merge tag of campaigns */
   firstName?: string | null | undefined
   /** Last name; a merge tag of campaigns */
   lastName?: string | null | undefined
-  /** By which USSD finds the contact, in any notation */
+  /** The phone number in any notation, by which USSD finds the contact */
   phone?: string | null | undefined
-  /** Anything, at most 16 KiB as JSON; laid over what is known, key by key */
+  /** Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay */
   metadata?: object | null | undefined
 }
 
 export interface NewContactList {
-  /** Two lists may have the same name */
+  /** The name of the list; two lists may have the same name */
   name: string
 }
 
 export interface NewDomain {
-  /** Unicode or A-labels */
+  /** The name of the domain, in Unicode or as A-labels */
   name: string
 }
 
 export interface NewEvent {
-  /** 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
+  /** The name of the event: 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
   event: string
-  /** The contact; this or `email` */
+  /** The id of the contact; needed unless `email` is given */
   contactId?: string | null | undefined
-  /** An address; one that the account does not know becomes a contact on no list */
+  /** The address of the contact; one that the account does not know becomes a contact on no list */
   email?: string | null | undefined
-  /** What conditions and templates see as `event` and `trigger`; at most 16 KiB */
+  /** Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON */
   payload?: object | null | undefined
-  /** When it happened; older than 24 hours it starts nothing, and more than 5 minutes ahead is a 422 */
+  /** When the event happened; default: now. One that is older than 24 hours starts nothing, a time more than 5 minutes ahead is a 422 */
   occurredAt?: string | Date | null | undefined
 }
 
 export interface NewEvents {
   events: readonly {
-    /** 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
+    /** The name of the event: 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
     event: string
-    /** The contact; this or `email` */
+    /** The id of the contact; needed unless `email` is given */
     contactId?: string | null | undefined
-    /** An address; one that the account does not know becomes a contact on no list */
+    /** The address of the contact; one that the account does not know becomes a contact on no list */
     email?: string | null | undefined
-    /** What conditions and templates see as `event` and `trigger`; at most 16 KiB */
+    /** Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON */
     payload?: object | null | undefined
-    /** When it happened; older than 24 hours it starts nothing, and more than 5 minutes ahead is a 422 */
+    /** When the event happened; default: now. One that is older than 24 hours starts nothing, a time more than 5 minutes ahead is a 422 */
     occurredAt?: string | Date | null | undefined
     /** Like the header `Idempotency-Key`, but for this event only */
     idempotencyKey?: string | null | undefined
@@ -1583,9 +1593,9 @@ export interface NewEvents {
 
 /** Other fields are refused, because a limit whose name is misspelt would limit nothing. */
 export interface NewKey {
-  /** For people */
+  /** The name of the key, for yourself */
   name: string
-  /** `full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing */
+  /** What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing */
   scope?: 'full' | 'sending' | 'read' | null | undefined
   domains?: 'any' | readonly string[] | null | undefined
   networks?: 'any' | readonly string[] | null | undefined
@@ -1594,105 +1604,108 @@ export interface NewKey {
 
 /** Who goes through it, and what happens meanwhile. */
 export interface NewSimulation {
-  /** A contact of the account, or any address; this or `listId` */
+  /** The address of a contact of the account, or any other; this or `listId` */
   email?: string | null | undefined
-  /** Those who came to this list last, 100 at most; only counts are told */
+  /** A contact list: the 100 contacts who came to it last go through, and the answer has only counts */
   listId?: string | null | undefined
-  /** Of the event that begins it */
+  /** The payload of the event that starts it */
   payload?: object | null | undefined
-  /** When that comes; now by default */
+  /** When that event comes; default: now */
   at?: string | Date | null | undefined
+  /** What else happens to the contact */
   events?: readonly {
-    /** Its name */
+    /** The name of the event */
     event: string
-    /** When it comes */
+    /** When the event comes; this or `after` */
     at?: string | Date | null | undefined
-    /** Or how long after the beginning: `P2D`, `2d`, `90m` */
+    /** How long after the beginning it comes: `P2D`, `2d`, `90m` */
     after?: string | null | undefined
+    /** The payload of the event */
     payload?: object | null | undefined
   }[] | null | undefined
   /** How long after it was sent the mail of a step is opened, by the key of the step */
   opens?: Record<string, string> | null | undefined
   /** How long after it was sent the mail of a step is clicked, by the key of the step */
   clicks?: Record<string, string> | null | undefined
-  /** Nothing later is told; a year by default */
+  /** When the simulation ends; default: a year after its beginning */
   until?: string | Date | null | undefined
   steps?: readonly {
-    /** Names the step */
+    /** The name of the step in this automation */
     key: string
-    /** What it does */
+    /** What the step does */
     type: 'trigger' | 'send_email' | 'delay' | 'wait_for_event' | 'condition' | 'contact_update' | 'split' | 'webhook' | 'exit'
+    /** The settings of the step, which depend on `type` */
     config?: object | null | undefined
   }[] | null | undefined
   connections?: readonly {
-    /** The key of a step */
+    /** The key of the step that it leaves */
     from: string
-    /** The key of a step */
+    /** The key of the step that it leads to */
     to: string
-    /** Which of its ends */
+    /** By which result of the step it leaves; `default` where there is only one */
     type: 'default' | 'condition_met' | 'condition_not_met' | 'event_received' | 'timeout' | 'branch'
-    /** Of a split: the key of the branch */
+    /** The key of the branch, only with the type `branch` */
     branch?: string | null | undefined
   }[] | null | undefined
-  /** `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
+  /** Settings of the whole automation: `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional) */
   settings?: object | null | undefined
 }
 
 export interface NewSuppression {
-  /** `a@b` or `Name <a@b>` */
+  /** The address: `a@b` or `Name <a@b>` */
   email: string
-  /** Why */
+  /** Why the address must not be mailed */
   reason?: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | null | undefined
-  /** Default: `marketing` for `unsubscribe`, else `all` */
+  /** What is blocked; default: `marketing` for `unsubscribe`, else `all` */
   scope?: 'all' | 'marketing' | null | undefined
-  /** A note */
+  /** A note of your own, such as who asked for it */
   detail?: string | null | undefined
 }
 
 export interface NewSuppressions {
   suppressions: readonly {
-    /** `a@b` or `Name <a@b>` */
+    /** The address: `a@b` or `Name <a@b>` */
     email: string
-    /** Why */
+    /** Why the address must not be mailed */
     reason?: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | null | undefined
-    /** Default: `marketing` for `unsubscribe`, else `all` */
+    /** What is blocked; default: `marketing` for `unsubscribe`, else `all` */
     scope?: 'all' | 'marketing' | null | undefined
-    /** A note */
+    /** A note of your own, such as who asked for it */
     detail?: string | null | undefined
   }[]
 }
 
 export interface NewTemplate {
-  /** By which mails name it */
+  /** The name by which mails ask for the template */
   slug: string
-  /** Liquid */
+  /** The subject, in Liquid */
   subject: string
-  /** Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB */
   html: string
-  /** Liquid; at most 256 KiB. Without it the text is made from the HTML */
+  /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody?: string | null | undefined
 }
 
 export interface NewTopic {
-  /** Shown to recipients; unique within the account, whatever its case */
+  /** The name, which recipients see; unique within the account, whatever its case */
   name: string
-  /** Shown to recipients */
+  /** What the topic is about, which recipients see */
   description?: string | null | undefined
-  /** Sort order in the preference centre */
+  /** The place in the preference centre: lower numbers come first */
   position?: number | null | undefined
 }
 
 export interface NewWebhook {
-  /** HTTPS, at a public address unless the operator allows others */
+  /** The URL to POST events to: HTTPS, at a public address unless the operator allows others */
   url: string
-  /** Default: all */
+  /** The events to send; default: all */
   events?: readonly ('email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.failed' | 'email.opened' | 'email.clicked')[] | null | undefined
 }
 
 export interface NotFound {
   /** Resource or URL does not exist; 405: it does not know the method */
   code: 'not_found'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
@@ -1707,42 +1720,42 @@ export interface OptOuts {
   topic: {
     /** The id that the request named */
     id: string
-    /** Shown to recipients; unique within the account, whatever its case */
+    /** The name, which recipients see; unique within the account, whatever its case */
     name: string
   }
   optOuts: {
-    /** The address */
+    /** The address of the recipient */
     email: string
-    /** The contact's first and last name */
+    /** The contact's first and last name; null when it is not known */
     name: string | null
-    /** When they left */
+    /** When the recipient left the topic */
     optedOutAt: string
   }[]
 }
 
 export interface Plan {
-  /** Stays the same when the plan is renamed */
+  /** The id of the plan, which stays the same when the plan is renamed */
   id: string
-  /** Shown to people */
+  /** The name of the plan, as people see it */
   name: string
-  /** Mails a calendar month, UTC; 0 together with `unlimited` */
+  /** How many mails a calendar month (UTC) allows; 0 together with `unlimited` */
   monthlyLimit: number
-  /** Only on plans without any cap */
+  /** True on plans without any limit, absent on others */
   unlimited?: true
-  /** A month, in Naira; 0 if it is free */
+  /** The price of a month in Naira; 0 if the plan is free */
   priceNaira: number
-  /** Null on plans that cost nothing */
+  /** The code of the plan at the payment provider; null on plans that cost nothing */
   paymentProviderPlanCode: string | null
-  /** How long mails stay in the log */
+  /** How many days mails stay in the log */
   retentionDays: number
-  /** For people */
+  /** What the plan includes, in words for people */
   features: string[]
 }
 
 export interface PlanLimitExceeded {
   /** 403: a cap of the plan (contacts, domains, API keys, team members) or a feature that it lacks; 402: its monthly volume */
   code: 'plan_limit_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
@@ -1753,39 +1766,39 @@ export interface Plans {
 export interface RateLimitExceeded {
   /** Request rate exceeded; clears in seconds */
   code: 'rate_limit_exceeded'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface RenderedTemplate {
-  /** Filled in */
+  /** The subject, filled in */
   subject: string
-  /** Filled in */
+  /** The HTML, filled in */
   html: string
-  /** Filled in; null where it is made from the HTML */
+  /** The text part, filled in; null where it is made from the HTML */
   text: string | null
 }
 
 export interface RunState {
   /** The id that the request named */
   id: string
-  /** `cancelled` */
+  /** The status of the run, `cancelled` */
   status: string
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 /** Exactly one of `html` and `template`. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
 export type Send = {
-  /** On a verified domain: `email@domain` or `Name <email@domain>` */
+  /** The sender, on a verified domain: `email@domain` or `Name <email@domain>` */
   from: string
-  /** Everybody sees everybody. Duplicates are mailed once, also across `cc` and `bcc`; together at most 50 */
+  /** The recipients, who see each other. An address that is there twice, also in `cc` or `bcc`, is mailed once; all three fields have at most 50 together */
   to: string | readonly string[]
   cc?: string | readonly string[] | null | undefined
   bcc?: string | readonly string[] | null | undefined
-  /** The template's; those that it uses only within `if`, `unless` and `case` may be missing; at most 256 KiB as JSON */
+  /** The values of the variables of the template; those that it uses only within `if`, `unless` and `case` may be missing; at most 256 KiB as JSON */
   variables?: object | null | undefined
-  /** Made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
+  /** The text part, made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
   text?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
   /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
@@ -1794,24 +1807,24 @@ export type Send = {
   tags?: readonly TagInput[] | null | undefined
   /** When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
-  /** Marketing needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058) */
+  /** Marketing mail needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058) */
   type?: 'transactional' | 'marketing' | null | undefined
-  /** With `marketing` alone: unsubscribing then leaves this topic alone */
+  /** The topic, only for `marketing` mail: unsubscribing is then from this topic only */
   topicId?: string | null | undefined
   /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
   attachments?: readonly Attachment[] | null | undefined
-  /** Kept with the email and given back; at most 16 KiB as JSON */
+  /** Data of your own, kept with the email and given back; at most 16 KiB as JSON */
   metadata?: object | null | undefined
 } & ({
-  /** At most 2 MiB */
+  /** The HTML, at most 2 MiB */
   html: string
-  /** Needed with `html`; with `template` it is Liquid and takes the place of the template's; at most 998 bytes, no control characters */
+  /** The subject: needed with `html`; with `template` it is Liquid and takes the place of the template's; at most 998 bytes, no control characters */
   subject: string
   template?: null | undefined
 } | {
   /** The slug of a saved template */
   template: string
-  /** Needed with `html`; with `template` it is Liquid and takes the place of the template's; at most 998 bytes, no control characters */
+  /** The subject: needed with `html`; with `template` it is Liquid and takes the place of the template's; at most 998 bytes, no control characters */
   subject?: string | null | undefined
   html?: null | undefined
 })
@@ -1819,7 +1832,7 @@ export type Send = {
 export interface SendingPaused {
   /** 403: marketing is paused, transactional mail is unaffected; 503: all sending is paused. An operator has to clear it: do not retry */
   code: 'account_paused'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
   reason: 'bounce' | 'complaint' | (string & {})
 }
@@ -1827,78 +1840,79 @@ export interface SendingPaused {
 export interface ServiceUnavailable {
   /** Server-side, usually brief; retry after `Retry-After` */
   code: 'service_unavailable'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface Simulation {
   /** The id that the request named */
   automationId: string
-  /** Of the automation as it is kept; null for steps that were given */
+  /** The version that was simulated; null when the request gave steps of its own */
   version: number | null
   lines: {
-    /** When */
+    /** When this happens */
     at: string
-    /** Of which run, from 0 */
+    /** The run that the line belongs to, counted from 0 */
     run: number
-    /** The key of the step */
+    /** The key of the step; null where lines were left out */
     step: string | null
-    /** What the step does */
+    /** The type of the step; null where lines were left out */
     type: string | null
-    /** As in the history of a run */
+    /** What came of the step, as in the history of a run */
     result: string
     /** What a condition compared, and how it came out */
     why?: Record<string, unknown>
     event?: {
-      /** Of the event that a wait received */
+      /** The name of the event that a wait received */
       name: string
-      /** When it came */
+      /** When the event came */
       at: string
-      /** As it was sent */
+      /** The payload of the event */
       payload: unknown
     }
+    /** The mail of a send step; only for the first 20 of them */
     mail?: {
-      /** Its slug */
+      /** The slug of the template */
       template: string
       /** The sender */
       from: string
-      /** As it would be */
+      /** The subject, as it would be sent */
       subject: string
-      /** As it would be */
+      /** The HTML, as it would be sent */
       html: string
-      /** Null: made of the HTML */
+      /** The text part; null: it is made of the HTML */
       text: string | null
     } | {
-      /** Its slug */
+      /** The slug of the template */
       template: string
       /** The sender */
       from: string
-      /** Why it cannot be rendered */
+      /** Why the template cannot be filled in */
       fault: string
     }
     /** What would keep the mail from being made as things stand now */
     stoppedBy?: string
   }[]
   runs: {
-    /** When it began */
+    /** When the run began */
     startedAt: string
-    /** When it ended */
+    /** When the run ended; null: it is still under way */
     endedAt: string | null
-    /** `running` and `waiting` are under way */
+    /** `running` and `waiting` are under way, the others have ended */
     status: 'running' | 'waiting' | 'completed' | 'exited' | 'failed' | 'cancelled' | (string & {})
-    /** Why it ended */
+    /** Why the run ended; null where there is nothing to say */
     reason: string | null
-    /** Where it stands at the end */
+    /** The key of the step where it is still under way; null when it has ended */
     currentStep: string | null
   }[]
-  /** Events that started nothing */
+  /** Events that could have started a run, but did not */
   refused: {
-    /** When */
+    /** When the event came */
     at: string
-    /** Why */
+    /** Why no run began, such as `already_running` */
     reason: string
   }[]
-  /** Whether it went on for more than some 5,000 lines: only these are told */
+  /** True: there were more than some 5,000 lines, and only these are told */
   cut: boolean
 }
 
@@ -1907,39 +1921,39 @@ export interface Stats {
   from: string
   /** The last day, UTC, included */
   to: string
-  /** As asked */
+  /** What the groups are made by, as the request asked */
   groupBy: ('day' | 'domain' | 'provider' | 'tag' | 'broadcast' | 'type' | (string & {}))[]
   /** False for a while after an update, until the log of before is counted */
   upToDate: boolean
   total: StatsFigures
-  /** By day, then the largest first; `other` after them */
+  /** The groups: by day, then the largest first; `other` after them */
   groups: StatsGroup[]
 }
 
 export interface StatsFigures {
-  /** Accepted mails, on the day of acceptance; null by provider */
+  /** Accepted mails, on the day of acceptance; null where figures are of a provider */
   mails: number | null
-  /** Their recipients, on the day of acceptance; null by provider, which is known later */
+  /** Recipients of accepted mails, on the day of acceptance; null where figures are of a provider, which is known only later */
   accepted: number | null
-  /** Recipients not mailed as they were on the suppression list, then or later */
+  /** Recipients who were not mailed because they were on the suppression list, at acceptance or later */
   suppressed: number
   /** Recipients whose server has decided for the first time: delivered, relayed or bounced */
   answered: number
-  /** Taken by the recipient's server, or reported to have arrived */
+  /** Recipients whose server has taken the mail, or whose mail was reported to have arrived */
   delivered: number
-  /** Taken by a smart host */
+  /** Recipients whose mail a smart host has taken */
   relayed: number
-  /** Refused for good, at once or by a report after the delivery */
+  /** Recipients who were refused for good, at once or by a report after the delivery */
   bouncedHard: number
-  /** Refused for a reason that may pass */
+  /** Recipients who were refused for a reason that may pass */
   bouncedSoft: number
-  /** Given up: no server has decided in time, or it could not be sent */
+  /** Recipients who were given up: no server has decided in time, or the mail could not be sent */
   failed: number
-  /** Put off, each time */
+  /** How often delivery to a recipient was put off */
   deferred: number
   /** Complaints of which it is proved that a feedback loop sent them */
   complained: number
-  /** Complaints without proof */
+  /** Complaints of which that is not proved */
   complainedUnproved: number
   /** Recipients who left all marketing mail, or a topic, by a mail */
   unsubscribed: number
@@ -1956,62 +1970,62 @@ export interface StatsFigures {
   /** Clicks by machines */
   clickedByMachines: number
   rates: {
-    /** `delivered` of `answered`; null where that is 0 */
+    /** `delivered` divided by `answered`; null where that count is 0 */
     delivery: number | null
-    /** `bouncedHard` and `bouncedSoft` of `answered`; null where that is 0 */
+    /** `bouncedHard` and `bouncedSoft`, divided by `answered`; null where that count is 0 */
     bounce: number | null
-    /** `complained` of `delivered`; null where that is 0 */
+    /** `complained` divided by `delivered`; null where that count is 0 */
     complaint: number | null
-    /** `unsubscribed` of `delivered`; null where that is 0 */
+    /** `unsubscribed` divided by `delivered`; null where that count is 0 */
     unsubscribe: number | null
-    /** `openedUnique` of `delivered`; null where that is 0 */
+    /** `openedUnique` divided by `delivered`; null where that count is 0 */
     open: number | null
-    /** `clickedUnique` of `delivered`; null where that is 0 */
+    /** `clickedUnique` divided by `delivered`; null where that count is 0 */
     click: number | null
   }
 }
 
 export interface StatsGroup {
-  /** UTC */
+  /** The day, UTC */
   day?: string
-  /** The sending domain; null of mail that was gone before it was counted */
+  /** The sending domain; null for mail that was deleted before it was counted */
   domain?: string | null
-  /** The recipient's mailbox provider by name, else the domain */
+  /** The name of the recipient's mailbox provider, or else the recipient's domain */
   provider?: string | null
   tag?: {
-    /** Of the tag */
+    /** The name of the tag */
     name: string
-    /** Of the tag */
+    /** The value of the tag */
     value: string
   } | null
-  /** The campaign; null of mail that is of none */
+  /** The campaign; null for mail of no campaign */
   broadcastId?: string | null
   type?: 'transactional' | 'marketing' | null | (string & {})
-  /** All groups beyond `limit` together; its names are null */
+  /** True: all groups beyond `limit` together; but for the day, what it is grouped by is null */
   other: boolean
-  /** Accepted mails, on the day of acceptance; null by provider */
+  /** Accepted mails, on the day of acceptance; null where figures are of a provider */
   mails: number | null
-  /** Their recipients, on the day of acceptance; null by provider, which is known later */
+  /** Recipients of accepted mails, on the day of acceptance; null where figures are of a provider, which is known only later */
   accepted: number | null
-  /** Recipients not mailed as they were on the suppression list, then or later */
+  /** Recipients who were not mailed because they were on the suppression list, at acceptance or later */
   suppressed: number
   /** Recipients whose server has decided for the first time: delivered, relayed or bounced */
   answered: number
-  /** Taken by the recipient's server, or reported to have arrived */
+  /** Recipients whose server has taken the mail, or whose mail was reported to have arrived */
   delivered: number
-  /** Taken by a smart host */
+  /** Recipients whose mail a smart host has taken */
   relayed: number
-  /** Refused for good, at once or by a report after the delivery */
+  /** Recipients who were refused for good, at once or by a report after the delivery */
   bouncedHard: number
-  /** Refused for a reason that may pass */
+  /** Recipients who were refused for a reason that may pass */
   bouncedSoft: number
-  /** Given up: no server has decided in time, or it could not be sent */
+  /** Recipients who were given up: no server has decided in time, or the mail could not be sent */
   failed: number
-  /** Put off, each time */
+  /** How often delivery to a recipient was put off */
   deferred: number
   /** Complaints of which it is proved that a feedback loop sent them */
   complained: number
-  /** Complaints without proof */
+  /** Complaints of which that is not proved */
   complainedUnproved: number
   /** Recipients who left all marketing mail, or a topic, by a mail */
   unsubscribed: number
@@ -2028,17 +2042,17 @@ export interface StatsGroup {
   /** Clicks by machines */
   clickedByMachines: number
   rates: {
-    /** `delivered` of `answered`; null where that is 0 */
+    /** `delivered` divided by `answered`; null where that count is 0 */
     delivery: number | null
-    /** `bouncedHard` and `bouncedSoft` of `answered`; null where that is 0 */
+    /** `bouncedHard` and `bouncedSoft`, divided by `answered`; null where that count is 0 */
     bounce: number | null
-    /** `complained` of `delivered`; null where that is 0 */
+    /** `complained` divided by `delivered`; null where that count is 0 */
     complaint: number | null
-    /** `unsubscribed` of `delivered`; null where that is 0 */
+    /** `unsubscribed` divided by `delivered`; null where that count is 0 */
     unsubscribe: number | null
-    /** `openedUnique` of `delivered`; null where that is 0 */
+    /** `openedUnique` divided by `delivered`; null where that count is 0 */
     open: number | null
-    /** `clickedUnique` of `delivered`; null where that is 0 */
+    /** `clickedUnique` divided by `delivered`; null where that count is 0 */
     click: number | null
   }
 }
@@ -2046,28 +2060,28 @@ export interface StatsGroup {
 export interface SubscriptionExpired {
   /** Subscription ended and grace is over */
   code: 'subscription_expired'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface SubscriptionPastDue {
   /** Renewal failed: sending goes on, but nothing can be added until it is paid */
   code: 'subscription_past_due'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface SuppressedAddress {
-  /** In lower case */
+  /** The address in lower case */
   email: string
-  /** What is not sent there; null: all is */
+  /** What is not sent to it, all mail or marketing mail; null: everything is sent */
   blocks: 'all' | 'marketing' | null | (string & {})
   suppressions: Suppression[]
   /** How the address came in, what it left, and who took that back; the last 200 */
   history: {
-    /** When */
+    /** When it happened */
     at: string
-    /** What */
+    /** What happened */
     kind: string
     /** What else is known: who did it, and which mail it came from */
     detail: Record<string, unknown>
@@ -2075,28 +2089,28 @@ export interface SuppressedAddress {
 }
 
 export interface Suppression {
-  /** The whole address in lower case */
+  /** The address in lower case */
   email: string
-  /** Why */
+  /** Why the address must not be mailed */
   reason: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | (string & {})
-  /** What is blocked */
+  /** What is blocked: all mail, or marketing mail only */
   scope: 'all' | 'marketing' | (string & {})
-  /** The mail that led to it */
+  /** The mail that led to it; null: none did */
   emailId: string | null
-  /** A note, or what the recipient's server said */
+  /** A note, or what the recipient's server said; null: none */
   detail: string | null
-  /** Since when */
+  /** Since when the address is suppressed */
   createdAt: string
-  /** When it ends by itself */
+  /** When the record ends by itself; null: it does not */
   expiresAt: string | null
 }
 
 export interface SuppressionRemoved {
-  /** In lower case */
+  /** The address in lower case */
   email: string
-  /** How many records */
+  /** How many records were removed */
   removed: number
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
@@ -2104,134 +2118,134 @@ export interface Suppressions {
   suppressions: Suppression[]
   /** Whether there is another page */
   hasMore: boolean
-  /** Where the next page begins; null at the end */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 export interface SuppressionsImported {
-  /** How many are new */
+  /** How many records are new */
   added: number
-  /** How many were there */
+  /** How many records were there already */
   known: number
   refused: {
-    /** Of the item, from 0 */
+    /** The place of the item in `suppressions`, from 0 */
     index: number
-    /** What is wrong */
+    /** What is wrong with it */
     error: string
   }[]
 }
 
-/** Each name once */
+/** A tag: a name and a value. Each name once in a mail */
 export interface TagInput {
-  /** 1 to 64 of A-Z, a-z, 0-9, `_` and `-` */
+  /** The name: 1 to 64 of A-Z, a-z, 0-9, `_` and `-` */
   name: string
-  /** 1 to 256 of these and `.:@/+=` */
+  /** The value: 1 to 256 of these and `.:@/+=` */
   value: string
 }
 
-/** Each name once */
+/** A tag: a name and a value. Each name once in a mail */
 export interface Tag {
-  /** 1 to 64 of A-Z, a-z, 0-9, `_` and `-` */
+  /** The name: 1 to 64 of A-Z, a-z, 0-9, `_` and `-` */
   name: string
-  /** 1 to 256 of these and `.:@/+=` */
+  /** The value: 1 to 256 of these and `.:@/+=` */
   value: string
 }
 
 export interface Template {
-  /** By which mails name it; case-sensitive */
+  /** The name by which mails ask for the template; case-sensitive */
   slug: string
-  /** Each save makes the next */
+  /** The number of the version; each save makes the next one */
   version: number
-  /** Liquid */
+  /** The subject, in Liquid */
   subject: string
-  /** Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB */
   html: string
-  /** Liquid; at most 256 KiB. Without it the text is made from the HTML */
+  /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody: string | null
   /** When this version was saved */
   savedAt: string
 }
 
-/** What is not given stays. */
+/** Fields that are not given stay as they are. */
 export interface TemplateChanges {
-  /** Liquid */
+  /** The subject, in Liquid */
   subject?: string | null | undefined
-  /** Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB */
   html?: string | null | undefined
   /** An empty one takes it away: the text is then made from the HTML */
   textBody?: string | null | undefined
 }
 
 export interface TemplateDeleted {
-  /** By which mails name it; case-sensitive */
+  /** The name by which mails ask for the template; case-sensitive */
   slug: string
   deleted: true
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface TemplateSaved {
-  /** By which mails name it; case-sensitive */
+  /** The name by which mails ask for the template; case-sensitive */
   slug: string
-  /** Each save makes the next */
+  /** The number of the version; each save makes the next one */
   version: number
-  /** Liquid */
+  /** The subject, in Liquid */
   subject: string
-  /** Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB */
   html: string
-  /** Liquid; at most 256 KiB. Without it the text is made from the HTML */
+  /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody: string | null
   /** When this version was saved */
   savedAt: string
-  /** Live runs whose next mails are made of this template */
+  /** Automations that are enabled or have live runs, whose next mails are made of this template */
   automations: {
-    /** The automation */
+    /** The id of the automation */
     id: string
-    /** Its name */
+    /** The name of the automation */
     name: string
-    /** Runs that send it */
+    /** How many live runs have steps that send it */
     liveRuns: number
-    /** Variables that a send step cannot fill in */
+    /** Variables that the template needs and a send step does not know */
     warnings: {
-      /** The step */
+      /** The key of the step */
       key: string
-      /** What is wrong */
+      /** What is wrong there */
       error: string
     }[]
   }[]
 }
 
 export interface TemplateVariables {
-  /** What it is filled in with; at most 256 KiB */
+  /** The values that it is filled in with; at most 256 KiB as JSON */
   variables?: object | null | undefined
-  /** In place of the template's */
+  /** A subject in Liquid, in place of the template's */
   subject?: string | null | undefined
-  /** An older one */
+  /** An older version; default: the newest */
   version?: number | null | undefined
 }
 
 export interface TemplateVersions {
   versions: {
-    /** Each save makes the next */
+    /** The number of the version; each save makes the next one */
     version: number
-    /** Liquid */
+    /** The subject, in Liquid */
     subject: string
-    /** When it was saved */
+    /** When this version was saved */
     savedAt: string
   }[]
   /** Whether there is another page */
   hasMore: boolean
-  /** Where the next page begins; null at the end */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 export interface Templates {
   templates: {
-    /** By which mails name it; case-sensitive */
+    /** The name by which mails ask for the template; case-sensitive */
     slug: string
-    /** Each save makes the next */
+    /** The number of the version; each save makes the next one */
     version: number
-    /** Liquid */
+    /** The subject, in Liquid */
     subject: string
     /** When its first version was saved */
     createdAt: string
@@ -2240,23 +2254,23 @@ export interface Templates {
   }[]
   /** Whether there is another page */
   hasMore: boolean
-  /** Where the next page begins; null at the end */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 /** The campaign, and whom to send it to. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
 export interface TestBroadcast {
-  /** Whom it is for */
+  /** The contact list that it goes to */
   listId: string
-  /** On a verified domain of the account */
+  /** The sender, on a verified domain of the account */
   from: string
-  /** At most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML */
   subject: string
-  /** Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
   html: string
-  /** Who has left the topic gets nothing, and unsubscribing is from this topic only */
+  /** The topic: whoever has left it gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
-  /** For yourself; recipients never see it */
+  /** A name for yourself, which recipients never see */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
   /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
@@ -2267,30 +2281,30 @@ export interface TestBroadcast {
   attachments?: readonly Attachment[] | null | undefined
   /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
-  /** A mailbox on a verified domain of the account */
+  /** The mailbox that gets the test, on a verified domain of the account */
   to: string
 }
 
 export interface TestSent {
-  /** The email, to look at by its own endpoint */
+  /** The id of the test mail; `GET /v1/emails/:id` tells what became of it */
   id: string
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface TooLarge {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
-  /** Bytes that a body may have */
+  /** How many bytes a body may have */
   max: number
 }
 
 export interface TooManyRecipients {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
   /** How many were given */
   count: number
@@ -2299,44 +2313,45 @@ export interface TooManyRecipients {
 }
 
 export interface Topic {
-  /** Never changes */
+  /** The id of the topic, which never changes */
   id: string
-  /** Shown to recipients; unique within the account, whatever its case */
+  /** The name, which recipients see; unique within the account, whatever its case */
   name: string
-  /** Shown to recipients */
+  /** What the topic is about, which recipients see */
   description: string
-  /** Sort order in the preference centre */
+  /** The place in the preference centre: lower numbers come first */
   position: number
-  /** Not sendable, and not in the preference centre */
+  /** True: nothing can be sent on it, and the preference centre does not show it */
   archived: boolean
-  /** How many have left it */
+  /** How many recipients have left it */
   optedOut: number
-  /** When it was made */
+  /** When the topic was made */
   createdAt: string
 }
 
 export interface TopicArchived {
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
-/** What is not given stays. */
+/** Fields that are not given stay as they are. */
 export interface TopicChanges {
-  /** Shown to recipients; unique within the account, whatever its case */
+  /** The name, which recipients see; unique within the account, whatever its case */
   name?: string | null | undefined
-  /** Shown to recipients */
+  /** What the topic is about, which recipients see */
   description?: string | null | undefined
+  /** The place in the preference centre: lower numbers come first */
   position?: number | null | undefined
-  /** Archives or restores it */
+  /** True archives the topic, false restores it */
   archived?: boolean | null | undefined
 }
 
 export interface TopicCreated {
-  /** For topicId */
+  /** The id of the topic, for `topicId` */
   id: string
-  /** Shown to recipients; unique within the account, whatever its case */
+  /** The name, which recipients see; unique within the account, whatever its case */
   name: string
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
@@ -2347,29 +2362,29 @@ export interface Topics {
 export interface UnsupportedMediaType {
   /** File or body type not accepted by the endpoint */
   code: 'unsupported_media_type'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 /** At least one of `to` and `phoneNumber`; `to` wins. Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422. */
 export type Ussd = {
-  /** On a verified domain: `email@domain` or `Name <email@domain>` */
+  /** The sender, on a verified domain: `email@domain` or `Name <email@domain>` */
   from: string
-  /** As shown to the recipient; at most 998 bytes, no control characters */
+  /** The subject, as the recipient sees it; at most 998 bytes, no control characters */
   subject: string
-  /** At most 2 MiB */
+  /** The HTML, at most 2 MiB */
   html: string
-  /** Made from the HTML if absent */
+  /** The text part, made from the HTML if absent */
   text?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Kept with the email and given back; at most 16 KiB as JSON */
+  /** Data of your own, kept with the email and given back; at most 16 KiB as JSON */
   metadata?: object | null | undefined
 } & ({
   /** An address: `email@domain` or `Name <email@domain>` */
   to: string
   phoneNumber?: null | undefined
 } | {
-  /** Looked up among all contacts of the account, whatever its notation */
+  /** The phone number of the recipient in any notation, looked up among all contacts of the account */
   phoneNumber: string
   to?: null | undefined
 })
@@ -2383,131 +2398,133 @@ export interface UssdQueued {
 export interface ValidationError {
   /** Invalid request; the message names the field */
   code: 'validation_error'
-  /** For people; its wording may change. Branch on `code`. */
+  /** What is wrong, in words for people. They may change: branch on `code` */
   error: string
 }
 
 export interface Webhook {
-  /** Never changes */
+  /** The id of the endpoint, which never changes */
   id: string
-  /** Where it is told */
+  /** The URL that events are POSTed to */
   url: string
-  /** What it is told */
+  /** The events that are sent to it */
   events: string[]
-  /** Nothing is queued for one that is not */
+  /** False: nothing is sent to it, nor queued for it */
   enabled: boolean
-  /** Events in a row that were dropped after their last attempt */
+  /** How many events in a row were given up after their last attempt */
   failures: number
-  /** When it was switched off */
+  /** When it was disabled; null when it is enabled */
   disabledAt: string | null
-  /** Who switched it off, or after what it was switched off */
+  /** Who disabled it, or which failures did; null when it is enabled */
   disabledBecause: string | null
-  /** Until then the secret before the last rotation signs too */
+  /** Until when the secret before the last rotation signs too; null: none does */
   oldSecretUntil: string | null
-  /** When it was added */
+  /** When the endpoint was added */
   createdAt: string
 }
 
-/** What is not given stays. */
+/** Fields that are not given stay as they are. */
 export interface WebhookChanges {
-  /** HTTPS, at a public address unless the operator allows others */
+  /** The URL to POST events to: HTTPS, at a public address unless the operator allows others */
   url?: string | null | undefined
+  /** The events that are sent to it */
   events?: readonly ('email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.failed' | 'email.opened' | 'email.clicked')[] | null | undefined
+  /** False: nothing is sent to it, nor queued for it */
   enabled?: boolean | null | undefined
 }
 
 export interface WebhookCreated {
-  /** Never changes */
+  /** The id of the endpoint, which never changes */
   id: string
-  /** Where it is told */
+  /** The URL that events are POSTed to */
   url: string
-  /** What it is told */
+  /** The events that are sent to it */
   events: string[]
-  /** Nothing is queued for one that is not */
+  /** False: nothing is sent to it, nor queued for it */
   enabled: boolean
-  /** Events in a row that were dropped after their last attempt */
+  /** How many events in a row were given up after their last attempt */
   failures: number
-  /** When it was switched off */
+  /** When it was disabled; null when it is enabled */
   disabledAt: string | null
-  /** Who switched it off, or after what it was switched off */
+  /** Who disabled it, or which failures did; null when it is enabled */
   disabledBecause: string | null
-  /** Until then the secret before the last rotation signs too */
+  /** Until when the secret before the last rotation signs too; null: none does */
   oldSecretUntil: string | null
-  /** When it was added */
+  /** When the endpoint was added */
   createdAt: string
-  /** Shown only this once; null in a repeat with the same Idempotency-Key */
+  /** The secret, shown only this once; null in a repeat with the same Idempotency-Key */
   secret: string | null
 }
 
 export interface WebhookDeleted {
-  /** As given */
+  /** The id that the request named */
   id: string
   deleted: true
-  /** For people */
+  /** What was done, in words for people, which may change */
   message: string
 }
 
 export interface WebhookDeliveries {
   deliveries: {
-    /** Its number */
+    /** The number of the delivery */
     id: number
-    /** What happened */
+    /** The name of the event */
     event: string
-    /** The mail, or what else it speaks of */
+    /** The id of the mail, or of what else the event is about */
     subjectId: string
-    /** `dropped`: set aside as the endpoint was switched off */
+    /** `failed`: not taken at the last attempt. `dropped`: set aside as the endpoint was disabled */
     state: 'waiting' | 'delivered' | 'failed' | 'dropped' | (string & {})
-    /** So far */
+    /** How many attempts were made so far */
     attempts: number
-    /** Of the last answer */
+    /** The HTTP status of the answer to the last attempt; null: there was none */
     status: number | null
-    /** The beginning of its body */
+    /** The beginning of the body of that answer; null: there was none */
     response: string | null
-    /** Why it was not taken */
+    /** Why it was not taken; null when it was, or was not tried yet */
     error: string | null
-    /** What was sent, or is to be */
+    /** The body that was sent, or is to be sent */
     payload: unknown
-    /** When it was queued */
+    /** When the delivery was queued */
     createdAt: string
-    /** Null before the first */
+    /** When the last attempt was made, or it was set aside; null before */
     lastAttemptAt: string | null
-    /** Of what waits */
+    /** When the next attempt is due; null when it has ended */
     nextAttemptAt: string | null
-    /** Of what has ended */
+    /** When it ended; null while it waits */
     endedAt: string | null
   }[]
   /** Whether there is another page */
   hasMore: boolean
-  /** Where the next page begins; null at the end */
+  /** The `cursor` of the next page; null on the last page */
   nextCursor: string | null
 }
 
 export interface WebhookPayload {
-  /** What happened */
+  /** The name of the event */
   event: 'email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.failed' | 'email.opened' | 'email.clicked' | (string & {})
-  /** The mail */
+  /** The id of the mail */
   emailId: string
-  /** Whom it speaks of */
+  /** The addresses that the event is about */
   to: string[]
-  /** Of mails with copies: all their addresses */
+  /** All addresses of `cc`; absent for mails without */
   cc?: string[]
-  /** Likewise; no recipient sees them */
+  /** All addresses of `bcc`, which no recipient sees; absent for mails without */
   bcc?: string[]
-  /** Of mails with tags, as given */
+  /** The tags; absent without any */
   tags?: Tag[]
   /** The subject of the mail */
   subject: string
-  /** The event without `email.` */
+  /** The name of the event without `email.` */
   status: string
   /** When it happened; the same at every attempt */
   timestamp: string
-  /** Not on `email.opened` and `email.clicked` */
+  /** The Message-ID of the mail; absent on `email.opened` and `email.clicked` */
   messageId?: string
-  /** Only on `email.bounced` */
+  /** Only on `email.bounced`; `Permanent` suppresses the address */
   bounceReason?: 'Permanent' | 'Transient' | (string & {})
-  /** The sending domain */
+  /** The id of the sending domain; absent when it is deleted */
   domainId?: string
-  /** Its name */
+  /** The name of the sending domain; absent when it is deleted */
   domain?: string
 }
 
@@ -2516,34 +2533,34 @@ export interface WebhookReplay {
   from: number
   /** The number of the last one */
   to: number
-  /** Leaves out what did arrive */
+  /** True: only deliveries that did not arrive */
   failedOnly?: boolean | null | undefined
 }
 
 export interface WebhookRotation {
-  /** How long the secret before it signs too */
+  /** How many seconds the secret before it signs too */
   overlapSeconds?: number | null | undefined
 }
 
 export interface WebhookSecret {
-  /** As given */
+  /** The id that the request named */
   id: string
-  /** Shown only this once; null in a repeat with the same Idempotency-Key */
+  /** The secret, shown only this once; null in a repeat with the same Idempotency-Key */
   secret: string | null
-  /** Until then the secret before the last rotation signs too */
+  /** Until when the secret before the last rotation signs too; null: none does */
   oldSecretUntil: string | null
 }
 
 export interface WebhookTrial {
-  /** Whether it answered 2xx */
+  /** Whether the endpoint answered 2xx */
   taken: boolean
-  /** Of its answer */
+  /** The HTTP status of its answer; null: there was none */
   status: number | null
-  /** The beginning of its body */
+  /** The beginning of the body of its answer; null: there was none */
   response: string | null
-  /** Why it was not taken */
+  /** Why it was not taken; null when it was */
   error: string | null
-  /** Milliseconds */
+  /** How many milliseconds it took */
   tookMs: number
   payload: WebhookPayload
 }
@@ -2553,7 +2570,7 @@ export interface Webhooks {
 }
 
 export interface WebhooksQueued {
-  /** How many; what still waits for an attempt is queued already, and not counted */
+  /** How many deliveries are queued again; those that wait for an attempt already are not counted */
   queued: number
 }
 

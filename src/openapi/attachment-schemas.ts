@@ -36,10 +36,10 @@ export const attachmentSchemas: Record<string, Schema> = {
         { examples: ['https://files.example.com/invoice.pdf'] },
       ),
       contentType: text(
-        'Its media type; made from the name if absent. `text/calendar; method=REQUEST` is an invitation: clients show it with its buttons, and as a file. One a mail',
+        'The media type of the file; absent: as its name suggests. `text/calendar; method=REQUEST` is an invitation: clients show it with its buttons, and as a file. At most one in a mail',
         { examples: ['application/pdf'] },
       ),
-      contentId: text('For a picture in the HTML: `logo` for `<img src="cid:logo">`', {
+      contentId: text('Names a picture for the HTML: `logo` for `<img src="cid:logo">`', {
         minLength: 1,
         maxLength: 128,
         examples: ['logo'],
@@ -47,16 +47,16 @@ export const attachmentSchemas: Record<string, Schema> = {
       disposition: {
         type: 'string',
         enum: ['attachment', 'inline'],
-        description: '`inline` if it has a `contentId`, else `attachment`',
+        description: 'Default: `inline` if it has a `contentId`, else `attachment`',
       },
     },
     required: ['filename'],
   },
   EmailAttachment: closed({
-    filename: text('As given'),
-    contentType: text('As it was given, or as the name of the file suggests'),
-    size: count('Size in bytes, not in base64'),
-    contentId: orNull(text('As given')),
+    filename: text('The name of the file, as given'),
+    contentType: text('The media type, as given, or as the name of the file suggests'),
+    size: count('The size of the file in bytes, not in base64'),
+    contentId: orNull(text('The name by which the HTML shows it; null when none was given')),
     disposition: { type: 'string', enum: ['attachment', 'inline'] },
   }),
 }

@@ -62,7 +62,10 @@ const invalidEvents = refusal(
     fields: {
       errors: {
         type: 'array',
-        items: closed({ index: count('Of the event'), error: text('What is wrong') }),
+        items: closed({
+          index: count('The place of the event in `events`, from 0'),
+          error: text('What is wrong with it'),
+        }),
       },
     },
     example: { errors: [{ index: 1, error: 'The account has no contact with this id' }] },

@@ -1,5 +1,5 @@
-import { foreignCursor } from './common.js'
-import { type Description, refusal } from './describe.js'
+import { foreignCursor, pageQuery } from './common.js'
+import { type Description, refusal, text } from './describe.js'
 
 export const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
 const runId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4b'
@@ -52,9 +52,9 @@ export const automationRuns: Description['operations'] = {
     summary: 'The runs of an automation',
     params,
     query: {
-      status: { type: 'string', description: 'One or more, with commas: `running,waiting`' },
-      limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-      cursor: { type: 'string', description: 'What `nextCursor` said' },
+      status: text('Only runs with this status, or one of several with commas: `running,waiting`'),
+      ...pageQuery,
+      limit: { ...pageQuery.limit, maximum: 100, default: 20 },
     },
     answers: [
       {

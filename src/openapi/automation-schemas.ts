@@ -1,29 +1,45 @@
-import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
+import { pageFields } from './common.js'
+import {
+  closed,
+  confirmation,
+  count,
+  orNull,
+  type Schema,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './describe.js'
 
 /*
  * The bodies of automations and events.
  */
-const eventName = text('1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`', {
+const eventName = text('The name of the event: 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-`', {
   pattern: '^[A-Za-z0-9_.:-]{1,100}$',
 })
-const name = text('For people', { minLength: 1, maxLength: 200 })
-const status = text('`disabled`: no event starts it; `archived`: for good', {
+const name = text('The name of the automation, for yourself', { minLength: 1, maxLength: 200 })
+const status = text('`disabled`: no event starts it; `archived`: it is stopped for good', {
   enum: ['disabled', 'enabled', 'archived'],
 })
 const runStatuses = ['running', 'waiting', 'completed', 'exited', 'failed', 'cancelled']
-const runStatus = text('`running` and `waiting` are under way', { enum: runStatuses })
+const runStatus = text('`running` and `waiting` are under way, the others have ended', {
+  enum: runStatuses,
+})
 
 /** Shared by the single event and the batch of events, which must not differ. */
 const eventFields: Record<string, Schema> = {
   event: eventName,
-  contactId: uuid('The contact; this or `email`'),
-  email: text('An address; one that the account does not know becomes a contact on no list'),
+  contactId: uuid('The id of the contact; needed unless `email` is given'),
+  email: text(
+    'The address of the contact; one that the account does not know becomes a contact on no list',
+  ),
   payload: {
     type: 'object',
-    description: 'What conditions and templates see as `event` and `trigger`; at most 16 KiB',
+    description:
+      'Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON',
   },
   occurredAt: time(
-    'When it happened; older than 24 hours it starts nothing, and more than 5 minutes ahead is a 422',
+    'When the event happened; default: now. One that is older than 24 hours starts nothing, a time more than 5 minutes ahead is a 422',
   ),
 }
 
@@ -36,14 +52,14 @@ const step = {
   description:
     'A step. `config` by `type`: `trigger` { eventName, filter?, reentry? }; `send_email` { template, from, subject?, replyTo?, variables?, type?, topicId?, templateVersion? }; `delay` { duration } or { until: { time, days?, zone? } }; `wait_for_event` { eventName, filter?, timeout?, since? }; `condition` a rule; `contact_update` { firstName?, lastName?, metadata? }; `split` { branches: [{ key, percent }] }; `webhook` { endpointId, payload? }; `exit` { reason? }. Durations are ISO 8601 (`P3D`, `PT2H`). A rule is { field, operator, value } or { all | any: [rules] } or { not: rule }; fields are `contact.…`, `trigger.…`, `event.…`, `waits.KEY.…` and `email.KEY.opened` (`clicked`, `delivered`, `bounced`); operators `eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `in`, `contains`, `not_contains`, `starts_with`, `ends_with`, `exists`, `is_empty`; a value { var: field } is that field. Events are your own and Posthorn’s: `$contact.created`, `$list.joined`, `$email.opened`, `$email.clicked`, `$email.bounced` (a bounce that suppresses the address ends the runs of its contact and starts none).',
   properties: {
-    key: text('Names the step', { pattern: '^[a-z0-9_-]{1,64}$' }),
-    type: text('What it does', {
+    key: text('The name of the step in this automation', { pattern: '^[a-z0-9_-]{1,64}$' }),
+    type: text('What the step does', {
       enum: [
         ...['trigger', 'send_email', 'delay', 'wait_for_event', 'condition', 'contact_update'],
         ...['split', 'webhook', 'exit'],
       ],
     }),
-    config: { type: 'object' },
+    config: { type: 'object', description: 'The settings of the step, which depend on `type`' },
   },
   required: ['key', 'type'],
 }
@@ -54,17 +70,17 @@ const step = {
  */
 const connection = {
   type: 'object',
-  description: 'Leads from a step to the one after it.',
+  description: 'Leads from one step to the next.',
   properties: {
-    from: text('The key of a step'),
-    to: text('The key of a step'),
-    type: text('Which of its ends', {
+    from: text('The key of the step that it leaves'),
+    to: text('The key of the step that it leads to'),
+    type: text('By which result of the step it leaves; `default` where there is only one', {
       enum: [
         ...['default', 'condition_met', 'condition_not_met', 'event_received', 'timeout'],
         'branch',
       ],
     }),
-    branch: text('Of a split: the key of the branch'),
+    branch: text('The key of the branch, only with the type `branch`'),
   },
   required: ['from', 'to', 'type'],
 }
@@ -73,7 +89,7 @@ const connection = {
 const settings = {
   type: 'object',
   description:
-    '`exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional)',
+    'Settings of the whole automation: `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional)',
 }
 
 /**
@@ -91,24 +107,28 @@ const graph: Record<string, Schema> = {
  * quick.
  */
 const summary: Record<string, Schema> = {
-  id: uuid('Never changes'),
+  id: uuid('The id of the automation, which never changes'),
   name,
   status,
-  version: count('Of what it does now; runs go on in the version in which they began'),
-  runs: closed(Object.fromEntries(runStatuses.map((one) => [one, count(`Runs that are ${one}`)]))),
-  enrolledContacts: count('Contacts who have ever entered it'),
-  createdAt: time('When it was made'),
-  updatedAt: time('When it was last changed'),
+  version: count('The version of its steps now; runs go on in the version in which they began'),
+  runs: closed(
+    Object.fromEntries(
+      runStatuses.map((one) => [one, count(`How many runs have the status \`${one}\``)]),
+    ),
+  ),
+  enrolledContacts: count('How many contacts have ever entered it'),
+  createdAt: time('When the automation was made'),
+  updatedAt: time('When the automation was last changed'),
 }
 
 /** The names of these fields are the contract's (interface.md, POST /v1/events/send). */
 const started = closed(
   {
-    automationId: uuid('An enabled automation that the event can start'),
+    automationId: uuid('The id of an enabled automation that the event can start'),
     name,
-    started: { type: 'boolean', description: 'A run of the contact began' },
-    runId: orNull(uuid('The run that began, or the one that is under way')),
-    reason: text('Why none began', {
+    started: { type: 'boolean', description: 'Whether a run of the contact began' },
+    runId: orNull(uuid('The run that began, or the one that is under way; null: there is none')),
+    reason: text('Why no run began; absent when one did', {
       enum: [
         ...['already_running', 'already_entered', 'too_soon', 'filtered', 'suppressed', 'too_old'],
         'limit',
@@ -125,7 +145,7 @@ const changedState = (description: string) => ({
   ...{
     id: uuid('The id that the request named'),
     status: text(description),
-    message: text('For people'),
+    message: confirmation,
   },
 })
 const stateChange = (description: string) => closed(changedState(description))
@@ -136,8 +156,12 @@ const stateChange = (description: string) => closed(changedState(description))
  */
 const warnings: Schema = {
   type: 'array',
-  description: 'What will fail when a step runs, such as a variable that its template lacks',
-  items: closed({ key: orNull(text('The step')), error: text('What is wrong') }),
+  description:
+    'What may fail when a step runs, such as a variable that its template needs and does not get',
+  items: closed({
+    key: orNull(text('The key of the step; null for what concerns no single step')),
+    error: text('What may fail there'),
+  }),
 }
 
 /** For the simulation only: nobody can know beforehand when a person opens a mail. */
@@ -172,14 +196,18 @@ export const automationSchemas: Record<string, Schema> = {
   },
   EventAccepted: closed({
     event: eventName,
-    contactId: uuid('Whose event it is'),
-    contactCreated: { type: 'boolean', description: 'The account did not know the address' },
-    started: count('Runs that began'),
-    resumed: count('Runs that were waiting for it and go on'),
-    automations: { type: 'array', items: started },
+    contactId: uuid('The contact whose event it is'),
+    contactCreated: { type: 'boolean', description: 'True: the contact is new to the account' },
+    started: count('How many runs began'),
+    resumed: count('How many runs waited for the event and go on'),
+    automations: {
+      type: 'array',
+      description: 'The enabled automations that begin with the event',
+      items: started,
+    },
   }),
   EventsAccepted: closed({
-    accepted: count('Events that were taken in'),
+    accepted: count('How many events were taken in'),
     results: { type: 'array', items: shaped('EventAccepted') },
   }),
   NewAutomation: {
@@ -189,18 +217,19 @@ export const automationSchemas: Record<string, Schema> = {
   },
   AutomationChanges: {
     type: 'object',
-    description: 'What is not given stays; steps and connections are replaced as a whole.',
+    description:
+      'Fields that are not given stay as they are; steps and connections are replaced as a whole.',
     properties: { name, ...graph },
   },
   AutomationCreated: closed({
-    id: uuid('For the other endpoints'),
+    id: uuid('The id of the automation, for the other endpoints'),
     name,
     status,
-    message: text('For people'),
+    message: confirmation,
   }),
-  AutomationState: stateChange('As it is after the request'),
-  AutomationEnabled: closed({ ...changedState('As it is after the request'), warnings }),
-  RunState: stateChange('`cancelled`'),
+  AutomationState: stateChange('The status after the request'),
+  AutomationEnabled: closed({ ...changedState('The status after the request'), warnings }),
+  RunState: stateChange('The status of the run, `cancelled`'),
   Automation: closed(summary),
   AutomationDetail: closed(
     {
@@ -212,38 +241,47 @@ export const automationSchemas: Record<string, Schema> = {
   ),
   Automations: closed({
     automations: { type: 'array', items: shaped('Automation') },
-    hasMore: { type: 'boolean' },
-    nextCursor: { type: ['string', 'null'], description: 'For `cursor`, to get the next page' },
+    ...pageFields,
   }),
   AutomationRun: closed(
     {
-      id: uuid('Never changes'),
+      id: uuid('The id of the run, which never changes'),
       automationId: uuid('The automation of the run'),
       version: count('The version of the automation in which it runs'),
       contactId: orNull(uuid('The contact; null once it is deleted')),
-      email: { type: ['string', 'null'], description: "The contact's address" },
+      email: {
+        type: ['string', 'null'],
+        description: 'The address of the contact; null once it is deleted',
+      },
       status: runStatus,
       reason: {
         type: ['string', 'null'],
         description:
-          'Of one that has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …, or what its `exit` step says',
+          'Why the run has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …, or what its `exit` step says; null while it is under way, and where there is nothing to say',
       },
-      currentStep: { type: ['string', 'null'], description: 'Where it is or has ended' },
-      startedAt: time('When its event came'),
-      updatedAt: time('When it last moved'),
+      currentStep: {
+        type: ['string', 'null'],
+        description: 'The key of the step at which the run is or has ended',
+      },
+      startedAt: time('When the event that started the run came'),
+      updatedAt: time('When the run last moved, or ended'),
       // `kind` has no enum: a newer server may know another reason to wait, and generated clients may refuse what an enum lacks.
       waitingFor: {
-        description: 'Null when it has ended, or goes on at once',
+        description: 'What the run waits for; null when it has ended, or goes on at once',
         oneOf: [
           { type: 'null' },
           closed(
             {
               kind: text(
-                '`event`, `delay`, or why a step cannot be taken yet: `suspended`, `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry`',
+                'What it is: `event`, `delay`, or why a step cannot be taken yet: `suspended`, `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry`',
               ),
-              event: text('The event that it waits for'),
-              reason: text('Why it is held'),
-              until: orNull(time('Until then at the latest; null: until it is released')),
+              event: text('The name of the event, when the kind is `event`'),
+              reason: text('Why it is held, when the kind is `held`'),
+              until: orNull(
+                time(
+                  'When the run goes on at the latest; null when it is held until the operator releases it',
+                ),
+              ),
             },
             ['event', 'reason'],
           ),
@@ -253,106 +291,124 @@ export const automationSchemas: Record<string, Schema> = {
         type: 'array',
         items: closed(
           {
-            step: { type: ['string', 'null'], description: 'Null: some lines were left out' },
-            at: time('When'),
-            result: text('`sent`, `waited`, `received`, `timed_out`, `met`, `not_met` …'),
-            emailId: uuid('Of `sent`: the mail'),
-            eventId: count('Of `received`: the number of the event'),
+            step: {
+              type: ['string', 'null'],
+              description: 'The key of the step; null where lines were left out',
+            },
+            at: time('When this happened'),
+            result: text(
+              'What came of the step: `sent`, `waited`, `received`, `timed_out`, `met`, `not_met` …',
+            ),
+            emailId: uuid('The id of the mail, when the result is `sent`'),
+            eventId: count('The number of the event, when the result is `received`'),
           },
           ['emailId', 'eventId'],
         ),
       },
-      why: text('Of a run that was asked for: why it is where it is and until when, in a sentence'),
+      why: text('Why the run is where it is and until when, in a sentence; not in lists'),
     },
     ['why'],
   ),
   AutomationRuns: closed({
     runs: { type: 'array', items: shaped('AutomationRun') },
-    hasMore: { type: 'boolean' },
-    nextCursor: { type: ['string', 'null'], description: 'For `cursor`, to get the next page' },
+    ...pageFields,
   }),
   NewSimulation: {
     type: 'object',
     description: 'Who goes through it, and what happens meanwhile.',
     properties: {
-      email: text('A contact of the account, or any address; this or `listId`'),
-      listId: uuid('Those who came to this list last, 100 at most; only counts are told'),
-      payload: { type: 'object', description: 'Of the event that begins it' },
-      at: time('When that comes; now by default'),
+      email: text('The address of a contact of the account, or any other; this or `listId`'),
+      listId: uuid(
+        'A contact list: the 100 contacts who came to it last go through, and the answer has only counts',
+      ),
+      payload: { type: 'object', description: 'The payload of the event that starts it' },
+      at: time('When that event comes; default: now'),
       events: {
         type: 'array',
+        description: 'What else happens to the contact',
         maxItems: 100,
         items: {
           type: 'object',
           properties: {
-            event: text('Its name'),
-            at: time('When it comes'),
-            after: text('Or how long after the beginning: `P2D`, `2d`, `90m`'),
-            payload: { type: 'object' },
+            event: text('The name of the event'),
+            at: time('When the event comes; this or `after`'),
+            after: text('How long after the beginning it comes: `P2D`, `2d`, `90m`'),
+            payload: { type: 'object', description: 'The payload of the event' },
           },
           required: ['event'],
         },
       },
       opens: afters('opened'),
       clicks: afters('clicked'),
-      until: time('Nothing later is told; a year by default'),
+      until: time('When the simulation ends; default: a year after its beginning'),
       ...graph,
     },
   },
   // Counts and no addresses: a simulation over a list must not become another way to read the list.
   Cohort: closed({
-    contacts: count('Who were walked through it'),
-    started: count('Those for whom a run began'),
+    contacts: count('How many contacts were walked through it'),
+    started: count('For how many of them a run began'),
     steps: {
       type: 'object',
-      description: 'By the key of the step, how often each result came',
-      additionalProperties: { type: 'object', additionalProperties: count('Times') },
+      description:
+        'How often each step had each result: by the key of the step, then by the result',
+      additionalProperties: { type: 'object', additionalProperties: count('How often') },
     },
     ends: {
       type: 'object',
       description: 'How often each end came, such as `completed` or `exited:goal`',
-      additionalProperties: count('Times'),
+      additionalProperties: count('How often'),
     },
     cut: {
       type: 'boolean',
       description:
-        'Whether it took too many steps: not all contacts were walked through it to the end',
+        'True: it took too many steps, and not all contacts were walked through it to the end',
     },
   }),
   Simulation: closed({
     automationId: uuid('The id that the request named'),
     version: {
       type: ['integer', 'null'],
-      description: 'Of the automation as it is kept; null for steps that were given',
+      description: 'The version that was simulated; null when the request gave steps of its own',
     },
     lines: {
       type: 'array',
       items: closed(
         {
-          at: time('When'),
-          run: count('Of which run, from 0'),
-          step: { type: ['string', 'null'], description: 'The key of the step' },
-          type: { type: ['string', 'null'], description: 'What the step does' },
-          result: text('As in the history of a run'),
+          at: time('When this happens'),
+          run: count('The run that the line belongs to, counted from 0'),
+          step: {
+            type: ['string', 'null'],
+            description: 'The key of the step; null where lines were left out',
+          },
+          type: {
+            type: ['string', 'null'],
+            description: 'The type of the step; null where lines were left out',
+          },
+          result: text('What came of the step, as in the history of a run'),
           why: { type: 'object', description: 'What a condition compared, and how it came out' },
           event: closed({
-            name: text('Of the event that a wait received'),
-            at: time('When it came'),
-            payload: { description: 'As it was sent' },
+            name: text('The name of the event that a wait received'),
+            at: time('When the event came'),
+            payload: { description: 'The payload of the event' },
           }),
           mail: {
+            description: 'The mail of a send step; only for the first 20 of them',
             oneOf: [
               closed({
-                template: text('Its slug'),
+                template: text('The slug of the template'),
                 from: text('The sender'),
-                subject: text('As it would be'),
-                html: text('As it would be'),
-                text: { type: ['string', 'null'], description: 'Null: made of the HTML' },
+                subject: text('The subject, as it would be sent'),
+                html: text('The HTML, as it would be sent'),
+                text: {
+                  type: ['string', 'null'],
+                  description: 'The text part; null: it is made of the HTML',
+                },
               }),
               closed({
-                template: text('Its slug'),
+                template: text('The slug of the template'),
                 from: text('The sender'),
-                fault: text('Why it cannot be rendered'),
+                fault: text('Why the template cannot be filled in'),
               }),
             ],
           },
@@ -364,21 +420,30 @@ export const automationSchemas: Record<string, Schema> = {
     runs: {
       type: 'array',
       items: closed({
-        startedAt: time('When it began'),
-        endedAt: orNull(time('When it ended')),
+        startedAt: time('When the run began'),
+        endedAt: orNull(time('When the run ended; null: it is still under way')),
         status: runStatus,
-        reason: { type: ['string', 'null'], description: 'Why it ended' },
-        currentStep: { type: ['string', 'null'], description: 'Where it stands at the end' },
+        reason: {
+          type: ['string', 'null'],
+          description: 'Why the run ended; null where there is nothing to say',
+        },
+        currentStep: {
+          type: ['string', 'null'],
+          description: 'The key of the step where it is still under way; null when it has ended',
+        },
       }),
     },
     refused: {
       type: 'array',
-      description: 'Events that started nothing',
-      items: closed({ at: time('When'), reason: text('Why') }),
+      description: 'Events that could have started a run, but did not',
+      items: closed({
+        at: time('When the event came'),
+        reason: text('Why no run began, such as `already_running`'),
+      }),
     },
     cut: {
       type: 'boolean',
-      description: 'Whether it went on for more than some 5,000 lines: only these are told',
+      description: 'True: there were more than some 5,000 lines, and only these are told',
     },
   }),
 }

@@ -1,7 +1,7 @@
 import { automationEvents } from './automation-events.js'
 import { at, automationRuns, id, noSuchAutomation, params } from './automation-runs.js'
 import { automationSchemas } from './automation-schemas.js'
-import { accountRefusals, foreignCursor } from './common.js'
+import { accountRefusals, foreignCursor, pageQuery } from './common.js'
 import { closed, type Description, orNull, refusal, text } from './describe.js'
 
 const name = 'Welcome'
@@ -45,10 +45,10 @@ const faults = {
   fields: {
     errors: {
       type: 'array',
-      description: 'Every fault, by the key of its step',
+      description: 'Everything that is wrong, by the key of its step',
       items: closed({
-        key: orNull(text('The step; null for what is of no single one')),
-        error: text('What is wrong'),
+        key: orNull(text('The key of the step; null for what concerns no single step')),
+        error: text('What is wrong there'),
       }),
     },
   },
@@ -106,7 +106,7 @@ export const automations: Description = {
     'POST /v1/automations': {
       id: 'createAutomation',
       summary: 'Make an automation',
-      description: 'It is always disabled.',
+      description: 'A new automation is disabled until you enable it.',
       body: {
         shape: 'NewAutomation',
         examples: [{ when: 'A welcome', value: { name, steps, connections } }],
@@ -130,8 +130,8 @@ export const automations: Description = {
       id: 'listAutomations',
       summary: 'List the automations',
       query: {
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-        cursor: { type: 'string', description: 'What `nextCursor` said' },
+        ...pageQuery,
+        limit: { ...pageQuery.limit, maximum: 100, default: 20 },
       },
       answers: [
         {
@@ -266,7 +266,7 @@ export const automations: Description = {
         },
         {
           status: 200,
-          when: 'Of a list',
+          when: 'With `listId`',
           shape: 'Cohort',
           value: {
             contacts: 100,

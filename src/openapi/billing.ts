@@ -5,18 +5,28 @@ import { closed, count, type Description, orNull, shaped, text, uuid } from './d
  * bills in. `unlimited` is there only where it is true, because JSON has no infinity.
  */
 const plan = {
-  id: uuid('Stays the same when the plan is renamed'),
-  name: text('Shown to people'),
-  monthlyLimit: count('Mails a calendar month, UTC; 0 together with `unlimited`'),
-  unlimited: { const: true, description: 'Only on plans without any cap' },
-  priceNaira: { type: 'number', minimum: 0, description: 'A month, in Naira; 0 if it is free' },
-  paymentProviderPlanCode: orNull(text('Null on plans that cost nothing')),
-  retentionDays: count('How long mails stay in the log'),
-  features: { type: 'array', items: { type: 'string' }, description: 'For people' },
+  id: uuid('The id of the plan, which stays the same when the plan is renamed'),
+  name: text('The name of the plan, as people see it'),
+  monthlyLimit: count('How many mails a calendar month (UTC) allows; 0 together with `unlimited`'),
+  unlimited: { const: true, description: 'True on plans without any limit, absent on others' },
+  priceNaira: {
+    type: 'number',
+    minimum: 0,
+    description: 'The price of a month in Naira; 0 if the plan is free',
+  },
+  paymentProviderPlanCode: orNull(
+    text('The code of the plan at the payment provider; null on plans that cost nothing'),
+  ),
+  retentionDays: count('How many days mails stay in the log'),
+  features: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'What the plan includes, in words for people',
+  },
 }
 
 export const billing: Description = {
-  tag: { name: 'Plans', description: 'What an account may send.' },
+  tag: { name: 'Plans', description: 'How much mail an account may send, and what that costs.' },
   schemas: {
     Plan: closed(plan, ['unlimited']),
     Plans: closed({ plans: { type: 'array', items: shaped('Plan') } }),

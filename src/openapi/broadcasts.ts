@@ -10,7 +10,7 @@ import {
 import { broadcastSchemas } from './broadcast-schemas.js'
 import { broadcastStates, id, isScheduled, isSending, params } from './broadcast-states.js'
 import { accountRefusals, foreignCursor, pageQuery } from './common.js'
-import { type Description, refusal, text } from './describe.js'
+import { type Description, refusal } from './describe.js'
 import { quotaRefusals } from './email-refusals.js'
 
 const listId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
@@ -144,10 +144,7 @@ export const broadcasts: Description = {
     'GET /v1/broadcasts': {
       id: 'listBroadcasts',
       summary: 'List the campaigns',
-      query: {
-        limit: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
-        cursor: text('`nextCursor` of the page before'),
-      },
+      query: pageQuery,
       answers: [
         {
           status: 200,
@@ -235,7 +232,7 @@ export const broadcasts: Description = {
       id: 'updateBroadcast',
       summary: 'Change a draft',
       description:
-        'What is not given stays. An empty `topicId`, `name` or `scheduledAt` takes it away, as do empty `replyTo`, `headers`, `tags` and `attachments`.',
+        'Fields that are not given stay as they are. An empty `topicId`, `name` or `scheduledAt` takes it away, as do empty `replyTo`, `headers`, `tags` and `attachments`.',
       params,
       body: {
         shape: 'BroadcastChanges',
@@ -278,7 +275,11 @@ export const broadcasts: Description = {
         'A page of one status may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`.',
       params,
       query: {
-        status: { type: 'string', enum: emailStatuses, description: 'Only these' },
+        status: {
+          type: 'string',
+          enum: emailStatuses,
+          description: 'Only recipients whose mail has this status',
+        },
         ...pageQuery,
       },
       answers: [

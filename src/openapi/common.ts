@@ -39,9 +39,13 @@ export const shapeRefusal: RefusalExample = {
           maxItems: 50,
           items: closed({
             code: text('`required`, `invalid_type` or `invalid_` and the rule'),
-            expected: text('The type or rule'),
+            expected: text('The type or rule that the value must meet'),
             received: text('The type that was given; `undefined` for none'),
-            path: { type: 'array', items: { type: 'string' }, description: 'Leads to the field' },
+            path: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'Where the field is: names of fields, and places in arrays from `0`',
+            },
             message: text('What is expected there, and the beginning of what came'),
           }),
         },
@@ -123,7 +127,7 @@ const bodyRefusals = (maxBodyBytes: number): RefusalExample[] => [
     {
       status: 413,
       shape: 'TooLarge',
-      fields: { max: count('Bytes that a body may have') },
+      fields: { max: count('How many bytes a body may have') },
       example: { max: maxBodyBytes },
     },
   ),
@@ -170,7 +174,7 @@ const repeatRefusals: RefusalExample[] = [
  */
 const stopping = refusal(
   'service_unavailable',
-  'It is being stopped',
+  'The server is being stopped',
   'The server is shutting down',
 )
 
@@ -213,9 +217,9 @@ export const pageQuery: Record<string, Schema> = {
     minimum: 1,
     maximum: 500,
     default: 100,
-    description: 'How many at most',
+    description: 'How many items a page has at most',
   },
-  cursor: text('`nextCursor` of the page before'),
+  cursor: text('The `nextCursor` of the page before; absent for the first page'),
 }
 
 /**
@@ -224,7 +228,7 @@ export const pageQuery: Record<string, Schema> = {
  */
 export const pageFields: Record<string, Schema> = {
   hasMore: { type: 'boolean', description: 'Whether there is another page' },
-  nextCursor: orNull(text('Where the next page begins; null at the end')),
+  nextCursor: orNull(text('The `cursor` of the next page; null on the last page')),
 }
 
 /**

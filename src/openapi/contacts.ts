@@ -1,6 +1,7 @@
-import { accountRefusals, pastDue } from './common.js'
+import { accountRefusals, pageFields, pageQuery, pastDue } from './common.js'
 import {
   closed,
+  confirmation,
   count,
   type Description,
   orNull,
@@ -19,7 +20,10 @@ const noSuchList = refusal(
   'The account has no such list',
   'The account has no contact list with this id',
 )
-const listName = text('Two lists may have the same name', { minLength: 1, maxLength: 100 })
+const listName = text('The name of the list; two lists may have the same name', {
+  minLength: 1,
+  maxLength: 100,
+})
 const name = (which: string) => text(`${which}; a merge tag of campaigns`, { maxLength: 200 })
 /**
  * Laid over key by key, because several sources write into the same contact: an import must not
@@ -27,13 +31,14 @@ const name = (which: string) => text(`${which}; a merge tag of campaigns`, { max
  */
 const metadata = {
   type: 'object',
-  description: 'Anything, at most 16 KiB as JSON; laid over what is known, key by key',
+  description:
+    'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
 }
 /** interface.md leaves the shape of deletions open; all of ours are this one. */
 const gone = closed({
   id: uuid('The id of what was deleted'),
   deleted: { const: true },
-  message: text('For people'),
+  message: confirmation,
 })
 
 /**
@@ -41,16 +46,18 @@ const gone = closed({
  * people searching in a million lines.
  */
 const importCounts = {
-  imported: count('Rows that put somebody on the list'),
-  skipped: count('Rows of those who are on it already, by an earlier row or before'),
-  invalid: count('Rows without a valid address, or with what cannot be kept'),
+  imported: count('How many rows put somebody on the list'),
+  skipped: count(
+    'How many rows name somebody who is on it already, from before or by an earlier row',
+  ),
+  invalid: count('How many rows have no valid address, or something that cannot be kept'),
   refused: {
     type: 'array',
     maxItems: 100,
-    description: 'The first 100 of these rows',
+    description: 'The first 100 of the invalid rows',
     items: closed({
-      line: count('Where the row begins, from 1', { minimum: 1 }),
-      reason: text('Why, for people'),
+      line: count('The line of the file where the row begins, from 1', { minimum: 1 }),
+      reason: text('Why the row is invalid, in words for people'),
     }),
   },
 }
@@ -74,44 +81,47 @@ export const contacts: Description = {
   },
   schemas: {
     ContactList: closed({
-      id: uuid('For listId'),
+      id: uuid('The id of the list, for `listId`'),
       name: listName,
       contactCount: count('How many contacts are on it'),
-      createdAt: time('When it was made'),
+      createdAt: time('When the list was made'),
     }),
     ContactLists: closed({ lists: { type: 'array', items: shaped('ContactList') } }),
     NewContactList: { type: 'object', properties: { name: listName }, required: ['name'] },
-    ContactListCreated: closed({ id: uuid('For listId'), name: listName }),
+    ContactListCreated: closed({ id: uuid('The id of the list, for `listId`'), name: listName }),
     Gone: gone,
     // `unsubscribed` and `suppressed` are the address's, in the whole account: they are the same on every list.
     Contact: closed({
-      id: uuid('The same on every list'),
-      email: text('As it was added'),
-      firstName: orNull(text('A merge tag of campaigns')),
-      lastName: orNull(text('A merge tag of campaigns')),
-      phone: orNull(text('E.164, by which USSD finds the contact')),
-      metadata: { type: 'object' },
-      unsubscribed: { type: 'boolean', description: 'From all marketing mail of the account' },
-      unsubscribedAt: orNull(time('When that was')),
+      id: uuid('The id of the contact, the same on every list'),
+      email: text('The address as it was added'),
+      firstName: orNull(text('The first name; null when it is not known')),
+      lastName: orNull(text('The last name; null when it is not known')),
+      phone: orNull(text('The phone number in E.164; null when it is not known')),
+      metadata: { type: 'object', description: 'Fields of your own' },
+      unsubscribed: {
+        type: 'boolean',
+        description: 'Whether the contact has left all marketing mail of the account',
+      },
+      unsubscribedAt: orNull(time('When the contact unsubscribed; null when they have not')),
       suppressed: {
         type: ['string', 'null'],
         enum: ['bounce', 'complaint', 'unsubscribe', 'manual', null],
-        description: 'The strongest reason for which the address is not mailed',
+        description:
+          'The strongest reason for which the address is not mailed; null: there is none',
       },
       createdAt: time('When the account came to know the address'),
     }),
     Contacts: closed({
       contacts: { type: 'array', maxItems: 500, items: shaped('Contact') },
-      hasMore: { type: 'boolean' },
-      nextCursor: orNull(text('`cursor` of the next page; null at the end')),
+      ...pageFields,
     }),
     NewContact: {
       type: 'object',
       properties: {
-        email: text('The address', { examples: ['ann@example.org'] }),
+        email: text('The address of the contact', { examples: ['ann@example.org'] }),
         firstName: name('First name'),
         lastName: name('Last name'),
-        phone: text('By which USSD finds the contact, in any notation', {
+        phone: text('The phone number in any notation, by which USSD finds the contact', {
           examples: ['08031234567'],
         }),
         metadata,
@@ -125,7 +135,7 @@ export const contacts: Description = {
       required: ['file'],
     },
     Imported: closed(importCounts),
-    ContactAdded: closed({ id: uuid('The contact'), email: text('Its address') }),
+    ContactAdded: closed({ id: uuid('The id of the contact'), email: text('Its address') }),
   },
   operations: {
     'GET /v1/contacts/lists': {
@@ -217,9 +227,8 @@ export const contacts: Description = {
       summary: 'List the contacts of a list',
       params: { listId: 'The UUID of the list' },
       query: {
-        limit: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
-        cursor: text('`nextCursor` of the page before'),
-        email: text('Only this address, in any case'),
+        ...pageQuery,
+        email: text('Only the contact with this address; upper and lower case are the same'),
       },
       answers: [
         {
@@ -331,7 +340,10 @@ export const contacts: Description = {
           'Line 17: a quote is not closed',
           {
             shape: 'BrokenCsv',
-            fields: { line: count('Where it breaks', { minimum: 1 }), ...importCounts },
+            fields: {
+              line: count('The line from which on the file cannot be read, from 1', { minimum: 1 }),
+              ...importCounts,
+            },
             example: { line: 17, imported: 15, skipped: 0, invalid: 0, refused: [] },
           },
         ),
@@ -354,7 +366,7 @@ export const contacts: Description = {
           {
             status: 413,
             shape: 'ImportTooLarge',
-            fields: { max: count('Bytes that a body may have'), ...importCounts },
+            fields: { max: count('How many bytes a body may have'), ...importCounts },
             example: { max: 67_174_400, imported: 240_000, skipped: 0, invalid: 1, refused },
           },
         ),

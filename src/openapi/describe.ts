@@ -91,7 +91,7 @@ export const invalidField = (when: string, error: string, field: string): Refusa
   refusal('validation_error', when, error, {
     status: 422,
     shape: 'InvalidField',
-    fields: { field: text('Which one') },
+    fields: { field: text('The name of the field that is wrong') },
     example: { field },
   })
 
@@ -135,7 +135,10 @@ export const orNull = (schema: Schema): Schema => {
   return { type: [type, 'null'], ...enumerated, ...rest }
 }
 
-const message = text('For people; its wording may change. Branch on `code`.')
+const message = text('What is wrong, in words for people. They may change: branch on `code`')
+
+/** The `message` of answers that say what was done. */
+export const confirmation = text('What was done, in words for people, which may change')
 
 /** `not_found` as the name of a type: `NotFound`. */
 function pascal(code: string): string {

@@ -5,7 +5,9 @@ import { closed, count, type Description, shaped, text, time, uuid } from './des
  * network changes.
  */
 const source = {
-  address: text('An IP address; empty: those that were too many to be told apart'),
+  address: text(
+    'The IP address that the mail came from; empty: several, which were too many to be told apart',
+  ),
   name: text('Its name in the DNS; empty where it has none, or nothing answered'),
   kind: {
     type: 'string',
@@ -13,18 +15,24 @@ const source = {
     description:
       '`ours`: the appliance sends from it. `forwarder`: it sends on what was signed for the domain. `service`: SPF of the domain lets it send. `other`: a stranger, or a server that is not set up.',
   },
-  messages: count('As counted by receivers'),
-  passed: count('Of these, DKIM or SPF passed for a domain that aligns with the From'),
-  dkimPassed: count('DKIM did'),
-  spfPassed: count('SPF did'),
-  quarantined: count('Treated as spam as the policy asks'),
-  rejected: count('Refused as the policy asks'),
-  unproven: count('Of these, in reports that nobody has signed'),
-  reporters: { type: 'array', items: { type: 'string' }, description: 'Some that have seen it' },
-  identifiers: text('What passed or failed there, of one of the reports', {
+  messages: count('How many mails receivers counted from it'),
+  passed: count(
+    'How many of these passed DMARC: DKIM or SPF did, for a domain that aligns with the From',
+  ),
+  dkimPassed: count('How many of these passed by DKIM'),
+  spfPassed: count('How many of these passed by SPF'),
+  quarantined: count('How many mails receivers took as spam, as the policy asks'),
+  rejected: count('How many mails receivers refused, as the policy asks'),
+  unproven: count('How many mails are from reports that nobody has signed'),
+  reporters: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Some of the receivers that report it',
+  },
+  identifiers: text('Which domains passed or failed by SPF and DKIM, in one of the reports', {
     examples: ['spf=pass spam.example'],
   }),
-  advice: text('What to do; empty where nothing is'),
+  advice: text('What to do about it; empty when there is nothing to do'),
 }
 /** The example has one source of each kind that needs another advice. */
 const value = {
@@ -61,41 +69,44 @@ const value = {
  */
 export const dmarcSchemas: Description['schemas'] = {
   DomainDmarc: closed({
-    id: uuid('Of the domain'),
-    name: text('The domain'),
+    id: uuid('The id of the domain'),
+    name: text('The name of the domain'),
     since: time('When the first day that is counted begins, UTC'),
-    policy: text('`p` of the newest signed report; empty without one', { examples: ['none'] }),
-    reports: count('How many were received'),
-    messages: count('Mail in the name of the domain'),
-    passed: count('Of these, what passed DMARC'),
+    policy: text('The DMARC policy (`p`) in the newest signed report; empty without one', {
+      examples: ['none'],
+    }),
+    reports: count('How many DMARC reports were received'),
+    messages: count('How many mails in the name of the domain they count'),
+    passed: count('How many of these passed DMARC'),
     sources: {
       type: 'array',
       items: shaped('DmarcSource'),
-      description: 'The 200 with most mail, the largest first',
+      description: 'The 200 sources with most mail, the largest first',
     },
     reporters: {
       type: 'array',
       items: closed({
-        name: text('Who reports'),
+        name: text('The receiver that reports'),
         proof: text(
           'The domain whose DKIM signature the report carries; empty if it is not signed',
         ),
-        reports: count('How many'),
+        reports: count('How many reports it has sent'),
       }),
-      description: 'The 100 with most reports',
+      description: 'The 100 receivers with most reports',
     },
     tls: {
       ...closed({
-        reports: count('How many were received'),
-        successes: count('Sessions that went well'),
-        failures: count('Sessions that failed'),
+        reports: count('How many TLS reports were received'),
+        successes: count('How many TLS sessions succeeded'),
+        failures: count('How many TLS sessions failed'),
         types: {
           type: 'object',
           additionalProperties: { type: 'integer', minimum: 0 },
           description: 'Failures by result type (RFC 8460 §4.3)',
         },
       }),
-      description: 'What receivers reported of TLS with the servers of its return path',
+      description:
+        'What others report of TLS with the servers of its return path, to which bounces go',
     },
   }),
   DmarcSource: closed(source),
@@ -116,7 +127,7 @@ export const readDomainDmarc: Description['operations'][string] = {
       minimum: 1,
       maximum: 400,
       default: 30,
-      description: 'So many days up to today, UTC',
+      description: 'How many days the figures cover, the last of them today (UTC)',
     },
   },
   answers: [{ status: 200, when: 'By source', shape: 'DomainDmarc', value }],

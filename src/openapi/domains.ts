@@ -1,6 +1,7 @@
 import { accountRefusals, pastDue } from './common.js'
 import {
   closed,
+  confirmation,
   type Description,
   invalidField,
   orNull,
@@ -14,41 +15,52 @@ import { dmarcSchemas, readDomainDmarc } from './dmarc.js'
 
 const id = '01a1fc92-0000-7000-8000-1b2c3d4e5f60'
 const params = { id: 'The UUID of the domain' }
-const name = text('As A-labels, in lower case', { examples: ['example.com'] })
+const name = text('The name of the domain in lower case, as A-labels (`xn--…`)', {
+  examples: ['example.com'],
+})
 const choice = { type: 'string', enum: ['on', 'off', 'default'] }
 /** Three values and not a boolean: `default` follows the account, also when that changes later. */
 const tracking = {
-  trackOpens: { ...choice, description: '`default`: as the account has it' },
-  trackClicks: { ...choice, description: '`default`: as the account has it' },
+  trackOpens: {
+    ...choice,
+    description: 'Whether opens are tracked; `default`: as the account has it',
+  },
+  trackClicks: {
+    ...choice,
+    description: 'Whether clicks are tracked; `default`: as the account has it',
+  },
 }
 /** What a list shows; the detail adds the records, which are long. */
 const known = {
-  id: uuid('Never changes'),
+  id: uuid('The id of the domain, which never changes'),
   name,
   status: {
     type: 'string',
     enum: ['pending', 'verified'],
-    description: 'Only a verified one is sent from',
+    description: 'Mail is sent only from a verified domain',
   },
   trusted: {
     type: 'boolean',
-    description: 'Verified because the operator said so, whatever the DNS says',
+    description: 'True: verified because the operator said so, whatever the DNS says',
   },
-  returnPath: { type: 'boolean', description: 'Whether bounces come back by a host of its own' },
+  returnPath: {
+    type: 'boolean',
+    description: 'Whether bounces come back to a host of the domain itself',
+  },
   dkim: {
     type: 'array',
     items: closed({
-      selector: text('The first part of its name in the DNS'),
+      selector: text('The selector: the first part of the name of its DNS record'),
       algorithm: { type: 'string', enum: ['rsa-sha256', 'ed25519-sha256'] },
-      verified: { type: 'boolean', description: 'Whether it signs' },
+      verified: { type: 'boolean', description: 'Whether mail is signed with this key' },
     }),
   },
   ...tracking,
-  trackingHost: orNull(text('The host of its own that tracked links lead through')),
-  trackingHostReady: { type: 'boolean', description: 'Whether the DNS was seen to lead it here' },
-  createdAt: time('When it was added'),
-  verifiedAt: orNull(time('When it was first seen verified')),
-  checkedAt: orNull(time('The last look')),
+  trackingHost: orNull(text('The host of the domain for tracked links; null when it has none')),
+  trackingHostReady: { type: 'boolean', description: 'Whether the DNS leads that host here' },
+  createdAt: time('When the domain was added'),
+  verifiedAt: orNull(time('Since when it is verified; null while it is not')),
+  checkedAt: orNull(time('When its DNS records were last looked up; null: never')),
 }
 /**
  * `name` and `value` are ready to be pasted: DNS panels differ in whether they want a dot at the
@@ -60,9 +72,9 @@ const record = {
     enum: ['dkim-rsa', 'dkim-ed25519', 'return-path-mx', 'return-path-spf', 'dmarc', 'tracking'],
   },
   type: { type: 'string', enum: ['TXT', 'MX', 'CNAME'] },
-  name: text('The whole name, without a dot at the end'),
-  value: text('What is wanted there; of an MX the preference and the host'),
-  required: { type: 'boolean', description: 'Without it nothing is sent' },
+  name: text('The whole name of the record, without a dot at the end'),
+  value: text('The value to publish; for an MX the preference and the host'),
+  required: { type: 'boolean', description: 'True: without this record nothing is sent' },
 }
 /** A domain right after it was added, before anything is published. */
 const domain = {
@@ -116,15 +128,16 @@ const noName = invalidField(
 export const domains: Description = {
   tag: {
     name: 'Domains',
-    description: 'What an account sends from: the DNS records to publish, and the look for them.',
+    description:
+      'The domains that an account sends from: the DNS records to publish, and whether they are there.',
   },
   schemas: {
     Domain: closed(known),
     Domains: closed({ domains: { type: 'array', items: shaped('Domain') } }),
     DomainDetail: closed({
       ...known,
-      records: { type: 'array', items: closed(record), description: 'To publish' },
-      zone: text('The same as lines of a zone file'),
+      records: { type: 'array', items: closed(record), description: 'The records to publish' },
+      zone: text('The same records as lines of a zone file'),
     }),
     DomainVerification: closed({
       ...known,
@@ -137,36 +150,47 @@ export const domains: Description = {
             enum: ['ok', 'missing', 'different', 'unknown'],
             description: '`unknown`: the DNS gave no answer, so nothing was concluded',
           },
-          found: { type: 'array', items: { type: 'string' }, description: 'What is there' },
-          advice: text('What to do; empty where nothing is'),
+          found: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'What the DNS has there',
+          },
+          advice: text('What to do about it; empty when there is nothing to do'),
         }),
       },
     }),
     NewDomain: {
       type: 'object',
-      properties: { name: text('Unicode or A-labels', { examples: ['bücher.example'] }) },
+      properties: {
+        name: text('The name of the domain, in Unicode or as A-labels', {
+          examples: ['bücher.example'],
+        }),
+      },
       required: ['name'],
     },
     DomainChanges: {
       type: 'object',
-      description: 'What is not given stays.',
+      description: 'Fields that are not given stay as they are.',
       properties: {
         ...tracking,
         trackingHost: text(
-          'A host of the domain, with a CNAME record to publish; an empty text takes it away',
+          'A host of the domain for tracked links, with a CNAME record to publish; an empty text takes it away',
         ),
       },
     },
     ...dmarcSchemas,
     DomainDeleted: closed({
-      id: uuid('As given'),
+      id: uuid('The id that the request named'),
       deleted: { const: true },
-      message: text('For people'),
+      message: confirmation,
       automations: {
         type: 'array',
         description:
-          'Those that are enabled, or have live runs, and send from it: their runs wait until it is added and verified again',
-        items: closed({ id: uuid('Of the automation'), name: text('Its name') }),
+          'Automations that are enabled, or have live runs, and send from it: their runs wait until it is added and verified again',
+        items: closed({
+          id: uuid('The id of the automation'),
+          name: text('The name of the automation'),
+        }),
       },
     }),
   },
@@ -281,7 +305,9 @@ export const domains: Description = {
           'example.com cannot be deleted: 2 deliveries from it are waiting',
           {
             shape: 'DomainInUse',
-            fields: { broadcastId: uuid('The campaign') },
+            fields: {
+              broadcastId: uuid('The campaign that waits; absent when it is mail that waits'),
+            },
             optional: ['broadcastId'],
           },
         ),

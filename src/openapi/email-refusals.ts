@@ -10,8 +10,8 @@ const verified = {
   items: { type: 'string' },
   description: 'The domains from which the account may send',
 }
-const canSend = { canSend: count('How many of its mails could be sent now') }
-const plan = text("The account's plan")
+const canSend = { canSend: count('How many mails of the batch could be sent now') }
+const plan = text("The name of the account's plan")
 
 /**
  * interface.md, 400 domain-level: `domain` is empty where no address was found in `from`, and a
@@ -24,7 +24,7 @@ export const senderRefusals: RefusalExample[] = [
     'from is not a sender: expected "email@domain" or "Name <email@domain>"',
     {
       shape: 'InvalidSender',
-      fields: { domain: { const: '', description: 'None was found' } },
+      fields: { domain: { const: '', description: 'Empty: no domain was found in `from`' } },
       example: { domain: '' },
     },
   ),
@@ -33,7 +33,7 @@ export const senderRefusals: RefusalExample[] = [
     'The domain of `from` is not verified',
     'The sending domain news.example.com is not verified for this account',
     {
-      fields: { domain: text('That of `from`'), verifiedDomains: verified },
+      fields: { domain: text('The domain of `from`'), verifiedDomains: verified },
       example: { domain: 'news.example.com', verifiedDomains: ['example.com'] },
     },
   ),
@@ -159,7 +159,11 @@ export const quotaRefusals: RefusalExample[] = [
     "The month's mails are used up",
     '3000 of the 3000 mails of this month are used; the count starts again on the 1st of the month, UTC',
     {
-      fields: { limit: count("The plan's mails a month"), used: count('Used of them'), plan },
+      fields: {
+        limit: count('How many mails the plan allows in a month'),
+        used: count('How many of them are used'),
+        plan,
+      },
       example: { limit: 3_000, used: 3_000, plan: 'Free' },
     },
   ),
@@ -169,9 +173,9 @@ export const quotaRefusals: RefusalExample[] = [
     '100 of the 100 mails of today are used; the count starts again at midnight UTC',
     {
       fields: {
-        dailyLimit: count("The plan's mails a day"),
-        dailySent: count('Used of them'),
-        resetsAt: time('The next midnight, UTC'),
+        dailyLimit: count('How many mails the plan allows in a day'),
+        dailySent: count('How many of them are used'),
+        resetsAt: time('When the count starts again: the next midnight, UTC'),
         plan,
       },
       example: {

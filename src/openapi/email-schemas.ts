@@ -14,7 +14,18 @@ import {
   maxVariablesBytes,
 } from '../emails/index.js'
 import { attachmentSchemas, attachments } from './attachment-schemas.js'
-import { closed, count, orNull, type Schema, shaped, text, time, uuid } from './describe.js'
+import { pageFields } from './common.js'
+import {
+  closed,
+  confirmation,
+  count,
+  orNull,
+  type Schema,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './describe.js'
 
 export const unknownFields =
   'Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422'
@@ -35,7 +46,7 @@ const json = (what: string, maxBytes: number): Schema => ({
   description: `${what}; at most ${maxBytes / 1024} KiB as JSON`,
 })
 
-const from = address('On a verified domain', 'Shop <orders@example.com>')
+const from = address('The sender, on a verified domain', 'Shop <orders@example.com>')
 const recipient = address('An address', 'Ann <ann@example.org>')
 /**
  * In bytes and not in characters, because the line of a header is bounded in octets (RFC 5322
@@ -47,7 +58,7 @@ const subject = (description: string) =>
     maxLength: maxSubjectBytes,
   })
 /** Two MiB is far over what any client shows: Gmail cuts a mail after 102 kB. */
-const html = text(`At most ${maxContentBytes / 1024 ** 2} MiB`, {
+const html = text(`The HTML, at most ${maxContentBytes / 1024 ** 2} MiB`, {
   minLength: 1,
   maxLength: maxContentBytes,
 })
@@ -60,7 +71,7 @@ const addresses = (description: string, minItems: number, maxItems: number): Sch
 
 /** RFC 5322 §3.6.2 allows several addresses, and so does this. */
 export const replyTo: Schema = {
-  ...addresses('Where answers go', 0, maxReplyTo),
+  ...addresses('The address, or addresses, that answers go to', 0, maxReplyTo),
   examples: ['help@example.com'],
 }
 
@@ -82,12 +93,12 @@ export const headers: Schema = {
  */
 export const tag: Schema = {
   type: 'object',
-  description: 'Each name once',
+  description: 'A tag: a name and a value. Each name once in a mail',
   properties: {
-    name: text('1 to 64 of A-Z, a-z, 0-9, `_` and `-`', {
+    name: text('The name: 1 to 64 of A-Z, a-z, 0-9, `_` and `-`', {
       pattern: `^[A-Za-z0-9_-]{1,${maxTagName}}$`,
     }),
-    value: text('1 to 256 of these and `.:@/+=`', {
+    value: text('The value: 1 to 256 of these and `.:@/+=`', {
       pattern: `^[A-Za-z0-9_.:@/+=-]{1,${maxTagValue}}$`,
     }),
   },
@@ -103,7 +114,7 @@ export const tags: Schema = {
   maxItems: maxTags,
   examples: [[{ name: 'kind', value: 'receipt' }]],
 }
-const metadata = json('Kept with the email and given back', maxMetadataBytes)
+const metadata = json('Data of your own, kept with the email and given back', maxMetadataBytes)
 
 /** An alternative of `anyOf`: these fields are there, and none of them is null. */
 const alternative = (title: string, ...required: string[]): Schema => ({
@@ -111,7 +122,7 @@ const alternative = (title: string, ...required: string[]): Schema => ({
   properties: Object.fromEntries(required.map((name) => [name, { type: 'string' }])),
 })
 
-const transactional = 'With `transactional` alone'
+const transactional = 'Only for `transactional` mail'
 
 /**
  * The contract's fields, and ours after them (cc, bcc, headers, tags, attachments). What is
@@ -124,27 +135,31 @@ const send: Schema = {
   properties: {
     from,
     to: addresses(
-      `Everybody sees everybody. Duplicates are mailed once, also across \`cc\` and \`bcc\`; together at most ${maxRecipients}`,
+      `The recipients, who see each other. An address that is there twice, also in \`cc\` or \`bcc\`, is mailed once; all three fields have at most ${maxRecipients} together`,
       1,
       maxRecipients,
     ),
-    cc: addresses(`${transactional}. Everybody sees them in Cc`, 0, maxRecipients),
+    cc: addresses(
+      `${transactional}. Recipients of a copy, whom everybody sees in Cc`,
+      0,
+      maxRecipients,
+    ),
     bcc: addresses(
-      `${transactional}. Nobody sees them: no copy of the mail names them`,
+      `${transactional}. Recipients of a copy, whom nobody sees: no copy of the mail names them`,
       0,
       maxRecipients,
     ),
     subject: subject(
-      "Needed with `html`; with `template` it is Liquid and takes the place of the template's",
+      "The subject: needed with `html`; with `template` it is Liquid and takes the place of the template's",
     ),
     html,
     template: text('The slug of a saved template', { examples: ['welcome'] }),
     variables: json(
-      "The template's; those that it uses only within `if`, `unless` and `case` may be missing",
+      'The values of the variables of the template; those that it uses only within `if`, `unless` and `case` may be missing',
       maxVariablesBytes,
     ),
     text: plainText(
-      'Made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins',
+      'The text part, made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins',
     ),
     replyTo,
     headers,
@@ -158,9 +173,11 @@ const send: Schema = {
       enum: ['transactional', 'marketing'],
       default: 'transactional',
       description:
-        'Marketing needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058)',
+        'Marketing mail needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058)',
     },
-    topicId: uuid('With `marketing` alone: unsubscribing then leaves this topic alone'),
+    topicId: uuid(
+      'The topic, only for `marketing` mail: unsubscribing is then from this topic only',
+    ),
     attachments,
     metadata,
   },
@@ -176,12 +193,15 @@ const ussd: Schema = {
   properties: {
     from,
     to: recipient,
-    phoneNumber: text('Looked up among all contacts of the account, whatever its notation', {
-      examples: ['+2348031234567'],
-    }),
-    subject: subject('As shown to the recipient'),
+    phoneNumber: text(
+      'The phone number of the recipient in any notation, looked up among all contacts of the account',
+      {
+        examples: ['+2348031234567'],
+      },
+    ),
+    subject: subject('The subject, as the recipient sees it'),
     html,
-    text: plainText('Made from the HTML if absent'),
+    text: plainText('The text part, made from the HTML if absent'),
     replyTo,
     metadata: { ...metadata, examples: [{ ussd: { sessionId: 'ATUid_1' } }] },
   },
@@ -190,61 +210,74 @@ const ussd: Schema = {
 }
 
 /** The states of interface.md. `cancelled` and `suppressed` are ends that nothing leads out of. */
-const emailStatus = text('Never leaves `cancelled` or `suppressed` (nobody is left to mail)', {
-  enum: [
-    'queued',
-    'scheduled',
-    'sending',
-    'sent',
-    'delivered',
-    'bounced',
-    'failed',
-    'cancelled',
-    'suppressed',
-  ],
-})
+const emailStatus = text(
+  '`suppressed`: nobody is left to mail. `cancelled` and `suppressed` never change',
+  {
+    enum: [
+      'queued',
+      'scheduled',
+      'sending',
+      'sent',
+      'delivered',
+      'bounced',
+      'failed',
+      'cancelled',
+      'suppressed',
+    ],
+  },
+)
 
 /**
  * Not in the contract: without it a mail that waits for an operator looks like one that is late.
  */
 const held = (description: string): Schema => ({
   ...closed({
-    since: orNull(time('Null where the whole account is stopped')),
-    reason: text('Why, in a sentence'),
+    since: orNull(time('Since when; null where the whole account is stopped')),
+    reason: text('Why it waits, in a sentence'),
   }),
   description,
 })
+
+const named = text('An address, as the request named it')
 
 /**
  * The fields of the contract's email record are among these, under its names; `to` is joined by
  * commas there.
  */
 const summary: Record<string, Schema> = {
-  id: uuid('That of the answer to the send'),
-  from: text('As given'),
-  to: text('Joined by commas when there are several'),
-  cc: { type: 'array', items: text('As given'), description: 'Seen by everybody' },
-  bcc: { type: 'array', items: text('As given'), description: 'Seen by nobody' },
-  subject: text('As sent'),
+  id: uuid('The id of the mail, which a send is answered with'),
+  from: text('The sender, as the request named it'),
+  to: text('The recipients as the request named them, joined by commas when there are several'),
+  cc: {
+    type: 'array',
+    items: named,
+    description: 'Recipients of a copy, whom everybody sees',
+  },
+  bcc: {
+    type: 'array',
+    items: named,
+    description: 'Recipients of a copy, whom nobody sees',
+  },
+  subject: text('The subject, as it is sent'),
   tags: {
     type: 'array',
     items: shaped('Tag'),
-    description: 'As given, or those of its campaign',
+    description: 'The tags of the mail, or of its campaign',
   },
   status: shaped('EmailStatus'),
   type: { type: 'string', enum: ['transactional', 'marketing'] },
-  topicId: orNull(uuid('Of marketing mail')),
-  broadcastId: orNull(uuid('The campaign that it is of')),
-  template: orNull(text('The slug of the template that it was made from')),
-  opensCount: count('Opens by people'),
-  clicksCount: count('Clicks by people'),
-  openedAt: orNull(time('The first open')),
-  clickedAt: orNull(time('The first click')),
-  scheduledAt: orNull(time('When it is, or was, to leave')),
-  sentAt: orNull(time('When the first attempt began')),
+  topicId: orNull(uuid('The topic; null for mail without one')),
+  broadcastId: orNull(uuid('The campaign that the mail belongs to; null: none')),
+  template: orNull(text('The slug of the template that it was made from; null: none')),
+  opensCount: count('How often people opened it; machines are not counted'),
+  clicksCount: count('How often people clicked a link in it; machines are not counted'),
+  openedAt: orNull(time('When a person first opened it; null: not yet')),
+  clickedAt: orNull(time('When a person first clicked a link in it; null: not yet')),
+  scheduledAt: orNull(time('When it is, or was, to leave; null: no time was given')),
+  sentAt: orNull(time('When the first attempt began; null before')),
   createdAt: time('When it was accepted'),
   // RFC 5322 §3.6.4. Clients compare it with what replies and reports name, and must not take it apart.
-  messageId: text('Opaque'),
+  messageId: text('The Message-ID: compare it, do not take it apart'),
   // The contract's two words. Which smart host it was is the operator's matter.
   provider: {
     type: 'string',
@@ -255,7 +288,7 @@ const summary: Record<string, Schema> = {
 
 /** What mails, and campaigns, tell of what was given for them. */
 export const given = {
-  replyTo: { type: 'array', items: text('As given'), description: 'Where answers go' },
+  replyTo: { type: 'array', items: named, description: 'The addresses that answers go to' },
   headers: {
     type: 'object',
     description: 'The headers that were given',
@@ -274,14 +307,16 @@ export const given = {
 const email = closed({
   ...summary,
   ...given,
-  metadata: orNull({ type: 'object', description: 'As given' }),
+  metadata: orNull({ type: 'object', description: 'The metadata, as given; null: none' }),
   contentDeleted: {
     type: 'boolean',
     description:
-      'Text, HTML and attachments were deleted, as they were as old as the operator keeps them; then `attachments` is empty',
+      'True: text, HTML and attachments were deleted, as they were older than the operator keeps them; `attachments` is empty then',
   },
   held: orNull(
-    held('All that the account sends waits, or some of this mail, until the operator releases it'),
+    held(
+      'All that the account sends waits, or some of this mail, until the operator releases it; null: nothing is held',
+    ),
   ),
   recipients: {
     type: 'array',
@@ -292,8 +327,8 @@ const email = closed({
 
 /** One mail may go to 50 people with 50 fates, and the contract's single status cannot say that. */
 const emailRecipient = closed({
-  email: text('Only the address'),
-  kind: text('The field it was given in; the first of `to`, `cc`, `bcc`', {
+  email: text('The address, without a name'),
+  kind: text('The field that names the recipient; if several do, the first of `to`, `cc`, `bcc`', {
     enum: ['to', 'cc', 'bcc'],
   }),
   status: {
@@ -310,11 +345,13 @@ const emailRecipient = closed({
       'suppressed',
     ],
   },
-  attempts: count('Made so far'),
-  nextAttemptAt: orNull(time('Null while one is under way, and at the end')),
-  reply: orNull(text("The last reply of the recipient's server, word for word")),
-  updatedAt: orNull(time('Of the last attempt, or of the end')),
-  held: orNull(held('It waits until the operator releases it')),
+  attempts: count('How many attempts were made so far'),
+  nextAttemptAt: orNull(
+    time('When the next attempt is due; null during one, while it is held, and at the end'),
+  ),
+  reply: orNull(text("The last reply of the recipient's server, word for word; null: none")),
+  updatedAt: orNull(time('When the last attempt was made, or when it ended; null before')),
+  held: orNull(held('It waits until the operator releases it; null: it is not held')),
 })
 
 /** What a request or answer as a whole looks like; the parts stand above. */
@@ -334,19 +371,19 @@ export const emailSchemas: Record<string, Schema> = {
     required: ['emails'],
   },
   Ussd: ussd,
-  EmailQueued: closed({ id: uuid('The id of the email'), message: text('For people') }),
+  EmailQueued: closed({ id: uuid('The id of the email'), message: confirmation }),
   EmailScheduled: closed({
     id: uuid('The id of the email'),
     status: { const: 'scheduled' },
-    scheduledAt: time('In UTC'),
-    message: text('For people'),
+    scheduledAt: time('When it will leave, in UTC'),
+    message: confirmation,
   }),
   BatchQueued: closed({
-    queued: count('How many'),
+    queued: count('How many mails were queued'),
     ids: {
       type: 'array',
       items: { type: 'string', format: 'uuid' },
-      description: 'In input order',
+      description: 'The ids of the mails, in the order of `emails`',
     },
   }),
   UssdQueued: closed({ queued: { const: true }, ref: uuid('The id of the email') }),
@@ -357,13 +394,12 @@ export const emailSchemas: Record<string, Schema> = {
       items: shaped('EmailSummary'),
       description: 'Newest first; may be fewer than `limit`, or none, although there are more',
     },
-    hasMore: { type: 'boolean', description: 'Ask again with the cursor' },
-    nextCursor: orNull(text('For `cursor`; null at the end')),
+    ...pageFields,
   }),
   EmailFound: closed({ email: shaped('Email') }),
   Email: email,
   EmailStatus: emailStatus,
   EmailRecipient: emailRecipient,
   ...attachmentSchemas,
-  EmailCancelled: closed({ message: text('For people') }),
+  EmailCancelled: closed({ message: confirmation }),
 }

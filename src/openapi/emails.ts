@@ -1,4 +1,5 @@
 import { emailStatuses, maxBatch, maxLooked } from '../emails/index.js'
+import { pageQuery } from './common.js'
 import { type Description, refusal, text, time, uuid } from './describe.js'
 import {
   attachmentRefusals,
@@ -245,26 +246,33 @@ export const emails: Description = {
       // Filters that rarely match would have one request read a whole log: a page is bounded by what it looks at, and the
       // cursor goes on from there.
       query: {
-        limit: { type: 'integer', minimum: 1, maximum: 500, default: 100 },
-        cursor: text('`nextCursor` of the page before; the filters stay the same'),
-        status: text(`One or more, joined by commas: ${emailStatuses.join(', ')}`, {
-          examples: ['bounced,failed'],
-        }),
-        to: text('An address among its recipients, in to, cc or bcc'),
-        from: text("The sender's address"),
-        domain: text("The sender's domain"),
-        type: { type: 'string', enum: ['transactional', 'marketing'] },
-        topicId: uuid('Of marketing mail'),
-        broadcastId: uuid('The campaign that it is of'),
-        template: text('The slug of the template that it was made from'),
-        tag: text('A tag: `name:value`', { examples: ['kind:receipt'] }),
-        messageId: text('The Message-ID that it left with', {
+        ...pageQuery,
+        cursor: text('The `nextCursor` of the page before; the filters have to stay the same'),
+        status: text(
+          `Only mails with this status, or one of several joined by commas: ${emailStatuses.join(', ')}`,
+          {
+            examples: ['bounced,failed'],
+          },
+        ),
+        to: text('Only mails with this address in `to`, `cc` or `bcc`'),
+        from: text('Only mails from this address'),
+        domain: text('Only mails from this sender domain'),
+        type: {
+          type: 'string',
+          enum: ['transactional', 'marketing'],
+          description: 'Only mails of this type',
+        },
+        topicId: uuid('Only marketing mails on this topic'),
+        broadcastId: uuid('Only mails of this campaign'),
+        template: text('Only mails made from the template with this slug'),
+        tag: text('Only mails with this tag: `name:value`', { examples: ['kind:receipt'] }),
+        messageId: text('Only the mail with this Message-ID', {
           examples: [`<${id}@example.com>`],
         }),
-        automationId: uuid('The automation that it is of'),
-        step: text('The key of a step, beside `automationId`'),
-        createdAfter: time('Accepted at this time or later'),
-        createdBefore: time('Accepted before this time'),
+        automationId: uuid('Only mails of this automation'),
+        step: text('Only mails of the step with this key; needs `automationId`'),
+        createdAfter: time('Only mails that were accepted at this time or later'),
+        createdBefore: time('Only mails that were accepted before this time'),
       },
       answers: [
         {
@@ -342,7 +350,8 @@ export const emails: Description = {
     'DELETE /v1/emails/:id/cancel': {
       id: 'cancelEmail',
       summary: 'Cancel a scheduled email',
-      description: 'Its count is given back. Mail that has left cannot be recalled.',
+      description:
+        'It no longer counts against the limits of the plan. Mail that has left cannot be recalled.',
       params,
       answers: [
         {

@@ -2,6 +2,7 @@ import { keyScopes } from '../accounts/index.js'
 import { accountRefusals, pastDue } from './common.js'
 import {
   closed,
+  confirmation,
   type Description,
   invalidField,
   orNull,
@@ -15,7 +16,7 @@ import {
 
 const id = '01a1fc92-0000-7000-8000-0a1b2c3d4e5f'
 const params = { id: 'The UUID of the key' }
-const name = text('For people', { minLength: 1, maxLength: 100 })
+const name = text('The name of the key, for yourself', { minLength: 1, maxLength: 100 })
 /**
  * interface.md: a key grants full sending access. That is `full`, and the default; the narrower
  * ones are ours.
@@ -24,7 +25,7 @@ const scope: Schema = {
   type: 'string',
   enum: keyScopes,
   description:
-    '`full`: everything; `sending`: sends mail, looks at one by its id, cancels a scheduled one; `read`: whatever changes nothing',
+    'What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing',
 }
 /** Bounded, as each request of the key is compared with all of them. */
 const list = (description: string, examples: string[]): Schema => ({
@@ -38,33 +39,38 @@ const list = (description: string, examples: string[]): Schema => ({
 const domains = list('The sender domains of a sending key, which sees only the mails from them', [
   'example.com',
 ])
-const networks = list('Addresses and CIDR ranges that its requests come from', ['10.0.0.0/24'])
+const networks = list('The addresses and CIDR ranges that its requests may come from', [
+  '10.0.0.0/24',
+])
 /** Null means absent here as everywhere, so a limit is taken away by a word of its own. */
 const orAny = (schema: Schema): Schema => {
   const { description, examples, ...rest } = schema
   return { description: `${description}; \`any\`: no limit`, oneOf: [{ const: 'any' }, rest] }
 }
+/** The same in answers. */
+const orNone = (schema: Schema): Schema =>
+  orNull({ ...schema, description: `${schema.description}; null: no limit` })
 /** What a key may be made or changed with. */
 const given = {
   scope: { ...scope, default: 'full' },
   domains: orAny(domains),
   networks: orAny(networks),
   expiresAt: {
-    description: 'When it ends; `never`: it does not',
+    description: 'When the key expires; `never`: it does not',
     oneOf: [{ const: 'never' }, { type: 'string', format: 'date-time' }],
   },
 }
 /** The key itself is in none of these: it is shown once, and kept as a hash. */
 const known = {
-  id: uuid('Never changes'),
+  id: uuid('The id of the key, which never changes'),
   name,
-  last4: text('Its last four characters, by which people know it'),
+  last4: text('The last four characters of the key, by which people recognise it'),
   scope,
-  domains: orNull(domains),
-  networks: orNull(networks),
-  expiresAt: orNull(time('When it ends')),
-  createdAt: time('When it was made'),
-  lastUsedAt: orNull(time('To the minute')),
+  domains: orNone(domains),
+  networks: orNone(networks),
+  expiresAt: orNull(time('When the key expires; null: it does not')),
+  createdAt: time('When the key was made'),
+  lastUsedAt: orNull(time('When it was last used, to the minute; null: never')),
 }
 /** A limited key, since that is the kind that a printer or a plugin should get. */
 const example = {
@@ -114,7 +120,7 @@ export const keys: Description = {
   tag: {
     name: 'Keys',
     description:
-      'What an application sends to show who it is. Only a full key sees and makes keys, and none that may do more than itself.',
+      'API keys, by which applications show who they are. Only a full key sees and makes keys, and none that may do more than itself.',
   },
   schemas: {
     Key: closed(known),
@@ -129,7 +135,8 @@ export const keys: Description = {
     },
     KeyChanges: {
       type: 'object',
-      description: 'One or more; what is not given stays. Other fields are refused.',
+      description:
+        'At least one field; those that are not given stay as they are. Other fields are refused.',
       properties: { name, ...given, scope },
       additionalProperties: false,
     },
@@ -142,9 +149,9 @@ export const keys: Description = {
       ),
     }),
     KeyDeleted: closed({
-      id: uuid('As given'),
+      id: uuid('The id that the request named'),
       deleted: { const: true },
-      message: text('For people'),
+      message: confirmation,
     }),
   },
   operations: {
@@ -161,9 +168,9 @@ export const keys: Description = {
       body: {
         shape: 'NewKey',
         examples: [
-          { when: 'Of an application', value: { name: 'Web shop' } },
+          { when: 'For an application', value: { name: 'Web shop' } },
           {
-            when: 'Of a printer',
+            when: 'For a printer',
             value: {
               name: 'Printer',
               scope: 'sending',

@@ -3,29 +3,41 @@ import { closed, count, type Description, orNull, refusal, shaped, text, uuid } 
 // `format: date` is RFC 3339's full-date: a day of UTC, without a time.
 const day = (about: string) => text(about, { format: 'date', examples: ['2026-11-21'] })
 const rate = (about: string) =>
-  orNull({ type: 'number', description: `${about}; null where that is 0` })
+  orNull({ type: 'number', description: `${about}; null where that count is 0` })
 
 /**
  * `null` says that a figure is not kept by this group, a zero that nothing happened. By provider,
  * acceptance is null: at that moment nobody knows where a domain's mail goes.
  */
 const figures = {
-  mails: orNull(count('Accepted mails, on the day of acceptance; null by provider')),
-  accepted: orNull(
-    count('Their recipients, on the day of acceptance; null by provider, which is known later'),
+  mails: orNull(
+    count('Accepted mails, on the day of acceptance; null where figures are of a provider'),
   ),
-  suppressed: count('Recipients not mailed as they were on the suppression list, then or later'),
+  accepted: orNull(
+    count(
+      'Recipients of accepted mails, on the day of acceptance; null where figures are of a provider, which is known only later',
+    ),
+  ),
+  suppressed: count(
+    'Recipients who were not mailed because they were on the suppression list, at acceptance or later',
+  ),
   answered: count(
     'Recipients whose server has decided for the first time: delivered, relayed or bounced',
   ),
-  delivered: count("Taken by the recipient's server, or reported to have arrived"),
-  relayed: count('Taken by a smart host'),
-  bouncedHard: count('Refused for good, at once or by a report after the delivery'),
-  bouncedSoft: count('Refused for a reason that may pass'),
-  failed: count('Given up: no server has decided in time, or it could not be sent'),
-  deferred: count('Put off, each time'),
+  delivered: count(
+    'Recipients whose server has taken the mail, or whose mail was reported to have arrived',
+  ),
+  relayed: count('Recipients whose mail a smart host has taken'),
+  bouncedHard: count(
+    'Recipients who were refused for good, at once or by a report after the delivery',
+  ),
+  bouncedSoft: count('Recipients who were refused for a reason that may pass'),
+  failed: count(
+    'Recipients who were given up: no server has decided in time, or the mail could not be sent',
+  ),
+  deferred: count('How often delivery to a recipient was put off'),
   complained: count('Complaints of which it is proved that a feedback loop sent them'),
-  complainedUnproved: count('Complaints without proof'),
+  complainedUnproved: count('Complaints of which that is not proved'),
   unsubscribed: count('Recipients who left all marketing mail, or a topic, by a mail'),
   opened: count('Opens by people'),
   openedUnique: count('Mails, on the day when a person first opened them'),
@@ -34,12 +46,12 @@ const figures = {
   clickedUnique: count('Mails, on the day when a person first clicked in them'),
   clickedByMachines: count('Clicks by machines'),
   rates: closed({
-    delivery: rate('`delivered` of `answered`'),
-    bounce: rate('`bouncedHard` and `bouncedSoft` of `answered`'),
-    complaint: rate('`complained` of `delivered`'),
-    unsubscribe: rate('`unsubscribed` of `delivered`'),
-    open: rate('`openedUnique` of `delivered`'),
-    click: rate('`clickedUnique` of `delivered`'),
+    delivery: rate('`delivered` divided by `answered`'),
+    bounce: rate('`bouncedHard` and `bouncedSoft`, divided by `answered`'),
+    complaint: rate('`complained` divided by `delivered`'),
+    unsubscribe: rate('`unsubscribed` divided by `delivered`'),
+    open: rate('`openedUnique` divided by `delivered`'),
+    click: rate('`clickedUnique` divided by `delivered`'),
   }),
 }
 
@@ -71,7 +83,7 @@ export const stats: Description = {
           type: 'string',
           enum: ['day', 'domain', 'provider', 'tag', 'broadcast', 'type'],
         },
-        description: 'As asked',
+        description: 'What the groups are made by, as the request asked',
       },
       upToDate: {
         type: 'boolean',
@@ -81,23 +93,28 @@ export const stats: Description = {
       groups: {
         type: 'array',
         items: shaped('StatsGroup'),
-        description: 'By day, then the largest first; `other` after them',
+        description: 'The groups: by day, then the largest first; `other` after them',
       },
     }),
     StatsFigures: closed(figures),
     StatsGroup: closed(
       {
-        day: day('UTC'),
+        day: day('The day, UTC'),
         domain: orNull(
-          text('The sending domain; null of mail that was gone before it was counted'),
+          text('The sending domain; null for mail that was deleted before it was counted'),
         ),
-        provider: orNull(text("The recipient's mailbox provider by name, else the domain")),
-        tag: orNull(closed({ name: text('Of the tag'), value: text('Of the tag') })),
-        broadcastId: orNull(uuid('The campaign; null of mail that is of none')),
+        provider: orNull(
+          text("The name of the recipient's mailbox provider, or else the recipient's domain"),
+        ),
+        tag: orNull(
+          closed({ name: text('The name of the tag'), value: text('The value of the tag') }),
+        ),
+        broadcastId: orNull(uuid('The campaign; null for mail of no campaign')),
         type: orNull({ type: 'string', enum: ['transactional', 'marketing'] }),
         other: {
           type: 'boolean',
-          description: 'All groups beyond `limit` together; its names are null',
+          description:
+            'True: all groups beyond `limit` together; but for the day, what it is grouped by is null',
         },
         ...figures,
       },

@@ -2,6 +2,7 @@ import { suppressionReasons } from '../suppression/index.js'
 import { foreignCursor, pageFields, pageQuery } from './common.js'
 import {
   closed,
+  confirmation,
   count,
   type Description,
   invalidField,
@@ -14,8 +15,14 @@ import {
   uuid,
 } from './describe.js'
 
-const params = { email: text('The address', { examples: ['ann@example.org'] }) }
-const reason: Schema = { type: 'string', enum: suppressionReasons, description: 'Why' }
+const params = {
+  email: text('The address, in any case of letters', { examples: ['ann@example.org'] }),
+}
+const reason: Schema = {
+  type: 'string',
+  enum: suppressionReasons,
+  description: 'Why the address must not be mailed',
+}
 /**
  * An unsubscription blocks marketing alone; whoever has unsubscribed still gets receipts
  * (interface.md, `type`).
@@ -23,26 +30,29 @@ const reason: Schema = { type: 'string', enum: suppressionReasons, description: 
 const scope: Schema = {
   type: 'string',
   enum: ['all', 'marketing'],
-  description: 'What is blocked',
+  description: 'What is blocked: all mail, or marketing mail only',
 }
 /** There may be several records for an address, one a reason, since each ends in another way. */
 const record = {
-  email: text('The whole address in lower case'),
+  email: text('The address in lower case'),
   reason,
   scope,
-  emailId: orNull(uuid('The mail that led to it')),
-  detail: orNull(text("A note, or what the recipient's server said")),
-  createdAt: time('Since when'),
-  expiresAt: orNull(time('When it ends by itself')),
+  emailId: orNull(uuid('The mail that led to it; null: none did')),
+  detail: orNull(text("A note, or what the recipient's server said; null: none")),
+  createdAt: time('Since when the address is suppressed'),
+  expiresAt: orNull(time('When the record ends by itself; null: it does not')),
 }
 /** A name before the address is taken and dropped, because exports of other services have one. */
 const item: Schema = {
   type: 'object',
   properties: {
-    email: text('`a@b` or `Name <a@b>`'),
+    email: text('The address: `a@b` or `Name <a@b>`'),
     reason: { ...reason, default: 'manual' },
-    scope: { ...scope, description: 'Default: `marketing` for `unsubscribe`, else `all`' },
-    detail: text('A note', { maxLength: 1_000 }),
+    scope: {
+      ...scope,
+      description: 'What is blocked; default: `marketing` for `unsubscribe`, else `all`',
+    },
+    detail: text('A note of your own, such as who asked for it', { maxLength: 1_000 }),
   },
   required: ['email'],
 }
@@ -83,23 +93,29 @@ export const suppressions: Description = {
       required: ['suppressions'],
     },
     SuppressionsImported: closed({
-      added: count('How many are new'),
-      known: count('How many were there'),
+      added: count('How many records are new'),
+      known: count('How many records were there already'),
       refused: {
         type: 'array',
-        items: closed({ index: count('Of the item, from 0'), error: text('What is wrong') }),
+        items: closed({
+          index: count('The place of the item in `suppressions`, from 0'),
+          error: text('What is wrong with it'),
+        }),
       },
     }),
     SuppressedAddress: closed({
-      email: text('In lower case'),
-      blocks: orNull({ ...scope, description: 'What is not sent there; null: all is' }),
+      email: text('The address in lower case'),
+      blocks: orNull({
+        ...scope,
+        description: 'What is not sent to it, all mail or marketing mail; null: everything is sent',
+      }),
       suppressions: { type: 'array', items: shaped('Suppression') },
       history: {
         type: 'array',
         description: 'How the address came in, what it left, and who took that back; the last 200',
         items: closed({
-          at: time('When'),
-          kind: text('What', { examples: ['unsubscribed', 'lifted'] }),
+          at: time('When it happened'),
+          kind: text('What happened', { examples: ['unsubscribed', 'lifted'] }),
           detail: {
             type: 'object',
             description: 'What else is known: who did it, and which mail it came from',
@@ -108,16 +124,16 @@ export const suppressions: Description = {
       },
     }),
     SuppressionRemoved: closed({
-      email: text('In lower case'),
-      removed: count('How many records'),
-      message: text('For people'),
+      email: text('The address in lower case'),
+      removed: count('How many records were removed'),
+      message: confirmation,
     }),
   },
   operations: {
     'GET /v1/suppressions': {
       id: 'listSuppressions',
       summary: 'List who must not be mailed',
-      query: { reason: { ...reason, description: 'Only these' }, ...pageQuery },
+      query: { reason: { ...reason, description: 'Only records with this reason' }, ...pageQuery },
       answers: [
         {
           status: 200,
@@ -137,7 +153,7 @@ export const suppressions: Description = {
       answers: [
         // Two statuses, so that a program that repeats itself sees whether it has changed anything.
         { status: 201, when: 'It is suppressed', shape: 'Suppression', value: shown },
-        { status: 200, when: 'It was suppressed', shape: 'Suppression', value: shown },
+        { status: 200, when: 'It was suppressed already', shape: 'Suppression', value: shown },
       ],
       refusals: [
         invalidField('It is not an email address', '"ann" is not an email address', 'email'),
@@ -165,7 +181,7 @@ export const suppressions: Description = {
       answers: [
         {
           status: 200,
-          when: 'What is in',
+          when: 'How many were added',
           shape: 'SuppressionsImported',
           value: { added: 2, known: 0, refused: [] },
         },
@@ -180,7 +196,7 @@ export const suppressions: Description = {
       answers: [
         {
           status: 200,
-          when: 'Why',
+          when: 'Whether it is mailed, and why not',
           shape: 'SuppressedAddress',
           value: {
             email: 'ann@example.org',
@@ -203,7 +219,12 @@ export const suppressions: Description = {
       id: 'removeSuppression',
       summary: 'Let an address be mailed again',
       params,
-      query: { reason: { ...reason, description: 'Take back only this one; default: all' } },
+      query: {
+        reason: {
+          ...reason,
+          description: 'Remove only the record with this reason; default: all records',
+        },
+      },
       answers: [
         {
           status: 200,

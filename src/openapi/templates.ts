@@ -1,6 +1,7 @@
 import { accountRefusals, foreignCursor, pageFields, pageQuery } from './common.js'
 import {
   closed,
+  confirmation,
   count,
   type Description,
   invalidField,
@@ -12,19 +13,21 @@ import {
 } from './describe.js'
 
 /** Few characters: the slug stands in paths, in commands and in log lines. */
-const slug = text('By which mails name it', {
+const slug = text('The name by which mails ask for the template', {
   pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
   examples: ['welcome'],
 })
 const params = { slug: text('The slug of the template') }
 const versionParams = { ...params, version: count('The number of the version', { minimum: 1 }) }
-const subject = text('Liquid')
-const html = text('Liquid; at most 256 KiB')
-const textBody = text('Liquid; at most 256 KiB. Without it the text is made from the HTML')
-const version = count('Each save makes the next', { minimum: 1 })
+const subject = text('The subject, in Liquid')
+const html = text('The HTML, in Liquid; at most 256 KiB')
+const textBody = text(
+  'The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML',
+)
+const version = count('The number of the version; each save makes the next one', { minimum: 1 })
 /** `textBody` and not `text`, as interface.md names the text of a template. */
 const fields = {
-  slug: text('By which mails name it; case-sensitive'),
+  slug: text('The name by which mails ask for the template; case-sensitive'),
   version,
   subject,
   html,
@@ -39,15 +42,16 @@ const saved = {
   ...fields,
   automations: {
     type: 'array',
-    description: 'Live runs whose next mails are made of this template',
+    description:
+      'Automations that are enabled or have live runs, whose next mails are made of this template',
     items: closed({
-      id: uuid('The automation'),
-      name: text('Its name'),
-      liveRuns: count('Runs that send it'),
+      id: uuid('The id of the automation'),
+      name: text('The name of the automation'),
+      liveRuns: count('How many live runs have steps that send it'),
       warnings: {
         type: 'array',
-        description: 'Variables that a send step cannot fill in',
-        items: closed({ key: text('The step'), error: text('What is wrong') }),
+        description: 'Variables that the template needs and a send step does not know',
+        items: closed({ key: text('The key of the step'), error: text('What is wrong there') }),
       },
     }),
   },
@@ -90,9 +94,9 @@ const badLiquid = refusal(
     status: 422,
     shape: 'BadTemplate',
     fields: {
-      part: orNull(text('`subject`, `html` or `text`; null: all of it')),
-      line: count('Where, from 1'),
-      column: count('Where, from 1'),
+      part: orNull(text('The part that is wrong, `subject`, `html` or `text`; null: all of it')),
+      line: count('The line of that part, from 1'),
+      column: count('The column of that line, from 1'),
     },
     optional: ['line', 'column'],
     example: { part: 'html', line: 1, column: 7 },
@@ -136,7 +140,7 @@ export const templates: Description = {
     // No slug: mails and automations name the template by it, and would look for it in vain.
     TemplateChanges: {
       type: 'object',
-      description: 'What is not given stays.',
+      description: 'Fields that are not given stay as they are.',
       properties: {
         subject,
         html,
@@ -146,27 +150,30 @@ export const templates: Description = {
     TemplateVersions: closed({
       versions: {
         type: 'array',
-        items: closed({ version, subject, savedAt: time('When it was saved') }),
+        items: closed({ version, subject, savedAt: time('When this version was saved') }),
       },
       ...pageFields,
     }),
     TemplateVariables: {
       type: 'object',
       properties: {
-        variables: { type: 'object', description: 'What it is filled in with; at most 256 KiB' },
-        subject: text("In place of the template's"),
-        version: { ...version, description: 'An older one' },
+        variables: {
+          type: 'object',
+          description: 'The values that it is filled in with; at most 256 KiB as JSON',
+        },
+        subject: text("A subject in Liquid, in place of the template's"),
+        version: { ...version, description: 'An older version; default: the newest' },
       },
     },
     RenderedTemplate: closed({
-      subject: text('Filled in'),
-      html: text('Filled in'),
-      text: orNull(text('Filled in; null where it is made from the HTML')),
+      subject: text('The subject, filled in'),
+      html: text('The HTML, filled in'),
+      text: orNull(text('The text part, filled in; null where it is made from the HTML')),
     }),
     TemplateDeleted: closed({
       slug: fields.slug,
       deleted: { const: true },
-      message: text('For people'),
+      message: confirmation,
     }),
   },
   operations: {

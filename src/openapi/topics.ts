@@ -1,18 +1,28 @@
 import { accountRefusals } from './common.js'
-import { closed, count, type Description, refusal, shaped, text, time, uuid } from './describe.js'
+import {
+  closed,
+  confirmation,
+  count,
+  type Description,
+  refusal,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './describe.js'
 
 const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
 const params = { id: 'The UUID of the topic' }
 /** Unique whatever its case: recipients read the names in one list. */
-const name = text('Shown to recipients; unique within the account, whatever its case', {
+const name = text('The name, which recipients see; unique within the account, whatever its case', {
   minLength: 1,
   maxLength: 60,
 })
-const description = text('Shown to recipients', { maxLength: 200 })
+const description = text('What the topic is about, which recipients see', { maxLength: 200 })
 /** Equal positions are sorted by name. */
 const position = {
   type: 'integer',
-  description: 'Sort order in the preference centre',
+  description: 'The place in the preference centre: lower numbers come first',
   default: 0,
 }
 /** `optedOut` is in the list alone (interface.md, Topic). */
@@ -49,38 +59,48 @@ export const topics: Description = {
   },
   schemas: {
     Topic: closed({
-      id: uuid('Never changes'),
+      id: uuid('The id of the topic, which never changes'),
       name,
       description,
       position: { type: 'integer', description: position.description },
-      archived: { type: 'boolean', description: 'Not sendable, and not in the preference centre' },
-      optedOut: count('How many have left it'),
-      createdAt: time('When it was made'),
+      archived: {
+        type: 'boolean',
+        description: 'True: nothing can be sent on it, and the preference centre does not show it',
+      },
+      optedOut: count('How many recipients have left it'),
+      createdAt: time('When the topic was made'),
     }),
     Topics: closed({ topics: { type: 'array', items: shaped('Topic') } }),
     NewTopic: { type: 'object', properties: { name, description, position }, required: ['name'] },
     // `archived` is a field as well as a DELETE: there has to be a way back, which DELETE has not.
     TopicChanges: {
       type: 'object',
-      description: 'What is not given stays.',
+      description: 'Fields that are not given stay as they are.',
       properties: {
         name,
         description,
-        position: { type: 'integer' },
-        archived: { type: 'boolean', description: 'Archives or restores it' },
+        position: { type: 'integer', description: position.description },
+        archived: { type: 'boolean', description: 'True archives the topic, false restores it' },
       },
     },
-    TopicCreated: closed({ id: uuid('For topicId'), name, message: text('For people') }),
-    TopicArchived: closed({ message: text('For people') }),
+    TopicCreated: closed({
+      id: uuid('The id of the topic, for `topicId`'),
+      name,
+      message: confirmation,
+    }),
+    TopicArchived: closed({ message: confirmation }),
     OptOuts: closed({
       topic: closed({ id: uuid('The id that the request named'), name }),
       optOuts: {
         type: 'array',
         maxItems: 500,
         items: closed({
-          email: text('The address'),
-          name: { type: ['string', 'null'], description: "The contact's first and last name" },
-          optedOutAt: time('When they left'),
+          email: text('The address of the recipient'),
+          name: {
+            type: ['string', 'null'],
+            description: "The contact's first and last name; null when it is not known",
+          },
+          optedOutAt: time('When the recipient left the topic'),
         }),
       },
     }),
@@ -93,7 +113,7 @@ export const topics: Description = {
         includeArchived: {
           type: 'boolean',
           default: false,
-          description: '`1` and `0` too, in any case of letters',
+          description: 'Whether archived topics are listed too; `1` and `0` are understood as well',
         },
       },
       answers: [{ status: 200, when: 'Topics', shape: 'Topics', value: { topics: [example] } }],

@@ -2,6 +2,7 @@ import { webhookEvents } from '../webhooks/index.js'
 import { accountRefusals, foreignCursor, pageFields, pageQuery, pastDue } from './common.js'
 import {
   closed,
+  confirmation,
   count,
   type Description,
   invalidField,
@@ -20,10 +21,13 @@ const params = { id: 'The UUID of the endpoint' }
  * Public addresses alone: an account could otherwise let the appliance POST to services of the
  * operator's own network.
  */
-const url = text('HTTPS, at a public address unless the operator allows others', {
-  maxLength: 2_048,
-  examples: ['https://app.example.com/hooks'],
-})
+const url = text(
+  'The URL to POST events to: HTTPS, at a public address unless the operator allows others',
+  {
+    maxLength: 2_048,
+    examples: ['https://app.example.com/hooks'],
+  },
+)
 /** The seven of the contract. */
 const events: Schema = {
   type: 'array',
@@ -31,24 +35,31 @@ const events: Schema = {
   maxItems: webhookEvents.length,
   items: { type: 'string', enum: webhookEvents },
 }
+const enabled = { type: 'boolean', description: 'False: nothing is sent to it, nor queued for it' }
 /** The secret is in none of these: it is shown when it is made, and kept encrypted. */
 const known = {
-  id: uuid('Never changes'),
-  url: text('Where it is told'),
-  events: { type: 'array', items: { type: 'string' }, description: 'What it is told' },
-  enabled: { type: 'boolean', description: 'Nothing is queued for one that is not' },
-  failures: count('Events in a row that were dropped after their last attempt'),
-  disabledAt: orNull(time('When it was switched off')),
-  disabledBecause: orNull(text('Who switched it off, or after what it was switched off')),
-  oldSecretUntil: orNull(time('Until then the secret before the last rotation signs too')),
-  createdAt: time('When it was added'),
+  id: uuid('The id of the endpoint, which never changes'),
+  url: text('The URL that events are POSTed to'),
+  events: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'The events that are sent to it',
+  },
+  enabled,
+  failures: count('How many events in a row were given up after their last attempt'),
+  disabledAt: orNull(time('When it was disabled; null when it is enabled')),
+  disabledBecause: orNull(text('Who disabled it, or which failures did; null when it is enabled')),
+  oldSecretUntil: orNull(
+    time('Until when the secret before the last rotation signs too; null: none does'),
+  ),
+  createdAt: time('When the endpoint was added'),
 }
 /**
  * A repeat of the request gets the first answer without the secret: an answer that is remembered
  * for 24 hours must not hold one.
  */
 const secret = orNull(
-  text('Shown only this once; null in a repeat with the same Idempotency-Key', {
+  text('The secret, shown only this once; null in a repeat with the same Idempotency-Key', {
     pattern: '^whsec_',
   }),
 )
@@ -57,23 +68,24 @@ const secret = orNull(
  * has no such history.
  */
 const delivery = {
-  id: count('Its number', { minimum: 1 }),
-  event: text('What happened', { examples: ['email.delivered'] }),
-  subjectId: uuid('The mail, or what else it speaks of'),
+  id: count('The number of the delivery', { minimum: 1 }),
+  event: text('The name of the event', { examples: ['email.delivered'] }),
+  subjectId: uuid('The id of the mail, or of what else the event is about'),
   state: {
     type: 'string',
     enum: ['waiting', 'delivered', 'failed', 'dropped'],
-    description: '`dropped`: set aside as the endpoint was switched off',
+    description:
+      '`failed`: not taken at the last attempt. `dropped`: set aside as the endpoint was disabled',
   },
-  attempts: count('So far'),
-  status: orNull(count('Of the last answer')),
-  response: orNull(text('The beginning of its body')),
-  error: orNull(text('Why it was not taken')),
-  payload: { description: 'What was sent, or is to be' },
-  createdAt: time('When it was queued'),
-  lastAttemptAt: orNull(time('Null before the first')),
-  nextAttemptAt: orNull(time('Of what waits')),
-  endedAt: orNull(time('Of what has ended')),
+  attempts: count('How many attempts were made so far'),
+  status: orNull(count('The HTTP status of the answer to the last attempt; null: there was none')),
+  response: orNull(text('The beginning of the body of that answer; null: there was none')),
+  error: orNull(text('Why it was not taken; null when it was, or was not tried yet')),
+  payload: { description: 'The body that was sent, or is to be sent' },
+  createdAt: time('When the delivery was queued'),
+  lastAttemptAt: orNull(time('When the last attempt was made, or it was set aside; null before')),
+  nextAttemptAt: orNull(time('When the next attempt is due; null when it has ended')),
+  endedAt: orNull(time('When it ended; null while it waits')),
 }
 /** An endpoint that works. */
 const endpoint = {
@@ -129,31 +141,32 @@ const queued = (value: number) => ({
 export const webhookEndpoints: Description = {
   tag: {
     name: 'Webhook endpoints',
-    description: 'Where an account is told of its mail, what went there, and sending it again.',
+    description:
+      'URLs that events of an account’s mail are POSTed to, what went there, and sending it again.',
   },
   schemas: {
     Webhook: closed(known),
     Webhooks: closed({ webhooks: { type: 'array', items: shaped('Webhook') } }),
     WebhookCreated: closed({ ...known, secret }),
     WebhookSecret: closed({
-      id: uuid('As given'),
+      id: uuid('The id that the request named'),
       secret,
       oldSecretUntil: known.oldSecretUntil,
     }),
     NewWebhook: {
       type: 'object',
-      properties: { url, events: { ...events, description: 'Default: all' } },
+      properties: { url, events: { ...events, description: 'The events to send; default: all' } },
       required: ['url'],
     },
     WebhookChanges: {
       type: 'object',
-      description: 'What is not given stays.',
-      properties: { url, events, enabled: { type: 'boolean' } },
+      description: 'Fields that are not given stay as they are.',
+      properties: { url, events: { ...events, description: known.events.description }, enabled },
     },
     WebhookRotation: {
       type: 'object',
       properties: {
-        overlapSeconds: count('How long the secret before it signs too', {
+        overlapSeconds: count('How many seconds the secret before it signs too', {
           maximum: 2_592_000,
           default: 86_400,
         }),
@@ -169,17 +182,17 @@ export const webhookEndpoints: Description = {
         failedOnly: {
           type: 'boolean',
           default: false,
-          description: 'Leaves out what did arrive',
+          description: 'True: only deliveries that did not arrive',
         },
       },
     },
     // 200 whatever the receiver answered: the request to us went well, and what went wrong there is in the fields.
     WebhookTrial: closed({
-      taken: { type: 'boolean', description: 'Whether it answered 2xx' },
-      status: orNull(count('Of its answer')),
-      response: orNull(text('The beginning of its body')),
-      error: orNull(text('Why it was not taken')),
-      tookMs: count('Milliseconds'),
+      taken: { type: 'boolean', description: 'Whether the endpoint answered 2xx' },
+      status: orNull(count('The HTTP status of its answer; null: there was none')),
+      response: orNull(text('The beginning of the body of its answer; null: there was none')),
+      error: orNull(text('Why it was not taken; null when it was')),
+      tookMs: count('How many milliseconds it took'),
       payload: shaped('WebhookPayload'),
     }),
     WebhookDeliveries: closed({
@@ -187,12 +200,14 @@ export const webhookEndpoints: Description = {
       ...pageFields,
     }),
     WebhooksQueued: closed({
-      queued: count('How many; what still waits for an attempt is queued already, and not counted'),
+      queued: count(
+        'How many deliveries are queued again; those that wait for an attempt already are not counted',
+      ),
     }),
     WebhookDeleted: closed({
-      id: uuid('As given'),
+      id: uuid('The id that the request named'),
       deleted: { const: true },
-      message: text('For people'),
+      message: confirmation,
     }),
   },
   operations: {
@@ -309,7 +324,11 @@ export const webhookEndpoints: Description = {
       summary: 'What waits for an endpoint, and what went there',
       params,
       query: {
-        failed: { type: 'boolean', default: false, description: 'Only what did not arrive' },
+        failed: {
+          type: 'boolean',
+          default: false,
+          description: 'Only deliveries that did not arrive',
+        },
         ...pageQuery,
         limit: { ...pageQuery.limit, default: 50 },
       },

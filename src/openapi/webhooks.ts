@@ -43,27 +43,33 @@ export const webhookSchemas: Record<string, Schema> = {
   Tag: tag,
   WebhookPayload: closed(
     {
-      event: text('What happened', { enum: webhookEvents }),
-      emailId: uuid('The mail'),
-      to: { type: 'array', items: { type: 'string' }, description: 'Whom it speaks of' },
+      event: text('The name of the event', { enum: webhookEvents }),
+      emailId: uuid('The id of the mail'),
+      to: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'The addresses that the event is about',
+      },
       cc: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Of mails with copies: all their addresses',
+        description: 'All addresses of `cc`; absent for mails without',
       },
       bcc: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Likewise; no recipient sees them',
+        description: 'All addresses of `bcc`, which no recipient sees; absent for mails without',
       },
-      tags: { type: 'array', items: shaped('Tag'), description: 'Of mails with tags, as given' },
+      tags: { type: 'array', items: shaped('Tag'), description: 'The tags; absent without any' },
       subject: text('The subject of the mail'),
-      status: text('The event without `email.`'),
+      status: text('The name of the event without `email.`'),
       timestamp: time('When it happened; the same at every attempt'),
-      messageId: text('Not on `email.opened` and `email.clicked`'),
-      bounceReason: text('Only on `email.bounced`', { enum: ['Permanent', 'Transient'] }),
-      domainId: uuid('The sending domain'),
-      domain: text('Its name'),
+      messageId: text('The Message-ID of the mail; absent on `email.opened` and `email.clicked`'),
+      bounceReason: text('Only on `email.bounced`; `Permanent` suppresses the address', {
+        enum: ['Permanent', 'Transient'],
+      }),
+      domainId: uuid('The id of the sending domain; absent when it is deleted'),
+      domain: text('The name of the sending domain; absent when it is deleted'),
     },
     ['cc', 'bcc', 'tags', 'messageId', 'bounceReason', 'domainId', 'domain'],
   ),
@@ -111,7 +117,10 @@ const operation = (event: WebhookEvent): Schema => ({
     required: true,
     content: { 'application/json': { schema: shaped('WebhookPayload'), example: example(event) } },
   },
-  responses: { '2XX': { description: 'Taken' }, default: { description: 'To be tried again' } },
+  responses: {
+    '2XX': { description: 'The event is taken' },
+    default: { description: 'The event is tried again later' },
+  },
 })
 
 /**
