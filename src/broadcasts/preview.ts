@@ -142,9 +142,13 @@ async function countTest(
   const oldest = recent[testsAnHour - 1]
   if (oldest !== undefined) {
     const wait = Math.ceil((oldest.sent_at + hourMs - now) / 1_000)
-    throw new ApiError('rate_limit_exceeded', `${testsAnHour} tests were sent within an hour`, {
-      headers: { 'retry-after': String(Math.max(1, wait)) },
-    })
+    throw new ApiError(
+      'rate_limit_exceeded',
+      `${testsAnHour} tests were sent within the last hour; try again later`,
+      {
+        headers: { 'retry-after': String(Math.max(1, wait)) },
+      },
+    )
   }
   await tx
     .deleteFrom('broadcast_tests')

@@ -124,7 +124,8 @@ async function runAdd(url: string, options: Options, command: Command): Promise<
   const made = await withStore(place, async (deps) => {
     const { id } = await chosenAccount(deps.store.read, options.account)
     const plans = loadPlans(plansFile(place.dataDir))
-    return addEndpoint(withKey(place, deps), plans, id, { url, events })
+    const hints = { plan_limit_exceeded: "'posthorn plan list' shows which plans have them" }
+    return withHints(hints, () => addEndpoint(withKey(place, deps), plans, id, { url, events }))
   })
   if (place.json) return sayJson({ ...shown(made), secret: made.secret })
   say(made.secret)

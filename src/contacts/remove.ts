@@ -100,7 +100,7 @@ async function contactWith(
     .where('account_id', '=', accountId)
     .where('address', '=', email.trim().toLowerCase())
     .executeTakeFirst()
-  if (contact === undefined) throw new ApiError('not_found', `No contact ${email}`)
+  if (contact === undefined) throw new ApiError('not_found', `The account has no contact ${email}`)
   return contact
 }
 

@@ -102,7 +102,7 @@ export const broadcasts: Description = {
         refusal(
           'rate_limit_exceeded',
           'Too many tests within an hour',
-          '20 tests were sent within an hour',
+          '20 tests were sent within the last hour; try again later',
         ),
         ...quotaRefusals,
         ...contentRefusals,

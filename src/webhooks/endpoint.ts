@@ -55,7 +55,7 @@ export async function addEndpoint(
     if (!billing.plan.webhooks) {
       throw new ApiError(
         'plan_limit_exceeded',
-        `The plan ${billing.plan.name} has no webhooks; see 'posthorn plan list'`,
+        `The plan ${billing.plan.name} has no webhooks; ask the operator for a plan that has them`,
       )
     }
     const added = await tx
@@ -255,7 +255,7 @@ export async function endpointRow(
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   if (row !== undefined) return row
-  throw new ApiError('not_found', `No webhook ${id}`)
+  throw new ApiError('not_found', `The account has no webhook ${id}`)
 }
 
 /** Writes these columns of an endpoint. */

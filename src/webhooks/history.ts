@@ -97,7 +97,7 @@ export async function findDelivery(
 // Literals, or SQLite does not see that its small index has all of them.
 const didNotArrive = sql<boolean>`outcome <> 'delivered'`
 
-const noDelivery = (id: number) => new ApiError('not_found', `No delivery ${id} of this webhook`)
+const noDelivery = (id: number) => new ApiError('not_found', `The webhook has no delivery ${id}`)
 
 const toWaiting = (row: Row<WebhookJobRow>): WebhookDelivery => ({
   ...common(row),

@@ -102,7 +102,7 @@ t.test('topics and contacts are added and refused', async (t) => {
   t.match(stdout, /^email,firstName,lastName,phone,[^\n]*\r\nada@x\.test,[^\n]*\+2348031234567/)
   await refused(/No list "Readers"; there are: none/, 'contacts', 'export', '--list', 'Readers')
   t.match(await json('contact', 'delete', 'ADA@x.test', '--yes'), { id: contact.id, deleted: true })
-  await refused(/No contact ada@x\.test/, 'contact', 'delete', 'ada@x.test')
+  await refused(/The account has no contact ada@x\.test/, 'contact', 'delete', 'ada@x.test')
 })
 
 t.test('what is added by command follows the subscription, but for --force', async (t) => {

@@ -340,7 +340,9 @@ t.test(
     )
     t.equal((await log()).length, 0)
     await deleteEndpoint({ store, clock }, accountId, id)
-    await t.rejects(findEndpoint(store.read, accountId, id), { message: /^No webhook/ })
+    await t.rejects(findEndpoint(store.read, accountId, id), {
+      message: /^The account has no webhook/,
+    })
     await forgetDeliveries({ store, plans, log: silentLog, now: clock.now() }, signal)
     t.same(await store.read.selectFrom('webhook_endpoints').selectAll().execute(), [])
   },

@@ -12,6 +12,7 @@ export interface FormTokens {
 
 const mostKept = 10_000
 const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+const notOurs = 'This form is not one that this page has made: open it again and send it'
 const alreadyMade =
   'This was made already and shown once; it cannot be shown again. If nobody kept it, make another one'
 
@@ -25,7 +26,7 @@ export function makeOnce(): FormTokens {
     token: randomUUID,
     async run(token, make) {
       // Tokens come from the browser and are kept: only short ones of our own form are taken.
-      if (!isUuid(token)) throw new ApiError('validation_error', 'Open the form again and send it')
+      if (!isUuid(token)) throw new ApiError('validation_error', notOurs)
       if (used.has(token)) throw new ApiError('conflict', alreadyMade)
       // Before the work, or two clicks at once would both make one.
       keepNewest(used, token, true, mostKept)

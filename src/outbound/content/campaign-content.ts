@@ -101,7 +101,10 @@ async function rendered(renderer: Renderer, mail: CampaignMail, text: string, va
   if (alone.kind === 'failed') {
     throw new MailFault(`The campaign does not render: ${alone.fault.message}`)
   }
-  throw new ApiError('service_unavailable', 'The renderer has no room')
+  throw new ApiError(
+    'service_unavailable',
+    'The campaign cannot be rendered now: too many templates wait',
+  )
 }
 
 // Two characters for private use (Unicode, plane 15), which no HTML means: they hold a tag's place

@@ -69,7 +69,7 @@ t.test('what stands in the place of a form’s token must be one', async (t) => 
   const { post, keys } = await open(t)
   const { status, text } = await post('/keys/new', { ...usual, once: 'x'.repeat(50_000) })
   t.equal(status, 422)
-  t.match(text, /Open the form again/)
+  t.match(text, /This form is not one that this page has made/)
   t.equal((await keys()).length, 0)
 })
 
