@@ -104,7 +104,7 @@ export async function showFigures({
   const { running, waiting, blocked } = await liveFigures(read)
   meter.gauge('posthorn_automation_live', { status: 'running' }, running)
   meter.gauge('posthorn_automation_live', { status: 'waiting' }, waiting)
-  // What is not blocked any more is 0, and not as it was.
+  // A reason that blocks no run any more is set to 0, or it would stay as it was.
   for (const reason of [...blockedReasons, 'held'] as const) {
     meter.gauge('posthorn_automation_blocked', { reason }, blocked.get(reason) ?? 0)
   }

@@ -29,7 +29,7 @@ export type StartedByHand =
   /** `behind`: the job that has to end first. */
   | { kind: 'started'; behind: string | undefined; ended: Promise<JobRun> }
 
-// So late may a clock that jumped, or a machine that slept, be noticed.
+// How late the calendar may notice that a clock jumped or a machine slept.
 export const lookMs = 60_000
 // Runs that were missed come one after another, and when a start has settled.
 const isLateMs = 2 * lookMs
@@ -97,7 +97,7 @@ export function makeLines(entries: readonly CalendarEntry[], startedAt: number) 
       }
       return Math.max(1, Math.min(lookMs, ...times.map((at) => at - now)))
     },
-    /** The clock was set back to `now`: nobody waits for a time that is hours away by it. */
+    /** To be called when the clock was set back to `now`: no job waits for the hours that come again. */
     setBack(now: number) {
       for (const place of places) place.notBefore = Math.min(place.notBefore, now + settleMs)
       lastLateAt = Math.min(lastLateAt, now)

@@ -6,11 +6,11 @@ import type { Store } from '../store/index.js'
 
 // Often enough that little is left at a time, seldom enough that a busy page is copied for many writes.
 const everyMs = 250
-// As long as nobody writes. What is written first then waits for so long.
+// How often it looks while nobody writes: what is written first then waits for as long.
 const stillMs = 1_000
-// After the last commit: a reader may have kept some pages from being copied.
+// How many looks after the last commit's copy once more: a reader may have kept some pages from being copied.
 const looksAfter = 4
-// One may have kept them for longer than that.
+// A reader may have kept them for longer than that: so many looks lie between two copies while nobody writes.
 const looksBetween = 60
 // SQLite writes the log from its beginning again and leaves the file as large as a backup or a burst has made it. Where
 // the disk has no room for mail, that room is wanted; else it would only have to be taken anew.

@@ -14,7 +14,7 @@ export interface Supervised {
   readonly name: string
   /** Where the thread listens, if it does. */
   readonly port: number | undefined
-  /** The same of one that listens at several, by their names. */
+  /** The ports of a thread that listens at several, by name. */
   readonly ports: ThreadPorts
   /** Since when no thread of it works; undefined while one does. */
   readonly downSince: number | undefined
@@ -22,7 +22,7 @@ export interface Supervised {
   readonly isDying: boolean
   /** For how long the thread that is there has said nothing, by ticks: its event loop does not turn. */
   readonly silentMs: number
-  /** So much time (`tellEveryMs`) has passed for the main thread. */
+  /** To be called every `tellEveryMs`. */
   tick(): void
   send(order: ThreadOrder): void
   /** At which gate a stream's mail stands; undefined when the thread has none of it, or is down. */
@@ -37,13 +37,13 @@ export interface SuperviseOptions {
   name: string
   entry: URL
   data: ThreadData
-  /** Of its heap; without any, V8 lets as much garbage pile up as the machine's memory has room for. */
+  /** Limits of the thread's heap. Without any, V8 lets as much garbage pile up as the machine's memory has room for. */
   resourceLimits?: ResourceLimits
   log: Log
   clock: Clock
   /** Takes what the thread counts. */
   metrics: Pick<Metrics, 'add' | 'forget' | 'restarted'>
-  /** Others work already: one that cannot start at once is tried again, as if it had died. */
+  /** The thread is started while others work already: if it cannot start at once, it is tried again, as if it had died. */
   isLater?: boolean
   /** Takes what the thread has accepted. */
   onRing?: (due: readonly StreamDue[]) => void
@@ -111,12 +111,12 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     if (stopping) return
     await start().then(
       () => log.info({}, 'A thread works again'),
-      // Its end is what restarts it.
+      // The thread's exit, which `ended` sees, starts the next one.
       () => {},
     )
   }
 
-  // Its end is what restarts it.
+  // The thread's exit, which `ended` sees, starts the next one.
   await start().catch((error: unknown) => {
     if (!started) throw error
   })
@@ -196,7 +196,7 @@ function launch(
   })
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error: Error) => {
-    // On its way between threads an error loses its class. The second is the store's: a full disk.
+    // On its way between threads an error loses its class. An `ApiError` is the store's: a full disk.
     const isTold = error.name === 'OperatorError' || error.name === 'ApiError'
     cause = isTold ? new OperatorError(error.message, { cause: error.cause }) : error
   })

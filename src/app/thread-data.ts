@@ -22,11 +22,11 @@ export interface ThreadData {
   backlog: SharedArrayBuffer
   /** The thread's number among those that do the same work. */
   index: number
-  /** Of a thread that listens: its port, when it is not the setting's. */
+  /** The port of a thread that listens, where it is not that of the settings. */
   listenPort?: number
-  /** The same of one that listens at several, by their names. */
+  /** The ports of a thread that listens at several, by name; one that is missing is that of the settings. */
   listenPorts?: ThreadPorts
-  /** Of the thread that ends TLS. */
+  /** Given to the thread that ends TLS alone. */
   httpsPeers?: HttpsPeers
   /** Where the sandbox inbox listens, for the outbound threads. */
   sandboxPort?: number

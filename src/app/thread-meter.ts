@@ -87,7 +87,7 @@ export function watchLoop(
   }
 }
 
-// Of the two seconds from one reading to the next; nobody waits for a thread that is below it.
+// Seconds of CPU time of the two seconds from one reading to the next; nobody waits for a thread that takes less.
 const quietSeconds = 0.04
 const quietReadings = 15
 const workedSeconds = 0.5

@@ -28,22 +28,22 @@ export type Kind = (typeof kinds)[number]
  */
 export const writeSlots = {
   sandbox: 1,
-  /** Of the thread that is there while automations have something due. */
+  /** The slot of the thread that is there while automations have something due. */
   automate: 2,
-  /** Of the first outbound thread; there may be 7 more. */
+  /** The slot of the first outbound thread; there may be 7 more. */
   outbound: 3,
   inbound: 11,
   courier: 12,
-  /** Of the thread that is there while campaigns are expanded. */
+  /** The slot of the thread that is there while campaigns are expanded. */
   expand: 13,
-  /** Of the jobs of the calendar, of which one at a time may make mail. */
+  /** The slot of the calendar's short jobs, which may make mail; one of them runs at a time. */
   shortJob: 14,
   submission: 15,
   // Threads from here on make no mails.
   checkpoint: 16,
-  /** Of the thread that is there while contacts are imported. */
+  /** The slot of the thread that is there while contacts are imported. */
   import: 17,
-  /** Of the jobs of the calendar that may take hours. */
+  /** The slot of the calendar's long jobs. */
   longJob: 18,
   https: 19,
 } as const

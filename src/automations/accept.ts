@@ -31,7 +31,10 @@ export interface AcceptDeps {
   follow?: ContactEffect
   /** There is something for the engine to do; losing a call costs some seconds. */
   automate: () => void
-  /** The same where only the store knows: a goal, or a run of somebody who has just become a contact. */
+  /**
+   * Called in place of `automate` where only the store knows whether a run is due: after a goal, or for somebody who
+   * has just become a contact.
+   */
   automateIfDue: () => void
 }
 

@@ -129,7 +129,7 @@ const replyTo = is(
   `an address, "email@domain" or "Name <email@domain>", or an array of at most ${maxReplyTo}`,
   (value) => isStruct(value, ReplyTo),
 )
-/** As above; the second check finds those names that only Posthorn writes. */
+/** The struct of the API's sends; `headersFault` then finds the names that only Posthorn writes. */
 const headers: Check = (value, name, say) => {
   if (!isStruct(value, Headers)) {
     say(`${name}: expected an object of header names and their values, which are strings`)
@@ -138,7 +138,7 @@ const headers: Check = (value, name, say) => {
   const fault = headersFault(value)
   if (fault !== undefined) say(`${name}: ${fault}`)
 }
-/** The struct of the API's sends, as above. */
+/** The struct of the API's sends. */
 const tags = is(
   `an array of at most ${maxTags} { name, value } of different names: a name of 1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-", a value of 1 to ${maxTagValue} of these and ".:@/+="`,
   (value) => isStruct(value, Tags),

@@ -87,7 +87,10 @@ export function fillIn({ pieces }: MailTemplate, variables: JsonObject): FilledS
   )
 }
 
-/** The same by the engine; strict, as a send's template is. Rejects with a 503 when the renderer has no room. */
+/**
+ * Fills in with the template engine what `fillIn` cannot; strict, as a send's template is. Rejects with a 503 when the
+ * renderer has no room.
+ */
 export async function render(
   renderer: Renderer,
   { template, subject }: MailTemplate,

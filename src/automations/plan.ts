@@ -50,7 +50,7 @@ export type RunPlan =
   | { kind: 'wait'; run: DueRun; reason: BlockedReason; until: number }
   /** There was no room to render its mail: nothing of it is wrong. */
   | { kind: 'later'; run: DueRun }
-  /** Not even its version may be readable. */
+  /** The run could not be planned, or its plan not be written; perhaps not even its version can be read. */
   | { kind: 'fault'; run: Pick<DueRun, 'row'>; error: unknown }
 
 /** The plans of one account, and the gate by which they were made. */

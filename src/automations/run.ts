@@ -56,9 +56,9 @@ export interface HistoryEntry {
   stepId: number
   at: number
   result: string
-  /** Of `sent`: filled in by whoever makes the mail. */
+  /** Where the result is `sent`: the mail's id, filled in by whoever makes the mail. */
   emailId?: string
-  /** Of `received`. */
+  /** Where the result is `received`: the event's id. */
   eventId?: number
 }
 

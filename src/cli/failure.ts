@@ -5,7 +5,7 @@ import { userInRootsPlace } from './place.js'
 
 /** What went wrong: for a person in a sentence with its advice, for a program apart. */
 export interface Failure {
-  /** Of an `ApiError` its own; of the operating system or SQLite theirs; else one of `failureCodes`. */
+  /** The code of the `ApiError`, of the operating system or of SQLite; else one of `failureCodes`. */
   code: string
   message: string
   /** What to do about it, where that is known apart from the message. */

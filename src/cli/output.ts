@@ -46,7 +46,7 @@ export const sayText = (text: string) => say(visibleLines(text))
 /** Several lines that others wrote. */
 export const visibleLines = (text: string) => text.split('\n').map(visible).join('\n')
 
-/** The same in one line, as each finding has. */
+/** Text that others wrote, in one line, as each finding has. */
 export const visibleLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ').trim())
 
 /** The whole answer as one document. */
@@ -95,7 +95,7 @@ const visible = (text: string) =>
 /** `2026-11-21 04:51 UTC`, or a dash. */
 export const shownTime = (ms: number | null) => (ms === null ? '-' : utcTime(ms))
 
-/** The same, with seconds where it is a matter of minutes. */
+/** A time as `shownTime` writes it, with seconds where it is a matter of minutes. */
 export function shownSoon(ms: number | null, now: number): string {
   if (ms === null || Math.abs(ms - now) > soonMs) return shownTime(ms)
   return `${isoTime(ms).slice(0, 19).replace('T', ' ')} UTC`

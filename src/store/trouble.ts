@@ -5,7 +5,7 @@ export interface StoreTrouble {
    * gives errors, `busy` another process writes, `damaged` the file is.
    */
   kind: 'denied' | 'full' | 'failing' | 'busy' | 'damaged' | 'other'
-  /** It passes by itself and is nobody's own fault: whoever tries again tries all of it again. */
+  /** True: the error passes by itself and no item is at fault; whoever tries again tries all of it again. */
   passes: boolean
   /** After it nothing that the database says can be trusted. */
   fault?: StoreFault['kind'] | undefined

@@ -43,7 +43,7 @@ export interface Writing {
   /** Resolves with what tells each caller, once it is on disk. */
   run(tx: Tx): Promise<(() => void)[]>
   fail(error: unknown): void
-  /** The same in two, to find the caller who is at fault; none for one who stands alone. */
+  /** Two halves of this writing, to find the caller whose item is at fault; none for one caller alone. */
   halves(): Writing[]
 }
 

@@ -15,7 +15,7 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
 const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['damaged', /^SQLITE_(CORRUPT|NOTADB)/],
   ['denied', /^SQLITE_(CANTOPEN|READONLY)/],
-  // The second: no room for the index of the log.
+  // IOERR_SHMSIZE: there is no room for the index of the log.
   ['full', /^SQLITE_(FULL|IOERR_SHMSIZE)/],
   ['busy', /^SQLITE_BUSY/],
   ['failing', /^SQLITE_IOERR/],
@@ -33,7 +33,7 @@ const passing =
  */
 function faultIn(code: string): StoreTrouble['fault'] {
   if (/^SQLITE_(CORRUPT|NOTADB|IOERR_CORRUPTFS)/.test(code)) return 'corrupt'
-  // Of SQLite's own syncs: at a checkpoint, and where the log begins anew.
+  // A sync of SQLite's own has failed, at a checkpoint or where the log begins anew.
   return /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(code) ? 'unsynced' : undefined
 }
 
