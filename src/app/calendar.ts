@@ -161,7 +161,7 @@ export const jobsOfCalendar: readonly JobThread[] = jobNames.map((name) => ({
   slot: slots[jobCatalogue[name].lane],
 }))
 
-/** The same as the settings have them. */
+/** The jobs of the catalogue, with the cron expressions of the settings. */
 export const calendarJobs = (settings: Config['jobs']): CalendarJob[] =>
   jobNames.map((name) => ({ name, ...jobCatalogue[name], cron: settings[name] }))
 

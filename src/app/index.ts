@@ -33,7 +33,7 @@ export interface Appliance {
   publicUrl: string
   sandboxSmtpPort?: number
   inboundSmtpPort?: number
-  /** Of the public listener, without TLS. */
+  /** The port of the public listener, without TLS. */
   publicPort: number
   /** Where HTTP is spoken over TLS, by the listener's name: `public`, `private`. */
   httpsPorts: Readonly<Record<string, number>>

@@ -29,7 +29,7 @@ export interface ThreadEnd {
 
 export interface JobThread {
   name: string
-  /** Its place in the writers' turns. */
+  /** The thread's place in the writers' turns. */
   slot: number
   /** Default: the file of that name in `src/jobs/`. */
   entry?: URL

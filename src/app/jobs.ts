@@ -11,7 +11,7 @@ export interface Jobs {
   expand(): void
   /** Starts the engine of automations; if it is under way, it looks for what is due at once. */
   automate(): void
-  /** The same, if a step is due now. */
+  /** Does the same if a step is due now. */
   automateIfDue(): void
 }
 

@@ -127,7 +127,7 @@ function walSize(dataDir: string): Metric {
   })
 }
 
-/** Of the newest backup in the directory, whoever made it; how its job ended is the calendar's to say. */
+/** Gauges of the newest backup in the directory, whoever made it; how its job ended is the calendar's to say. */
 function backupGauges(dir: string, clock: Clock): Metric[] {
   const gauge = (name: string, help: string, figureOf: (newest: FoundBackup) => number): Metric =>
     new Gauge({
@@ -153,7 +153,7 @@ function backupGauges(dir: string, clock: Clock): Metric[] {
 
 let ofProcess: Registry | undefined
 
-/** Of the process and not of one appliance: its collectors observe for as long as that runs. */
+/** The registry of the process and not of one appliance: its collectors observe for as long as the process runs. */
 function processRegistry(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry()

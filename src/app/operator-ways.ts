@@ -59,7 +59,7 @@ function wayByRelay({ config, clock, env }: WayDeps, relay: SmartHost): Way {
   }
 }
 
-/** The same composer as for all mail, so that a notice is as well formed. */
+/** Composes a notice by the composer of all mail, so that it is as well formed. */
 function rawOf(
   mail: OperatorMessage,
   { from, to, id, at }: { from: string; to: string; id: string; at: number },

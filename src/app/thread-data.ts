@@ -11,7 +11,7 @@ export type HttpsPeers = Readonly<Partial<Record<HttpsListener, SharedArrayBuffe
 /** What every worker thread is started with; plain data, because it is cloned. */
 export interface ThreadData {
   config: Config
-  /** Of jobs: the file that the settings were read from. */
+  /** The file that the settings were read from; jobs have it. */
   configFile?: string | undefined
   dataDir: string
   publicUrl: string

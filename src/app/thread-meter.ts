@@ -107,7 +107,10 @@ export function makeQuiet(): (seconds: number) => boolean {
   }
 }
 
-/** Of this thread alone; 0 where the system does not tell. Node tells it of whole processes only. */
+/**
+ * Seconds of CPU time of this thread alone, as Node tells that of whole processes only; 0 where the system does not
+ * tell.
+ */
 function cpuOfThread(): number {
   let stat: string
   try {

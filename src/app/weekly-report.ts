@@ -95,7 +95,7 @@ async function weeksOfAccounts({ store: { read } }: Deps, now: number): Promise<
   return weeks
 }
 
-/** Of all accounts together. */
+/** A week's figures by provider, of all accounts together. */
 async function weeksOfProviders({ store: { read } }: Deps, now: number): Promise<Week[]> {
   const weeks = new Map<string, Week>()
   const today = dayNumber(now)

@@ -7,7 +7,7 @@ import type {
 
 /** A step with the steps that follow it. */
 export interface CompiledStep {
-  /** Of `automation_steps` for a frozen version; counted from 1 for a draft. */
+  /** The id in `automation_steps` of a frozen version's step; counted from 1 for a draft. */
   id: number
   step: StepDefinition
   /** The step after each edge: by its type, or `branch:<key>`. */

@@ -79,7 +79,7 @@ export interface SendConfig {
   variables?: Record<string, Json | Variable>
   /** "marketing" by default. */
   type?: 'marketing' | 'transactional'
-  /** Of marketing mail only. */
+  /** The topic of marketing mail, which alone has one. */
   topicId?: string
   templateVersion?: number
 }
@@ -157,7 +157,7 @@ export interface Connection {
   from: string
   to: string
   type: EdgeType
-  /** Of type `branch`: the key of the split's branch. */
+  /** Of a connection of type `branch` the key of the split's branch. */
   branch?: string
 }
 

@@ -56,7 +56,7 @@ const isStructure = (value: Json): value is Json[] | { [key: string]: Json } =>
 const texts = new WeakMap<object, string>()
 const sets = new WeakMap<readonly Json[], Set<string>>()
 
-/** The same text for the same value: names in order, no spaces. */
+/** A value as text, the same for the same value: names in order, no spaces. */
 function textOf(value: Json): string {
   if (!isStructure(value)) return JSON.stringify(value)
   const known = texts.get(value)

@@ -131,7 +131,7 @@ function checked(subject: string, merged: string | null): FilledSubject {
   return { subject, merged }
 }
 
-/** Of all that is known only what the tags name: a million mails keep it until they have left. */
+/** What the tags name, of all that is known, and no more: a million mails keep it until they have left. */
 function usedOf(tags: readonly MergeTag[], variables: JsonObject): string {
   const used = Object.create(null) as Record<string, unknown>
   for (const { path } of tags) {

@@ -103,7 +103,10 @@ export async function moveRuns(
   return moved
 }
 
-/** Its steps by the new version's ids, so that conditions find their mails; a broken one stays as it is. */
+/**
+ * A run's history with its steps by the new version's ids, so that conditions find their mails; a broken one stays as
+ * it is.
+ */
 function movedHistory(
   { history, started_at }: MovedRow,
   stepId: number,

@@ -32,7 +32,7 @@ export interface PlannedMail extends Prepared {
   deliveryId: number
   stepId: number
   step: SendStep
-  /** Its line in the walk's history. */
+  /** Which line of the walk's history the send has. */
   entry: number
   to: { email: string }
   subject: string
@@ -43,12 +43,12 @@ export interface PlannedMail extends Prepared {
 /** What becomes of a run that is due. */
 export type RunPlan =
   | { kind: 'go'; run: DueRun; state: RunState; walked: Walked; mails: PlannedMail[] }
-  /** Its automation has been paused since then. */
+  /** The run's automation has been paused since then. */
   | { kind: 'hold'; run: DueRun; since: number }
   | { kind: 'cancel'; run: DueRun }
-  /** Its account takes no step at all: it stays as it is, with that reason. */
+  /** The run's account takes no step at all: the run stays as it is, with that reason. */
   | { kind: 'wait'; run: DueRun; reason: BlockedReason; until: number }
-  /** There was no room to render its mail: nothing of it is wrong. */
+  /** There was no room to render the run's mail: nothing of it is wrong. */
   | { kind: 'later'; run: DueRun }
   /** The run could not be planned, or its plan not be written; perhaps not even its version can be read. */
   | { kind: 'fault'; run: Pick<DueRun, 'row'>; error: unknown }

@@ -34,7 +34,7 @@ export interface PreviewDeps {
 export interface PreviewInput {
   /** A contact of the account, or an address that need not be known. */
   email: string
-  /** Of the event that begins it. */
+  /** The payload of the event that begins it. */
   payload?: JsonObject | undefined
   /** When that comes; now by default. */
   at?: number | undefined

@@ -11,7 +11,7 @@ export interface EventInput {
   email?: string | undefined
   payload?: Json | undefined
   occurredAt?: string | undefined
-  /** Of an event of a batch: again under this key, it is the same event, or else refused. */
+  /** What tells an event of a batch when it comes again: under this key it is the same event, or else refused. */
   once?: { key: string; fingerprint: string }
 }
 

@@ -126,10 +126,10 @@ interface RunColumns {
   step_id: number
   history: string
   started_at: number
-  /** Of one that has ended. */
+  /** A run that has ended has these two. */
   reason?: string | null
   ended_at?: number
-  /** Of one that is under way. */
+  /** A run that is under way has these. */
   updated_at?: number
   due_at?: number
   wait_event?: string | null

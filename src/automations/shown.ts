@@ -21,7 +21,7 @@ export function shownAutomation(automation: Automation) {
   }
 }
 
-/** The same with what it does. */
+/** An automation with its steps, connections and settings. */
 export function shownDetail(automation: Automation, definition: AutomationDefinition) {
   const { steps, connections, settings = {} } = definition
   return { ...shownAutomation(automation), steps, connections, settings }

@@ -21,7 +21,7 @@ export interface StartedRun {
 
 /** An event at an automation that it can start: what it comes to. */
 interface Judged {
-  /** Of the event. */
+  /** The event's place among those that came together. */
   place: number
   event: TakenEvent
   trigger: Trigger

@@ -49,7 +49,7 @@ export async function templateWarnings(
   return warningsOf(definition, (send) => needs.get(send) ?? [])
 }
 
-/** The same where `requiredBy` says which paths the template of a send cannot be rendered without. */
+/** What is to be warned of, where `requiredBy` says which paths the template of a send cannot be rendered without. */
 export function warningsOf(
   definition: AutomationDefinition,
   requiredBy: (send: SendConfig) => readonly string[],

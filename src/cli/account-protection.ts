@@ -123,7 +123,7 @@ function runUnpause(idOrName: string, options: ChangeOptions, command: Command):
   return change(command, idOrName, options, unpause)
 }
 
-/** Of one account, or the newest of all of them. */
+/** Shows the audit log of one account, or the newest rows of all accounts. */
 async function runAudit(
   idOrName: string | undefined,
   _options: unknown,

@@ -57,7 +57,9 @@ export function audited(store: Store, clock: Clock): Store {
   }
 }
 
-/** Of `posthorn account suspend NAME`, whose first argument is the account. */
+/**
+ * The account that `posthorn account suspend NAME` and the like name by their first argument; null for other commands.
+ */
 async function accountNamed(tx: Tx, name: string, [first]: string[]): Promise<string | null> {
   if (!name.startsWith('posthorn account ') || first === undefined) return null
   const row = await tx

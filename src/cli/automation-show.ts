@@ -155,7 +155,7 @@ const backfillForMachines = ({ list_id, per_hour, seen, started, ...times }: Bac
 export const statusOf = ({ status, paused_at: pausedAt }: Automation) =>
   pausedAt === null ? status : `${status}, paused`
 
-/** The same shape in `list`, `show` and after a change, so that a script needs to know one. */
+/** An automation as `list`, `show` and changes print it for scripts, which need to know one shape alone. */
 export function automationForMachines(one: Automation) {
   const { id, account_id: accountId, name, status, version, enrolled } = one
   const { running, waiting, completed, exited, failed, cancelled } = one

@@ -20,7 +20,7 @@ export interface Intent {
   to: string
   /** What goes with it, a sentence each, with the numbers as they are now. */
   facts: readonly string[]
-  /** The same numbers for programs. */
+  /** The numbers of `facts` for programs. */
   counts?: Readonly<Record<string, unknown>>
   how: 'mild' | 'moderate' | { typed: string }
 }

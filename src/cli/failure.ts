@@ -35,7 +35,7 @@ export function explain(error: unknown): string {
   return `${label} ${visibleLines(advice ? `${message}. ${advice}` : message)}`
 }
 
-/** The same for programs: one line of JSON, the last on stderr. */
+/** The failure for programs: one line of JSON, the last on stderr. */
 export const errorInJson = (error: unknown) => failureInJson(failureOf(error))
 
 /** The one line of JSON that a failed command ends with. */

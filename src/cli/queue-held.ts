@@ -64,7 +64,7 @@ function sayPart(titles: string[], rows: string[][], whatToDo: string): void {
   remark(whatToDo)
 }
 
-/** The same for scripts. */
+/** What else is held, for scripts. */
 export const othersForMachines = ({ campaigns, runs, webhooks }: OthersHeld) => ({
   campaigns: campaigns.map((one) => ({
     ...{ id: one.id, accountId: one.account_id, name: one.name, subject: one.subject },

@@ -19,7 +19,7 @@ export interface QuickstartAppliance {
 export interface QuickstartProcess {
   /** Resolves when the appliance serves; rejects when it ends before. */
   up: Promise<QuickstartAppliance>
-  /** Its exit status, or null if a signal ended it. */
+  /** The exit status of its process, or null if a signal ended it. */
   exited: Promise<number | null>
   /** Asks it to end; after some time, or asked a second time, it has to. */
   stop(): void

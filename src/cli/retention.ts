@@ -39,11 +39,11 @@ What waits is never deleted, however old: of the mails that are counted here tho
 
 const { floor } = Math
 
-/** Of the ages; the others are shares and counts. */
+/** The settings that are ages; the others are shares and counts. */
 const ageNames = [
   ...['bodies', 'transcripts', 'sessions', 'inbound', 'usageDays', 'figures', 'consent', 'audit'],
 ]
-/** The settings that are ages, in ms. */
+/** What these are set to, in ms. */
 const agesOf = ({ ages }: Outlook) =>
   Object.entries(ages).filter(([name]) => ageNames.includes(name))
 

@@ -31,7 +31,7 @@ import { setSwitches } from '../tracking/index.js'
 
 /** What a test needs to know; printed as one line of JSON. */
 export interface TestSandbox {
-  /** Of the API; `/sandbox` below it is the inbox. */
+  /** The URL of the API; `/sandbox` below it is the inbox. */
   url: string
   apiKey: string
   /** A sender on the account's verified domain. */
@@ -40,7 +40,7 @@ export interface TestSandbox {
   /** Takes every mail for everybody into the inbox, for programs that send by SMTP. */
   smtp: { host: string; port: number }
   inbox: { page: string; messages: string; wait: string; clear: string }
-  /** Of links to recipients: preference centre, unsubscribing. */
+  /** What links to recipients begin with: preference centre, unsubscribing. */
   publicUrl: string
   accountId: string
   dataDir: string

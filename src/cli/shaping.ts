@@ -18,7 +18,7 @@ export async function shapingOf({ dataDir }: CommandPlace): Promise<ShapingData>
   return loadShaping(shapingFiles(dataDir))
 }
 
-/** The same without the operator's files that are bad, and what is wrong with those. */
+/** The shaping without the operator's files that are bad, and what is wrong with those. */
 export async function readableShaping({ dataDir }: CommandPlace) {
   const { loadReadableShaping } = await import('../outbound/index.js')
   return loadReadableShaping(shapingFiles(dataDir))

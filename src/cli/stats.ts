@@ -72,7 +72,7 @@ are mails that a person opened or clicked in, machines left out. --json has all 
     })
 }
 
-/** The same question as the API's; what is wrong with it is told to the operator. */
+/** The question as the API takes it; what is wrong with it is told by the names of the options. */
 function asked(input: StatsInput, now: number) {
   try {
     return questionOf(input, now)

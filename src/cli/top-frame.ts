@@ -162,7 +162,10 @@ const accountRows = ({ accounts }: Overview, names: Told['names']): string[][] =
     .map(([id, streams]) => [names[id] ?? id, String(streams)])
 }
 
-/** Of one core: a thread cannot have more, so 100 % says that it is the bottleneck. */
+/**
+ * A row a thread, with the share of one core that it takes: it cannot have more, so 100 % says that it is the
+ * bottleneck.
+ */
 function threadRows(now: Overview, counted: Counters): string[][] {
   return now.series
     .filter(({ metricName }) => metricName === 'posthorn_thread_lag_seconds')

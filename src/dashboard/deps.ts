@@ -16,9 +16,9 @@ export interface DashboardDeps extends DomainPageDeps {
   /** Where backups are; empty: none are made. */
   backupDir: string
   people: PeopleDeps
-  /** Of the API's routes, for `/reference`. */
+  /** The description of the API's routes, for `/reference`. */
   document: () => Document
-  /** Of the pages about an account's mail; undefined: there are none. */
+  /** What the pages about an account's mail need; undefined: there are no such pages. */
   mail?: EmailPageDeps & OverviewPageDeps
   operator: OperatorPageDeps
   /** `http.private.allowed_hosts`. */

@@ -427,7 +427,7 @@ export interface IdempotencyKeyRow {
   key: string
   /** SHA-256 of path and body, in base64. */
   fingerprint: string
-  /** Of the answer: 200 or 201. */
+  /** The status of the answer: 200 or 201. */
   status: number
   /** JSON. */
   response: string
@@ -453,7 +453,7 @@ export interface TemplateVersionRow {
   html: string
   text: string | null
   created_at: number
-  /** Its Liquid as the body that all mails of automations share; set with the first of them. */
+  /** The body with the version's Liquid that all mails of automations share; set with the first of them. */
   body_id: ColumnType<number | null, number | null | undefined, number>
 }
 
@@ -514,7 +514,7 @@ export interface ContactRow {
   account_id: string
   /** The whole address in lower case: one contact an account and address. */
   address: string
-  /** As it was added. */
+  /** The address as it was added. */
   email: string
   first_name: string | null
   last_name: string | null
@@ -531,7 +531,7 @@ export interface ContactListRow {
   name: string
   created_at: number
   contact_count: Generated<number>
-  /** Its contacts are being taken away; nobody sees it any more. */
+  /** Since when the list's contacts are being taken away; nobody sees it any more. */
   deleted_at: number | null
 }
 
@@ -640,7 +640,7 @@ export interface InboundSpoolRow {
   due_at: number
   /** How often it was put off: reading it was broken off, or what it speaks of was not yet written. */
   tries: number
-  /** Its beginning, as far as it will be examined. */
+  /** The beginning of the mail, as far as it will be examined. */
   raw: Buffer
   /** Since when it is left to the operator, with why; without a why it is to be read again. */
   parked_at: Held<number>
@@ -695,22 +695,22 @@ export interface TlsSessionsRow {
   result: string
   reason: string
   mx_host: string
-  /** As it called itself in its reply to EHLO. */
+  /** How the server called itself in its reply to EHLO. */
   mx_name: string
   receiving_address: string
   sending_address: string
   sessions: number
 }
 
-/** Ours at a directory of ACME. Its key, sealed, is all that it needs to be known there again. */
+/** Our account at a directory of ACME. Its key, sealed, is all that it needs to be known there again. */
 export interface AcmeAccountRow {
   directory: string
   key: Buffer
   /** Null: not made there yet. */
   url: string | null
-  /** As the directory was told last. */
+  /** The address that the directory was told last. */
   email: string
-  /** In a row, of the directory itself; nothing is asked of it before `next_at`. */
+  /** How often in a row the directory itself has failed; nothing is asked of it before `next_at`. */
   failures: number
   next_at: number
   error: string | null
@@ -719,7 +719,7 @@ export interface AcmeAccountRow {
 /** A name that ACME gets a certificate for. Its file says how long the certificate is good. */
 export interface CertificateRow {
   name: string
-  /** In a row, and since when. */
+  /** How often in a row it was not got, and since when. */
   failures: number
   failed_since: number | null
   ordered_at: number | null
@@ -758,7 +758,7 @@ export interface TlsReportPostRow {
   day: number
   domain: string
   uri: string
-  /** Of a report by mail, which the queue cares for. */
+  /** The mail of a report that goes by mail, which the queue cares for. */
   email_id: string | null
   state: 'waiting' | 'sent' | 'failed'
   tries: number
@@ -774,7 +774,7 @@ interface ReceivedReport {
   /** The domain whose DKIM signature it came with; empty: anybody may have written it. */
   proof: string
   report_id: string
-  /** On which it came, in UTC days since 1970. */
+  /** The day on which it came, in UTC days since 1970. */
   day: number
   begins_at: number
   ends_at: number
@@ -799,7 +799,7 @@ export interface ReceivedTlsReportRow extends ReceivedReport {
  */
 export interface DmarcSourceRow {
   domain_id: string
-  /** On which the report's time begins, in UTC days since 1970. */
+  /** The day on which the report's time begins, in UTC days since 1970. */
   day: number
   /** An IP address; empty: those that are too many to be told apart. */
   source: string
@@ -821,7 +821,7 @@ export interface DmarcSourceRow {
 export interface DmarcHostRow {
   address: string
   name: string
-  /** Of the look-up, in UTC days since 1970. */
+  /** The day of the look-up, in UTC days since 1970. */
   day: number
 }
 
@@ -854,7 +854,7 @@ export interface EventRow {
 
 /** What account protection counts. */
 interface ProtectionCounts {
-  /** Whose server has decided: delivered, relayed or bounced. */
+  /** Recipients whose server has decided: delivered, relayed or bounced. */
   recipients: number
   /** Permanent ones; an address once in the window. */
   bounces: number
@@ -863,7 +863,7 @@ interface ProtectionCounts {
 }
 
 export interface ProtectionTotals extends ProtectionCounts {
-  /** Of these, from campaigns and automations. */
+  /** Of these, those of campaigns and automations. */
   marketing_recipients: number
   marketing_bounces: number
   marketing_complaints: number
@@ -892,11 +892,11 @@ export interface ProtectionProviderRow extends ProtectionCounts {
   provider: string
 }
 
-/** Whose bounce or complaint is counted; another of the same kind counts once `hour` has slid out. */
+/** An address whose bounce or complaint is counted; another of the same kind counts once `hour` has slid out. */
 export interface ProtectionAddressRow {
   account_id: string
   kind: 'bounce' | 'complaint' | 'unproved'
-  /** A hash of it: nobody needs to read it here. */
+  /** A hash of the address: nobody needs to read it here. */
   address: string
   hour: number
 }
@@ -920,10 +920,10 @@ export interface ProtectionAuditRow {
 /** Which way mail goes, of a site or (`*`) of all, where that is or was not as usual. */
 export interface EgressRow {
   scope: string
-  /** The operator's; `auto`: what follows decides. */
+  /** The operator's word; `auto`: what follows decides. */
   orders: 'auto' | 'force' | 'forbid'
   way: 'primary' | 'failover'
-  /** As `outbound/egress/breaker.ts` has it. */
+  /** What was wrong, as `outbound/egress/breaker.ts` has it. */
   why: string
   cause: 'unreached' | 'refused'
   since: number
@@ -974,7 +974,7 @@ export interface WebhookJobRow {
   attempts: number
   due_at: number
   created_at: number
-  /** Of the last attempt; null before it. */
+  /** The HTTP status of the last attempt; null before it. */
   status: number | null
   response: string | null
   error: string | null
@@ -992,7 +992,7 @@ export interface WebhookDeliveryRow {
   /** `dropped`: the endpoint was disabled before it got there. */
   outcome: 'delivered' | 'failed' | 'dropped'
   attempts: number
-  /** Of the last answer, with the beginning of its body. */
+  /** The HTTP status of the last answer; `response` is the beginning of its body. */
   status: number | null
   response: string | null
   error: string | null
@@ -1033,7 +1033,7 @@ export interface BroadcastRow {
   expanded: number
   /** When it last was. */
   expanded_at: number | null
-  /** Its mails, each of which is in one of the next seven. */
+  /** How many mails the campaign has; each is counted in one of the next seven. */
   recipients: number
   waiting: number
   delivered: number
@@ -1062,9 +1062,9 @@ export interface AutomationRow {
   account_id: string
   name: string
   status: 'disabled' | 'enabled' | 'archived'
-  /** Of the definition that is shown and edited; `automation_triggers` has the one that starts runs. */
+  /** The version of the definition that is shown and edited; `automation_triggers` has the one that starts runs. */
   version: number
-  /** Its runs, by how they stand. */
+  /** The automation's runs, by how they stand. */
   running: number
   waiting: number
   completed: number
@@ -1300,7 +1300,7 @@ export interface FigureCursorsRow {
   id: number
   event_id: number
   consent_id: number
-  /** Of the last mail its number (`ids.ts`) and its id. */
+  /** The number (`ids.ts`) and the id of the last mail that is counted. */
   mail_number: number
   mail_id: string
   /** Events up to this one do not say whether they were the first of their kind. */
@@ -1345,7 +1345,7 @@ export interface NoticeMailRow {
   /** The operator's day, `2026-11-21`. */
   day: string
   subject: string
-  /** In the queue, if it went there. */
+  /** The mail's id in the queue, if it went there. */
   email_id: string | null
   state: 'waiting' | 'sent' | 'failed'
   /** The way it took: `queue`, a relay, the command, `log`. */
@@ -1375,13 +1375,13 @@ export interface DomainLookRow {
 /** A job of the calendar that is not off. */
 export interface JobRow {
   name: string
-  /** Its cron expression and zone: when they change, nothing of before is due. */
+  /** The job's cron expression and zone: when they change, nothing of before is due. */
   schedule: string
   /** Due times up to this one are dealt with. */
   handled_until: number
 }
 
-/** Of the doctor's last examination. */
+/** A finding of the doctor's last examination. */
 export interface DoctorFindingRow {
   id: Generated<number>
   at: number
@@ -1415,7 +1415,9 @@ export interface JobRunRow {
 export interface BodyUseRow {
   body_id: number
   uses: number
-  /** Of account and contents, by which equal bodies find each other; null for those of campaigns and templates. */
+  /**
+   * A hash of account and contents, by which equal bodies find each other; null for those of campaigns and templates.
+   */
   hash: string | null
 }
 
@@ -1434,7 +1436,7 @@ export interface PastDeliveryRow {
 /** How far retention has come; one row, of id 1. */
 export interface RetentionStateRow {
   id: number
-  /** Of the last mail whose body is counted its number (`ids.ts`) and its id. */
+  /** The number (`ids.ts`) and the id of the last mail whose body is counted. */
   mail_number: number
   mail_id: string
   /** The mail up to which the bodies are deleted, but for those in `retention_waiting`. */
@@ -1464,7 +1466,7 @@ export interface RetentionWaitingRow {
 export interface UserRow {
   id: string
   email: string
-  /** The same in lower case, by which they are found. */
+  /** The address in lower case, by which they are found. */
   address: string
   name: string
   /** scrypt with its parameters; null: only a passkey or a link leads in. */
@@ -1517,7 +1519,7 @@ export interface KnownPlaceRow {
 export interface SessionRow {
   /** SHA-256 of what the cookie has. */
   hash: Buffer
-  /** By which pages name it. */
+  /** The id by which pages name it. */
   id: string
   user_id: string
   /** `code`: the password was right, and a code of the second factor is still to come. */
@@ -1531,7 +1533,7 @@ export interface SessionRow {
 }
 
 export interface PasskeyRow {
-  /** As the browser names it, in base64url. */
+  /** The id that the browser knows it by, in base64url. */
   credential_id: string
   id: string
   user_id: string

@@ -26,7 +26,7 @@ interface DmarcView {
   /** Where reports come to; undefined: nobody listens. */
   reportsTo: string | undefined
   sources: SourceView[]
-  /** So many more addresses with less mail. */
+  /** How many more addresses there are, each with less mail. */
   left: number
 }
 

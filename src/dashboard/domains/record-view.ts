@@ -58,7 +58,9 @@ export function recordView(
   }
 }
 
-/** Of a domain that the operator trusts nothing is wrong: its mail leaves whatever the DNS has. */
+/**
+ * How a record stands. Nothing is wrong with a domain that the operator trusts: its mail leaves whatever the DNS has.
+ */
 function stateIn(seen: RecordCheck | undefined, { trusted }: Domain): RecordView['state'] {
   switch (seen?.state) {
     case 'ok':

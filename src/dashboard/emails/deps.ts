@@ -2,7 +2,7 @@ import type { LiveGate, StreamKey } from '../../deliveries/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import type { SentCopy } from '../../outbound/index.js'
 
-/** Of the pages about mails: what accepts them, and what the threads know of those that wait. */
+/** What the pages about mails need: what accepts them, and what the threads know of those that wait. */
 export interface EmailPageDeps extends EmailDeps {
   gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
   /** A recipient's copy as it leaves. Throws when it cannot be made any more. */

@@ -208,7 +208,7 @@ const flags: Partial<Record<keyof Wanted['given'], string>> = {
   createdBefore: '--created-before',
 }
 
-/** The same search as a request and as a command. */
+/** The search of the page, written as a request to the API and as a command. */
 function sameBy({ given }: Wanted): LogView['same'] {
   const entries = Object.entries(given).filter((pair): pair is [keyof typeof given, string] =>
     Boolean(pair[1]),

@@ -209,7 +209,7 @@ interface ActionsView {
 // Each recipient has a form of its own to suppress it, and a page has no room for more of them.
 const maxAddresses = 10
 
-/** The same rules that the actions' own functions check once more when a button is pressed. */
+/** Which buttons the mail has, by the rules that the actions' own functions check again when one is pressed. */
 async function actionsOf(
   { store }: Pick<EmailPageDeps, 'store'>,
   { account, may, base }: Visit,

@@ -38,7 +38,7 @@ export function parkedPages(pages: OperatorPages, deps: OperatorPageDeps): void 
   }
 }
 
-/** Of one report, or of all of them. */
+/** Has one report, or all of them, read again or dropped. */
 async function changed(
   { store }: OperatorPageDeps,
   name: 'retry' | 'discard',

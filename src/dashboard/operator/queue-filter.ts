@@ -59,7 +59,7 @@ async function chosenIn(read: Read, choice: QueueChoice, now: number): Promise<Q
   }
 }
 
-/** The same choice by the command. */
+/** The command that makes this choice. */
 export function commandOf(verb: string, choice: QueueChoice): string {
   const options = (
     [

@@ -37,7 +37,7 @@ export interface RateView {
   now: string
   warn: string
   pause: string
-  /** Of the way to the pause, from 0 to 1. */
+  /** How much of the way to the pause is gone, from 0 to 1. */
   share: number
   isHigh: boolean
 }

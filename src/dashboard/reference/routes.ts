@@ -14,7 +14,7 @@ import { type Listed, listOperations, operationView } from './operation.js'
 
 /** What the API's reference needs. */
 export interface ReferenceDeps extends ExampleDeps {
-  /** Of the routes as they are; made when it is first asked for. */
+  /** The description of the routes as they are; made when it is first asked for. */
   document: () => Document
 }
 

@@ -6,7 +6,7 @@ export interface AuditedAction {
   action: string
   /** To what: an id, a name or an address. */
   target?: string
-  /** Of an operator's page: the account that it was done to. */
+  /** The account that it was done to, where an operator's page has done it. */
   accountId?: string
   detail?: Record<string, unknown>
 }

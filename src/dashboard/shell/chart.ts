@@ -13,7 +13,7 @@ export interface ChartSeries {
 
 export interface Chart {
   title: string
-  /** Of the points, as `12 Nov`; the first, the middle and the last one are written below. */
+  /** What the points are called, as `12 Nov`; the first, the middle and the last one are written below. */
   labels: readonly string[]
   series: readonly ChartSeries[]
   /** `bars` stand on each other; `lines` are each for itself, the first with its area. */
@@ -110,7 +110,7 @@ function bars(
   )
 }
 
-/** The same figures for who sees no drawing: it is hidden from screen readers. */
+/** The chart's figures as a table, for who sees no drawing: that is hidden from screen readers. */
 function sameAsTable({ title, labels, series }: Chart, write: (value: number) => string): Html {
   return html`<details class="same"><summary>The figures as a table</summary><div class="table-box" tabindex="0" role="region" aria-label="${title}"><table><thead><tr><th scope="col">Time</th>${series.map(
     ({ label }) => html`<th scope="col" class="number">${label}</th>`,

@@ -18,7 +18,7 @@ export interface Door<V extends AskedPage, A> {
   around(visit: V): Promise<PageSurroundings>
   /** Around the page that says why somebody was not let in. */
   outside(asked: AskedPage): Promise<PageSurroundings>
-  /** Of the log; undefined: the handlers write their own rows. */
+  /** Who stands in the audit log for what is done here; undefined: the handlers write their own rows. */
   logged?: (visit: V) => { actor: PersonVisit['actor']; accountId: string | null }
   session(visit: V): Session | undefined
 }
@@ -225,7 +225,7 @@ const things: Record<string, string> = {
   suppression: 'the suppression list',
   team: 'the team',
 }
-/** The same for its second part. */
+/** What an action's second part is called in a sentence. */
 const verbs: Record<string, string> = { read: 'see', write: 'change', send: 'send' }
 
 /** `keys.read` as people say it: see API keys. */

@@ -4,7 +4,7 @@ import { convert, type Form, ShapeError } from '../../http/index.js'
 
 /** What is wrong with a form that was sent, and what was written into it; a page shows both again. */
 export interface Faults {
-  /** Of the form as a whole. */
+  /** What is wrong with the form as a whole. */
   message: string | undefined
   /** By the name of the field. */
   fields: Record<string, string>
@@ -12,7 +12,7 @@ export interface Faults {
   values: Record<string, string | string[]>
 }
 
-/** Of a form that is shown for the first time. */
+/** A form that is shown for the first time has none. */
 export const noFaults: Faults = { message: undefined, fields: {}, values: {} }
 
 /** Throws a `ShapeError`. A field that the struct has as an array is all values of that name, else the first one. */

@@ -2,7 +2,7 @@
 // sends no form, and is no origin of ours. Its links open in a new tab, where they are ordinary pages.
 const permissions = 'allow-popups allow-popups-to-escape-sandbox'
 
-/** Of a frame's document. `remotePictures`: whoever looks at it has asked for those from elsewhere. */
+/** The headers of a frame's document. `remotePictures`: whoever looks at it has asked for those from elsewhere. */
 export function frameHeaders({ remotePictures = false } = {}): Record<string, string> {
   // A picture from elsewhere tells its server who reads the mail, when and from where: only on
   // request.

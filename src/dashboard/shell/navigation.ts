@@ -75,7 +75,7 @@ export const operatorPlaces: readonly NavigationGroup[] = [
   },
 ]
 
-/** The same for a view, with the links that this visitor may follow. */
+/** A group for a view, with the links that this visitor may follow. */
 export interface NavigationView {
   label: string
   links: { label: string; href: string; here: boolean }[]

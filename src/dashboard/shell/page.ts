@@ -271,7 +271,7 @@ function withCookie(sent: Sent, cookie: string): Sent {
   return { ...sent, headers: { ...sent.headers, 'Set-Cookie': [...others, cookie] } }
 }
 
-/** The same form may be right a little later: programs that wait go by the status and Retry-After. */
+/** Whether the same form may be right a little later: programs that wait go by the status and Retry-After. */
 const comesAgain = (error: unknown): error is ApiError =>
   error instanceof ApiError && (error.status === 429 || error.status === 503)
 

@@ -5,7 +5,7 @@ import type { Action, Actor, Role, Session } from './people.js'
 export interface AskedPage<F = undefined> {
   params: Record<string, string>
   query: URLSearchParams
-  /** Of a POST with a form: what was sent, in its shape. */
+  /** What a POST with a form has sent, in the form's shape. */
   form: F
   /** All that was sent, with its files, which `form` has not. */
   fields: Form
@@ -16,7 +16,7 @@ export interface AskedPage<F = undefined> {
   request: PageRequest
 }
 
-/** Of somebody who is logged in. */
+/** The visit of somebody who is logged in. */
 export interface PersonVisit<F = undefined> extends AskedPage<F> {
   session: Session
   person: Session['person']
@@ -24,7 +24,7 @@ export interface PersonVisit<F = undefined> extends AskedPage<F> {
   actor: Actor
 }
 
-/** Of an operator to the operator's pages. */
+/** The visit of an operator to the operator's pages. */
 export interface OperatorVisit<F = undefined> extends PersonVisit<F> {
   /** Views show no button that would be refused. */
   may(action: Action): boolean
@@ -39,5 +39,5 @@ export interface Visit<F = undefined> extends OperatorVisit<F> {
   base: string
 }
 
-/** The same visit, whose form was read. */
+/** A visit whose form was read. */
 export type FilledVisit<V, F> = Omit<V, 'form'> & { form: F }

@@ -33,7 +33,7 @@ interface ImportedView extends SuppressionImportCounts {
   filename: string
   isTrial: boolean
   lines: LineFault[]
-  /** So many more lines with faults. */
+  /** How many more lines have faults. */
   left: number
 }
 

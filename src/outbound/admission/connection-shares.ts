@@ -46,7 +46,7 @@ export interface Asker {
   of: QueueClass
   accountId: string
   site: string
-  /** Its `server` is where it will connect to in all likelihood. */
+  /** Where the attempt will connect to in all likelihood is the lane's `server`. */
   lane: Pick<Lane, 'server'>
   /** The site's last attempt had an answer. */
   answers: boolean

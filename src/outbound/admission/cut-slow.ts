@@ -38,7 +38,10 @@ export function makeCutter(ledger: ShareLedger): Cutter {
     const each = [accounts, sites, servers].flatMap((holders) => [...holders.values()])
     return [all, ...each].filter((holder) => holder.slow >= markOf(holder))
   }
-  /** Of those that it holds, the oldest of whoever has most, until half of the share is free. */
+  /**
+   * Breaks off a holder's connections that have been slow for long, in the order of `candidates`, until half of its
+   * share is free.
+   */
   const cutOf = (holder: Holder, candidates: readonly HeldConnection[], now: number) => {
     const own = candidates.filter(
       (hold) => hold.cut.why === undefined && holdersOf(hold, all).includes(holder),

@@ -96,7 +96,7 @@ export function openRelaySlots(relays: Relays, pool: EgressPool): DeliverySlots 
 const named = (held: Held, { name }: EgressSource): Held =>
   held.gate === 'warm-up' ? { ...held, why: `${held.why} (${name})` } : held
 
-/** Of several closed gates the one that opens first; one that names no time is asked again anyway. */
+/** Of two closed gates the one that opens first; one that names no time is asked again anyway. */
 function soonest(one: Held | undefined, other: Held): Held {
   if (one === undefined || one.until === null) return other
   return other.until !== null && other.until < one.until ? other : one

@@ -44,6 +44,6 @@ export function locate(
 // After so long a site is looked up anew: a domain whose MXs have moved is at its new site then.
 const routeAgainMs = 300_000
 
-/** Its site is not known, or was looked up too long ago to claim by it. */
+/** Whether the lane's site is not known, or was looked up too long ago to claim by it. */
 export const isStale = ({ site, routedAt }: Lane, now: number): boolean =>
   site === undefined || isDnsSite(site.key) || now - routedAt >= routeAgainMs

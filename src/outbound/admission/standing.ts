@@ -27,7 +27,7 @@ export interface OutboundStanding {
 interface Sources {
   paths: Iterable<Path>
   connections: ReadonlyMap<string, number>
-  /** Of these sites, by their keys. */
+  /** How many connections each of these sites may have, by the sites' keys. */
   limitsOf(sites: ReadonlySet<string>): ReadonlyMap<string, number>
 }
 

@@ -58,7 +58,7 @@ export type StreamsByAccount = Map<string, Set<Stream>>
 /** The way from one pool of source addresses to one site, and who stands in line there. */
 export interface Path {
   readonly key: string
-  /** Its site's key: what ends there makes room for all paths to it. */
+  /** The key of the path's site: what ends there makes room for all paths to it. */
   readonly site: string
   readonly slots: DeliverySlots
   /** Due streams by class and account; both the accounts and the streams of each in turn. */

@@ -56,7 +56,7 @@ export async function stopAtDeparture(
 /** What of a delivery says whether it may leave. */
 type Leaving = Pick<Claimed, 'accountId' | 'recipient' | 'emailId' | 'attempts' | 'class'>
 
-/** Of campaigns and automations; what is transactional is of neither. */
+/** Whether it is of a campaign or an automation; what is transactional is of neither. */
 const isMarketing = (delivery: Leaving) => delivery.class !== queueClass.transactional
 
 /** A copy of a mail: its id and its recipient. */
@@ -83,7 +83,7 @@ interface MarketingMail {
   /** In lower case. */
   recipient: string
   topicId: string | null
-  /** Of its campaign, if it is of one. */
+  /** The state of its campaign, if it is of one. */
   status: BroadcastRow['status'] | null
   /** Its recipient is no contact any more. */
   deleted: 0 | 1

@@ -5,7 +5,7 @@ import type { OutboundDeps } from '../deps.js'
 
 /** What a claim needs of the thread. */
 type Deps = Pick<OutboundDeps, 'store' | 'clock' | 'log' | 'thread'>
-/** Of which stream, and how many at most. */
+/** Which stream's deliveries are wanted, and how many at most. */
 type Wanted = StreamKey & { limit: number }
 
 // How long a stream rests of which nothing can be claimed nor held, though the storage works.

@@ -16,7 +16,7 @@ import { type AskedRows, type HandOutParts, makeHandOut } from './hand-out.js'
 export interface ClaimLoop {
   /** To be called whenever something may start that could not before. */
   turn(): void
-  /** The same, once for all that ends in this turn of the event loop. */
+  /** Calls `turn` once for all that ends in this turn of the event loop. */
   turnSoon(): void
   /** Rows of the stream are being claimed, and none of it is claimed ahead. */
   isClaiming(stream: Stream): boolean

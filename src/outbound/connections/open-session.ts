@@ -19,7 +19,7 @@ export type OpenedSession = Pick<
 
 /** What opening a session needs beside its target. */
 export interface OpenOptions {
-  /** Of the recipients' servers. */
+  /** The port of the recipients' servers. */
   port: number
   connectHost: ConnectHost
   /** Aborted when all is broken off. */

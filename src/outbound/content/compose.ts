@@ -21,7 +21,7 @@ import { makeSubmitted } from './submitted.js'
 /** A message ready for the wire, and what the envelope has to know. */
 export interface SignedMessage {
   message: readonly Buffer[] | StreamedMessage
-  /** Of it, what is held until it is sent: all, but for attachments. */
+  /** How much of the message is held until it is sent: all of it, but for attachments. */
   heldBytes: number
   smtpUtf8: boolean
   /** Where bounces go: at the domain's own return path host, or at the appliance's. */

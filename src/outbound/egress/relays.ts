@@ -76,7 +76,7 @@ function mayTake(room: Site, of: QueueClass): boolean {
   return held === undefined || (isBusy && room.inFlight < room.policy.connections)
 }
 
-/** Of several that cannot take mail now, the one that can first is told as the reason. */
+/** Of two relays that cannot take mail now, why the one waits that can take it first: it is told as the reason. */
 function sooner(one: Held | undefined, other: Held): Held {
   if (one === undefined || one.until === null) return other
   return other.until !== null && other.until < one.until ? other : one

@@ -40,7 +40,7 @@ export const sandboxSite = siteNamed('sandbox')
 export const simulatorSite = siteNamed('simulator')
 /** What has no servers: no such domain, a null MX, none that may be connected to. */
 export const nowhere = siteNamed('nowhere')
-/** Its servers are part of the appliance. */
+/** Whether the site's servers are part of the appliance. */
 export const isInside = (key: string) => key === sandboxSite.key || key === simulatorSite.key
 
 // No host name has a blank, so that no table fits it.

@@ -71,7 +71,10 @@ export function loadShaping(files: readonly string[]): ShapingData {
   return { files, byDefault, ...kinds, providerOf }
 }
 
-/** The same without the operator's files that are bad, and what is wrong with those; the first file is ours. */
+/**
+ * What `loadShaping` reads, without the operator's files that are bad, and what is wrong with those; the first file is
+ * ours.
+ */
 export function loadReadableShaping([ours = '', ...theirs]: readonly string[]): {
   data: ShapingData
   problems: string[]

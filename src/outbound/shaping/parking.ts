@@ -4,7 +4,7 @@ import { firstWords } from './reactions.js'
 export interface SiteOutcome {
   readonly kind: 'delivered' | 'bounced' | 'deferred' | 'connect-failed'
   readonly reply?: string | undefined
-  /** Of a connection: `timeout` when nothing answered in time, `dns` without an address, else `refused`. */
+  /** Why there was no connection: `timeout` when nothing answered in time, `dns` without an address, else `refused`. */
   readonly cause?: 'refused' | 'timeout' | 'dns' | undefined
   /** Our own sentence about it, for people. */
   readonly why?: string

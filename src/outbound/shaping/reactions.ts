@@ -115,7 +115,7 @@ export class Reactions {
   }
 }
 
-/** Of the tables with words that fit a server's reply, the automations of the most specific one. */
+/** The automations that fit a server's reply, of the most specific table that has any. */
 export function automationsFor(policy: Policy, reply: string): RankedAutomation[] {
   const words = wordsOf(reply)
   if (words === undefined) return []

@@ -82,7 +82,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
   const entries = new Map<string, Entry>()
   const before = makeRemembered(options.learned ?? [], options)
   let told = 0
-  /** Of sites that were forgotten since. */
+  /** Sites that were forgotten since `learnedChanges` was asked last. */
   let gone: Omit<LearnedRow, 'learned'>[] = []
 
   const open = (name: SiteName, source: string, key: string): Entry => {

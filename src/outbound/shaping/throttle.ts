@@ -36,7 +36,7 @@ export function rateOf(perMinute: number): Rate {
   return { perMinute, burst }
 }
 
-/** Of `limit` connections, tokens or mails a day: what only transactional mail may use. */
+/** How many of `limit` connections, tokens or mails a day only transactional mail may use. */
 export function reserveOf(limit: number): number {
   return limit <= 1 ? 0 : Math.max(1, Math.floor(limit / 5))
 }

@@ -9,7 +9,7 @@ export interface Published {
   type: 'tlsa' | 'sts' | 'no-policy-found'
   /** The policy in lines, as it was found. */
   text: readonly string[]
-  /** Of `sts`, its patterns; of `tlsa`, the host. */
+  /** The patterns of an `sts` policy; the host of `tlsa` records. */
   mx: readonly string[]
   /** What is wrong with it beside any session. */
   problem?: TlsFailure

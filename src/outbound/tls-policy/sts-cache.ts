@@ -3,7 +3,7 @@ import type { StsMode } from './sts-text.js'
 
 /** A domain's policy as it was fetched, times in ms. */
 export interface StsPolicy {
-  /** Of the TXT record that it was fetched for. */
+  /** The `id` of the TXT record that it was fetched for. */
   id: string
   mode: StsMode
   mx: readonly string[]
