@@ -11,7 +11,7 @@ export type KeyScope = (typeof keyScopes)[number]
 /** What a key may do. */
 export interface KeyLimits {
   scope: KeyScope
-  /** Of a sending key: the sender domains (A-labels, lower case) that it may use; null: all. */
+  /** The sender domains (A-labels, lower case) that a sending key may use; null: all. */
   domains: readonly string[] | null
   /** CIDR ranges that its requests come from; null: any. */
   networks: readonly string[] | null
@@ -19,7 +19,7 @@ export interface KeyLimits {
   expiresAt: number | null
 }
 
-/** Of a key that may do everything, from anywhere, for ever. */
+/** The limits of a key that may do everything, from anywhere, for ever. */
 export const noLimits: KeyLimits = { scope: 'full', domains: null, networks: null, expiresAt: null }
 
 // More would be a list that nobody reads; then the key need not be limited.

@@ -5,7 +5,7 @@ export interface LoggedChange {
   id: number
   at: number
   accountId: string | null
-  /** Its name; null: of the appliance, or the account is gone. */
+  /** The account's name; null: the change is of the appliance, or the account is gone. */
   account: string | null
   kind: AuditLogRow['actor']
   /** Who it was. */

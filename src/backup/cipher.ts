@@ -79,7 +79,7 @@ export function readEncryptedHead(start: Buffer): { head: EncryptedHead; end: nu
   return { head, end: 12 + length }
 }
 
-/** So many bytes of a file's beginning are enough for `readEncryptedHead`. */
+/** How many bytes of a file's beginning are enough for `readEncryptedHead`. */
 export const headRoom = 12 + maxHeadBytes
 
 /** The plain bytes of an encrypted backup that begins with `start`; OperatorError where anything was changed. */

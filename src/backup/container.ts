@@ -12,7 +12,7 @@ export interface Wrapping {
   head: PublicHead
 }
 
-/** Its name ends so until it is whole. */
+/** How a backup's name ends until it is whole. */
 export const partialSuffix = '.partial'
 
 /**

@@ -53,7 +53,7 @@ export interface MadeBackup {
   sizeBytes: number
   tookMs: number
   manifest: Manifest
-  /** Of the directory; undefined where all is well. */
+  /** What is wrong with the directory; undefined where all is well. */
   problem: DirectoryProblem | undefined
 }
 

@@ -21,11 +21,11 @@ const Shape = type({
   /** The name of the last migration of its database. */
   schema: string(),
   madeAt: string(),
-  /** Of the appliance key that belongs to the database; null where none was remembered. */
+  /** The check of the appliance key that belongs to the database; null where none was remembered. */
   keyCheck: nullable(string()),
   /** Whether that key is in the backup. */
   withKey: boolean(),
-  /** Of every table. */
+  /** How many rows every table has. */
   rows: record(string(), integer()),
   /** All that follows in the archive, in this order. */
   files: array(type({ name: string(), size: integer(), sha256: Sha256 })),

@@ -4,7 +4,7 @@ import { messageOf, OperatorError } from '../errors/index.js'
 /** Never an argument, which every user of the machine may see (`ps`). */
 export const passphraseVariable = 'POSTHORN_BACKUP_PASSPHRASE'
 
-/** Of the first line of a file, or of the environment; undefined where neither says one. */
+/** The passphrase from the first line of a file, or from the environment; undefined where neither says one. */
 export function passphraseOf(
   file: string,
   env: Readonly<Record<string, string | undefined>>,

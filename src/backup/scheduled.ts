@@ -117,7 +117,7 @@ const total = (rows: Readonly<Record<string, number>>) =>
   Object.values(rows).reduce((sum, count) => sum + count, 0)
 
 interface Keep {
-  /** Of so many days, weeks (from Monday) and months that have backups, the newest backup of each stays. */
+  /** How many days, weeks (from Monday) and months that have backups keep the newest one of each. */
   daily: number
   weekly: number
   monthly: number

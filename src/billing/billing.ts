@@ -31,7 +31,7 @@ export async function readBilling(
   return billingOf(plans, accountId, row)
 }
 
-/** The same of some accounts, for a list. */
+/** The rows of some accounts, for a list. */
 export async function readBillings(
   read: Read,
   plans: Plans,

@@ -177,7 +177,7 @@ interface Cap {
 const monthlyMessage = ({ used, limit }: Cap) =>
   `${used} of the ${limit} mails of this month are used; the count starts again on the 1st of the month, UTC`
 
-/** The same of the day. */
+/** What is told where the cap of the day is reached. */
 const dailyMessage = ({ used, limit }: Cap) =>
   `${used} of the ${limit} mails of today are used; the count starts again at midnight UTC`
 

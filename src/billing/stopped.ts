@@ -15,7 +15,7 @@ export async function stoppedBy(
   return `${what} is paused because of ${stop.reason}s`
 }
 
-/** The same in words for the account itself: an operator's note is not its business. */
+/** Why mail does not leave, in words for the account itself: an operator's note is not its business. */
 export async function stoppedForClient(
   read: Read,
   accountId: string,

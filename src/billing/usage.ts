@@ -21,7 +21,7 @@ export async function readUsage(read: Read, accountId: string, now: number): Pro
   return usageOf(rows, month, day)
 }
 
-/** The same of some accounts, for a list. */
+/** The counters of some accounts' present month and day, for a list. */
 export async function readUsages(
   read: Read,
   accountIds: readonly string[],

@@ -76,7 +76,7 @@ export async function countAudience(read: Read, audience: Audience): Promise<num
   return Math.max(0, contactCount - blocked)
 }
 
-/** The same; throws a 400 when it is nobody. */
+/** How many of an audience can be reached now; throws a 400 when it is nobody. */
 export async function reachableNow(read: Read, audience: Audience): Promise<number> {
   const count = await countAudience(read, audience)
   if (count > 0) return count

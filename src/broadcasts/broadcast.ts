@@ -31,7 +31,7 @@ export async function findBroadcast(read: Read, accountId: string, id: string): 
   return row
 }
 
-/** The same with what its mails carry. */
+/** The account's campaign with what its mails carry; throws a 404. */
 export async function findBroadcastDetail(
   read: Read,
   accountId: string,

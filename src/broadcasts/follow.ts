@@ -57,7 +57,7 @@ function move(change: Change, before: MailEvent['before'], after: Counter): void
   change[after]++
 }
 
-/** Of a mail's opens only the first counts, and none that a machine made. */
+/** Whether an open or click counts: only the first of a mail does, and none that a machine made. */
 const isFirst = (mail: CampaignMail, { type, at, detail }: MailEvent) =>
   detail?.machine !== true && (type === 'opened' ? mail.openedAt : mail.clickedAt) === at
 

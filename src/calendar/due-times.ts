@@ -73,7 +73,7 @@ export function handledAfterSetBack(schedule: Schedule, lastAt: number, now: num
 export interface JobStanding {
   name: JobName
   what: string
-  /** Its cron expression; null: it is off. */
+  /** The job's cron expression; null: it is off. */
   cron: string | null
   /** The last run, which may be under way. */
   last: JobRun | undefined

@@ -22,7 +22,7 @@ export function problemOf({ status, headers, text }: AcmeExchange, now: number):
   return new AcmeProblem(type, words, status, retryAfterMs(headers['retry-after'], now))
 }
 
-/** Of a problem document, or of the `error` of a challenge or an order. */
+/** The fields of a problem document, or of the `error` of a challenge or an order. */
 export function problemFields(value: unknown): { type: string; detail: string } {
   const { type, detail } =
     ((typeof value === 'object' ? value : null) as Record<string, unknown>) ?? {}

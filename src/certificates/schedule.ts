@@ -37,13 +37,16 @@ export function restMs(failures: number, askedMs: number | undefined, random: Ra
   return jittered(Math.max(usual, Math.min(askedMs ?? 0, 7 * dayMs)), random)
 }
 
-/** The same of a directory that cannot be reached, or cannot serve us: it is asked again in an hour at the latest. */
+/**
+ * How long a directory rests that cannot be reached or cannot serve us: an hour at most, or what it asks for up to
+ * twelve.
+ */
 export function directoryRestMs(failures: number, askedMs: number | undefined, random: Random) {
   const usual = Math.min(5 * minuteMs * 2 ** Math.min(failures - 1, 10), hourMs)
   return jittered(Math.max(usual, Math.min(askedMs ?? 0, 12 * hourMs)), random)
 }
 
-/** The same of a name that the DNS does not lead here: only the DNS is asked. */
+/** How long a name rests that the DNS does not lead here: only the DNS is asked. */
 export const elsewhereRestMs = (failures: number, random: Random) =>
   jittered(Math.min(5 * minuteMs * 2 ** Math.min(failures - 1, 10), hourMs), random)
 

@@ -75,7 +75,10 @@ let lastDay = { number: Number.NaN, text: '' }
 export const utcTime = (ms: number) =>
   isTime(ms) ? `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC` : 'unknown'
 
-/** Of a damaged row, or one that another program wrote: `Date` throws for it (ECMA-262, time values). */
+/**
+ * Whether a number is a time. That of a damaged row, or of one that another program wrote, may not be: `Date` throws
+ * for it (ECMA-262, time values).
+ */
 export const isTime = (ms: number) => Math.abs(ms) <= 8.64e15
 
 /** `3 s`, `12 min`, `5 h`, `3 days`. */

@@ -57,7 +57,7 @@ const items = {
 
 /** A list of smart hosts, in the order in which they are used. */
 export const smartHosts = listOf('[[outbound.failover.smart_hosts]]', 'smart host', [])
-/** The same for the operator's own mail, of which there is little. */
+/** A list of relays for the operator's own mail, of which there is little. */
 export const relays = listOf('[[operator.relays]]', 'relay', ['connections', 'messagesPerMinute'])
 
 /** `without`: the settings of a smart host that mean nothing here, and so are refused. */

@@ -1,7 +1,7 @@
 /** How many rows are to be written at once. */
 export interface BatchSize {
   readonly rows: number
-  /** So many were written, and held the turn to write for so long. */
+  /** Tells how many rows were written, and for how long they held the turn to write. */
   took(rows: number, ms: number): void
 }
 

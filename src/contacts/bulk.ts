@@ -16,7 +16,7 @@ import { addToTotal, contactTotal } from './total.js'
 
 /** A row of a file, with the line on which it begins. */
 export interface ImportedRow extends NewContact {
-  /** Of the file. */
+  /** The line of the file. */
   line: number
 }
 
@@ -147,7 +147,7 @@ const knownAmong = (tx: Tx, { accountId, listId }: MemberBatch, addresses: reado
     ? Promise.resolve([])
     : knownRows(tx, { accountId, listId, keys: JSON.stringify(addresses) })
 
-/** The same as a query; `keys` is a JSON array. */
+/** The query of `knownAmong`; `keys` is a JSON array. */
 const knownRows = prepared<
   { accountId: string; listId: string; keys: string },
   { id: string; address: string; listed: string | null }

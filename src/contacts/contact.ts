@@ -88,7 +88,7 @@ export async function addContact(
   )
 }
 
-/** The same as a part of another write; `id` is the contact's if the account does not know the address. */
+/** Adds a contact as a part of another write; `id` is the contact's if the account does not know the address. */
 export async function addContactIn(
   tx: Tx,
   { id, now }: { id: string; now: number },

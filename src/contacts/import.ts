@@ -35,7 +35,7 @@ export interface ContactImportOptions {
   ceiling: number | null
   /** The file's name, for the consent record. */
   file: string
-  /** Of phone numbers without an international prefix. */
+  /** The country of phone numbers without an international prefix. */
   defaultCountry: string
   /** Whether what follows when somebody joins a list follows here too. */
   trigger?: boolean

@@ -20,7 +20,7 @@ export interface Importer {
 
 /** What the thread gets at its start. */
 export interface ImporterOptions {
-  /** Of the settings what the thread's effects need. */
+  /** Those of the settings that the thread's effects need. */
   config: Pick<Config, 'automations'>
   dataDir: string
   turns: SharedArrayBuffer

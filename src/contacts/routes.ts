@@ -30,7 +30,7 @@ import {
 export interface ContactRouteDeps extends ContactDeps {
   plans: Plans
   importer: Importer
-  /** Of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
+  /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
   /** What follows when a request adds somebody. */
   follow?: ContactEffect

@@ -30,10 +30,10 @@ export const queueChanges: Readonly<Record<QueueChangeName, QueueChange>> = {
   fail: { reason: 'required', apply: giveUp },
 }
 
-/** Of `hold` where nobody gives another. */
+/** The reason of `hold` where nobody gives another. */
 export const usualReason = 'held by the operator'
 
-/** So many domains are named to the running appliance; of more, all are meant. */
+/** How many domains are named to the running appliance at most; where there are more, all domains are meant. */
 export const maxRetried = 100
 
 export interface Changed extends Changes {

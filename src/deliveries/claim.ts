@@ -93,7 +93,7 @@ export async function claim(
 // So few rows of a stream cost less in one statement for all such streams, more in one of the stream's own.
 const mostTogether = 4
 
-/** Of a stream's first rows those that are due; where they are too few, the one behind tells when the next is. */
+/** Those of a stream's first rows that are due; where they are too few, the row behind tells when the next is. */
 function takenOf(rows: readonly Claimed[], { limit, now }: { limit: number; now: number }): Claim {
   const taken = rows.filter(({ dueAt }) => dueAt <= now)
   if (taken.length >= limit) return { taken }

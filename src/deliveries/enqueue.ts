@@ -53,7 +53,7 @@ function toRow(delivery: NewDelivery): Insertable<QueueRow> {
 /** What deliveries of one account that are due at once have of their own. */
 type DeliveryTogether = Omit<NewDelivery, 'accountId' | 'dueAt'>
 
-/** The same for many in one statement: a statement a row would take three times as long. */
+/** Puts many deliveries into the queue by one statement: a statement a row would take three times as long. */
 export async function enqueueTogether(
   tx: Tx,
   { accountId, dueAt }: Pick<NewDelivery, 'accountId' | 'dueAt'>,

@@ -133,7 +133,7 @@ export async function explainAll(
   })
 }
 
-/** The same of one, with what is under way to its domain and stands before it. */
+/** Why one delivery waits, with what is under way to its domain and stands before it. */
 export async function explainOne(
   read: Read,
   delivery: WaitingDelivery,

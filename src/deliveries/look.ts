@@ -6,7 +6,7 @@ import { fitting, type QueueFilter } from './select.js'
 export const mostLookedAt = 10_000
 
 export interface LookedThrough {
-  /** Of those that fit, in rising order: the longest waiting first. */
+  /** The ids of those that fit, in rising order: the longest waiting first. */
   ids: number[]
   /** Where to look on, as `after`; null: nothing is left, or it is not told as it is no matter of order. */
   next: number | null

@@ -93,7 +93,7 @@ const deliveriesWith = prepared<
 /** What tells a mail's class when no delivery of it waits any more. */
 export interface MailKind {
   type: 'transactional' | 'marketing'
-  /** Of the automation that it is of; null for any other mail. */
+  /** The step of the automation that the mail is of; null for any other mail. */
   stepId: number | null
 }
 

@@ -26,7 +26,7 @@ export interface QueueFilter {
   held?: boolean | undefined
   /** For which reason. */
   heldReason?: string | undefined
-  /** Of this campaign. */
+  /** The campaign that they are of. */
   broadcastId?: string | undefined
 }
 

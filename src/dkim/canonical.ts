@@ -53,7 +53,7 @@ export function relaxBody(body: Buffer): Buffer {
   return endWithOneLine(relaxLines(body))
 }
 
-/** The same with the empty lines at the end, for lines that are only a part of a body. */
+/** Lines in relaxed form, those at the end that are empty included: they may be only a part of a body. */
 function relaxLines(lines: Buffer): Buffer {
   const from = firstChange(lines)
   return from < lines.length ? rewrite(lines, from) : lines

@@ -5,7 +5,7 @@ import type { Read } from '../store/index.js'
 export interface DmarcSummary {
   /** The first day that is counted, in ms since 1970. */
   since: number
-  /** Of the newest report; empty without one. */
+  /** The policy that the newest report tells; empty without one. */
   policy: string
   reports: number
   messages: number
@@ -30,7 +30,7 @@ export interface SourceSummary {
   spfPassed: number
   quarantined: number
   rejected: number
-  /** Of these, in reports that nobody has signed. */
+  /** How many of these are in reports that nobody has signed. */
   unproven: number
   reporters: string[]
   identifiers: string

@@ -73,7 +73,7 @@ export function validatingResolver(options: ValidatingResolverOptions): Validate
   }
 }
 
-/** Of a packet that ends inside an address dns-packet makes 'undefined.undefined…'. */
+/** An IPv4 address. Where a packet ends inside one, dns-packet makes 'undefined.undefined…'. */
 function readAddress(data: string): string {
   if (isIP(data) !== 4) throw new Error('the answer is malformed')
   return data

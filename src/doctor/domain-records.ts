@@ -23,7 +23,7 @@ export async function checkDomains(deps: DoctorDeps): Promise<Finding[]> {
   return [findingsOf('domain', 'none').warn('no sending domain yet', fix)]
 }
 
-/** Of all accounts. */
+/** The domains of all accounts. */
 export async function allDomains(read: Read): Promise<Domain[]> {
   const accounts = await listAccounts(read)
   return (await Promise.all(accounts.map(({ id }) => listDomains(read, id)))).flat()

@@ -129,7 +129,7 @@ async function ownListeners(deps: Deps): Promise<Met[]> {
   return met
 }
 
-/** Its files, and what it presents: they differ where a new file was not read. */
+/** Looks at a listener's files, and at what it presents: they differ where a new file was not read. */
 async function listener(
   deps: Deps,
   where: string,

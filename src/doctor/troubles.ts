@@ -170,7 +170,7 @@ const ofSites = (sites: readonly TroubledSite[]): Trouble[] =>
     at: { what: 'sites' },
   }))
 
-/** Of the SMTP listeners; ACME has notices of its own. */
+/** Certificates of the SMTP listeners that end soon; ACME has notices of its own. */
 const ofCertificates = (certificates: readonly ListenerCertificate[], now: number): Seen[] =>
   certificates.flatMap(({ name, endsAt }) =>
     endsAt - now > certificateDays * dayMs

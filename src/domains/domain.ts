@@ -29,7 +29,7 @@ export interface Domain {
   status: 'pending' | 'verified'
   trusted: boolean
   returnPath: boolean
-  /** Its own host for tracked links, and whether the DNS was seen to lead it here. */
+  /** The domain's own host for tracked links, and whether the DNS was seen to lead it here. */
   trackingHost: string | null
   trackingHostReady: boolean
   createdAt: number
@@ -165,7 +165,7 @@ export async function findDomain(read: Read, accountId: string, name: string): P
   return toDomain(row, await keysOf(read, [row.id]))
 }
 
-/** The same by its id, as clients name it. */
+/** The account's domain by its id, as clients name it. */
 export async function domainById(read: Read, accountId: string, id: string): Promise<Domain> {
   const row = await domainsOf(read, accountId).where('id', '=', id).executeTakeFirst()
   if (row === undefined)

@@ -164,7 +164,7 @@ function isGood(
   }
 }
 
-/** The same answer with other records. */
+/** An answer with other records in the place of its own. */
 function mapAnswer<A, B>(answer: DnsAnswer<A>, map: (record: A) => B): DnsAnswer<B> {
   if (answer.kind !== 'records') return answer
   return { kind: 'records', records: answer.records.map(map) }

@@ -8,7 +8,7 @@ import type { FetchFile } from './fetch-file.js'
 
 /** What mails may carry. */
 export interface AttachmentRules {
-  /** Of one mail together, as they are and not in base64. */
+  /** How large the attachments of one mail may be together, as they are and not in base64. */
   maxBytes: number
   maxCount: number
   fetchFile: FetchFile
@@ -39,7 +39,7 @@ export interface AttachmentReader {
 
 // A mail that waits for a file answers its client within this, however many files there are.
 const maxFetchingMs = 20_000
-/** Of all mails of a request; what is not fetched fits, as its request has a bound. */
+/** How much is fetched for all mails of a request; what is not fetched fits, as its request has a bound. */
 const maxFetchedBytes = 64 * 1024 * 1024
 
 /** What is equal is decoded and hashed once: a batch often carries the same file in every mail. */
@@ -130,7 +130,7 @@ export async function putAttachments(
   return JSON.stringify(stored)
 }
 
-/** The same text for mails that carry the same; empty for nothing. */
+/** A text that is the same for mails that carry the same; empty for nothing. */
 export const attachmentsKey = (attachments: readonly NewAttachment[]): string =>
   attachments.length === 0
     ? ''

@@ -14,7 +14,7 @@ export interface EmailDeps {
   plans: Plans
   /** Tells the outbound threads what has fallen due; losing a ring costs a poll, never a mail. */
   ring: (due: readonly StreamDue[]) => void
-  /** Of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
+  /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
   backlog: Backlog
   /** Deliveries that may wait at once; beyond it sends are refused with 503. */

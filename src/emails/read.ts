@@ -143,7 +143,7 @@ export interface MailHappening {
   reply: string | null
   /** What was concluded from it, and by which rule; of an open or click who asked, and for what. */
   means: string
-  /** Of an open or click: a machine made it, so it counts for nothing. */
+  /** A machine made this open or click, so it counts for nothing. */
   byMachine: boolean
 }
 
@@ -172,7 +172,7 @@ export function timelineOf(email: EmailRecord, events: readonly MailEvent[]): Ma
   return rows.sort((a, b) => a.at - b.at)
 }
 
-/** Of a complaint: whether it provably comes from a feedback loop. */
+/** What an event means, in words; for a complaint whether it provably comes from a feedback loop. */
 function meaningOf({ type, detail }: MailEvent): string {
   if (type === 'opened' || type === 'clicked') {
     const who = detail?.machine ? `[machine: ${detail.sign ?? 'unknown'}]` : detail?.userAgent

@@ -172,7 +172,7 @@ function keysIn(mail: IndexedMail): string[] {
   return [...recipientsIn(mail), ...(isOwn ? [] : [addressKey(mail.message_id)])]
 }
 
-/** Of a Message-ID as we make them: it begins with the mail's id. */
+/** The id of a mail by a Message-ID as we make them: it begins with that. */
 export const mailOfMessageId = (messageId: string): string | undefined =>
   /^<([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})@/.exec(messageId)?.[1]
 

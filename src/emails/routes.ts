@@ -94,7 +94,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     deps.log.error({ emailId, columns }, 'A stored mail is damaged; the rest of it is answered')
   }
 
-  /** Of a key that is limited to domains only their mails exist. */
+  /** The account's mail; for a key that is limited to domains only their mails exist. */
   const readOwn = async (account: Principal, id: string) => {
     const email = await readEmail(deps.store.read, account.accountId, id, tellDamage(id))
     if (!mayUse(account, email.from))

@@ -37,26 +37,26 @@ export interface MailEvent {
 
 /** What an event tells beyond its reply; kept as JSON. */
 export interface EventDetail {
-  /** Of a bounce. */
+  /** The type of a bounce. */
   bounceType?: 'Permanent' | 'Transient'
-  /** Of a refusal: its class, and the rule of `config/bounce-rules.toml` that found it. */
+  /** The class of a refusal, and the rule of `config/bounce-rules.toml` that found it. */
   bounceClass?: string
   rule?: string
   /** It ends mail to that address: at once, or once it has been repeated long enough. */
   suppress?: 'now' | 'repeated'
-  /** Of a complaint: what the feedback loop calls it (RFC 5965), e.g. `abuse`. */
+  /** What the feedback loop calls a complaint (RFC 5965), e.g. `abuse`. */
   feedbackType?: string
-  /** Of a complaint: what proves that a feedback loop has sent it. Without it no rate counts it. */
+  /** What proves that a feedback loop has sent a complaint. Without it no rate counts it. */
   evidence?: string
-  /** Of an open or click: a machine asked, by what `sign`; it counts for nothing. */
+  /** A machine made the open or click, as `sign` shows; it counts for nothing. */
   machine?: true
   sign?: string
-  /** Of a click: where it led. */
+  /** Where a click led. */
   url?: string
   userAgent?: string
-  /** Of an open or click: the first of its mail that no machine made. */
+  /** This open or click is the first of its mail that no machine made. */
   first?: true
-  /** Of an event that ends a delivery which had ended already: how it had. */
+  /** How the delivery had ended already, where the event ends it once more. */
   before?: DeliveryRow['status']
 }
 

@@ -31,7 +31,7 @@ export async function inflate(bytes: Buffer, limitBytes: number): Promise<Buffer
   }
 }
 
-/** The same piece by piece, at the pace of who asks. */
+/** Inflates a body piece by piece, at the pace of who asks. */
 export async function* inflatePieces(
   pieces: AsyncIterable<Buffer>,
   limitBytes: number,

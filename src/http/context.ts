@@ -13,7 +13,7 @@ export interface ServerContext {
   readonly bodyMemory: BodyMemory
   readonly largeBodies: LargeBodies
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
-  /** Of the peer itself, not of whom it speaks for. */
+  /** Whether the peer itself is trusted; whom it speaks for does not count. */
   readonly isTrusted: (peer: string) => boolean
   readonly work: RequestWork
   readonly overTls: OverTls | undefined

@@ -20,7 +20,7 @@ const maxSpare = 64
 export interface BodyMemory {
   usedBytes: number
   readonly maxBytes: number
-  /** Of `firstBufferBytes`, for the next ones: to make a buffer costs more than to fill it. */
+  /** Buffers of `firstBufferBytes` for the next bodies: to make a buffer costs more than to fill it. */
   readonly spare: Buffer[]
 }
 

@@ -72,13 +72,13 @@ function withoutNulls(value: unknown, { schema }: { schema: unknown }): unknown 
   return copy ?? given
 }
 
-/** The same array where nothing changes: most have many items and no null. */
+/** The items changed; the given array where nothing changes, as most have many items and no null. */
 function mapped(items: unknown[], change: (item: unknown) => unknown): unknown[] {
   const changed = items.map(change)
   return changed.some((item, at) => item !== items[at]) ? changed : items
 }
 
-/** The same for strings from a path, a query or a form, which the struct may turn into other types. */
+/** Checks strings from a path, a query or a form, which the struct may turn into other types. */
 export function convert<T>(value: Record<string, unknown>, struct: Struct<T, unknown>): T {
   const [error, valid] = struct.validate(value, { coerce: true })
   if (error !== undefined) throw new ShapeError(issuesOf(error.failures()))

@@ -9,7 +9,7 @@ import type { Outgoing } from './reply.js'
  * header (version 2) that has a token in place of the client's address.
  */
 export interface OverTls {
-  /** Its path; only we may enter its folder. */
+  /** The socket's path; only we may enter its folder. */
   socket: string
   /** The client that a token stands for; undefined for a token that was not given to any. */
   addressOf(token: ArrayBuffer): string | undefined

@@ -34,7 +34,10 @@ const patienceMs = 5_000
 // https://www.haproxy.org/download/1.8/doc/proxy-protocol.txt §2.2: behind it version, family and length.
 const proxySignature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
 const headEnd = Buffer.from('\r\n\r\n')
-/** Of a request's line and header fields; where there is more, uWS closes (before 20.57 a head in pieces over 4 KiB). */
+/**
+ * How long a request's line and header fields may be; where there is more, uWS closes (before 20.57 a head in pieces
+ * over 4 KiB).
+ */
 export const maxHeadBytes = 32 * 1024
 
 // One thread, one loop, one buffer, however many servers.

@@ -18,7 +18,7 @@ export interface Repeats<P> {
 export interface KeyedRequest<P> {
   account: P
   key: string
-  /** The same for requests that ask for the same; a file has to be read before that is known. */
+  /** A text that is the same for requests that ask for the same; a file has to be read before it is known. */
   fingerprint: string | (() => Promise<string>)
 }
 
@@ -50,7 +50,7 @@ export function checkedKey(key: string | undefined): string | undefined {
 // A file that each mail of a batch carries is hashed once; of shorter texts the search costs as much.
 const longChars = 64 * 1_024
 
-/** Of a path and a JSON body: equal for bodies of equal values, however they are written. */
+/** The fingerprint of a path and a JSON body: equal for bodies of equal values, however they are written. */
 export function jsonFingerprint(path: string, body: unknown, rawBody: Buffer): string {
   const hash = createHash('sha256').update(`${path}\n`)
   try {

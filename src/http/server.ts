@@ -39,9 +39,9 @@ export interface HttpServerOptions<P> {
   repeats?: Repeats<P>
   /** What requests are counted by. Default: everybody together. */
   rateKey?: (principal: P) => string
-  /** Of the API, by key. Default 100 in 60 s; 0 requests = no limit. */
+  /** The rate limit of the API, by key. Default 100 in 60 s; 0 requests = no limit. */
   rateLimit?: RateLimit
-  /** Of the pages, by client address. Default none. */
+  /** The rate limit of the pages, by client address. Default none. */
   pageRateLimit?: RateLimit
   /** Addresses or CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies?: string[]

@@ -15,7 +15,7 @@ export interface Upload {
 /** A file that is hashed while it is read: boundaries differ from request to request, the file does not. */
 export interface DigestedUpload {
   open(): Promise<Upload>
-  /** Of a path and the whole file, what nobody has read of it included. */
+  /** The fingerprint of a path and the whole file, what nobody has read of it included. */
   fingerprint(path: string): Promise<string>
 }
 

@@ -18,20 +18,23 @@ export interface Arrival {
   /** postmaster@ and abuse@ addresses it was accepted for. */
   operator: readonly string[]
   raw: Buffer
-  /** So many bytes of it are read as a report; `examinedBytes` unless said otherwise. */
+  /** How many bytes of it are read as a report; `examinedBytes` unless said otherwise. */
   reportBytes?: number
   sizeBytes: number
   /** A copy of the operator's mail is to be sent on. */
   forward: boolean
 }
 
-/** Of a mail with aggregate reports, which are of use as a whole alone: some ten MiB when unpacked. */
+/**
+ * How many bytes are read of a mail with aggregate reports, which are of use as a whole alone: some ten MiB when
+ * unpacked.
+ */
 export const aggregateBytes = 2 * 1024 * 1024
 
 /** notes/mta.md §3: what a report says is in its beginning. */
 export const examinedBytes = 512 * 1024
 
-/** So many bytes of it are kept to be read as a report. */
+/** How many bytes of a mail are kept to be read as a report. */
 export const reportBytesOf = ({ raw, reportBytes = examinedBytes }: Arrival): number =>
   Math.min(raw.length, reportBytes)
 

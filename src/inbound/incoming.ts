@@ -5,7 +5,7 @@ import { type ArrivalRoom, isNextPiece, Refusal, whenCutOff } from '../smtpd/ind
 export interface CollectedMessage {
   /** The message, or its first `keepBytes`. */
   raw: Buffer
-  /** Of the whole message. */
+  /** The size of the whole message. */
   sizeBytes: number
   /** Gives the room back, once the mail is stored or lost. */
   release(): void

@@ -47,9 +47,9 @@ export interface InboundDeps {
   config: Config['inbound']
   /** What STARTTLS offers; without any it is not offered. */
   certificates: Pick<Certificates, 'forName' | 'reload'>
-  /** Of the appliance itself, its own name first. */
+  /** Host names of the appliance itself, its own name first. */
   hosts: readonly string[]
-  /** After a delivery was accepted, reports about it are taken for so long. */
+  /** For how long reports about a delivery are taken after it was accepted. */
   tokenLifeMs: number
   /** The bounce rules and the feedback loops, read by the thread that reads reports. */
   ruleFiles(): readonly string[]

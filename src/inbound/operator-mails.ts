@@ -6,7 +6,7 @@ export interface OperatorMail {
   id: number
   receivedAt: number
   recipient: string
-  /** Of the envelope; empty for the null sender. */
+  /** The sender of the envelope; empty for the null sender. */
   mailFrom: string
   headerFrom: string
   subject: string

@@ -21,11 +21,11 @@ import { ownTask } from './thread-time.js'
 /** A report as it was read, and what the rules make of each failure that it tells of. */
 export interface ReportReading {
   report: Report
-  /** Of a DSN: one for each of its recipients. */
+  /** What a DSN says, one verdict for each of its recipients. */
   verdicts: Verdict[]
-  /** Of a complaint. */
+  /** What proves a complaint. */
   evidence?: Evidence
-  /** Of what came to an address for aggregate reports; nothing else is known of it then. */
+  /** What came to an address for aggregate reports; nothing else is known of it then. */
   aggregate?: Aggregate
 }
 

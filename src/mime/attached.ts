@@ -9,9 +9,9 @@ export interface AttachedPart {
   /** With its parameters. `text/calendar` with a `method` is an invitation (RFC 6047 §2.4). */
   contentType: string
   disposition: 'attachment' | 'inline'
-  /** By which the HTML names it, without angle brackets (RFC 2392). */
+  /** The id by which the HTML names it, without angle brackets (RFC 2392). */
   contentId?: string | undefined
-  /** The same for equal bytes alone. */
+  /** A number that is the same for equal bytes alone. */
   content: number
 }
 
@@ -21,7 +21,7 @@ export interface AttachedBody {
   fields: string
   /** What is sent in order; a number: the bytes of that attachment, in lines of base64. */
   pieces: readonly (Buffer | number)[]
-  /** The same for equal bodies alone. */
+  /** A text that is the same for equal bodies alone. */
   digest: string
 }
 

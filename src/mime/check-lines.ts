@@ -8,7 +8,7 @@ export const longestLine = 998
 export interface LineCheck {
   /** What is wrong with it so far, e.g. `a bare LF in line 3`; undefined: nothing. */
   feed(chunk: Buffer): string | undefined
-  /** The same once it is whole. */
+  /** What is wrong with it once it is whole. */
   end(): string | undefined
 }
 

@@ -107,7 +107,7 @@ export async function notice(tx: Tx, raised: Raised & { now: number }): Promise<
     .execute()
 }
 
-/** Its cause is gone. Nothing happens where there was no such notice. */
+/** Notes that a notice's cause is gone. Nothing happens where there was no such notice. */
 export async function settled(tx: Tx, { kind, key, now }: About & { now: number }) {
   await tx
     .updateTable('notices')

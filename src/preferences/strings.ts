@@ -14,7 +14,7 @@ export interface Strings {
   toCentre: string
   centre: CentreStrings
   unknown: { title: string; lines: string[] }
-  /** Of the links in copies that are shown to others than the recipient. */
+  /** The page of links in copies that are shown to others than the recipient. */
   shown: { title: string; lines: string[] }
 }
 
@@ -34,7 +34,7 @@ interface PageStrings {
 /** The sentences of the preference centre. */
 interface CentreStrings {
   title(names: Names): string
-  /** Of somebody who gets something, and of somebody who has left everything. */
+  /** The first words, to somebody who gets something and to somebody who has left everything. */
   intro: { subscribed(names: Names): string; left(names: Names): string }
   unaffected: string
   unreachable(names: Names): string

@@ -13,7 +13,7 @@ export type AuditAction = ProtectionAuditRow['action']
 export interface AuditEntry {
   id: number
   accountId: string
-  /** Its name. */
+  /** The account's name. */
   account: string
   at: number
   action: AuditAction

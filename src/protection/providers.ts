@@ -16,9 +16,9 @@ export type ProviderTotals = Omit<ProtectionProviderRow, 'account_id' | 'day'>
 /** A mailbox provider that is large enough to be told apart. */
 interface Provider {
   name: string
-  /** Its MX hosts are these or lie below them; the recipient's domain does not matter. */
+  /** The provider's MX hosts are these or lie below them; the recipient's domain does not matter. */
   mx: readonly string[]
-  /** Its own domains, where no MX was talked to: a smart host, the sandbox. */
+  /** The provider's own domains, for where no MX was talked to: a smart host, the sandbox. */
   domains?: RegExp
 }
 
@@ -69,7 +69,7 @@ function byHost(host: string): Provider | undefined {
   }
 }
 
-/** The same for a metric's label: a large provider, or `other`. */
+/** The provider for a metric's label: a large one, or `other`. */
 export function largeProviderOf(recipient: string, remote: string | null): string {
   const provider = providerOf(recipient, remote)
   return names.has(provider) ? provider : 'other'

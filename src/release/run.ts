@@ -32,7 +32,7 @@ export function run(
   })
 }
 
-/** The same for what must succeed: its stdout, or an OperatorError with what it said. */
+/** Runs what must succeed: its stdout, or an OperatorError with what it said. */
 export async function runWell(program: string, args: readonly string[]): Promise<string> {
   const { status, stdout, stderr } = await run(program, args)
   if (status === 0) return stdout

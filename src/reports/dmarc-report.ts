@@ -9,7 +9,7 @@ export interface DmarcReport {
   /** Seconds since 1970. */
   beginsAt: number
   endsAt: number
-  /** Of the policy that the receiver found. */
+  /** The domain of the policy that the receiver found. */
   domain: string
   policy: string
   records: readonly DmarcRecord[]
@@ -122,7 +122,7 @@ interface Draft {
   values: Map<string, string>
   reasons: string[]
   identifiers: string[]
-  /** Of the authentication result that is open. */
+  /** The fields of the authentication result that is open. */
   open: Map<string, string>
 }
 

@@ -12,7 +12,7 @@ export type Evidence =
   /** The DNS did not answer: to be asked again. */
   | { kind: 'unknown'; cause: string }
 
-/** Of the SMTP session that a report came by. */
+/** What is known of the SMTP session that a report came by. */
 export interface ReportEnvelope {
   remoteAddress: string
   /** Empty for the null sender. */

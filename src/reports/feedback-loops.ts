@@ -5,7 +5,7 @@ import { readToml, type Table } from '../toml/index.js'
 /** Who is known to send complaints on behalf of a mailbox provider's users. */
 export interface FeedbackLoop {
   readonly name: string
-  /** Its reports are signed and sent by these domains, or by what lies below them. */
+  /** The loop's reports are signed and sent by these domains, or by what lies below them. */
   readonly domains: readonly string[]
   /** Where users have mailboxes at the domain too: the only addresses that its reports come from. */
   readonly senders: readonly string[]

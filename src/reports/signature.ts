@@ -37,7 +37,7 @@ export async function signatureOf(
   return { kind: 'none' }
 }
 
-/** Of mailauth's results what its types leave out. */
+/** What mailauth's types leave out of its results. */
 interface Coverage {
   signingHeaders?: { keys?: string }
   canonBodyLength?: number

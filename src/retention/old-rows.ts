@@ -121,11 +121,11 @@ const oldestSessions = (read: Read) =>
     .orderBy('id')
     .limit(rowsARead)
 
-/** The same of the audit log. */
+/** The oldest rows of the audit log, by its primary key too. */
 const oldestAudit = (read: Read) =>
   read.selectFrom('audit_log').select(['id', 'at']).orderBy('id').limit(rowsARead)
 
-/** The same of mails to the operator, with their size. */
+/** The oldest mails to the operator, by their primary key too, with their size. */
 const oldestOperatorMails = (read: Read) =>
   read
     .selectFrom('operator_mails')
@@ -205,7 +205,7 @@ export async function forgetDays(
   return gone
 }
 
-/** Of months the period is `2026-11`, of days `2026-11-21`. */
+/** A month's period is `2026-11`, a day's `2026-11-21`. */
 export const usageDays = (read: Read, accountId: string, before: string) =>
   read
     .selectFrom('usage')

@@ -21,7 +21,7 @@ export interface SandboxSummary {
   helo: string
   tls: boolean
   sizeBytes: number
-  /** Of recipients that RFC 5321 does not allow. */
+  /** Warnings about recipients that RFC 5321 does not allow. */
   warnings: string[]
   /** Undefined while the checks are still to come. */
   verdicts: Verdicts | undefined

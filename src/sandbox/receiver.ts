@@ -24,7 +24,10 @@ export interface SandboxReceiverDeps {
     port: number
     /** The oldest beyond this many are deleted. */
     keepMessages: number
-    /** Of all mails arriving at one moment. Default 64 MiB; one is held about three times while stored. */
+    /**
+     * How much all mails that arrive at one moment may take. Default 64 MiB; one is held about three times while
+     * stored.
+     */
     maxHeldBytes?: number
   }
 }

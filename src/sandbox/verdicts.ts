@@ -32,7 +32,7 @@ export interface DmarcVerdict {
   result: string
   /** The domain of the From header. */
   domain: string
-  /** Of the record that applies: none, quarantine or reject. */
+  /** The policy of the record that applies: none, quarantine or reject. */
   policy: string
   info: string
 }

@@ -5,7 +5,7 @@ import { canonicalAddress, isPublicAddress, type Resolver } from '../dns/index.j
 export interface MachineFacts {
   /** As `hostname -f` says. */
   hostName: string
-  /** Of all interfaces. */
+  /** The addresses of all interfaces. */
   addresses: readonly string[]
 }
 

@@ -17,7 +17,7 @@ interface PreflightDeps {
 const stepMs = 3_000
 const totalMs = 15_000
 
-/** Of what stands in the way on this machine, before anything is made: DNS, port 25 outward, our own ports. */
+/** Finds what stands in the way on this machine, before anything is made: DNS, port 25 outward, our own ports. */
 export async function preflight(deps: PreflightDeps, ports: readonly number[]): Promise<Finding[]> {
   const { config, clock } = deps
   const quick = {

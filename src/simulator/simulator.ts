@@ -124,7 +124,7 @@ export async function submitReport(
   return { kind, words: `${result.reply.code} ${result.reply.text}` }
 }
 
-/** The same deadline for every command. */
+/** One deadline for every command. */
 const stepsOf = (ms: number) => ({
   ...{ connectMs: ms, bannerMs: ms, ehloMs: ms, startTlsMs: ms, mailMs: ms, rcptMs: ms },
   ...{ dataMs: ms, blockMs: ms, dotMs: ms, resetMs: ms, quitMs: 500 },

@@ -14,7 +14,7 @@ export interface StreamedMessage {
   sizeBytes: number
   /** Whether any byte has its high bit set. */
   eightBit: boolean
-  /** Its bytes from the beginning, for each attempt anew; with canonical CRLF. */
+  /** Yields the message's bytes from the beginning, for each attempt anew; with canonical CRLF. */
   read(): AsyncIterable<Buffer>
 }
 
@@ -29,7 +29,7 @@ export function stuffDots(message: readonly Buffer[]): Buffer[] {
   return [...message.flatMap(stuffing.stuff), stuffing.end()]
 }
 
-/** The same for one that is read meanwhile. Throws too when it is not as long as it was announced. */
+/** Makes a message ready for DATA that is read meanwhile. Throws too when it is not as long as it was announced. */
 export async function* stuffDotsOf(message: StreamedMessage): AsyncGenerator<Buffer> {
   const stuffing = makeStuffing()
   let leftBytes = message.sizeBytes
@@ -96,7 +96,7 @@ export function* blocksOf(pieces: readonly Buffer[], blockBytes: number): Genera
   yield* blocks.rest()
 }
 
-/** The same for pieces that are yet to come. */
+/** Groups pieces that are yet to come, as `blocksOf` does. */
 export async function* blocksOfStream(
   pieces: AsyncIterable<Buffer>,
   blockBytes: number,

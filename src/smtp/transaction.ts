@@ -22,7 +22,7 @@ export interface Turn {
   /** The message as it is written, dots stuffed and final dot included: a write each. Most are one. */
   readonly blocks: readonly [Buffer] | Iterable<Buffer> | AsyncIterable<Buffer>
   readonly sizeBytes: number
-  /** Its envelope is on the wire, perhaps behind the body before it. */
+  /** Whether the message's envelope is on the wire, perhaps behind the body before it. */
   offered: boolean
   readonly resolve: (result: SendResult) => void
   readonly reject: (error: unknown) => void
@@ -220,7 +220,7 @@ function mustGoOn(line: SessionLine, failure: Failure): boolean {
   return line.pipelining && failure.kind !== 'lost' && line.wire.loss === undefined
 }
 
-/** Its reply is read when the next message comes, so that nobody waits for it. */
+/** Sends RSET, whose reply is read when the next message comes, so that nobody waits for it. */
 function reset(line: SessionLine): void {
   if (line.wire.loss !== undefined) return
   line.wire.command('RSET\r\n')

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/index.js'
 // Beyond so many sources the oldest windows are forgotten first.
 const maxSources = 10_000
 
-/** So many in a window for each source; the window begins with its first. */
+/** Allows each source `most` in a window, which begins with its first. */
 export function makeQuota(clock: Clock, { most, windowMs }: { most: number; windowMs: number }) {
   const windows = new Map<string, { began: number; taken: number }>()
   const current = (source: string) => {

@@ -23,7 +23,7 @@ export function addTo(counts: Counts, added: Partial<Counts>): void {
   for (const counter of counters) counts[counter] += added[counter] ?? 0
 }
 
-/** The same where there are only a few of them, as of one happening. */
+/** Adds to `counts` in place where only a few counters are given, as for one happening. */
 export function addSome(counts: Counts, added: Partial<Counts>): void {
   let counter: Counter
   for (counter in added) counts[counter] += added[counter] ?? 0

@@ -36,7 +36,7 @@ export interface FiguresQuestion {
   limit: number
 }
 
-/** Of provider, tag or campaign: one key, or all values of a tag's name. */
+/** Which keys of a provider, tag or campaign are asked for: one, or all values of a tag's name. */
 export type KeyFilter = { is: string } | { beginsWith: string }
 
 // A year with its leap day, so that a year can be compared.

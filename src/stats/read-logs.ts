@@ -14,7 +14,9 @@ export interface LogSlice {
   more: boolean
 }
 
-/** Of each log at most `limit` rows, of one account or of all, in the order in which they were committed. */
+/**
+ * A slice has at most `limit` rows of each log, of one account or of all, in the order in which they were committed.
+ */
 export interface SliceOptions {
   limit: number
   accountId?: string

@@ -14,7 +14,7 @@ export interface MailFacts {
 /** A row of one of the logs, as the figures count it. */
 export interface LoggedRow {
   log: 'event' | 'consent' | 'mail'
-  /** Its place in that log. */
+  /** The row's place in that log. */
   id: number
   accountId: string
   at: number

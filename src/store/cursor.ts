@@ -18,7 +18,7 @@ export function idInCursor(cursor: string, scope: string): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** The same for a list in the order of something else than ids: addresses, slugs, numbers. */
+/** The cursor of a list in the order of something else than ids: addresses, slugs, numbers. */
 export const textCursorOf = (text: string, scope: string) => cursorFrom(Buffer.from(text), scope)
 
 export const textInCursor = (cursor: string, scope: string) => bytesIn(cursor, scope).toString()

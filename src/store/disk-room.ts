@@ -1,7 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Of a file system, without what is kept for root alone: shares of it are those that `df` shows. */
+/** The room of a file system, without what is kept for root alone: shares of it are those that `df` shows. */
 export interface DiskRoom {
   totalBytes: number
   freeBytes: number

@@ -26,7 +26,7 @@ export function writeDurably(file: string, text: string, mode = 0o644): void {
   renameDurably(partial, file)
 }
 
-/** The same with a file's content; file systems that share blocks (XFS, btrfs) copy nothing. */
+/** Writes a file's content to another in the same way; file systems that share blocks (XFS, btrfs) copy nothing. */
 export function copyDurably(from: string, to: string): void {
   const partial = `${to}.partial`
   try {

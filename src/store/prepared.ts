@@ -27,7 +27,7 @@ export function prepared<Values extends object, Row>(
   }
 }
 
-/** The same for writing one row; every row given has the same columns, null where there is nothing. */
+/** Prepares the writing of one row; every row given has the same columns, null where there is nothing. */
 export function preparedInsert<T extends keyof Tables & string>(
   table: T,
 ): (tx: Read, row: Insertable<Tables[T]>) => Promise<unknown> {

@@ -18,7 +18,7 @@ export interface Client {
   accountId: string
   /** What the session log shows of its key. */
   last4: string | null
-  /** Of a trusted network: all its mail is from there. */
+  /** The sender of a trusted network: all its mail is from there. */
   fixedFrom: string | undefined
   /** Throws a `Refusal` when it may hand nothing in any more: the key is deleted, the rate is used up. */
   again(): Promise<void>

@@ -151,7 +151,7 @@ async function rawMessageOf(
   }
 }
 
-/** Of each piece of a body whether it is ASCII: no piece is held while the next one is read. */
+/** Whether each piece of a body is ASCII: no piece is held while the next one is read. */
 function* asciiOf(body: ArrivedBody): Generator<boolean> {
   for (const piece of body) yield isAscii(piece)
 }

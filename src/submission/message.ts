@@ -106,7 +106,7 @@ function senderOf(value: string | undefined): Understood['from'] | undefined {
 const oneSender =
   /^(?:[^"(),:;<>@[\\\]]|"(?:[^"\\]|\\.)*"|\([^"()<>@\\]*\)|\[[^"()<>@[\\\]]*\])*<[^<>]*>$/
 
-/** Its addresses; undefined if they cannot all be read. */
+/** The addresses of a Reply-To; undefined if they cannot all be read. */
 function replyToOf(value: string): string[] | undefined {
   // As long as a field of the API's mails: quotes that do not end are looked for again at each.
   if (Buffer.byteLength(value) > maxHeaderBytes) return undefined

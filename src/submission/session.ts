@@ -13,7 +13,7 @@ export interface Course {
   /** As given beside the key, which alone counts. */
   user: string | undefined
   tls: string | undefined
-  /** Of the mail under way, in the order of RCPT, by the canonical address. */
+  /** The recipients of the mail under way, in the order of RCPT, by the canonical address. */
   recipients: Map<string, string>
   mailFrom: string
   accepted: number

@@ -27,12 +27,12 @@ export async function suppressedAmong(
   return blocked
 }
 
-/** Of these addresses those that get no marketing mail: every record blocks that. */
+/** Those of these addresses that get no marketing mail: every record blocks that. */
 const blockedFromMarketing = prepared<{ accountId: string; keys: string }, { address: string }>(
   (db, { accountId, keys }) => suppressions(db, accountId, keys),
 )
 
-/** Of these addresses those that get no mail at all. */
+/** Those of these addresses that get no mail at all. */
 const blockedFromAll = prepared<{ accountId: string; keys: string }, { address: string }>(
   (db, { accountId, keys }) => suppressions(db, accountId, keys).where('scope', '=', 'all'),
 )

@@ -160,7 +160,7 @@ function readItem({
   return { email: mailbox.address, reason, scope, detail: detail || null }
 }
 
-/** Of a path, in lower case; throws a 404 for what is no address. */
+/** The address in a path, in lower case; throws a 404 for what is no address. */
 function addressOf(given: string): string {
   const mailbox = parseMailbox(given)
   if (mailbox === undefined) throw new ApiError('not_found', 'This is not an email address')

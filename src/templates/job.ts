@@ -36,7 +36,7 @@ export interface TemplateFault {
   column?: number
 }
 
-/** Of a template that is given up, or not begun, as it takes too much. */
+/** The fault of a template that is given up, or not begun, as it takes too much. */
 export const limitFault = (message: string): TemplateFault => ({
   kind: 'limit',
   part: null,

@@ -89,7 +89,7 @@ interface OpenTag {
   name: string
   hasLink: boolean
   untracked: boolean
-  /** Of its first href. */
+  /** The link of the tag's first href. */
   link: TrackedLink | undefined
 }
 

@@ -12,7 +12,7 @@ export interface TrackingAgents {
 
 export interface AgentRule {
   name: string
-  /** Of these kinds its requests are a machine's. */
+  /** Its requests of these kinds are a machine's. */
   of: readonly HitKind[]
   /** Parts of the User-Agent, in lower case. */
   contains: readonly string[]

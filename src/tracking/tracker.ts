@@ -19,7 +19,7 @@ export interface TrackerDeps {
 
 export interface TrackedMail extends Copy {
   domainId: string
-  /** Of the stored body, which many mails may share. */
+  /** The id of the stored body, which many mails may share. */
   bodyId: number | null
 }
 

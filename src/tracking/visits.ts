@@ -5,7 +5,7 @@ import type { Copy } from './token.js'
 export interface Hit {
   kind: HitKind
   at: number
-  /** Of a click. */
+  /** Where a click leads. */
   target?: string
   userAgent: string
   /** What says that a machine asked, as far as its own request tells. */

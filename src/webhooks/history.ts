@@ -18,7 +18,7 @@ export interface WebhookDelivery {
   emailId: string
   outcome: WebhookDeliveryRow['outcome'] | 'waiting'
   attempts: number
-  /** Of the last answer, with the beginning of its body. */
+  /** The HTTP status of the last answer; `response` is the beginning of its body. */
   status: number | null
   response: string | null
   error: string | null

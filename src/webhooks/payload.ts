@@ -20,7 +20,7 @@ export interface Payload {
   event: WebhookEvent
   emailId: string
   to: string[]
-  /** Of mails that have them; all their addresses, whomever the event speaks of. */
+  /** All the addresses of mails that have them, whomever the event speaks of. */
   cc?: string[]
   bcc?: string[]
   tags?: readonly MailTag[]

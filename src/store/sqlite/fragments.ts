@@ -19,7 +19,7 @@ export function idsIn<Type extends ValueType>(ids: readonly ValueTypes[Type][], 
   return idsOf(JSON.stringify(ids), type)
 }
 
-/** The same with the ids as a JSON array, for a query that is compiled once. */
+/** A subquery of the ids in a JSON array, for a query that is compiled once. */
 export function idsOf<Type extends ValueType>(json: string, _type: Type) {
   return sql<ValueTypes[Type]>`(select value from json_each(${json}))`
 }

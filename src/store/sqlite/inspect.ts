@@ -6,11 +6,11 @@ export interface Inspection {
   problems: string[]
   /** The name of the last migration; undefined where there was none. */
   schema: string | undefined
-  /** Of every table. */
+  /** How many rows every table has. */
   rows: Record<string, number>
   /** Triggers and virtual tables, of which Posthorn has none: they act on what is written and read. */
   foreign: string[]
-  /** Of the appliance key that it was made with; undefined where none was remembered. */
+  /** The check of the appliance key that it was made with; undefined where none was remembered. */
   keyCheck: string | undefined
 }
 

@@ -27,7 +27,7 @@ const changesAt = passedAt + maxSlots
 const maxPassed = 3
 const clientsSlot = 0
 
-/** Of a command, which is a process of its own beside the appliance: their ids are never the same. */
+/** The slot of a command, which is a process of its own beside the appliance: their ids are never the same. */
 export const commandSlot = 20
 
 /** The memory by which threads take turns to write; for `joinTurns` in each of them. */
