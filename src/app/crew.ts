@@ -88,7 +88,7 @@ function planStarts(
   }
   return {
     async begin() {
-      // Its ports are part of the listeners' URLs, which are asked for as soon as this resolves.
+      // The thread's ports are part of the listeners' URLs, which are asked for as soon as this resolves.
       const https = threads.start('https', { httpsPeers })
       if (isHeld) await rehearse({ config, ...shared })
       else if (isLate) await threads.start('sandbox')

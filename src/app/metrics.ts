@@ -157,7 +157,7 @@ let ofProcess: Registry | undefined
 function processRegistry(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry()
-    // Its default of 10 ms wakes the main thread of an idle appliance a hundred times a second.
+    // The collector's default of 10 ms wakes the main thread of an idle appliance a hundred times a second.
     collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: 100 })
   }
   return ofProcess

@@ -13,11 +13,11 @@ export interface CohortCounts {
   cut: boolean
 }
 
-// Of all contacts together: some seconds of the thread.
+// How many lines all contacts together may have: some seconds of the thread.
 const maxLines = 50_000
 
 /**
- * The same for many contacts, each in a world of their own; only counts are kept. Between two of them the
+ * Simulates many contacts, each in a world of their own; only counts are kept. Between two of them the
  * thread has its turn: clients wait for it.
  */
 export async function simulateCohort(

@@ -109,7 +109,7 @@ export async function previewAutomation(
 }
 
 /**
- * The same for those who came to a list last, 100 at most, each by themselves: how often each step came
+ * The preview for those who came to a list last, 100 at most, each by themselves: how often each step came
  * to each result. Throws a 404 for the list, too.
  */
 export async function previewCohort(

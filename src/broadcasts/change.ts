@@ -38,7 +38,7 @@ export async function changeDraft(
   const carried = await reader.take(reader.check(changes.attachments))
   return await store.write(async (tx) => {
     const found = await draftWithHtml(tx, accountId, id)
-    // Of two who change a draft at once, one is told; neither's change is lost without a word.
+    // If two change a draft at once, one of them is told; neither's change is lost without a word.
     if (!isSame(found, { draft, html })) throw new ApiError('conflict', changedMeanwhile)
     const bodyId = await putBody(tx, {
       store,

@@ -103,7 +103,7 @@ async function expandSome(deps: Expanding, broadcast: Broadcast) {
   for (let done = false; !done && writes.length < writesPerTurn; ) {
     const slice = await readSlice(deps, broadcast, cursor)
     const write = writeSlice(deps, { broadcast, slice })
-    // Its fault is heard of below.
+    // The write's fault is heard of below.
     write.catch(() => {})
     writes.push(write)
     cursor = slice.after

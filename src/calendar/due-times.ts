@@ -111,7 +111,7 @@ export function scheduleInWords(cron: string | null, zone: string): string {
     /^(\d{1,2}(?:,\d{1,2})*) \*(?:\/(\d{1,2}))? \* \* \*$/.exec(cron) ?? []
   if (minutesOf !== '') {
     const at = minutesOf.split(',').map((one) => `:${one.padStart(2, '0')}`)
-    // Of some zones the minutes are others.
+    // Some zones have other minutes.
     const where = zone === 'UTC' ? '' : ` ${zone}`
     if (step === '' || step === '1') return `every hour at ${at.join(' ')}${where}`
     // Other steps leave a shorter rest at the end of the day.

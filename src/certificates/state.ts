@@ -100,7 +100,7 @@ export function dueNames(
       if (!isOrdered) return false
       const row = rows.get(name)
       if (row === undefined || row.next_at <= now) return true
-      // Its file was removed, or a restore has brought the database without it.
+      // The name's file was removed, or a restore has brought the database without it.
       return !held.has(name) && row.renew_at !== null
     })
     .sort((one, two) => Number(isOwn(two)) - Number(isOwn(one)) || since(one) - since(two))

@@ -10,11 +10,11 @@ import { placeOf } from './place.js'
 /** The filters as they were typed. */
 type Filters = { [K in keyof typeof FilterFields]?: string }
 
-// Of one answer; a script goes on by --created-before.
+// The most mails of one answer; a script goes on by --created-before.
 const most = 10_000
 
 /**
- * The same filters as `GET /v1/emails`, by the same function: an operator and a client must find
+ * Takes the filters of `GET /v1/emails`, by the same function: an operator and a client must find
  * the same mails.
  */
 const filters: readonly [flag: string, field: keyof Filters, description: string][] = [

@@ -20,7 +20,7 @@ import { jsonTime, say, sayFields, sayJson, sayText, shownSoon, shownTime } from
 import { type CommandPlace, placeOf } from './place.js'
 import { idOf } from './queue-filter.js'
 
-// So many lines hold a whole session without TLS that ended in one refusal.
+// How many lines are shown: they hold a whole session without TLS that ended in one refusal.
 const shownLines = 20
 
 /** `queue show` and `queue transcript`, about deliveries that wait and those that have ended. */

@@ -14,7 +14,7 @@ import {
 import { showReturns } from './quickstart-returns.js'
 import type { Sandbox } from './sandbox-set-up.js'
 
-// Of each wait. A slow machine takes some seconds for the start, and everything else is quicker.
+// How long each wait may take. A slow machine takes some seconds for the start, and everything else is quicker.
 const timeoutMs = 60_000
 const afterTimeout = `after ${timeoutMs / 1_000} s`
 const pollMs = 20

@@ -33,7 +33,7 @@ function jsonObject(file: string): Record<string, unknown> {
   throw new OperatorError(`${file} is to hold the variables as a JSON object: {"name": "Ada"}`)
 }
 
-// Of a longer line, what is around the fault.
+// How much of a line is shown; of a longer one what is around the fault.
 const maxWidth = 100
 
 /** The fault of a template as an operator reads it, with the line it is in and a caret below it. */

@@ -72,7 +72,7 @@ export function unfitSystem(): string | undefined {
 export function glibcHere(): string | undefined {
   // The report would look up the names of all open connections.
   Object.assign(process.report, { excludeNetwork: true })
-  // Of @types/node it is `object`.
+  // For @types/node the report is an `object`.
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
   return header?.glibcVersionRuntime
 }

@@ -61,7 +61,7 @@ function cronsOf(expression: string, zone: string): Cron[] {
 
 // A job's thread takes 0.2 s of a processor and 24 MB to start.
 const leastApartMs = 600_000
-// So many due times are compared: two days of the densest schedule that is allowed (144 a day).
+// How many due times are compared: two days of the densest schedule that is allowed (144 a day).
 const compared = 300
 // 29 February comes after 8 years at the latest; croner looks no further than the year 3000.
 const lookAheadMs = 8 * 366 * dayMs

@@ -87,7 +87,7 @@ export const settings = {
         hsts: duration('7d', '0s', '400d'),
       },
     },
-    // Of each API key.
+    // The limit of each API key.
     rateLimit: {
       requests: integer(100, 0, 1_000_000_000),
       window: duration('60s', '1s', '1h'),

@@ -17,7 +17,7 @@ const longestMs = 8 * dayMs
 const aheadMs = 2 * dayMs
 // Reports without a signature have less time: anybody can write one about any day.
 const oldestUnprovenMs = 7 * dayMs
-// So many reports a domain and day of arrival, whatever strangers send.
+// How many reports are counted a domain and day of arrival, whatever strangers send.
 const maxReports = { proven: 1_000, unproven: 100 }
 
 /** Counts the reports of a mail for the domains that are verified here; the same one again counts not. */

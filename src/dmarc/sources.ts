@@ -80,7 +80,7 @@ export async function readDmarc(
       .selectFrom('dmarc_reports')
       .select('policy')
       .where('domain_id', '=', domain.id)
-      // Of signed reports alone, as a forged one may say anything.
+      // Only a signed report tells the policy, as a forged one may say anything.
       .where('proof', '<>', '')
       .orderBy('ends_at', 'desc')
       .limit(1)

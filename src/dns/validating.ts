@@ -16,7 +16,7 @@ export interface ValidatingResolverOptions {
   maxWaiting?: number
 }
 
-// The same bound as for unvalidated answers (`system.ts`).
+// The most records of an answer, as for unvalidated answers (`system.ts`).
 const maxRecords = 100
 
 /** Asks a resolver that checks DNSSEC (Unbound, BIND, Knot) and believes its AD bit. Never rejects. */

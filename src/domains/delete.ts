@@ -3,7 +3,7 @@ import { ApiError } from '../errors/index.js'
 import { firstSerialAt, idsIn, type Read } from '../store/index.js'
 import { type Domain, type DomainDeps, findDomain } from './domain.js'
 
-// So many rows of the queue are looked at together: some milliseconds.
+// How many rows of the queue are looked at together: some milliseconds.
 const rowsAtOnce = 1_000
 // A delivery gets its number a moment before its commit.
 const slackMs = 600_000

@@ -183,7 +183,7 @@ export const sealPurpose = (domainId: string) => `dkim ${domainId}`
 /** As A-label in lower case; throws a 422 for what is no domain name. */
 export function checkedName(name: string): string {
   const given = name.trim().replace(/\.$/, '')
-  // Of other signs the URL parser would make a name (`a.test/x`, `a%2etest`) that nobody has typed.
+  // Out of other signs the URL parser would make a name (`a.test/x`, `a%2etest`) that nobody has typed.
   const plain = /^[a-z0-9.\-\u0080-\u{10ffff}]+$/iu.test(given)
   const ascii = plain ? domainToASCII(given).toLowerCase() : ''
   const labels = ascii.split('.')

@@ -26,7 +26,7 @@ const lateMs = 30_000
 // While there is nothing to enter; far less than a mail waits anyway.
 const everyMs = 5_000
 const mailsAWrite = 500
-// Of the thread's time, however many mails are to be entered, e.g. after an update.
+// It rests for so many times as long as it has worked, however many mails are to be entered, e.g. after an update.
 const restFactor = 2
 
 interface IndexedMail {

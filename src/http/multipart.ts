@@ -10,7 +10,7 @@ export interface FormPart {
 
 // No form of ours has more, and what is before the file of an upload is passed over part by part.
 export const maxParts = 200
-// Of one part. Without a bound a part that never ends its header would be held whole.
+// How long the header of one part may be. Without a bound a part that never ends it would be held whole.
 export const maxHeaderBytes = 8 * 1024
 
 /**

@@ -36,7 +36,7 @@ export function prepareSocket({ socket }: OverTls): void {
     )
   }
   mkdirSync(dirname(socket), { recursive: true, mode: 0o700 })
-  // Of a process that was killed.
+  // A process that was killed may have left its socket.
   rmSync(socket, { force: true })
 }
 

@@ -96,7 +96,7 @@ function fields(method: string, target: string): Field[] | 'plain' | undefined {
 
 /** Where the request begins that came over TLS, as the first of its connection (`tls-way.ts`). */
 function behindProxyHeader(bytes: Buffer): number {
-  // Of most requests the first byte tells.
+  // The first byte tells that most requests have no such header.
   if (bytes[0] !== proxySignature[0]) return 0
   const isThere = bytes.subarray(0, proxySignature.length).equals(proxySignature)
   return isThere ? proxySignature.length + 4 + bytes.readUInt16BE(proxySignature.length + 2) : 0

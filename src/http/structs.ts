@@ -2,7 +2,7 @@ import { array, coerce, define, type Failure, integer, max, min, Struct, string 
 import { rule } from '../json/index.js'
 
 /**
- * The same struct, whose failures say `expected`: `described(size(string(), 1, 200), 'a string of
+ * The struct with failures that say `expected`: `described(size(string(), 1, 200), 'a string of
  * 1 to 200 characters')` fails with 'Expected a string of 1 to 200 characters'.
  * Failures of fields inside it keep their own words.
  */
@@ -44,7 +44,7 @@ export function listOf<T, S>(item: Struct<T, S>, longest: number, shortest = 0) 
 }
 
 /**
- * The same object, with at least one of its fields: a change of a misspelt field must not be answered as
+ * The struct of an object with at least one of its fields: a change of a misspelt field must not be answered as
  * one that was made.
  */
 export function atLeastOne<T, S extends object>(struct: Struct<T, S>): Struct<T, S> {
@@ -57,7 +57,7 @@ export function atLeastOne<T, S extends object>(struct: Struct<T, S>): Struct<T,
 }
 
 /**
- * The same object, without any other field: for what would be mightier if a limit that is misspelt, or newer
+ * The struct of an object without any other field: for what would be mightier if a limit that is misspelt, or newer
  * than this server, were passed over.
  */
 export function noOthers<T, S extends object>(struct: Struct<T, S>): Struct<T, S> {

@@ -42,7 +42,7 @@ export interface TlsListener {
   close(): Promise<void>
 }
 
-// Of all connections, how many may be in their handshake, which takes 59 KB (22 Nov 2026).
+// Which share of all connections may be in their handshake, which takes 59 KB (22 Nov 2026).
 const handshakesShare = 1 / 4
 // From accepting a connection on.
 const handshakeMs = 10_000

@@ -90,7 +90,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
     ...sniOptions(deps.certificateFor),
     // A name that others choose, and a wait for it.
     disableReverseLookup: true,
-    // Its table has one enhanced code a reply code: 550 would always be 5.1.1.
+    // The table of smtp-server has one enhanced code a reply code: 550 would always be 5.1.1.
     hideENHANCEDSTATUSCODES: true,
     // Nothing that we take is ever answered with a report.
     hideDSN: true,

@@ -31,7 +31,7 @@ export async function roleIn(
   person: Person,
   accountId: string,
 ): Promise<{ account: { id: string; name: string }; role: Role } | undefined> {
-  // Its mail is the appliance's own, and no person is in it: it has no pages, not for operators either.
+  // This account's mail is the appliance's own, and no person is in it: it has no pages, not for operators either.
   if (accountId === applianceAccountId) return undefined
   const row = await read
     .selectFrom('accounts')

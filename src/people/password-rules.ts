@@ -42,7 +42,7 @@ function isSequence(plain: string): boolean {
   return rows.some((row) => row.repeat(2).includes(plain) || row.repeat(2).includes(backwards))
 }
 
-// So many signs around a common word are what everybody puts there: `Password1234!`.
+// How many signs around a common word are what everybody puts there: `Password1234!`.
 const mostAround = 7
 let common: ReadonlySet<string> | undefined
 

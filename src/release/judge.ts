@@ -68,7 +68,7 @@ async function unready({ api }: RunningRelease): Promise<string | undefined> {
 
 function get(url: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    // Its certificate is for a name and not for this address, over which no secret goes.
+    // The listener's certificate is for a name and not for this address, over which no secret goes.
     const request = url.startsWith('https:')
       ? tlsRequest(url, { rejectUnauthorized: false })
       : plainRequest(url)

@@ -19,7 +19,7 @@ import { inSlices, type RetentionDeps } from './slices.js'
 import { countedBelow } from './state.js'
 import { releaseBodies } from './uses.js'
 
-// So many mails are deleted by one set of statements; each has some ten rows in other tables.
+// How many mails are deleted by one set of statements; each has some ten rows in other tables.
 const mailsAPiece = 20
 const mailsARead = 200
 

@@ -21,7 +21,7 @@ export interface Piece<T> {
 const piecesAWrite = 20
 const bytesAWrite = 4 * 1024 * 1024
 const msAWrite = 5
-// Of the time it takes a fifth while the machine is idle, and a fiftieth while the processors are busy.
+// Which share of the time it takes: a fifth while the machine is idle, a fiftieth while the processors are busy.
 const mostOfTime = 0.2
 const leastOfTime = 0.02
 // Below a millisecond a timer costs more than it gives.
@@ -91,7 +91,7 @@ export function restFactor(idle: number): number {
   return 1 / Math.max(leastOfTime, mostOfTime * idle ** 2) - 1
 }
 
-// Of the process: all slices share one look.
+// One look for the process, which all slices share.
 let lastTimes = { at: Number.NEGATIVE_INFINITY, idle: 0, all: 0 }
 let lastIdle = 1
 

@@ -32,7 +32,7 @@ export function addSome(counts: Counts, added: Partial<Counts>): void {
 /** What the many keys beyond the bound share, and, beyond twice the bound, the many domains. */
 export const others = '*'
 
-// So many rows an account has a day and breakdown, however many campaigns, providers, tag values or domains.
+// How many rows an account has a day and breakdown, however many campaigns, providers, tag values or domains.
 const maxKeys = 200
 
 /** Adds rows of `tally` to the figures. */

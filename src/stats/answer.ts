@@ -139,7 +139,7 @@ function namesOf(groupBy: readonly Dimension[], group: FigureGroup, other: boole
   return { ...Object.fromEntries(fields.map((field) => [field, names[field]])), other }
 }
 
-// So many rows of all accounts may be read for an answer. The figures are seconds behind, but for
+// How many rows of all accounts may be read for an answer. The figures are seconds behind, but for
 // the time after an update from an older version.
 const maxBehind = 10_000
 const rowsAtOnce = 250

@@ -42,12 +42,12 @@ export function preparedInsert<T extends keyof Tables & string>(
   }
 }
 
-// So many rows have one statement at most; larger ones are not faster, and take longer to compile.
+// How many rows one statement has at most; larger ones are not faster, and take longer to compile.
 const mostRowsAtOnce = 64
 
 /**
- * The same for many rows: in the fewest statements of 64, 32, 16 … rows, of which each is compiled once. Bound
- * values are taken over as they are, and in a third of the time that rows of a JSON array take.
+ * Prepares the writing of many rows, in the fewest statements of 64, 32, 16 … rows, of which each is compiled once.
+ * Bound values are taken over as they are, and in a third of the time that rows of a JSON array take.
  */
 export function preparedInsertAll<T extends keyof Tables & string>(
   table: T,

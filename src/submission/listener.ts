@@ -57,7 +57,7 @@ export interface SubmissionListener {
   close(): Promise<void>
 }
 
-// Of one command line. RFC 5321 §4.5.3.1.4 asks for 512 at least; an AUTH with its password is the
+// How long one command line may be. RFC 5321 §4.5.3.1.4 asks for 512 at least; an AUTH with its password is the
 // longest (RFC 4954 §4: 12,288, which no API key needs).
 const maxCommandBytes = 4 * 1024
 // Refusals of all kinds count: a client that was told to try again later and goes on at once is broken.

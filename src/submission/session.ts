@@ -30,7 +30,7 @@ interface Transcript {
   text(): string
 }
 
-// Of a transcript: 36 kB at most.
+// How long a transcript may be: 36 kB at most.
 const maxLines = 120
 const maxLineLength = 300
 

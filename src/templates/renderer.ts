@@ -19,7 +19,8 @@ export interface RendererDeps {
 }
 
 const threadEntry = new URL('../threads/render.js', import.meta.url)
-// Of variables, which are most of a job's memory here; one account gets half (a batch has up to 25 MiB).
+// How much may wait of variables, which are most of a job's memory here; one account gets half (a batch has up to
+// 25 MiB).
 const maxQueueBytes = 64 * 1024 * 1024
 const jobBytes = 4096
 // Most appliances render nothing for hours; a start takes a tenth of a second.

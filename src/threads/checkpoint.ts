@@ -21,5 +21,5 @@ const start = async ({ data, store, clock, log, meter }: ThreadContext): Promise
   }
 }
 
-// Its writes are a job's, which give way to clients.
+// The thread's writes are a job's, which give way to clients.
 await runThread('checkpoint', start, { background: true })

@@ -63,7 +63,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
       const signature = signWebhook(secrets, Math.floor(sentAt / 1_000), job.body)
       return await lineTo(endpoint.url).post(job.body, signature)
     } catch (error) {
-      // Its secret or URL is broken: an attempt that failed, so that it ends and somebody hears of it.
+      // The endpoint's secret or URL is broken: an attempt that failed, so that it ends and somebody hears of it.
       log.error({ error, endpoint: id }, 'A webhook cannot be sent')
       return { kind: 'failed', error: `Internal error: ${messageOf(error)}` }
     }

@@ -13,7 +13,7 @@ import { basicSetup } from 'codemirror'
  */
 const form = document.querySelector<HTMLFormElement>('form#editor')
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? ''
-// After the last key: a pause for thought, not each letter, costs the server a rendering.
+// How long after the last key: a pause for thought, not each letter, costs the server a rendering.
 const afterMs = 600
 
 // The page's own colours, which follow the reader's scheme.
@@ -26,7 +26,7 @@ const colours = [
     '.cm-activeLine, .cm-activeLineGutter': { backgroundColor: 'var(--accent-soft)' },
     '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground':
       { backgroundColor: 'var(--line)' },
-    // Its own marks are pictures as data, which the policy keeps out.
+    // CodeMirror's own marks are pictures as data, which the policy keeps out.
     '.cm-lint-marker-error': { content: '"●"', color: 'var(--bad)' },
     '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)' },
     '.cm-tooltip': { color: 'var(--ink)', backgroundColor: 'var(--card)' },

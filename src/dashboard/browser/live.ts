@@ -1,6 +1,6 @@
 // How often the page looks where nothing tells it.
 const pollMs = 5_000
-// Of the lock and of the channel by which the tabs of a browser talk.
+// The name of the lock and of the channel by which the tabs of a browser talk.
 const channelName = 'posthorn-live'
 // So that a tab that is left open does not keep its session alive.
 const looking = { Accept: 'text/html', 'Posthorn-Look': 'by-itself' }

@@ -54,7 +54,7 @@ export interface LogRow {
 const pageSize = 50
 // A page takes some milliseconds, whatever it finds; 'Older' goes on from there.
 const mostLooked = 1_000
-// Of each select: the newest ones. One that is chosen and not among them is added.
+// How many options a select has: the newest ones. One that is chosen and not among them is added.
 const mostOptions = 100
 // How a mail's id begins: RFC 9562 §5.7, a UUID of version 7, which has its time in front.
 const uuidVersion7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7/

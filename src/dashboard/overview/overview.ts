@@ -87,7 +87,7 @@ interface WaitingNowView {
 
 // Beyond it 'more than' is as good an answer.
 const mostCounted = 10_000
-// So many of the newest mails are looked at: a count of all that were not tried would read the
+// How many of the newest mails are looked at: a count of all that were not tried would read the
 // whole log.
 const newestLooked = 500
 // Each costs a question to an outbound thread, and the first ones explain most of what waits.

@@ -74,7 +74,7 @@ export function fieldSet(of: {
 }): Html {
   const { name, type = 'checkbox', faults } = of
   const id = `field-${name}`
-  // Of a form that was sent and has no value of this name, nothing was ticked: browsers leave such
+  // In a form that was sent and has no value of this name, nothing was ticked: browsers leave such
   // a field out.
   const kept = faults?.values[name] ?? (faults !== undefined && wasSent(faults) ? [] : of.value)
   const ticked = [kept ?? []].flat()

@@ -5,7 +5,7 @@ import { frameDocument, frameHeaders } from './frame.js'
 import { layout, type PageSurroundings } from './layout.js'
 import { render } from './render.js'
 
-// Of all our pages: only our own scripts and styles, so that text that slips through unescaped
+// The policy of all our pages: only our own scripts and styles, so that text that slips through unescaped
 // still runs nothing.
 const own = "default-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'"
 

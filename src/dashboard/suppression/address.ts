@@ -38,7 +38,7 @@ interface AddressView {
 const LiftForm = type({ email: string(), reason: optional(enums(suppressionReasons)) })
 // A person's record grows by a few rows a year; the last ones say most.
 const mostHistory = 100
-// Of each event in the history: the whole reply stands with its record.
+// How much of a reply an event of the history shows: the whole of it stands with its record.
 const longestNote = 200
 
 /** Why an address is suppressed, or that it is not: with the mail and the reply that caused it. */

@@ -7,7 +7,7 @@ export interface RenderedPages {
   find(accountId: string, id: string): string | undefined
 }
 
-// Of all accounts together. A preview is asked for within a second, so few are needed at once.
+// How much is kept for all accounts together. A preview is asked for within a second, so few are needed at once.
 const maxChars = 16 * 1024 * 1024
 const maxPages = 500
 

@@ -74,9 +74,9 @@ export interface AdmissionOptions extends Routes, DestinationOptions {
 
 // Deliveries that one claim asks for at most: the write that leases them stays short.
 const maxPerClaim = 100
-// So many destinations are looked up ahead of their turn, not a whole queue's.
+// How many destinations are looked up ahead of their turn, and not a whole queue's.
 const routedAhead = 100
-// So many more of an account that wait for room in its share, so that those behind them are found.
+// How many more are parked of an account that waits for room in its share, so that those behind them are found.
 const mostParked = 1_000
 
 /**

@@ -8,7 +8,7 @@ export interface Choice {
   refused?: ReadonlyMap<string, ShareRefusal>
 }
 
-// So many domains of an account are looked at where one has no room at its server.
+// How many domains of an account are looked at where one has no room at its server.
 const mostLooked = 50
 
 /**

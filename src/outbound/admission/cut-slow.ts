@@ -19,7 +19,7 @@ export interface Cutter {
 // The least that a slow attempt gets. Postfix and KumoMTA wait as long for a greeting; nearly all
 // answers to a message come sooner.
 const patienceMs = 60_000
-// The same where more is slow than may be, because all of them began to hang at the same moment.
+// The patience where more is slow than may be, because all of them began to hang at the same moment.
 const leastPatienceMs = 30_000
 const cutEveryMs = 1_000
 

@@ -95,7 +95,7 @@ export function makeClaimLoop(
   return {
     turn,
     turnSoon: onceATurn(turn),
-    // Of a stream that has mail claimed ahead, the gate is what holds that.
+    // Where a stream has mail claimed ahead, a gate is what holds it, and no claim.
     isClaiming: (stream) => claiming && stream.claiming && ahead.left(stream) === 0,
     stop() {
       stopped = true

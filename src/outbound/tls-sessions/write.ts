@@ -17,7 +17,7 @@ export interface CountedRow {
   sessions: number
 }
 
-// Of a domain and a day; what comes on top is counted without its details.
+// How many rows a domain has a day; what comes on top is counted without its details.
 const maxRowsPerDomain = 200
 
 /** Adds counts to those of the day. */

@@ -165,7 +165,7 @@ class CachingConnection implements DatabaseConnection {
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     try {
-      // Its own statement: a cached one that is still being stepped could not be run again meanwhile.
+      // A statement of its own for the query: a cached one that is still being stepped could not be run again meanwhile.
       const statement = this.#raw.prepare(query.sql)
       for (const row of statement.iterate(...query.parameters)) yield { rows: [row as R] }
     } catch (error) {
