@@ -72,7 +72,7 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
 }
 
 /**
- * The same for `Authorization: Bearer ph_…`; throws `missing_api_key` without the header and
+ * Checks the key in `Authorization: Bearer ph_…`; throws `missing_api_key` without the header and
  * `invalid_api_key` for all else that is no key.
  */
 export function makeAuthenticate(deps: AccountDeps) {

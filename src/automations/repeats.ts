@@ -87,7 +87,7 @@ interface Known {
 }
 
 /**
- * The same table as for requests, with the same 24 hours (interface.md, Limits): a key of an event
+ * Looks into the table that requests have too, with the same 24 hours (interface.md, Limits): a key of an event
  * and one of a request are of one account's names.
  */
 const keysAmong = prepared<{ accountId: string; keys: string; since: number }, Known>(

@@ -199,7 +199,7 @@ async function withSteps(read: Read, rows: readonly RunColumns[]): Promise<Run[]
 }
 
 /**
- * Of several things that a run may wait for, the one that somebody can do something about: held
+ * The one of several things that a run may wait for which somebody can do something about: held
  * before blocked, blocked before the event or the timer.
  */
 function waitingOf(row: RunColumns): RunWait | null {

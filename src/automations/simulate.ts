@@ -125,7 +125,7 @@ function takeIn(
 }
 
 /**
- * The same three questions as ingest asks, in the same order: an exit rule ends the run, a goal
+ * Asks the three questions that ingest asks, in the same order: an exit rule ends the run, a goal
  * moves it, a wait is woken.
  */
 function wake(going: Simulating, run: RunState, event: StoredEvent): void {

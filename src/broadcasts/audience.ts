@@ -144,7 +144,7 @@ const leftAfter = prepared<
 )
 
 /**
- * Of the suppressed addresses those that are on the list; the difference is whom the campaign
+ * Those of the suppressed addresses that are on the list; the difference is whom the campaign
  * reaches.
  */
 const onList = prepared<{ accountId: string; listId: string; json: string }, { members: number }>(

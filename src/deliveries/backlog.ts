@@ -83,8 +83,8 @@ export async function measureDepth(read: Read): Promise<QueueDepth> {
 }
 
 /**
- * The same of at most so many rows and one more, for a command that somebody waits for; `counted` is above
- * `most` where there are more.
+ * How much waits, counted in at most `most` rows and one more, for a command that somebody waits for; `counted` is
+ * above `most` where there are more.
  */
 export async function depthUpTo(
   read: Read,

@@ -29,7 +29,7 @@ export interface MailEvent {
   remote?: string | null
   stepId?: number | null
   /**
-   * Of an event that ends a delivery which had ended already: how it had. Effects go by it, for the
+   * How the delivery had ended already, where the event ends it once more. Effects go by it, for the
    * log may have forgotten; the log keeps it in `detail`.
    */
   before?: DeliveryRow['status']

@@ -45,7 +45,7 @@ export interface ApiRequest<Account, Params, Query, Body> {
   /** Begins to read the body of a route with `upload`, up to the file. Called once, if at all. */
   upload(): Promise<Upload>
   /**
-   * Of a POST: keeps its answer for repeats with the same `Idempotency-Key`. A handler with an effect
+   * Keeps the answer of a POST for repeats with the same `Idempotency-Key`. A handler with an effect
    * calls it in the transaction of the effect, with what it is going to answer.
    */
   remember: Remember

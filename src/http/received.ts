@@ -22,8 +22,8 @@ export interface Received {
    */
   fields(method: string, target: string): Field[] | 'plain' | undefined
   /**
-   * Of a head that came in pieces: whether what is still there of them has a value from which uWS has
-   * cut bytes to get this one. Only to be called while uWS calls us.
+   * Whether what is still there of the pieces in which a head came has a value from which uWS has cut
+   * bytes to get this one. Only to be called while uWS calls us.
    */
   showsCut(value: string): boolean
 }

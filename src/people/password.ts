@@ -18,7 +18,7 @@ export interface Passwords {
    */
   check(password: string, stored: string | null): Promise<Checked>
   /**
-   * The same for who is logged in or where they were before: they do not wait behind strangers. Each `who` has one
+   * Checks as `check` does, for who is logged in or where they were before: they do not wait behind strangers. Each `who` has one
    * place in the line, or one person would keep all others out; throws a 429 for the second.
    */
   checkOwn(password: string, stored: string | null, who: string): Promise<Checked>

@@ -14,7 +14,7 @@ export interface AuditedAction {
 interface Common {
   headers?: Record<string, string | string[]>
   /**
-   * Of a POST: what was done. Without it the log names the action and the path. Of a GET: which list is taken
+   * What a POST has done; without it the log names the action and the path. For a GET which list is taken
    * away; that has a row of the log too, and few of them go on at once.
    */
   audit?: AuditedAction
