@@ -16,7 +16,7 @@ export interface Change {
   accountId: string | null
   /** What was done: `keys.create`, `posthorn key create`, `POST /v1/keys`. */
   action: string
-  /** To what: an id, a name. */
+  /** What was changed: an id, a name. */
   target?: string | null
   /** What else matters of it; never a secret. */
   detail?: Readonly<Record<string, unknown>>

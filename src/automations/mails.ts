@@ -122,7 +122,7 @@ async function bodiesFor(
 
 /** Keeps a text and HTML for all mails of a version. */
 const insertBody = preparedInsert('bodies')
-/** So that the next mail of this version finds the body. */
+/** Keeps the body's id, so that the next mail of this version finds it. */
 const keepBody = prepared<{ versionId: string; id: number }, UpdateResult>(
   (db, { versionId, id }) =>
     db.updateTable('template_versions').set({ body_id: id }).where('id', '=', versionId),

@@ -15,7 +15,7 @@ export interface BroadcastDeps {
 }
 
 export type Broadcast = Selectable<BroadcastRow>
-/** With what its mails carry, as the column of their body has it. */
+/** A campaign with what its mails carry, as the column of their body has it. */
 export type BroadcastDetail = Broadcast & { attachments: string | null }
 export type BroadcastStatus = BroadcastRow['status']
 

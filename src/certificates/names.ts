@@ -13,7 +13,7 @@ export interface WantedName {
   name: string
   /** A customer's host for links, of the domain with this name. */
   domain?: string
-  /** Whose domain that is. */
+  /** The account whose domain that is. */
   accountId?: string
   /** Whether to ask for one now; else only what there is stays: of a customer whose DNS does not lead here now. */
   isOrdered: boolean

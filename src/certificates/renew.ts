@@ -38,7 +38,7 @@ export interface RenewDeps {
 
 export interface Renewed {
   issued: string[]
-  /** With what was wrong, for the run's result. */
+  /** The names that failed, with what was wrong, for the run's result. */
   failed: string[]
   removed: string[]
 }

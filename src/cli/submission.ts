@@ -100,7 +100,7 @@ interface ListOptions {
   limit: number
 }
 
-/** By which key the program logged in; 'trusted' are networks that need none. */
+/** The key by which the program logged in; 'trusted' are networks that need none. */
 const keyOf = ({ key_last4, accountId }: SubmissionSession) =>
   key_last4 === null ? (accountId === null ? '-' : 'trusted') : `…${key_last4}`
 

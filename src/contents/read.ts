@@ -71,7 +71,7 @@ export interface Attachment {
   /** A media type with its parameters. */
   contentType: string
   disposition: 'attachment' | 'inline'
-  /** By which the HTML names it, without angle brackets (RFC 2392). */
+  /** The id by which the HTML names it, without angle brackets (RFC 2392). */
   contentId?: string
 }
 

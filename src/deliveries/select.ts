@@ -24,7 +24,7 @@ export interface QueueFilter {
   /** Accepted before this time, in milliseconds. */
   acceptedBefore?: number | undefined
   held?: boolean | undefined
-  /** For which reason. */
+  /** The reason for which they are held. */
   heldReason?: string | undefined
   /** The campaign that they are of. */
   broadcastId?: string | undefined

@@ -72,7 +72,7 @@ export function noOthers<T, S extends object>(struct: Struct<T, S>): Struct<T, S
   )
 }
 
-/** With what `find` says is wrong with its fields together. */
+/** The struct, which also fails with what `find` says is wrong with its fields together. */
 function refinedBy<T, S extends object>(
   struct: Struct<T, S>,
   find: (given: Record<string, unknown>, path: readonly unknown[]) => Partial<Failure>[],

@@ -10,7 +10,7 @@ export interface TellSettings {
   againAfterMs: number
   /** Mails at once in any 24 hours. */
   burningPerDay: number
-  /** In which days begin and end. */
+  /** The zone in which days begin and end. */
   zone: string
 }
 

@@ -50,7 +50,9 @@ function readBody(message: Message): Body {
   return { kind: 'not-a-report', why: 'It has no form of a bounce, complaint or automatic answer' }
 }
 
-/** With what the readable part says where the part for machines leaves out the cause or the recipient. */
+/**
+ * A recipient of a report completed by what the readable part says, where the part for machines leaves out the cause or the recipient.
+ */
 function completed(
   recipient: ReportedRecipient,
   message: Message,

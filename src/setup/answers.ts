@@ -5,9 +5,9 @@ import { messageOf } from '../errors/index.js'
 
 /** All that the operator decides at the first start; everything else has a default. */
 export interface SetupAnswers {
-  /** By which other servers know this machine (EHLO, PTR). */
+  /** The name by which other servers know this machine (EHLO, PTR). */
   hostName: string
-  /** From which the world sees our mail come; behind NAT none of them is on an interface. */
+  /** The addresses from which the world sees our mail come; behind NAT none of them is on an interface. */
   addresses: readonly string[]
   /** The first sending domain. */
   domain: string

@@ -34,7 +34,7 @@ export function findUser(): SystemUser | undefined {
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : undefined
 }
 
-/** By which the user is made, as the package does it. */
+/** The command by which the user is made, as the package does it. */
 export const userCommand: readonly string[] = [
   ...['useradd', '--system', '--user-group', '--home-dir', systemDataDir],
   ...['--no-create-home', '--shell', '/usr/sbin/nologin', serviceName],

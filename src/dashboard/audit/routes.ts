@@ -79,7 +79,7 @@ async function changesOf(
   }
 }
 
-/** By which way something was changed. */
+/** The ways by which something was changed. */
 const kinds = [
   { value: '', label: 'Every way' },
   { value: 'user', label: 'Pages' },

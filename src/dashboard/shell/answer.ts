@@ -4,7 +4,7 @@ import type { Faults } from './faults.js'
 export interface AuditedAction {
   /** What was done, as `key.create`. */
   action: string
-  /** To what: an id, a name or an address. */
+  /** What it was done to: an id, a name or an address. */
   target?: string
   /** The account that it was done to, where an operator's page has done it. */
   accountId?: string

@@ -13,7 +13,7 @@ export function table(of: {
   caption: string
   columns: readonly Column[]
   rows: readonly (readonly HtmlContent[])[]
-  /** So that it can be brought up to date where it stands (`data-live`). */
+  /** The id by which it is brought up to date where it stands (`data-live`). */
   id?: string
 }): Html {
   const { columns } = of

@@ -25,7 +25,10 @@ export interface TeamDeps {
   people: Pick<PeopleDeps, 'store' | 'clock' | 'invitationMails'>
   /** Mail goes to the built-in inbox, which everybody at this listener reads: no link that lets somebody in goes there. */
   sandbox: boolean
-  /** By which this listener is known (`http.private.allowed_hosts`). What is mailed leads to one of them alone. */
+  /**
+   * The names by which this listener is known (`http.private.allowed_hosts`). What is mailed leads to one of them
+   * alone.
+   */
   hostNames: readonly string[]
   /** Mails an invitation, if this appliance can mail at all; resolves with whether it leaves. */
   sendNotice(mail: { to: string; subject: string; text: string }): Promise<boolean>

@@ -45,7 +45,7 @@ export interface TriedMail {
   subject: string
   /** What an inbox shows behind the subject. */
   snippet: string
-  /** By which the frame is found. */
+  /** The id by which the frame is found. */
   id: string
   text: string
   ownText: boolean

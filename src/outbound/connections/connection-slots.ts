@@ -39,7 +39,7 @@ export interface ConnectionSlot {
 /** The sockets of one room: how many, and which of them may be ended. */
 interface Sockets {
   taken: number
-  /** By which to end them. */
+  /** What ends each of the idle ones. */
   readonly idle: Set<() => void>
   readonly leaving: Set<() => void>
 }

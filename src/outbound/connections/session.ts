@@ -44,7 +44,7 @@ export interface SessionTarget {
   source: EgressSource
   hosts: readonly MxHost[]
   demandOf(exchange: string): TlsDemand | undefined
-  /** Whose limits these are. */
+  /** The site whose limits these are. */
   site: string
   maxConnections: number
   messagesPerConnection: number

@@ -4,7 +4,7 @@ import { type QueueClass, queueClass } from '../../store/index.js'
 
 /** What mail leaves from: a name for EHLO, and an address of each family that it has. */
 export interface EgressSource {
-  /** By which limits and warm-up count: its IPv4 address, else its IPv6 one, else `default`. */
+  /** The name by which limits and warm-up count: its IPv4 address, else its IPv6 one, else `default`. */
   readonly name: string
   /** Empty: whichever the system takes. */
   readonly addresses: readonly string[]
