@@ -51,7 +51,8 @@ function readBody(message: Message): Body {
 }
 
 /**
- * A recipient of a report completed by what the readable part says, where the part for machines leaves out the cause or the recipient.
+ * A recipient of a report, completed by what the readable part says where the part for machines leaves out the cause
+ * or the recipient.
  */
 function completed(
   recipient: ReportedRecipient,
