@@ -1,4 +1,4 @@
-import { counted } from '../amounts/index.js'
+import { counted, shownCount } from '../amounts/index.js'
 import { ownAddresses, readDmarc } from '../dmarc/index.js'
 import type { Domain } from '../domains/index.js'
 import { findReportSender } from '../tls-reports/index.js'
@@ -62,7 +62,7 @@ async function judgeReports(
   if (findings.length > 0) return findings
   return [
     of.ok(
-      `${passed} of ${counted(messages, 'message')} passed by signed reports of ${counted(days, 'day')}`,
+      `${shownCount(passed)} of ${counted(messages, 'message')} passed by signed reports of ${counted(days, 'day')}`,
     ),
   ]
 }

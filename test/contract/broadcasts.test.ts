@@ -110,7 +110,10 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
   t.same(shown, {
     ...item,
     ...{ from: good.from, replyTo: [], headers: {}, tags: [], attachments: [] },
-    progress: { waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
+    progress: {
+      ...{ waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
+      waitsForRoom: false,
+    },
     recipients: [
       { email: 'ann@x.test', status: 'delivered', ...none },
       { email: 'bob@x.test', status: 'delivered', ...none },

@@ -35,7 +35,7 @@ t.test('mail of our own that receivers saw fail is told, and what passes is well
   t.same(await rig.look('dmarc-reports'), [], 'nothing was reported')
   await reported(rig, [{ source: '127.0.0.1', messages: 1_000, passed: true }])
   t.match(await rig.look('dmarc-reports'), [
-    { subject: 'shop.test', state: 'ok', found: /^1000 of 1000 messages passed/, fix: '' },
+    { subject: 'shop.test', state: 'ok', found: /^1,000 of 1,000 messages passed/, fix: '' },
   ])
   await reported(rig, [{ source: '127.0.0.1', messages: 15, passed: false }])
   t.match(await rig.look('dmarc-reports'), [{ state: 'ok' }], 'a few always fail')
