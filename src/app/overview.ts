@@ -23,8 +23,7 @@ interface Sample extends Omit<MailFlow, 'ms'> {
 const sampleEveryMs = 60_000
 
 /** Keeps a sample a minute for a day, from which rates are told without asking the database. */
-export function openOverview(deps: OverviewDeps) {
-  const { clock, metrics, crew, health } = deps
+export function openOverview({ clock, metrics, crew, health, hasRoomForCampaigns }: OverviewDeps) {
   const startedAt = clock.now()
   const samples: Sample[] = []
   let listeners: Overview['listeners'] = []
@@ -93,7 +92,7 @@ export function openOverview(deps: OverviewDeps) {
           listeners,
         },
         ...{ unhealthy, unready, ...standing },
-        hasRoomForCampaigns: deps.hasRoomForCampaigns(),
+        hasRoomForCampaigns: hasRoomForCampaigns(),
         // Buckets are for Prometheus.
         series: series.filter(({ labels }) => labels.le === undefined),
         rates: series.length === 0 ? null : rates,

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { isoDay } from '../clock/index.js'
+import { beginOfDay } from '../clock/index.js'
 import { duration, integer, type Setting } from '../config/index.js'
 
 /**
@@ -75,10 +75,7 @@ const isoTimes = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\
 /** As it is written, in ms, in UTC where no zone is named; undefined for what is no time. */
 function timeIn(text: string): number | undefined {
   const [, day, hour, , , zone] = isoTimes.exec(text) ?? []
-  if (day === undefined) return undefined
-  // `Date.parse` takes 30 February, for 2 March.
-  const midnight = Date.parse(day)
-  if (Number.isNaN(midnight) || isoDay(midnight) !== day) return undefined
+  if (day === undefined || beginOfDay(day) === undefined) return undefined
   const at = Date.parse(hour !== undefined && zone === undefined ? `${text}Z` : text)
   return Number.isNaN(at) ? undefined : at
 }

@@ -1,3 +1,5 @@
+export { type CpuClock, cpuFileOfThread, openCpuClock } from './thread-cpu.js'
+
 /**
  * The only source of time. Domain code gets a `Clock` passed in, so that tests can move it;
  * nothing else in `src` reads the system's time or sets a timer for domain work.
@@ -70,6 +72,13 @@ export function isoDay(ms: number): string {
 }
 
 let lastDay = { number: Number.NaN, text: '' }
+
+/** When a day that is written as `2026-11-21` begins, in ms; undefined for what is no day, such as 30 February. */
+export function beginOfDay(text: string): number | undefined {
+  // `Date.parse` takes 30 February, for 2 March.
+  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(at) && isoDay(at) === text ? at : undefined
+}
 
 /** A time as people read it: `2026-11-21 04:51 UTC`; `unknown` for a number that is no time. */
 export const utcTime = (ms: number) =>

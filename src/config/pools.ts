@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isTable } from '../toml/index.js'
 import type { Setting } from './settings.js'
 
 /** Source addresses that some mail leaves from instead of the usual ones. */
@@ -122,11 +123,10 @@ function readSource(given: unknown, where: string, hostName: RegExp) {
 
 /** A table with no other fields than `known`; an empty list allows all. */
 function tableOf(given: unknown, where: string, known: readonly string[]) {
-  const isTable = typeof given === 'object' && given !== null && !Array.isArray(given)
-  expect(isTable, where, 'a table')
+  expect(isTable(given), where, 'a table')
   const unknown = Object.keys(given).find((key) => known.length > 0 && !known.includes(key))
   expect(unknown === undefined, `${where}.${unknown}`, `one of ${known.join(', ')}`)
-  return given as Record<string, unknown>
+  return given
 }
 
 /** A list; none where it is left out. */

@@ -20,7 +20,6 @@ export function makeLargeBodies(clock: Clock, maxBytes: number, longestMs: numbe
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
       if (usedBytes > 0 && usedBytes + next.bytes > maxBytes) return
       waiting.shift()
-      usedBytes += next.bytes
       next.begin()
     }
   }
@@ -28,6 +27,7 @@ export function makeLargeBodies(clock: Clock, maxBytes: number, longestMs: numbe
     new Promise((resolve) => {
       const begin = () => {
         stopWaiting()
+        usedBytes += bytes
         let isOver = false
         const end = () => {
           if (isOver) return
@@ -42,7 +42,6 @@ export function makeLargeBodies(clock: Clock, maxBytes: number, longestMs: numbe
       const entry = { bytes, begin }
       const stopWaiting = clock.after(longestMs, () => {
         waiting.splice(waiting.indexOf(entry), 1)
-        usedBytes += bytes
         begin()
       })
       waiting.push(entry)

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Clock } from '../clock/index.js'
+import { type Clock, type CpuClock, openCpuClock } from '../clock/index.js'
 import type { DnsAnswer, Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
 import type { ReportEnvelope } from '../reports/index.js'
@@ -10,7 +10,6 @@ import type {
   ReaderReport,
   ReportReading,
 } from './reading.js'
-import { processorMs } from './thread-time.js'
 
 /** What became of a mail that was given to be read. */
 export type ReadOutcome =
@@ -67,7 +66,7 @@ export function makeReader(deps: ReaderDeps): Reader {
   const { clock, log, resolver, entry = threadEntry } = deps
   const questions = makeAnswering(resolver, clock)
   let thread: Worker | undefined
-  let task: number | undefined
+  let cpuFile: string | null = null
   let stale = false
 
   const end = async () => {
@@ -89,10 +88,10 @@ export function makeReader(deps: ReaderDeps): Reader {
     const starting = {
       silenceMs: startTimeoutMs,
       longestMs: startTimeoutMs,
-      workedMs: () => undefined,
+      cpu: openCpuClock(null),
     }
     const ended = await watched(started, clock, starting, async (report) => {
-      if (report.kind === 'ready') task = report.task
+      if (report.kind === 'ready') cpuFile = report.cpuFile
       return report.kind === 'ready'
     })
     if (ended !== undefined) {
@@ -128,12 +127,10 @@ export function makeReader(deps: ReaderDeps): Reader {
         questions.nextMail(mails[next]?.aggregate)
         return next === mails.length
       }
-      const reading = {
-        silenceMs: readTimeoutMs,
-        longestMs: longestReadMs,
-        workedMs: () => processorMs(task),
-      }
+      const cpu = openCpuClock(cpuFile)
+      const reading = { silenceMs: readTimeoutMs, longestMs: longestReadMs, cpu }
       const why = await watched(worker, clock, reading, listen)
+      cpu.close()
       if (why !== undefined) {
         if (next < mails.length) outcomes[next] = { kind: 'broken off', why }
         log.warn({ cause: why }, 'Reading a report was broken off')
@@ -152,8 +149,8 @@ interface Patience {
   silenceMs: number
   /** With a thread that has had a processor for less than `silenceMs` meanwhile. */
   longestMs: number
-  /** The processor time of the thread, where that is known. */
-  workedMs: () => number | undefined
+  /** The thread's, or wall time where the kernel does not say. */
+  cpu: CpuClock
 }
 
 /**
@@ -164,7 +161,7 @@ interface Patience {
 function watched(
   worker: Worker,
   clock: Clock,
-  { silenceMs, longestMs, workedMs }: Patience,
+  { silenceMs, longestMs, cpu }: Patience,
   isLast: (report: ReaderReport) => Promise<boolean>,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -172,14 +169,13 @@ function watched(
     let working = 0
     let cancel = () => {}
     const wait = () => {
-      const workedBefore = workedMs() ?? 0
+      const workedBefore = cpu.ms()
       let silentMs = 0
       let waitMs = silenceMs
       const late = () => {
         silentMs += waitMs
-        const worked = (workedMs() ?? Number.POSITIVE_INFINITY) - workedBefore
         // It may have had its time for all but a moment at each end.
-        const leftMs = 0.95 * silenceMs - worked
+        const leftMs = 0.95 * silenceMs - (cpu.ms() - workedBefore)
         if (leftMs <= 0 || silentMs >= longestMs) return done('it takes too long')
         waitMs = Math.min(Math.max(leftMs, leastLookMs), longestMs - silentMs)
         cancel = clock.after(waitMs, late)

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { cpuFileOfThread } from '../clock/index.js'
 import type { DnsAnswer, Resolver } from '../dns/index.js'
 import {
   type Aggregate,
@@ -16,7 +17,6 @@ import {
   saidOf,
   type Verdict,
 } from '../reports/index.js'
-import { ownTask } from './thread-time.js'
 
 /** A report as it was read, and what the rules make of each failure that it tells of. */
 export interface ReportReading {
@@ -34,8 +34,8 @@ export type DnsQuestion = 'txt' | 'a' | 'aaaa' | 'mx' | 'cname'
 
 /** From the thread that reads. */
 export type ReaderReport =
-  /** `task`: by which its processor time is known. */
-  | { kind: 'ready'; task?: number | undefined }
+  /** `cpuFile`: where its processor time can be read; null where the kernel does not say. */
+  | { kind: 'ready'; cpuFile: string | null }
   | { kind: 'read'; at: number; reading: ReportReading }
   | { kind: 'question'; id: number; question: DnsQuestion; name: string }
 
@@ -70,7 +70,7 @@ export function serveReadings(): void {
       port.postMessage({ kind: 'read', at, reading } satisfies ReaderReport)
     })
   })
-  port.postMessage({ kind: 'ready', task: ownTask() } satisfies ReaderReport)
+  port.postMessage({ kind: 'ready', cpuFile: cpuFileOfThread() } satisfies ReaderReport)
 }
 
 const noReport: ReportReading = {

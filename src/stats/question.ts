@@ -1,4 +1,4 @@
-import { dayMs, dayNumber, isoDay } from '../clock/index.js'
+import { beginOfDay, dayMs, dayNumber, isoDay } from '../clock/index.js'
 import { asciiName } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { FigureRow } from '../store/index.js'
@@ -104,9 +104,8 @@ function keyFilter(breakdown: FigureRow['breakdown'], text: string): KeyFilter {
 
 /** A day as `2026-11-21`, in days since 1970. */
 function readDay(name: string, text: string): number {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
-  // Date.parse takes the 31st of a month that has 30.
-  if (Number.isNaN(at) || shownDay(dayNumber(at)) !== text) {
+  const at = beginOfDay(text)
+  if (at === undefined) {
     throw wrong(`\`${name}\` is not a day of the calendar; expected one such as 2026-11-21`)
   }
   return dayNumber(at)

@@ -1,4 +1,4 @@
-import type { CpuClock } from './cpu.js'
+import type { CpuClock } from '../clock/index.js'
 
 /** What one job may use up; throws as soon as it would use more. */
 export interface Budget {

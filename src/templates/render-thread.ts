@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import { type CpuClock, openCpuClock } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { type CpuClock, openCpuClock } from './cpu.js'
 import {
   limitFault,
   type RenderJob,

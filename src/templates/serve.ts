@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { cpuFileOfThread, openCpuClock } from '../clock/index.js'
 import { type Budget, makeBudget } from './budget.js'
-import { cpuFileOfThread, openCpuClock } from './cpu.js'
 import type { RenderJob, RenderOrder, RenderReport } from './job.js'
 
 /** The life of the thread that renders: it answers jobs in the order in which they come. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { messageOf, OperatorError } from '../errors/index.js'
+import { isJsonObject } from '../json/index.js'
 
 export type Table = Record<string, unknown>
 
@@ -23,5 +24,4 @@ export function readToml(file: string, what: string): Table {
   }
 }
 
-export const isTable = (value: unknown): value is Table =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isTable = (value: unknown): value is Table => isJsonObject(value)

@@ -1,5 +1,5 @@
+import { cpuFileOfThread, openCpuClock } from '../../src/clock/index.js'
 import { makeBudget } from '../../src/templates/budget.js'
-import { cpuFileOfThread, openCpuClock } from '../../src/templates/cpu.js'
 import { makeRenderJob } from '../../src/templates/render-job.js'
 import { fuzz } from './driver.js'
 

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { cpuFileOfThread } from '../../src/clock/index.js'
 import type { ReaderOrder } from '../../src/inbound/reading.js'
-import { ownTask } from '../../src/inbound/thread-time.js'
 
 // In place of the thread that reads reports: does what the mail says.
 if (JSON.stringify(workerData).includes('broken')) throw new Error('broken rules')
@@ -25,4 +25,4 @@ parentPort?.on('message', (order: ReaderOrder) => {
   if (text === 'throw') throw new Error('a bug')
   parentPort?.postMessage({ kind: 'read', at, reading: { text } })
 })
-parentPort?.postMessage({ kind: 'ready', task: ownTask() })
+parentPort?.postMessage({ kind: 'ready', cpuFile: cpuFileOfThread() })

@@ -19,7 +19,7 @@ export function cpuFileOfThread(): string | null {
 }
 
 /**
- * A thread's CPU time: on a busy machine wall time would blame a template for others' work. A read
+ * A thread's CPU time: on a busy machine wall time would blame a template or a mail for others' work. A read
  * costs 3 µs (2026-11-21). Without a file it is wall time after all.
  */
 export function openCpuClock(file: string | null): CpuClock {
