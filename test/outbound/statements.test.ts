@@ -36,3 +36,25 @@ t.test('mails are claimed and settled by fewer statements than there are of them
   t.ok(sum <= mails, `${sum} statements: ${JSON.stringify(most)}`)
   for (const id of ids) t.equal((await rig.email(id)).status, 'delivered')
 })
+
+t.test('mail that comes one by one is claimed and settled together', async (t) => {
+  const mails = 100
+  const counts = countStatements(t)
+  const rig = await outboundRig(t, {
+    script: { dot: () => ({ reply: '250 2.0.0 taken', delayMs: 200 }) },
+    shaping: shapedTo({ connections: mails }),
+    config: { maxConnections: 10 * mails },
+  })
+  for (let i = 0; i < mails; i++) {
+    await rig.send({ to: `a${i}@d${i % 50}.test` })
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  await rig.eventually(() => rig.backlog.size === 0)
+  const times = (begin: RegExp) => {
+    const those = [...counts].filter(([source]) => begin.test(source))
+    t.not(those.length, 0, `${begin} is seen`)
+    return those.reduce((all, [, times]) => all + times, 0)
+  }
+  t.ok(times(/^update "queue"/) < mails / 2, 'claims')
+  t.ok(times(/^delete from "queue"/) < mails / 2, 'settlements')
+})

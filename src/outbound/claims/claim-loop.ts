@@ -1,4 +1,5 @@
 import { onceATurn } from '../../bounded/index.js'
+import { pause, systemClock } from '../../clock/index.js'
 import { keyOf, type Stream } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { claimApart } from './claim-apart.js'
@@ -26,6 +27,10 @@ export interface ClaimLoop {
 
 // The rest after a claim that failed, before the next.
 const retryWriteMs = 1_000
+// The rest after a claim of fewer rows while mail is under way: each claim costs as much as some mails in it, so that
+// few larger ones are better. Under full load a claim has more of them.
+const fewRows = 16
+const restMs = 25
 
 /**
  * One claim at a time: a second one would only wait for its turn to write, and hold its slots
@@ -41,11 +46,13 @@ export function makeClaimLoop(
   let claimed = Promise.resolve()
   let stopped = false
   let cancelWake = () => {}
+  let endRest = () => {}
 
   const handOut = makeHandOut(parts)
   const mayBegin = (stream: Stream, slots: number) => slots < ahead.left(stream)
 
   const turn = () => {
+    if (runs.isIdle()) endRest()
     if (stopped || runs.cannotWrite() || (claiming && ahead.isEmpty())) return
     const { admitted, closed } = admission.admit(claiming ? mayBegin : undefined)
     if (closed.length > 0 && !ahead.isEmpty()) {
@@ -69,6 +76,8 @@ export function makeClaimLoop(
       const limits = asked.map(({ stream, limit }) => ({ ...keyOf(stream), limit }))
       const claims = await claimApart(deps, limits)
       for (const [i, one] of asked.entries()) handOut.claimed(one, claims[i], { now, stopped })
+      const rows = claims.reduce((sum, { taken }) => sum + taken.length, 0)
+      if (rows < fewRows) await rest()
     } catch (error) {
       // The database cannot be written just now; the streams stay due.
       log.error({ error }, 'Deliveries could not be claimed')
@@ -86,6 +95,14 @@ export function makeClaimLoop(
     turn()
   }
 
+  const rest = async () => {
+    if (stopped || runs.isIdle()) return
+    const resting = new AbortController()
+    endRest = () => resting.abort()
+    // It is not for the mail: by the system's time, whatever clock this one has.
+    await pause(systemClock, restMs, resting.signal)
+  }
+
   const sleep = () => {
     cancelWake()
     const at = admission.wakeAt()
@@ -99,6 +116,7 @@ export function makeClaimLoop(
     isClaiming: (stream) => claiming && stream.claiming && ahead.left(stream) === 0,
     stop() {
       stopped = true
+      endRest()
       cancelWake()
       return claimed
     },

@@ -68,7 +68,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
       failing = (await Promise.all(batches.map(write))).includes(false)
       if (failing) await pause(clock, retryWriteMs)
       // The pause is for the disk and not for the mail: by the system's time, whatever clock this one has.
-      else if (waiting.length > 0) await pause(systemClock, betweenFlushesMs)
+      else await pause(systemClock, betweenFlushesMs)
     }
     writing = false
   }

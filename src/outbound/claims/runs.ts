@@ -18,6 +18,8 @@ export interface Runs {
   begin(stream: Stream, delivery: Claimed, slot: DeliverySlot): void
   /** It is under way, or its result can be written in no way: it may have arrived. */
   has(id: number): boolean
+  /** None is under way. */
+  isIdle(): boolean
   /** True while results cannot be written: starting more would only put more at risk. */
   cannotWrite(): boolean
   /** What ends from now on may be broken off by us; resolves when none is under way. */
@@ -105,6 +107,7 @@ export function makeRuns(
       composing.whenNear(delivery.class, () => void attempt(stream, delivery, slot))
     },
     has: (id) => inFlight.has(id) || unwritable.has(id),
+    isIdle: () => inFlight.size === 0,
     cannotWrite: recorder.stuck,
     stop() {
       stopped = true
