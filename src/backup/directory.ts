@@ -1,8 +1,9 @@
 import { closeSync, constants, existsSync, lstatSync, openSync } from 'node:fs'
-import { lstat, mkdir, rm, stat } from 'node:fs/promises'
+import { lstat, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { OperatorError, systemCode } from '../errors/index.js'
 import { tryLockFile } from '../store/index.js'
+import { removeSlowly } from './remove-slowly.js'
 
 /**
  * Makes a directory that is the owner's alone, and those above it; one that is there stays as it is. Not by
@@ -77,8 +78,8 @@ function makeLockFile(file: string): void {
   }
 }
 
-/** Removes a file of ours, if it is there. */
-export async function removeOwnFile(file: string): Promise<void> {
+/** Removes a file of ours, if it is there; without the rests that leave the disk to mail once `signal` aborts. */
+export async function removeOwnFile(file: string, signal?: AbortSignal): Promise<void> {
   const found = await lstat(file).catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return undefined
     throw error
@@ -88,7 +89,7 @@ export async function removeOwnFile(file: string): Promise<void> {
       `${file} is a directory, and a backup needs that name for a file of its own. Move it away, and try again`,
     )
   }
-  await rm(file, { force: true })
+  await removeSlowly(file, signal)
 }
 
 /** What is wrong with a directory of backups, for whoever may mend it. */

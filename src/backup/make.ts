@@ -81,7 +81,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
       const made = await makeStaged(options, staged, clock.now())
       return { ...made, problem: await problemOfDirectory(dir) }
     } finally {
-      await removeStaged(staged)
+      await removeStaged(staged, options.signal)
     }
   } catch (error) {
     if (isFull(error)) throw full(dir, error)
@@ -212,8 +212,8 @@ async function removeLeftovers(dir: string): Promise<void> {
   await removeStaged(join(dir, stagedName))
 }
 
-async function removeStaged(staged: string): Promise<void> {
-  for (const file of [staged, ...filesBeside(staged)]) await removeOwnFile(file)
+async function removeStaged(staged: string, signal?: AbortSignal): Promise<void> {
+  for (const file of [staged, ...filesBeside(staged)]) await removeOwnFile(file, signal)
 }
 
 const spareBytes = 16 * 1_048_576

@@ -5,6 +5,7 @@ import { keyCheckOf, openApplianceKey } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { inspectDatabase, knowsSchema } from '../store/index.js'
 import { databaseName, keyName, type Manifest } from './manifest.js'
+import { removeSlowly } from './remove-slowly.js'
 import { type UnpackOptions, unpackBackup } from './unpack.js'
 
 export interface VerifyOptions extends UnpackOptions {
@@ -30,6 +31,7 @@ export async function verifyBackup(file: string, options: VerifyOptions): Promis
     const manifest = await unpackBackup(file, dir, options)
     return { manifest, key: await checkUnpacked(dir, manifest, options.keyFile) }
   } finally {
+    await removeSlowly(join(dir, databaseName), options.signal)
     await rm(dir, { recursive: true, force: true })
   }
 }

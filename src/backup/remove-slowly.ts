@@ -1,0 +1,37 @@
+import { constants } from 'node:fs'
+import { open, rm, unlink } from 'node:fs/promises'
+import { pause, systemClock } from '../clock/index.js'
+import { systemCode } from '../errors/index.js'
+
+// Mail's syncs wait 13 ms for it.
+const stepBytes = 16 * 1_048_576
+
+/**
+ * Removes a file that nobody but us reads, if it is there: the name at once, its space step by step, with rests. A file
+ * system that tells the disk at once what it no longer needs (ext4 with `discard`) held up all syncs for 0.8 s when
+ * 1.9 GB went as one (Nov 2026). When `signal` aborts, the rest goes as one.
+ */
+export async function removeSlowly(file: string, signal?: AbortSignal): Promise<void> {
+  const { O_WRONLY, O_NOFOLLOW } = constants
+  const opened = await open(file, O_WRONLY | O_NOFOLLOW).catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') return undefined
+    // A symlink, or another's file: whatever it is, its name is to go.
+    return 'unopened' as const
+  })
+  if (opened === undefined) return
+  if (opened === 'unopened') return await rm(file, { force: true })
+  try {
+    await unlink(file)
+    const { nlink, size } = await opened.stat()
+    // Somebody has linked it to keep it: what they have stays whole.
+    if (nlink > 0) return
+    for (let left = size - stepBytes; left > 0 && !signal?.aborted; left -= stepBytes) {
+      const began = performance.now()
+      await opened.truncate(left)
+      await opened.sync()
+      await pause(systemClock, performance.now() - began, signal)
+    }
+  } finally {
+    await opened.close()
+  }
+}
