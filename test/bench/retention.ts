@@ -2,7 +2,7 @@
  * Accepting and delivering with retention under way : without. `node dist/test/bench/retention.js`
  *   --log 1000000 mails that are too old   --mails-an-event 1 (100: few events, which go first, so that mails go)
  *   --data DIR, kept, filled if it is new: filling takes minutes a million   --rounds 0: only that
- *   --seconds 20 of each measure   --rounds 2   --rate 300 mails/s   --warm 3 s of it before they count
+ *   --seconds 20 of each measure   --rounds 2   --rate 300 mails/s   --warm 25 s of it before they count (a young process compiles)
  * Each round starts the appliance once without and once with the job, begun as by 'posthorn job run retention', in
  * turn; it loads it at the set rate (open loop: a time counts from when the request was due), then with as much as
  * goes in. What was deleted meanwhile stands beside: without it the figures would show nothing. What is signed a
@@ -34,7 +34,7 @@ const { values } = parseArgs({
     log: { type: 'string', default: '1000000' },
     'mails-an-event': { type: 'string', default: '1' },
     seconds: { type: 'string', default: '20' },
-    warm: { type: 'string', default: '3' },
+    warm: { type: 'string', default: '25' },
     rounds: { type: 'string', default: '2' },
     rate: { type: 'string', default: '300' },
     clients: { type: 'string', default: '50' },
