@@ -1,5 +1,6 @@
 import { array, enums, type Infer, string, type } from 'superstruct'
 import { type KeyLimits, keyScopes } from '../../accounts/index.js'
+import { beginOfDay } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 
 /** The fields of a key, as both of its forms send them. */
@@ -33,8 +34,8 @@ const wordsOf = (text: string) => text.split(/[\s,;]+/).filter((word) => word !=
 
 /** The begin of a day, UTC: the key ends with the day before it. */
 function dayOf(text: string): number {
-  const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(at)) return at
+  const at = beginOfDay(text)
+  if (at !== undefined) return at
   const message = 'The day is to be written as 2027-01-31'
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'expiresAt' } })
 }

@@ -90,6 +90,7 @@ t.test(
       [{ networks: '10.0.0.0/99' }, /is not a network/],
       [{ expiresAt: '2001-01-01' }, /is in the past/],
       [{ expiresAt: 'soon' }, /written as 2027-01-31/],
+      [{ expiresAt: '2099-02-30' }, /written as 2027-01-31/],
       [{ domains: ['not-ours.test'] }, /has no domain/],
       [{ scope: 'all' }, /scope/],
     ]
