@@ -75,7 +75,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   }
   const staged = join(dir, stagedName)
   try {
-    await removeLeftovers(dir)
+    await removeLeftovers(dir, options.signal)
     await askRoom(options)
     try {
       const made = await makeStaged(options, staged, clock.now())
@@ -204,12 +204,12 @@ function archived(manifest: Manifest, files: readonly Source[]): TarFile[] {
 }
 
 /** What a backup that was killed has left; the lock says that none is under way. */
-async function removeLeftovers(dir: string): Promise<void> {
+async function removeLeftovers(dir: string, signal?: AbortSignal): Promise<void> {
   for (const name of await readdir(dir)) {
     if (!name.startsWith('posthorn-') || !name.endsWith(partialSuffix)) continue
-    await removeOwnFile(join(dir, name))
+    await removeOwnFile(join(dir, name), signal)
   }
-  await removeStaged(join(dir, stagedName))
+  await removeStaged(join(dir, stagedName), signal)
 }
 
 async function removeStaged(staged: string, signal?: AbortSignal): Promise<void> {

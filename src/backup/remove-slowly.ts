@@ -1,7 +1,6 @@
 import { constants } from 'node:fs'
 import { open, rm, unlink } from 'node:fs/promises'
 import { pause, systemClock } from '../clock/index.js'
-import { systemCode } from '../errors/index.js'
 
 // Mail's syncs wait 13 ms for it.
 const stepBytes = 16 * 1_048_576
@@ -13,13 +12,9 @@ const stepBytes = 16 * 1_048_576
  */
 export async function removeSlowly(file: string, signal?: AbortSignal): Promise<void> {
   const { O_WRONLY, O_NOFOLLOW } = constants
-  const opened = await open(file, O_WRONLY | O_NOFOLLOW).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return undefined
-    // A symlink, or another's file: whatever it is, its name is to go.
-    return 'unopened' as const
-  })
-  if (opened === undefined) return
-  if (opened === 'unopened') return await rm(file, { force: true })
+  const opened = await open(file, O_WRONLY | O_NOFOLLOW).catch(() => undefined)
+  // A symlink, another's file, or nothing at all: whatever it is, its name is to go.
+  if (opened === undefined) return await rm(file, { force: true })
   try {
     await unlink(file)
     const { nlink, size } = await opened.stat()

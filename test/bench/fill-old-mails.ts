@@ -6,6 +6,7 @@ import { dayMs, systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { enterNext } from '../../src/emails/recipient-index.js'
 import { databaseFile, makeTurns, openStore } from '../../src/store/index.js'
+import { allCounted } from './fill-log.js'
 
 const keptDays = 30
 const mailsABody = 4
@@ -63,10 +64,8 @@ function insertOldMails(dataDir: string, mails: number, mailsAnEvent: number): v
       insert into events (id, account_id, email_id, delivery_id, recipient, class, type, at, reply)
         select n, accounts.id, old.id, n, recipient, 0, 'delivered', at, '250 2.0.0 Ok'
         from old, (select id from accounts limit 1) as accounts where n % ${mailsAnEvent} = 0;
-      update figure_cursors set event_id = ${mails},
-        (mail_number, mail_id) = (select rowid, id from emails order by rowid desc limit 1);
-      update retention_state set
-        (mail_number, mail_id) = (select rowid, id from emails order by rowid desc limit 1)`)
+      update figure_cursors set event_id = ${mails};
+      ${allCounted}`)
   })()
   db.close()
 }
