@@ -36,7 +36,8 @@ export function keepLogCopied(deps: {
       const shrink =
         backlog.outOfRoom && (shrunkAt === undefined || !isRecent(shrunkAt, now, shrinkEveryMs))
       if (shrink) shrunkAt = now
-      if (shrink || looks <= looksAfter || looks % looksBetween === 0) store.checkpoint({ shrink })
+      if (shrink || looks <= looksAfter || looks % looksBetween === 0)
+        await store.checkpoint({ shrink })
     } catch (error) {
       // The log grows meanwhile and loses nothing; the next run copies all of it.
       log.warn({ cause: messageOf(error) }, 'The write-ahead log could not be copied')

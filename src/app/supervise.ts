@@ -192,6 +192,8 @@ function launch(
 ) {
   const worker = new Worker(entry, {
     ...{ workerData: data, name, stdout: false, stderr: false },
+    // Node would close what the thread leaves open, such as the database (`store/sqlite/checkpoint.ts`).
+    trackUnmanagedFds: false,
     ...(resourceLimits === undefined ? {} : { resourceLimits }),
   })
   let cause: unknown = new Error('The thread ended by itself')

@@ -12,11 +12,12 @@ export interface Store {
   readonly gather: Gather
   readonly ids: Ids
   /**
-   * Copies what is committed from the write-ahead log into the database. Blocks this thread, for
-   * tenths of a second under load, and holds up no other. Throws when the disk is full. With `shrink` the log, which
-   * otherwise stays as large as it ever was, is cut off too once all of it is copied; writers wait meanwhile.
+   * Copies what is committed from the write-ahead log into the database, and brings that to the disk. Blocks this
+   * thread, for tenths of a second under load; others wait for some milliseconds while the rest of a long log is copied.
+   * Rejects when the disk is full. With `shrink` the log, which otherwise stays as large as it ever was, is cut off too
+   * once all of it is copied; writers wait meanwhile.
    */
-  checkpoint(options?: { shrink?: boolean }): void
+  checkpoint(options?: { shrink?: boolean }): Promise<void>
   /** A number that is another one after a commit of any thread or process: cheaper to ask than any table. */
   commits(): number
   /** Frees the pages of the database that both connections keep in memory. */

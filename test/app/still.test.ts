@@ -15,7 +15,7 @@ t.test(
     const shrunkAt: number[] = []
     const backlog = { outOfRoom: false }
     const store = {
-      checkpoint({ shrink = false } = {}) {
+      async checkpoint({ shrink = false } = {}) {
         copied++
         if (shrink) shrunkAt.push(clock.now())
       },

@@ -45,7 +45,7 @@ try {
     await fillDay(log, today)
     const filled = performance.now()
     const { summary } = await log.run(shortened(log))
-    store.checkpoint()
+    await store.checkpoint()
     sizes.push(statSync(databaseFile(dataDir)).size)
     const [fill, run] = [filled - began, performance.now() - filled].map((ms) => ms / 1_000)
     console.log(
@@ -72,7 +72,7 @@ async function fillDay({ accept, deliver, clock, store }: MailLog, today: number
     )
     await deliver()
     await clock.advance((day / mails) * count)
-    store.checkpoint()
+    await store.checkpoint()
   }
 }
 

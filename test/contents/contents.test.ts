@@ -116,7 +116,7 @@ t.test('a content is read piece by piece, and holds up no checkpoint meanwhile',
   const [id] = await put(store, 'a', bytes)
   const reading = readContent(store.read, { id: id ?? 0, sizeBytes: bytes.length })
   t.equal((await reading.next()).value?.length, pieceBytes)
-  store.checkpoint()
+  await store.checkpoint()
   const busy = await store.write(async (tx) => {
     await tx.deleteFrom('contents').where('uses', '=', -1).execute()
     return tx.selectFrom('contents').select('id').execute()

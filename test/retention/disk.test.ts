@@ -58,7 +58,7 @@ t.test('above its share of a small disk the oldest bodies go, and mail is taken 
   for (let n = 0; n < 60; n++) {
     ids.push(...(await fill(log, 1)))
     if (n % 4 === 0) {
-      store.checkpoint()
+      await store.checkpoint()
       await log.run(more)
     }
   }

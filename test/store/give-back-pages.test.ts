@@ -25,7 +25,7 @@ async function openFreed(t: Test, dataDir: string): Promise<Store> {
 t.test('free pages are given back in small writes, but for a tenth of the file', async (t) => {
   const dataDir = makeTempDir(t)
   const store = await openFreed(t, dataDir)
-  store.checkpoint()
+  await store.checkpoint()
   const sizeBefore = statSync(databaseFile(dataDir)).size
   let writes = 0
   const write: Store['write'] = (work) => {
@@ -36,7 +36,7 @@ t.test('free pages are given back in small writes, but for a tenth of the file',
   t.ok(before.shrinks && before.free > 1_500, `${before.free} free before`)
   t.ok(after.free <= after.total * 0.11 && after.free > 0, `${after.free} of ${after.total} stay`)
   t.ok(writes >= (before.total - after.total) / 100, `${writes} writes of at most 100 pages`)
-  store.checkpoint()
+  await store.checkpoint()
   t.equal(statSync(databaseFile(dataDir)).size, after.total * after.bytesEach)
   t.ok(sizeBefore > 3 * after.total * after.bytesEach)
   const stayed = await store.read.selectFrom('bodies').select('id').execute()

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -367,14 +367,44 @@ t.test('a checkpoint moves what was committed into the database file', async (t)
   const dataDir = makeTempDir(t)
   const store = await openTestStore(t, { dataDir })
   const size = () => statSync(`${dataDir}/posthorn.db`).size
-  store.checkpoint()
+  await store.checkpoint()
   const before = size()
   const html = 'x'.repeat(1_000_000)
   await store.write((tx) => tx.insertInto('bodies').values({ id: 1, html, text: null }).execute())
   t.equal(size(), before)
-  store.checkpoint()
+  await store.checkpoint()
   // Less than all of it: the file had some empty pages.
   t.ok(size() > before + html.length / 2)
+})
+
+t.test('a long log begins anew though somebody writes all the time', async (t) => {
+  const dataDir = makeTempDir(t)
+  const store = await openTestStore(t, { dataDir })
+  const log = `${dataDir}/posthorn.db-wal`
+  // https://sqlite.org/fileformat2.html#the_write_ahead_log: salt 1 is another one each time that it begins anew.
+  const salt = () => {
+    const head = Buffer.alloc(32)
+    const file = openSync(log, 'r')
+    readSync(file, head)
+    closeSync(file)
+    return head.readUInt32BE(16)
+  }
+  const writer = new Worker(new URL('../support/write-for-ever.js', import.meta.url), {
+    workerData: `${dataDir}/posthorn.db`,
+  })
+  t.teardown(() => writer.terminate())
+  while (statSync(log).size < 80_000_000) await new Promise((resolve) => setTimeout(resolve, 20))
+  const before = salt()
+  let checkpoints = 0
+  for (; salt() === before && checkpoints < 10; checkpoints++) {
+    await store.checkpoint()
+    // So that it has written since.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  t.ok(checkpoints < 10, `${checkpoints} checkpoints`)
+  await writer.terminate()
+  const [told] = new Database(`${dataDir}/posthorn.db`).pragma('integrity_check') as object[]
+  t.same(told, { integrity_check: 'ok' })
 })
 
 t.test(
@@ -391,17 +421,17 @@ t.test(
           .execute(),
       )
     await write(1)
-    store.checkpoint()
+    await store.checkpoint()
     t.ok(logBytes() > 1_000_000, 'otherwise it stays as large as it was')
     const other = new Database(`${dataDir}/posthorn.db`)
     t.teardown(() => other.close())
     other.exec('begin')
     other.prepare('select count(*) from bodies').get()
     await write(2)
-    store.checkpoint({ shrink: true })
+    await store.checkpoint({ shrink: true })
     t.ok(logBytes() > 1_000_000, 'a reader needs it')
     other.exec('rollback')
-    store.checkpoint({ shrink: true })
+    await store.checkpoint({ shrink: true })
     t.equal(logBytes(), 0)
     await write(3)
     t.equal((await store.read.selectFrom('bodies').select('id').execute()).length, 3)

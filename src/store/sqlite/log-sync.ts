@@ -41,7 +41,7 @@ export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
       }
       log = file
     }
-    await synced(promisify(fdatasync)(log))
+    await synced(syncFile(log))
   })
   return {
     flush,
@@ -53,6 +53,12 @@ export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
     },
   }
 }
+
+/** Brings what was written to a file to the disk; `promisify` made a function for it each time, with all that belongs to one. */
+export const syncFile = (file: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    fdatasync(file, (error) => (error ? reject(error) : resolve()))
+  })
 
 /** One sync at a time; callers that come while one is under way share the next. */
 export function sharing(sync: () => Promise<void>): () => Promise<void> {

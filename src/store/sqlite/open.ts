@@ -4,7 +4,8 @@ import { makeIds, readLastIds, writersOf } from '../ids.js'
 import { remembered } from '../remembered.js'
 import type { Tables } from '../schema.js'
 import type { Store, StoreOptions } from '../store.js'
-import { openConnection, type RawDatabase } from './connection.js'
+import { makeCheckpoint } from './checkpoint.js'
+import { openConnection } from './connection.js'
 import { kyselyOver } from './driver.js'
 import { databaseFile } from './files.js'
 import { makeGroupCommit } from './group-commit.js'
@@ -17,22 +18,6 @@ import { joinTurns } from './turns.js'
 const cacheKb = { writer: 8_000, reader: 2_000 }
 // For the moments in which another process opens, recovers or closes the database.
 const busyTimeoutMs = 2_000
-
-type Checkpointed = { log: number; checkpointed: number }[]
-
-/** Whether nothing is left to copy; a reader, such as a backup's, may keep some of the log from it. */
-const isWhole = ([row]: Checkpointed) =>
-  row !== undefined && row.log > 0 && row.log === row.checkpointed
-
-/** Waits for readers with the writers' lock (sqlite.org/c3ref/wal_checkpoint_v2.html), so only for a moment. */
-function cutLog(raw: RawDatabase): void {
-  raw.pragma('busy_timeout = 50')
-  try {
-    raw.pragma('wal_checkpoint(truncate)')
-  } finally {
-    raw.pragma(`busy_timeout = ${busyTimeoutMs}`)
-  }
-}
 
 /** Opens the migrated database; `migrateStore` comes first, once a process. */
 export function openStore(options: StoreOptions): Store {
@@ -85,15 +70,7 @@ export function openStore(options: StoreOptions): Store {
       writersOf(options.slot),
       readLastIds((query) => reader.prepare(query).pluck().get()),
     ),
-    checkpoint({ shrink = false } = {}) {
-      try {
-        const copied = reader.pragma('wal_checkpoint(passive)') as Checkpointed
-        if (shrink && isWhole(copied)) cutLog(reader)
-      } catch (error) {
-        reportFault(error, onFault)
-        throw error
-      }
-    },
+    checkpoint: makeCheckpoint({ databaseFile: file, raw: reader, busyTimeoutMs, write, onFault }),
     // The reader's own connection writes nothing, so that it sees everybody's commits.
     commits: () => Number(reader.pragma('data_version', { simple: true })),
     forgetPages() {
