@@ -14,6 +14,6 @@ export interface RunContactRow extends Omit<RunContact, 'metadata'> {
 
 /** A contact as the steps of a run see it. */
 export const contactOf = ({ metadata, ...contact }: RunContactRow): RunContact => ({
-  ...contact,
   metadata: storedObject(metadata),
+  ...contact,
 })

@@ -145,7 +145,7 @@ export async function importContacts(
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
       const contact = readRow(columns, cells, defaultCountry)
       if (typeof contact === 'string') refuseLine(counts, { line, reason: contact })
-      else if (batch.push({ ...contact, line }) >= size.rows) await write(maxUnderWay)
+      else if (batch.push({ line, ...contact }) >= size.rows) await write(maxUnderWay)
     }
     await write()
     if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })

@@ -73,9 +73,9 @@ export async function settle(
     const stepId = mail?.stepId
     if (kind !== 'suppressed' && mail?.sentAt === null) {
       mail.sentAt = startedAt
-      events.push({ ...eventOf(settlement, 'sent', startedAt), stepId })
+      events.push({ stepId, ...eventOf(settlement, 'sent', startedAt) })
     }
-    events.push({ ...eventOf(settlement, kind, options.now), stepId })
+    events.push({ stepId, ...eventOf(settlement, kind, options.now) })
   }
   await countOutcomes(tx, mine)
   await options.land(tx, events)
@@ -87,9 +87,9 @@ function eventOf(settlement: Settlement, type: MailEvent['type'], at: number): M
   const of = { accountId, emailId, class: settlement.class, type, at }
   // The attempt, not its outcome, and the mail's, not a recipient's.
   if (type === 'sent')
-    return { ...of, deliveryId: null, recipient: null, reply: null, detail: null }
+    return { deliveryId: null, recipient: null, reply: null, detail: null, ...of }
   const { remote } = settlement
-  return { ...of, deliveryId: id, recipient, reply, detail: detailOf(settlement), remote }
+  return { deliveryId: id, recipient, reply, detail: detailOf(settlement), remote, ...of }
 }
 
 function detailOf({ kind, verdict }: Settlement): EventDetail | null {
@@ -219,7 +219,7 @@ async function countOutcomes(tx: Tx, settlements: readonly Settlement[]): Promis
     group.rows.push([id, sentAt])
   }
   for (const { counts, rows } of alike.values()) {
-    await addOutcomes(tx, { ...counts, rows: JSON.stringify(rows) })
+    await addOutcomes(tx, { rows: JSON.stringify(rows), ...counts })
   }
 }
 

@@ -70,7 +70,7 @@ async function writeAll(
   for (const request of requests) {
     const billing = await check(tx, request).catch(refusalOf)
     if (billing instanceof ApiError) outcomes.set(request, billing)
-    else sound.push({ ...request, request, billing })
+    else sound.push({ request, billing, ...request })
   }
   const prepared = await prepareEmails(
     tx,
@@ -80,9 +80,9 @@ async function writeAll(
     const emails = prepared.splice(0, one.drafts.length)
     // A mail for each recipient.
     return {
-      ...one,
       emails,
       mails: emails.reduce((sum, { recipients }) => sum + recipients.length, 0),
+      ...one,
     }
   })
   const refusals = await countTogether(tx, counts)

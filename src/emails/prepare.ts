@@ -183,15 +183,15 @@ function prepared(
 ): PreparedEmail {
   const recipients = mailboxes.filter(({ address }) => !blocked.has(address))
   return {
-    ...content,
     recipients,
     suppressed: mailboxes.filter(({ address }) => blocked.has(address)),
     dueAt: row.scheduled_at ?? row.created_at,
     row: {
-      ...row,
       status: initialStatus(recipients.length, row.scheduled_at),
       waiting: recipients.length,
+      ...row,
     },
+    ...content,
   }
 }
 

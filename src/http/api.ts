@@ -52,7 +52,6 @@ export interface ApiRequest<Account, Params, Query, Body> {
   /** Empty where the route takes JSON, which is let go once it is parsed. */
   rawBody: Buffer
   requestId: string
-  remoteAddress: string
   /** `name` in lower case. */
   header(name: string): string | undefined
 }
@@ -228,9 +227,6 @@ function makeEndpoint<P, Params, Query, Body>(
         remember,
         rawBody,
         requestId: exchange.requestId,
-        get remoteAddress() {
-          return exchange.remoteAddress
-        },
         header: (name) => exchange.header(name),
       }
       const result = await handler(request as ApiRequest<never, Params, Query, Body>)

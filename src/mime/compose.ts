@@ -57,7 +57,7 @@ export function composeMessage(
 ): ComposedMessage {
   const messageId = canonicalMessageId(input.messageId)
   const { fields, ...body } = assembleBody(parts, (attempt) => boundary(messageId, attempt))
-  return { ...composeHeader(input, fields), ...body, needs8Bit: false }
+  return { needs8Bit: false, ...composeHeader(input, fields), ...body }
 }
 
 /** Writes one with attachments, but for their bytes; otherwise as `composeMessage`. */

@@ -39,7 +39,7 @@ export const gatherAlone =
 /** What is written as one: it is undone as a whole, or not at all. */
 export interface Writing {
   /** How many callers wait for it. */
-  readonly size: number
+  size(): number
   /** Resolves with what tells each caller, once it is on disk. */
   run(tx: Tx): Promise<(() => void)[]>
   fail(error: unknown): void
@@ -62,7 +62,7 @@ export function makeWriters(
           const value = await work(tx)
           return [() => resolve(value)]
         }
-        add({ size: 1, run, fail: reject, halves: () => [] })
+        add({ size: () => 1, run, fail: reject, halves: () => [] })
       }),
     gather: <Item, Result>(
       together: WriteTogether<Item, Result>,
@@ -100,9 +100,7 @@ function gathered<Item, Result>(
   callers: readonly Caller<Item, Result>[],
 ): Writing {
   return {
-    get size() {
-      return callers.length
-    },
+    size: () => callers.length,
     async run(tx) {
       const items = callers.map(({ item }) => item)
       const results = await together(tx, items)

@@ -54,7 +54,7 @@ export function trackingRoutes(
       const click = tokens.readClick(request.params.token ?? '')
       if (click === undefined) return unknown(request)
       const { links, target } = click
-      recorder.note(click, { ...askedBy(request, 'clicked'), links, target })
+      recorder.note(click, { links, target, ...askedBy(request, 'clicked') })
       return { status: 302, redirect: target, fixed: quiet }
     },
     { unlimited: true, alsoPlain: true },

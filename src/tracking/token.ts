@@ -61,7 +61,7 @@ export function makeTrackingTokens(key: ApplianceKey): TrackingTokens {
       const target = body.toString('latin1', headBytes + 1)
       // Signed by us, but a redirect is worth a second look.
       if (!isTarget(target)) return undefined
-      return { ...copyOf(body), links: body[headBytes] ?? 0, target }
+      return { links: body[headBytes] ?? 0, target, ...copyOf(body) }
     },
   }
 }

@@ -80,7 +80,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
         plan === undefined
           ? html
           : withLinks(plan, (target) => {
-              const click = { ...mail, links: plan.targets.length, target }
+              const click = { links: plan.targets.length, target, ...mail }
               return `${base}/c/${tokens.click(click)}`
             })
       return opens ? withPixel(tracked, `${base}/o/${tokens.open(mail)}.gif`) : tracked

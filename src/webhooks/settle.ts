@@ -40,7 +40,7 @@ export function loggedOf(
   { attempts, now }: { attempts: number; now: number },
 ): WebhookDeliveryRow {
   const outcome = answer.kind === 'taken' ? 'delivered' : 'failed'
-  return { ...kept, outcome, ...answerOf(answer), attempts, ended_at: now }
+  return { outcome, ended_at: now, ...kept, ...answerOf(answer), attempts }
 }
 
 /** Puts a job into the log whose result cannot be written as it should be (`fault`), and counts nothing. */

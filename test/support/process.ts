@@ -49,8 +49,10 @@ export async function serve(
   t: { teardown(stop: () => unknown): void },
   dataDir: string,
   env: Record<string, string>,
+  nodeArgs: readonly string[] = [],
 ): Promise<Serving> {
-  const child = spawn(process.execPath, [cliEntry, 'serve', '--data', dataDir], {
+  const args = [...nodeArgs, cliEntry, 'serve', '--data', dataDir]
+  const child = spawn(process.execPath, args, {
     env: { ...process.env, POSTHORN_LOG_FORMAT: 'json', ...freePorts, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

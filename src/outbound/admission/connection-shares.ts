@@ -103,8 +103,7 @@ export function makeConnectionShares(total: number, clock: Pick<Clock, 'now'>): 
       }
       const giveUp = (why: string) => breakOff(hold.cut, why)
       const hurried = !answers && all.slow > half(all.limits.slow)
-      const given = { cut: hold.cut, goesTo, giveUp }
-      const taken = { ...slot, ...(hurried && { hurried }), ...given }
+      const taken = { cut: hold.cut, goesTo, giveUp, ...slot, ...(hurried && { hurried }) }
       holds.set(taken, hold)
       return taken
     },

@@ -60,7 +60,7 @@ export function makeSendDirect(options: DirectOptions): SendDirect {
     }
     const { hosts, demandOf, publishedFor } = policy
     const watch = count && watchSessions(count, claimed.lane, publishedFor)
-    const target = { ...limitsAt(slot, route), hosts, demandOf, tried: watch?.tried }
+    const target = { hosts, demandOf, tried: watch?.tried, ...limitsAt(slot, route) }
     return await sendInSession(options, { claimed, slot, target, watch })
   }
 }
@@ -123,7 +123,7 @@ async function sendInSession(
       const envelope = envelopeOf(claimed, composed)
       const result = await session.connection.send(envelope, composed.message, cut)
       const reached = session.reused ? undefined : true
-      const found = { ...resultOfSend(session, result, demand), reached }
+      const found = { reached, ...resultOfSend(session, result, demand) }
       connections.release(session, result.kind !== 'lost' && result.reusable)
       // A session that ended while it was idle says nothing about this mail: it takes another one.
       const isUntried = result.kind === 'lost' && !result.offered && session.reused

@@ -30,7 +30,7 @@ export function resultOfSend(
   const tls = tlsFailed === undefined ? words : `${words ?? 'none'}: ${tlsFailed.why}`
   const before = reused ? [] : session.before
   const transcript = inFull(connection.transcript(), { before, remote, demand })
-  return { ...outcomeOfSend(result), remote, tls, transcript, site: siteOutcomeOf(result) }
+  return { remote, tls, transcript, site: siteOutcomeOf(result), ...outcomeOfSend(result) }
 }
 
 /**

@@ -35,15 +35,15 @@ export function settlementOf(
     transcript: result.transcript ?? '',
     failover: result.failover ?? false,
   }
-  if (result.kind !== 'bounced' && result.kind !== 'deferred') return { ...base, kind: result.kind }
+  if (result.kind !== 'bounced' && result.kind !== 'deferred') return { kind: result.kind, ...base }
   const { again, verdict, ending, atLeastMs } = judgeRefusal(bounceRules(), result, {
     attempts,
     lastReply: claimed.lastReply,
   })
   const delivery = { ...claimed, attempts }
   const dueAt = again ? nextAttempt(retry, delivery, now, atLeastMs) : undefined
-  if (dueAt !== undefined) return { ...base, kind: 'deferred', dueAt, verdict }
-  if (result.kind === 'bounced') return { ...base, kind: verdict.event, verdict: ending }
+  if (dueAt !== undefined) return { kind: 'deferred', dueAt, verdict, ...base }
+  if (result.kind === 'bounced') return { kind: verdict.event, verdict: ending, ...base }
   const tried = counted(attempts, 'attempt')
   const reply = `Given up after ${tried}. The last one: ${result.reply}`
   return { ...base, kind: 'failed', reply, verdict: ending }

@@ -1,5 +1,5 @@
 import { onceATurn } from '../../bounded/index.js'
-import { pause, systemClock } from '../../clock/index.js'
+import { systemClock } from '../../clock/index.js'
 import { keyOf, type Stream } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { claimApart } from './claim-apart.js'
@@ -62,7 +62,7 @@ export function makeClaimLoop(
     const short = admitted.filter(handOut.claimedAhead)
     if (claiming) return
     const asked = short
-      .map((one) => ({ ...one, limit: one.slots.length + ahead.wanted(one.stream) }))
+      .map((one) => ({ limit: one.slots.length + ahead.wanted(one.stream), ...one }))
       .filter(({ limit }) => limit > 0)
     if (asked.length > 0) claimed = claimFor(asked)
     else sleep()
@@ -73,7 +73,7 @@ export function makeClaimLoop(
     for (const { stream } of asked) stream.claiming = true
     try {
       const now = clock.now()
-      const limits = asked.map(({ stream, limit }) => ({ ...keyOf(stream), limit }))
+      const limits = asked.map(({ stream, limit }) => ({ limit, ...keyOf(stream) }))
       const claims = await claimApart(deps, limits)
       for (const [i, one] of asked.entries()) handOut.claimed(one, claims[i], { now, stopped })
       const rows = claims.reduce((sum, { taken }) => sum + taken.length, 0)
@@ -97,10 +97,14 @@ export function makeClaimLoop(
 
   const rest = async () => {
     if (stopped || runs.isIdle()) return
-    const resting = new AbortController()
-    endRest = () => resting.abort()
-    // It is not for the mail: by the system's time, whatever clock this one has.
-    await pause(systemClock, restMs, resting.signal)
+    await new Promise<void>((resolve) => {
+      // It is not for the mail: by the system's time, whatever clock this one has.
+      const cancel = systemClock.after(restMs, resolve)
+      endRest = () => {
+        cancel()
+        resolve()
+      }
+    })
   }
 
   const sleep = () => {

@@ -71,14 +71,14 @@ export function makeComposer(
     const signs = await signing(email.domain_id)
     if (signs === undefined) throw new MailFault(`The sending domain ${from.domain} was deleted`)
     const { keys, returnPathHost } = signs
-    const { returnPath, complaints } = returnOf(id, returnPathHost, { ...deps, returnPaths })
+    const { returnPath, complaints } = returnOf(id, returnPathHost, { returnPaths, ...deps })
     const sign = (message: ToSign) =>
       signMessageAsync(message, keys, { timeSeconds: Math.floor(deps.clock.now() / 1000) }, signer)
     const raw = email.body_id === null ? await submitted.find(email.id) : undefined
     if (raw !== undefined) {
       const firstField = structuredField(complaints.name, complaints.value)
       const decorated = (content: { html: string; text: string }) => decorate(email, copy, content)
-      return { ...(await submitted.compose(raw, decorated, { sign, firstField })), returnPath }
+      return { returnPath, ...(await submitted.compose(raw, decorated, { sign, firstField })) }
     }
     const content = await plainContentFor(email, recipient)
     const decorated = await decorate(email, copy, content)
@@ -87,7 +87,7 @@ export function makeComposer(
     if (email.attachments !== null) {
       const attachments = attachmentsOf(email.attachments)
       if (attachments === undefined) throw new Error('The list of its attachments is damaged')
-      return { ...(await attached.compose(input, attachments, sign)), returnPath }
+      return { returnPath, ...(await attached.compose(input, attachments, sign)) }
     }
     const composed = composeMessage(input)
     const signatures = await sign(composed)

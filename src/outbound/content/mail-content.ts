@@ -127,10 +127,10 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     const { account_id: accountId, id: emailId, domain_id: domainId, body_id: bodyId } = email
     const copy = { accountId, emailId, deliveryId, domainId, bodyId }
     const content = { html: await tracker.track(copy, html), text }
-    if (email.type === 'transactional') return { ...content, extraHeaders: [] }
+    if (email.type === 'transactional') return { extraHeaders: [], ...content }
     const topicId = email.topic_id ?? undefined
     const reader = { accountId, address: recipient, emailId }
-    const unsubscribeUrl = links.unsubscribe.url({ ...reader, topicId })
+    const unsubscribeUrl = links.unsubscribe.url({ topicId, ...reader })
     const name = topicId && (await topicName(deps.store.read, accountId, topicId))
     const footer = {
       unsubscribeUrl,
@@ -139,8 +139,8 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
       topicName: name,
     }
     return {
-      ...withFooter(content, footer),
       extraHeaders: unsubscribeHeaders({ url: unsubscribeUrl, domain, topicId }),
+      ...withFooter(content, footer),
     }
   }
 

@@ -101,17 +101,17 @@ export function makeTlsCount(deps: { store: Store; clock: Clock; log: Log }): Tl
       const day = dayNumber(clock.now())
       const of = { day, domain, type: published.type, policy: policyOf(published), sessions: 1 }
       if (failure === undefined) {
-        enter({ ...of, result: '', reason: '', ...untold })
+        enter({ result: '', reason: '', ...of, ...untold })
         return
       }
       enter({
-        ...of,
         result: failure.type,
         reason: (failure.reason ?? '').slice(0, maxReason),
         host: session.exchange.slice(0, maxName),
         hostName: session.receivingName.slice(0, maxName),
         receiving: session.receivingAddress,
         sending: session.sendingAddress,
+        ...of,
       })
     },
     flush,

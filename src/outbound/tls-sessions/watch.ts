@@ -27,14 +27,14 @@ export function watchSessions(
         const failure = clear?.failure ?? failedBy(result)
         if (failure === undefined) return
         const receivingName = result.helo ?? ''
-        count.add({ ...at, failure, receivingName, sendingAddress })
+        count.add({ failure, receivingName, sendingAddress, ...at })
         return
       }
       const { tls, capabilities } = result.connection
       const failure =
         tls === undefined ? (clear?.failure ?? notSupported) : faultOf(published, exchange, tls)
       const receivingName = capabilities.name ?? ''
-      count.add({ ...at, failure, receivingName, sendingAddress })
+      count.add({ failure, receivingName, sendingAddress, ...at })
     },
 
     /** A session that was opened for another domain carries this one's mail too. */

@@ -103,7 +103,7 @@ async function commitAndFlush(
     for (const { writing } of answers) writing.fail(fault)
     return
   }
-  const writes = answers.reduce((sum, { writing }) => sum + writing.size, 0)
+  const writes = answers.reduce((sum, { writing }) => sum + writing.size(), 0)
   options.onCommit?.(writes, (performance.now() - began) / 1_000)
   for (const { tells } of answers) for (const tell of tells) tell()
 }
@@ -135,7 +135,7 @@ async function commitSome(
       const writing = pending.shift()
       if (writing === undefined) break
       begun.push(writing)
-      writes += writing.size
+      writes += writing.size()
       answers.push({ writing, tells: await runOne(options, statements, writing) })
     }
     statements.commit.run()
