@@ -167,7 +167,7 @@ function sayAnswer(name: JobName, answer: JobAnswer, inJson: boolean): void {
 function refusalOf(name: JobName, answer: Exclude<JobAnswer, { kind: 'started' | 'ended' }>) {
   if (answer.kind === 'not begun') return `${name} could not begin: ${answer.cause}`
   if (answer.kind === 'unknown') {
-    return `The running appliance has no job ${name}: it is of another version. Restart it`
+    return `The running appliance has no job ${name} yet: it is starting, or holds what waited in a backup ('posthorn queue held'). Try again in a moment; restart it if it is of another version`
   }
   return `${name} is under way since ${shownTime(answer.since)}, and a job does not run beside itself; 'posthorn job show ${name}' tells when it has ended`
 }

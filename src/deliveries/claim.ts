@@ -74,7 +74,7 @@ export async function claim(
     claims.push({ taken: [], ...(isStopped && { exhausted: { nextDueAt: now + stoppedMs } }) })
     if (isStopped) continue
     if (limit <= mostTogether) small.push([place, lane, of, accountId, limit])
-    else claims[place] = takenOf(await firstOf(tx, { ...stream, limit }), { limit, now })
+    else claims[place] = takenOf(await firstOf(tx, { limit, ...stream }), { limit, now })
   }
   const together =
     small.length === 0 ? [] : await firstOfEach(tx, { wants: JSON.stringify(small), now })
@@ -183,7 +183,7 @@ export async function firstDue(
   db: Read,
   { now, ...stream }: StreamKey & { now: number },
 ): Promise<Claimed[]> {
-  const rows = await firstOf(db, { ...stream, limit: 1 })
+  const rows = await firstOf(db, { limit: 1, ...stream })
   return rows.filter(({ dueAt }) => dueAt <= now)
 }
 
@@ -203,7 +203,7 @@ const giveBack = prepared<{ id: number; dueAt: number; thread: number }, UpdateR
 
 /** When the stream's next delivery falls due; undefined when none waits but those held back. */
 export async function nextDue(db: Read, stream: StreamKey): Promise<number | undefined> {
-  const [first] = await firstOf(db, { ...stream, limit: 1 })
+  const [first] = await firstOf(db, { limit: 1, ...stream })
   const dueAt = first?.dueAt ?? never
   return dueAt < never ? dueAt : undefined
 }

@@ -39,8 +39,8 @@ export async function acceptEmail(
   const { id, scheduled_at: at } = draft.row
   const accepted = { id, scheduledAt: at === null ? undefined : isoTime(at) }
   const emails = await acceptDrafts(deps, {
-    ...{ accountId, drafts: [draft], isBatch: false, now },
     alongside: (tx) => alongside(tx, accepted),
+    ...{ accountId, drafts: [draft], isBatch: false, now },
   })
   const recipients = announce(deps, emails)
   const what = { emailId: id, accountId, recipients: recipients.length, ...scheduled(accepted) }
@@ -110,8 +110,8 @@ export async function acceptBatch(
   }
   const accepted = { ids: drafts.map((draft) => draft.row.id) }
   const emails = await acceptDrafts(deps, {
-    ...{ accountId, drafts, isBatch: true, now },
     alongside: (tx) => alongside(tx, accepted),
+    ...{ accountId, drafts, isBatch: true, now },
   })
   const recipients = announce(deps, emails)
   const what = { accountId, emails: emails.length, recipients: recipients.length }

@@ -70,7 +70,8 @@ async function bodiesFor(
   emails: readonly PreparedEmail[],
   bodies: Insertable<BodyRow>[],
 ): Promise<(number | null)[]> {
-  const made = new Map<string, { text: string | null; key: string; id: number }[]>()
+  // By the length of their HTML: of a text as key V8 makes a hash, which takes 8 µs for 5 KB.
+  const made = new Map<number, { html: string; text: string | null; key: string; id: number }[]>()
   const found: (number | null)[] = []
   for (const { html, text, attachments: carried, raw, row } of emails) {
     if (raw !== undefined) {
@@ -78,14 +79,15 @@ async function bodiesFor(
       continue
     }
     const key = attachmentsKey(carried)
-    // One mail alone has nothing to be compared with, and its HTML need not be hashed.
-    const alike = emails.length === 1 ? [] : (made.get(html) ?? [])
-    const known = alike.find((other) => other.text === text && other.key === key)
+    const alike = made.get(html.length) ?? []
+    const known = alike.find(
+      (other) => other.html === html && other.text === text && other.key === key,
+    )
     const id = known?.id ?? store.ids.serial()
     found.push(id)
     if (known !== undefined) continue
-    alike.push({ text, key, id })
-    if (emails.length > 1) made.set(html, alike)
+    alike.push({ html, text, key, id })
+    made.set(html.length, alike)
     const attachments = await putAttachments(tx, store, row.account_id, carried)
     bodies.push({ id, html, text, attachments })
   }

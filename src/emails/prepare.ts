@@ -166,8 +166,8 @@ export async function prepareEmails(
   const blocked = await blockedOfEach(
     tx,
     drafts.map(({ row, mailboxes }) => ({
-      ...{ accountId: row.account_id, type: row.type, topicId: row.topic_id },
       addresses: mailboxes.map(({ address }) => address),
+      ...{ accountId: row.account_id, type: row.type, topicId: row.topic_id },
     })),
   )
   return drafts.map((draft, i) => prepared(draft, blocked[i] ?? new Set()))
