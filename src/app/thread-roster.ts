@@ -87,8 +87,7 @@ export const roles: Readonly<Record<Kind, Role>> = {
   outbound: {
     count: ({ config }) => config.outbound.threads,
     graceMs: ({ outbound }) => outbound.shutdownGrace + closingMs,
-    // With half of it the thread takes a tenth more of a processor for each mail at full load (24 Nov 2026).
-    heap: heapOf(48, 1_024),
+    heap: heapOf(24, 1_024),
   },
   courier: one(heapOf(12, 512)),
   submission: one(heapOf(24, 1_024), ({ submission }) => submission.enabled),
