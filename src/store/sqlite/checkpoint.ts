@@ -1,4 +1,5 @@
 import { openSync } from 'node:fs'
+import { messageOf } from '../../errors/index.js'
 import { reportFault } from '../fault.js'
 import type { OnFault } from '../trouble.js'
 import type { Write } from '../writing.js'
@@ -50,7 +51,10 @@ export function makeCheckpoint({
     const copied = copy()
     // Never closed: with it would go all locks that this process has on the database (sqlite.org/howtocorrupt.html §2.2).
     database ??= openSync(databaseFile, 'r')
-    await syncFile(database)
+    await syncFile(database).catch((error) => {
+      onFault?.({ kind: 'unsynced', message: messageOf(error) })
+      throw error
+    })
     return copied
   }
   return async ({ shrink = false }: { shrink?: boolean } = {}): Promise<void> => {
