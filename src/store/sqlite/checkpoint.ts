@@ -1,14 +1,13 @@
 import { openSync } from 'node:fs'
-import { messageOf } from '../../errors/index.js'
 import { reportFault } from '../fault.js'
 import type { OnFault } from '../trouble.js'
 import type { Write } from '../writing.js'
 import type { RawDatabase } from './connection.js'
-import { syncFile } from './log-sync.js'
+import { synced, syncFile } from './log-sync.js'
 
 export interface CheckpointOptions {
   databaseFile: string
-  /** Whose connection it is matters not, as it writes nothing. */
+  /** Any connection will do: it writes nothing. */
   raw: RawDatabase
   busyTimeoutMs: number
   write: Write
@@ -26,9 +25,9 @@ const longLogPages = 16_000
 
 /**
  * Makes the checkpoint of a thread that nobody waits for. SQLite's own, of whoever commits at 128 MB, finds little left
- * to copy, but all to sync: one that does not reach the end of the log, as somebody writes meanwhile, does not sync
- * the database, and the log can only begin anew after one that did. That took 50 to 130 ms in which nobody else wrote
- * (Nov 2026). So what was copied is synced here each time, and the rest of a long log copied while nobody may write: 2 to 4 ms.
+ * to copy, but all to sync: one that does not reach the end of the log, as somebody writes meanwhile, does not sync the
+ * database, and the log can only begin anew after one that did. That took 50 to 130 ms in which nobody else wrote (Nov
+ * 2026). So what was copied is synced here each time, and the rest of a long log copied while nobody may write: 2 to 4 ms.
  */
 export function makeCheckpoint({
   databaseFile,
@@ -39,34 +38,31 @@ export function makeCheckpoint({
 }: CheckpointOptions) {
   let database: number | undefined
   const copy = (): Copied => {
-    try {
-      const [copied] = raw.pragma('wal_checkpoint(passive)') as Copied[]
-      return copied ?? { log: 0, checkpointed: 0 }
-    } catch (error) {
-      reportFault(error, onFault)
-      throw error
-    }
+    const [copied] = raw.pragma('wal_checkpoint(passive)') as Copied[]
+    return copied ?? { log: 0, checkpointed: 0 }
   }
   const copyAndSync = async () => {
     const copied = copy()
     // Never closed: with it would go all locks that this process has on the database (sqlite.org/howtocorrupt.html §2.2).
     database ??= openSync(databaseFile, 'r')
-    await syncFile(database).catch((error) => {
-      onFault?.({ kind: 'unsynced', message: messageOf(error) })
-      throw error
-    })
+    await synced(syncFile(database), onFault)
     return copied
   }
   return async ({ shrink = false }: { shrink?: boolean } = {}): Promise<void> => {
-    let copied = await copyAndSync()
-    if (copied.log >= longLogPages && isWhole(copied)) {
-      // What came meanwhile: the less there is left, the shorter others wait.
-      await copyAndSync()
-      await write(async () => {
-        copied = copy()
-      })
+    try {
+      let copied = await copyAndSync()
+      if (copied.log >= longLogPages && isWhole(copied)) {
+        // What came meanwhile: the less there is left, the shorter others wait.
+        await copyAndSync()
+        await write(async () => {
+          copied = copy()
+        })
+      }
+      if (shrink && isWhole(copied)) cutLog(raw, busyTimeoutMs)
+    } catch (error) {
+      reportFault(error, onFault)
+      throw error
     }
-    if (shrink && isWhole(copied)) cutLog(raw, busyTimeoutMs)
   }
 }
 

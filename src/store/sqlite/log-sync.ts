@@ -23,25 +23,22 @@ export interface LogSync {
  */
 export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
   let log: number | undefined
-  const synced = (sync: Promise<void>) =>
-    sync.catch((error) => {
-      onFault?.({ kind: 'unsynced', message: messageOf(error) })
-      throw error
-    })
   const flush = sharing(async () => {
     if (log === undefined) {
       const file = openSync(logFile(databaseFile), 'r')
       try {
         // The file may be new: its name has to be on disk too.
         const directory = openSync(dirname(databaseFile), 'r')
-        await synced(promisify(fsync)(directory)).finally(() => promisify(close)(directory))
+        await synced(promisify(fsync)(directory), onFault).finally(() =>
+          promisify(close)(directory),
+        )
       } catch (error) {
         await promisify(close)(file)
         throw error
       }
       log = file
     }
-    await synced(syncFile(log))
+    await synced(syncFile(log), onFault)
   })
   return {
     flush,
@@ -54,7 +51,15 @@ export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
   }
 }
 
-/** Brings what was written to a file to the disk; `promisify` made a function for it each time, with all that belongs to one. */
+/** A sync that tells of it when it fails, as no later one makes up for it. */
+export function synced(sync: Promise<void>, onFault: OnFault | undefined): Promise<void> {
+  return sync.catch((error) => {
+    onFault?.({ kind: 'unsynced', message: messageOf(error) })
+    throw error
+  })
+}
+
+/** Brings what was written to a file to the disk. `promisify` would make a function for it each time. */
 export const syncFile = (file: number): Promise<void> =>
   new Promise((resolve, reject) => {
     fdatasync(file, (error) => (error ? reject(error) : resolve()))
