@@ -89,11 +89,19 @@ export const taken = ({ traps }: Siege) =>
 export const inDoubt = ({ traps }: Siege) =>
   traps.reduce((sum, { unaccepted }) => sum + unaccepted.length, 0)
 
-/** Resolves when so many attempts are under way, and no more begin. */
+/**
+ * Resolves when so many attempts are under way and no more begin: with more than that, once they
+ * were so many, or when they stay as many. Those that end together are fewer for a moment.
+ */
 export async function settlesAt(rig: OutboundRig, count: number) {
   await rig.eventually(async () => (await leased(rig)) === count)
-  await settled(rig)
-  return await leased(rig)
+  let now = count
+  await rig.eventually(async () => {
+    await settled(rig)
+    now = await leased(rig)
+    return now >= count
+  })
+  return now
 }
 
 /** What is due is claimed in a turn or two, if it is claimed at all. */
