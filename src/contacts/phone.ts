@@ -35,8 +35,8 @@ export function toE164(raw: string, defaultCountry: string): string | undefined 
   if (raw.length > 64) return undefined
   const { isSupportedCountry, parsePhoneNumberFromString } = phoneNumbers()
   const isCountry = (code: string): code is CountryCode => isSupportedCountry(code as CountryCode)
-  const options = isCountry(defaultCountry) ? { defaultCountry } : {}
-  const number = parsePhoneNumberFromString(raw.trim(), { ...options, extract: false })
+  const options = { extract: false, ...(isCountry(defaultCountry) && { defaultCountry }) }
+  const number = parsePhoneNumberFromString(raw.trim(), options)
   // Possible, not valid: numbering plans grow faster than releases of their metadata.
   return number?.isPossible() ? number.number : undefined
 }

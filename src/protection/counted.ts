@@ -95,7 +95,10 @@ export const totalsOf = ({
 }: Counted): Partial<Totals> =>
   marketing
     ? {
-        ...{ recipients, bounces, complaints, unproved },
+        recipients,
+        bounces,
+        complaints,
+        unproved,
         marketing_recipients: recipients,
         marketing_bounces: bounces,
         marketing_complaints: complaints,

@@ -109,5 +109,7 @@ export const stranger: MergedContact = {
  */
 export function mergeValues({ email, firstName, lastName, metadata }: MergedContact) {
   const own: Record<string, unknown> = metadata === null ? {} : JSON.parse(metadata)
-  return { ...own, metadata: own, email, firstName, lastName }
+  // Begun with its own names: V8 makes a hidden class for each field that a spread does not have (CONTRIBUTING.md).
+  const values = { email, firstName, lastName, metadata: own, ...own }
+  return Object.assign(values, { email, firstName, lastName, metadata: own })
 }
