@@ -5,6 +5,7 @@ import {
   escapeMerged,
   mergeInto,
   mergePieces,
+  mergeValues,
   openRenderer,
   type RenderJob,
 } from '../../src/templates/index.js'
@@ -71,4 +72,18 @@ t.test('all other Liquid is left to the engine', async (t) => {
   const [, list] = mergePieces('{{ metadata }}') ?? []
   t.ok(list)
   t.equal(mergeInto(mergePieces('{{ metadata }}') ?? [], values), undefined)
+})
+
+t.test('metadata are names by themselves but for those of the contact', async (t) => {
+  const contact = { email: 'ada@x.test', firstName: null, lastName: 'Obi' }
+  const metadata =
+    '{"town":"Lagos","email":"eve@x.test","firstName":"Eve","metadata":1,"__proto__":{"x":1}}'
+  const values = mergeValues({ ...contact, metadata })
+  const own = JSON.parse(metadata)
+  t.same(
+    Object.entries(values).sort(),
+    Object.entries({ ...own, ...contact, metadata: own }).sort(),
+  )
+  t.equal(Object.getPrototypeOf(values), Object.prototype)
+  t.same(mergeValues({ ...contact, metadata: null }), { ...contact, metadata: {} })
 })
