@@ -150,8 +150,8 @@ async function openReceivers(t: Test, rig: OutboundRig, random: () => number, ag
     }),
     open('strict', {
       mail: () => (chance(0.005) ? '451 4.3.2 too busy' : ok),
-      // Longer than a mail is made, so that as many are there at once as may be.
-      data: () => ({ reply: go, delayMs: 20 }),
+      // Several times what making a mail takes, also on a slow machine: as many are there at once as may be.
+      data: () => ({ reply: go, delayMs: 100 }),
     }),
   ])
   return { receivers, most }
