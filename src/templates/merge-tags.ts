@@ -109,7 +109,7 @@ export const stranger: MergedContact = {
  */
 export function mergeValues({ email, firstName, lastName, metadata }: MergedContact) {
   const own: Record<string, unknown> = metadata === null ? {} : JSON.parse(metadata)
-  // Begun with its own names: V8 makes a hidden class for each field that a spread does not have (CONTRIBUTING.md).
+  // Begun with its own names: V8 makes a hidden class for each new field after a spread (CONTRIBUTING.md).
   const values = { email, firstName, lastName, metadata: own, ...own }
   return Object.assign(values, { email, firstName, lastName, metadata: own })
 }

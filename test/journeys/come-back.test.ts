@@ -4,6 +4,7 @@ import t from 'tap'
 import { readTimeline } from '../../src/events/index.js'
 import { suppressionsOf } from '../../src/suppression/index.js'
 import { runCli } from '../cli/run.js'
+import { eventually } from '../support/eventually.js'
 import { type Posthorn, startPosthorn } from '../support/posthorn.js'
 
 const at = (local: string) => `${local}@simulator.posthorn.test`
@@ -21,7 +22,7 @@ t.test('a late bounce and a complaint suppress whom they name', async (t) => {
   const bounced = await posthorn.until(late ?? '', ({ status }) => status === 'bounced')
   t.match(bounced.recipients, [{ status: 'bounced', reply: /550 5\.1\.1 The mailbox is gone/ }])
   t.same(await typesOf(posthorn, late), ['sent', 'delivered', 'bounced'])
-  await eventually(async () => (await typesOf(posthorn, annoyed)).includes('complained'))
+  await eventually(async () => (await typesOf(posthorn, annoyed)).includes('complained'), 15_000)
   t.equal((await posthorn.email(annoyed ?? '')).status, 'delivered')
 
   const reasons = async (local: string) =>
@@ -51,7 +52,7 @@ t.test('complaints that come back pause the account, on every thread', async (t)
   await eventually(async () => {
     refused = await posthorn.send({ ...mail, to: at('delivered') })
     return refused.status !== 200
-  })
+  }, 15_000)
   t.match(refused, { status: 503, json: { code: 'account_paused', reason: 'complaint' } })
 })
 
@@ -95,11 +96,4 @@ t.test('the doctor sends itself reports, which change nothing', async (t) => {
 
 async function typesOf({ store, accountId }: Posthorn, id = ''): Promise<string[]> {
   return (await readTimeline(store.read, accountId, id)).map(({ type }) => type)
-}
-
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; !(await isSo()); waited += 50) {
-    if (waited > 15_000) throw new Error('It does not come')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }

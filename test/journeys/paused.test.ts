@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/index.js'
 import type { MailEvent } from '../../src/events/index.js'
 import { alarmOf, readAudit } from '../../src/protection/index.js'
 import { jsonOf } from '../cli/run.js'
+import { eventually } from '../support/eventually.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { startPosthorn } from '../support/posthorn.js'
 
@@ -54,7 +55,7 @@ t.test('an account that bounces is paused, and goes on when it is cleared', asyn
 
   // What was under way when the pause fell still ends.
   const underWay = () => read.selectFrom('queue').select('id').where('lease', 'is not', null)
-  await eventually(async () => (await underWay().execute()).length === 0)
+  await eventually(async () => (await underWay().execute()).length === 0, 30_000)
   const [paused, ...others] = await readAudit(read, { accountId: posthorn.accountId, limit: 9 })
   t.match(paused, { action: 'paused', reason: 'bounce', who: 'protection' })
   t.same(others, [], 'one change alone')
@@ -89,7 +90,7 @@ t.test('an account that bounces is paused, and goes on when it is cleared', asyn
       .where('recipient', 'in', recipients)
       .orderBy('recipient')
       .execute()
-  await eventually(async () => (await ended()).length === mails)
+  await eventually(async () => (await ended()).length === mails, 30_000)
   t.same(
     await ended(),
     recipients.toSorted().map((recipient) => ({ recipient, status: recipient.split('+')[0] })),
@@ -100,13 +101,6 @@ t.test('an account that bounces is paused, and goes on when it is cleared', asyn
     { action: 'paused', who: 'protection' },
   ])
 })
-
-async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  for (let waited = 0; !(await isSo()); waited += 50) {
-    if (waited > 30_000) throw new Error('It does not come')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
 
 /** What had been counted when the log first called for a pause. */
 function firstPause(events: readonly Pick<MailEvent, 'type'>[]) {

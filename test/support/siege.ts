@@ -90,8 +90,8 @@ export const inDoubt = ({ traps }: Siege) =>
   traps.reduce((sum, { unaccepted }) => sum + unaccepted.length, 0)
 
 /**
- * Resolves when so many attempts are under way and no more begin: with more than that, once they
- * were so many, or when they stay as many. Those that end together are fewer for a moment.
+ * Resolves with how many attempts are under way, once they were `count` and no more begin. Fewer is not the end:
+ * those that end together are followed a moment later.
  */
 export async function settlesAt(rig: OutboundRig, count: number) {
   await rig.eventually(async () => (await leased(rig)) === count)
