@@ -72,8 +72,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     egress.refused,
   )
   const routes = makeRoutes(deps, shaping)
+  const composing = makeComposingRoom(clock, () => claims.turnSoon())
   const admission: Admission = makeAdmission({
-    ...{ clock, log, meter, total: config.maxConnections, ...routes },
+    ...{ clock, log, meter, total: config.maxConnections, composing, ...routes },
     ...{ poolOf: makeEgressPools(config), shaping, egress, relays },
     onOpened: () => claims.turn(),
   })
@@ -85,7 +86,6 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     },
   })
   const tlsCount = deps.countTls ? makeTlsCount(deps) : undefined
-  const composing = makeComposingRoom(clock)
   const { findRoute } = routes
   const outward = { findRoute, connectionSlots, egress, relays, shaping, tlsCount, composing }
   const attempts = makeAttempts(deps, outward)

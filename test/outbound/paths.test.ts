@@ -15,7 +15,7 @@ const due = (lane: string, accountId = 'x', of: QueueClass = transactional, dueA
   accountId,
   dueAt,
 })
-const bounds = { total: 100, perClaim: 50 }
+const bounds = { total: 100, perClaim: 50, isCrowded: () => false }
 const brief = (wants: readonly Admitted[]) =>
   wants.map(
     ({ stream, slots }) =>

@@ -5,6 +5,7 @@ import type { Meter } from '../../metrics/index.js'
 import type { QueueClass } from '../../store/index.js'
 import type { Routes } from '../routing/index.js'
 import type { Shaping, ShapingData, SiteName, SiteOutcome } from '../shaping/index.js'
+import type { ComposingRoom } from './composing.js'
 import type { DeliverySlot } from './delivery-slots.js'
 import { type DestinationOptions, isStale, locate, makePathFinder } from './destination.js'
 import { explainGate } from './explain.js'
@@ -68,6 +69,7 @@ export interface AdmissionOptions extends Routes, DestinationOptions {
   meter: Meter
   /** Attempts at once (`outbound.max_connections`, this thread's part). */
   total: number
+  composing: Pick<ComposingRoom, 'isCrowded'>
   /** Something may start that could not before. */
   onOpened: () => void
 }
@@ -86,11 +88,12 @@ const mostParked = 1_000
  */
 export function makeAdmission(options: AdmissionOptions): Admission {
   const { clock, log, meter, total, shaping, findRoute, forgetRoutes, onOpened } = options
+  const { isCrowded } = options.composing
   const lanes = makeLanes()
   const pathTo = makePathFinder(options)
   const closed: ReadonlyMap<string, ReadonlySet<Stream>>[] = []
   let admittedAt = clock.now()
-  const paths = makePaths({ total, perClaim: maxPerClaim, clock }, (gate, waiting) => {
+  const paths = makePaths({ total, perClaim: maxPerClaim, isCrowded, clock }, (gate, waiting) => {
     meter.count('posthorn_throttled_total', { gate })
     // Where only connections are missing, one is free soon.
     if (gate !== 'connections') closed.push(waiting)

@@ -46,6 +46,12 @@ export function makeLine<T>() {
   return {
     add: (of: QueueClass, one: T) => void waiting[of].push(one),
     length: () => waiting[0].length + waiting[1].length + waiting[2].length,
+    /** How many go before one of the class that comes now. */
+    before(of: QueueClass): number {
+      let count = 0
+      for (const one of classes) if (one <= of) count += waiting[one].length
+      return count
+    },
     /** The first, if its class may go. */
     take(mayGo: (of: QueueClass) => boolean = () => true): T | undefined {
       const of = classes.find((one) => waiting[one].length > 0)

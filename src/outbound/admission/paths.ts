@@ -26,6 +26,8 @@ export interface PathBounds {
   total: number
   /** The most deliveries that one claim asks for. */
   perClaim: number
+  /** So many of the class wait for the processor that no more need to start. */
+  isCrowded: (of: QueueClass) => boolean
   clock: Pick<Clock, 'now'>
 }
 
@@ -137,6 +139,7 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
       const admitted = new Map<Stream, Admitted>()
       let left = bounds.perClaim
       for (const of of classes) {
+        if (bounds.isCrowded(of)) break
         for (const path of lines.of[of]) {
           if (left === 0 || isFull(of)) break
           const isAsked = (one: Stream) => may(one, admitted.get(one)?.slots.length ?? 0)
