@@ -15,42 +15,56 @@ export function composeParts(text: string | undefined, html?: string): BodyParts
 }
 
 // What a mail to several has in common, or mails made alike, whose deliveries come close together.
-const latest: { text: string; part: EncodedPart }[] = []
+const latest: { text: string; ending: string; part: EncodedPart }[] = []
 const maxLatest = 8
 const maxLatestChars = 64 * 1024
+// Mails made alike differ late: the pixel and the footer, each recipient's own, stand at the end.
+const endingChars = 500
 
 function encodedPart(type: EncodedPart['type'], text: string): EncodedPart {
-  // Strings of other lengths, or that differ early, are told apart at once.
-  const at = latest.findIndex((one) => one.part.type === type && one.text === text)
+  const ending = text.slice(-endingChars)
+  const at = latest.findIndex(
+    (one) => one.part.type === type && one.ending === ending && one.text === text,
+  )
   const [found] = at < 0 ? [] : latest.splice(at, 1)
-  const entry = found ?? { text, part: { type, ...encodePart(text) } }
+  const entry = found ?? { text, ending, part: { type, ...encodePart(text) } }
   if (text.length > maxLatestChars) return entry.part
   latest.unshift(entry)
   if (latest.length > maxLatest) latest.pop()
   return entry.part
 }
 
-/** The body, and the Content-* fields that describe it. */
+/** A body in pieces, and the Content-* fields that describe it. */
+export interface AssembledBody {
+  fields: string
+  pieces: readonly Buffer[]
+  /** In DKIM's relaxed form as it is, but for empty lines at its end. */
+  isRelaxed: boolean
+  /** A line of it begins with a dot. */
+  isDotted: boolean
+}
+
+/** Puts the parts together; one alone stands without boundaries. */
 export function assembleBody(
   parts: BodyParts,
   boundaryFor: (attempt: number) => string,
-): { fields: string; body: Buffer; isRelaxed: boolean } {
-  const isRelaxed = parts.every((part) => part.isRelaxed)
+): AssembledBody {
+  const known = {
+    isRelaxed: parts.every((part) => part.isRelaxed),
+    isDotted: parts.some((part) => part.isDotted),
+  }
   if (parts.length === 1) {
     const [part] = parts
-    return { fields: partFields(part), body: endLine(part.data), isRelaxed }
+    return { fields: partFields(part), pieces: endLine(part.data), ...known }
   }
   const boundary = unusedBoundary(parts, boundaryFor)
-  const chunks: Buffer[] = []
+  const pieces: Buffer[] = []
   for (const part of parts) {
-    chunks.push(Buffer.from(`--${boundary}\r\n${partFields(part)}\r\n`, 'latin1'), part.data, crlf)
+    pieces.push(Buffer.from(`--${boundary}\r\n${partFields(part)}\r\n`, 'latin1'), part.data, crlf)
   }
-  chunks.push(Buffer.from(`--${boundary}--\r\n`, 'latin1'))
-  return {
-    fields: `Content-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n`,
-    body: Buffer.concat(chunks),
-    isRelaxed,
-  }
+  pieces.push(Buffer.from(`--${boundary}--\r\n`, 'latin1'))
+  const fields = `Content-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n`
+  return { fields, pieces, ...known }
 }
 
 /** A part as it stands between boundaries, without the line end before the next. */
@@ -74,7 +88,7 @@ function unusedBoundary(parts: BodyParts, boundaryFor: (attempt: number) => stri
   }
 }
 
-function endLine(data: Buffer): Buffer {
+function endLine(data: Buffer): Buffer[] {
   const ended = data.length >= 2 && data[data.length - 2] === 0x0d && data[data.length - 1] === 0x0a
-  return ended ? data : Buffer.concat([data, crlf])
+  return ended ? [data] : [data, crlf]
 }

@@ -43,7 +43,10 @@ export interface ComposedMessage extends ComposedHeader {
   body: Buffer
   /** The body is known to be in DKIM's relaxed form as it is, but for empty lines at its end. */
   isRelaxed: boolean
-  needs8Bit: false
+  /** A line of the message begins with a dot, which SMTP has to double. */
+  isDotted: boolean
+  /** Where header, blank line and body stand one behind the other, with room on both sides (`encloseMessage`). */
+  memory: Buffer
 }
 
 /**
@@ -56,8 +59,52 @@ export function composeMessage(
   parts: BodyParts = composeParts(input.text, input.html),
 ): ComposedMessage {
   const messageId = canonicalMessageId(input.messageId)
-  const { fields, ...body } = assembleBody(parts, (attempt) => boundary(messageId, attempt))
-  return { needs8Bit: false, ...composeHeader(input, fields), ...body }
+  const { fields, pieces, isRelaxed, isDotted } = assembleBody(parts, (attempt) =>
+    boundary(messageId, attempt),
+  )
+  const { text, smtpUtf8, customNames } = composeHeader(input, fields)
+  const isAnyDotted = isDotted || customNames.some((name) => name.startsWith('.'))
+  return { smtpUtf8, customNames, isRelaxed, isDotted: isAnyDotted, ...layOut(text, pieces) }
+}
+
+// The signatures of two keys take 1,100 bytes.
+const frontRoom = 2_048
+const backRoom = 8
+
+/** Header and body in memory of one piece, as they follow each other on the wire. */
+function layOut(header: string, pieces: readonly Buffer[]) {
+  const headerEnd = frontRoom + Buffer.byteLength(header)
+  const bodyStart = headerEnd + 2
+  let bodyEnd = bodyStart
+  for (const piece of pieces) bodyEnd += piece.length
+  const memory = Buffer.allocUnsafeSlow(bodyEnd + backRoom)
+  memory.write(`${header}\r\n`, frontRoom)
+  let at = bodyStart
+  for (const piece of pieces) at += piece.copy(memory, at)
+  return {
+    header: memory.subarray(frontRoom, headerEnd),
+    body: memory.subarray(bodyStart, bodyEnd),
+    memory,
+  }
+}
+
+/**
+ * A composed message with `front`, such as its signatures, before its header and `back` behind its body, in one piece:
+ * written into the room around it, so that nothing of it is copied, unless they are longer than that room.
+ */
+export function encloseMessage(
+  { memory }: Pick<ComposedMessage, 'memory'>,
+  front: Buffer,
+  back: Buffer,
+): Buffer {
+  if (front.length > frontRoom || back.length > backRoom) {
+    return Buffer.concat([front, memory.subarray(frontRoom, memory.length - backRoom), back])
+  }
+  const start = frontRoom - front.length
+  const end = memory.length - backRoom
+  front.copy(memory, start)
+  back.copy(memory, end)
+  return memory.subarray(start, end + back.length)
 }
 
 /** Writes one with attachments, but for their bytes; otherwise as `composeMessage`. */
@@ -67,13 +114,14 @@ export async function composeAttached(
 ): Promise<ComposedHeader & Omit<AttachedBody, 'fields'>> {
   const parts = composeParts(input.text, input.html)
   const { fields, ...body } = await assembleAttached(parts, attachments)
-  return { ...composeHeader(input, fields), ...body }
+  const { text, ...header } = composeHeader(input, fields)
+  return { header: Buffer.from(text), ...header, ...body }
 }
 
-function composeHeader(input: MessageInput, fields: string): ComposedHeader {
+function composeHeader(input: MessageInput, fields: string) {
   const { replyTo = [], cc = [], customHeaders = {} } = input
   const customNames = Object.keys(customHeaders)
-  const header =
+  const text =
     dateField('Date', input.dateMs) +
     mailboxField('From', [input.from]) +
     (replyTo.length > 0 ? mailboxField('Reply-To', replyTo) : '') +
@@ -86,7 +134,7 @@ function composeHeader(input: MessageInput, fields: string): ComposedHeader {
     'MIME-Version: 1.0\r\n' +
     fields
   const smtpUtf8 = [input.from, ...replyTo, ...input.to, ...cc].some((one) => one.utf8Local)
-  return { header: Buffer.from(header), smtpUtf8, customNames }
+  return { text, smtpUtf8, customNames }
 }
 
 // RFC 5322 §3.6: at most one each, and the composer has written it.

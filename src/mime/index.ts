@@ -12,6 +12,7 @@ export {
   type ComposedMessage,
   composeAttached,
   composeMessage,
+  encloseMessage,
   type MessageInput,
 } from './compose.js'
 export {

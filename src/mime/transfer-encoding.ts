@@ -8,18 +8,25 @@ export interface EncodedText {
   data: Buffer
   /** Known to be in DKIM's relaxed form as it is, in front of a line end (RFC 6376 §3.4.4). */
   isRelaxed: boolean
+  /** A line of it begins with a dot, which SMTP has to double (RFC 5321 §4.5.2). */
+  isDotted: boolean
 }
 
 /** Encodes text as the shortest of 7bit, quoted-printable and base64; its line ends become CRLF. */
 export function encodePart(text: string): EncodedText {
-  const { bytes, unsafe, escapes, isRelaxed } = canonicalLines(text)
-  if (!unsafe) return { encoding: '7bit', data: Buffer.from(bytes), isRelaxed }
+  const { bytes, unsafe, escapes, isRelaxed, isDotted } = canonicalLines(text)
+  if (!unsafe) return { encoding: '7bit', data: Buffer.from(bytes), isRelaxed, isDotted }
   const escaped = bytes.length + 2 * escapes
   const quotedPrintableSize = escaped + (escaped / 75) * 3
   const base64Size = (bytes.length / 57) * 78
   return quotedPrintableSize <= base64Size
-    ? { encoding: 'quoted-printable', data: encodeQuotedPrintable(bytes), isRelaxed: false }
-    : { encoding: 'base64', data: encodeBase64(bytes), isRelaxed: true }
+    ? {
+        encoding: 'quoted-printable',
+        data: encodeQuotedPrintable(bytes),
+        isRelaxed: false,
+        isDotted: false,
+      }
+    : { encoding: 'base64', data: encodeBase64(bytes), isRelaxed: true, isDotted: false }
 }
 
 interface CanonicalLines {
@@ -34,6 +41,7 @@ interface CanonicalLines {
   escapes: number
   /** No tab, no two spaces in a row, no space at the end of a line. */
   isRelaxed: boolean
+  isDotted: boolean
 }
 
 // Most texts fit: to allocate twice for each of them costs more than the pass over it.
@@ -53,6 +61,7 @@ function canonicalLines(text: string): CanonicalLines {
   let unsafe = false
   let escapes = 0
   let isRelaxed = true
+  let isDotted = false
   let length = 0
   let lineStart = 0
   let before = 0
@@ -66,6 +75,7 @@ function canonicalLines(text: string): CanonicalLines {
     } else if (byte === cr || byte === lf) {
       if (before === space) isRelaxed = false
       if (!isSafeLine(out, lineStart, length)) unsafe = true
+      if (length > lineStart && out[lineStart] === dot) isDotted = true
       out[length++] = cr
       out[length++] = lf
       lineStart = length
@@ -80,7 +90,8 @@ function canonicalLines(text: string): CanonicalLines {
   }
   if (before === space) isRelaxed = false
   if (!isSafeLine(out, lineStart, length)) unsafe = true
-  return { bytes: out.subarray(0, length), unsafe, escapes, isRelaxed }
+  if (length > lineStart && out[lineStart] === dot) isDotted = true
+  return { bytes: out.subarray(0, length), unsafe, escapes, isRelaxed, isDotted }
 }
 
 const space = 0x20
@@ -88,6 +99,7 @@ const tab = 0x09
 const cr = 0x0d
 const lf = 0x0a
 const equals = 0x3d
+const dot = 0x2e
 
 /**
  * 1 for what may stand for itself anywhere on a line (RFC 2045 §6.7 (2)): a table costs one well-guessed
@@ -163,7 +175,7 @@ function encodeQuotedPrintable(bytes: Buffer): Buffer {
       column = 0
     }
     // A dot alone would end the mail at a careless relay; `From ` is mangled by mbox writers.
-    if (column === 0 && (byte === 0x2e || byte === 0x46)) escaped = true
+    if (column === 0 && (byte === dot || byte === from[0])) escaped = true
     if (escaped) {
       out[length++] = equals
       out[length++] = hexDigits[byte >> 4] as number

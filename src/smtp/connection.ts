@@ -10,11 +10,18 @@ import {
   type StreamedMessage,
   stuffDots,
   stuffDotsOf,
+  type WrittenMessage,
 } from './message.js'
 import type { SendResult } from './result.js'
 import type { TlsSession } from './secure.js'
 import { makeTurn, type SessionLine, type Turn, transact } from './transaction.js'
 import { breakOn, type Wire } from './wire.js'
+
+/**
+ * A message as it is written already, or its bytes in order, or what they are read from at the pace of the server; the
+ * last two with canonical CRLF and without dot-stuffing.
+ */
+export type Message = WrittenMessage | readonly Buffer[] | StreamedMessage
 
 /** A session that is ready for messages, one recipient each. */
 export interface SmtpConnection {
@@ -27,20 +34,15 @@ export interface SmtpConnection {
   /** Resolves when its socket is closed, for whatever reason; after `quit` that may take a while. */
   readonly closed: Promise<void>
   /**
-   * Sends one message to one recipient. `message` is its bytes in order, or what they are read from
-   * at the pace of the server, with canonical CRLF and without dot-stuffing. Never rejects for what a server does; throws on an address or a message
-   * that could break out of its place (CR, LF or NUL in an address, a bare CR or LF in a message).
+   * Sends one message to one recipient. Never rejects for what a server does; throws on an address or a message that
+   * could break out of its place (CR, LF or NUL in an address, a bare CR or LF in a message that is not yet written).
    *
    * May be called again before the last result is there: the messages go in order, and with
    * PIPELINING the next envelope travels with the end of the body before it.
    *
    * `cut` breaks the session while it is under way, as a deadline that passes does.
    */
-  send(
-    envelope: Envelope,
-    message: readonly Buffer[] | StreamedMessage,
-    cut?: Cut,
-  ): Promise<SendResult>
+  send(envelope: Envelope, message: Message, cut?: Cut): Promise<SendResult>
   /** Ends an idle session politely, without waiting. Messages under way are lost. */
   quit(): void
   /** Closes the socket at once, after `quit` too. */
@@ -51,15 +53,17 @@ export interface SmtpConnection {
 
 const blockBytes = 65_536
 
-function measured(message: readonly Buffer[]) {
+function measured(message: Message): Pick<WrittenMessage, 'sizeBytes' | 'eightBit'> {
+  if ('sizeBytes' in message) return message
   let sizeBytes = 0
   for (const piece of message) sizeBytes += piece.length
   return { sizeBytes, eightBit: isEightBit(message) }
 }
 
-function written(message: readonly Buffer[] | StreamedMessage): Turn['blocks'] {
+function blocksFor(message: Message): Turn['blocks'] {
   if ('read' in message) return blocksOfStream(stuffDotsOf(message), blockBytes)
-  const pieces = stuffDots(message)
+  if ('written' in message && message.written.length <= blockBytes) return [message.written]
+  const pieces = 'written' in message ? [message.written] : stuffDots(message)
   const sizeBytes = pieces.reduce((bytes, piece) => bytes + piece.length, 0)
   return sizeBytes <= blockBytes ? [Buffer.concat(pieces, sizeBytes)] : blocksOf(pieces, blockBytes)
 }
@@ -104,12 +108,8 @@ class Connection implements SmtpConnection {
     return this.#line.wire.closed
   }
 
-  async send(
-    envelope: Envelope,
-    message: readonly Buffer[] | StreamedMessage,
-    cut?: Cut,
-  ): Promise<SendResult> {
-    const { sizeBytes, eightBit } = 'read' in message ? message : measured(message)
+  async send(envelope: Envelope, message: Message, cut?: Cut): Promise<SendResult> {
+    const { sizeBytes, eightBit } = measured(message)
     const commands = envelopeCommands(envelope, sizeBytes, eightBit, this.capabilities)
     const refusal = localRefusal(envelope, sizeBytes, eightBit, this.capabilities)
     if (refusal !== undefined) return { ...refusal, reusable: this.alive }
@@ -117,7 +117,7 @@ class Connection implements SmtpConnection {
     breakOn(cut, this.#line.wire)
     try {
       return await new Promise((resolve, reject) => {
-        const turn = makeTurn(commands, written(message), sizeBytes, { resolve, reject })
+        const turn = makeTurn(commands, blocksFor(message), sizeBytes, { resolve, reject })
         if (this.#turns.push(turn) === 1) void this.#work()
       })
     } finally {

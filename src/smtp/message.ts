@@ -1,7 +1,8 @@
 import { isAscii } from 'node:buffer'
 
 const terminator = Buffer.from('\r\n.\r\n')
-const terminatorAtLineStart = terminator.subarray(2)
+/** What ends a message whose last line has its end (RFC 5321 §4.1.1.4). */
+export const finalDot = terminator.subarray(2)
 const extraDot = Buffer.from('.')
 const dotAfterNewline = Buffer.from('\n.')
 const CR = 13
@@ -16,6 +17,18 @@ export interface StreamedMessage {
   eightBit: boolean
   /** Yields the message's bytes from the beginning, for each attempt anew; with canonical CRLF. */
   read(): AsyncIterable<Buffer>
+}
+
+/**
+ * A message as DATA sends it. Whoever writes it knows that its lines end with CRLF, that none of them begins with a
+ * dot, and that no CR or LF stands alone.
+ */
+export interface WrittenMessage {
+  /** With `finalDot`, which its last line end goes before. */
+  written: Buffer
+  /** Without the final dot. */
+  sizeBytes: number
+  eightBit: boolean
 }
 
 /**
@@ -65,7 +78,7 @@ function makeStuffing() {
     },
     end(): Buffer {
       if (last === CR) throw new Error('Bare CR in a message that is to be sent')
-      return last === LF ? terminatorAtLineStart : terminator
+      return last === LF ? finalDot : terminator
     },
   }
 }

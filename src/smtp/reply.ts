@@ -41,7 +41,9 @@ export class ReplyReader {
     const bytes = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk])
     this.#partial = undefined
     let from = 0
-    for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, from)) {
+    // A loop over the bytes, as replies are short: a call of indexOf takes as long as 50 of them.
+    for (let at = 0; at < bytes.length; at++) {
+      if (bytes[at] !== lf) continue
       const complaint = this.#line(bytes, from, at, onReply)
       if (complaint !== undefined) return complaint
       from = at + 1
@@ -70,7 +72,7 @@ export class ReplyReader {
     if (this.#lines.length > 0 && code !== this.#code) return 'reply lines disagree about the code'
 
     this.#code = code
-    this.#lines.push(decode(bytes.subarray(from + 4, Math.max(from + 4, end))))
+    this.#lines.push(decode(bytes, from + 4, end))
     if (mark === 45) {
       return this.#lines.length >= this.#limits.replyLines ? 'too many reply lines' : undefined
     }
@@ -90,7 +92,10 @@ export function toReply(raw: RawReply): Reply {
 }
 
 /** What a reply says without its code, as it is stored and shown. */
-export const textOf = ({ lines }: RawReply): string => cut(lines.map(clean).join('\n'), 1_000)
+export function textOf({ lines }: RawReply): string {
+  const [line = '', ...others] = lines
+  return cut(others.length === 0 ? clean(line) : lines.map(clean).join('\n'), 1_000)
+}
 
 function codeAt(bytes: Buffer, from: number): number {
   let code = 0
@@ -112,8 +117,14 @@ function enhancedStatus(raw: RawReply): string | undefined {
   return undefined
 }
 
-function decode(bytes: Buffer): string {
-  return isUtf8(bytes) ? bytes.toString('utf8') : bytes.toString('latin1')
+const lf = 10
+
+function decode(bytes: Buffer, from: number, to: number): string {
+  let isPlain = true
+  for (let at = from; at < to; at++) if ((bytes[at] ?? 0) > 127) isPlain = false
+  if (isPlain) return to > from ? bytes.toString('latin1', from, to) : ''
+  const line = bytes.subarray(from, to)
+  return isUtf8(line) ? line.toString('utf8') : line.toString('latin1')
 }
 
 /** Control characters, and those that nobody sees or that reorder what a person reads. */

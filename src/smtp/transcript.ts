@@ -1,16 +1,15 @@
 import { type RawReply, textOf } from './reply.js'
 
+/** What was said at one moment, in words. */
 interface Entry {
-  atMs: number
-  mark: 'C' | 'S' | '-'
-  said: string | RawReply
+  words: string
   bytes: number
 }
 
 /**
  * What was said in a session's opening and in its last transaction, for a person who asks why.
- * Kept as it came and put into words only when read: most transcripts never are. Bounded; what
- * is left out is the oldest. Neither messages nor credentials are ever given to it.
+ * Each mail's is read once, to be stored with what came of it. Bounded; what is left out is the oldest. Neither messages
+ * nor credentials are ever given to it.
  */
 export class Transcript {
   readonly #maxBytes: number
@@ -19,25 +18,29 @@ export class Transcript {
   #bytes = 0
   #openingEntries = 0
   /** The opening in words: of a session that carries many messages it is wanted with each. */
-  #opening: string[] | undefined
+  #opening: string | undefined
   #cut = false
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
-  client(line: string): void {
-    this.#add('C', line, line.length)
+  /** Some commands, each ended by CRLF but perhaps the last. */
+  client(lines: string): void {
+    this.#add('C', lines.trimEnd(), '\r\n')
   }
 
   server(reply: RawReply): void {
-    let bytes = 4
-    for (const line of reply.lines) bytes += line.length + 1
-    this.#add('S', reply, Math.min(bytes, 1_004))
+    const { code } = reply
+    const text = textOf(reply)
+    // RFC 5321 §4.2.1: a hyphen stands in all lines but the last.
+    const end = text.lastIndexOf('\n')
+    const first = end < 0 ? '' : `${code}-${text.slice(0, end).replaceAll('\n', `\n${code}-`)}\n`
+    this.#add('S', `${first}${code} ${text.slice(end + 1)}`)
   }
 
   note(text: string): void {
-    this.#add('-', text, text.length)
+    this.#add('-', text)
   }
 
   /** What has been said so far stays; each `restart` forgets what came after it. */
@@ -47,19 +50,30 @@ export class Transcript {
   }
 
   restart(): void {
-    for (const entry of this.#entries.splice(this.#openingEntries)) this.#bytes -= entry.bytes
+    for (let entry = this.#newest(); entry !== undefined; entry = this.#newest()) {
+      this.#bytes -= entry.bytes
+    }
   }
 
   toString(): string {
-    this.#opening ??= this.#entries.slice(0, this.#openingEntries).flatMap(linesOf)
-    const lines = this.#entries.slice(this.#openingEntries).flatMap(linesOf)
-    const cut = this.#cut ? ['(earlier lines left out)'] : []
-    return [...cut, ...this.#opening, ...lines].join('\n')
+    this.#opening ??= inLines(this.#entries.slice(0, this.#openingEntries))
+    const lines = inLines(this.#entries.slice(this.#openingEntries))
+    const said =
+      lines === '' || this.#opening === '' ? this.#opening + lines : `${this.#opening}\n${lines}`
+    return this.#cut ? `(earlier lines left out)\n${said}` : said
   }
 
-  #add(mark: Entry['mark'], said: string | RawReply, bytes: number): void {
-    this.#entries.push({ atMs: Math.round(performance.now() - this.#began), mark, said, bytes })
-    this.#bytes += bytes
+  /** Takes out the last entry behind the opening. */
+  #newest(): Entry | undefined {
+    return this.#entries.length > this.#openingEntries ? this.#entries.pop() : undefined
+  }
+
+  /** Each of the lines, which `lineEnd` parts, gets the time and who has said it. */
+  #add(mark: 'C' | 'S' | '-', said: string, lineEnd = '\n'): void {
+    const before = `${Math.round(performance.now() - this.#began)} ${mark}: `
+    const words = `${before}${said.replaceAll(lineEnd, `\n${before}`)}`
+    this.#entries.push({ words, bytes: said.length })
+    this.#bytes += said.length
     while (this.#bytes > this.#maxBytes && this.#entries.length > 1) {
       this.#bytes -= this.#entries.shift()?.bytes ?? 0
       this.#openingEntries = Math.max(0, this.#openingEntries - 1)
@@ -69,12 +83,8 @@ export class Transcript {
   }
 }
 
-const linesOf = ({ atMs, mark, said }: Entry): string[] =>
-  inWords(said).map((text) => `${atMs} ${mark}: ${text}`)
-
-function inWords(said: string | RawReply): string[] {
-  if (typeof said === 'string') return said.trimEnd().split('\r\n')
-  const { code } = said
-  const lines = textOf(said).split('\n')
-  return lines.map((line, at) => `${code}${at < lines.length - 1 ? '-' : ' '}${line}`)
+function inLines(entries: readonly Entry[]): string {
+  let text = ''
+  for (const { words } of entries) text += text === '' ? words : `\n${words}`
+  return text
 }

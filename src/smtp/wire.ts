@@ -23,8 +23,8 @@ export class Wire {
   #loss: Loss | undefined
   #onReply: ((heard: RawReply | Loss) => void) | undefined
   #onSettled: ((loss: Loss | undefined) => void) | undefined
-  #clean: (line: string) => string = (line) => line
-  #deadline: NodeJS.Timeout | undefined
+  #clean: ((line: string) => string) | undefined
+  readonly #deadline = makeDeadline((cause) => this.break({ cause, code: 'ETIMEDOUT' }))
   readonly #listeners: [event: string, listener: (chunk: Buffer) => void][] = [
     ['data', (chunk) => this.#take(chunk)],
     ['end', () => this.break({ cause: 'the server closed the connection' })],
@@ -81,7 +81,7 @@ export class Wire {
     if (heard !== undefined) return Promise.resolve(heard)
     return new Promise((resolve) => {
       this.#onReply = resolve
-      this.#startDeadline(withinMs, awaited)
+      this.#deadline.begin(withinMs, awaited)
     })
   }
 
@@ -115,7 +115,7 @@ export class Wire {
   break(loss: Loss): void {
     if (this.#loss !== undefined) return
     this.#loss = loss
-    clearTimeout(this.#deadline)
+    this.#deadline.end()
     this.transcript.note(loss.cause)
     this.#socket.destroy()
     this.#onReply?.(loss)
@@ -130,6 +130,7 @@ export class Wire {
     if (this.#loss !== undefined) return
     const socket = this.#socket
     this.#unlisten()
+    this.#deadline.end()
     socket.resume()
     socket.end('QUIT\r\n')
     const linger = setTimeout(() => socket.destroy(), lingerMs).unref()
@@ -159,7 +160,7 @@ export class Wire {
 
   #hear({ code, lines }: RawReply): void {
     if (this.#loss !== undefined) return
-    const raw = { code, lines: lines.map(this.#clean) }
+    const raw = { code, lines: this.#clean === undefined ? lines : lines.map(this.#clean) }
     this.transcript.server(raw)
     if (this.#due === 0) {
       const leaving = raw.code === 421
@@ -173,7 +174,7 @@ export class Wire {
       this.#heard.push(raw)
     } else {
       this.#onReply = undefined
-      clearTimeout(this.#deadline)
+      this.#deadline.pass()
       waiter(raw)
     }
     // RFC 5321 §3.8: 421 may answer any command, and the server hangs up after it.
@@ -183,9 +184,9 @@ export class Wire {
 
   #settled(event: string, withinMs: number, awaited: string): Promise<Loss | undefined> {
     return new Promise((resolve) => {
-      this.#startDeadline(withinMs, awaited)
+      this.#deadline.begin(withinMs, awaited)
       const onEvent = () => {
-        clearTimeout(this.#deadline)
+        this.#deadline.pass()
         this.#onSettled = undefined
         resolve(undefined)
       }
@@ -193,14 +194,52 @@ export class Wire {
       this.#socket.once(event, onEvent)
     })
   }
+}
 
-  #startDeadline(withinMs: number, awaited: string): void {
-    this.#deadline = setTimeout(
-      () => this.break({ cause: `waited ${withinMs} ms for ${awaited}`, code: 'ETIMEDOUT' }),
-      withinMs,
-    )
+/**
+ * When what is awaited has to have come. A mail has four waits and a session hundreds of mails, so one timer serves all
+ * of them: it goes off at the end of an earlier wait, and is set anew if there is a later one. `onPassed` is told what
+ * was waited for.
+ */
+function makeDeadline(onPassed: (cause: string) => void) {
+  let timer: NodeJS.Timeout | undefined
+  let firesAt = 0
+  let endsAt = never
+  let [waitedMs, waitedFor] = [0, '']
+
+  const set = (ms: number) => {
+    clearTimeout(timer)
+    firesAt = performance.now() + ms
+    timer = setTimeout(look, ms)
+  }
+  const look = () => {
+    timer = undefined
+    if (endsAt === never) return
+    const leftMs = endsAt - performance.now()
+    if (leftMs > 0) set(leftMs)
+    else onPassed(`waited ${waitedMs} ms for ${waitedFor}`)
+  }
+  return {
+    begin(withinMs: number, awaited: string) {
+      endsAt = performance.now() + withinMs
+      waitedMs = withinMs
+      waitedFor = awaited
+      if (timer === undefined || firesAt > endsAt) set(withinMs)
+    },
+    /** It has come. */
+    pass() {
+      endsAt = never
+    },
+    /** Nothing is awaited any more. */
+    end() {
+      endsAt = never
+      clearTimeout(timer)
+      timer = undefined
+    },
   }
 }
+
+const never = Number.POSITIVE_INFINITY
 
 /** Breaks the wire when the mail is cut, as a deadline does, until the cut's `onCut` is taken back. */
 export function breakOn(cut: Cut | undefined, wire: Wire): void {

@@ -5,10 +5,13 @@ import {
   type ComposedMessage,
   composeMessage,
   composeParts,
+  encloseMessage,
   type Mailbox,
   type MessageInput,
   parseMailbox,
 } from '../../src/mime/index.js'
+import { finalDot } from '../../src/smtp/index.js'
+import { stuffDots } from '../../src/smtp/message.js'
 import { randomMail } from './random-mail.js'
 
 const mailbox = (text: string): Mailbox => {
@@ -249,7 +252,10 @@ t.test('parts that many messages share are encoded once', async (t) => {
   const html = '<p>漢字</p>'
   const parts = composeParts('Grüße', html)
   const { text: _, ...fields } = input()
-  t.same(composeMessage(fields, parts), composeMessage(input({ text: 'Grüße', html })))
+  t.same(
+    whole(composeMessage(fields, parts)),
+    whole(composeMessage(input({ text: 'Grüße', html }))),
+  )
 })
 
 t.test('a header that a client could have written into throws', async (t) => {
@@ -357,6 +363,45 @@ t.test('300 random mails: sound on the wire, and read as they were written', asy
   }
   t.pass('300 mails')
 })
+
+t.test(
+  'a message enclosed in one piece is what goes over the wire, unless it says that it has dots',
+  async (t) => {
+    const signature = Buffer.from('DKIM-Signature: x\r\n')
+    const stuffed = (message: ComposedMessage, front: Buffer) =>
+      Buffer.concat(stuffDots([front, whole(message)]))
+    const texts = ['.', 'a\n.b', '.a\r\nb', 'a.\n\n', 'é\n.b', '', '\n.', 'a\r.b', ' .b', '\n']
+    const mails = [
+      ...texts.flatMap((text) => [
+        input({ text }),
+        input({ text: 'a', html: text }),
+        input({ html: text }),
+      ]),
+      input({ customHeaders: { '.X-Odd': '1' } }),
+      input({ customHeaders: { 'X-Odd': `${'a '.repeat(60)}.b` } }),
+      ...Array.from({ length: 300 }, (_, i) => randomMail(i)),
+    ]
+    let dotted = 0
+    for (const mail of mails) {
+      const message = composeMessage(mail)
+      const expected = stuffed(message, signature)
+      const isLonger = expected.length > signature.length + whole(message).length + finalDot.length
+      if (message.isDotted !== isLonger) t.fail(`${message.isDotted}: ${JSON.stringify(mail)}`)
+      if (isLonger) dotted++
+      else if (!encloseMessage(message, signature, finalDot).equals(expected))
+        t.fail(JSON.stringify(mail))
+    }
+    t.ok(dotted >= 10 && dotted < mails.length - 100, `${dotted} have dots`)
+    const message = composeMessage(input())
+    for (const bytes of [0, 1, 2_047, 2_048, 2_049, 5_000]) {
+      const front = Buffer.from('X: '.padEnd(bytes, 'x'))
+      t.ok(
+        encloseMessage(message, front, finalDot).equals(stuffed(message, front)),
+        `${bytes} before it`,
+      )
+    }
+  },
+)
 
 function seen(mail: Awaited<ReturnType<typeof PostalMime.parse>>) {
   const { subject, from, to, replyTo, messageId, date, text, html } = mail

@@ -1,11 +1,17 @@
+import { isAscii } from 'node:buffer'
 import { keepNewest } from '../../bounded/index.js'
 import { attachmentsOf } from '../../contents/index.js'
 import type { ReturnPaths } from '../../deliveries/index.js'
 import type { DkimKey } from '../../dkim/index.js'
 import { type Signer, signMessageAsync, type ToSign } from '../../dkim/index.js'
 import { signingKeys } from '../../domains/index.js'
-import { composeMessage, structuredField } from '../../mime/index.js'
-import type { StreamedMessage } from '../../smtp/index.js'
+import {
+  type ComposedMessage,
+  composeMessage,
+  encloseMessage,
+  structuredField,
+} from '../../mime/index.js'
+import { finalDot, type Message } from '../../smtp/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { blankLine, makeAttached, sum } from './attached.js'
 import { MailFault } from './campaign-content.js'
@@ -20,7 +26,7 @@ import { makeSubmitted } from './submitted.js'
 
 /** A message ready for the wire, and what the envelope has to know. */
 export interface SignedMessage {
-  message: readonly Buffer[] | StreamedMessage
+  message: Message
   /** How much of the message is held until it is sent: all of it, but for attachments. */
   heldBytes: number
   smtpUtf8: boolean
@@ -90,10 +96,21 @@ export function makeComposer(
       return { returnPath, ...(await attached.compose(input, attachments, sign)) }
     }
     const composed = composeMessage(input)
-    const signatures = await sign(composed)
-    const message = [signatures, composed.header, blankLine, composed.body]
-    return { message, heldBytes: sum(message), smtpUtf8: composed.smtpUtf8, returnPath }
+    return { returnPath, ...signedMessage(composed, await sign(composed)) }
   }
+}
+
+/** A composed message behind its signatures: as it goes over the wire, unless dots of it have to be doubled. */
+function signedMessage(composed: ComposedMessage, signatures: Buffer) {
+  const { header, body, smtpUtf8, isDotted, memory } = composed
+  if (isDotted) {
+    const message = [signatures, header, blankLine, body]
+    return { message, heldBytes: sum(message), smtpUtf8 }
+  }
+  const written = encloseMessage(composed, signatures, finalDot)
+  const sizeBytes = written.length - finalDot.length
+  const message = { written, sizeBytes, eightBit: !isAscii(written) }
+  return { message, heldBytes: memory.length, smtpUtf8 }
 }
 
 /** Where bounces and complaints about a copy come to. */
