@@ -22,6 +22,7 @@ export {
   jobNames,
   lanes,
 } from './jobs.js'
+export { makeMac } from './mac.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
 export {

@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { ApplianceKey } from '../config/index.js'
+import { timingSafeEqual } from 'node:crypto'
+import { type ApplianceKey, makeMac } from '../config/index.js'
 
 /**
  * The signed envelope sender of a delivery, so that a bounce names it and nobody else can
@@ -17,24 +17,28 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 const keyLetter = 'a'
 const idBytes = 8
 const macBytes = 10
+// A name in the DNS (RFC 1035 §2.3.4).
+const maxHostBytes = 253
 
 /**
  * Writes and reads the addresses to which bounces come. Each is signed, so that nobody can invent a
  * bounce of a mail that they never got.
  */
 export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
-  const secret = key.derive('return path')
-  const mac = (id: Buffer, host: string) =>
-    createHmac('sha256', secret)
-      .update(id)
-      .update(host.toLowerCase())
-      .digest()
-      .subarray(0, macBytes)
+  const macOf = makeMac(key.derive('return path'), idBytes + maxHostBytes)
+  const signed = Buffer.alloc(idBytes + maxHostBytes)
+  /** Of the id that stands in `signed`; the next call overwrites it. */
+  const mac = (host: string): Buffer => {
+    const length = signed.write(host.toLowerCase(), idBytes)
+    return macOf(signed.subarray(0, idBytes + length)).subarray(0, macBytes)
+  }
+  const named = Buffer.alloc(idBytes + macBytes)
   return {
     addressOf(deliveryId, host) {
-      const id = Buffer.alloc(idBytes)
-      id.writeBigUInt64BE(BigInt(deliveryId))
-      return `b${keyLetter}${toBase32(Buffer.concat([id, mac(id, host)]))}@${host}`
+      signed.writeBigUInt64BE(BigInt(deliveryId))
+      signed.copy(named, 0, 0, idBytes)
+      mac(host).copy(named, idBytes)
+      return `b${keyLetter}${toBase32(named)}@${host}`
     },
     deliveryOf(address) {
       const match = /^b([a-z])([a-z2-7]{29})@([^@]{1,253})$/.exec(address.toLowerCase())
@@ -44,7 +48,8 @@ export function makeReturnPaths(key: ApplianceKey): ReturnPaths {
       if (toBase32(bytes) !== match[2]) return undefined
       const id = bytes.subarray(0, idBytes)
       const given = bytes.subarray(idBytes, idBytes + macBytes)
-      if (!timingSafeEqual(given, mac(id, match[3] ?? ''))) return undefined
+      id.copy(signed)
+      if (!timingSafeEqual(given, mac(match[3] ?? ''))) return undefined
       return Number(id.readBigUInt64BE())
     },
   }

@@ -92,8 +92,7 @@ const isOversigned = (name: string) => oversigned.includes(name)
 
 /** What all signatures of a message share. */
 interface DigestedContent {
-  /** The `h=` value, in pieces that make lines of at most 76. */
-  signedNames: readonly string[]
+  signedNames: SignedNames
   /** The signed fields in the order of `h=`, each ended by CRLF. */
   signedFields: string
   bodyHash: string
@@ -114,9 +113,17 @@ function digestContent(message: ToSign): DigestedContent {
 const hashOf = ({ body, isRelaxed }: { body: Buffer; isRelaxed?: boolean }): string =>
   hash('sha256', isRelaxed === true ? endWithOneLine(body) : relaxBody(body), 'base64')
 
+/** The `h=` tag. */
+interface SignedNames {
+  /** In lines of at most 76. */
+  folded: string
+  /** In one, as it is signed. */
+  unfolded: string
+}
+
 /** Which fields of a header are signed. */
 interface Selection {
-  signedNames: readonly string[]
+  signedNames: SignedNames
   /** Their places in the header, in the order of `h=`. */
   order: readonly number[]
 }
@@ -139,7 +146,7 @@ function selectFields(names: readonly string[], customNames: readonly string[]):
   const froms = names.filter((name) => name === 'from').length
   if (froms !== 1) throw new TypeError(`A message with ${froms} From fields cannot be signed`)
   const more = customNames.map((name) => name.toLowerCase()).filter((name) => !isOversigned(name))
-  const signedNames: string[] = []
+  const lines: string[] = []
   const order: number[] = []
   let line = 'h='
   for (const name of [...oversigned, ...more]) {
@@ -152,15 +159,18 @@ function selectFields(names: readonly string[], customNames: readonly string[]):
     }
     for (; items > 0; items--) {
       if (line.length + name.length > 74) {
-        signedNames.push(line)
+        lines.push(line)
         line = ''
       }
       line += `${name}:`
     }
   }
-  signedNames.push(`${line.slice(0, -1)};`)
-  return { signedNames, order }
+  lines.push(`${line.slice(0, -1)};`)
+  return { signedNames: { folded: lines.join(fold), unfolded: lines.join(' ') }, order }
 }
+
+// White space that a reader may take for one space (RFC 6376 §2.8).
+const fold = '\r\n '
 
 interface SignatureDraft {
   /** The field up to and with `b=`, folded. */
@@ -175,25 +185,26 @@ function draftSignature(
   { timeSeconds, expireSeconds }: SignOptions,
 ): SignatureDraft {
   const expiry = expireSeconds === undefined ? '' : ` x=${timeSeconds + expireSeconds};`
-  const lines = [
-    `v=1; a=${algorithm}; c=relaxed/relaxed;`,
+  const tag = `v=1; a=${algorithm}; c=relaxed/relaxed;`
+  const [d, st, bh] = [
     `d=${domain};`,
     `s=${selector}; t=${timeSeconds};${expiry}`,
-    ...signedNames,
     `bh=${bodyHash};`,
-    'b=',
   ]
   return {
-    folded: `DKIM-Signature: ${lines.join('\r\n ')}`,
+    folded: `DKIM-Signature: ${tag}${fold}${d}${fold}${st}${fold}${signedNames.folded}${fold}${bh}${fold}b=`,
     // Relaxing a fold leaves the one space behind it.
-    signed: `${signedFields}dkim-signature:${lines.join(' ')}`,
+    signed: `${signedFields}dkim-signature:${tag} ${d} ${st} ${signedNames.unfolded} ${bh} b=`,
   }
 }
 
 /** A verifier drops white space inside `b=`, so it may be folded after signing. */
 function finishSignature(draft: SignatureDraft, signature: string): string {
-  const lines = signature.match(/.{1,72}/g) ?? []
-  return `${draft.folded}${lines.join('\r\n ')}\r\n`
+  let field = draft.folded
+  for (let from = 0; from < signature.length; from += 72) {
+    field += `${from === 0 ? '' : fold}${signature.slice(from, from + 72)}`
+  }
+  return `${field}\r\n`
 }
 
 /** RFC 8463 §3: Ed25519 signs the SHA-256 of the data, not the data. */

@@ -13,7 +13,7 @@ export function textField(name: string, text: string): string {
   refuseLineBreaks(name, text)
   if (text === '') return `${name}:\r\n`
   return isPlainText(text) && !/[^ ]{66}| {65}/.test(text)
-    ? foldedField(name, spacedWords(text))
+    ? plainField(name, text)
     : foldedField(name, encodedWords(text))
 }
 
@@ -21,7 +21,7 @@ export function textField(name: string, text: string): string {
 export function structuredField(name: string, value: string): string {
   refuseLineBreaks(name, value)
   if (!isPlainText(value)) throw new TypeError(`${name} must be printable ASCII`)
-  return foldedField(name, spacedWords(value))
+  return plainField(name, value)
 }
 
 /**
@@ -31,7 +31,7 @@ export function structuredField(name: string, value: string): string {
 export function customField(name: string, value: string): string {
   if (!isHeaderName(name)) throw new TypeError('Not a header field name')
   const text = value.trim()
-  return /^[ -~]*$/.test(text) ? foldedField(name, spacedWords(text)) : textField(name, text)
+  return /^[ -~]*$/.test(text) ? plainField(name, text) : textField(name, text)
 }
 
 /** RFC 5322 §3.6.8: printable ASCII but the colon; shorter than a line by RFC 2047's measure. */
@@ -74,6 +74,12 @@ function phrase(field: string, name: string): string[] {
 function isPlainText(text: string): boolean {
   return /^[!-~](?:[ -~]*[!-~])?$/.test(text) && !looksEncoded(text)
 }
+
+/** A field as it is, folded at its spaces where it is too long for a line. */
+const plainField = (name: string, text: string): string =>
+  name.length + 2 + text.length <= preferredLine && text !== ''
+    ? `${name}: ${text}\r\n`
+    : foldedField(name, spacedWords(text))
 
 /** Words for folding; spaces beyond one stay with the word behind them. */
 function spacedWords(text: string): string[] {

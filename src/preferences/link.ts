@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { ApplianceKey } from '../config/index.js'
+import { timingSafeEqual } from 'node:crypto'
+import { type ApplianceKey, makeMac } from '../config/index.js'
 
 /** Whose link it is. */
 export interface Recipient {
@@ -36,6 +36,8 @@ const idBytes = 16
 // RFC 2104 §5: at least 80 bits. Guessing goes over the network, a request a try.
 const macBytes = 12
 const maxTokenLength = 420
+// Three ids and an address, of which all characters may take four bytes.
+const maxBodyBytes = 1_200
 
 /** Links never expire: CAN-SPAM asks for 30 days, and people keep mails for years. */
 export const makeUnsubscribeLinks = (key: ApplianceKey, publicUrl: string): UnsubscribeLinks =>
@@ -60,9 +62,9 @@ function makeLinks(
   publicUrl: string,
   purpose: 'unsubscribe' | 'preferences',
 ): Links<UnsubscribeTarget> {
-  const macKey = key.derive(purpose)
-  const mac = (body: Buffer) =>
-    createHmac('sha256', macKey).update(body).digest().subarray(0, macBytes)
+  const macOf = makeMac(key.derive(purpose), maxBodyBytes)
+  /** The next call overwrites it. */
+  const mac = (body: Buffer) => macOf(body).subarray(0, macBytes)
   return {
     url({ accountId, address, topicId, emailId }) {
       const body = Buffer.concat([

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { ApplianceKey } from '../config/index.js'
+import { type ApplianceKey, makeMac } from '../config/index.js'
 import { isTarget } from './links.js'
-import { makeMac } from './mac.js'
 
 /** Whose copy of which mail a pixel or link stands in. */
 export interface Copy {

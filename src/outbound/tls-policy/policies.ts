@@ -74,6 +74,10 @@ export function makeTlsPolicies(options: TlsPoliciesOptions): TlsPolicies {
       const found = await stsOf(name)
       const sts = found.policy
       const publishedFor = (exchange: string) => publishedBy(exchange, byHost.get(exchange), found)
+      // Of most domains nobody says anything.
+      if (byHost === nothingByHost && sts === undefined) {
+        return { hosts, demandOf: () => usual, publishedFor }
+      }
       const demands = new Map<string, TlsDemand>()
       const refused: string[] = []
       for (const { exchange } of hosts) {
