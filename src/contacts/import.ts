@@ -1,3 +1,4 @@
+import { pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import { makeBatchSize } from './batch-size.js'
@@ -52,6 +53,9 @@ const perWrite = { least: 25, most: 200, mostMs: 8 }
 const perTriggeringWrite = { least: 10, most: 50, mostMs: 8 }
 // The next batch is read while this one is on its way to the disk.
 const maxUnderWay = 1
+// Between two batches clients have the disk and their turn: of 100 sends/s beside an import the slowest hundredth took
+// 79 to 94 ms without this rest, and 40 to 61 with it. A million rows take no longer (35.9 s after 40.0; 25 Nov 2026).
+const restMs = 4
 
 /**
  * Reads a CSV file onto a list while it arrives, in batches of which few are read before the first of
@@ -145,7 +149,10 @@ export async function importContacts(
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
       const contact = readRow(columns, cells, defaultCountry)
       if (typeof contact === 'string') refuseLine(counts, { line, reason: contact })
-      else if (batch.push({ line, ...contact }) >= size.rows) await write(maxUnderWay)
+      else if (batch.push({ line, ...contact }) >= size.rows) {
+        await write(maxUnderWay)
+        await pause(systemClock, restMs)
+      }
     }
     await write()
     if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })
