@@ -53,8 +53,8 @@ const perWrite = { least: 25, most: 200, mostMs: 8 }
 const perTriggeringWrite = { least: 10, most: 50, mostMs: 8 }
 // The next batch is read while this one is on its way to the disk.
 const maxUnderWay = 1
-// Between two batches clients have the disk and their turn: of 100 sends/s beside an import the slowest hundredth took
-// 79 to 94 ms without this rest, and 40 to 61 with it. A million rows take no longer (35.9 s after 40.0; 25 Nov 2026).
+// Between two batches clients have the disk and their turn. Beside an import of 400,000 rows the slowest hundredth of
+// 100 sends/s took 66, 66 and 58 ms without this rest, 26, 47 and 54 with it, and the import as long (25 Nov 2026).
 const restMs = 4
 
 /**
