@@ -47,3 +47,19 @@ t.test('who never comes to be composed keeps nobody else back', async (t) => {
   for (let turn = 0; turn < 40; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.equal(begun, 500)
 })
+
+t.test('a class is crowded by those who go before it, until they have begun', async (t) => {
+  let turns = 0
+  const room = makeComposingRoom(new FakeClock(), () => turns++)
+  const { isCrowded } = room
+  for (let i = 0; i < 300; i++) room.whenNear(campaign, () => {})
+  t.same([isCrowded(campaign), isCrowded(transactional)], [true, false])
+  for (let i = 0; i < 300; i++) room.whenNear(transactional, () => {})
+  t.ok(isCrowded(transactional))
+  for (let turn = 0; turn < 200 && isCrowded(campaign); turn++) {
+    const before = turns
+    await new Promise((resolve) => setImmediate(resolve))
+    t.ok(turns > before, 'whoever waits for room is told in each turn')
+  }
+  t.same([isCrowded(campaign), isCrowded(transactional)], [false, false])
+})

@@ -147,6 +147,26 @@ t.test('accounts share a site in turn, over all of its domains', async (t) => {
   t.same(turns.slice(0, 3).sort(), ['b', 'big', 'c'])
 })
 
+t.test('while a class is crowded nothing of it takes a slot, nor of those behind it', async (t) => {
+  let crowded: QueueClass | undefined = campaign
+  const { note, wanted, at } = schedule({
+    isCrowded: (of) => crowded !== undefined && of >= crowded,
+  })
+  note(due('a', 'x', campaign))
+  note(due('b', 'x', transactional))
+  t.same(
+    wanted(1).map(({ stream }) => stream.lane.name),
+    ['b'],
+  )
+  t.equal(at('a').all, 0)
+  crowded = transactional
+  note(due('c', 'x', transactional))
+  t.same(wanted(1), [])
+  crowded = undefined
+  const later = wanted(1).map(({ stream }) => stream.lane.name)
+  t.ok(later.includes('a') && later.includes('c'), 'they stand in line still')
+})
+
 t.test('transactional before automation before campaign', async (t) => {
   const { note, wanted } = schedule({ perSite: 20 })
   for (const of of [2, 1, 0] as const) note(due('a', 'x', of))

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { SendResult, SmtpConnectOptions } from '../../src/smtp/index.js'
+import { finalDot, type SendResult, type SmtpConnectOptions } from '../../src/smtp/index.js'
 import { type FakeMx, fakeMx, type MxScript } from '../support/fake-mx.js'
 import { open, type Tester } from './open.js'
 
@@ -182,6 +182,29 @@ t.test('every wait has its absolute deadline', async (t) => {
         t.ok(performance.now() - began < 5_000)
       }
     }
+  }
+})
+
+t.test('a wait that is longer than those before it has all of its time', async (t) => {
+  const deadlines = { mailMs: 150, rcptMs: 150, dataMs: 150, dotMs: 60_000 }
+  const slow = { drip: '250 thanks\r\n', everyMs: 40 }
+  const { result } = await sendOne(t, { capabilities: offers, dot: slow }, { deadlines })
+  t.match(result, { kind: 'accepted', reply: { text: 'thanks' } })
+})
+
+t.test('a message that is written already goes as it is', async (t) => {
+  const mx = await fakeMx(t)
+  const connection = await open(t, mx)
+  for (const lines of [1, 20_000]) {
+    const raw = Buffer.from('Hello\r\n'.repeat(lines))
+    const written = Buffer.concat([raw, finalDot])
+    const sent = { written, sizeBytes: raw.length, eightBit: false }
+    t.match(await connection.send(envelope, sent), { kind: 'accepted' })
+    t.ok(mx.messages.at(-1)?.raw.equals(raw))
+    t.match(
+      mx.sessions[0]?.commands.filter((line) => line.startsWith('MAIL')).at(-1),
+      `SIZE=${raw.length}`,
+    )
   }
 })
 
