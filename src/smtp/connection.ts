@@ -21,7 +21,7 @@ import { breakOn, type Wire } from './wire.js'
  * A message as it is written already, or its bytes in order, or what they are read from at the pace of the server; the
  * last two with canonical CRLF and without dot-stuffing.
  */
-export type Message = WrittenMessage | readonly Buffer[] | StreamedMessage
+export type MessageToSend = WrittenMessage | readonly Buffer[] | StreamedMessage
 
 /** A session that is ready for messages, one recipient each. */
 export interface SmtpConnection {
@@ -42,7 +42,7 @@ export interface SmtpConnection {
    *
    * `cut` breaks the session while it is under way, as a deadline that passes does.
    */
-  send(envelope: Envelope, message: Message, cut?: Cut): Promise<SendResult>
+  send(envelope: Envelope, message: MessageToSend, cut?: Cut): Promise<SendResult>
   /** Ends an idle session politely, without waiting. Messages under way are lost. */
   quit(): void
   /** Closes the socket at once, after `quit` too. */
@@ -53,14 +53,14 @@ export interface SmtpConnection {
 
 const blockBytes = 65_536
 
-function measured(message: Message): Pick<WrittenMessage, 'sizeBytes' | 'eightBit'> {
+function measured(message: MessageToSend): Pick<WrittenMessage, 'sizeBytes' | 'eightBit'> {
   if ('sizeBytes' in message) return message
   let sizeBytes = 0
   for (const piece of message) sizeBytes += piece.length
   return { sizeBytes, eightBit: isEightBit(message) }
 }
 
-function blocksFor(message: Message): Turn['blocks'] {
+function blocksFor(message: MessageToSend): Turn['blocks'] {
   if ('read' in message) return blocksOfStream(stuffDotsOf(message), blockBytes)
   if ('written' in message && message.written.length <= blockBytes) return [message.written]
   const pieces = 'written' in message ? [message.written] : stuffDots(message)
@@ -108,7 +108,7 @@ class Connection implements SmtpConnection {
     return this.#line.wire.closed
   }
 
-  async send(envelope: Envelope, message: Message, cut?: Cut): Promise<SendResult> {
+  async send(envelope: Envelope, message: MessageToSend, cut?: Cut): Promise<SendResult> {
     const { sizeBytes, eightBit } = measured(message)
     const commands = envelopeCommands(envelope, sizeBytes, eightBit, this.capabilities)
     const refusal = localRefusal(envelope, sizeBytes, eightBit, this.capabilities)

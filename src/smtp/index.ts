@@ -15,7 +15,7 @@ export {
   notOffered,
   type SmtpConnectOptions,
 } from './connect.js'
-export type { Message, SmtpConnection } from './connection.js'
+export type { MessageToSend, SmtpConnection } from './connection.js'
 export { breakOff, type Cut, makeCut } from './cut.js'
 export type { DeliveryStatusOptions, Envelope } from './envelope.js'
 export { type Deadlines, defaultDeadlines, defaultLimits, type Limits } from './limits.js'

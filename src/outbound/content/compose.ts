@@ -11,7 +11,7 @@ import {
   encloseMessage,
   structuredField,
 } from '../../mime/index.js'
-import { finalDot, type Message } from '../../smtp/index.js'
+import { finalDot, type MessageToSend } from '../../smtp/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { blankLine, makeAttached, sum } from './attached.js'
 import { MailFault } from './campaign-content.js'
@@ -26,7 +26,7 @@ import { makeSubmitted } from './submitted.js'
 
 /** A message ready for the wire, and what the envelope has to know. */
 export interface SignedMessage {
-  message: Message
+  message: MessageToSend
   /** How much of the message is held until it is sent: all of it, but for attachments. */
   heldBytes: number
   smtpUtf8: boolean

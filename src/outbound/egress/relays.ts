@@ -1,4 +1,4 @@
-import type { Envelope, Message } from '../../smtp/index.js'
+import type { Envelope, MessageToSend } from '../../smtp/index.js'
 import type { QueueClass } from '../../store/index.js'
 import type { Held, Site } from '../shaping/index.js'
 import type { Offered, Relay } from './smart-host.js'
@@ -11,7 +11,12 @@ export interface Relays {
    * Offers a mail to the one whose room was taken and, if it does not take it, to the others. `site`
    * of the answer is about the first alone.
    */
-  deliver(first: Relay, of: QueueClass, envelope: Envelope, message: Message): Promise<Offered>
+  deliver(
+    first: Relay,
+    of: QueueClass,
+    envelope: Envelope,
+    message: MessageToSend,
+  ): Promise<Offered>
   close(): void
   destroy(): void
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock/index.js'
 import { authoritiesOf, type SmartHost } from '../../config/index.js'
 import type { Resolver } from '../../dns/index.js'
 import type { Log } from '../../log/index.js'
-import type { Envelope, Message, SendResult } from '../../smtp/index.js'
+import type { Envelope, MessageToSend, SendResult } from '../../smtp/index.js'
 import type { ConnectionSlots } from '../connections/index.js'
 import { mayHaveTaken, replyText } from '../outcome.js'
 import { makeSite, type Site, type SiteOutcome } from '../shaping/index.js'
@@ -16,7 +16,7 @@ export interface Relay {
   /** What may start there now: its limits, and how it fares. */
   readonly room: Site
   /** Offers it one mail, in a room that was started. Never rejects for what a server does. */
-  offer(envelope: Envelope, message: Message): Promise<Offered>
+  offer(envelope: Envelope, message: MessageToSend): Promise<Offered>
   close(): void
   destroy(): void
 }
