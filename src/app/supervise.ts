@@ -158,6 +158,8 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
 // Who asks is a page or a command, and a thread that is busy for longer has no news that is worth the wait.
 const answerWithinMs = 2_000
 let questions = 0
+/** Who waits for the answer to which question: a list of what waits asks about all of its lanes at once. */
+const asking = new Map<number, (answer: ThreadReport) => void>()
 
 /** A question that a thread answers from its memory; undefined when it does not within two seconds. */
 function ask<K extends 'gate' | 'standing'>(
@@ -166,18 +168,14 @@ function ask<K extends 'gate' | 'standing'>(
   order: Omit<Extract<ThreadOrder, { kind: K }>, 'question'>,
 ): Promise<Extract<ThreadReport, { kind: K }> | undefined> {
   const question = ++questions
-  type Answer = Extract<ThreadReport, { kind: K }>
   return new Promise((resolve) => {
-    const listen = (report: ThreadReport) => {
-      if ('question' in report && report.question === question) done(report as Answer)
+    const done = (answer: ThreadReport | undefined) => {
+      cancel()
+      asking.delete(question)
+      resolve(answer as Extract<ThreadReport, { kind: K }> | undefined)
     }
     const cancel = clock.after(answerWithinMs, () => done(undefined))
-    const done = (answer: Answer | undefined) => {
-      cancel()
-      worker.off('message', listen)
-      resolve(answer)
-    }
-    worker.on('message', listen)
+    asking.set(question, done)
     worker.postMessage({ ...order, question })
   })
 }
@@ -214,6 +212,7 @@ function launch(
       if (report.kind === 'ready') resolve(report)
       if (report.kind === 'ring') onRing?.(report.due)
       if (report.kind === 'metrics') metrics.add(name, report.snapshot)
+      if ('question' in report) asking.get(report.question)?.(report)
     })
     void ended.then(reject)
   })

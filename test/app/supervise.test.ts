@@ -100,3 +100,17 @@ t.test('one whose event loop does not turn is known by its silence', async (t) =
   t.equal(thread.downSince, undefined, 'it did not die')
   await thread.stop(50)
 })
+
+t.test('many questions at once are answered each, with one listener', async (t) => {
+  const warnings: Error[] = []
+  const warned = (warning: Error) => warnings.push(warning)
+  process.on('warning', warned)
+  const thread = await supervise({ ...options, data: data() })
+  const stream = { lane: 'a.test', class: 0, accountId: 'a' } as const
+  const answers = await Promise.all(Array.from({ length: 30 }, () => thread.gateOf(stream)))
+  t.equal(new Set(answers).size, 30)
+  t.notOk(answers.includes(undefined))
+  await thread.stop(1_000)
+  process.off('warning', warned)
+  t.same(warnings, [])
+})
