@@ -46,8 +46,9 @@ const maxHeavyBytes = 256 * 1024 * 1024
 // rows are looked up together.
 const mostNear = 24
 const nearAgain = 8
-// A claimed delivery and its slot that wait for longer than two collections of new objects become old ones too, and
-// nearly all old garbage is theirs. As many as leave while the next claim is under way (35 ms at 1,800/s, Nov 2026).
+// Claimed deliveries and their slots that wait are copied and kept in the same way. As many as leave while the next claim
+// is under way (35 ms at 1,800/s); with 20 sites of 20 connections, whose slots were all taken before, 7 % less CPU a
+// mail (25 Nov 2026).
 const mostFar = 64
 
 /**
