@@ -49,6 +49,30 @@ t.test(
   },
 )
 
+t.test('where there is much to copy the next copy comes sooner', async (t) => {
+  const clock = new FakeClock()
+  let [commits, copied, takesMs] = [1, 0, 25]
+  const store = {
+    async checkpoint() {
+      copied++
+      for (const end = performance.now() + takesMs; performance.now() < end; );
+    },
+    commits: () => ++commits,
+  }
+  const log = silentLog
+  const copying = keepLogCopied({ store, clock, log, backlog: { outOfRoom: false } })
+  t.teardown(copying.stop)
+  await clock.advance(0)
+  copied = 0
+  for (let i = 0; i < 10; i++) await clock.advance(80)
+  t.equal(copied, 10)
+  takesMs = 0
+  await clock.advance(80)
+  copied = 0
+  for (let i = 0; i < 10; i++) await clock.advance(100)
+  t.equal(copied, 4)
+})
+
 t.test('what the database decides is looked at once a commit', async (t) => {
   let [commits, looks] = [1, 0]
   const look = sinceCommit({ commits: () => commits }, async (fails: boolean) => {
