@@ -185,16 +185,18 @@ function draftSignature(
   { timeSeconds, expireSeconds }: SignOptions,
 ): SignatureDraft {
   const expiry = expireSeconds === undefined ? '' : ` x=${timeSeconds + expireSeconds};`
-  const tag = `v=1; a=${algorithm}; c=relaxed/relaxed;`
-  const [d, st, bh] = [
+  const tags = (names: string) => [
+    `v=1; a=${algorithm}; c=relaxed/relaxed;`,
     `d=${domain};`,
     `s=${selector}; t=${timeSeconds};${expiry}`,
+    names,
     `bh=${bodyHash};`,
+    'b=',
   ]
   return {
-    folded: `DKIM-Signature: ${tag}${fold}${d}${fold}${st}${fold}${signedNames.folded}${fold}${bh}${fold}b=`,
+    folded: `DKIM-Signature: ${tags(signedNames.folded).join(fold)}`,
     // Relaxing a fold leaves the one space behind it.
-    signed: `${signedFields}dkim-signature:${tag} ${d} ${st} ${signedNames.unfolded} ${bh} b=`,
+    signed: `${signedFields}dkim-signature:${tags(signedNames.unfolded).join(' ')}`,
   }
 }
 
