@@ -1,5 +1,5 @@
 // The appliance's modules and all packages in them, bundled into few files.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { build } from 'esbuild'
 
@@ -46,8 +46,24 @@ export async function bundle(top, outdir) {
       ].join(';'),
     },
   })
+  for (const file of Object.keys(metafile.outputs)) escapeBeyondAscii(join(top, file))
   const folders = Object.keys(metafile.inputs).flatMap((path) => folderOfPackage(path) ?? [])
   return [...new Set(folders)].sort()
+}
+
+/**
+ * V8 keeps a source with one character beyond Latin-1 in two bytes a character, in each thread. esbuild leaves such
+ * characters in templates and regular expressions, where an escape means the same.
+ */
+function escapeBeyondAscii(file) {
+  const source = readFileSync(file, 'utf8')
+  const behindBackslash = /.{0,40}\\[^\0-\x7f].{0,40}/.exec(source)
+  if (behindBackslash !== null) throw new Error(`${file}: would mean something else as an escape: ${behindBackslash[0]}`)
+  const escaped = source.replace(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  if (escaped !== source) writeFileSync(file, escaped)
 }
 
 function entries(from) {

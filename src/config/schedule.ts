@@ -18,12 +18,12 @@ export interface Schedule {
  * moment after the gap; where one comes twice, at the first. One of every hour runs on evenly.
  */
 export function readSchedule(expression: string, zone: string): Schedule {
-  // 'croner' because it is exact at clock changes and needs no other package; `test/config/schedule.test.ts`.
-  const crons = cronsOf(expression, zone)
+  // Made anew for each time that is asked for and not kept: each holds a list of ten thousand years.
+  const reckon = (after: number) => nextOf(cronsOf(expression, zone), expression, after)
+  let known: { after: number; found: number } | undefined
   const next = (after: number) => {
-    const found = crons.flatMap((cron) => cron.nextRun(new Date(after))?.getTime() ?? [])
-    if (found.length === 0) throw new Error(`${expression} is never due`)
-    return Math.min(...found)
+    if (known?.after !== after) known = { after, found: reckon(after) }
+    return known.found
   }
   // Throws for a date that never comes, such as 30 February.
   next(Date.UTC(2026, 0, 1))
@@ -37,6 +37,13 @@ export function readSchedule(expression: string, zone: string): Schedule {
   }
 }
 
+function nextOf(crons: readonly Cron[], expression: string, after: number): number {
+  const found = crons.flatMap((cron) => cron.nextRun(new Date(after))?.getTime() ?? [])
+  if (found.length === 0) throw new Error(`${expression} is never due`)
+  return Math.min(...found)
+}
+
+// 'croner' because it is exact at clock changes and needs no other package; `test/config/schedule.test.ts`.
 /** `paused`: croner only reckons here, and starts nothing. */
 const cronOf = (expression: string, zone: string) =>
   new Cron(expression, { timezone: zone, mode: '5-part', paused: true })
@@ -69,7 +76,8 @@ const lookAheadMs = 8 * 366 * dayMs
 /** What is wrong with the expression for a job, as a part of a sentence; undefined when it is good. */
 export function faultOfCron(expression: string): string | undefined {
   try {
-    const { next } = readSchedule(expression, 'UTC')
+    const crons = cronsOf(expression, 'UTC')
+    const next = (after: number) => nextOf(crons, expression, after)
     const begin = Date.UTC(2026, 0, 1)
     for (let i = 0, at = next(begin); i < compared && at < begin + lookAheadMs; i++) {
       const after = next(at)

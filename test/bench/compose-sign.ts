@@ -4,6 +4,7 @@
  */
 import { dkimSign } from 'mailauth/lib/dkim/sign.js'
 import MailComposer from 'nodemailer/lib/mail-composer'
+import { systemClock } from '../../src/clock/index.js'
 import { makeApplianceKey } from '../../src/config/index.js'
 import {
   type DkimAlgorithm,
@@ -119,7 +120,7 @@ const { header, body } = composeMessage({
   dateMs: 0,
 })
 const whole = Buffer.concat([header, Buffer.from('\r\n'), body])
-const signer = openSigner()
+const signer = openSigner(systemClock)
 const keySets: DkimAlgorithm[][] = [
   ['rsa-sha256'],
   ['ed25519-sha256'],

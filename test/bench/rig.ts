@@ -116,10 +116,14 @@ export async function serveAppliance(options: ServeOptions): Promise<Appliance> 
 
 /** Flags and environment that node has by the first line of bin/posthorn, which a bench measures with. */
 export function launched(cli: string): { flags: string[]; env: NodeJS.ProcessEnv } {
-  const [, name, value, flags] =
-    /^#!\S+ -S (\w+)=(\S+) node (.+)$/m.exec(readFileSync(cli, 'utf8')) ?? []
-  if (name === undefined || flags === undefined) throw new Error(`How does ${cli} start node?`)
-  return { flags: flags.split(' '), env: { ...process.env, [name]: value } }
+  const [, settings, flags] =
+    /^#!\S+ -S ((?:\w+=\S+ )+)node (.+)$/m.exec(readFileSync(cli, 'utf8')) ?? []
+  if (settings === undefined || flags === undefined) throw new Error(`How does ${cli} start node?`)
+  const env = settings
+    .trim()
+    .split(' ')
+    .map((setting) => setting.split('='))
+  return { flags: flags.split(' '), env: { ...process.env, ...Object.fromEntries(env) } }
 }
 
 const isUp = (url: string) =>

@@ -1,13 +1,24 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 
 const settingsOf = (file: string) => {
   const text = readFileSync(file, 'utf8')
-  return [...new Set(text.match(/--[\w-]+=\d+|MALLOC_ARENA_MAX=\d+/g))].sort()
+  return [...new Set(text.match(/--[\w-]+=\d+|MALLOC_\w+=\d+/g))].sort()
 }
 
 t.test('a release starts with the same settings of V8 and malloc as a checkout', async (t) => {
   const ofCheckout = settingsOf('bin/posthorn')
-  t.equal(ofCheckout.length, 4)
+  t.equal(ofCheckout.length, 6)
   t.same(settingsOf('bin/pack/posthorn.sh'), ofCheckout)
+})
+
+t.test('what is packed has no character for which V8 would keep two bytes of each', async (t) => {
+  const files = readdirSync('dist/packed', { recursive: true, encoding: 'utf8' })
+  const sources = files.filter((file) => file.endsWith('.js'))
+  t.ok(sources.length > 100)
+  const wide = sources.filter((file) =>
+    /[^\0-\x7f]/.test(readFileSync(join('dist/packed', file), 'utf8')),
+  )
+  t.same(wide, [])
 })

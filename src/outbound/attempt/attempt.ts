@@ -60,7 +60,7 @@ const mostLeaving = 64
 export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts {
   const { clock, config, log, store, bounceRules } = deps
   const { findRoute, connectionSlots, tlsCount, composing, relays } = parts
-  const signer = openSigner()
+  const signer = openSigner(clock)
   const prepare = makePrepare(deps, { signer, composing })
   const ca = deps.tls?.ca
   const sessionOptions = { clock, log, connectionSlots, port: config.port }
