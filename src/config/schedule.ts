@@ -18,11 +18,16 @@ export interface Schedule {
  * moment after the gap; where one comes twice, at the first. One of every hour runs on evenly.
  */
 export function readSchedule(expression: string, zone: string): Schedule {
-  // Made anew for each time that is asked for and not kept: each holds a list of ten thousand years.
-  const reckon = (after: number) => nextOf(cronsOf(expression, zone), expression, after)
+  // Each has a list of ten thousand years, so they may go; what is asked again and again is remembered instead.
+  let kept = new WeakRef(cronsOf(expression, zone))
   let known: { after: number; found: number } | undefined
   const next = (after: number) => {
-    if (known?.after !== after) known = { after, found: reckon(after) }
+    if (known?.after === after) return known.found
+    const crons = kept.deref() ?? cronsOf(expression, zone)
+    kept = new WeakRef(crons)
+    const found = crons.flatMap((cron) => cron.nextRun(new Date(after))?.getTime() ?? [])
+    if (found.length === 0) throw new Error(`${expression} is never due`)
+    known = { after, found: Math.min(...found) }
     return known.found
   }
   // Throws for a date that never comes, such as 30 February.
@@ -35,12 +40,6 @@ export function readSchedule(expression: string, zone: string): Schedule {
       return next(first) - first
     },
   }
-}
-
-function nextOf(crons: readonly Cron[], expression: string, after: number): number {
-  const found = crons.flatMap((cron) => cron.nextRun(new Date(after))?.getTime() ?? [])
-  if (found.length === 0) throw new Error(`${expression} is never due`)
-  return Math.min(...found)
 }
 
 // 'croner' because it is exact at clock changes and needs no other package; `test/config/schedule.test.ts`.
@@ -76,8 +75,7 @@ const lookAheadMs = 8 * 366 * dayMs
 /** What is wrong with the expression for a job, as a part of a sentence; undefined when it is good. */
 export function faultOfCron(expression: string): string | undefined {
   try {
-    const crons = cronsOf(expression, 'UTC')
-    const next = (after: number) => nextOf(crons, expression, after)
+    const { next } = readSchedule(expression, 'UTC')
     const begin = Date.UTC(2026, 0, 1)
     for (let i = 0, at = next(begin); i < compared && at < begin + lookAheadMs; i++) {
       const after = next(at)

@@ -57,9 +57,9 @@ export function openSigner(clock: Clock): Signer {
       const isBusy = underWay.length + waiting.length > 0
       if (isBusy) return planRest(idleMs)
       if (isRecent(usedAt, now, idleMs)) return planRest(idleMs - Math.abs(now - usedAt))
-      const idle = thread
-      end(ended('it had nothing to do'))
-      void idle?.terminate()
+      void thread?.terminate()
+      thread = undefined
+      lastKey = undefined
     })
   }
   const start = (): Worker => {

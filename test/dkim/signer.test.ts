@@ -28,6 +28,7 @@ const burst = (signer: ReturnType<typeof openSigner>) =>
 t.test('each text gets the signature of its own key, whichever come together', async (t) => {
   const signer = openSigner(systemClock)
   t.teardown(signer.close)
+  await burst(signer)
   const keys = [one, one, other, one, other, other]
   const texts = Array.from({ length: 60 }, (_, i) => `text ${i} with \xe9`)
   const keyOf = (i: number) => keys[i % keys.length] ?? one
