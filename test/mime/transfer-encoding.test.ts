@@ -3,12 +3,14 @@ import { relaxBody } from '../../src/dkim/canonical.js'
 import { composeMessage, composeParts, parseMailbox } from '../../src/mime/index.js'
 import { encodePart } from '../../src/mime/transfer-encoding.js'
 
-/** What decides about the encoding of a text, a look at each thing by itself. */
-function plainly(text: string): { bytes: Buffer; is7Bit: boolean } {
+/** What there is to know of a text before it is encoded, a look at each thing by itself. */
+function plainly(text: string) {
   const lines = text.split(/\r\n|\r|\n/)
   return {
     bytes: Buffer.from(lines.join('\r\n')),
     is7Bit: lines.every((line) => /^[\t -~]{0,998}$/.test(line) && !line.startsWith('From ')),
+    isRelaxed: lines.every((line) => !/\t| {2}| $/.test(line)),
+    isDotted: lines.some((line) => line.startsWith('.')),
   }
 }
 
@@ -28,6 +30,25 @@ const edges = ['', ' ', '\r', 'a\rb', 'a \r\nb', 'a\n', 'From', 'From a', 'a\nFr
 const long = ['y'.repeat(998), 'y'.repeat(999), `${'z'.repeat(998)}\nz`, '春 \n'.repeat(50_000)]
 const texts = [...edges, ...long, 'line of many \n'.repeat(20_000)]
 for (let i = 0; i < 3_000; i++) texts.push(randomText(12))
+// Each thing at each place of a word of four.
+for (const thing of [
+  '  ',
+  ' \n',
+  '\n.',
+  '.\n',
+  ' !',
+  '! ',
+  '\t',
+  '\x1f',
+  '\x7f',
+  '~',
+  '=',
+  '\n ',
+]) {
+  for (let before = 0; before < 9; before++) {
+    texts.push(`${'a'.repeat(before)}${thing}${'b'.repeat(8 - before)}`)
+  }
+}
 
 const from = parseMailbox('a@example.com')
 if (from === undefined) throw new Error('The address does not parse')
@@ -36,10 +57,11 @@ t.test(
   'a text is carried as it is wherever 7bit can, and comes back from the others',
   async (t) => {
     for (const text of texts) {
-      const { encoding, data } = encodePart(text)
-      const { bytes, is7Bit } = plainly(text)
+      const { encoding, data, ...known } = encodePart(text)
+      const { bytes, is7Bit, isRelaxed, isDotted } = plainly(text)
       const words = JSON.stringify(text.slice(0, 60))
       if ((encoding === '7bit') !== is7Bit) t.fail(`${encoding}: ${words}`)
+      if (is7Bit && (known.isRelaxed !== isRelaxed || known.isDotted !== isDotted)) t.fail(words)
       const back = { '7bit': data, base64: Buffer.from(data.toString(), 'base64') }
       if (encoding !== 'quoted-printable' && !back[encoding].equals(bytes)) t.fail(words)
     }

@@ -7,38 +7,14 @@ import {
   unsubscribeHeaders,
   withFooter,
 } from '../../preferences/index.js'
-import { idsOf, lookUpTogether, prepared, type Read, readExtras } from '../../store/index.js'
+import { prepared, type Read, readExtras } from '../../store/index.js'
 import { topicName } from '../../topics/index.js'
 import { makeTracker } from '../../tracking/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { MailFault, makeCampaignContent } from './campaign-content.js'
 import { plainTextOf } from './plain-text.js'
+import { makeStoredEmails, type StoredEmail } from './stored-emails.js'
 import type { Decorated } from './submitted.js'
-
-/** A mail with its body, and what of its account and campaign goes into it. */
-export interface StoredEmail {
-  id: string
-  domain_id: string
-  from_header: string
-  to_list: string
-  reply_to: string | null
-  subject: string
-  message_id: string
-  created_at: number
-  scheduled_at: number | null
-  html: string | null
-  text: string | null
-  account_id: string
-  account_name: string
-  type: 'transactional' | 'marketing'
-  topic_id: string | null
-  body_id: number | null
-  attachments: string | null
-  broadcast_id: string | null
-  automation_step_id: number | null
-  extras: string | null
-  broadcast_extras: string | null
-}
 
 /** Whose copy of a mail is meant. */
 export interface RecipientCopy {
@@ -55,26 +31,6 @@ export type ContentDeps = Pick<
 
 // Texts made of HTML that are kept, one a mail.
 const maxTexts = 30
-
-// Mails that are read in one query, all of one turn of the event loop: each may bring a body of
-// megabytes, and no more are composed at once than a few.
-const mostFound = 12
-
-/** Mails by their ids. */
-const storedEmails = prepared<{ emailIds: string }, StoredEmail>((db, { emailIds }) =>
-  db
-    .selectFrom('emails')
-    .leftJoin('bodies', 'bodies.id', 'emails.body_id')
-    .innerJoin('accounts', 'accounts.id', 'emails.account_id')
-    .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
-    .select(['emails.id', 'emails.domain_id', 'emails.from_header', 'to_list', 'emails.reply_to'])
-    .select(['emails.subject', 'message_id', 'emails.created_at', 'emails.scheduled_at'])
-    .select(['bodies.html', 'bodies.text', 'emails.account_id', 'accounts.name as account_name'])
-    .select(['type', 'emails.topic_id'])
-    .select(['emails.body_id', 'bodies.attachments', 'broadcast_id', 'automation_step_id'])
-    .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
-    .where('emails.id', 'in', idsOf(emailIds, 'text')),
-)
 
 /**
  * What a mail says to each of its recipients, before it is a message. `forShow`: to somebody else, who must not
@@ -144,16 +100,12 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     }
   }
 
-  const lookUp = lookUpTogether(async (emailIds: readonly string[]) => {
-    const rows = await storedEmails(deps.store.read, { emailIds: JSON.stringify(emailIds) })
-    const found = new Map(rows.map((email) => [email.id, email]))
-    return emailIds.map((id) => found.get(id))
-  }, mostFound)
+  const findStored = makeStoredEmails(deps.store.read)
 
   return {
     /** Throws a `MailFault` when it is gone. */
     async find(emailId: string): Promise<StoredEmail> {
-      const email = await lookUp(emailId)
+      const email = await findStored(emailId)
       if (email === undefined) throw new MailFault('The mail itself is gone')
       return email
     },

@@ -50,11 +50,16 @@ export const isDnsSite = (key: string) => key.startsWith(dnsOf)
 /** A site as people are told of it. */
 export const siteInWords = (key: string) => (isDnsSite(key) ? key.slice(dnsOf.length) : key)
 
+type RouteDeps = Pick<
+  OutboundDeps,
+  'config' | 'simulator' | 'sandbox' | 'clock' | 'resolver' | 'random'
+>
+
 /**
  * `direct` asks the DNS; `sandbox` leads to the built-in inbox; the simulator is here in every mode. A domain whose DNS fails is a
  * site of its own until it answers, parked and probed as one whose servers fail.
  */
-export function makeRoutes(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
+export function makeRoutes(deps: RouteDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   const { config, simulator } = deps
   const outside = config.route === 'sandbox' ? toSandbox(deps) : toMx(deps, shaping)
   return {
@@ -68,7 +73,7 @@ export function makeRoutes(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>)
 }
 
 /** All mail to the built-in inbox. */
-function toSandbox({ sandbox }: OutboundDeps): Routes {
+function toSandbox({ sandbox }: RouteDeps): Routes {
   if (sandbox === undefined) throw new Error('The sandbox route needs the sandbox inbox')
   const route = insideRoute(sandboxSite, 'localhost', sandbox)
   return { findRoute: async () => route, forgetRoutes() {} }
@@ -86,7 +91,7 @@ const insideRoute = (
 })
 
 /** Mail to the domain's own servers, by its MX records. */
-function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
+function toMx(deps: RouteDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   const { config } = deps
   const options = {
     random: deps.random,
@@ -102,7 +107,10 @@ function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
     const found = await routeToMx(deps.resolver, domain, options)
     if (found.kind === 'hosts') {
       const route = { hosts: found.hosts, site: shaping.siteOf(found.mx, domain) }
-      keepNewest(known, domain, { route, until: now + keptMs, uses: keptUses }, maxKnown)
+      const [host, ...others] = found.hosts
+      const isOneWay = others.length === 0 && host?.addresses.length === 1
+      const uses = isOneWay ? Number.POSITIVE_INFINITY : keptUses
+      keepNewest(known, domain, { route, until: now + keptMs, uses }, maxKnown)
       return route
     }
     const site = found.kind === 'failed' ? siteNamed(dnsOf + domain) : nowhere
@@ -111,8 +119,8 @@ function toMx(deps: OutboundDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
   return { findRoute, forgetRoutes: () => known.clear() }
 }
 
-// A route in use is worked out anew every second, and for every eighth mail: hosts of one preference
-// come in another order then (RFC 5321 §5.1).
+// A route in use is worked out anew every second, and where it leads to several addresses for every eighth mail: hosts
+// of one preference come in another order then (RFC 5321 §5.1).
 const keptMs = 1_000
 const keptUses = 7
 const maxKnown = 1_000

@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import { keepNewest } from '../../bounded/index.js'
+import { idsOf, lookUpTogether, prepared, type Read } from '../../store/index.js'
+
+/** A mail with its body, and what of its account and campaign goes into it. */
+export interface StoredEmail {
+  id: string
+  domain_id: string
+  from_header: string
+  to_list: string
+  reply_to: string | null
+  subject: string
+  message_id: string
+  created_at: number
+  scheduled_at: number | null
+  html: string | null
+  text: string | null
+  account_id: string
+  account_name: string
+  type: 'transactional' | 'marketing'
+  topic_id: string | null
+  body_id: number | null
+  attachments: string | null
+  broadcast_id: string | null
+  automation_step_id: number | null
+  extras: string | null
+  broadcast_extras: string | null
+}
+
+// Mails that are read in one query, all of one turn of the event loop: each may bring a body of
+// megabytes, and no more are composed at once than a few.
+const mostFound = 12
+
+/**
+ * Reads mails by their ids; undefined for one that is gone. Of a body that several of them have, the content is read
+ * once and kept for those that come after: it never changes, and a campaign's is the same for a million mails.
+ */
+export function makeStoredEmails(read: Read): (id: string) => Promise<StoredEmail | undefined> {
+  const bodies = makeSharedBodies()
+  return lookUpTogether(async (emailIds: readonly string[]) => {
+    const kept = bodies.kept()
+    const ids = { emailIds: JSON.stringify(emailIds), kept: JSON.stringify([...kept.keys()]) }
+    const rows = await storedEmails(read, ids)
+    const found = new Map<string, StoredEmail>()
+    for (const email of rows) {
+      const { body_id: bodyId } = email
+      const content = bodyId === null ? undefined : kept.get(bodyId)
+      if (content !== undefined) Object.assign(email, content)
+      else if (bodyId !== null) bodies.read(bodyId, email)
+      found.set(email.id, email)
+    }
+    return emailIds.map((id) => found.get(id))
+  }, mostFound)
+}
+
+/** Mails by their ids. */
+const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
+  (db, { emailIds, kept }) =>
+    db
+      .selectFrom('emails')
+      .leftJoin('bodies', 'bodies.id', 'emails.body_id')
+      .innerJoin('accounts', 'accounts.id', 'emails.account_id')
+      .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+      .select(['emails.id', 'emails.domain_id', 'emails.from_header', 'to_list', 'emails.reply_to'])
+      .select(['emails.subject', 'message_id', 'emails.created_at', 'emails.scheduled_at'])
+      .select([unlessKept('html', kept), unlessKept('text', kept), unlessKept('attachments', kept)])
+      .select(['emails.account_id', 'accounts.name as account_name'])
+      .select(['type', 'emails.topic_id'])
+      .select(['emails.body_id', 'broadcast_id', 'automation_step_id'])
+      .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
+      .where('emails.id', 'in', idsOf(emailIds, 'text')),
+)
+
+/**
+ * The column of a body that is not kept. Of one that is, none is asked for: the last stands behind all of the others,
+ * so that SQLite would read their pages to find it.
+ */
+const unlessKept = <Column extends keyof Content>(column: Column, kept: string) =>
+  sql<string | null>`case when emails.body_id in ${idsOf(kept, 'integer')} then null
+    else ${sql.ref(`bodies.${column}`)} end`.as<Column>(column)
+
+/** What a body holds. */
+type Content = Pick<StoredEmail, 'html' | 'text' | 'attachments'>
+
+// Few bodies are on their way to many recipients at the same time.
+const maxKept = 16
+const maxKeptChars = 256 * 1024
+// Bodies that were read for one mail: most are of no other, and are not kept.
+const maxOnce = 200
+
+/** The content of bodies that were read for several mails: 4 Mi characters of it at most. */
+function makeSharedBodies() {
+  const kept = new Map<number, Content>()
+  const once = new Map<number, true>()
+  return {
+    /** Those kept now, by their ids; later changes do not show. */
+    kept: (): ReadonlyMap<number, Content> => new Map(kept),
+    /** A body was read for a mail; the second time it is kept. */
+    read(id: number, { html, text, attachments }: Content) {
+      const isLarge = (html?.length ?? 0) + (text?.length ?? 0) > maxKeptChars
+      if (!once.has(id)) keepNewest(once, id, true, maxOnce)
+      else if (!isLarge) keepNewest(kept, id, { html, text, attachments }, maxKept)
+    },
+  }
+}
