@@ -60,6 +60,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
     { name: 'own event loop', everyMs: tellEveryMs, run: async () => loop.read() },
     // As soon as somebody may expect the first webhook of an appliance.
     { name: 'first endpoint', everyMs: 1_000, run: crew.startWhatIsMissing },
+    { name: 'checkpoint thread', everyMs: 1_000, run: crew.restOrWake },
     ...health.chores,
     overview.chore,
     ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),

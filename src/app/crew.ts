@@ -20,6 +20,8 @@ export interface Crew extends OutboundThreads, ThreadWatch {
   complete(): Promise<void>
   /** Starts the courier, once there is an endpoint that webhooks go to. */
   startWhatIsMissing(): Promise<void>
+  /** Ends the checkpoint thread when nobody writes and its work is done, and starts it again when somebody does. */
+  restOrWake(): Promise<void>
   readonly sandboxPort: number | undefined
   /** Where bounces and complaints come to. */
   readonly inboundPort: number | undefined
@@ -33,6 +35,8 @@ export interface Crew extends OutboundThreads, ThreadWatch {
 export interface CrewOptions extends StartedThreadsOptions {
   /** Whether there is anything that the courier may have to do. */
   hasEndpoints: () => Promise<boolean>
+  /** Whether there is anything for the checkpoint thread to do. */
+  hasCheckpointWork: () => Promise<boolean>
   /** Only the sandbox inbox is started at first; mail that is accepted waits for `complete`. */
   isLate?: boolean | undefined
   /** Nothing is started before `complete`, the sandbox inbox neither; what can be tried is. */
@@ -52,11 +56,11 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     throw error
   }
   const { ring, gateOf, standing, contacts, retry } = outbound
-  const { complete, startWhatIsMissing, close } = starts
+  const { complete, startWhatIsMissing, restOrWake, close } = starts
   return {
     ...{ ring, gateOf, standing, contacts, retry },
     ...watchThreads(threads, options.clock),
-    ...{ complete, startWhatIsMissing, close },
+    ...{ complete, startWhatIsMissing, restOrWake, close },
     get sandboxPort() {
       return portOf(threads, 'sandbox')
     },
@@ -75,15 +79,18 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   }
 }
 
-/** What starts when: some at once, the others at `complete`, the courier when there is something for it. */
+/**
+ * What starts when: some at once, the others at `complete`, the courier when there is something for it; and the
+ * checkpoint thread is there while there is.
+ */
 function planStarts(
   threads: StartedThreads,
   sendBy: (outbound: readonly Supervised[]) => void,
-  { config, httpsPeers, isLate = false, isHeld = false, hasEndpoints, ...shared }: CrewOptions,
+  { config, httpsPeers, isLate = false, isHeld = false, ...shared }: CrewOptions,
 ) {
   let others: Promise<void> | undefined
   const complete = () => {
-    others ??= startOthers(threads, sendBy, hasEndpoints)
+    others ??= startOthers(threads, sendBy, shared)
     return others
   }
   return {
@@ -97,8 +104,14 @@ function planStarts(
     },
     complete,
     async startWhatIsMissing() {
-      if (others === undefined || threads.isStarted('courier') || !(await hasEndpoints())) return
+      if (others === undefined || threads.isStarted('courier') || !(await shared.hasEndpoints()))
+        return
       await threads.start('courier', {}, true)
+    },
+    async restOrWake() {
+      if (others === undefined) return
+      if (await shared.hasCheckpointWork()) await threads.start('checkpoint', {}, true)
+      else await threads.end('checkpoint')
     },
     async close() {
       // What has begun to start is stopped too.
@@ -115,7 +128,7 @@ function planStarts(
 async function startOthers(
   threads: StartedThreads,
   sendBy: (outbound: readonly Supervised[]) => void,
-  hasEndpoints: CrewOptions['hasEndpoints'],
+  { hasEndpoints }: Pick<CrewOptions, 'hasEndpoints'>,
 ): Promise<void> {
   void threads.start('checkpoint')
   await Promise.all([threads.start('inbound'), threads.start('sandbox')])

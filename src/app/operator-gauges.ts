@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
-import type { Backlog } from '../deliveries/index.js'
+import { type Backlog, showDepth } from '../deliveries/index.js'
 import type { Meter } from '../metrics/index.js'
 import { noticeKinds, openNotices } from '../notices/index.js'
 import { databaseFile, diskRoom, type Store } from '../store/index.js'
@@ -15,7 +15,7 @@ interface Deps {
   clock: Clock
   config: Config
   dataDir: string
-  backlog: Pick<Backlog, 'accepted'>
+  backlog: Pick<Backlog, 'accepted' | 'depth'>
   meter: Meter
 }
 
@@ -23,19 +23,20 @@ const everyMs = 15_000
 
 /** What alert rules ask beside the counts: few rows, the disk, the files of certificates. */
 export function operatorGauges(deps: Deps): Chore[] {
-  const { backlog, config, meter } = deps
+  const { backlog, clock, config, meter } = deps
   showThresholds(config, meter)
   // All threads that take mail count in shared memory; here the difference since the last look becomes a metric.
   let accepted = backlog.accepted
   return [
     {
-      name: 'accepted mail',
+      name: 'mail accepted and waiting',
       everyMs: tellEveryMs,
       async run() {
         const now = backlog.accepted
         // It begins anew at 2^31; the difference as 32 bits is right all the same.
         meter.count('posthorn_accepted_total', {}, (now - accepted) | 0)
         accepted = now
+        showDepth(backlog, clock.now(), meter)
       },
     },
     { name: 'gauges for the operator', everyMs, run: () => show(deps) },

@@ -10,6 +10,8 @@ export interface StartedThreads {
    */
   start(kind: Kind, given?: ThreadsGiven, isLater?: boolean): Promise<readonly Supervised[]>
   isStarted(kind: Kind): boolean
+  /** Ends those of the kind, which may be started again when that has resolved. */
+  end(kind: Kind): Promise<void>
   /** Those that have worked, of one kind or of all; also while they are down. */
   known(kind?: Kind): readonly Supervised[]
   /** Resolves when all that were started work, and rejects when one could not start. */
@@ -37,6 +39,14 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
   const started = new Map<Kind, readonly Started[]>()
   const all = () => [...started.values()].flat()
   let isStopped = false
+  const end = async (kind: Kind) => {
+    for (const { starting } of (started.get(kind) ?? []).toReversed()) {
+      // One that could not start has nothing to stop.
+      const thread = await starting.catch(() => undefined)
+      await thread?.stop(roles[kind].graceMs(config))
+    }
+    started.delete(kind)
+  }
   return {
     start(kind, given, isLater) {
       // A chore that began before the stop may ask for a thread behind it, which would outlive the appliance.
@@ -59,16 +69,10 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
     async allReady() {
       await Promise.all(all().map(({ starting }) => starting))
     },
+    end,
     async stop() {
       isStopped = true
-      for (const kind of kinds.toReversed()) {
-        for (const { starting } of (started.get(kind) ?? []).toReversed()) {
-          // One that could not start has nothing to stop.
-          const thread = await starting.catch(() => undefined)
-          await thread?.stop(roles[kind].graceMs(config))
-        }
-      }
-      started.clear()
+      for (const kind of kinds.toReversed()) await end(kind)
     },
   }
 }

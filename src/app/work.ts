@@ -8,6 +8,7 @@ import { sinceCommit } from '../store/index.js'
 import { openRenderer } from '../templates/index.js'
 import { hasEndpoints } from '../webhooks/index.js'
 import { jobsOfCalendar } from './calendar.js'
+import { lookForCheckpointWork } from './checkpoint-work.js'
 import { openCrew } from './crew.js'
 import type { Ground } from './ground.js'
 import { openHealth } from './health.js'
@@ -43,6 +44,7 @@ export async function startWork(
     isHeld: hold.isOn,
     // Asked every second until there is one; without a commit since the last time the answer is the same.
     hasEndpoints: sinceCommit(store, () => hasEndpoints(store.read)),
+    hasCheckpointWork: lookForCheckpointWork({ store, clock, backlog }),
   })
   back.add(() => crew.close())
   const loop = watchLoop(meter, 'main', () => giveBackMemory(store))

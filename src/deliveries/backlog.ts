@@ -24,15 +24,29 @@ export interface Backlog {
   /** The number is not right by so much: nothing came or went. */
   correct(by: number): void
   recount(read: Read): Promise<void>
+  /** What the last census found; undefined before the first one. */
+  readonly depth: QueueDepth | undefined
+  /** How many censuses there were. */
+  readonly counts: number
+  keepDepth(depth: QueueDepth): void
 }
 
-export const makeBacklogMemory = () => new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT)
+// Four counts, then the three figures of each class.
+const countsBytes = 4 * Int32Array.BYTES_PER_ELEMENT
+const figuresOf = 3
+
+export const makeBacklogMemory = () =>
+  new SharedArrayBuffer(
+    countsBytes + figuresOf * classNames.length * Float64Array.BYTES_PER_ELEMENT,
+  )
 
 /**
  * The count that all threads share. It is a count and no query, as every acceptance asks for it.
  */
 export function joinBacklog(shared: SharedArrayBuffer): Backlog {
-  const count = new Int32Array(shared)
+  const count = new Int32Array(shared, 0, 4)
+  // A census is read while the next one is written, at worst: figures of this second beside those of the last.
+  const figures = new Float64Array(shared, countsBytes)
   return {
     get size() {
       return Atomics.load(count, 0)
@@ -58,6 +72,28 @@ export function joinBacklog(shared: SharedArrayBuffer): Backlog {
         .select((eb) => eb.fn.countAll<number>().as('waiting'))
         .executeTakeFirstOrThrow()
       Atomics.store(count, 0, waiting)
+    },
+    get counts() {
+      return Atomics.load(count, 3)
+    },
+    get depth() {
+      if (this.counts === 0) return undefined
+      const time = (at: number) => (Number.isNaN(figures[at]) ? undefined : figures[at])
+      const entries = classNames.map((name, number) => {
+        const from = number * figuresOf
+        const [oldestAt, dueAt] = [time(from + 1), time(from + 2)]
+        return [name, { deliveries: figures[from] ?? 0, oldestAt, dueAt }]
+      })
+      return Object.fromEntries(entries) as QueueDepth
+    },
+    keepDepth(depth) {
+      const all = classNames.map((name) => depth[name])
+      figures.set(
+        all.flatMap(({ deliveries, oldestAt, dueAt }) => [
+          ...[deliveries, oldestAt ?? Number.NaN, dueAt ?? Number.NaN],
+        ]),
+      )
+      Atomics.add(count, 3, 1)
     },
   }
 }
@@ -119,34 +155,23 @@ const everyMs = 10_000
 const restFactor = 50
 
 /**
- * Counts the queue now and then for the metrics, and puts the shared backlog right: other processes
+ * Counts the queue now and then for all threads, and puts the shared count right: other processes
  * (the CLI) change the queue too. For a thread that nobody waits for.
  */
 export function startCensus(deps: {
   store: Store
   clock: Clock
   log: Log
-  meter: Meter
   backlog: Backlog
 }): Repeating {
-  const { store, clock, log, meter, backlog } = deps
+  const { store, clock, log, backlog } = deps
 
   const count = async () => {
     const known = backlog.size
     const depth = await measureDepth(store.read)
-    let total = 0
-    for (const name of classNames) {
-      const { deliveries, oldestAt, dueAt } = depth[name]
-      const ageMs = oldestAt === undefined ? 0 : Math.max(0, clock.now() - oldestAt)
-      total += deliveries
-      meter.gauge('posthorn_queue_deliveries', { class: name }, deliveries)
-      meter.gauge('posthorn_queue_oldest_seconds', { class: name }, ageMs / 1_000)
-      // A lease, a hold and a plan for later put the due time ahead.
-      const lateMs = dueAt === undefined ? 0 : Math.max(0, clock.now() - dueAt)
-      meter.gauge('posthorn_queue_due_seconds', { class: name }, lateMs / 1_000)
-    }
     // What the threads have changed meanwhile stays in.
-    backlog.correct(total - known)
+    backlog.correct(classNames.reduce((sum, name) => sum + depth[name].deliveries, 0) - known)
+    backlog.keepDepth(depth)
   }
   return repeat(clock, async () => {
     const began = clock.now()
@@ -155,4 +180,18 @@ export function startCensus(deps: {
     )
     return Math.max(everyMs, restFactor * (clock.now() - began))
   })
+}
+
+/** Shows what the last census found; ages go on between two of them, and while none is made as nobody writes. */
+export function showDepth(backlog: Pick<Backlog, 'depth'>, now: number, meter: Meter): void {
+  const { depth } = backlog
+  if (depth === undefined) return
+  const secondsSince = (at = now) => Math.max(0, now - at) / 1_000
+  for (const name of classNames) {
+    const { deliveries, oldestAt, dueAt } = depth[name]
+    meter.gauge('posthorn_queue_deliveries', { class: name }, deliveries)
+    meter.gauge('posthorn_queue_oldest_seconds', { class: name }, secondsSince(oldestAt))
+    // A lease, a hold and a plan for later put the due time ahead.
+    meter.gauge('posthorn_queue_due_seconds', { class: name }, secondsSince(dueAt))
+  }
 }

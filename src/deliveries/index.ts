@@ -11,6 +11,7 @@ export {
   makeBacklogMemory,
   measureDepth,
   type QueueDepth,
+  showDepth,
   startCensus,
 } from './backlog.js'
 export {

@@ -45,7 +45,7 @@ export {
   shownAttachment,
   timelineOf,
 } from './read.js'
-export { removeEntries, startRecipientIndex } from './recipient-index.js'
+export { allEntered, removeEntries, startRecipientIndex } from './recipient-index.js'
 export { parseScheduledAt } from './schedule.js'
 export {
   Attachments,

@@ -90,6 +90,13 @@ export async function enterIfLate(
   )
 }
 
+/** Whether no mail waits to be entered, the newest ones included. */
+export async function allEntered(read: Read): Promise<boolean> {
+  const from = await readThrough(read)
+  const query = read.selectFrom('emails').select('id').where('id', '>', from).limit(1)
+  return (await query.executeTakeFirst()) === undefined
+}
+
 /** Up to which mail all are entered. */
 export async function readThrough(read: Read): Promise<string> {
   const row = await read.selectFrom('recipient_index').select('through').executeTakeFirst()

@@ -11,5 +11,5 @@ export {
   questionOf,
   type StatsInput,
 } from './question.js'
-export { rollUp, startRollUp } from './roll-up.js'
+export { allRolledUp, rollUp, startRollUp } from './roll-up.js'
 export type { Figures } from './shown.js'

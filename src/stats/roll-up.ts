@@ -1,8 +1,8 @@
 import { type Clock, type Repeating, repeat } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import { isPassing, type Store, sinceCommit } from '../store/index.js'
+import { isPassing, type Read, type Store, sinceCommit } from '../store/index.js'
 import { addFigures } from './add-figures.js'
-import { type Cursors, readCursors, renumber } from './cursors.js'
+import { type Cursors, readCursors, renumber, rowsBehind } from './cursors.js'
 import { readLogs } from './read-logs.js'
 import { tally } from './tally.js'
 
@@ -44,6 +44,10 @@ export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean>
   })
   return more
 }
+
+/** Whether the figures have all that the logs have. */
+export const allRolledUp = async (read: Read): Promise<boolean> =>
+  (await rowsBehind(read, await readCursors(read))) === 0
 
 /** Whether nothing new was found. */
 const same = (a: Cursors, b: Cursors) =>

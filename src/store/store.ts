@@ -20,6 +20,11 @@ export interface Store {
   checkpoint(options?: { shrink?: boolean }): Promise<void>
   /** A number that is another one after a commit of any thread or process: cheaper to ask than any table. */
   commits(): number
+  /**
+   * Another number after such a commit that did more than say that the appliance is alive, which it does every some
+   * seconds. One of another process in the same second as that is missed.
+   */
+  deeds(): number
   /** Frees the pages of the database that both connections keep in memory. */
   forgetPages(): void
   /** Another number when any thread of this process has changed what is remembered (`rememberRows`). */

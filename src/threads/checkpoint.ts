@@ -7,11 +7,11 @@ import { startRollUp } from '../stats/index.js'
 // What takes tenths of a second again and again and may make nobody wait: copying the write-ahead
 // log into the database, counting the queue, entering mails by their recipients, bringing the
 // figures forward.
-const start = async ({ data, store, clock, log, meter }: ThreadContext): Promise<ThreadWork> => {
+const start = async ({ data, store, clock, log }: ThreadContext): Promise<ThreadWork> => {
   const backlog = joinBacklog(data.backlog)
   const copying = keepLogCopied({ store, clock, log, backlog })
   // The other three are here for the same reason: each takes tenths of a second.
-  const census = startCensus({ store, clock, log, meter, backlog })
+  const census = startCensus({ store, clock, log, backlog })
   const recipients = startRecipientIndex({ store, clock, log })
   const figures = startRollUp({ store, clock, log })
   return {

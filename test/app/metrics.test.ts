@@ -43,14 +43,14 @@ t.test('what real mails do is counted, in text that Prometheus reads', async (t)
   t.ok((metrics.value('posthorn_wal_bytes', {}) ?? 0) > 0)
   t.equal(metrics.find('posthorn_build_info').length, 1)
   t.ok((metrics.value('process_resident_memory_bytes', {}) ?? 0) > 1e7)
-  t.equal(metrics.find('posthorn_queue_deliveries').length, 3, 'a line a class')
   t.notOk(metrics.text.includes('one.test'), 'no recipient')
 
   const others = { provider: 'other', outcome: 'delivered' }
   t.equal(metrics.value('posthorn_provider_attempts_total', others), 2)
-  t.equal(metrics.find('posthorn_queue_due_seconds').length, 3)
   const accepted = await untilCounted(posthorn, 'posthorn_accepted_total', {}, 3)
   t.equal(accepted.value('posthorn_accepted_total', {}), 3, 'the scheduled one too')
+  t.equal(accepted.find('posthorn_queue_deliveries').length, 3, 'a line a class')
+  t.equal(accepted.find('posthorn_queue_due_seconds').length, 3)
   t.ok((accepted.value('posthorn_thread_cpu_seconds_total', { thread: 'outbound-0' }) ?? 0) > 0)
   t.ok((accepted.value('posthorn_thread_lag_seconds', { thread: 'main' }) ?? -1) >= 0)
   const turns = accepted.value('posthorn_turn_wait_seconds_count', {}) ?? 0

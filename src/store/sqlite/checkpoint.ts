@@ -4,6 +4,7 @@ import type { OnFault } from '../trouble.js'
 import type { Write } from '../writing.js'
 import type { RawDatabase } from './connection.js'
 import { synced, syncFile } from './log-sync.js'
+import type { WriteTurns } from './turns.js'
 
 export interface CheckpointOptions {
   databaseFile: string
@@ -11,6 +12,7 @@ export interface CheckpointOptions {
   raw: RawDatabase
   busyTimeoutMs: number
   write: Write
+  turns: Pick<WriteTurns, 'sharedFile'>
   onFault?: OnFault | undefined
 }
 
@@ -34,9 +36,9 @@ export function makeCheckpoint({
   raw,
   busyTimeoutMs,
   write,
+  turns,
   onFault,
 }: CheckpointOptions) {
-  let database: number | undefined
   const copy = (): Copied => {
     const [copied] = raw.pragma('wal_checkpoint(passive)') as Copied[]
     return copied ?? { log: 0, checkpointed: 0 }
@@ -44,7 +46,7 @@ export function makeCheckpoint({
   const copyAndSync = async () => {
     const copied = copy()
     // Never closed: with it would go all locks that this process has on the database (sqlite.org/howtocorrupt.html §2.2).
-    database ??= openSync(databaseFile, 'r')
+    const database = turns.sharedFile(() => openSync(databaseFile, 'r'))
     await synced(syncFile(database), onFault)
     return copied
   }

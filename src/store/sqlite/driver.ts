@@ -16,10 +16,13 @@ import { reportFault } from '../fault.js'
 import type { OnFault } from '../trouble.js'
 import type { RawDatabase } from './connection.js'
 
-/** Who is told when a statement runs that changes rows of these tables, be it committed later or not. */
+/** Who is told of statements that change rows, be it committed later or not. */
 export interface Watch {
+  /** `onChange` is called for these tables. */
   tables: readonly string[]
   onChange: () => void
+  /** Called with the table when rows of it have changed. */
+  onRows: (table: string) => void
 }
 
 /** Kysely over one raw connection. Queries run at once and in call order; nothing is pooled. */
@@ -114,6 +117,8 @@ interface Cached {
   /** How rows are made from their cells; undefined where none come. */
   toRow: ((cells: readonly unknown[]) => unknown) | undefined
   isWatched: boolean
+  /** Which table's rows it changes; undefined if it only reads. */
+  changes: string | undefined
 }
 
 /**
@@ -140,12 +145,15 @@ class CachingConnection implements DatabaseConnection {
 
   run<R>(text: string, parameters: readonly unknown[]): QueryResult<R> {
     try {
-      const { statement, toRow, isWatched } = this.#prepare(text)
+      const { statement, toRow, isWatched, changes: table } = this.#prepare(text)
       if (isWatched) this.#watch?.onChange()
       if (toRow !== undefined) {
-        return { rows: (statement.all(...parameters) as unknown[][]).map(toRow) as R[] }
+        const rows = (statement.all(...parameters) as unknown[][]).map(toRow) as R[]
+        if (table !== undefined && rows.length > 0) this.#watch?.onRows(table)
+        return { rows }
       }
       const { changes, lastInsertRowid } = statement.run(...parameters)
+      if (table !== undefined && changes > 0) this.#watch?.onRows(table)
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
     } catch (error) {
       // Here, because many callers catch what a query throws, answer or log it, and go on.
@@ -179,7 +187,9 @@ class CachingConnection implements DatabaseConnection {
     if (known !== undefined) return known
     const statement = this.#raw.prepare<unknown[], unknown>(text)
     const toRow = statement.reader ? rowMaker(statement) : undefined
-    const cached = { statement, toRow, isWatched: this.#watched?.test(text) ?? false }
+    const isWatched = this.#watched?.test(text) ?? false
+    const changes = /\b(?:into|update|delete from) "(\w+)"/.exec(text)?.[1]
+    const cached = { statement, toRow, isWatched, changes }
     keepNewest(this.#statements, text, cached, maxCachedStatements)
     return cached
   }

@@ -10,7 +10,7 @@ import { kyselyOver } from './driver.js'
 import { databaseFile } from './files.js'
 import { makeGroupCommit } from './group-commit.js'
 import { openLogSync } from './log-sync.js'
-import { joinTurns } from './turns.js'
+import { joinTurns, type WriteTurns } from './turns.js'
 
 // What a connection has read is of use until another one commits, which drops all of it (sqlite.org/wal.html: its
 // snapshot is another one then). So the pages of one transaction or one query have to fit, and no more: what a
@@ -18,6 +18,8 @@ import { joinTurns } from './turns.js'
 const cacheKb = { writer: 8_000, reader: 2_000 }
 // For the moments in which another process opens, recovers or closes the database.
 const busyTimeoutMs = 2_000
+/** The table in which the appliance writes every some seconds that it is alive. */
+const signOfLife = 'appliance'
 
 /** Opens the migrated database; `migrateStore` comes first, once a process. */
 export function openStore(options: StoreOptions): Store {
@@ -41,7 +43,12 @@ export function openStore(options: StoreOptions): Store {
   const onChange = () => {
     isChanging = true
   }
-  const tx = kyselyOver<Tables>(writer, onFault, { tables: remembered, onChange })
+  let changed: 'nothing' | 'alive' | 'more' = 'nothing'
+  const onRows = (table: string) => {
+    if (table !== signOfLife) changed = 'more'
+    else if (changed === 'nothing') changed = 'alive'
+  }
+  const tx = kyselyOver<Tables>(writer, onFault, { tables: remembered, onChange, onRows })
   const reader = open({ readonly: true, cacheKb: cacheKb.reader })
   const read = kyselyOver<Tables>(reader, onFault)
   const logSync = openLogSync(file, onFault)
@@ -54,6 +61,8 @@ export function openStore(options: StoreOptions): Store {
     afterCommit() {
       if (isChanging) turns.noteChange()
       isChanging = false
+      if (changed !== 'nothing') turns.noteCommit(changed === 'more')
+      changed = 'nothing'
     },
     maxCommitsPerFlush: background ? 20 : 4,
     clock: options.clock,
@@ -61,6 +70,8 @@ export function openStore(options: StoreOptions): Store {
     onTurn: options.onTurn,
     onFault,
   })
+  // The reader's own connection writes nothing, so that it sees everybody's commits.
+  const commits = () => Number(reader.pragma('data_version', { simple: true }))
   return {
     read,
     write,
@@ -70,9 +81,11 @@ export function openStore(options: StoreOptions): Store {
       writersOf(options.slot),
       readLastIds((query) => reader.prepare(query).pluck().get()),
     ),
-    checkpoint: makeCheckpoint({ databaseFile: file, raw: reader, busyTimeoutMs, write, onFault }),
-    // The reader's own connection writes nothing, so that it sees everybody's commits.
-    commits: () => Number(reader.pragma('data_version', { simple: true })),
+    checkpoint: makeCheckpoint({
+      ...{ databaseFile: file, raw: reader, busyTimeoutMs, write, turns, onFault },
+    }),
+    commits,
+    deeds: countDeeds(commits, turns),
     forgetPages() {
       for (const raw of [reader, writer]) raw.pragma('shrink_memory')
     },
@@ -83,5 +96,18 @@ export function openStore(options: StoreOptions): Store {
       reader.close()
       writer.close()
     },
+  }
+}
+
+/** The deeds of this process, and the commits of which it knows nothing: another one's. */
+function countDeeds(commits: () => number, turns: Pick<WriteTurns, 'commits'>): () => number {
+  let seen: { version: number; own: number } | undefined
+  let foreign = 0
+  return () => {
+    const version = commits()
+    const { all: own, deeds } = turns.commits()
+    if (seen !== undefined && version !== seen.version && own === seen.own) foreign++
+    seen = { version, own }
+    return deeds + foreign
   }
 }

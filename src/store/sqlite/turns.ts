@@ -15,8 +15,9 @@
  *
  * Word 0 holds the holder's slot + 1 (0: free), word 1 dispenses tickets, then two words a slot: the
  * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
- * because a thread's writes queue behind each other before they come here (`group-commit.ts`). The last word counts
- * the commits that changed what other threads remember (`remembered.ts`).
+ * because a thread's writes queue behind each other before they come here (`group-commit.ts`). Then come counts of
+ * commits: those that changed what other threads remember (`remembered.ts`), those that changed anything, and those
+ * that changed more than the signs of life. The last word is a file descriptor of the process (`checkpoint.ts`).
  */
 const maxSlots = 21
 const holderAt = 0
@@ -24,6 +25,9 @@ const dispenserAt = 1
 const slotsAt = 2
 const passedAt = slotsAt + maxSlots
 const changesAt = passedAt + maxSlots
+const commitsAt = changesAt + 1
+const deedsAt = changesAt + 2
+const fileAt = changesAt + 3
 const maxPassed = 3
 const clientsSlot = 0
 
@@ -32,7 +36,7 @@ export const commandSlot = 20
 
 /** The memory by which threads take turns to write; for `joinTurns` in each of them. */
 export function makeTurns(): SharedArrayBuffer {
-  return new SharedArrayBuffer((changesAt + 1) * Int32Array.BYTES_PER_ELEMENT)
+  return new SharedArrayBuffer((fileAt + 1) * Int32Array.BYTES_PER_ELEMENT)
 }
 
 export interface WriteTurns {
@@ -44,6 +48,11 @@ export interface WriteTurns {
   noteChange(): void
   /** How many such commits there were: another number means another state. */
   changes(): number
+  /** This thread has committed a change: a deed, or nothing but the sign that the appliance is alive. */
+  noteCommit(isDeed: boolean): void
+  commits(): { all: number; deeds: number }
+  /** What `open` gave to whichever thread of the process asked first. */
+  sharedFile(open: () => number): number
 }
 
 /** The turns as seen by the thread with number `slot` (0 to 20); a job `givesWay` to clients. */
@@ -77,6 +86,18 @@ export function joinTurns(
     },
     noteChange: () => void Atomics.add(words, changesAt, 1),
     changes: () => Atomics.load(words, changesAt),
+    noteCommit(isDeed) {
+      Atomics.add(words, commitsAt, 1)
+      if (isDeed) Atomics.add(words, deedsAt, 1)
+    },
+    commits: () => ({ all: Atomics.load(words, commitsAt), deeds: Atomics.load(words, deedsAt) }),
+    sharedFile(open) {
+      const known = Atomics.load(words, fileAt)
+      if (known !== 0) return known
+      const file = open()
+      Atomics.store(words, fileAt, file)
+      return file
+    },
   }
 }
 
