@@ -15,6 +15,12 @@ const patience = 4
 // Smaller ones are cut from Node's own pool.
 const smallBytes = 4 * 1024
 const maxSpare = 64
+// Of about the size of a batch: fresh memory of that size costs its first touch, page by page, and as garbage it lies
+// outside of V8's heap until all of that is collected.
+const largeBytes = { least: 512 * 1024, most: 2 * 1024 * 1024 }
+const maxSpareLarge = 8
+// So that the next batch, which is a little larger, fits too.
+const largeStepBytes = 128 * 1024
 
 /** What the unfinished requests of a server hold together. */
 export interface BodyMemory {
@@ -22,6 +28,8 @@ export interface BodyMemory {
   readonly maxBytes: number
   /** Buffers of `firstBufferBytes` for the next bodies: to make a buffer costs more than to fill it. */
   readonly spare: Buffer[]
+  /** Large ones that have not been collected since they were used. */
+  readonly spareLarge: WeakRef<Buffer>[]
 }
 
 /** Calls `wake` once after `BodyContext.bodyTimeoutMs`; the returned function takes it back. */
@@ -196,9 +204,13 @@ export class IncomingBody {
 
   /** Lets go of what was kept, which nobody may look at any more: other requests will be read into it. */
   recycle(): void {
-    const { spare } = this.#memory
-    if (this.#kept.byteLength === firstBufferBytes && spare.length < maxSpare)
-      spare.push(this.#kept)
+    const { spare, spareLarge } = this.#memory
+    const size = this.#kept.byteLength
+    if (size === firstBufferBytes && spare.length < maxSpare) spare.push(this.#kept)
+    if (isLarge(size)) {
+      const left = spareLarge.filter((ref) => ref.deref() !== undefined).slice(1 - maxSpareLarge)
+      spareLarge.splice(0, spareLarge.length, ...left, new WeakRef(this.#kept))
+    }
     this.release()
   }
 
@@ -233,13 +245,13 @@ export class IncomingBody {
       const isEnough = last || (!this.#isWanted && wanted >= windowBytes)
       const room = isEnough ? wanted : this.#roomFor(wanted)
       const isUsual = room > smallBytes && room <= firstBufferBytes
-      const size = isUsual ? firstBufferBytes : Math.min(room, this.limitBytes)
+      const size = isUsual ? firstBufferBytes : roundedUp(Math.min(room, this.limitBytes))
       if (this.#memory.usedBytes + size > this.#memory.maxBytes) {
         this.crowdedOut = true
         this.discard()
         return
       }
-      const spare = isUsual ? this.#memory.spare.pop() : undefined
+      const spare = isUsual ? this.#memory.spare.pop() : takeLarge(this.#memory, size)
       const grown = spare ?? Buffer.allocUnsafe(size)
       if (used > 0) this.#kept.copy(grown, 0, 0, used)
       this.#hold(grown)
@@ -294,3 +306,18 @@ export class IncomingBody {
     waiting.wake()
   }
 }
+
+/** A spare one that is large enough, and less than twice as large. */
+function takeLarge({ spareLarge }: BodyMemory, size: number): Buffer | undefined {
+  if (!isLarge(size)) return undefined
+  const at = spareLarge.findIndex((ref) => {
+    const length = ref.deref()?.byteLength ?? 0
+    return length >= size && length < 2 * size
+  })
+  return at < 0 ? undefined : spareLarge.splice(at, 1)[0]?.deref()
+}
+
+const roundedUp = (size: number) =>
+  isLarge(size) ? Math.ceil(size / largeStepBytes) * largeStepBytes : size
+
+const isLarge = (size: number) => size >= largeBytes.least && size <= largeBytes.most

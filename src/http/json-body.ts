@@ -69,7 +69,11 @@ function decoded(bytes: Buffer): string {
 /** Large enough to lie outside of the heap: with white space behind the text, which JSON allows (RFC 8259 §2). */
 function padded(bytes: Buffer): Buffer {
   if (bytes.length >= outsideHeapBytes) return bytes
-  const enough = Buffer.alloc(outsideHeapBytes, ' ')
+  const enough = scratch?.deref() ?? Buffer.alloc(outsideHeapBytes)
+  scratch = new WeakRef(enough)
   bytes.copy(enough)
-  return enough
+  return enough.fill(' ', bytes.length)
 }
+
+/** Used again for as long as it is not collected: who was given it is done with it at once. */
+let scratch: WeakRef<Buffer> | undefined

@@ -165,6 +165,7 @@ function contextOf<P>(options: HttpServerOptions<P>, closes: AbortSignal): Serve
       usedBytes: 0,
       maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024,
       spare: [],
+      spareLarge: [],
     },
     clientAddress: makeClientAddress(trustedProxies),
     isTrusted: makeIsTrusted(trustedProxies),
