@@ -4,7 +4,7 @@ import type { Shaping, SiteName } from '../shaping/index.js'
 import { serverOf } from './connection-shares.js'
 import { openRelaySlots, openSiteSlots, smartHostsSite } from './delivery-slots.js'
 import type { PathTo } from './paths.js'
-import type { Lane, Stream } from './waiting.js'
+import { type Lane, type Stream, secondOf } from './waiting.js'
 
 /** What decides where a stream stands in line. */
 export interface DestinationOptions {
@@ -38,12 +38,12 @@ export function locate(
   const servers = addresses.map(serverOf)
   // Where it last connected to is known better than the order in which its hosts come.
   if (!servers.some((server) => server === lane.server)) lane.server = servers[0]
-  lane.routedAt = now
+  lane.routedSecond = secondOf(now)
 }
 
 // After so long a site is looked up anew: a domain whose MXs have moved is at its new site then.
-const routeAgainMs = 300_000
+const routeAgainSeconds = 300
 
 /** Whether the lane's site is not known, or was looked up too long ago to claim by it. */
-export const isStale = ({ site, routedAt }: Lane, now: number): boolean =>
-  site === undefined || isDnsSite(site.key) || now - routedAt >= routeAgainMs
+export const isStale = ({ site, routedSecond }: Lane, now: number): boolean =>
+  site === undefined || isDnsSite(site.key) || secondOf(now) - routedSecond >= routeAgainSeconds

@@ -1,8 +1,9 @@
 import type { StreamDue } from '../../deliveries/index.js'
 import type { QueueClass } from '../../store/index.js'
 import type { SiteName } from '../shaping/index.js'
+import { addStream, findStream, removeStream } from './lane-streams.js'
 import { makeTimeHeap } from './time-heap.js'
-import type { Lane, Stream } from './waiting.js'
+import { type Lane, type Stream, secondOf } from './waiting.js'
 
 /**
  * Which streams have something, and when. Only what has a backlog is kept, so memory does not follow
@@ -37,6 +38,13 @@ const forgetAfterMs = 300_000
 export function makeLanes(): Lanes {
   const lanes = new Map<string, Lane>()
   const later = makeTimeHeap<Stream>()
+  const accountIds = new Map<string, string>()
+  /** Each row that is read has an id of its own; all streams of an account have this one. */
+  const oneOf = (accountId: string) => {
+    const known = accountIds.get(accountId)
+    if (known === undefined) accountIds.set(accountId, accountId)
+    return known ?? accountId
+  }
 
   const sleep = (stream: Stream, dueAt: number) => {
     stream.state = 'later'
@@ -48,11 +56,11 @@ export function makeLanes(): Lanes {
     if (lane === undefined) {
       lane = {
         name,
-        streams: new Map(),
+        streams: undefined,
         site: undefined,
         server: undefined,
-        routedAt: 0,
-        usedAt: 0,
+        routedSecond: 0,
+        usedSecond: 0,
       }
       lanes.set(name, lane)
     }
@@ -62,13 +70,12 @@ export function makeLanes(): Lanes {
   return {
     note({ lane: name, class: of, accountId, dueAt }) {
       const lane = laneOf(name)
-      const key = nameOf(of, accountId)
-      let stream = lane.streams.get(key)
+      let stream = findStream(lane, of, accountId)
       if (stream === undefined) {
-        stream = makeStream(lane, of, accountId)
-        lane.streams.set(key, stream)
+        stream = makeStream(lane, of, oneOf(accountId))
+        addStream(lane, stream)
       }
-      if (stream.claiming) stream.notedAt = Math.min(stream.notedAt, dueAt)
+      if (stream.claiming) stream.notedAt = Math.min(stream.notedAt ?? dueAt, dueAt)
       else if (stream.state === 'idle' || (stream.state === 'later' && dueAt < stream.dueAt)) {
         sleep(stream, dueAt)
       }
@@ -85,34 +92,37 @@ export function makeLanes(): Lanes {
         // An entry that says something else than its stream is left over from a later time.
         if (stream.state !== 'later' || stream.dueAt !== first.at) continue
         stream.state = 'due'
-        stream.lane.usedAt = now
+        stream.lane.usedSecond = secondOf(now)
         due.push(stream)
       }
       return due
     },
     exhausted(stream, dueAt) {
-      const next = Math.min(dueAt ?? Number.POSITIVE_INFINITY, stream.notedAt)
-      stream.notedAt = Number.POSITIVE_INFINITY
+      const never = Number.POSITIVE_INFINITY
+      const next = Math.min(dueAt ?? never, stream.notedAt ?? never)
+      stream.notedAt = undefined
       if (Number.isFinite(next)) return sleep(stream, next)
       stream.state = 'idle'
-      stream.lane.streams.delete(nameOf(stream.class, stream.accountId))
+      removeStream(stream)
     },
-    find: (lane, of, accountId) => lanes.get(lane)?.streams.get(nameOf(of, accountId)),
+    find(name, of, accountId) {
+      const lane = lanes.get(name)
+      return lane && findStream(lane, of, accountId)
+    },
     siteOf: (lane) => lanes.get(lane)?.site,
     forgetSites() {
       for (const lane of lanes.values()) lane.site = undefined
     },
     sweep(now) {
-      for (const lane of lanes.values()) {
-        if (lane.streams.size === 0 && now - lane.usedAt >= forgetAfterMs) lanes.delete(lane.name)
+      accountIds.clear()
+      const before = secondOf(now - forgetAfterMs)
+      for (const { name, streams, usedSecond } of lanes.values()) {
+        if (streams === undefined && usedSecond <= before) lanes.delete(name)
       }
     },
     wakeAt: () => later.first()?.at,
   }
 }
-
-/** The key of a stream within its lane. */
-const nameOf = (of: QueueClass, accountId: string) => `${of} ${accountId}`
 
 /** A stream begins idle; the doorbell or the scan of the queue tells when it has something due. */
 const makeStream = (lane: Lane, of: QueueClass, accountId: string): Stream => ({
@@ -121,7 +131,8 @@ const makeStream = (lane: Lane, of: QueueClass, accountId: string): Stream => ({
   accountId,
   state: 'idle',
   dueAt: Number.POSITIVE_INFINITY,
-  notedAt: Number.POSITIVE_INFINITY,
+  notedAt: undefined,
   claiming: false,
+  awaitsSite: false,
   path: undefined,
 })

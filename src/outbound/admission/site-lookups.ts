@@ -3,6 +3,7 @@ import type { Log } from '../../log/index.js'
 import type { QueueClass } from '../../store/index.js'
 import { type FindRoute, isDnsSite, nowhere } from '../routing/index.js'
 import { keptFrom, type SiteName } from '../shaping/index.js'
+import { streamsOf } from './lane-streams.js'
 import { classes, type Lane, type Stream } from './waiting.js'
 
 /** Finds the sites of lanes that have something due, before anything of theirs is claimed. */
@@ -37,7 +38,6 @@ type LanesInTurn = Map<string, Set<Lane>>
  * up the mail to real ones.
  */
 export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions): SiteLookups {
-  const waiting = new Map<Lane, Set<Stream>>()
   const lines = { known: makeLines(), fresh: makeLines(), failing: makeLines() }
   const underWay = new Set<Lane>()
   let failing = 0
@@ -49,7 +49,7 @@ export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions)
     const isRetry = lineOf(lane) === lines.failing
     if (isRetry) failing++
     underWay.add(lane)
-    for (const stream of waiting.get(lane) ?? []) {
+    for (const stream of waitingOf(lane)) {
       for (const line of Object.values(lines)) remove(line[stream.class], stream)
     }
     const { site, hosts } = await findRoute(lane.name).then(
@@ -62,8 +62,8 @@ export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions)
     )
     underWay.delete(lane)
     if (isRetry) failing--
-    const streams = [...(waiting.get(lane) ?? [])]
-    waiting.delete(lane)
+    const streams = waitingOf(lane)
+    for (const stream of streams) stream.awaitsSite = false
     const servers = hosts.flatMap(({ addresses }) => addresses)
     onRouted(lane, site, servers, streams)
   }
@@ -71,7 +71,7 @@ export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions)
   return {
     add(stream) {
       const { lane } = stream
-      waiting.set(lane, (waiting.get(lane) ?? new Set()).add(stream))
+      stream.awaitsSite = true
       if (underWay.has(lane)) return
       const line = lineOf(lane)[stream.class]
       line.set(stream.accountId, (line.get(stream.accountId) ?? new Set()).add(lane))
@@ -93,9 +93,12 @@ export function makeSiteLookups({ findRoute, log, onRouted }: SiteLookupOptions)
         begin(lines.failing[of], (accountId) => failing < maxFailing && isWantedOf(accountId))
       }
     },
-    has: (stream) => waiting.get(stream.lane)?.has(stream) === true,
+    has: (stream) => stream.awaitsSite,
   }
 }
+
+/** Streams that have found their end meanwhile are not among them. */
+const waitingOf = (lane: Lane) => [...streamsOf(lane)].filter(({ awaitsSite }) => awaitsSite)
 
 /** By class as well, so that a password reset is looked up before a campaign. */
 const makeLines = (): Record<QueueClass, LanesInTurn> => ({

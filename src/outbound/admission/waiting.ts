@@ -20,23 +20,31 @@ export interface Stream {
   /** When it next has to be looked at, while `later`. */
   dueAt: number
   /** The earliest time noted while a claim was under way: the claim may not have seen that row. */
-  notedAt: number
+  notedAt: number | undefined
   claiming: boolean
+  /** Its lane's site is to be looked up before it stands anywhere. */
+  awaitsSite: boolean
   /** Where it stands in line while `due`. */
   path: Path | undefined
 }
 
-/** A recipient domain that has, or had a short while ago, mail waiting. */
+/**
+ * A recipient domain that has, or had a short while ago, mail waiting. There may be a hundred thousand, so its times are
+ * in seconds, which V8 keeps in the object itself.
+ */
 export interface Lane {
   readonly name: string
-  readonly streams: Map<string, Stream>
+  /** For `lane-streams.ts` alone. */
+  streams: Stream | Map<string, Stream> | undefined
   /** Where its mail goes, as far as it was looked up, and when that was. */
   site: SiteName | undefined
   /** The server that its mail last connected to, or will first (`serverOf`). */
   server: string | undefined
-  routedAt: number
-  usedAt: number
+  routedSecond: number
+  usedSecond: number
 }
+
+export const secondOf = (ms: number) => Math.floor(ms / 1_000)
 
 /** In the order in which they are served. */
 export const classes: readonly QueueClass[] = [
