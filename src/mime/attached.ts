@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import MailComposer from 'nodemailer/lib/mail-composer'
-import { detectMimeType } from 'nodemailer/lib/mime-funcs'
+import { createRequire } from 'node:module'
+import type MailComposer from 'nodemailer/lib/mail-composer'
 import { type BodyParts, rawPart } from './body.js'
 
 /** What a part says of itself; its bytes are put in by whoever sends it. */
@@ -77,14 +77,20 @@ export function invitationMethod(contentType: string): string | undefined {
 }
 
 /** The media type of a file by its name; `application/octet-stream` where it tells none. */
-export const mediaTypeOf = (filename: string): string => detectMimeType(filename)
+export const mediaTypeOf = (filename: string): string => mimeFuncs().detectMimeType(filename)
+
+// Loaded when first needed: each thread has this module, and few ever see an attachment.
+const mimeFuncs = (): typeof import('nodemailer/lib/mime-funcs') =>
+  createRequire(import.meta.url)('nodemailer/lib/mime-funcs')
+const mailComposer = (): typeof MailComposer =>
+  createRequire(import.meta.url)('nodemailer/lib/mail-composer')
 
 const names = { 'text/plain': 'text', 'text/html': 'html' } as const
 const contentField = /^content-[^\r\n]*\r\n(?:[ \t][^\r\n]*\r\n)*/gim
 
 function build(mail: ConstructorParameters<typeof MailComposer>[0]): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    new MailComposer(mail).compile().build((error, message) => {
+    ;new (mailComposer())(mail).compile().build((error, message) => {
       if (error || message === undefined) reject(error ?? new Error('MailComposer made nothing'))
       else resolve(message)
     })

@@ -1,4 +1,4 @@
-import PostalMime, { decodeWords } from 'postal-mime'
+import { postalMime } from './postal-mime.js'
 
 /** A mail taken apart for reading. Everything in it is the sender's: escape it. */
 export interface MessageContent {
@@ -31,7 +31,7 @@ export async function readMessageContent(
   const head = whole ? raw : raw.subarray(0, readableBytes(raw))
   const cut = head.length < raw.length
   try {
-    const mail = await PostalMime.parse(head, limits)
+    const mail = await postalMime().parse(head, limits)
     return {
       headers: mail.headers.slice(0, maxHeaders).map(({ originalKey, value }) => ({
         name: originalKey.slice(0, 100),
@@ -61,7 +61,7 @@ export async function readPictures(
   raw: Buffer,
 ): Promise<{ contentId: string; mimeType: string; bytes: Uint8Array }[]> {
   try {
-    const mail = await PostalMime.parse(raw.subarray(0, readableBytes(raw)), limits)
+    const mail = await postalMime().parse(raw.subarray(0, readableBytes(raw)), limits)
     return mail.attachments.flatMap(({ contentId, mimeType, content }) =>
       contentId === undefined || typeof content === 'string'
         ? []
@@ -83,7 +83,7 @@ export async function readAttachment(
   raw: Buffer,
   index: number,
 ): Promise<{ filename: string; mimeType: string; bytes: Buffer } | undefined> {
-  const mail = await PostalMime.parse(raw, limits)
+  const mail = await postalMime().parse(raw, limits)
   const part = mail.attachments[index]
   if (part === undefined) return undefined
   const { content } = part
@@ -97,7 +97,7 @@ export async function glimpseHeader(raw: Buffer): Promise<{ subject: string; fro
   const end = beginning.indexOf('\r\n\r\n')
   const header = end === -1 ? beginning : beginning.subarray(0, end + 4)
   try {
-    const mail = await PostalMime.parse(header, limits)
+    const mail = await postalMime().parse(header, limits)
     const from = mail.headers.find(({ key }) => key === 'from')?.value ?? ''
     return { subject: line(mail.subject ?? '', 500), from: line(decodeText(from), 320) }
   } catch {
@@ -123,7 +123,7 @@ function readableBytes(raw: Buffer): number {
 /** Text with its encoded-words read (RFC 2047); as it is where they cannot be. */
 export function decodeText(value: string): string {
   try {
-    return decodeWords(value)
+    return postalMime().decodeWords(value)
   } catch {
     return value
   }

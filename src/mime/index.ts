@@ -40,5 +40,6 @@ export {
 } from './mailbox.js'
 export { partWithText, textOfPart } from './part-text.js'
 export { type MessagePart, type MessageParts, readParts } from './parts.js'
+export { postalMime } from './postal-mime.js'
 export { type HeaderField, onlyOnce, readableValue, readHeader } from './read-header.js'
 export { base64Size, encodeBase64 } from './transfer-encoding.js'

@@ -8,16 +8,18 @@ const javascript = 'text/javascript; charset=utf-8'
 
 /**
  * `GET /v1/openapi.json` and the client library. To be called last, as it describes the routes that were added before.
- * Returns a function that gives the document, which is made once.
+ * Returns a function that gives the document; it is made again where it was collected meanwhile.
  */
 export function openApiRoutes<P>(
   { api, pages }: { api: Api<P>; pages: Pages },
   { whenAsked = false }: { whenAsked?: boolean | undefined } = {},
 ): () => Document {
   const path = '/v1/openapi.json'
-  let document: Document | undefined
+  // It takes 1.3 MB, and most appliances are never asked for it.
+  let known: WeakRef<Document> | undefined
   const make = () => {
-    document ??= makeDocument(api.routes, packageVersion())
+    const document = known?.deref() ?? makeDocument(api.routes, packageVersion())
+    known = new WeakRef(document)
     return document
   }
   api.get(path, { auth: false }, make)

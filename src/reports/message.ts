@@ -1,4 +1,4 @@
-import PostalMime, { decodeWords } from 'postal-mime'
+import { postalMime } from '../mime/index.js'
 import { fieldBlocks } from './fields.js'
 
 /** A mail taken apart as far as its bounds allow; all of it was written by strangers. */
@@ -39,7 +39,7 @@ const limits = {
 export async function openMessage(raw: Buffer): Promise<Message> {
   const source = bounded(raw.subarray(0, maxBytes).toString('latin1'))
   try {
-    const mail = await PostalMime.parse(Buffer.from(source, 'latin1'), limits)
+    const mail = await postalMime().parse(Buffer.from(source, 'latin1'), limits)
     const parts = mail.attachments.slice(0, maxParts)
     const text = withLineFeeds(mail.text || withoutTags(mail.html ?? ''))
     // A relay has written another boundary into the header: nothing is found, but all is there.
@@ -81,7 +81,10 @@ function headerReader(headers: readonly { key: string; value: string }[]) {
   for (const { key, value } of headers.slice(0, maxHeaders)) {
     if (!values.has(key)) values.set(key, value.slice(0, 2_000))
   }
-  return (name: string) => decodeWords(values.get(name) ?? '').trim()
+  return (name: string) =>
+    postalMime()
+      .decodeWords(values.get(name) ?? '')
+      .trim()
 }
 
 function textOf(content: string | ArrayBuffer | Uint8Array): string {
