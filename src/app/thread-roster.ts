@@ -62,8 +62,9 @@ const closingMs = 10_000
 /**
  * What V8 may take for the heap of a thread. The first number is three times the space of new objects, of which two
  * are in use. By the second it decides how much garbage may pile up among the old ones: with 2 GB or more three times
- * what lives (an outbound thread had 130 MB for 30 that live, Nov 2026), with 1 GB six tenths of it. It is far more
- * than any of them needs: one that came to it would die.
+ * what lives (an outbound thread had 130 MB for 30 that live, Nov 2026), with 1 GB six tenths of it, with 256 MB or less
+ * three tenths. It is far more than any of them needs, as one that came to it would die: an outbound thread that has a
+ * million domains to send to has 400 MB, the checkpoint thread 20.
  */
 const heapOf = (maxYoungGenerationSizeMb: number, maxOldGenerationSizeMb: number) => ({
   ...{ maxYoungGenerationSizeMb, maxOldGenerationSizeMb },
@@ -87,7 +88,7 @@ export const roles: Readonly<Record<Kind, Role>> = {
   outbound: {
     count: ({ config }) => config.outbound.threads,
     graceMs: ({ outbound }) => outbound.shutdownGrace + closingMs,
-    heap: heapOf(24, 512),
+    heap: heapOf(24, 768),
   },
   courier: one(heapOf(12, 512)),
   submission: one(heapOf(24, 1_024), ({ submission }) => submission.enabled),

