@@ -36,7 +36,7 @@ const clients = 8
 // Longer than a thread has to be quiet until it gives back its memory (src/app/thread-meter.ts).
 const quietMs = 45_000
 // Mail is entered by its recipients a minute behind; the checkpoint thread ends half a minute after that.
-const doneMs = 120_000
+const doneMs = 150_000
 const dayMs = 86_400_000
 
 const sink = openSink('127.0.0.1', sinkPort)
