@@ -1,5 +1,5 @@
-import { array, dynamic, type Infer, optional, refine, type Struct, type } from 'superstruct'
-import { isJsonObject, jsonBytes, rule } from '../json/index.js'
+import { array, dynamic, type Infer, refine, type Struct, type } from 'superstruct'
+import { isJsonObject, isSound, jsonBytes, knownBy, optional, rule } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { MailTag } from '../store/index.js'
 
@@ -26,20 +26,29 @@ export const Sender = rule<string>(
   (value) => typeof value === 'string',
 )
 
+const isRecipient = (value: unknown) =>
+  typeof value === 'string' && parseMailbox(value) !== undefined
+
 export const Recipient = rule<string>(
   'an address: "email@domain" or "Name <email@domain>"',
-  (value) => typeof value === 'string' && parseMailbox(value) !== undefined,
+  isRecipient,
 )
 
 /** One address, or an array of `least` or more. */
-const addresses = (least: 0 | 1, most: number, mayPass: boolean) =>
-  dynamic<string | string[]>((value) => {
+const addresses = (least: 0 | 1, most: number, mayPass: boolean) => {
+  const isFew = ({ length }: unknown[]) => length >= least && (mayPass || length <= most)
+  const struct = dynamic<string | string[]>((value) => {
     if (!Array.isArray(value)) return Recipient as Struct<string | string[], null>
-    const fits = value.length >= least && (mayPass || value.length <= most)
-    const some = rule<string[]>(`an array of ${least} to ${most} addresses`, () => fits)
-    const list = !fits || value.length > most ? some : array(Recipient)
+    const some = rule<string[]>(`an array of ${least} to ${most} addresses`, () => isFew(value))
+    const list = !isFew(value) || value.length > most ? some : array(Recipient)
     return list as Struct<string | string[], unknown> as Struct<string | string[], null>
   })
+  return knownBy(struct, (value) =>
+    Array.isArray(value)
+      ? isFew(value) && (value.length > most || value.every(isRecipient))
+      : isRecipient(value),
+  )
+}
 
 // How many are too many has an error of its own too: 400 with `count` and `max`.
 const Recipients = addresses(1, maxRecipients, true)
@@ -155,12 +164,19 @@ const Fields = type({
 
 export type SendInput = Infer<typeof Fields>
 
-/** A send as a whole: a template brings its own subject, raw HTML needs one. */
-export const SendBody = refine(Fields, 'required', (body) => {
-  if (body.subject !== undefined || body.template !== undefined) return true
-  const message = 'Expected a string, because html is given'
-  return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
-})
+/** A template brings its own subject, raw HTML needs one. */
+const hasSubject = ({ subject, template }: SendInput) =>
+  subject !== undefined || template !== undefined
+
+/** A send as a whole. */
+export const SendBody = knownBy(
+  refine(Fields, 'required', (body) => {
+    if (hasSubject(body)) return true
+    const message = 'Expected a string, because html is given'
+    return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
+  }),
+  (body) => isSound(body, Fields) && hasSubject(body as SendInput),
+)
 
 /** A string that is more than white space. */
 export function filled(expected: string): Struct<string, null> {

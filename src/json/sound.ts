@@ -1,9 +1,10 @@
 import type { Struct } from 'superstruct'
+import { conditionOf } from './rule.js'
 
 /** A field of an object, and whether it may be missing. */
 interface Field {
   name: string
-  struct: Struct
+  fits: (value: unknown) => boolean
   isOptional: boolean
 }
 
@@ -23,24 +24,32 @@ export function isSound<T, S>(value: unknown, struct: Struct<T, S>): boolean {
 const nowhere = { path: [], branch: [], mask: false }
 
 function holds(value: unknown, struct: Struct): boolean {
-  if (!isEmpty(struct.validator(value, nowhere))) return false
-  return holdsWithin(value, struct) && isEmpty(struct.refiner(value, nowhere))
+  const condition = conditionOf(struct)
+  if (condition !== undefined) return condition(value)
+  const fields = fieldsOf(struct)
+  // The validator of a `type()` refuses what is no object, and nothing else.
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (fields !== undefined && isObject) {
+    if (!haveFields(value as Record<string, unknown>, fields)) return false
+  } else {
+    if (!isEmpty(struct.validator(value, nowhere))) return false
+    if (!haveEntries(value, struct)) return false
+  }
+  return isEmpty(struct.refiner(value, nowhere))
 }
 
-function holdsWithin(value: unknown, struct: Struct): boolean {
-  const fields = fieldsOf(struct)
-  if (fields === undefined) {
-    for (const [, inner, innerStruct] of struct.entries(value, nowhere)) {
-      if (!holds(inner, innerStruct as Struct)) return false
-    }
-    return true
-  }
-  // An optional object that is not there.
-  if (typeof value !== 'object' || value === null) return true
-  for (const { name, struct: field, isOptional } of fields) {
-    const one = (value as Record<string, unknown>)[name]
+function haveFields(value: Record<string, unknown>, fields: readonly Field[]): boolean {
+  for (const { name, fits, isOptional } of fields) {
+    const one = value[name]
     // Most fields are missing in most bodies.
-    if (one === undefined ? !isOptional : !holds(one, field)) return false
+    if (one === undefined ? !isOptional : !fits(one)) return false
+  }
+  return true
+}
+
+function haveEntries(value: unknown, struct: Struct): boolean {
+  for (const [, inner, innerStruct] of struct.entries(value, nowhere)) {
+    if (!holds(inner, innerStruct as Struct)) return false
   }
   return true
 }
@@ -54,7 +63,7 @@ function fieldsOf(struct: Struct): readonly Field[] | undefined {
   if (found !== undefined) return found
   const fields = Object.entries(struct.schema as Record<string, Struct>).map(([name, field]) => ({
     name,
-    struct: field,
+    fits: conditionOf(field) ?? ((value: unknown) => holds(value, field)),
     isOptional: field.is(undefined),
   }))
   known.set(struct, fields)

@@ -21,8 +21,7 @@ import {
 import t from 'tap'
 import { SendBody } from '../../src/emails/send-body.js'
 import { atLeastOne, check, described, listOf, noOthers } from '../../src/http/index.js'
-import { isSound } from '../../src/http/sound.js'
-import { rule } from '../../src/json/index.js'
+import { isSound, rule } from '../../src/json/index.js'
 import { seededRandom } from '../mime/random-mail.js'
 
 type Shape = Struct<unknown, unknown>
