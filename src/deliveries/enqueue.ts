@@ -32,6 +32,7 @@ export async function enqueue(tx: Tx, deliveries: readonly NewDelivery[]): Promi
   await insertQueued(tx, deliveries.map(toRow))
 }
 
+/** What is not named is null: each value that is bound takes its time. */
 function toRow(delivery: NewDelivery): Insertable<QueueRow> {
   return {
     id: delivery.id,
@@ -41,12 +42,8 @@ function toRow(delivery: NewDelivery): Insertable<QueueRow> {
     lane: delivery.lane,
     class: delivery.class,
     due_at: delivery.dueAt,
-    lease: null,
     attempts: 0,
     expires_at: delivery.expiresAt,
-    last_attempt_at: null,
-    last_reply: null,
-    last_transcript: null,
   }
 }
 
@@ -128,20 +125,18 @@ export async function blockedOfEach(
   read: Read,
   mails: readonly AddressedMail[],
 ): Promise<ReadonlySet<string>[]> {
-  const kinds = new Map<string, AddressedMail[]>()
-  for (const mail of mails) {
-    const name = `${mail.accountId} ${mail.type} ${mail.topicId ?? ''}`
-    const alike = kinds.get(name) ?? []
-    kinds.set(name, alike)
-    alike.push(mail)
-  }
-  const found = new Map<AddressedMail, ReadonlySet<string>>()
-  for (const alike of kinds.values()) {
-    const [first] = alike
-    if (first === undefined) continue
-    const addresses = alike.flatMap((mail) => mail.addresses)
-    const blocked = await blockedAmong(read, first, addresses)
-    for (const mail of alike) found.set(mail, blocked)
-  }
-  return mails.map((mail) => found.get(mail) ?? new Set())
+  const kinds: { first: AddressedMail; addresses: string[]; blocked: ReadonlySet<string> }[] = []
+  // Mails that are written together are of few kinds, mostly of one.
+  const kindOfEach = mails.map((mail) => {
+    const known = kinds.find(({ first }) => isOfKind(mail, first))
+    const kind = known ?? { first: mail, addresses: [], blocked: new Set<string>() }
+    if (known === undefined) kinds.push(kind)
+    kind.addresses.push(...mail.addresses)
+    return kind
+  })
+  for (const each of kinds) each.blocked = await blockedAmong(read, each.first, each.addresses)
+  return kindOfEach.map(({ blocked }) => blocked)
 }
+
+const isOfKind = (a: BlockedFrom, b: BlockedFrom) =>
+  a.accountId === b.accountId && a.type === b.type && (a.topicId ?? '') === (b.topicId ?? '')

@@ -1,10 +1,22 @@
 import { findSenderDomain, verifiedDomains } from '../domains/index.js'
 import { ApiError } from '../errors/index.js'
-import { parseMailbox } from '../mime/index.js'
+import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 
 /** Verified senders that were found already. */
 export type Senders = Map<string, Awaited<ReturnType<typeof findSenderDomain>>>
+
+/** The sender, where its domain was found already. */
+export function knownSender(from: string, senders: Senders): VerifiedSender | undefined {
+  const mailbox = parseMailbox(from)
+  const domain = mailbox && senders.get(mailbox.domain)
+  return domain && { mailbox, domainId: domain.id }
+}
+
+interface VerifiedSender {
+  mailbox: Mailbox
+  domainId: string
+}
 
 /** The sender and its domain; throws a 400 unless the account may send from there. */
 export async function verifiedSender(
@@ -12,7 +24,7 @@ export async function verifiedSender(
   accountId: string,
   from: string,
   senders?: Senders,
-) {
+): Promise<VerifiedSender> {
   const mailbox = parseMailbox(from)
   if (mailbox === undefined) {
     const message = 'from is not a sender: expected "email@domain" or "Name <email@domain>"'
