@@ -3,17 +3,10 @@ import { isoTime } from '../clock/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
-import { acceptDrafts } from './accept-together.js'
+import { type Announcement, acceptDrafts } from './accept-together.js'
 import { makeAttachmentReader } from './attachments.js'
 import type { EmailDeps } from './deps.js'
-import { ringOf } from './insert.js'
-import {
-  draftEmail,
-  FaultyDraft,
-  type MailDraft,
-  type PreparedEmail,
-  type SendRequest,
-} from './prepare.js'
+import { draftEmail, FaultyDraft, type MailDraft, type SendRequest } from './prepare.js'
 import type { SendInput } from './send-body.js'
 import { standingOf } from './standing.js'
 
@@ -38,21 +31,22 @@ export async function acceptEmail(
   const draft = await draftEmail(deps, billing, input, now, { senders })
   const { id, scheduled_at: at } = draft.row
   const accepted = { id, scheduledAt: at === null ? undefined : isoTime(at) }
-  const emails = await acceptDrafts(deps, {
-    alongside: (tx) => alongside(tx, accepted),
-    ...{ accountId, drafts: [draft], isBatch: false, now },
-  })
-  const recipients = announce(deps, emails)
+  const recipients = announce(
+    deps,
+    await acceptDrafts(deps, {
+      alongside: (tx) => alongside(tx, accepted),
+      ...{ accountId, drafts: [draft], isBatch: false, now },
+    }),
+  )
   const what = { emailId: id, accountId, recipients: recipients.length, ...scheduled(accepted) }
   deps.log.info({ ...what, ...warned(recipients) }, 'Accepted')
   return accepted
 }
 
 /** Counts what waits now and rings for it; returns who the mails go to. */
-function announce(deps: EmailDeps, emails: readonly PreparedEmail[]): readonly Mailbox[] {
-  const recipients = emails.flatMap((email) => email.recipients)
+function announce(deps: EmailDeps, { recipients, due }: Announcement): readonly Mailbox[] {
   deps.backlog.change(recipients.length)
-  deps.ring(ringOf(emails))
+  deps.ring(due)
   return recipients
 }
 
@@ -68,10 +62,12 @@ const scheduled = ({ scheduledAt }: AcceptedEmail) =>
 export const maxBatch = 100
 
 interface BatchInput {
-  /** Mails, and in their place what is wrong with some. */
-  items: readonly (SendInput | ApiError)[]
+  /** Mails, and in their place what is wrong with some; empty once they are drafted, as each may hold much. */
+  items: (SendInput | ApiError)[]
   /** Each of the mails has these beside its own: given once, and decoded once. */
   attachments?: readonly unknown[] | undefined
+  /** Called once nothing of them is held but what waits for the disk. */
+  letGo?: () => void
 }
 
 /**
@@ -81,7 +77,7 @@ interface BatchInput {
 export async function acceptBatch(
   deps: EmailDeps,
   accountId: string,
-  { items, attachments }: BatchInput,
+  { items, attachments, letGo }: BatchInput,
   alongside: Alongside<{ ids: string[] }> = async () => {},
 ): Promise<{ ids: string[] }> {
   const now = deps.clock.now()
@@ -108,13 +104,16 @@ export async function acceptBatch(
     const message = `${errors.length} of ${items.length} emails are invalid; nothing was queued`
     throw new ApiError('validation_error', message, { status: 422, fields: { errors } })
   }
+  items.length = 0
   const accepted = { ids: drafts.map((draft) => draft.row.id) }
-  const emails = await acceptDrafts(deps, {
-    alongside: (tx) => alongside(tx, accepted),
-    ...{ accountId, drafts, isBatch: true, now },
-  })
-  const recipients = announce(deps, emails)
-  const what = { accountId, emails: emails.length, recipients: recipients.length }
+  const recipients = announce(
+    deps,
+    await acceptDrafts(deps, {
+      alongside: (tx) => alongside(tx, accepted),
+      ...{ accountId, drafts, isBatch: true, now, letGo },
+    }),
+  )
+  const what = { accountId, emails: accepted.ids.length, recipients: recipients.length }
   deps.log.info({ ...what, ...warned(recipients) }, 'Batch accepted')
   return accepted
 }

@@ -67,10 +67,11 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   })
 
   const batch = { body: BatchBody, maxBodyBytes: Math.max(maxBatchBytes, maxSendBytes(maxBytes)) }
-  api.post('/v1/emails/batch', batch, async ({ account, body, remember }) => {
+  api.post('/v1/emails/batch', batch, async ({ account, body, remember, letGo }) => {
     refuseForeignFields(body, ['attachments'])
-    const items = body.emails.map((item) => itemOf(item, account))
-    const input = { items, attachments: body.attachments }
+    // Emptied as well: what is read is let go of as soon as the mails are drafted.
+    const items = body.emails.splice(0).map((item) => itemOf(item, account))
+    const input = { items, attachments: body.attachments, letGo }
     const { ids } = await acceptBatch(deps, account.accountId, input, (tx, { ids }) =>
       remember(tx, batchAnswer(ids)),
     )

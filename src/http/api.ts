@@ -49,6 +49,8 @@ export interface ApiRequest<Account, Params, Query, Body> {
    * calls it in the transaction of the effect, with what it is going to answer.
    */
   remember: Remember
+  /** Told that nothing large of the body is held any more, before the answer: the next large one has its turn. */
+  letGo(): void
   /** Empty where the route takes JSON, which is let go once it is parsed. */
   rawBody: Buffer
   requestId: string
@@ -225,6 +227,7 @@ function makeEndpoint<P, Params, Query, Body>(
         body: shape.body ? check(body, shape.body) : (undefined as Body),
         upload: () => (file === undefined ? Promise.reject(noUpload(path)) : file.open()),
         remember,
+        letGo: () => exchange.endTurn(),
         rawBody,
         requestId: exchange.requestId,
         header: (name) => exchange.header(name),

@@ -140,6 +140,11 @@ export class Exchange {
     this.#body?.recycle()
   }
 
+  /** What was made of a large body is let go of already: the next one has its turn. */
+  endTurn(): void {
+    this.#endTurn?.()
+  }
+
   /** The body piece by piece while it arrives, at the pace of who asks. Throws like `readBody`. */
   bodyPieces(): AsyncGenerator<Buffer> {
     const pieces = this.#pieces()

@@ -17,12 +17,14 @@ export type WriteTogether<Item, Result> = (
 
 /**
  * Makes the way of a hot kind of write: items that wait next to each other are handed to `together` at once.
- * `weigh` says for how many small ones an item stands; 1 if not given. All that a thread writes, by whatever
+ * `weigh` says for how many small ones an item stands; 1 if not given. `letGo` is called with each item once it is
+ * committed: it is not written again, and its caller waits for the disk alone. All that a thread writes, by whatever
  * way, is written in the order of the calls.
  */
 export type Gather = <Item, Result>(
   together: WriteTogether<Item, Result>,
   weigh?: (item: Item) => number,
+  letGo?: (item: Item) => void,
 ) => (item: Item) => Promise<Result>
 
 /** Each item in a `write` of its own: for a store whose every write is to be seen, and that has few. */
@@ -43,6 +45,8 @@ export interface Writing {
   /** Resolves with what tells each caller, once it is on disk. */
   run(tx: Tx): Promise<(() => void)[]>
   fail(error: unknown): void
+  /** It is committed: `run` is not called again. */
+  committed(): void
   /** Two halves of this writing, to find the caller whose item is at fault; none for one caller alone. */
   halves(): Writing[]
 }
@@ -62,11 +66,12 @@ export function makeWriters(
           const value = await work(tx)
           return [() => resolve(value)]
         }
-        add({ size: () => 1, run, fail: reject, halves: () => [] })
+        add({ size: () => 1, run, fail: reject, committed: () => {}, halves: () => [] })
       }),
     gather: <Item, Result>(
       together: WriteTogether<Item, Result>,
       weigh: (item: Item) => number = () => 1,
+      letGo?: (item: Item) => void,
     ) => {
       let latest: { writing: Writing; callers: Caller<Item, Result>[]; weight: number } | undefined
       return (item: Item) =>
@@ -75,7 +80,7 @@ export function makeWriters(
           const isLast = latest !== undefined && pending.at(-1) === latest.writing
           if (latest === undefined || !isLast || latest.weight + weight > maxWeight) {
             const callers: Caller<Item, Result>[] = []
-            latest = { writing: gathered(together, callers), callers, weight: 0 }
+            latest = { writing: gathered(together, callers, letGo), callers, weight: 0 }
             add(latest.writing)
           }
           latest.callers.push({ item, resolve, reject })
@@ -98,6 +103,7 @@ interface Caller<Item, Result> {
 function gathered<Item, Result>(
   together: WriteTogether<Item, Result>,
   callers: readonly Caller<Item, Result>[],
+  letGo: ((item: Item) => void) | undefined,
 ): Writing {
   return {
     size: () => callers.length,
@@ -112,11 +118,14 @@ function gathered<Item, Result>(
     fail(error) {
       for (const { reject } of callers) reject(error)
     },
+    committed() {
+      if (letGo !== undefined) for (const { item } of callers) letGo(item)
+    },
     halves() {
       if (callers.length < 2) return []
       const middle = Math.ceil(callers.length / 2)
       return [callers.slice(0, middle), callers.slice(middle)].map((some) =>
-        gathered(together, some),
+        gathered(together, some, letGo),
       )
     },
   }

@@ -8,6 +8,7 @@ import { ApiError } from '../../src/errors/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { attachmentRules } from '../support/attachment-rules.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
+import { poison } from '../support/poison.js'
 import { countStatements } from '../support/statements.js'
 
 const mail = { from: 'News <news@sender.test>', to: 'a@one.test', subject: 'Hi', html: '<p>x</p>' }
@@ -98,6 +99,32 @@ t.test('of mails that come together each is refused for itself', async (t) => {
   t.equal(await used(second), 1)
   const states = (await mails()).map(({ status, waiting }) => `${status} ${waiting}`)
   t.same(states.sort(), ['queued 1', 'queued 1', 'queued 1', 'queued 2', 'suppressed 0'])
+})
+
+t.test('a write that runs again has all of its mails, which are let go of after it', async (t) => {
+  const { deps, store, accountId } = await open(t)
+  await poison(store, 'insert on queue', "new.recipient = 'bad@one.test'", 'rollback')
+  const items = ['a', 'b'].map((name) => ({ ...mail, to: `${name}@one.test`, html: `<p>${name}` }))
+  const results = await Promise.allSettled([
+    acceptBatch(deps, accountId, { items }),
+    acceptEmail(deps, accountId, { ...mail, to: 'bad@one.test' }),
+    acceptEmail(deps, accountId, { ...mail, text: 'in words' }),
+  ])
+  t.same(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  t.same(items, [], 'nothing of the batch is held')
+  const bodies = await store.read
+    .selectFrom('bodies')
+    .select(['html', 'text'])
+    .orderBy('html')
+    .execute()
+  t.same(bodies, [
+    { html: '<p>a', text: null },
+    { html: '<p>b', text: null },
+    { html: mail.html, text: 'in words' },
+  ])
 })
 
 t.test('equal bodies of one request are one row, of two requests two', async (t) => {

@@ -85,6 +85,35 @@ t.test('heavy items are written in smaller parts', async (t) => {
   t.same(calls, ['a b', 'c d', 'e'])
 })
 
+t.test('an item is let go of once it is committed, and needed no more', async (t) => {
+  const { store, ids } = await openAccounts(t)
+  await poison(store, 'insert on accounts', "new.id = 'bad'", 'rollback')
+  const seen: string[] = []
+  const add = store.gather<{ id: string }, string>(
+    async (tx, some) => {
+      seen.push(some.map(({ id }) => id).join(' '))
+      await tx
+        .insertInto('accounts')
+        .values(some.map(({ id }) => account(id)))
+        .execute()
+      return some.map(({ id }) => id)
+    },
+    undefined,
+    (item) => {
+      seen.push(`-${item.id}`)
+      item.id = ''
+    },
+  )
+  const results = await Promise.allSettled(['a', 'bad', 'b'].map((id) => add({ id })))
+  t.same(told(results), ['a', 'it is poisoned', 'b'])
+  t.equal(await ids(), 'a b')
+  t.notOk(
+    seen.slice(0, seen.indexOf('-a')).some((one) => /^ | $|^$/.test(one)),
+    'no run sees one that was let go',
+  )
+  t.same(seen.filter((one) => one === '-a' || one === '-b').sort(), ['-a', '-b'], 'each once')
+})
+
 t.test('a fault of the storage fails all of them, and keeps none', async (t) => {
   let isFull = false
   const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })

@@ -140,6 +140,7 @@ async function commitSome(
     }
     statements.commit.run()
     options.afterCommit?.()
+    for (const { writing } of answers) writing.committed()
     return answers
   } catch (error) {
     reportFault(error, options.onFault)
