@@ -15,12 +15,10 @@ const patience = 4
 // Smaller ones are cut from Node's own pool.
 const smallBytes = 4 * 1024
 const maxSpare = 64
-// Of about the size of a batch: fresh memory of that size costs its first touch, page by page, and as garbage it lies
-// outside of V8's heap until all of that is collected.
-const largeBytes = { least: 512 * 1024, most: 2 * 1024 * 1024 }
-const maxSpareLarge = 8
-// So that the next batch, which is a little larger, fits too.
-const largeStepBytes = 128 * 1024
+// Large buffers have so many bytes or a multiple, so that the next body fits one that another has left.
+const largeBytes = 256 * 1024
+const mostLargeBytes = 2 * 1024 * 1024
+const maxLarge = 4
 
 /** What the unfinished requests of a server hold together. */
 export interface BodyMemory {
@@ -28,9 +26,16 @@ export interface BodyMemory {
   readonly maxBytes: number
   /** Buffers of `firstBufferBytes` for the next bodies: to make a buffer costs more than to fill it. */
   readonly spare: Buffer[]
-  /** Large ones that have not been collected since they were used. */
+  /** Large ones likewise, for as long as V8 leaves them: the first touch of each new page takes a microsecond or more. */
   readonly spareLarge: WeakRef<Buffer>[]
 }
+
+export const makeBodyMemory = (maxBytes: number): BodyMemory => ({
+  usedBytes: 0,
+  maxBytes,
+  spare: [],
+  spareLarge: [],
+})
 
 /** Calls `wake` once after `BodyContext.bodyTimeoutMs`; the returned function takes it back. */
 export type BodyTimer = (wake: () => void) => () => void
@@ -204,13 +209,7 @@ export class IncomingBody {
 
   /** Lets go of what was kept, which nobody may look at any more: other requests will be read into it. */
   recycle(): void {
-    const { spare, spareLarge } = this.#memory
-    const size = this.#kept.byteLength
-    if (size === firstBufferBytes && spare.length < maxSpare) spare.push(this.#kept)
-    if (isLarge(size)) {
-      const left = spareLarge.filter((ref) => ref.deref() !== undefined).slice(1 - maxSpareLarge)
-      spareLarge.splice(0, spareLarge.length, ...left, new WeakRef(this.#kept))
-    }
+    leave(this.#memory, this.#kept)
     this.release()
   }
 
@@ -244,16 +243,15 @@ export class IncomingBody {
     if (this.#kept.byteLength < wanted) {
       const isEnough = last || (!this.#isWanted && wanted >= windowBytes)
       const room = isEnough ? wanted : this.#roomFor(wanted)
-      const isUsual = room > smallBytes && room <= firstBufferBytes
-      const size = isUsual ? firstBufferBytes : roundedUp(Math.min(room, this.limitBytes))
+      const size = Math.min(sizeFor(room), Math.max(firstBufferBytes, this.limitBytes))
       if (this.#memory.usedBytes + size > this.#memory.maxBytes) {
         this.crowdedOut = true
         this.discard()
         return
       }
-      const spare = isUsual ? this.#memory.spare.pop() : takeLarge(this.#memory, size)
-      const grown = spare ?? Buffer.allocUnsafe(size)
+      const grown = takeSpare(this.#memory, size) ?? Buffer.allocUnsafe(size)
       if (used > 0) this.#kept.copy(grown, 0, 0, used)
+      leave(this.#memory, this.#kept)
       this.#hold(grown)
     }
     this.#kept.set(chunk, used)
@@ -307,17 +305,28 @@ export class IncomingBody {
   }
 }
 
-/** A spare one that is large enough, and less than twice as large. */
-function takeLarge({ spareLarge }: BodyMemory, size: number): Buffer | undefined {
-  if (!isLarge(size)) return undefined
-  const at = spareLarge.findIndex((ref) => {
-    const length = ref.deref()?.byteLength ?? 0
-    return length >= size && length < 2 * size
-  })
-  return at < 0 ? undefined : spareLarge.splice(at, 1)[0]?.deref()
+function sizeFor(room: number): number {
+  if (room <= smallBytes) return room
+  if (room <= firstBufferBytes) return firstBufferBytes
+  return room < largeBytes ? room : Math.ceil(room / largeBytes) * largeBytes
 }
 
-const roundedUp = (size: number) =>
-  isLarge(size) ? Math.ceil(size / largeStepBytes) * largeStepBytes : size
+/** A buffer that another body has left; what is in it is of no meaning. */
+function takeSpare({ spare, spareLarge }: BodyMemory, size: number): Buffer | undefined {
+  if (size === firstBufferBytes) return spare.pop()
+  for (const [i, left] of size < largeBytes ? [] : spareLarge.entries()) {
+    if (left.deref()?.byteLength !== size) continue
+    spareLarge.splice(i, 1)
+    return left.deref()
+  }
+  return undefined
+}
 
-const isLarge = (size: number) => size >= largeBytes.least && size <= largeBytes.most
+/** Leaves a buffer, which nobody looks at any more, to the next bodies. */
+function leave({ spare, spareLarge }: BodyMemory, buffer: Buffer): void {
+  const { byteLength } = buffer
+  if (byteLength === firstBufferBytes && spare.length < maxSpare) spare.push(buffer)
+  if (byteLength > mostLargeBytes || byteLength === 0 || byteLength % largeBytes !== 0) return
+  spareLarge.push(new WeakRef(buffer))
+  if (spareLarge.length > maxLarge) spareLarge.shift()
+}

@@ -6,7 +6,7 @@ import type { Log } from '../log/index.js'
 import { type Api, type ApiSettings, makeApi, type NoteChange } from './api.js'
 import { makeClientAddress, makeIsTrusted } from './client-address.js'
 import { type Answered, RequestWork, type ServerContext } from './context.js'
-import { makeBodyTimer } from './incoming-body.js'
+import { makeBodyMemory, makeBodyTimer } from './incoming-body.js'
 import { makeLargeBodies } from './large-bodies.js'
 import { type OverTls, prepareSocket } from './over-tls.js'
 import { makePages, type Pages } from './pages.js'
@@ -161,12 +161,7 @@ function contextOf<P>(options: HttpServerOptions<P>, closes: AbortSignal): Serve
     ...{ log, clock, overTls, onAnswer, refuse, closes },
     bodyTimer: makeBodyTimer(clock, options.bodyTimeoutMs ?? 60_000),
     largeBodies: makeLargeBodies(clock, largeBodyBytes, longestTurnMs),
-    bodyMemory: {
-      usedBytes: 0,
-      maxBytes: options.maxBodyMemoryBytes ?? 256 * 1024 * 1024,
-      spare: [],
-      spareLarge: [],
-    },
+    bodyMemory: makeBodyMemory(options.maxBodyMemoryBytes ?? 256 * 1024 * 1024),
     clientAddress: makeClientAddress(trustedProxies),
     isTrusted: makeIsTrusted(trustedProxies),
     work: new RequestWork(),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { any, string, type } from 'superstruct'
@@ -248,6 +249,31 @@ t.test('unfinished bodies together are bounded, and the memory is free again', a
   const response = await waiting.write(body.slice(30_000)).response()
   t.same(jsonOf(response), { bytes: body.length }, 'who was first is served')
   for (let i = 0; i < 5; i++) t.equal((await small.raw(whole))?.status, 200)
+})
+
+t.test('large bodies that come one after another are each what was sent', async (t) => {
+  const server = await startServer(
+    t,
+    ({ api }) => api.post('/hash', { body: Anything }, ({ body }) => ({ hash: hashOf(body) })),
+    { maxBodyBytes: 4 * 1024 * 1024 },
+  )
+  const hashOf = (value: unknown) => createHash('sha1').update(JSON.stringify(value)).digest('hex')
+  // Falling sizes leave something of the larger ones in what is read into again.
+  for (const size of [1_500_000, 1_400_000, 700_000, 300_000, 600_000, 270_000, 260_000, 20_000]) {
+    const bodies = ['a', 'b', 'c'].map((letter) => ({ [letter]: letter.repeat(size), size }))
+    const answers = await Promise.all(
+      bodies.map((body) => {
+        const text = JSON.stringify(body)
+        const head = [...json, `Content-Length: ${text.length}`]
+        return server.raw(request('POST /hash', head, text))
+      }),
+    )
+    t.same(
+      answers.map((answer) => jsonOf(answer)),
+      bodies.map((body) => ({ hash: hashOf(body) })),
+      `${size}`,
+    )
+  }
 })
 
 t.test(
