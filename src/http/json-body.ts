@@ -2,7 +2,7 @@ import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { ApiError } from '../errors/index.js'
 import { isJsonObject } from '../json/index.js'
 import { locateJsonFault } from './json-fault.js'
-import { scanJson } from './json-scan.js'
+import { type Shortened, scanJson, withoutRepeats } from './json-scan.js'
 
 /** Throws unless the body is declared as JSON; RFC 8259 §8.1 knows no encoding but UTF-8. */
 export function requireJsonType(contentType: string | undefined): void {
@@ -17,10 +17,20 @@ export function requireJsonType(contentType: string | undefined): void {
 const maxValues = 200_000
 // So few bytes hold what JSON.parse takes a third of a second for: not worth a pass over them.
 const unscannedBytes = 2 * 1024 * 1024
+// Less is no batch of mails, and soon parsed.
+const singleBytes = 64 * 1024
 
 /** The object in a JSON body. Throws a 400 that says where the text goes wrong, without quoting it. */
 export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
-  if (!isUtf8(bytes)) throw new ApiError('validation_error', 'The body is not valid UTF-8')
+  const isPlain = isAscii(bytes)
+  if (!isPlain && !isUtf8(bytes))
+    throw new ApiError('validation_error', 'The body is not valid UTF-8')
+  const isBatch = bytes.length > singleBytes && bytes.length <= unscannedBytes
+  const short = isBatch ? withoutRepeats(bytes) : asItIs(bytes)
+  if (short.bytes.length < bytes.length / 2) {
+    const value = parsed(short, isPlain)
+    if (isJsonObject(value)) return value
+  }
   const scanned = bytes.length > unscannedBytes ? scanJson(bytes, maxValues) : asItIs(bytes)
   if (scanned === undefined) {
     throw new ApiError(
@@ -32,19 +42,26 @@ export function parseJsonObject(bytes: Buffer): Record<string, unknown> {
       },
     )
   }
-  let value: unknown
-  try {
-    value = JSON.parse(textOf(scanned.bytes))
-    if (typeof value === 'object' && value !== null) scanned.restore(value)
-  } catch {
-    // V8's own message quotes the body and, in Node 20, mostly leaves the position out.
-    throw new ApiError('validation_error', `Malformed JSON: ${locateJsonFault(textOf(bytes))}`)
-  }
+  const value = parsed(scanned, isPlain)
   if (isJsonObject(value)) return value
+  // V8's own message quotes the body and, in Node 20, mostly leaves the position out.
+  if (value === undefined)
+    throw new ApiError('validation_error', `Malformed JSON: ${locateJsonFault(textOf(bytes))}`)
   throw new ApiError('validation_error', 'The body must be a JSON object')
 }
 
 const asItIs = (bytes: Buffer) => ({ bytes, restore: () => {} })
+
+/** The value that a text stands for; undefined where it is no JSON. */
+function parsed({ bytes, restore }: Shortened, isPlain: boolean): unknown {
+  try {
+    const value: unknown = JSON.parse(textOf(bytes, isPlain))
+    if (typeof value === 'object' && value !== null) restore(value)
+    return value
+  } catch {
+    return undefined
+  }
+}
 
 // From so many characters on Node keeps a latin1 or UTF-16 text outside of V8's heap (EXTERN_APEX in its
 // string_bytes.cc); one with fewer, of two or three bytes each, is in it as before. In the heap each large text is fresh
@@ -55,13 +72,12 @@ const outsideHeapBytes = 1_031_913
 const paddedBytes = 512 * 1024
 
 // RFC 8259 §8.1: a byte order mark must not be sent, and may be passed over where it is.
-function textOf(bytes: Buffer): string {
+function textOf(bytes: Buffer, isPlain = isAscii(bytes)): string {
+  if (isPlain) return (bytes.length < paddedBytes ? bytes : padded(bytes)).toString('latin1')
   return decoded(bytes).replace(/^\uFEFF/, '')
 }
 
 function decoded(bytes: Buffer): string {
-  if (bytes.length < paddedBytes) return bytes.toString('utf8')
-  if (isAscii(bytes)) return padded(bytes).toString('latin1')
   if (bytes.length < outsideHeapBytes) return bytes.toString('utf8')
   return transcode(bytes, 'utf8', 'utf16le').toString('utf16le')
 }

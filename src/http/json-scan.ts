@@ -41,6 +41,49 @@ export function scanJson(text: Buffer, maxValues: number): Shortened | undefined
   return shorten(text, [...seen.values()].flat())
 }
 
+// Where it looks for strings that may be there again: in the first mail or two of a batch.
+const probedBytes = 64 * 1_024
+const maxProbed = 4
+
+/**
+ * Leaves out those long strings of the text's beginning that are there again, which a native search finds: a batch may
+ * carry one text to a hundred people. It does not see where strings begin, and so may take what stands between two of
+ * them for one; then what is left is no JSON though the text is.
+ */
+export function withoutRepeats(text: Buffer): Shortened {
+  const strings: LongString[] = []
+  let at = text.indexOf(quote)
+  while (at !== -1 && at < probedBytes && strings.length < maxProbed) {
+    const end = stringEnd(text, at) + 1
+    if (end - at >= longBytes && end <= text.length && !isName(text, end)) {
+      const bytes = text.subarray(at, end)
+      if (!strings.some((one) => one.bytes.equals(bytes))) strings.push(found(text, bytes, at))
+    }
+    at = text.indexOf(quote, end)
+  }
+  return shorten(text, strings)
+}
+
+// A search for more may take its length times the text's.
+const keyBytes = 64
+
+function found(text: Buffer, bytes: Buffer, first: number): LongString {
+  const key = bytes.subarray(0, keyBytes)
+  const starts: number[] = []
+  for (let at = first; at !== -1; at = text.indexOf(key, at)) {
+    const end = at + bytes.length
+    // An escaped quote begins no string. What is compared is read once: within a string there is no bare quote.
+    const isThere =
+      text[at - 1] !== backslash &&
+      end <= text.length &&
+      text.compare(bytes, 0, bytes.length, at, end) === 0 &&
+      !isName(text, end)
+    if (isThere) starts.push(at)
+    at = isThere ? end : at + 1
+  }
+  return { bytes, starts }
+}
+
 const [quote = 0, backslash, comma, bracket, brace, colon] = Buffer.from('"\\,[{:')
 const spaces: ReadonlySet<number | undefined> = new Set(Buffer.from(' \t\r\n'))
 
@@ -70,6 +113,7 @@ function shorten(text: Buffer, strings: readonly LongString[]): Shortened {
   const pieces: Buffer[] = []
   let from = 0
   for (const { start, end, number } of places) {
+    if (start < from) continue
     pieces.push(text.subarray(from, start), Buffer.from(`"${mark}${number}"`))
     from = end
   }

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { jsonFingerprint } from '../../src/http/index.js'
 import { parseJsonObject } from '../../src/http/json-body.js'
-import { scanJson } from '../../src/http/json-scan.js'
+import { scanJson, withoutRepeats } from '../../src/http/json-scan.js'
+import { seededRandom } from '../mime/random-mail.js'
 
 const file = (letter: string) => `${letter}"\\\n😀`.repeat(1_500)
 
@@ -45,6 +46,68 @@ t.test('a text that repeats strings is the same JSON as without the search for t
     t.throws(() => parseJsonObject(Buffer.from(text + space)), { message: /^Malformed JSON/ })
   }
   t.throws(() => parseJsonObject(Buffer.from(`[${a},${a}]${space}`)), /must be a JSON object/)
+})
+
+t.test('a batch that carries one text to many is parsed as if it were given once', async (t) => {
+  const emails = Array.from({ length: 100 }, (_, i) => ({
+    ...{ to: `r${i}@one.test`, subject: `Mail ${i}`, html: file('a'), text: file('b') },
+  }))
+  const text = Buffer.from(JSON.stringify({ emails }).replaceAll('😀', 'x'))
+  t.ok(withoutRepeats(text).bytes.length < text.length / 20)
+  t.same(parseJsonObject(text), JSON.parse(text.toString()))
+})
+
+t.test('whatever repeats in a text, its value is that of JSON.parse', async (t) => {
+  const random = seededRandom(21)
+  const one = <T>(list: readonly T[]): T => list[random(list.length)] as T
+  let [values, shorter] = [0, 0]
+  for (let round = 0; round < 1_500; round++) {
+    const [letter, inner] = [one(['a', 'é', '😀']), one(['', '\\"', '\\\\', '\\n', ', ', ':'])]
+    const long = `${inner}${letter.repeat(4_200 + random(3))}${inner}`
+    // What stands between two strings, and is long as well.
+    const gap = `,${' 5,'.repeat(1_400)}`
+    const parts = [
+      ...[`"${long}"`, `"${long}"`, `{"a":"${long}"}`, `{"${long}":1}`, `["${long}", "${long}"]`],
+      ...[
+        `"x\\"${long}"`,
+        `"x\\\\"`,
+        `"a"${gap}"b"`,
+        `"${gap}"`,
+        `"${long}${long}"`,
+        `"\\u00e9${long}"`,
+      ],
+      ...[`"${long.slice(1)}"`, '1', 'null', '"x"', '{"__proto__":"y"}'],
+      // No JSON, now and then.
+      ...(random(20) === 0 ? [`"${long}`, `"${long}""${long}"`, '"\n"', `"${long}\\q"`] : []),
+    ]
+    const count = 20 + random(40)
+    const items = Array.from({ length: count }, () =>
+      one(random(2) === 0 ? parts : parts.slice(0, 3)),
+    )
+    const text = `{"emails":[${items.join(one([',', ', ', ',\n']))}]}`
+    const bytes = Buffer.from(text)
+    if (withoutRepeats(bytes).bytes.length < bytes.length / 2) shorter++
+    const told = (parse: () => unknown) => {
+      try {
+        return JSON.stringify(parse())
+      } catch {
+        return 'no JSON'
+      }
+    }
+    const expected = told(() => JSON.parse(bytes.toString()))
+    if (expected !== 'no JSON') values++
+    if (told(() => parseJsonObject(bytes)) !== expected) t.fail(`round ${round}`)
+  }
+  t.ok(values > 1_000 && values < 1_500, `${values} of 1500 are JSON`)
+  t.ok(shorter > 500, `${shorter} of 1500 were parsed without their repeats`)
+})
+
+t.test('what nearly repeats is left where it is', async (t) => {
+  // Escaped quotes in a row: all but the first character of the string stands behind each of them.
+  const text = `{"a":"x${'\\"'.repeat(30_000)}","b":"${'\\"'.repeat(900_000)}"}`
+  const bytes = Buffer.from(text)
+  t.equal(withoutRepeats(bytes).bytes, bytes)
+  t.same(parseJsonObject(bytes), JSON.parse(text))
 })
 
 t.test('many long strings of one length that differ are left where they are', async (t) => {
