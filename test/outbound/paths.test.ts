@@ -232,6 +232,23 @@ t.test('what is closed for campaigns may be open for transactional mail', async 
   t.equal(paths.inFlight, 5)
 })
 
+t.test('a mail takes the slots that it may need, and leaves no closed gate behind', async (t) => {
+  const { note, wanted, exhausted, paths } = schedule({ perSite: 10 })
+  note(due('a', 'x', campaign))
+  wanted(0)
+  note(due('a', 'y', transactional))
+  const { stream, slots } = only(wanted(0))
+  t.equal(slots.length, 2, 'all that are left: nobody knows yet how many mails there are')
+  // There was one, which is under way.
+  exhausted(stream)
+  for (const slot of slots.slice(1)) {
+    slot.withdraw()
+    paths.withdrawn(slot)
+  }
+  note(due('a', 'z', transactional))
+  t.same(brief(wanted(0)), ['a z 0: 1'], 'the next one waits for no attempt to end')
+})
+
 t.test('what waits for a ration is asked again when one has come', async (t) => {
   const { note, wanted, at, paths } = schedule()
   at('a').closed = { gate: 'warm-up', until: null, why: 'Asking for a ration' }

@@ -110,6 +110,8 @@ export function makePathLines(onHeld: OnHeld): PathLines {
     forget: parked.forget,
     leave(path, of) {
       lines[of].delete(path)
+      // Whoever comes next asks the gate anew: it may have been closed only by the slots that this mail took to be claimed.
+      path.held[of] = undefined
       passOn(path, of)
     },
     roomIn(shares) {
