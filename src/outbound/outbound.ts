@@ -5,6 +5,7 @@ import {
   type StreamDue,
   type StreamKey,
 } from '../deliveries/index.js'
+import { queueClass } from '../store/index.js'
 import {
   type Admission,
   keyOf,
@@ -102,7 +103,9 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
 
   return {
     ring(due) {
-      for (const item of due) if (scan.isMine(item.lane)) admission.note(item)
+      const mine = due.filter(({ lane }) => scan.isMine(lane))
+      for (const item of mine) admission.note(item)
+      if (mine.some((item) => item.class === queueClass.transactional)) claims.hurry()
       claims.turn()
     },
     scan: scan.scan,

@@ -1,6 +1,7 @@
 import type { Insertable } from 'kysely'
 import t from 'tap'
 import { loadPlans, setMarketingPlan, suspend, unsuspend } from '../../src/billing/index.js'
+import { systemClock } from '../../src/clock/index.js'
 import { makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { claim, makeReturnPaths, nextDue, streamsAfter } from '../../src/deliveries/index.js'
 import { makeTimeHeap } from '../../src/outbound/admission/time-heap.js'
@@ -252,6 +253,31 @@ t.test('a campaign that fills a destination delays no transactional mail to it',
   t.ok(overtaken < 60, `${overtaken} of ${campaign} campaign mails came in between`)
   await rig.mx.waitForMessages(campaign + resets.length)
 })
+
+t.test(
+  'transactional mail ends the rest between two claims, a campaign waits for its end',
+  async (t) => {
+    const { after } = systemClock
+    t.teardown(() => Object.assign(systemClock, { after }))
+    // Rests end by nothing but a call of their `wake`, or by who does not wait for that.
+    const rests = new Set<() => void>()
+    systemClock.after = (ms, wake) => {
+      if (ms !== 25) return after(ms, wake)
+      rests.add(wake)
+      return () => rests.delete(wake)
+    }
+    const rig = await outboundRig(t, {
+      script: { rcpt: (line) => (/@slow\.test/.test(line) ? 'hang' : '250 ok') },
+    })
+    await rig.send({ to: 'a@slow.test' })
+    await rig.eventually(() => rests.size === 1)
+    rig.ring('one.test', 2)
+    t.equal(rests.size, 1, 'mail is under way, and a campaign waits')
+    const reset = await rig.send({ to: 'r@one.test' })
+    await rig.becomes(reset, 'delivered')
+    for (const end of rests) end()
+  },
+)
 
 t.test('mail of an account that is stopped waits, and leaves when it may again', async (t) => {
   const clock = new FakeClock()
