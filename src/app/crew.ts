@@ -29,6 +29,8 @@ export interface Crew extends OutboundThreads, ThreadWatch {
   readonly submissionPorts: Readonly<Record<string, number>>
   /** Where HTTP is spoken over TLS, by the listener's name: `public`, `private`. */
   readonly httpsPorts: Readonly<Record<string, number>>
+  /** Gives opens and clicks to the thread that records them; resolves with false while there is none. */
+  recordHits(hits: string): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -73,6 +75,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
     get httpsPorts() {
       return threads.known('https')[0]?.ports ?? {}
     },
+    recordHits: async (hits) => (await threads.known('checkpoint')[0]?.record(hits)) ?? false,
     reload() {
       for (const thread of threads.known()) thread.send({ kind: 'reload' })
     },

@@ -1,7 +1,7 @@
-import { loadTrackingAgents, openRecorder } from '../tracking/index.js'
+import { openHandOver } from '../tracking/index.js'
 import { certificatesOf } from './certificates.js'
-import { readAgain, trackingAgentFiles } from './files.js'
 import type { Ground } from './ground.js'
+import { openHitRecorder } from './hit-recorder.js'
 import { makeHttpsPeers, publicOverTls } from './https.js'
 import { openPublicServer } from './listeners.js'
 import type { WayBack } from './way-back.js'
@@ -11,14 +11,12 @@ export type Front = Awaited<ReturnType<typeof openFront>>
 
 /** The public listener, which is there before the threads: its port is in the links of the mail that they send. */
 export async function openFront(ground: Ground, back: WayBack) {
-  const { config, dataDir, log, clock, store, land } = ground
+  const { config, dataDir, log, clock } = ground
   const certificates = certificatesOf('public', { config, dataDir, log })
   const httpsPeers = makeHttpsPeers(config)
-  const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
-  const recorder = openRecorder({
-    ...{ store, clock, log, land, agents: readAgents() },
-    machineWithinMs: config.tracking.machineWithin,
-  })
+  let recordElsewhere = async (_hits: string) => false
+  const own = openHitRecorder(ground)
+  const recorder = openHandOver({ clock, log, give: (hits) => recordElsewhere(hits), own })
   // Closed after the listener, whose last hits it writes.
   back.add(() => recorder.close())
   const server = await openPublicServer(ground, {
@@ -30,9 +28,13 @@ export async function openFront(ground: Ground, back: WayBack) {
     ...{ certificates, httpsPeers },
     publicPort: server.port,
     publicUrl: config.http.public.url || urlOf(config.http.public.host, server.port),
+    /** From now on another thread records the hits, as far as it takes them. */
+    recordBy(record: (hits: string) => Promise<boolean>) {
+      recordElsewhere = record
+    },
     reload() {
       certificates.reload()
-      readAgain(log, readAgents, recorder.useAgents)
+      own.reload()
     },
   }
 }

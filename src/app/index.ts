@@ -88,6 +88,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     await settlePast(ground)
     const work = await startWork(ground, front, back)
     const { crew, health } = work
+    front.recordBy(crew.recordHits)
     const tools = openTools(ground, plans, back)
     const recurring = makeRecurring({ ground, front, work, tools }, back)
     const { runNow } = recurring

@@ -51,12 +51,7 @@ import { suppressionRoutes } from '../suppression/routes.js'
 import type { Renderer } from '../templates/index.js'
 import { templateRoutes } from '../templates/routes.js'
 import { topicRoutes } from '../topics/routes.js'
-import {
-  domainSwitches,
-  makeTrackingTokens,
-  type Recorder,
-  setSwitches,
-} from '../tracking/index.js'
+import { domainSwitches, makeTrackingTokens, setSwitches } from '../tracking/index.js'
 import { trackingRoutes } from '../tracking/routes.js'
 import { webhookRoutes } from '../webhooks/routes.js'
 import { makeApiAudit } from './api-audit.js'
@@ -226,7 +221,7 @@ async function mailOwn(
 export async function openPublicServer(
   { config, log }: { config: Config; log: Log },
   deps: Pick<Core, 'store' | 'clock' | 'key' | 'metrics' | 'hold'> & {
-    recorder: Recorder
+    recorder: Parameters<typeof trackingRoutes>[1]['recorder']
     challenge: Certificates['challenge']
     overTls: HttpServerOptions<never>['overTls']
   },

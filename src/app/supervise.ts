@@ -29,6 +29,8 @@ export interface Supervised {
   gateOf(stream: StreamKey): Promise<LiveGate | undefined>
   /** Which sites and accounts it is busy with; undefined when it has none, or is down. */
   standing(): Promise<ThreadStanding | undefined>
+  /** Gives the thread opens and clicks to record; resolves with false when it died, or ends, without having them. */
+  record(hits: string): Promise<boolean>
   /** Asks the thread to end and waits for it; after `graceMs` it is terminated. */
   stop(graceMs: number): Promise<void>
 }
@@ -72,6 +74,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
   let started = options.isLater === true
   let stopping = false
   let ended: Promise<void>
+  let endRecording = () => {}
   let backoffMs = firstBackoffMs
 
   const start = async () => {
@@ -84,6 +87,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     worker = born.worker
     ended = born.ended.then((cause) => {
       forgetTurn(data.turns, data.slot)
+      endRecording()
       downSince ??= clock.now()
       // A thread that cannot even start the first time is the operator's to look at.
       if (started && !stopping) {
@@ -145,6 +149,19 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     send: (order) => worker.postMessage(order),
     gateOf: async (stream) => (await ask<'gate'>(worker, clock, { kind: 'gate', stream }))?.gate,
     standing: async () => (await ask<'standing'>(worker, clock, { kind: 'standing' }))?.standing,
+    record(hits) {
+      if (downSince !== undefined || stopping) return Promise.resolve(false)
+      return new Promise((resolve) => {
+        const question = ++questions
+        const done = (isTaken: boolean) => {
+          asking.delete(question)
+          resolve(isTaken)
+        }
+        asking.set(question, () => done(true))
+        endRecording = () => done(false)
+        worker.postMessage({ kind: 'hits', question, hits } satisfies ThreadOrder)
+      })
+    },
     async stop(graceMs) {
       stopping = true
       worker.postMessage({ kind: 'stop' } satisfies ThreadOrder)

@@ -52,6 +52,8 @@ export type ThreadReport =
   /** The answer to the question of this number. */
   | { kind: 'gate'; question: number; gate: LiveGate | undefined }
   | { kind: 'standing'; question: number; standing: ThreadStanding | undefined }
+  /** It has the hits of the order with this number. */
+  | { kind: 'hits'; question: number }
 
 /** From the main thread to a thread. */
 export type ThreadOrder =
@@ -63,4 +65,6 @@ export type ThreadOrder =
   | { kind: 'standing'; question: number }
   /** The operator wants this tried now. */
   | { kind: 'retry'; lanes: RetriedLanes }
+  /** Opens and clicks are to be recorded (`tracking/hand-over.ts`). */
+  | { kind: 'hits'; question: number; hits: string }
   | { kind: 'stop' }

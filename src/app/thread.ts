@@ -38,6 +38,7 @@ export interface ThreadWork {
   gateOf?(stream: StreamKey): LiveGate | undefined
   standing?(): ThreadStanding
   retry?(lanes: RetriedLanes): Promise<void>
+  record?(hits: string): void
   stop(): Promise<void>
 }
 
@@ -98,6 +99,9 @@ export async function runThread(
         return void work
           .retry?.(order.lanes)
           .catch((error) => log.error({ error }, 'A retry was not taken up; the next scan sees it'))
+      case 'hits':
+        work.record?.(order.hits)
+        return port.postMessage({ kind: 'hits', question: order.question } satisfies ThreadReport)
       case 'stop':
         return void stop()
     }

@@ -5,6 +5,8 @@
  * anything else leads nowhere; an answer waits for no commit; what machines do counts as no reading.
  * `routes.ts` has the public paths; the rest loads in mail threads too. See README.md.
  */
+
+export { openHandOver, recordHits } from './hand-over.js'
 export { type TrackedLink, trackableLinks, trackedTarget } from './links.js'
 export type { TrackingAgents } from './machines.js'
 export { loadTrackingAgents } from './machines-file.js'

@@ -32,8 +32,11 @@ export interface HitRequest {
 }
 
 export interface Recorder {
-  /** Notes a hit in memory; it is on disk within a second, unless the storage fails. Waits for nothing. */
-  note(copy: Copy, asked: HitRequest): void
+  /**
+   * Notes a hit in memory; it is on disk within a second, unless the storage fails. Waits for nothing. `at`: when it
+   * came, if that is not now.
+   */
+  note(copy: Copy, asked: HitRequest, at?: number): void
   useAgents(agents: TrackingAgents): void
   /** Writes what is noted; for the end, when nobody asks any more. */
   close(): Promise<void>
@@ -115,11 +118,10 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   }
 
   return {
-    note({ accountId, emailId, deliveryId }, asked) {
+    note({ accountId, emailId, deliveryId }, asked, at = clock.now()) {
       const { kind, target, links = 0 } = asked
       const said = asked.onlyHead ? 'HEAD' : asked.ahead ? 'prefetch' : undefined
       const machine = said ?? machineAsking(asked)
-      const at = clock.now()
       const userAgent = asked.userAgent.slice(0, maxUserAgent)
       // Written out: this runs for every hit, and what a spread makes is slower to make and to read.
       const hit: Hit =

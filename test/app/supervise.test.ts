@@ -39,6 +39,18 @@ t.test('a thread that dies is started again, and its turn to write is freed', as
   await thread.stop(1_000)
 })
 
+t.test('hits are given to a thread, or whoever gives them keeps them', async (t) => {
+  const thread = await supervise({ ...options, data: data() })
+  t.equal(await thread.record('[]'), true)
+  t.equal(await thread.record('deadly'), false, 'it died with them')
+  t.equal(await thread.record('[]'), false, 'the next one is not there yet')
+  while (thread.downSince !== undefined) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal(await thread.record('[]'), true)
+  const stopped = thread.stop(1_000)
+  t.equal(await thread.record('[]'), false, 'it ends')
+  await stopped
+})
+
 t.test('one that cannot start because the disk is full says that, and is no fault', async (t) => {
   const started = supervise({ ...options, data: { ...data(), dataDir: 'full' } })
   const error = await started.catch((error: unknown) => error)

@@ -16,8 +16,12 @@ if (dataDir === 'full') {
 }
 if (dataDir === 'fail') throw new Error('cannot start')
 const life = lives === undefined ? 1 : Atomics.add(lives, 0, 1) + 1
-parentPort?.on('message', async (order: { kind: string; question?: number }) => {
+parentPort?.on('message', async (order: { kind: string; question?: number; hits?: string }) => {
   const { kind, question } = order
+  if (kind === 'hits') {
+    if (order.hits === 'deadly') throw new Error('dead')
+    parentPort?.postMessage({ kind, question })
+  }
   if (kind === 'gate') parentPort?.postMessage({ kind, question, gate: `gate ${question}` })
   if (order.kind === 'stop' && dataDir !== 'deaf') parentPort?.close()
   // It says that its event loop turns, and then no more.

@@ -3,6 +3,7 @@ import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { type Posthorn, startPosthorn } from '../support/posthorn.js'
+import { collectStatements } from '../support/statements.js'
 
 const html =
   '<!doctype html>\n<HTML><body class=x>\n<p>Hi <a title="é" HREF="https://shop.test/a?b=1&amp;c=2">there</a> ' +
@@ -58,6 +59,8 @@ const get = (url: string, options: RequestInit = {}) =>
   fetch(url, { redirect: 'manual', headers: phone, ...options })
 
 t.test('from a mail to its counts', async (t) => {
+  // Of this thread, which answers.
+  const statements = collectStatements(t)
   const posthorn = await startPosthorn(t, { env: { POSTHORN_TRACKING_MACHINE_WITHIN: '0s' } })
   const { store, publicUrl } = posthorn
   const send = async (more: object = {}): Promise<string> => {
@@ -118,6 +121,8 @@ t.test('from a mail to its counts', async (t) => {
         .execute()
       return rows.length < 4 ? undefined : rows
     })
+    const written = [...statements].filter((text) => /^update "emails".*opens \+/s.test(text))
+    t.same(written, [], 'they are recorded where nobody waits for an answer')
     const email = await posthorn.email(id)
     t.match(email, { opensCount: 1, clicksCount: 1, openedAt: /Z$/, clickedAt: /Z$/ })
     t.equal(email.status, 'delivered')
