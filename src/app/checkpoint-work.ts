@@ -4,7 +4,7 @@ import { allEntered } from '../emails/index.js'
 import { allRolledUp } from '../stats/index.js'
 import type { Store } from '../store/index.js'
 
-// A thread costs 14 MB while it is there, and 0.2 s of a processor to start.
+// A thread costs 12 MB while it is there, and 0.2 s of a processor to start.
 const quietMs = 30_000
 // A census that was under way may have counted what was there before the last write; the next has all of it.
 const censuses = 2
