@@ -9,4 +9,4 @@ top=${self%/bin/posthorn}
 export MALLOC_ARENA_MAX=2
 # Without these it raises its bounds for good to twice the largest piece that was ever freed, and what a burst took stays.
 export MALLOC_MMAP_THRESHOLD_=131072 MALLOC_TRIM_THRESHOLD_=1048576
-exec "$top/runtime/node" --max-semi-space-size=4 --max-old-space-size=768 --v8-pool-size=0 "$top/dist/packed/cli/main.js" "$@"
+exec "$top/runtime/node" --max-semi-space-size=8 --max-old-space-size=1536 --v8-pool-size=0 "$top/dist/packed/cli/main.js" "$@"
