@@ -40,7 +40,7 @@ export async function insertEmails(
     const ids = await bodiesFor(deps, tx, emails, bodies)
     for (const [i, { raw, row }] of emails.entries()) {
       if (raw !== undefined) await insertRawMessage(tx, deps.store, row, raw)
-      rows.push({ ...row, body_id: ids[i] ?? null })
+      rows.push({ body_id: ids[i] ?? null, ...row })
     }
   }
   await insertBodies(tx, bodies)
