@@ -66,11 +66,14 @@ export function withoutRepeats(text: Buffer): Shortened {
 
 // A search for more may take its length times the text's.
 const keyBytes = 64
+// Of a batch each mail may begin alike and be another; of `\"` a million times, each second octet begins like the first.
+const maxInVain = 1_000
 
 function found(text: Buffer, bytes: Buffer, first: number): LongString {
   const key = bytes.subarray(0, keyBytes)
   const starts: number[] = []
-  for (let at = first; at !== -1; at = text.indexOf(key, at)) {
+  let inVain = 0
+  for (let at = first; at !== -1 && inVain < maxInVain; at = text.indexOf(key, at)) {
     const end = at + bytes.length
     // An escaped quote begins no string. What is compared is read once: within a string there is no bare quote.
     const isThere =
@@ -79,6 +82,7 @@ function found(text: Buffer, bytes: Buffer, first: number): LongString {
       text.compare(bytes, 0, bytes.length, at, end) === 0 &&
       !isName(text, end)
     if (isThere) starts.push(at)
+    else inVain++
     at = isThere ? end : at + 1
   }
   return { bytes, starts }
