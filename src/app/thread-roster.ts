@@ -83,7 +83,8 @@ export const roles: Readonly<Record<Kind, Role>> = {
     count: ({ httpsPeers }) => (Object.keys(httpsPeers).length > 0 ? 1 : 0),
   },
   sandbox: one(heapOf(12, 1_024), ({ outbound }) => outbound.route === 'sandbox'),
-  checkpoint: one(heapOf(6, 128)),
+  // Opens and clicks wait there while the storage fails, of 50,000 copies of mails at most.
+  checkpoint: one(heapOf(6, 512)),
   inbound: one(heapOf(24, 1_024), ({ inbound }) => inbound.enabled),
   outbound: {
     count: ({ config }) => config.outbound.threads,
