@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Read } from '../store/index.js'
 import type { StreamKey } from './claim.js'
 import { never } from './hold.js'
@@ -10,7 +10,7 @@ export interface StreamDue extends StreamKey {
 const beforeAll: StreamKey = { lane: '', class: 0, accountId: '' }
 
 /**
- * The next `limit` streams after `after` in their order, each with when it falls due: two index steps
+ * The next `limit` streams after `after` in their order, each with when it falls due: a few index steps
  * a stream, however many rows each has. Those with nothing but held rows fall due never.
  */
 export async function streamsAfter(
@@ -18,17 +18,14 @@ export async function streamsAfter(
   after: StreamKey = beforeAll,
   limit: number,
 ): Promise<StreamDue[]> {
-  const following = (lane: unknown, queueClass: unknown, accountId: unknown) => sql`
-    select id from queue where (lane, class, account_id) > (${lane}, ${queueClass}, ${accountId})
-    order by lane, class, account_id limit 1`
   const { rows } = await sql<StreamDue>`
     with recursive streams(lane, class, account, n) as (
       select lane, class, account_id, 1 from queue
-      where id = (${following(after.lane, after.class, after.accountId)})
+      where id = ${firstBehind(sql`${after.lane}`, sql`${after.class}`, sql`${after.accountId}`)}
       union all
       select q.lane, q.class, q.account_id, n + 1 from streams, queue as q
-      where n < ${limit} and q.id = (
-        ${following(sql.ref('streams.lane'), sql.ref('streams.class'), sql.ref('streams.account'))}))
+      where n < ${limit}
+        and q.id = ${firstBehind(sql`streams.lane`, sql`streams.class`, sql`streams.account`)})
     select lane, class, account as "accountId", (
       select min(due_at) from queue
       where queue.lane = streams.lane and queue.class = streams.class
@@ -36,3 +33,15 @@ export async function streamsAfter(
     from streams`.execute(db)
   return rows.map((row) => ({ ...row, dueAt: Math.min(row.dueAt, never) }))
 }
+
+/**
+ * The first row of the stream behind one. SQLite would search for `(lane, class, account_id) > (…)` of another
+ * row by the lane alone, and go through all that wait in it.
+ */
+const firstBehind = (lane: Value, of: Value, account: Value) => sql`coalesce(
+  (select id from queue where lane = ${lane} and class = ${of} and account_id > ${account}
+    order by account_id limit 1),
+  (select id from queue where lane = ${lane} and class > ${of} order by class, account_id limit 1),
+  (select id from queue where lane > ${lane} order by lane, class, account_id limit 1))`
+
+type Value = RawBuilder<unknown>
