@@ -8,6 +8,7 @@ import type { ThreadStanding } from '../outbound/index.js'
 import { openStore, type Store, type StoreOptions } from '../store/index.js'
 import { endFromThread } from './fault.js'
 import { applianceKeyFile } from './files.js'
+import { giveWay } from './give-way.js'
 import {
   type ThreadData,
   type ThreadOrder,
@@ -42,14 +43,20 @@ export interface ThreadWork {
   stop(): Promise<void>
 }
 
+export interface ThreadManner extends Pick<StoreOptions, 'background'> {
+  /** Whether somebody waits for its answers at the other end of a connection; the others give way to it. */
+  answers?: boolean
+}
+
 /** The life of a worker thread: open the ground, start the work, obey the main thread, close. */
 export async function runThread(
   name: string,
   start: (context: ThreadContext) => Promise<ThreadWork>,
-  { background = false }: Pick<StoreOptions, 'background'> = {},
+  { background = false, answers = false }: ThreadManner = {},
 ): Promise<void> {
   const port = parentPort
   if (port === null) throw new Error(`${name} is a worker thread's entry, not a program`)
+  if (!answers) giveWay()
   const data = workerData as ThreadData
   const clock = systemClock
   const log = openLog(logOptions(data.config.log)).child({ thread: name })

@@ -1,6 +1,6 @@
 import { certificatesOf } from '../app/certificates.js'
 import { plansFile } from '../app/files.js'
-import { runThread } from '../app/thread.js'
+import { runThread, type ThreadContext } from '../app/thread.js'
 import { loadPlans } from '../billing/index.js'
 import { joinBacklog } from '../deliveries/index.js'
 import { openSubmission } from '../submission/index.js'
@@ -13,7 +13,9 @@ function noFiles(): Promise<never> {
 
 // Takes mail from programs by SMTP, with a log-in, and gives it to the same acceptance as the
 // API's.
-await runThread('submission', async ({ data, store, clock, log, meter, ring }) => {
+await runThread('submission', start, { answers: true })
+
+async function start({ data, store, clock, log, meter, ring }: ThreadContext) {
   const { outbound, contacts } = data.config
   const renderer = openRenderer({ log, clock })
   const submission = await openSubmission({
@@ -37,4 +39,4 @@ await runThread('submission', async ({ data, store, clock, log, meter, ring }) =
       await renderer.close()
     },
   }
-})
+}
