@@ -76,9 +76,7 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
       return threads.known('https')[0]?.ports ?? {}
     },
     recordHits: async (hits) => (await threads.known('checkpoint')[0]?.record(hits)) ?? false,
-    reload() {
-      for (const thread of threads.known()) thread.send({ kind: 'reload' })
-    },
+    reload: threads.reload,
   }
 }
 

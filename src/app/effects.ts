@@ -1,16 +1,15 @@
 import { makeFollowAutomations, makeLiveLimit } from '../automations/index.js'
-import { loadPlans } from '../billing/index.js'
+import type { Plans } from '../billing/index.js'
 import { followBroadcasts } from '../broadcasts/index.js'
 import type { Config } from '../config/index.js'
 import { type LandEvents, makeLandEvents } from '../events/index.js'
 import { makeProtection } from '../protection/index.js'
 import { suppressFailing } from '../suppression/index.js'
 import { makeWebhookJobs } from '../webhooks/index.js'
-import { plansFile } from './files.js'
 
 /** What follows from what happens to a mail, the same in every thread and in the CLI. */
-export function makeEffects(config: Config, dataDir: string): LandEvents {
-  const webhookJobs = makeWebhookJobs(loadPlans(plansFile(dataDir)))
+export function makeEffects(config: Config, plans: Plans): LandEvents {
+  const webhookJobs = makeWebhookJobs(plans)
   const protection = makeProtection(config.protection)
   const followAutomations = makeFollowAutomations(makeLiveLimit(config.automations.maxLiveRuns))
   return makeLandEvents([

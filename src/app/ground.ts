@@ -1,3 +1,4 @@
+import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { type ApplianceKey, type Config, checkSmartHosts } from '../config/index.js'
 import type { LandEvents } from '../events/index.js'
@@ -5,6 +6,7 @@ import type { Log } from '../log/index.js'
 import { emptyWal, makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
+import { plansFile } from './files.js'
 import { type Hold, openHold } from './hold.js'
 import { lockDataDir } from './lock.js'
 import { type Metrics, openMetrics } from './metrics.js'
@@ -33,6 +35,7 @@ export interface Ground extends ApplianceOptions {
   /** Shared with all threads, which take turns at writing by it. */
   turns: SharedArrayBuffer
   store: Store
+  plans: Plans
   land: LandEvents
   /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
   lastAliveAt: number
@@ -63,8 +66,10 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const store = openStore({ dataDir, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
   await rememberKey(store, key, dataDir)
-  const land = makeEffects(config, dataDir)
+  const plans = loadPlans(plansFile(dataDir))
+  await refuseUnknownPlans(store.read, plans)
+  const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
-  return { ...options, clock, hold, key, metrics, turns, store, land, lastAliveAt }
+  return { ...options, clock, hold, key, metrics, turns, store, plans, land, lastAliveAt }
 }

@@ -1,11 +1,10 @@
 import { noteAllBlocked } from '../automations/index.js'
-import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { pause, systemClock } from '../clock/index.js'
 import { exitStatus } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
 import { openControl } from './control.js'
-import { bounceRuleFiles, feedbackLoopFiles, plansFile } from './files.js'
+import { bounceRuleFiles, feedbackLoopFiles } from './files.js'
 import { openFront } from './front.js'
 import { type ApplianceOptions, type Ground, openGround } from './ground.js'
 import type { Health } from './health.js'
@@ -84,12 +83,12 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const ground = await openGround(options, back)
     const { hold, clock } = ground
     const front = await openFront(ground, back)
-    const plans = await readOperatorsFiles(ground)
+    checkOperatorsFiles(ground)
     await settlePast(ground)
     const work = await startWork(ground, front, back)
     const { crew, health } = work
     front.recordBy(crew.recordHits)
-    const tools = openTools(ground, plans, back)
+    const tools = openTools(ground, back)
     const recurring = makeRecurring({ ground, front, work, tools }, back)
     const { runNow } = recurring
     const control = await openControl(options.dataDir, log, crew, { runNow }, work.overview.tell)
@@ -138,12 +137,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
 }
 
 /** Refuses the start for files of the operator that are wrong. The threads read them too, and could only die of it. */
-async function readOperatorsFiles({ dataDir, store }: Ground): Promise<Plans> {
-  const plans = loadPlans(plansFile(dataDir))
-  await refuseUnknownPlans(store.read, plans)
+function checkOperatorsFiles({ dataDir }: Ground): void {
   loadBounceRules(bounceRuleFiles(dataDir))
   loadFeedbackLoops(feedbackLoopFiles(dataDir))
-  return plans
 }
 
 /** Before any thread may send: mail of the past is held, and runs are marked whose account may not go on. */

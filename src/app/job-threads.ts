@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import Bree from 'bree'
+import type { Plans } from '../billing/index.js'
 import type { JobResult } from '../calendar/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
@@ -39,6 +40,7 @@ export interface JobThreadsOptions {
   config: Config
   configFile?: string | undefined
   dataDir: string
+  plans: Plans
   turns: SharedArrayBuffer
   backlog: SharedArrayBuffer
   log: Log
@@ -59,8 +61,8 @@ const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 1_
  * by the calendar, by a clock that tests can move.
  */
 export function openJobThreads(options: JobThreadsOptions): JobThreads {
-  const { config, configFile, dataDir, turns, backlog, log, clock, metrics, ring, threads } =
-    options
+  const { config, configFile, dataDir, plans, turns, backlog } = options
+  const { log, clock, metrics, ring, threads } = options
   const running = new Map<string, { end: ThreadEnd; ended: () => void }>()
   let closing = false
   const bree = new Bree({
@@ -86,7 +88,7 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
       path: fileURLToPath(entry ?? new URL(`../jobs/${name}.js`, import.meta.url)),
       timeout: false,
       worker: {
-        workerData: { config, configFile, dataDir, turns, backlog, slot },
+        workerData: { config, configFile, dataDir, plans, turns, backlog, slot },
         name,
         resourceLimits,
         // Or Bree takes a path with '+', as releases have it, for the code itself.

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { loadPlans, type Plans } from '../billing/index.js'
+import type { Plans } from '../billing/index.js'
 import type { JobResult } from '../calendar/index.js'
 import { pause, systemClock } from '../clock/index.js'
 import { type Backlog, joinBacklog, type StreamDue } from '../deliveries/index.js'
@@ -8,7 +8,6 @@ import type { Snapshot } from '../metrics/index.js'
 import { openStore } from '../store/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { endFromThread } from './fault.js'
-import { plansFile } from './files.js'
 import { giveWay } from './give-way.js'
 import { logOptions, type ThreadContext } from './thread.js'
 import type { ThreadData } from './thread-data.js'
@@ -94,7 +93,7 @@ export async function inJobThread(
     await work({
       ...{ data, store, clock, log, meter, rest },
       signal: cancelled.signal,
-      plans: loadPlans(plansFile(dataDir)),
+      plans: data.plans,
       backlog: joinBacklog(data.backlog),
       ring: (due) => tell({ kind: 'ring', due }),
       say: (said) => tell({ kind: 'result', said }),

@@ -12,16 +12,18 @@ import { kinds, writeSlots } from './thread-roster.js'
 export async function rehearse({
   config,
   dataDir,
+  plans,
+  agents,
   publicUrl,
   turns,
   backlog,
 }: Pick<
   StartedThreadsOptions,
-  'config' | 'dataDir' | 'publicUrl' | 'turns' | 'backlog'
+  'config' | 'dataDir' | 'plans' | 'agents' | 'publicUrl' | 'turns' | 'backlog'
 >): Promise<void> {
   for (const { host, port } of smtpListeners(config)) if (port !== 0) await probePort(host, port)
   const workerData: ThreadData = {
-    ...{ config, dataDir, publicUrl, turns, backlog },
+    ...{ config, dataDir, plans, agents: agents(), publicUrl, turns, backlog },
     // Nobody has it yet: before `complete` the only thread beside the main one is that of HTTPS.
     ...{ slot: writeSlots.checkpoint, index: 0, isRehearsal: true },
   }

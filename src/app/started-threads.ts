@@ -1,3 +1,4 @@
+import type { TrackingAgents } from '../tracking/index.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 import { type ThreadData, threadName } from './thread-data.js'
 import { type Kind, kinds, roles, writeSlots } from './thread-roster.js'
@@ -14,6 +15,8 @@ export interface StartedThreads {
   end(kind: Kind): Promise<void>
   /** Those that have worked, of one kind or of all; also while they are down. */
   known(kind?: Kind): readonly Supervised[]
+  /** Those files that operators edit are to be read again, also by a thread that starts just now. */
+  reload(): void
   /** Resolves when all that were started work, and rejects when one could not start. */
   allReady(): Promise<void>
   stop(): Promise<void>
@@ -23,8 +26,11 @@ export interface StartedThreads {
 export type ThreadsGiven = Pick<ThreadData, 'sandboxPort' | 'inboundPort' | 'httpsPeers'>
 
 export type StartedThreadsOptions = Pick<SuperviseOptions, 'log' | 'clock' | 'metrics' | 'onRing'> &
-  Pick<ThreadData, 'config' | 'dataDir' | 'publicUrl' | 'turns' | 'backlog'> &
-  Required<Pick<ThreadData, 'httpsPeers'>>
+  Pick<ThreadData, 'config' | 'dataDir' | 'plans' | 'publicUrl' | 'turns' | 'backlog'> &
+  Required<Pick<ThreadData, 'httpsPeers'>> & {
+    /** By the last good file, for a thread that starts now. */
+    agents: () => TrackingAgents
+  }
 
 export const entryOf = (kind: Kind) => new URL(`../threads/${kind}.js`, import.meta.url)
 
@@ -66,6 +72,15 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
       (kind === undefined ? all() : (started.get(kind) ?? [])).flatMap(
         ({ thread }) => thread ?? [],
       ),
+    reload() {
+      for (const { starting } of all()) {
+        // One that cannot start has read nothing.
+        starting.then(
+          (thread) => thread.send({ kind: 'reload' }),
+          () => {},
+        )
+      }
+    },
     async allReady() {
       await Promise.all(all().map(({ starting }) => starting))
     },
@@ -81,14 +96,19 @@ function startOne(
   options: StartedThreadsOptions,
   { kind, index, given, isLater }: StartOfOne,
 ): Started {
-  const { config, dataDir, publicUrl, turns, backlog, log, clock, metrics, onRing } = options
+  const { config, dataDir, plans, publicUrl, turns, backlog } = options
+  const { log, clock, metrics, onRing } = options
   const started: Started = {
     starting: supervise({
       name: threadName(kind, index),
       entry: entryOf(kind),
       resourceLimits: roles[kind].heap,
       data: {
-        ...{ config, dataDir, publicUrl, turns, backlog },
+        ...{ config, dataDir, plans, publicUrl, turns, backlog },
+        // Asked at each start of the thread.
+        get agents() {
+          return options.agents()
+        },
         ...{ slot: writeSlots[kind] + index, index, ...given },
       },
       ...{ log, clock, metrics, onRing, isLater },

@@ -1,7 +1,9 @@
+import type { Plans } from '../billing/index.js'
 import type { Config } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import type { Snapshot } from '../metrics/index.js'
 import type { ThreadStanding } from '../outbound/index.js'
+import type { TrackingAgents } from '../tracking/index.js'
 
 export type HttpsListener = 'public' | 'private'
 
@@ -14,6 +16,9 @@ export interface ThreadData {
   /** The file that the settings were read from; jobs have it. */
   configFile?: string | undefined
   dataDir: string
+  /** The operator's files as the main thread has read them: one that has a mistake since then ends no thread. */
+  plans: Plans
+  agents: TrackingAgents
   publicUrl: string
   /** The thread's place in the writers' turns (`store/sqlite/turns.ts`). */
   slot: number

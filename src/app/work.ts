@@ -1,5 +1,4 @@
 import { makeLiveLimit, makeVersions } from '../automations/index.js'
-import type { Plans } from '../billing/index.js'
 import { hasRoomForCampaigns } from '../broadcasts/index.js'
 import { openImporter } from '../contacts/index.js'
 import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
@@ -10,12 +9,12 @@ import { hasEndpoints } from '../webhooks/index.js'
 import { jobsOfCalendar } from './calendar.js'
 import { lookForCheckpointWork } from './checkpoint-work.js'
 import { openCrew } from './crew.js'
+import type { Front } from './front.js'
 import type { Ground } from './ground.js'
 import { openHealth } from './health.js'
 import { openJobThreads } from './job-threads.js'
 import { jobsOnDemand, startsOnDemand } from './jobs.js'
 import { openOverview } from './overview.js'
-import type { HttpsPeers } from './thread-data.js'
 import { giveBackMemory } from './thread-heap.js'
 import { watchLoop } from './thread-meter.js'
 import { writeSlots } from './thread-roster.js'
@@ -26,20 +25,21 @@ export type Work = Awaited<ReturnType<typeof startWork>>
 /** Starts the worker threads, and what watches them and wakes them. Rejects when one of them cannot start. */
 export async function startWork(
   ground: Ground,
-  { publicUrl, httpsPeers }: { publicUrl: string; httpsPeers: HttpsPeers },
+  { publicUrl, httpsPeers, agents }: Pick<Front, 'publicUrl' | 'httpsPeers' | 'agents'>,
   back: WayBack,
 ) {
-  const { config, configFile, dataDir, log, clock, store, metrics, turns, hold, isLate } = ground
+  const { config, configFile, dataDir, plans, log, clock, store, metrics, hold, isLate } = ground
   const { meter } = metrics
   // In shared memory, as every request that brings mail asks whether the queue is full; counted before anybody asks.
   const backlogMemory = makeBacklogMemory()
   const backlog = joinBacklog(backlogMemory)
   await backlog.recount(store.read)
-  const shared = { turns, backlog: backlogMemory }
+  const shared = { plans, turns: ground.turns, backlog: backlogMemory }
   // What comes while the threads start is found by their first look.
   let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
   const crew = await openCrew({
     ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers, isLate },
+    agents,
     onRing: (due) => ringOfThreads(due),
     isHeld: hold.isOn,
     // Asked every second until there is one; without a commit since the last time the answer is the same.
@@ -69,8 +69,8 @@ export async function startWork(
 export type Tools = ReturnType<typeof openTools>
 
 /** What requests are served with, beside the store. */
-export function openTools(ground: Ground, plans: Plans, back: WayBack) {
-  const { config, dataDir, log, clock, store, turns } = ground
+export function openTools(ground: Ground, back: WayBack) {
+  const { config, dataDir, plans, log, clock, store, turns } = ground
   const renderer = openRenderer({ log, clock })
   back.add(() => renderer.close())
   const importer = openImporter({ config, dataDir, turns, slot: writeSlots.import, log })

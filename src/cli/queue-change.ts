@@ -18,6 +18,7 @@ import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.j
 import { type CliDeps, withStore } from './database.js'
 import { remark, say, sayJson } from './output.js'
 import { placeOf, settingsOf } from './place.js'
+import { plansOf } from './plan.js'
 import { type FilterOptions, filterOf, filterOptions, idOf, isChosen } from './queue-filter.js'
 
 /** What any of the verbs may be given. */
@@ -143,7 +144,7 @@ async function run(
     const { read } = deps.store
     const chosen = await filterOf(read, options, deps.clock.now())
     const named = ids.length === 0 ? {} : { ids: await deliveriesOf(deps, ids) }
-    const land = makeEffects(settings, place.dataDir)
+    const land = makeEffects(settings, plansOf(place))
     const filter = { ...chosen, ...named, ...queueChanges[change.name].only }
     const intent = await intentOf(change, deps, filter)
     // Held or released by their numbers, they were looked at.

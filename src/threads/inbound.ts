@@ -30,7 +30,7 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
     ruleFiles: () => bounceRuleFiles(data.dataDir),
     loopFiles: () => feedbackLoopFiles(data.dataDir),
     resolver: openResolver(data.config.dns, clock),
-    land: makeEffects(data.config, data.dataDir),
+    land: makeEffects(data.config, data.plans),
     // How long a return path is good: reports come up to 60 days after the last attempt
     // (notes/mta.md §3), and a scheduled mail may leave up to 90 days after it was accepted.
     tokenLifeMs: maxAge + (60 + 90) * dayMs,

@@ -29,7 +29,7 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     key,
     meter,
     backlog: joinBacklog(data.backlog),
-    land: makeEffects(data.config, data.dataDir),
+    land: makeEffects(data.config, data.plans),
     config: data.config.outbound,
     shaping: readShaping(),
     bounceRules: () => bounceRules,

@@ -1,7 +1,5 @@
 import { certificatesOf } from '../app/certificates.js'
-import { plansFile } from '../app/files.js'
 import { runThread, type ThreadContext } from '../app/thread.js'
-import { loadPlans } from '../billing/index.js'
 import { joinBacklog } from '../deliveries/index.js'
 import { openSubmission } from '../submission/index.js'
 import { openRenderer } from '../templates/index.js'
@@ -21,7 +19,7 @@ async function start({ data, store, clock, log, meter, ring }: ThreadContext) {
   const submission = await openSubmission({
     ...{ store, clock, log, meter, renderer, ring, config: data.config },
     certificates: certificatesOf('submission', { ...data, log }),
-    plans: loadPlans(plansFile(data.dataDir)),
+    plans: data.plans,
     backlog: joinBacklog(data.backlog),
     maxQueued: outbound.maxQueued,
     retry: outbound.retry,

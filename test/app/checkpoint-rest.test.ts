@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { lookForCheckpointWork } from '../../src/app/checkpoint-work.js'
@@ -42,6 +42,9 @@ t.test('the thread ends when nobody writes, and is there again when somebody doe
   // A minute of signs that the appliance is alive.
   for (let i = 0; i < 60; i++) await clock.advance(1_000)
   t.notOk(await isThere())
+  // Files that have become bad since the start end nothing.
+  for (const name of ['plans.toml', 'tracking-agents.toml'])
+    writeFileSync(join(posthorn.dataDir, name), '[[agents]]\nname = "half wri')
   await posthorn.addAccount('Other')
   await passes(isThere)
   await passes(async () => !(await isThere()))

@@ -1,18 +1,22 @@
 import t from 'tap'
 import { supervise } from '../../src/app/supervise.js'
 import { makeQuiet } from '../../src/app/thread-meter.js'
+import { loadPlans } from '../../src/billing/index.js'
 import { explain } from '../../src/cli/failure.js'
 import { systemClock } from '../../src/clock/index.js'
-import { loadConfig } from '../../src/config/index.js'
+import { loadConfig, packageFile } from '../../src/config/index.js'
 import { makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { makeTurns } from '../../src/store/index.js'
 import { joinTurns } from '../../src/store/sqlite/turns.js'
+import { loadTrackingAgents } from '../../src/tracking/index.js'
 
 const entry = new URL('../support/mortal-thread.js', import.meta.url)
 const data = () => ({
   config: loadConfig({ env: {} }),
   dataDir: '',
+  plans: loadPlans(packageFile('config/plans.toml')),
+  agents: loadTrackingAgents([packageFile('config/tracking-agents.toml')]),
   publicUrl: '',
   slot: 3,
   turns: makeTurns(),

@@ -19,7 +19,7 @@ t.test('the request after the event is refused: 503 for all mail, 403 for market
     setMarketingPlan(tx, accountId, findPlan(plans.marketing, 'Marketing Plus')),
   )
   // As another thread's: not by this server's connection to the database.
-  const land = makeEffects(config, posthorn.dataDir)
+  const land = makeEffects(config, plans)
   let told = 0
   const lands = (count: number, type: 'delivered' | 'complained', of: QueueClass) => {
     const events = Array.from({ length: count }, (): MailEvent => {

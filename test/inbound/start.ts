@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { makeEffects } from '../../src/app/effects.js'
+import { loadPlans } from '../../src/billing/index.js'
 import { openCertificates } from '../../src/certificates/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { type Config, loadConfig, makeApplianceKey, packageFile } from '../../src/config/index.js'
@@ -81,7 +82,7 @@ export async function startInbound(
     ],
     loopFiles: () => [options.loopFile ?? packageFile('config/feedback-loops.toml')],
     resolver: options.resolver ?? fakeResolver(),
-    land: makeEffects(loadConfig({ env: {} }), makeTempDir(t)),
+    land: makeEffects(loadConfig({ env: {} }), loadPlans(packageFile('config/plans.toml'))),
   })
   let closed: Promise<void> | undefined
   const close = () => {

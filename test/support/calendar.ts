@@ -4,8 +4,9 @@ import type { Test } from 'tap'
 import { type CalendarJob, openCalendar } from '../../src/app/calendar.js'
 import { applianceKeyFile } from '../../src/app/index.js'
 import { openJobThreads } from '../../src/app/job-threads.js'
+import { loadPlans } from '../../src/billing/index.js'
 import { type JobRun, runsOf } from '../../src/calendar/index.js'
-import { createApplianceKeyFile, loadConfig } from '../../src/config/index.js'
+import { createApplianceKeyFile, loadConfig, packageFile } from '../../src/config/index.js'
 import { makeBacklogMemory } from '../../src/deliveries/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
@@ -41,6 +42,7 @@ export async function startCalendar(
   const env = { POSTHORN_LOG_LEVEL: 'error' }
   const threads = openJobThreads({
     ...{ config: loadConfig({ env }), dataDir, turns, backlog: makeBacklogMemory(), log, clock },
+    plans: loadPlans(packageFile('config/plans.toml')),
     metrics: { add() {}, forget() {} },
     ring() {},
     threads: jobs.map(({ name, lane }) => ({
