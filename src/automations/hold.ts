@@ -1,7 +1,7 @@
 import type { UpdateResult } from 'kysely'
 import { type Clock, pause } from '../clock/index.js'
 import { maxOverdueMs, never } from '../deliveries/index.js'
-import { cell, prepared, type Read, rowsOf, type Store } from '../store/index.js'
+import { cell, prepared, type Read, rowsOf, type Store, unindexed } from '../store/index.js'
 import { historyJson, readHistory } from './live.js'
 import { type BlockedReason, blockedReasons, type HistoryEntry } from './run.js'
 
@@ -129,23 +129,62 @@ export async function releaseRuns(
   return released
 }
 
-/** How many runs are held, by automation and reason. */
-export async function countHeld(read: Read, accountId?: string) {
-  return await read
-    .selectFrom('automation_live')
-    .innerJoin('automations', 'automations.id', 'automation_live.automation_id')
+/** Runs that are held, of one automation for one reason. */
+export interface HeldCount {
+  automationId: string
+  name: string
+  reason: string | null
+  runs: number
+  oldestDueAt: number | null
+}
+
+// Some milliseconds of the thread; a restore may hold a million runs.
+const perCount = 2_000
+
+/** How many runs are held, by automation and reason; counted some at a time, with turns for others in between. */
+export async function countHeld(read: Read, accountId?: string): Promise<HeldCount[]> {
+  const counts = new Map<string, HeldCount>()
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const groups = await heldSlice(read, after, accountId)
+    for (const { last, ...group } of groups) {
+      const key = `${group.automationId} ${group.reason}`
+      const known = counts.get(key) ?? { ...group, runs: 0 }
+      const dueAts = [known.oldestDueAt, group.oldestDueAt]
+        .filter((at) => at !== null)
+        .sort((a, b) => a - b)
+      counts.set(key, { ...known, runs: known.runs + group.runs, oldestDueAt: dueAts[0] ?? null })
+    }
+    const runs = groups.reduce((sum, group) => sum + group.runs, 0)
+    const lasts = groups.map(({ last }) => last).sort()
+    after = runs < perCount ? undefined : lasts.at(-1)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return [...counts.values()]
+}
+
+/** The next `perCount` of them, grouped, each group with its last. */
+const heldSlice = (read: Read, after: string, accountId: string | undefined) =>
+  read
+    .selectFrom((from) =>
+      from
+        .selectFrom('automation_live')
+        .select(['id', 'automation_id', 'held_reason', 'held_due_at'])
+        .where('held_at', 'is not', null)
+        .where('id', '>', after)
+        .$if(accountId !== undefined, (q) => q.where(unindexed('account_id'), '=', accountId ?? ''))
+        .orderBy('id')
+        .limit(perCount)
+        .as('held'),
+    )
+    .innerJoin('automations', 'automations.id', 'held.automation_id')
     .select(['automation_id as automationId', 'automations.name', 'held_reason as reason'])
     .select((eb) => [
       eb.fn.countAll<number>().as('runs'),
       eb.fn.min('held_due_at').as('oldestDueAt'),
+      eb.fn.max('held.id').as('last'),
     ])
-    .where('held_at', 'is not', null)
-    .$if(accountId !== undefined, (query) =>
-      query.where('automation_live.account_id', '=', accountId ?? ''),
-    )
     .groupBy(['automation_id', 'automations.name', 'held_reason'])
     .execute()
-}
 
 /**
  * By id after a cursor, because releases change `held_at` and a page by number would pass rows

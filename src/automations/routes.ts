@@ -188,10 +188,10 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
       const { limit = usualPage, cursor, status } = query
       await findAutomation(read, accountId, id)
       const before = cursor === undefined ? undefined : idInCursor(cursor, runsOf(id))
-      const asked = { statuses: statusesIn(status), limit: limit + 1, before }
-      const found = await listRuns(read, id, asked)
-      const { page, ...more } = pageOf(found, limit, (last) => cursorOf(last.id, runsOf(id)))
-      return { runs: page.map(shownRun), ...more }
+      const asked = { statuses: statusesIn(status), limit, before }
+      const { runs, next } = await listRuns(read, id, asked)
+      const nextCursor = next === undefined ? null : cursorOf(next, runsOf(id))
+      return { runs: runs.map(shownRun), hasMore: next !== undefined, nextCursor }
     },
   )
 

@@ -47,41 +47,87 @@ export interface RunsAsked {
   limit: number
   /** Older than this run. */
   before?: string | undefined
+  /** Runs that it looks at, at most; default: `mostLookedAt`. */
+  most?: number
 }
+
+/** Some of them, newest first. */
+export interface RunsPage {
+  runs: Run[]
+  /** The run behind which the next page begins; undefined: there is no more. */
+  next: string | undefined
+}
+
+/** A status may be rare among a million runs: a page of it then ends with fewer, or none, and the next goes on from there. */
+const mostLookedAt = 10_000
+// A millisecond or so of the thread, in between which others have their turn.
+const perLook = 500
 
 /** Runs of an automation, newest first, those under way and those that have ended in one order. */
 export async function listRuns(
   read: Read,
   automationId: string,
-  { statuses, limit, before }: RunsAsked,
-): Promise<Run[]> {
-  const live = liveStatuses.filter((status) => statuses.includes(status))
-  const ended = endStatuses.filter((status) => statuses.includes(status))
-  const rows: RunColumns[] = []
-  if (live.length > 0) {
-    rows.push(
-      ...(await liveColumns(read)
-        .where('automation_live.automation_id', '=', automationId)
-        .where('status', 'in', live)
-        .$if(before !== undefined, (query) => query.where('automation_live.id', '<', before ?? ''))
-        .orderBy('automation_live.id', 'desc')
-        .limit(limit)
-        .execute()),
-    )
+  { statuses, limit, before, most = mostLookedAt }: RunsAsked,
+): Promise<RunsPage> {
+  const found: string[] = []
+  let below = before
+  // Mostly the first ones are a page already.
+  let size = limit + 1
+  for (let looked = 0; looked < most; looked += size, size = perLook) {
+    if (looked > 0) await new Promise((resolve) => setImmediate(resolve))
+    const { rows, more } = await newestRuns(read, automationId, { statuses, below, size })
+    for (const { id, status } of rows) {
+      if (statuses.includes(status)) {
+        if (found.length === limit) return { runs: await runsOf(read, found), next: found.at(-1) }
+        found.push(id)
+      }
+      below = id
+    }
+    if (!more) return { runs: await runsOf(read, found), next: undefined }
   }
-  if (ended.length > 0) {
-    rows.push(
-      ...(await endedColumns(read)
-        .where('automation_runs.automation_id', '=', automationId)
-        .where('status', 'in', ended)
-        .$if(before !== undefined, (query) => query.where('automation_runs.id', '<', before ?? ''))
-        .orderBy('automation_runs.id', 'desc')
-        .limit(limit)
-        .execute()),
-    )
-  }
-  const newest = rows.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
-  return await withSteps(read, newest)
+  return { runs: await runsOf(read, found), next: below }
+}
+
+/** The next runs below one, at least `size` of them if there are `more`, of those tables that may have such statuses. */
+async function newestRuns(
+  read: Read,
+  automationId: string,
+  look: { statuses: readonly RunStatus[]; below: string | undefined; size: number },
+): Promise<{ rows: { id: string; status: RunStatus }[]; more: boolean }> {
+  const { statuses, below, size } = look
+  const from = (table: 'automation_live' | 'automation_runs', of: readonly RunStatus[]) =>
+    of.some((status) => statuses.includes(status))
+      ? read
+          .selectFrom(table)
+          .select(['id', 'status'])
+          .where('automation_id', '=', automationId)
+          .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
+          .orderBy('id', 'desc')
+          .limit(size)
+          .execute()
+      : []
+  const each: { id: string; status: RunStatus }[][] = [
+    await from('automation_live', liveStatuses),
+    await from('automation_runs', endStatuses),
+  ]
+  // Of a table with more of them nothing is known below its last one.
+  const ends = each.flatMap((rows) => (rows.length < size ? [] : [rows.at(-1)?.id ?? '']))
+  const through = ends.sort().at(-1) ?? ''
+  const rows = each.flat().filter(({ id }) => id >= through)
+  return { rows: rows.sort((a, b) => (a.id < b.id ? 1 : -1)), more: ends.length > 0 }
+}
+
+/** They are looked up in both tables, as one may have ended since. */
+async function runsOf(read: Read, ids: readonly string[]): Promise<Run[]> {
+  const rows: RunColumns[] = [
+    ...(await liveColumns(read).where('automation_live.id', 'in', idsIn(ids, 'text')).execute()),
+    ...(await endedColumns(read).where('automation_runs.id', 'in', idsIn(ids, 'text')).execute()),
+  ]
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return await withSteps(
+    read,
+    ids.flatMap((id) => byId.get(id) ?? []),
+  )
 }
 
 /** A run of the account; throws a 404. */

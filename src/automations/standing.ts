@@ -89,30 +89,88 @@ export async function liveFigures(read: Read): Promise<{
       eb.fn.sum<number | null>('waiting').as('waiting'),
     ])
     .executeTakeFirstOrThrow()
-  const rows = await blockedBy(read, {})
-  const [held] = await heldCount(read, {})
+  const counts = await countBlocked(read)
   const blocked = new Map<BlockedReason | 'held', number>()
-  for (const { mark, runs } of rows) {
+  for (const [mark, runs] of counts) {
     const reason = blockedReason(mark)
     if (reason !== undefined) blocked.set(reason, runs + (blocked.get(reason) ?? 0))
   }
-  blocked.set('held', held?.runs ?? 0)
+  blocked.set('held', await countInSlices((after) => heldSlice(read, { after })))
   return { running: running ?? 0, waiting: waiting ?? 0, blocked }
 }
 
-// Both read an index that has such rows alone.
-const blockedBy = prepared<object, { mark: string | null; runs: number }>((db) =>
+// A few milliseconds of the thread. Runs of one account that is stopped may be a million.
+const perSlice = 5_000
+
+/** By the mark of each reason. */
+async function countBlocked(read: Read): Promise<Map<string, number>> {
+  const counts = new Map<string, number>()
+  for (let last = ''; ; ) {
+    const [next] = await nextMark(read, { last })
+    if (next === undefined || next.mark === null) return counts
+    const { mark } = next
+    counts.set(mark, await countInSlices((after) => blockedSlice(read, { mark, after })))
+    last = mark
+  }
+}
+
+interface Slice {
+  runs: number
+  last: string | null
+}
+
+/** All of them, slice by slice after the last id of the one before; in between others have their turn. */
+async function countInSlices(slice: (after: string) => Promise<Slice[]>): Promise<number> {
+  let runs = 0
+  for (let after = ''; ; ) {
+    const [found] = await slice(after)
+    runs += found?.runs ?? 0
+    if (!found?.last || found.runs < perSlice) return runs
+    after = found.last
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+// These read an index that has such rows alone.
+const nextMark = prepared<{ last: string }, { mark: string | null }>((db, { last }) =>
   db
     .selectFrom('automation_live')
-    .select('blocked as mark')
-    .select((eb) => eb.fn.countAll<number>().as('runs'))
-    .where('blocked', 'is not', null)
-    .groupBy('blocked'),
+    .select((eb) => eb.fn.min('blocked').as('mark'))
+    .where('blocked', '>', last),
 )
 
-const heldCount = prepared<object, { runs: number }>((db) =>
+const blockedSlice = prepared<{ mark: string; after: string }, Slice>((db, { mark, after }) =>
   db
-    .selectFrom('automation_live')
-    .select((eb) => eb.fn.countAll<number>().as('runs'))
-    .where('held_at', 'is not', null),
+    .selectFrom((from) =>
+      from
+        .selectFrom('automation_live')
+        .select('id')
+        .where('blocked', '=', mark)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(perSlice)
+        .as('some'),
+    )
+    .select((eb) => [
+      eb.fn.countAll<number>().as('runs'),
+      eb.fn.max<string | null>('id').as('last'),
+    ]),
+)
+
+const heldSlice = prepared<{ after: string }, Slice>((db, { after }) =>
+  db
+    .selectFrom((from) =>
+      from
+        .selectFrom('automation_live')
+        .select('id')
+        .where('held_at', 'is not', null)
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(perSlice)
+        .as('some'),
+    )
+    .select((eb) => [
+      eb.fn.countAll<number>().as('runs'),
+      eb.fn.max<string | null>('id').as('last'),
+    ]),
 )

@@ -19,8 +19,10 @@ export async function listRecipients(
   return (await mailsOf(read, broadcastId).limit(limit).execute()).map(toRecipient)
 }
 
-// Few mails of a large campaign may have the status, so a page looks at no more than this: about 10 ms.
+// Few mails of a large campaign may have the status, so a page looks at no more than this, some at once: where they
+// are not in memory the 2,000 took 0.14 s, in which the thread had no turn for others (26 Nov 2026).
 const mostLookedAt = 2_000
+const lookedAtOnce = 200
 
 interface RecipientsPart {
   status?: EmailStatus | undefined
@@ -39,7 +41,7 @@ export async function pageOfRecipients(
   { status, after = '', limit }: RecipientsPart,
 ): Promise<{ recipients: (BroadcastRecipient & { emailId: string })[]; endsAt: string | null }> {
   const most = status === undefined ? limit + 1 : mostLookedAt
-  const rows = await mailsOf(read, broadcastId).where('id', '>', after).limit(most).execute()
+  const rows = await nextMails(read, broadcastId, { after, most })
   const fitting = rows.filter((row) => status === undefined || row.status === status)
   const page = fitting.slice(0, limit)
   // Either the page is full, or all that was looked at is behind it.
@@ -48,6 +50,25 @@ export async function pageOfRecipients(
   return {
     recipients: page.map((row) => ({ emailId: row.id, ...toRecipient(row) })),
     endsAt: isEnd || last === undefined ? null : last.id,
+  }
+}
+
+/** The next mails after one, `most` of them where there are so many. */
+async function nextMails(
+  read: Read,
+  broadcastId: string,
+  { after, most }: { after: string; most: number },
+): Promise<(MailRow & { id: string })[]> {
+  const rows: (MailRow & { id: string })[] = []
+  for (;;) {
+    const size = Math.min(lookedAtOnce, most - rows.length)
+    const next = await mailsOf(read, broadcastId)
+      .where('id', '>', rows.at(-1)?.id ?? after)
+      .limit(size)
+      .execute()
+    rows.push(...next)
+    if (next.length < size || rows.length === most) return rows
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }
 

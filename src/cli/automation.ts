@@ -102,23 +102,21 @@ async function runList(
   if (found.length > options.limit) remark('There are more: --limit shows them')
 }
 
-/**
- * One more than asked for is read: only so is it known whether there are more, and no count over a
- * million rows is needed.
- */
+/** However many it looks at: a process of its own, for which nobody else waits. */
 async function runRuns(
   named: string,
   options: { status?: readonly RunStatus[]; limit: number },
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const found = await withStore(place, async (deps) => {
+  const { shown, isCut } = await withStore(place, async (deps) => {
     const { read } = deps.store
     const automation = await findAnyAutomation(read, named)
-    const asked = { statuses: options.status ?? allStatuses, limit: options.limit + 1 }
-    return await told(deps, automation, await listRuns(read, automation.id, asked))
+    const asked = { statuses: options.status ?? allStatuses, limit: options.limit }
+    const most = Number.POSITIVE_INFINITY
+    const { runs, next } = await listRuns(read, automation.id, { ...asked, most })
+    return { shown: await told(deps, automation, runs), isCut: next !== undefined }
   })
-  const shown = found.slice(0, options.limit)
   if (place.json) sayJson(shown.map(runForMachines))
   else {
     sayTable(
@@ -130,7 +128,7 @@ async function runRuns(
       'No run',
     )
   }
-  if (found.length > options.limit) remark('There are more: --limit shows them')
+  if (isCut) remark('There are more: --limit shows them')
 }
 
 /**

@@ -84,6 +84,9 @@ const idsPerWrite = 500
 const breatheMs = 30
 // One look through the table for many writes.
 const idsPerRead = 20_000
+// Of a campaign, which clients pause at a thread that others wait for: some milliseconds, whoever's they are. All of a
+// million of other campaigns' mails were passed over by one statement.
+const rowsPerLook = 2_000
 
 /**
  * Changes all that fits, in short transactions: `change` gets the ids and must look again whether each
@@ -99,11 +102,7 @@ export async function changeFitting(
   const total = { seen: 0, changed: 0, inFlight: 0 }
   const unchanged: { item: number; error: unknown }[] = []
   for (let after = -1; ; ) {
-    const rows = await fitting(store.read.selectFrom('queue').select('queue.id'), filter)
-      .where('queue.id', '>', after)
-      .orderBy('queue.id')
-      .limit(idsPerRead)
-      .execute()
+    const { rows, through } = await nextFitting(store.read, filter, after)
     for (let start = 0; start < rows.length; start += idsPerWrite) {
       if (total.seen > 0) await pause(clock, breatheMs)
       const ids = rows.slice(start, start + idsPerWrite).map(({ id }) => id)
@@ -119,9 +118,8 @@ export async function changeFitting(
       }
       onProgress(total.seen)
     }
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < idsPerRead) break
-    after = last.id
+    if (through === undefined) break
+    after = through
   }
   const [fault] = unchanged
   if (fault === undefined) return total
@@ -130,4 +128,32 @@ export async function changeFitting(
     `Delivery ${fault.item}${others} cannot be changed, all else is (${total.changed}): ${messageOf(fault.error)}`,
     { cause: fault.error },
   )
+}
+
+/** The next deliveries that fit, and the last one that was looked at; undefined: there are no more. */
+async function nextFitting(
+  read: Read,
+  filter: QueueFilter,
+  after: number,
+): Promise<{ rows: { id: number }[]; through: number | undefined }> {
+  const rest = fitting(read.selectFrom('queue').select('queue.id'), filter)
+    .where('queue.id', '>', after)
+    .orderBy('queue.id')
+  if (filter.broadcastId === undefined) {
+    const rows = await rest.limit(idsPerRead).execute()
+    return { rows, through: rows.length < idsPerRead ? undefined : rows.at(-1)?.id }
+  }
+  const end = await read
+    .selectFrom('queue')
+    .select('id')
+    .where('id', '>', after)
+    .orderBy('id')
+    .offset(rowsPerLook - 1)
+    .limit(1)
+    .executeTakeFirst()
+  const rows = await rest
+    .$if(end !== undefined, (query) => query.where('queue.id', '<=', end?.id ?? 0))
+    .execute()
+  await new Promise((resolve) => setImmediate(resolve))
+  return { rows, through: end?.id }
 }

@@ -249,6 +249,8 @@ export class Exchange {
         // uWS sends what it holds by itself, unless somebody waits with `onWritable`: then it holds the end back
         // for ever (20.30). So we wait longer each time, until it closes the connection of who reads nothing for 10 s.
         if (!flows) await this.#rest(waitMs)
+        // A piece is some milliseconds of a thread that others wait for; of a list of a million there are a thousand.
+        else await new Promise((resolve) => setImmediate(resolve))
         waitMs = flows ? firstWaitMs : waitMs * 2
         if (this.ended) return
       }

@@ -50,6 +50,8 @@ export const automationRuns: Description['operations'] = {
   'GET /v1/automations/:id/runs': {
     id: 'listRuns',
     summary: 'The runs of an automation',
+    description:
+      'A page of some statuses may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`.',
     params,
     query: {
       status: text('Only runs with this status, or one of several with commas: `running,waiting`'),

@@ -61,6 +61,7 @@ import * as dashboardLists from './migrations/0076-dashboard-lists.js'
 import * as provedPeople from './migrations/0077-proved-people.js'
 import * as webhookAnswers from './migrations/0078-webhook-answers.js'
 import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
+import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -128,6 +129,7 @@ const migrations: Record<string, Migration> = {
   '0077-proved-people': provedPeople,
   '0078-webhook-answers': webhookAnswers,
   '0079-deferred-transcripts': deferredTranscripts,
+  '0080-looks-at-millions': looksAtMillions,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)

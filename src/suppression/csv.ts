@@ -41,7 +41,7 @@ export interface SuppressionImportCounts {
 // Addresses a transaction: a few milliseconds, in which mail that is being accepted waits.
 const perWrite = 200
 // Records that an export reads at once.
-const perPage = 1_000
+const perPage = 500
 // An address with a long note has 2,000 characters; only a quote that is not closed makes a longer
 // record.
 const maxRecordChars = 64 * 1024

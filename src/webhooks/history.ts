@@ -52,7 +52,7 @@ export async function readDeliveries(
     .selectFrom('webhook_jobs')
     .selectAll()
     .where('endpoint_id', '=', id)
-    .$if(failed, (query) => query.where('attempts', '>', 0))
+    .$if(failed, (query) => query.where(wasTried))
     .$if(waitingFrom !== undefined, (query) => query.where('id', '<', waitingFrom ?? 0))
     .orderBy('id', 'desc')
     .limit(isWaiting ? limit : 0)
@@ -95,6 +95,7 @@ export async function findDelivery(
 }
 
 // Literals, or SQLite does not see that its small index has all of them.
+const wasTried = sql<boolean>`attempts > 0`
 const didNotArrive = sql<boolean>`outcome <> 'delivered'`
 
 const noDelivery = (id: number) => new ApiError('not_found', `The webhook has no delivery ${id}`)
@@ -130,27 +131,59 @@ export interface SetAsideEvents {
   oldestAt: number
 }
 
-/** What is set aside for endpoints that still are there, of all accounts or of one. */
+/**
+ * What is set aside for endpoints that still are there, of all accounts or of one: endpoint by endpoint and reason by
+ * reason, each a range of an index, with turns for others in between. There may be a million.
+ */
 export async function countSetAside(read: Read, accountId?: string): Promise<SetAsideEvents[]> {
-  const rows = await read
-    .selectFrom('webhook_endpoints as endpoint')
-    .innerJoin('webhook_deliveries as delivery', 'delivery.endpoint_id', 'endpoint.id')
-    .select(['endpoint.id as endpointId', 'endpoint.account_id as accountId', 'url', 'enabled'])
-    .select((eb) => [
-      eb.fn.coalesce('delivery.error', eb.val('')).as('reason'),
-      eb.fn.countAll<number>().as('events'),
-      eb.fn.min('delivery.created_at').as('oldestAt'),
-    ])
-    // A literal, or SQLite does not see that its small index has all of them.
-    .where('delivery.outcome', '=', sql.lit('dropped'))
-    .where('endpoint.deleted_at', 'is', null)
-    .$if(accountId !== undefined, (query) =>
-      query.where('endpoint.account_id', '=', accountId ?? ''),
-    )
-    .groupBy(['endpoint.id', 'delivery.error'])
-    .execute()
-  return rows.map(({ enabled, ...row }) => ({ ...row, enabled: enabled === 1 }))
+  const found: SetAsideEvents[] = []
+  for (let last = ''; ; ) {
+    const { id } = await asideOf(read)
+      .select(({ fn }) => fn.min<string | null>('endpoint_id').as('id'))
+      .where('endpoint_id', '>', last)
+      .executeTakeFirstOrThrow()
+    if (id === null) return found
+    last = id
+    const endpoint = await read
+      .selectFrom('webhook_endpoints')
+      .select(['id as endpointId', 'account_id as accountId', 'url', 'enabled'])
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    if (endpoint === undefined) continue
+    if (accountId !== undefined && endpoint.accountId !== accountId) continue
+    for await (const counted of reasonsOf(read, id)) {
+      found.push({ ...endpoint, enabled: endpoint.enabled === 1, ...counted })
+    }
+  }
 }
+
+/** Why events of the endpoint are set aside, with how many; those without a reason first, as the index has them. */
+async function* reasonsOf(read: Read, endpointId: string) {
+  for (let error: string | null = null; ; ) {
+    const { events, oldestAt } = await asideOf(read)
+      .select(({ fn }) => [
+        fn.countAll<number>().as('events'),
+        fn.min<number | null>('created_at').as('oldestAt'),
+      ])
+      .where('endpoint_id', '=', endpointId)
+      .where('error', 'is', error)
+      .executeTakeFirstOrThrow()
+    await new Promise((resolve) => setImmediate(resolve))
+    if (oldestAt !== null) yield { reason: error ?? '', events, oldestAt }
+    const next: { error: string | null } = await asideOf(read)
+      .select(({ fn }) => fn.min<string | null>('error').as('error'))
+      .where('endpoint_id', '=', endpointId)
+      .$if(error !== null, (query) => query.where('error', '>', error))
+      .executeTakeFirstOrThrow()
+    if (next.error === null) return
+    error = next.error
+  }
+}
+
+/** Those set aside. A literal, or SQLite does not see that its small index has all of them. */
+const asideOf = (read: Read) =>
+  read.selectFrom('webhook_deliveries').where('outcome', '=', sql.lit('dropped'))
 
 /** At most so many at once; a transaction each. */
 const replayAtOnce = 200

@@ -1,7 +1,9 @@
 // Issue 'For developers' 2: all recipients of a campaign by the API.
 import t from 'tap'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { pageOfRecipients } from '../../src/broadcasts/recipients.js'
 import { startPosthorn } from '../support/posthorn.js'
+import { turnsDuring } from '../support/turns.js'
 
 t.test('recipients come in pages, of all statuses or of one', async (t) => {
   const { call, store, accountId, addAccount } = await startPosthorn(t)
@@ -50,4 +52,21 @@ t.test('recipients come in pages, of all statuses or of one', async (t) => {
   t.equal((await call('PATCH', `/v1/contacts/lists/${list}`, renaming)).status, 404)
   const renamed = await call('PATCH', `/v1/contacts/lists/${list}`, { body: { name: ' New ' } })
   t.match(renamed.json, { id: list, name: 'New', contactCount: 5 })
+})
+
+t.test('recipients of a rare status are looked for some at a time', async (t) => {
+  const { send, store } = await startPosthorn(t)
+  await send({ from: 'a@sender.test', to: 'r@x.test', subject: 'News', html: '<p>x</p>' })
+  await store.write(async (tx) => {
+    const mail = await tx.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
+    const rows = Array.from({ length: 900 }, (_, n) => ({
+      ...{ ...mail, id: `mail-${1_000 + n}`, broadcast_id: 'campaign' },
+      status: n === 800 ? ('bounced' as const) : ('delivered' as const),
+    }))
+    await tx.insertInto('emails').values(rows).execute()
+  })
+  const part = { status: 'bounced', limit: 5 } as const
+  const { value, turns } = await turnsDuring(() => pageOfRecipients(store.read, 'campaign', part))
+  t.match(value, { recipients: [{ emailId: 'mail-1800' }], endsAt: null })
+  t.ok(turns >= 4, `${turns} turns for others`)
 })

@@ -25,6 +25,7 @@ import { firstSerialAt } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type OutboundRig, outboundRig, type RigOptions } from '../support/outbound.js'
 import { poison } from '../support/poison.js'
+import { turnsDuring } from '../support/turns.js'
 
 const hourMs = 3_600_000
 const land = makeLandEvents([])
@@ -441,4 +442,36 @@ t.test('a delivery that cannot be changed keeps no other from it, and is named',
     message: `Delivery ${bad.id} cannot be changed, all else is (1): it is poisoned`,
   })
   t.equal((await only(good.emailId)).held?.reason, reason)
+})
+
+t.test("a campaign's mails are looked for some at a time among those of others", async (t) => {
+  const { rig, store } = await open(t)
+  const clock = { now: () => Date.now(), after: (_: number, wake: () => void) => instantly(wake) }
+  await rig.send({ to: 'a@one.test' })
+  await store.write(async (tx) => {
+    const email = await tx.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
+    const row = await tx.selectFrom('queue').selectAll().executeTakeFirstOrThrow()
+    for (const id of ['theirs', 'ours']) {
+      await tx
+        .insertInto('emails')
+        .values({ ...email, id, broadcast_id: id })
+        .execute()
+    }
+    for (let from = 1; from < 9_000; from += 1_000) {
+      const rows = Array.from({ length: 1_000 }, (_, n) => ({
+        ...{ ...row, id: row.id + from + n, class: 2 as const },
+        email_id: (from + n) % 1_500 === 0 ? 'ours' : 'theirs',
+      }))
+      await tx.insertInto('queue').values(rows).execute()
+    }
+  })
+  const held = (broadcastId: string) =>
+    changeFitting({ store, clock }, { broadcastId, held: false }, (tx, ids, now) =>
+      hold(tx, ids, { reason, now }),
+    )
+  t.same(await held('ours'), { seen: 6, changed: 6, inFlight: 0 })
+  // Nothing is written for it, so that only the looks give turns.
+  const { value, turns } = await turnsDuring(() => held('no one'))
+  t.equal(value.seen, 0)
+  t.ok(turns >= 4, `${turns} turns for others`)
 })

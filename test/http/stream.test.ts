@@ -13,6 +13,7 @@ const hasLeft = new Promise<void>((resolve) => {
 
 const app = await startServer(t, ({ pages }) => {
   pages.get('/rows', () => ({ stream: rows(), contentType: 'text/csv' }))
+  pages.get('/quick', () => ({ stream: quick(), contentType: 'text/csv' }))
   pages.get('/large', () => ({ stream: large(), contentType: 'text/plain' }))
   pages.get('/broken', () => ({ stream: broken(), contentType: 'text/plain' }))
   pages.get('/open', ({ signal }) => ({ stream: open(signal), contentType: 'text/event-stream' }))
@@ -20,6 +21,18 @@ const app = await startServer(t, ({ pages }) => {
 
 async function* rows() {
   for (let row = 0; row < 1000; row++) yield `${row}\n`
+}
+let turns = 0
+async function* quick() {
+  let ended = false
+  const tick = () => {
+    if (ended) return
+    turns++
+    setImmediate(tick)
+  }
+  setImmediate(tick)
+  for (let n = 0; n < 100; n++) yield 'x'
+  ended = true
 }
 async function* large() {
   for (made = 0; made < longest; made++) yield piece
@@ -39,6 +52,11 @@ t.test('pieces arrive in their order, and no more than was made', async (t) => {
   t.equal(text, Array.from({ length: 1000 }, (_, row) => `${row}\n`).join(''))
   t.equal(headers.get('content-type'), 'text/csv')
   t.equal((await app.call('HEAD', '/rows', { key: null })).status, 200)
+})
+
+t.test('others have their turn after each piece', async (t) => {
+  t.equal((await app.call('GET', '/quick', { key: null })).text.length, 100)
+  t.ok(turns >= 99, `${turns} turns`)
 })
 
 t.test('a client that reads slowly is waited for', async (t) => {

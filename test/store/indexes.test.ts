@@ -15,12 +15,14 @@ import { contactHistory, findByPhone } from '../../src/contacts/index.js'
 import { deleteUnused, makeContent, putContents } from '../../src/contents/index.js'
 import {
   expireOverdue,
+  findDeliveries,
   firstDue,
   holdOverdue,
   joinBacklog,
   makeBacklogMemory,
   putOffOf,
   releaseLeases,
+  surroundingsOf,
 } from '../../src/deliveries/index.js'
 import { trackingHosts } from '../../src/domains/index.js'
 import { listEmails, makeIdempotency } from '../../src/emails/index.js'
@@ -131,6 +133,10 @@ t.test('every index is used by a statement', async (t) => {
   await readDeliveries(store.read, accountId, endpoint.id, { failed: true, limit: 10 })
   await newestKeys(store.read, accountId, { limit: 10 })
   await countSetAside(store.read)
+  const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+  const { id: emailId } = (await posthorn.send({ ...mail, scheduledAt })).json
+  const { waiting } = await findDeliveries(store.read, { emailId })
+  if (waiting[0] !== undefined) await surroundingsOf(store.read, waiting[0], clock.now())
 
   // What pages ask for, about people.
   await listTeam(store.read, accountId)
@@ -188,6 +194,11 @@ t.test('every index is used by a statement', async (t) => {
       used.add(name)
     }
   }
+  for (const [of, index] of rare) {
+    const plans = [...statements].filter((text) => of.test(text)).map((text) => planOf(db, text))
+    t.ok(plans.length > 0, `${of}`)
+    for (const plan of plans) t.match(plan, index)
+  }
   const there = prepare
     .call(db, "select name from sqlite_schema where type = 'index' and sql is not null")
     .pluck()
@@ -200,6 +211,13 @@ t.test('every index is used by a statement', async (t) => {
   )
 })
 
+/** Statements that look for few among a million, and what they must find them by. */
+const rare: readonly (readonly [RegExp, RegExp])[] = [
+  [/from "webhook_jobs" .*attempts > 0/, /INDEX webhook_jobs_tried/],
+  [/as "inFlight" from "queue" where \+"lane"/, /INDEX queue_lease/],
+  [/where "blocked" = .* order by "id"/, /COVERING INDEX automation_live_blocked /],
+]
+
 /** A run that waits for an event, gets it, and is looked at, left and ended. */
 async function automate(t: Test): Promise<void> {
   const rig = await openEngine(t)
@@ -207,6 +225,11 @@ async function automate(t: Test): Promise<void> {
   const id = await rig.enabled([trigger(), wait('paid', 'paid', { timeout: 'P1D' }), send('one')])
   await rig.start()
   await rig.work()
+  const block = (blocked: string | null) =>
+    store.write((tx) => tx.updateTable('automation_live').set({ blocked }).execute())
+  await block('quota')
+  await liveFigures(store.read)
+  await block(null)
   await rig.event({ event: 'paid' })
   await rig.work()
   await listAutomations(store.read, accountId, { limit: 1 })

@@ -44,7 +44,8 @@ export async function openTimeline(t: Test) {
     /** All runs of the automation, the oldest first. */
     runs: async (automationId: string): Promise<Run[]> => {
       const statuses = [...liveStatuses, ...endStatuses]
-      return (await listRuns(store.read, automationId, { statuses, limit: 1_000 })).reverse()
+      const { runs } = await listRuns(store.read, automationId, { statuses, limit: 1_000 })
+      return runs.reverse()
     },
   }
   return timeline

@@ -8,12 +8,14 @@ import {
   optedOutAmong,
   optIn,
   optOut,
+  optOutCounts,
   topicName,
   topicsLeftBy,
   updateTopic,
 } from '../../src/topics/index.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
+import { turnsDuring } from '../support/turns.js'
 
 async function open(t: Test) {
   const clock = new FakeClock()
@@ -164,4 +166,22 @@ t.test('what is given changes; archiving and restoring keep the opt-outs', async
   t.equal(await codeOf(findTopic(topics.read, account, id)), '409 conflict')
   t.match(await change({ archived: false }), { archived: false })
   t.same([...(await optedOutAmong(topics.read, account, id, ['ada@x.test']))], ['ada@x.test'])
+})
+
+t.test('many who have left a topic are counted some at a time', async (t) => {
+  const topics = await open(t)
+  const [news, other] = [await topics.create('News'), await topics.create('Other')]
+  await topics.store.write(async (tx) => {
+    for (let from = 0; from < 25_000; from += 1_000) {
+      const rows = Array.from({ length: 1_000 }, (_, n) => ({
+        ...{ account_id: topics.account, topic_id: news.id, address: `p${from + n}@one.test` },
+        // Many at the same moment, as an import leaves them.
+        opted_out_at: Math.floor((from + n) / 700),
+      }))
+      await tx.insertInto('topic_opt_outs').values(rows).execute()
+    }
+  })
+  const { value, turns } = await turnsDuring(() => optOutCounts(topics.read, [news.id, other.id]))
+  t.same([value.get(news.id), value.get(other.id)], [25_000, 0])
+  t.ok(turns >= 3, `${turns} turns for others`)
 })
