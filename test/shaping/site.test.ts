@@ -122,6 +122,18 @@ t.test('a cohort of failed connections suspends the site until a probe gets thro
   }
 })
 
+t.test('a message under way that gets through ends a suspension for connections', async (t) => {
+  const { site, send } = open('mta7.am0.yahoodns.net')
+  for (let i = 0; i < 12; i++) site.started(transactional)
+  for (let i = 0; i < 10; i++) site.ended(transactional, refused)
+  t.match(send(delivered), { gate: 'suspended' })
+  site.ended(transactional, deferred('451 4.3.0 Later'))
+  t.match(send(delivered), { gate: 'suspended' }, 'any other answer ends none')
+  site.ended(transactional, delivered)
+  t.equal(send(delivered), undefined)
+  t.match(site.learned(), { suspension: null, connections: 2 })
+})
+
 t.test('a suspension tells what the servers said instead of a session', async (t) => {
   const { send } = open()
   const why = `Its servers begin no session: 554 5.7.1 blocked ${'using a list '.repeat(30)}`

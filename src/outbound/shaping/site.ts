@@ -56,6 +56,8 @@ export const makeSite = (policy: Policy, options: SiteOptions): Site => new Site
  *     └──── a message got through (or, after failed connections, any answer) ────────┼─┘
  *                                                              └─ connection failed ─┘
  *
+ * After failed connections a message that was under way and got through opens it at once.
+ *
  * A class, as 100,000 may live at once: methods are shared, and what most sites never need is made
  * when it is needed. Every call is O(1), but for the automations of the policy on a 4xx or 5xx.
  */
@@ -154,9 +156,13 @@ export class Site {
     this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
     if (outcome.kind === 'connect-failed' && taken) this.#options.warmUp?.giveBack(taken)
     const suspended = outcome.kind !== 'delivered' && this.#listen(outcome.reply, now)
-    // The attempt began before the site was suspended. It tells again what led to the suspension, and must not
-    // count twice.
-    if (suspended || now < (this.#suspension?.until ?? 0)) return
+    if (suspended) return
+    if (now < (this.#suspension?.until ?? 0)) {
+      // The attempt began before the site was suspended. Failed, it tells again what led to the suspension, and must
+      // not count twice; a message that got through shows that not all connections fail.
+      if (outcome.kind === 'delivered' && this.#suspension?.by === 'connection') this.#resume()
+      return
+    }
     if (outcome.kind === 'connect-failed') {
       if (fail(this.#concurrency) || this.#suspension !== undefined) {
         const { random } = this.#options
