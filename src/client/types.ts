@@ -1957,7 +1957,7 @@ export interface StatsFigures {
   complainedUnproved: number
   /** Recipients who left all marketing mail, or a topic, by a mail */
   unsubscribed: number
-  /** Opens by people */
+  /** Opens by people: one for each event `opened`. A mail’s `opensCount` also counts what has no event: the same request twice in a millisecond, and more than 30 of one copy in an hour */
   opened: number
   /** Mails, on the day when a person first opened them */
   openedUnique: number
@@ -2029,7 +2029,7 @@ export interface StatsGroup {
   complainedUnproved: number
   /** Recipients who left all marketing mail, or a topic, by a mail */
   unsubscribed: number
-  /** Opens by people */
+  /** Opens by people: one for each event `opened`. A mail’s `opensCount` also counts what has no event: the same request twice in a millisecond, and more than 30 of one copy in an hour */
   opened: number
   /** Mails, on the day when a person first opened them */
   openedUnique: number

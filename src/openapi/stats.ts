@@ -39,7 +39,9 @@ const figures = {
   complained: count('Complaints of which it is proved that a feedback loop sent them'),
   complainedUnproved: count('Complaints of which that is not proved'),
   unsubscribed: count('Recipients who left all marketing mail, or a topic, by a mail'),
-  opened: count('Opens by people'),
+  opened: count(
+    'Opens by people: one for each event `opened`. A mail’s `opensCount` also counts what has no event: the same request twice in a millisecond, and more than 30 of one copy in an hour',
+  ),
   openedUnique: count('Mails, on the day when a person first opened them'),
   openedByMachines: count('Opens by machines: prefetching, filters'),
   clicked: count('Clicks by people'),
