@@ -8,8 +8,7 @@ import { openRenderer } from '../templates/index.js'
 import { hasEndpoints } from '../webhooks/index.js'
 import { jobsOfCalendar } from './calendar.js'
 import { lookForCheckpointWork } from './checkpoint-work.js'
-import { openCrew } from './crew.js'
-import type { Front } from './front.js'
+import { type CrewOptions, openCrew } from './crew.js'
 import type { Ground } from './ground.js'
 import { openHealth } from './health.js'
 import { openJobThreads } from './job-threads.js'
@@ -25,7 +24,7 @@ export type Work = Awaited<ReturnType<typeof startWork>>
 /** Starts the worker threads, and what watches them and wakes them. Rejects when one of them cannot start. */
 export async function startWork(
   ground: Ground,
-  { publicUrl, httpsPeers, agents }: Pick<Front, 'publicUrl' | 'httpsPeers' | 'agents'>,
+  { publicUrl, httpsPeers, agents }: Pick<CrewOptions, 'publicUrl' | 'httpsPeers' | 'agents'>,
   back: WayBack,
 ) {
   const { config, configFile, dataDir, plans, log, clock, store, metrics, hold, isLate } = ground

@@ -46,14 +46,13 @@ export async function accountSwitches(read: Read, accountId: string): Promise<Ow
   return { opens: flag(row.track_opens), clicks: flag(row.track_clicks) }
 }
 
-/** A domain's own switches; null where its account's count. */
+/**
+ * A domain's own switches; null where its account's count, as for a domain that is gone. It costs little, as a list of
+ * domains asks for each.
+ */
 export async function domainSwitches(read: Read, domainId: string): Promise<OwnSwitches> {
-  const row = await read
-    .selectFrom('domains')
-    .select(['track_opens', 'track_clicks'])
-    .where('id', '=', domainId)
-    .executeTakeFirstOrThrow()
-  return { opens: flag(row.track_opens), clicks: flag(row.track_clicks) }
+  const [row] = await switchesOf(read, { domainId })
+  return { opens: flag(row?.domainOpens ?? null), clicks: flag(row?.domainClicks ?? null) }
 }
 
 /** Sets what is given and leaves the rest. */

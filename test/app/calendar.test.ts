@@ -108,15 +108,16 @@ t.test('after a sleep of a day each job runs once, one after another', async (t)
   // As a suspended machine does it: no timer runs meanwhile.
   clock.jump(24 * hourMs)
   await clock.advance(60_000)
-  const began: (number | undefined)[] = []
+  const began: number[] = []
   for (const name of Object.keys(jobs)) {
     const [run] = await until(name, (all) => {
       void clock.advance(1_000)
       return isOver(all)
     })
-    began.push(run?.beganAt)
+    began.push(run?.beganAt ?? 0)
   }
-  t.equal(new Set(began).size, 3, `${began}`)
+  const [first = 0, daily = 0, long = 0] = began
+  t.ok(daily - first >= 10_000 && long - first >= 20_000, `${began}`)
   await clock.advance(10 * 60_000)
   for (const name of Object.keys(jobs)) t.equal((await runs(name)).length, 1, name)
   t.equal((await runs('works'))[0]?.dueAt, at('2026-11-21T02:30:00Z'), 'since when it was due')
