@@ -3,6 +3,7 @@ import type { Clock } from '../clock/index.js'
 import { cancelWaiting, changeFitting, hold, release } from '../deliveries/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { Store, Tx } from '../store/index.js'
+import { findTopic } from '../topics/index.js'
 import { type Broadcast, type BroadcastStatus, findBroadcast } from './broadcast.js'
 import { endIfDone } from './follow.js'
 
@@ -82,7 +83,7 @@ export async function pauseBroadcast(
 
 /**
  * Lets a paused campaign go on: what was scheduled and is overdue is dispatched at once. An account lets go
- * on only what it has paused itself.
+ * on only what it has paused itself. A 409 while its topic is archived.
  */
 export async function resumeBroadcast(
   deps: StopDeps,
@@ -91,12 +92,14 @@ export async function resumeBroadcast(
 ): Promise<{ released: number }> {
   const { onProgress, byAccount = false, alongside } = how
   await deps.store.write(async (tx) => {
-    const { status, sent_at, paused_by } = await findBroadcast(tx, account_id, id)
+    const { status, sent_at, paused_by, topic_id } = await findBroadcast(tx, account_id, id)
     // Sending: a resume that was broken off.
     if (status !== 'paused' && status !== 'sending') {
       throw refusalFor(byAccount, `A campaign that is ${status} cannot be resumed`)
     }
     if (byAccount && status === 'paused' && paused_by === null) throw operatorsPause()
+    // An archived one cannot be sent on.
+    if (status === 'paused' && topic_id !== null) await findTopic(tx, account_id, topic_id)
     const resumed = sent_at === null ? 'scheduled' : 'sending'
     await setStatus(tx, id, { status: resumed, reason: null, paused_by: null })
     await endIfDone(tx, id, deps.clock.now())

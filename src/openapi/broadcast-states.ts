@@ -90,7 +90,7 @@ export const broadcastStates: Description['operations'] = {
       noSuchCampaign,
       refusal(
         'conflict',
-        'It is not paused, or by the operator',
+        'It is not paused, or by the operator, or its topic is archived',
         'The operator has paused the campaign, and only the operator resumes it',
       ),
     ],

@@ -7,6 +7,7 @@ import {
   sendDraft,
   stopBroadcast,
 } from '../../src/broadcasts/index.js'
+import { createTopic, updateTopic } from '../../src/topics/index.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 
@@ -38,6 +39,24 @@ t.test('a pause stops the expansion and holds what waits; a resume lets all go o
   t.match(await rig.find(made.id), { status: 'sent', delivered: 600, waiting: 0 })
   const held = await store.read.selectFrom('queue').select('id').execute()
   t.same(held, [])
+})
+
+t.test('what is paused does not go on while its topic is archived', async (t) => {
+  const rig = await openCampaigns(t)
+  const { accountId } = rig
+  await rig.addMany(2)
+  const { id: topicId } = await createTopic(rig, accountId, { name: 'Offers' })
+  const made = await rig.create({ topicId })
+  await rig.expand()
+  await pauseBroadcast(rig, made, why)
+  await updateTopic(rig, accountId, topicId, { archived: true })
+  await t.rejects(resumeBroadcast(rig, made), {
+    message: 'The topic "Offers" is archived; restore it to send on it',
+  })
+  t.match(await rig.find(made.id), { status: 'paused' })
+  t.same(await rig.deliver(() => 'delivered'), [])
+  await updateTopic(rig, accountId, topicId, { archived: false })
+  t.same(await resumeBroadcast(rig, made), { released: 2 })
 })
 
 t.test('a pause leaves what another operator holds alone', async (t) => {
