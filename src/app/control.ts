@@ -22,11 +22,16 @@ export type ControlQuestion =
   | { runJob: string; wait: boolean }
   /** How the appliance stands. */
   | { overview: true }
+  /** Which plans it has read. */
+  | { plans: true }
+
 /** The gate is null too where none was asked for. */
 export interface ControlAnswer {
   gate: LiveGate | null
   job?: JobAnswer
   overview?: Overview
+  /** Their ids. */
+  plans?: readonly string[]
 }
 
 export type JobAnswer =
@@ -55,7 +60,7 @@ export async function openControl(
   log: Log,
   crew: Pick<Crew, 'gateOf' | 'retry'>,
   calendar: Pick<Calendar, 'runNow'>,
-  overview: () => Promise<Overview>,
+  { overview, planIds }: { overview: () => Promise<Overview>; planIds: readonly string[] },
 ): Promise<Control> {
   const path = controlSocket(dataDir)
   const open = new Set<Socket>()
@@ -80,7 +85,8 @@ export async function openControl(
         // It may take hours.
         socket.setTimeout(0)
         void runJob(calendar, question).then((job) => answer(null, { job }))
-      } else if ('overview' in question) {
+      } else if ('plans' in question) answer(null, { plans: planIds })
+      else if ('overview' in question) {
         overview().then(
           (told) => answer(null, { overview: told }),
           (error: unknown) => {
@@ -141,6 +147,7 @@ function read(line: string): ControlQuestion | undefined {
       return typeof runJob === 'string' ? { runJob, wait: wait === true } : undefined
     }
     if ('overview' in question) return { overview: true }
+    if ('plans' in question) return { plans: true }
     const { gateOf } = question
     const fits =
       typeof gateOf.lane === 'string' &&

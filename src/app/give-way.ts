@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 
 /**
  * Lets the threads that answer go first where processors are few: beside full delivery on two cores the slowest
@@ -6,14 +6,15 @@ import { setPriority } from 'node:os'
  * tenth of a thread's share; with five it still gets a quarter of a core that another wants as a whole, so a flood of
  * requests slows mail down and does not stop it.
  */
-const niceness = 5
+const steps = 5
 
 /** For a thread that nobody waits for at the other end of a connection; those that it starts are like it. */
 export function giveWay(): void {
   // On Linux a niceness is a thread's, elsewhere it would be the whole process'.
   if (process.platform !== 'linux') return
   try {
-    setPriority(0, niceness)
+    // From where the process was started, as by `nice` or systemd's `Nice=`; 19 is the last.
+    setPriority(0, Math.min(getPriority(0) + steps, 19))
   } catch {
     // A sandbox forbids it (seccomp): all threads are equal then.
   }

@@ -91,7 +91,17 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const tools = openTools(ground, back)
     const recurring = makeRecurring({ ground, front, work, tools }, back)
     const { runNow } = recurring
-    const control = await openControl(options.dataDir, log, crew, { runNow }, work.overview.tell)
+    const { email, marketing } = ground.plans
+    const control = await openControl(
+      options.dataDir,
+      log,
+      crew,
+      { runNow },
+      {
+        overview: work.overview.tell,
+        planIds: [...email, ...marketing].map(({ id }) => id),
+      },
+    )
     back.add(() => control.close())
     // Last there and so first closed: nothing is asked for while its parts are closing.
     const privateServer = await openPrivateServer(options, {

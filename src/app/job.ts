@@ -8,7 +8,6 @@ import type { Snapshot } from '../metrics/index.js'
 import { openStore } from '../store/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 import { endFromThread } from './fault.js'
-import { giveWay } from './give-way.js'
 import { logOptions, type ThreadContext } from './thread.js'
 import type { ThreadData } from './thread-data.js'
 import { countCommits, openThreadMeter } from './thread-meter.js'
@@ -64,7 +63,6 @@ export async function inJobThread(
 ): Promise<void> {
   const port = parentPort
   if (port === null) throw new Error(`${name} is a job's entry, not a program`)
-  giveWay()
   const data = workerData as ThreadData
   const clock = systemClock
   const log = openLog(logOptions(data.config.log)).child({ job: name })

@@ -147,7 +147,7 @@ export async function countHeld(read: Read, accountId?: string): Promise<HeldCou
   for (let after: string | undefined = ''; after !== undefined; ) {
     const groups = await heldSlice(read, after, accountId)
     for (const { last, ...group } of groups) {
-      const key = `${group.automationId} ${group.reason}`
+      const key = JSON.stringify([group.automationId, group.reason])
       const known = counts.get(key) ?? { ...group, runs: 0 }
       const dueAts = [known.oldestDueAt, group.oldestDueAt]
         .filter((at) => at !== null)

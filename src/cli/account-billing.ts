@@ -13,12 +13,14 @@ import {
   unsuspend,
 } from '../billing/index.js'
 import { summarise } from '../deliveries/index.js'
+import { OperatorError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
+import { askAppliance } from './ask.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayFields, sayJson } from './output.js'
-import { placeOf } from './place.js'
+import { type CommandPlace, placeOf } from './place.js'
 import { plansOf, shownLimit } from './plan.js'
 
 const states = ['active', 'past_due', 'expired'] as const
@@ -35,19 +37,16 @@ export const accountBillingRows: readonly CommandRow[] = [
     usage: 'set-plan <account> <plan>',
     about: 'give an account another email plan, by name or id',
     help: "Example:\n  $ posthorn account set-plan 'City library' Growth",
-    run: changeTo((plans, name: string) => {
-      const plan = findPlan(plans.email, name)
-      return (tx, id) => setPlan(tx, id, plan)
-    }),
+    run: changePlan((plans, name) => findPlan(plans.email, name), setPlan),
   },
   {
     usage: 'set-marketing-plan <account> <plan>',
     about: 'give an account another marketing plan, by name or id; none ends marketing',
     help: "Example:\n  $ posthorn account set-marketing-plan 'City library' 'Marketing Plus'",
-    run: changeTo((plans, name: string) => {
-      const plan = name.toLowerCase() === 'none' ? null : findPlan(plans.marketing, name)
-      return (tx, id) => setMarketingPlan(tx, id, plan)
-    }),
+    run: changePlan(
+      (plans, name) => (name.toLowerCase() === 'none' ? null : findPlan(plans.marketing, name)),
+      setMarketingPlan,
+    ),
   },
   {
     usage: 'set-billing-state <account>',
@@ -99,6 +98,31 @@ function runSuspend(
     options,
     intent: (deps, found) => stopOf(deps, found, 'suspend'),
   })
+}
+
+/** Runs a command `<account> <plan>`; the plan is found before the database is opened. */
+function changePlan<P extends { id: string; name: string } | null>(
+  find: (plans: Plans, name: string) => P,
+  set: (tx: Tx, accountId: string, plan: P) => Promise<void>,
+) {
+  return async (account: string, name: string, _options: unknown, command: Command) => {
+    const place = placeOf(command)
+    const plan = find(plansOf(place), name)
+    if (plan !== null) await refuseUnread(place, plan)
+    await change(command, account, () => (tx, id) => set(tx, id, plan))
+  }
+}
+
+/**
+ * The appliance reads plans at its start. Requests of an account whose plan it does not know fail, and deliveries of
+ * its mail that have webhooks cannot be recorded.
+ */
+async function refuseUnread(place: CommandPlace, plan: { id: string; name: string }) {
+  const answer = await askAppliance(place, { plans: true })
+  if (answer?.plans === undefined || answer.plans.includes(plan.id)) return
+  throw new OperatorError(
+    `The running appliance has not read the plan "${plan.name}": restart it first (systemctl restart posthorn)`,
+  )
 }
 
 /** Runs a command `<account> <value>`; `changing` judges the value before the database is opened. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -84,6 +84,26 @@ t.test('serve takes mail, leaves room for other commands and ends with 0 at SIGT
     .map((line) => JSON.parse(line).msg)
   t.ok(messages.includes('Posthorn is up'))
   t.equal(messages.at(-1), 'Stopped')
+})
+
+t.test('an account gets no plan that the running appliance has not read', async (t) => {
+  const { data } = await makeSandbox(t)
+  const { child, ended } = await serve(t, data)
+  const plans = readFileSync('config/plans.toml', 'utf8')
+  const [starter = ''] = /\[\[email\]\]\nid = .+\nname = "Starter"\n(?:.+\n)*/.exec(plans) ?? []
+  const gold = starter.replace('Starter', 'Gold').replace(/id = ".{8}/, 'id = "ffffffff')
+  writeFileSync(join(data, 'plans.toml'), `${plans}\n${gold}`)
+  const [account] = await jsonOf<{ name: string }[]>(t, ['account', 'list', '--data', data])
+  const set = (plan: string) =>
+    runCli(['account', 'set-plan', account?.name ?? '', plan, '--data', data])
+  t.match(await set('Gold'), {
+    status: 1,
+    stderr: 'error: The running appliance has not read the plan "Gold": restart it first',
+  })
+  t.match(await set('Growth'), { status: 0 })
+  child.kill('SIGTERM')
+  await ended
+  t.match(await set('Gold'), { status: 0 }, 'the next start reads it')
 })
 
 t.test('serve with too few descriptors says what to do', async (t) => {
