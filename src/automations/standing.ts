@@ -140,37 +140,20 @@ const nextMark = prepared<{ last: string }, { mark: string | null }>((db, { last
 )
 
 const blockedSlice = prepared<{ mark: string; after: string }, Slice>((db, { mark, after }) =>
-  db
-    .selectFrom((from) =>
-      from
-        .selectFrom('automation_live')
-        .select('id')
-        .where('blocked', '=', mark)
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(perSlice)
-        .as('some'),
-    )
-    .select((eb) => [
-      eb.fn.countAll<number>().as('runs'),
-      eb.fn.max<string | null>('id').as('last'),
-    ]),
+  counted(db, liveIds(db).where('blocked', '=', mark), after),
 )
 
 const heldSlice = prepared<{ after: string }, Slice>((db, { after }) =>
+  counted(db, liveIds(db).where('held_at', 'is not', null), after),
+)
+
+const liveIds = (db: Read) => db.selectFrom('automation_live').select('id')
+
+/** The next of those behind one. */
+const counted = (db: Read, those: ReturnType<typeof liveIds>, after: string) =>
   db
-    .selectFrom((from) =>
-      from
-        .selectFrom('automation_live')
-        .select('id')
-        .where('held_at', 'is not', null)
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(perSlice)
-        .as('some'),
-    )
+    .selectFrom(those.where('id', '>', after).orderBy('id').limit(perSlice).as('some'))
     .select((eb) => [
       eb.fn.countAll<number>().as('runs'),
       eb.fn.max<string | null>('id').as('last'),
-    ]),
-)
+    ])

@@ -1,11 +1,11 @@
 import { keepLogCopied } from '../app/copy-log.js'
 import { makeEffects } from '../app/effects.js'
-import { readAgain, trackingAgentFiles } from '../app/files.js'
+import { openHitRecorder } from '../app/hit-recorder.js'
 import { runThread, type ThreadContext, type ThreadWork } from '../app/thread.js'
 import { joinBacklog, startCensus } from '../deliveries/index.js'
 import { startRecipientIndex } from '../emails/index.js'
 import { startRollUp } from '../stats/index.js'
-import { loadTrackingAgents, openRecorder, recordHits } from '../tracking/index.js'
+import { recordHits } from '../tracking/index.js'
 
 // What takes tenths of a second again and again and may make nobody wait: copying the write-ahead
 // log into the database, counting the queue, entering mails by their recipients, bringing the
@@ -19,12 +19,10 @@ const start = async ({ data, store, clock, log }: ThreadContext): Promise<Thread
   const figures = startRollUp({ store, clock, log })
   const { config, dataDir, agents } = data
   const land = makeEffects(config, data.plans)
-  const machineWithinMs = config.tracking.machineWithin
-  const recorder = openRecorder({ store, clock, log, land, agents, machineWithinMs })
-  const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
+  const recorder = openHitRecorder({ config, dataDir, store, clock, log, land, agents })
   return {
     record: (hits) => recordHits(recorder, hits),
-    reload: () => readAgain(log, readAgents, recorder.useAgents),
+    reload: recorder.reload,
     async stop() {
       await recorder.close()
       await Promise.all([copying.stop(), census.stop(), recipients.stop(), figures.stop()])

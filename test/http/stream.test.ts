@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
+import { countTurns } from '../support/turns.js'
 import { startServer } from './start.js'
 
 const longest = 200
@@ -24,15 +25,9 @@ async function* rows() {
 }
 let turns = 0
 async function* quick() {
-  let ended = false
-  const tick = () => {
-    if (ended) return
-    turns++
-    setImmediate(tick)
-  }
-  setImmediate(tick)
+  const end = countTurns()
   for (let n = 0; n < 100; n++) yield 'x'
-  ended = true
+  turns = end()
 }
 async function* large() {
   for (made = 0; made < longest; made++) yield piece

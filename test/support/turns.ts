@@ -1,5 +1,12 @@
 /** How many turns the event loop had meanwhile: 0 where nobody else of the thread came to anything. */
 export async function turnsDuring<T>(work: () => Promise<T>): Promise<{ value: T; turns: number }> {
+  const end = countTurns()
+  const value = await work()
+  return { value, turns: end() }
+}
+
+/** Counts turns of the event loop until the returned function is called, which says how many they were. */
+export function countTurns(): () => number {
   let turns = 0
   let ended = false
   const tick = () => {
@@ -8,7 +15,8 @@ export async function turnsDuring<T>(work: () => Promise<T>): Promise<{ value: T
     setImmediate(tick)
   }
   setImmediate(tick)
-  const value = await work()
-  ended = true
-  return { value, turns }
+  return () => {
+    ended = true
+    return turns
+  }
 }
