@@ -89,7 +89,7 @@ export const roles: Readonly<Record<Kind, Role>> = {
   outbound: {
     count: ({ config }) => config.outbound.threads,
     graceMs: ({ outbound }) => outbound.shutdownGrace + closingMs,
-    heap: heapOf(36, 768),
+    heap: heapOf(24, 768),
   },
   courier: one(heapOf(12, 512)),
   submission: one(heapOf(24, 1_024), ({ submission }) => submission.enabled),
