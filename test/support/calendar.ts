@@ -74,7 +74,8 @@ export async function startCalendar(
   const runs = (name: string) => runsOf(store.read, name)
   const began = () => {
     const file = join(dataDir, 'began')
-    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+    // Whole lines: the file is there a moment before its first one.
+    return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
   }
   return {
     ...{ store, clock, dataDir, calendar, close, runs },
