@@ -24,7 +24,15 @@ export function askAppliance(
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk
     })
-    // Only the appliance, which has the data directory's lock, listens there.
-    socket.on('close', () => resolve(text === '' ? undefined : (JSON.parse(text) as ControlAnswer)))
+    socket.on('close', () => resolve(answerIn(text)))
   })
+}
+
+/** Only the appliance, which has the data directory's lock, listens there; one that is killed leaves half an answer. */
+function answerIn(text: string): ControlAnswer | undefined {
+  try {
+    return JSON.parse(text) as ControlAnswer
+  } catch {
+    return undefined
+  }
 }

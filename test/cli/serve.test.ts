@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -101,6 +101,9 @@ t.test('an account gets no plan that the running appliance has not read', async 
     stderr: 'error: The running appliance has not read the plan "Gold": restart it first',
   })
   t.match(await set('Growth'), { status: 0 })
+  // As while it starts or stops.
+  rmSync(join(data, 'control.sock'))
+  t.match(await set('Gold'), { status: 1, stderr: /serves .+ and does not say whether/ })
   child.kill('SIGTERM')
   await ended
   t.match(await set('Gold'), { status: 0 }, 'the next start reads it')
