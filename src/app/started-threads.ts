@@ -1,4 +1,5 @@
 import type { TrackingAgents } from '../tracking/index.js'
+import type { MailRules } from './mail-rules.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 import { type ThreadData, threadName } from './thread-data.js'
 import { type Kind, kinds, roles, writeSlots } from './thread-roster.js'
@@ -30,11 +31,13 @@ export type StartedThreadsOptions = Pick<SuperviseOptions, 'log' | 'clock' | 'me
   Required<Pick<ThreadData, 'httpsPeers'>> & {
     /** By the last good file, for a thread that starts now. */
     agents: () => TrackingAgents
+    mailRules: () => MailRules
   }
 
 export const entryOf = (kind: Kind) => new URL(`../threads/${kind}.js`, import.meta.url)
 
 interface Started {
+  kind: Kind
   starting: Promise<Supervised>
   /** Once it has worked. */
   thread?: Supervised
@@ -44,6 +47,8 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
   const { config, httpsPeers } = options
   const started = new Map<Kind, readonly Started[]>()
   const all = () => [...started.values()].flat()
+  const mailRulesFor = (kind: Kind) =>
+    roles[kind].needsMailRules ? options.mailRules() : undefined
   let isStopped = false
   const end = async (kind: Kind) => {
     for (const { starting } of (started.get(kind) ?? []).toReversed()) {
@@ -73,10 +78,10 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
         ({ thread }) => thread ?? [],
       ),
     reload() {
-      for (const { starting } of all()) {
+      for (const { kind, starting } of all()) {
         // One that cannot start has read nothing.
         starting.then(
-          (thread) => thread.send({ kind: 'reload' }),
+          (thread) => thread.send({ kind: 'reload', mailRules: mailRulesFor(kind) }),
           () => {},
         )
       }
@@ -99,6 +104,7 @@ function startOne(
   const { config, dataDir, plans, publicUrl, turns, backlog } = options
   const { log, clock, metrics, onRing } = options
   const started: Started = {
+    kind,
     starting: supervise({
       name: threadName(kind, index),
       entry: entryOf(kind),
@@ -108,6 +114,9 @@ function startOne(
         // Asked at each start of the thread.
         get agents() {
           return options.agents()
+        },
+        get mailRules() {
+          return roles[kind].needsMailRules ? options.mailRules() : undefined
         },
         ...{ slot: writeSlots[kind] + index, index, ...given },
       },
