@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import { type Account, findAccount } from '../accounts/index.js'
-import { controlSocket } from '../app/files.js'
+import { controlSocket, isSocketPath } from '../app/files.js'
 import {
   type BillingState,
   findPlan,
@@ -114,9 +114,6 @@ function changePlan<P extends { id: string; name: string } | null>(
   }
 }
 
-// sun_path of unix(7), without its last byte: no appliance can listen at a longer one.
-const longestSocket = 107
-
 /**
  * The appliance reads plans at its start, and an account whose plan it does not know has the caps of one that was given
  * none. One that starts or stops in this moment does not answer.
@@ -130,7 +127,8 @@ async function refuseUnread(place: CommandPlace, plan: { id: string; name: strin
       `The running appliance has not read the plan "${plan.name}": restart it first (systemctl restart posthorn)`,
     )
   }
-  if (Buffer.byteLength(controlSocket(dataDir)) > longestSocket) return
+  // There is none to ask; its operator is told of the plan.
+  if (!isSocketPath(controlSocket(dataDir))) return
   becomeOwner(place)
   const { isServed } = await import('../app/lock.js')
   if (!isServed(dataDir)) return

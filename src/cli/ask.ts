@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ControlAnswer, ControlQuestion } from '../app/control.js'
-import { controlSocket } from '../app/files.js'
+import { controlSocket, isSocketPath } from '../app/files.js'
 import type { CommandPlace } from './place.js'
 
 // The appliance answers within milliseconds, or it is stuck: a command is not to hang with it.
@@ -14,8 +14,10 @@ export function askAppliance(
   question: ControlQuestion,
   withinMs = usuallyWithinMs,
 ): Promise<ControlAnswer | undefined> {
+  const path = controlSocket(dataDir)
   return new Promise((resolve) => {
-    const socket = connect(controlSocket(dataDir))
+    if (!isSocketPath(path)) return resolve(undefined)
+    const socket = connect(path)
     let text = ''
     socket.setTimeout(withinMs, () => socket.destroy())
     // Nobody listens, or we may not: both end in 'close' without a text.
