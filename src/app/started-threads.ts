@@ -37,7 +37,6 @@ export type StartedThreadsOptions = Pick<SuperviseOptions, 'log' | 'clock' | 'me
 export const entryOf = (kind: Kind) => new URL(`../threads/${kind}.js`, import.meta.url)
 
 interface Started {
-  kind: Kind
   starting: Promise<Supervised>
   /** Once it has worked. */
   thread?: Supervised
@@ -47,8 +46,6 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
   const { config, httpsPeers } = options
   const started = new Map<Kind, readonly Started[]>()
   const all = () => [...started.values()].flat()
-  const mailRulesFor = (kind: Kind) =>
-    roles[kind].needsMailRules ? options.mailRules() : undefined
   let isStopped = false
   const end = async (kind: Kind) => {
     for (const { starting } of (started.get(kind) ?? []).toReversed()) {
@@ -78,12 +75,14 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
         ({ thread }) => thread ?? [],
       ),
     reload() {
-      for (const { kind, starting } of all()) {
-        // One that cannot start has read nothing.
-        starting.then(
-          (thread) => thread.send({ kind: 'reload', mailRules: mailRulesFor(kind) }),
-          () => {},
-        )
+      for (const [kind, threads] of started) {
+        for (const { starting } of threads) {
+          // One that cannot start has read nothing.
+          starting.then(
+            (thread) => thread.send({ kind: 'reload', mailRules: rulesFor(kind, options) }),
+            () => {},
+          )
+        }
       }
     },
     async allReady() {
@@ -104,7 +103,6 @@ function startOne(
   const { config, dataDir, plans, publicUrl, turns, backlog } = options
   const { log, clock, metrics, onRing } = options
   const started: Started = {
-    kind,
     starting: supervise({
       name: threadName(kind, index),
       entry: entryOf(kind),
@@ -116,7 +114,7 @@ function startOne(
           return options.agents()
         },
         get mailRules() {
-          return roles[kind].needsMailRules ? options.mailRules() : undefined
+          return rulesFor(kind, options)
         },
         ...{ slot: writeSlots[kind] + index, index, ...given },
       },
@@ -131,6 +129,9 @@ function startOne(
   )
   return started
 }
+
+const rulesFor = (kind: Kind, { mailRules }: StartedThreadsOptions) =>
+  roles[kind].needsMailRules ? mailRules() : undefined
 
 interface StartOfOne {
   kind: Kind
