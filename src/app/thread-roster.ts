@@ -94,7 +94,7 @@ export const roles: Readonly<Record<Kind, Role>> = {
   outbound: {
     count: ({ config }) => config.outbound.threads,
     graceMs: ({ outbound }) => outbound.shutdownGrace + closingMs,
-    heap: heapOf(24, 768),
+    heap: heapOf(36, 768),
     needsMailRules: true,
   },
   courier: one(heapOf(12, 512)),

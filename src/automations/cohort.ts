@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import type { Compiled } from './compile.js'
 import { simulate } from './simulate.js'
 import type { SimulatedWorld } from './simulation.js'
@@ -33,7 +34,7 @@ export async function simulateCohort(
       counts.cut = true
       break
     }
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     const { lines, runs, cut } = simulate(version, world)
     counts.cut ||= cut
     told += lines.length

@@ -1,4 +1,5 @@
 import type { UpdateResult } from 'kysely'
+import { nextTurn } from '../bounded/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import { maxOverdueMs, never } from '../deliveries/index.js'
 import { cell, prepared, type Read, rowsOf, type Store, unindexed } from '../store/index.js'
@@ -157,7 +158,7 @@ export async function countHeld(read: Read, accountId?: string): Promise<HeldCou
     const runs = groups.reduce((sum, group) => sum + group.runs, 0)
     const lasts = groups.map(({ last }) => last).sort()
     after = runs < perCount ? undefined : lasts.at(-1)
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   return [...counts.values()]
 }

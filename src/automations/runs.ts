@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { EndStatus } from '../runs/index.js'
 import { idsIn, type Read } from '../store/index.js'
@@ -74,7 +75,7 @@ export async function listRuns(
   // Mostly the first ones are a page already.
   let size = limit + 1
   for (let looked = 0; looked < most; looked += size, size = perLook) {
-    if (looked > 0) await new Promise((resolve) => setImmediate(resolve))
+    if (looked > 0) await nextTurn()
     const { rows, more } = await newestRuns(read, automationId, { statuses, below, size })
     for (const { id, status } of rows) {
       // One that ends between the two reads is in both tables.

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { nextTurn } from '../bounded/index.js'
 import { type AutomationStepRow, prepared, type Read } from '../store/index.js'
 import { type Automation, readDefinition } from './automation.js'
 import { blockedReason } from './hold.js'
@@ -127,7 +128,7 @@ async function countInSlices(slice: (after: string) => Promise<Slice[]>): Promis
     runs += found?.runs ?? 0
     if (!found?.last || found.runs < perSlice) return runs
     after = found.last
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
 }
 

@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import { requireList } from '../contacts/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
@@ -70,7 +71,7 @@ export async function countAudience(read: Read, audience: Audience): Promise<num
       blocked += page.onList
       after = page.last
       // The thread has clients that wait.
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
   }
   return Math.max(0, contactCount - blocked)

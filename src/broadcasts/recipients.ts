@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import { type EmailRow, type EmailStatus, type Read, storedTexts } from '../store/index.js'
 
 /** A campaign's mail to one recipient. */
@@ -68,7 +69,7 @@ async function nextMails(
       .execute()
     rows.push(...next)
     if (next.length < size || rows.length === most) return rows
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
 }
 

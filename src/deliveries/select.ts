@@ -1,4 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
+import { nextTurn } from '../bounded/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import type { Tables } from '../store/index.js'
@@ -154,6 +155,6 @@ async function nextFitting(
   const rows = await rest
     .$if(end !== undefined, (query) => query.where('queue.id', '<=', end?.id ?? 0))
     .execute()
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   return { rows, through: end?.id }
 }

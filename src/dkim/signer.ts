@@ -20,9 +20,9 @@ const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 3
 const mostHere = 50
 const hereWithinMs = 1_000
 const idleMs = 30_000
-// Two, so that the thread has its next order at hand when it ends one.
-const maxOrders = 2
-// Eight take some ms to sign, which is the longest that another mail waits for its turn.
+// So that the thread has work at hand while its caller is busy for some ms.
+const maxOrders = 4
+// Eight take some ms to sign; another mail waits for those of four orders at most.
 const maxTexts = 8
 
 // The mail is not at fault: it is deferred, and its next attempt gets another thread.

@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import { type Clock, dayMs } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 
@@ -148,7 +149,7 @@ async function addDay(
     if (source.identifiers === '' || !isPassed) source.identifiers = row.identifiers
   }
   // Lets other requests of this thread in.
-  if (rows.length > 0) await new Promise((resolve) => setImmediate(resolve))
+  if (rows.length > 0) await nextTurn()
 }
 
 /** An address of which nothing is counted yet. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { nextTurn } from '../bounded/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
 import type { MailTag, Read } from '../store/index.js'
 import { candidates, type EmailFilter } from './candidates.js'
@@ -45,7 +46,7 @@ export async function listEmails(
     }
     if (rows.length < chunk) return page(found, undefined)
     looked += rows.length
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   return page(found, below)
 }

@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import type { Log } from '../log/index.js'
 import { idsIn, type Store, storedTexts, type Tx, writeApart } from '../store/index.js'
 
@@ -63,7 +64,7 @@ export function makeForgetOld(deps: ForgetDeps, rows: OldRows, retentions: Reten
       const walk = { accounts: those, cursor: isNew ? 0 : (before?.cursor ?? 0), gone: 0 }
       while (!signal.aborted && (await step(deps, rows, walk, now - keepMs))) {
         // Others have their turn of the loop, as most steps only read.
-        await new Promise((resolve) => setImmediate(resolve))
+        await nextTurn()
       }
       gone += walk.gone
       const isSame = walked.size === those.size && !isNew && walk.cursor === before?.cursor

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { nextTurn } from '../bounded/index.js'
 import { ApiError } from '../errors/index.js'
 import { inflate, inflatePieces, isGzipped, mostInflated, tooLarge } from './content-coding.js'
 import type { ServerContext } from './context.js'
@@ -250,7 +251,7 @@ export class Exchange {
         // for ever (20.30). So we wait longer each time, until it closes the connection of who reads nothing for 10 s.
         if (!flows) await this.#rest(waitMs)
         // A piece is some milliseconds of a thread that others wait for; of a list of a million there are a thousand.
-        else await new Promise((resolve) => setImmediate(resolve))
+        else await nextTurn()
         waitMs = flows ? firstWaitMs : waitMs * 2
         if (this.ended) return
       }

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { nextTurn } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { type ApiError, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -102,7 +103,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     if (socketOverTls !== undefined) native.close(socketOverTls)
     await idleOrOver(context, graceMs)
     // Responses that ended just now leave when uWS's callback returns.
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     // Missing from uWS's types; closes every connection, which lets the process end.
     const app: typeof native.uws_instance & { close?(): void } = native.uws_instance
     app.close?.()

@@ -1,4 +1,5 @@
 import { type DeleteResult, sql } from 'kysely'
+import { nextTurn } from '../bounded/index.js'
 import { releaseContents } from '../contents/index.js'
 import { removeEntries } from '../emails/index.js'
 import type { Retentions } from '../events/index.js'
@@ -57,7 +58,7 @@ export async function forgetMails(
         gone += await deleteMails(tx, mails, now)
       }
       await inSlices(deps, pieces, forget, signal)
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
   }
   return gone

@@ -1,4 +1,5 @@
 import { cpus } from 'node:os'
+import { nextTurn } from '../bounded/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Store, type Tx } from '../store/index.js'
@@ -80,7 +81,7 @@ export async function inSlices<T>(
  * the machine is; what it waited for its turn is not counted.
  */
 export async function rest(clock: Clock, tookMs: number, signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve))
+  await nextTurn()
   if (tookMs >= leastRestMs) {
     await pause(clock, restFactor(idleShare(clock)) * Math.min(mostSliceMs, tookMs), signal)
   }

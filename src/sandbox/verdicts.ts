@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { nextTurn } from '../bounded/index.js'
 import { excessOf, headerOf } from '../dkim/index.js'
 import { nodeLookup, type Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
@@ -131,6 +132,6 @@ function short(text: string | undefined): string {
 async function* inSlices(raw: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < raw.length; at += sliceBytes) {
     yield raw.subarray(at, at + sliceBytes)
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
 }

@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import { dayNumber } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { addTo, type Counts, noCounts, others } from './add-figures.js'
@@ -163,7 +164,7 @@ async function readTail(
     happenings.push(...slice.happenings)
     ;({ next: from, more } = slice)
     // Other requests are answered between two slices.
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   for (const { question, collected } of answers) {
     for (const { fromDay, toDay, cursors } of collected.parts) {

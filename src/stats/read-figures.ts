@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { nextTurn } from '../bounded/index.js'
 import type { FigureRow, Read } from '../store/index.js'
 import { addTo, type Counts, counters, noCounts } from './add-figures.js'
 import { type Cursors, cursorNames } from './cursors.js'
@@ -55,7 +56,7 @@ export async function readFigures(
     }
     fromDay = days.toDay + 1
     if (rowsRead < fewRows) atOnce *= 2
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
   return collected
 }

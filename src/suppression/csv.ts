@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type CsvError, type Info, parse } from 'csv-parse'
+import { nextTurn } from '../bounded/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import type { Read, Store } from '../store/index.js'
 import { type CsvLine, columns, csvLine, headerOf, readCells } from './csv-line.js'
@@ -100,7 +101,7 @@ export async function importSuppressions(
   let records = 0
   for await (const { cells, line } of recordsOf(input, report)) {
     // Streams go on without a turn of the event loop, on which others wait.
-    if (++records % perTurn === 0) await new Promise((resolve) => setImmediate(resolve))
+    if (++records % perTurn === 0) await nextTurn()
     if (counts.faults >= mostFaults) {
       report(line, `${mostFaults} lines could not be read: what follows was left out`)
       break

@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import { recordConsent } from '../consent/index.js'
 import { addressKey } from '../mime/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
@@ -145,7 +146,7 @@ export async function optOutCounts(
       const slice = await countAfter(read, topicId, after)
       left += slice.left
       after = slice.through
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
     counts.set(topicId, left)
   }

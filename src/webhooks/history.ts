@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { nextTurn } from '../bounded/index.js'
 import { ApiError } from '../errors/index.js'
 import {
   idsIn,
@@ -169,7 +170,7 @@ async function* reasonsOf(read: Read, endpointId: string) {
       .where('endpoint_id', '=', endpointId)
       .where('error', 'is', error)
       .executeTakeFirstOrThrow()
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     if (oldestAt !== null) yield { reason: error ?? '', events, oldestAt }
     const next: { error: string | null } = await asideOf(read)
       .select(({ fn }) => fn.min<string | null>('error').as('error'))

@@ -44,7 +44,7 @@ t.test('who never comes to be composed keeps nobody else back', async (t) => {
   const room = makeComposingRoom(new FakeClock())
   let begun = 0
   for (let i = 0; i < 500; i++) room.whenNear(campaign, () => begun++)
-  for (let turn = 0; turn < 40; turn++) await new Promise((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < 80; turn++) await new Promise((resolve) => setImmediate(resolve))
   t.equal(begun, 500)
 })
 

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../bounded/index.js'
 import { type StreamDue, streamsAfter } from '../../deliveries/index.js'
 import { type Admission, classes } from '../admission/index.js'
 import type { OutboundDeps } from '../deps.js'
@@ -51,7 +52,7 @@ export function makeQueueScan(
       }
       onFound()
       last = found.length < streamsPerScan ? undefined : found.at(-1)
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     } while (last !== undefined && !stopped)
   }
   const start = () => {

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../bounded/index.js'
 import { isoTime, isRecent, pause, systemClock } from '../../clock/index.js'
 import { park, type Settlement, settle } from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
@@ -59,7 +60,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
   const flush = async () => {
     writing = true
     // One turn of the event loop: attempts that end together are written together.
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     while (waiting.length > 0) {
       const batches: Waiting[][] = []
       while (waiting.length > 0 && batches.length < maxSettles) {

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../bounded/index.js'
 import { type Clock, pause, systemClock } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import { isPassing, reportFault } from '../fault.js'
@@ -52,7 +53,7 @@ export function makeGroupCommit(options: GroupCommitOptions): {
 
   const run = async () => {
     // One turn of the event loop, so that requests that were read together share the commit.
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     while (pending.length > 0) await commitAndFlush(options, statements, pending)
     running = undefined
   }
@@ -92,7 +93,7 @@ async function commitAndFlush(
   const began = performance.now()
   const { maxCommitsPerFlush = 4 } = options
   for (let commits = 0; commits < maxCommitsPerFlush && pending.length > 0; commits++) {
-    if (commits > 0) await new Promise((resolve) => setImmediate(resolve))
+    if (commits > 0) await nextTurn()
     answers.push(...(await commitSome(options, statements, pending)))
   }
   if (answers.length === 0) return
