@@ -135,18 +135,20 @@ async function runOnce(
   { entry, dueAt }: JobTurn,
 ): Promise<JobRun> {
   const { name, limitMs, schedule } = entry
+  let { handledUntil } = entry
   const run = await runRecorded(deps, {
     ...{ name, dueAt, limitMs },
+    // A job that takes longer than its schedule leaves time does not run without an end.
     async alongside(tx, now) {
-      if (schedule === undefined || schedule.next(entry.handledUntil) > now) return
+      handledUntil = entry.handledUntil
+      if (schedule === undefined || schedule.next(handledUntil) > now) return
+      handledUntil = now
       await keepHandled(tx, name, { schedule: schedule.text, until: now })
     },
   })
   entry.lostDueAt = undefined
-  // A job that takes longer than its schedule leaves time does not run without an end.
-  if (schedule !== undefined && schedule.next(entry.handledUntil) <= deps.clock.now()) {
-    entry.handledUntil = deps.clock.now()
-  }
+  // As it was written with the end: what falls due before the calendar is back here is run.
+  entry.handledUntil = handledUntil
   return run
 }
 

@@ -33,7 +33,7 @@ interface Deps {
 
 /** Everything small that recurs on the main thread: what has ended is swept, what is due is started, figures are shown. */
 export function choresOf({ ground, work, tools, certificates, runNow }: Deps): Chore[] {
-  const { config, dataDir, log, clock, store, metrics } = ground
+  const { config, dataDir, plans, log, clock, store, metrics } = ground
   const { backlog, crew, loop, health, overview, ring, jobs } = work
   const { meter } = metrics
   return [
@@ -49,7 +49,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
     ...forwardingChores({ store, clock, log, config, backlog, ring }),
     ...operatorChores({
       ...{ store, clock, log, config, backlog, ring },
-      observe: makeObserver({ store, clock, config, dataDir, crew, backlog }),
+      observe: makeObserver({ store, clock, config, dataDir, plans, crew, backlog }),
       ways: operatorWays({ config, clock, env: process.env }),
     }),
     // A trial may lie in memory, and nothing of it is worth keeping.

@@ -1,5 +1,5 @@
 import { counted, shownBytes } from '../amounts/index.js'
-import { stoppedAccounts } from '../billing/index.js'
+import { findUnknownPlans, type Plans, stoppedAccounts } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { type LiveGate, type StreamDue, streamsAfter } from '../deliveries/index.js'
@@ -14,6 +14,8 @@ export interface ConditionDeps {
   clock: Clock
   config: Config
   dataDir: string
+  /** As they were read at the start. */
+  plans: Plans
   crew: Pick<Crew, 'unwell' | 'dyingThreads' | 'gateOf' | 'contacts'>
   backlog: { readonly size: number; readonly outOfRoom?: boolean }
   /** Tests: another disk. */
@@ -29,7 +31,7 @@ export interface Observed {
 }
 
 /**
- * Looks at what can be seen at any moment: disk, threads, queue, failover, jobs, held mail. What it finds
+ * Looks at what can be seen at any moment: disk, threads, queue, failover, jobs, held mail, plans. What it finds
  * is so until a look does not find it. Never rejects.
  */
 export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
@@ -43,6 +45,7 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
     },
     { kinds: ['failover'], isOfDatabase: true, look: () => failover(deps.store.read) },
     { kinds: ['held'], isOfDatabase: true, look: () => held(deps.store.read) },
+    { kinds: ['plan'], isOfDatabase: true, look: () => unknownPlans(deps) },
     { kinds: ['job', 'backup'], isOfDatabase: true, look: makeJobLook(deps) },
   ]
   return async () => {
@@ -259,4 +262,21 @@ async function held(read: Read): Promise<Raised[]> {
       fix: ['posthorn queue held', "'posthorn queue release' sends it, 'queue fail' discards it"],
     },
   ]
+}
+
+/** Given to an account after the start had read them, as by a command that found no appliance to ask. */
+async function unknownPlans({ store, plans }: ConditionDeps): Promise<Raised[]> {
+  const unknown = await findUnknownPlans(store.read, plans)
+  return unknown.map(({ accountId, missing }) => ({
+    ...{ kind: 'plan', key: accountId, severity: 'burning' },
+    text: [
+      'An account has a plan that this appliance has not read',
+      `Account ${accountId}: ${missing.join(', ')}. Until it is read the caps are those of an account without a plan of its own.`,
+    ],
+    fix: [
+      'posthorn config check',
+      'sudo systemctl restart posthorn',
+      `or 'posthorn account set-plan ${accountId}' with one of 'posthorn plan list'`,
+    ],
+  }))
 }

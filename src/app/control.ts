@@ -12,7 +12,7 @@ import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Calendar } from './calendar.js'
 import type { Crew } from './crew.js'
-import { controlSocket } from './files.js'
+import { controlSocket, isSocketPath } from './files.js'
 
 /** What a command asks or tells the running appliance; a line of JSON, answered with one. */
 export type ControlQuestion =
@@ -100,10 +100,12 @@ export async function openControl(
   // Left over from a process that was killed; the lock says that no other one runs.
   rmSync(path, { force: true })
   const listens = await new Promise<boolean>((resolve) => {
-    server.once('error', (error) => {
-      log.warn({ path, cause: error.message }, 'No control socket: commands know less')
+    const fail = (cause: string) => {
+      log.warn({ path, cause }, 'No control socket: commands know less')
       resolve(false)
-    })
+    }
+    if (!isSocketPath(path)) return fail('The name of the data directory is too long')
+    server.once('error', ({ message }) => fail(message))
     server.listen(path, () => resolve(true))
   })
   return {

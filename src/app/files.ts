@@ -12,6 +12,9 @@ export const lockFile = (dataDir: string) => join(dataDir, 'posthorn.lock')
 /** Where the running appliance answers the commands of this data directory's owner. */
 export const controlSocket = (dataDir: string) => join(dataDir, 'control.sock')
 
+/** Whether a socket can have this name (unix(7): `sun_path`). Node 20 cuts a longer one, and listens elsewhere. */
+export const isSocketPath = (path: string): boolean => Buffer.byteLength(path) <= 107
+
 /** Where an HTTP server takes what came over TLS, from the thread in which TLS ends. */
 export const httpsSocket = (dataDir: string, listener: 'public' | 'private') =>
   join(dataDir, `${listener}.sock`)

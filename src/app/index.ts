@@ -2,15 +2,14 @@ import { noteAllBlocked } from '../automations/index.js'
 import { pause, systemClock } from '../clock/index.js'
 import { exitStatus } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
 import { openControl } from './control.js'
-import { bounceRuleFiles, feedbackLoopFiles } from './files.js'
 import { openFront } from './front.js'
 import { type ApplianceOptions, type Ground, openGround } from './ground.js'
 import type { Health } from './health.js'
 import type { Hold } from './hold.js'
 import { privateOverTls } from './https.js'
 import { openPrivateServer } from './listeners.js'
+import { openMailRules } from './mail-rules.js'
 import { openSystemdNotifier } from './notify.js'
 import { makeRecurring } from './recurring.js'
 import { holdOldMail } from './restore.js'
@@ -83,9 +82,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const ground = await openGround(options, back)
     const { hold, clock } = ground
     const front = await openFront(ground, back)
-    checkOperatorsFiles(ground)
+    const files = openMailRules(ground)
     await settlePast(ground)
-    const work = await startWork(ground, front, back)
+    const work = await startWork(ground, { ...front, mailRules: files.mailRules }, back)
     const { crew, health } = work
     front.recordBy(crew.recordHits)
     const tools = openTools(ground, back)
@@ -129,6 +128,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       reload() {
         log.info({}, 'Reading files again')
         front.reload()
+        files.reload()
         crew.reload()
       },
       ...closing({
@@ -144,12 +144,6 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     await back.go()
     throw error
   }
-}
-
-/** Refuses the start for files of the operator that are wrong. The threads read them too, and could only die of it. */
-function checkOperatorsFiles({ dataDir }: Ground): void {
-  loadBounceRules(bounceRuleFiles(dataDir))
-  loadFeedbackLoops(feedbackLoopFiles(dataDir))
 }
 
 /** Before any thread may send: mail of the past is held, and runs are marked whose account may not go on. */

@@ -1,4 +1,5 @@
 import type { TrackingAgents } from '../tracking/index.js'
+import type { MailRules } from './mail-rules.js'
 import { type Supervised, type SuperviseOptions, supervise } from './supervise.js'
 import { type ThreadData, threadName } from './thread-data.js'
 import { type Kind, kinds, roles, writeSlots } from './thread-roster.js'
@@ -30,6 +31,7 @@ export type StartedThreadsOptions = Pick<SuperviseOptions, 'log' | 'clock' | 'me
   Required<Pick<ThreadData, 'httpsPeers'>> & {
     /** By the last good file, for a thread that starts now. */
     agents: () => TrackingAgents
+    mailRules: () => MailRules
   }
 
 export const entryOf = (kind: Kind) => new URL(`../threads/${kind}.js`, import.meta.url)
@@ -73,12 +75,14 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
         ({ thread }) => thread ?? [],
       ),
     reload() {
-      for (const { starting } of all()) {
-        // One that cannot start has read nothing.
-        starting.then(
-          (thread) => thread.send({ kind: 'reload' }),
-          () => {},
-        )
+      for (const [kind, threads] of started) {
+        for (const { starting } of threads) {
+          // One that cannot start has read nothing.
+          starting.then(
+            (thread) => thread.send({ kind: 'reload', mailRules: rulesFor(kind, options) }),
+            () => {},
+          )
+        }
       }
     },
     async allReady() {
@@ -109,6 +113,9 @@ function startOne(
         get agents() {
           return options.agents()
         },
+        get mailRules() {
+          return rulesFor(kind, options)
+        },
         ...{ slot: writeSlots[kind] + index, index, ...given },
       },
       ...{ log, clock, metrics, onRing, isLater },
@@ -122,6 +129,9 @@ function startOne(
   )
   return started
 }
+
+const rulesFor = (kind: Kind, { mailRules }: StartedThreadsOptions) =>
+  roles[kind].needsMailRules ? mailRules() : undefined
 
 interface StartOfOne {
   kind: Kind

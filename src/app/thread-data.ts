@@ -4,6 +4,7 @@ import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries
 import type { Snapshot } from '../metrics/index.js'
 import type { ThreadStanding } from '../outbound/index.js'
 import type { TrackingAgents } from '../tracking/index.js'
+import type { MailRules } from './mail-rules.js'
 
 export type HttpsListener = 'public' | 'private'
 
@@ -19,6 +20,7 @@ export interface ThreadData {
   /** The operator's files as the main thread has read them: one that has a mistake since then ends no thread. */
   plans: Plans
   agents: TrackingAgents
+  mailRules?: MailRules | undefined
   publicUrl: string
   /** The thread's place in the writers' turns (`store/sqlite/turns.ts`). */
   slot: number
@@ -64,7 +66,7 @@ export type ThreadReport =
 export type ThreadOrder =
   | { kind: 'ring'; due: readonly StreamDue[] }
   /** Files that operators edit are to be read again. */
-  | { kind: 'reload' }
+  | { kind: 'reload'; mailRules?: MailRules | undefined }
   | { kind: 'gate'; question: number; stream: StreamKey }
   /** Which sites and accounts it is busy with. */
   | { kind: 'standing'; question: number }

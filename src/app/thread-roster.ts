@@ -54,6 +54,8 @@ interface Role {
   /** How long one may take to end; it is terminated after that. */
   graceMs(config: Config): number
   heap: ResourceLimits
+  /** Whether it is handed the operator's rules for mail (`mail-rules.ts`). */
+  needsMailRules?: boolean
 }
 
 // What a thread may take beyond its own grace to write its last results and close.
@@ -85,11 +87,15 @@ export const roles: Readonly<Record<Kind, Role>> = {
   sandbox: one(heapOf(12, 1_024), ({ outbound }) => outbound.route === 'sandbox'),
   // Opens and clicks wait there while the storage fails, of 50,000 copies of mails at most.
   checkpoint: one(heapOf(6, 512)),
-  inbound: one(heapOf(24, 1_024), ({ inbound }) => inbound.enabled),
+  inbound: {
+    ...one(heapOf(24, 1_024), ({ inbound }) => inbound.enabled),
+    needsMailRules: true,
+  },
   outbound: {
     count: ({ config }) => config.outbound.threads,
     graceMs: ({ outbound }) => outbound.shutdownGrace + closingMs,
     heap: heapOf(24, 768),
+    needsMailRules: true,
   },
   courier: one(heapOf(12, 512)),
   submission: one(heapOf(24, 1_024), ({ submission }) => submission.enabled),

@@ -9,6 +9,7 @@ import { openStore, type Store, type StoreOptions } from '../store/index.js'
 import { endFromThread } from './fault.js'
 import { applianceKeyFile } from './files.js'
 import { giveWay } from './give-way.js'
+import type { MailRules } from './mail-rules.js'
 import {
   type ThreadData,
   type ThreadOrder,
@@ -35,7 +36,8 @@ export interface ThreadWork {
   port?: number
   ports?: ThreadPorts
   ring?(due: readonly StreamDue[]): void
-  reload?(): void
+  /** Files that operators edit are to be read again; those of which the main thread hands over what they say are read. */
+  reload?(mailRules: MailRules | undefined): void
   gateOf?(stream: StreamKey): LiveGate | undefined
   standing?(): ThreadStanding
   retry?(lanes: RetriedLanes): Promise<void>
@@ -88,7 +90,7 @@ export async function runThread(
       case 'ring':
         return work.ring?.(order.due)
       case 'reload':
-        return work.reload?.()
+        return work.reload?.(order.mailRules)
       case 'gate': {
         const gate = work.gateOf?.(order.stream)
         return port.postMessage({
@@ -125,6 +127,12 @@ export async function runThread(
     ...(work.ports === undefined ? {} : { ports: work.ports }),
   }
   port.postMessage(report)
+}
+
+/** Those that the main thread hands over to a thread of this kind (`thread-roster.ts`). */
+export function mailRulesOf({ mailRules }: ThreadData): MailRules {
+  if (mailRules === undefined) throw new Error('The thread was started without the rules for mail')
+  return mailRules
 }
 
 /**

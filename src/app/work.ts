@@ -24,7 +24,12 @@ export type Work = Awaited<ReturnType<typeof startWork>>
 /** Starts the worker threads, and what watches them and wakes them. Rejects when one of them cannot start. */
 export async function startWork(
   ground: Ground,
-  { publicUrl, httpsPeers, agents }: Pick<CrewOptions, 'publicUrl' | 'httpsPeers' | 'agents'>,
+  {
+    publicUrl,
+    httpsPeers,
+    agents,
+    mailRules,
+  }: Pick<CrewOptions, 'publicUrl' | 'httpsPeers' | 'agents' | 'mailRules'>,
   back: WayBack,
 ) {
   const { config, configFile, dataDir, plans, log, clock, store, metrics, hold, isLate } = ground
@@ -38,7 +43,7 @@ export async function startWork(
   let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
   const crew = await openCrew({
     ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers, isLate },
-    agents,
+    ...{ agents, mailRules },
     onRing: (due) => ringOfThreads(due),
     isHeld: hold.isOn,
     // Asked every second until there is one; without a commit since the last time the answer is the same.

@@ -74,21 +74,35 @@ const subscriptionOf = prepared<{ accountId: string }, SubscriptionRow>((db, { a
  * others.
  */
 function planOf(plans: Plans, row: SubscriptionRow | undefined): EmailPlan {
-  if (row?.plan_id == null) return row?.first_account ? plans.firstAccount : plans.otherAccounts
-  return known(plans.email, row, row.plan_id)
+  const { firstAccount, otherAccounts, email } = plans
+  if (row?.plan_id == null) return row?.first_account ? firstAccount : otherAccounts
+  const id = row.plan_id
+  const found = email.find((plan) => plan.id === id)
+  return found ?? { ...otherAccounts, ...unread(id), ...losesNothing }
 }
 
 /** Null: no marketing plan was bought, so marketing mail is refused. */
-function marketingPlanOf(plans: Plans, row: SubscriptionRow | undefined): MarketingPlan | null {
-  return row?.marketing_plan_id == null ? null : known(plans.marketing, row, row.marketing_plan_id)
+function marketingPlanOf(
+  { marketing }: Plans,
+  row: SubscriptionRow | undefined,
+): MarketingPlan | null {
+  const id = row?.marketing_plan_id
+  if (id == null) return null
+  const found = marketing.find((plan) => plan.id === id)
+  if (found !== undefined) return found
+  const [smallest = null] = marketing.toSorted((a, b) => a.contacts - b.contacts)
+  return smallest && { ...smallest, ...unread(id) }
 }
 
-/** The start has refused a `plans.toml` without a plan in use (`refuseUnknownPlans`). */
-function known<P extends { id: string }>(plans: readonly P[], row: SubscriptionRow, id: string): P {
-  const plan = plans.find((candidate) => candidate.id === id)
-  if (plan === undefined) throw new Error(`Account ${row.account_id} has an unknown plan ${id}`)
-  return plan
-}
+/*
+ * The start has refused a `plans.toml` without a plan in use, but an account may have been given one since that was
+ * written there later. It has the caps of an account that was given none, or of the smallest marketing plan, and its
+ * operator is told (`findUnknownPlans`). An error would hold mail that was delivered, as its webhooks could not be made.
+ */
+const unread = (id: string) => ({ id, name: `Unknown (${id})` })
+
+/** What an unknown plan may allow: nothing is deleted, and no webhook left out, that cannot be made up for. */
+const losesNothing = { retentionDays: 36_500, webhooks: true }
 
 /**
  * How many contacts an account may hold; null for any number. Without a marketing plan it is what

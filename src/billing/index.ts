@@ -49,6 +49,7 @@ export {
 } from './stopped.js'
 export {
   clearPauses,
+  findUnknownPlans,
   noteChange,
   openSubscription,
   pauseMarketing,

@@ -59,21 +59,32 @@ export const noteChange = (tx: Tx, accountId: string) => change(tx, accountId, {
 
 /** At the start: a plan that an account has must not be missing from `plans.toml`. */
 export async function refuseUnknownPlans(read: Read, plans: Plans): Promise<void> {
-  const ids = [...plans.email, ...plans.marketing].map(({ id }) => id)
-  const rows = await read
-    .selectFrom('subscriptions')
-    .select(['account_id', 'plan_id', 'marketing_plan_id'])
-    .where((eb) => eb.or([eb('plan_id', 'not in', ids), eb('marketing_plan_id', 'not in', ids)]))
-    .limit(10)
-    .execute()
-  if (rows.length === 0) return
-  const list = rows.map((row) => {
-    const missing = [row.plan_id, row.marketing_plan_id].filter((id) => id && !ids.includes(id))
-    return `\n  account ${row.account_id}: ${missing.join(', ')}`
-  })
+  const unknown = await findUnknownPlans(read, plans)
+  if (unknown.length === 0) return
+  const list = unknown.map(
+    ({ accountId, missing }) => `\n  account ${accountId}: ${missing.join(', ')}`,
+  )
   throw new OperatorError(
     `plans.toml lacks plans that accounts have; put them back by their id, or give these accounts others by 'posthorn account set-plan':${list.join('')}`,
   )
+}
+
+/** Accounts that have plans which are not among these, with their ids; ten at most. */
+export async function findUnknownPlans(
+  read: Read,
+  plans: Plans,
+): Promise<{ accountId: string; missing: string[] }[]> {
+  const ids = [...plans.email, ...plans.marketing].map(({ id }) => id)
+  const rows = await read
+    .selectFrom('subscriptions')
+    .select(['account_id as accountId', 'plan_id', 'marketing_plan_id'])
+    .where((eb) => eb.or([eb('plan_id', 'not in', ids), eb('marketing_plan_id', 'not in', ids)]))
+    .limit(10)
+    .execute()
+  return rows.map(({ accountId, plan_id, marketing_plan_id }) => ({
+    accountId,
+    missing: [plan_id, marketing_plan_id].flatMap((id) => (id && !ids.includes(id) ? [id] : [])),
+  }))
 }
 
 /**

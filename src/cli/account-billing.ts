@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import { type Account, findAccount } from '../accounts/index.js'
+import { controlSocket, isSocketPath } from '../app/files.js'
 import {
   type BillingState,
   findPlan,
@@ -20,7 +21,7 @@ import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
 import { say, sayFields, sayJson } from './output.js'
-import { type CommandPlace, placeOf } from './place.js'
+import { becomeOwner, type CommandPlace, placeOf } from './place.js'
 import { plansOf, shownLimit } from './plan.js'
 
 const states = ['active', 'past_due', 'expired'] as const
@@ -114,14 +115,25 @@ function changePlan<P extends { id: string; name: string } | null>(
 }
 
 /**
- * The appliance reads plans at its start. Requests of an account whose plan it does not know fail, and deliveries of
- * its mail that have webhooks cannot be recorded.
+ * The appliance reads plans at its start, and an account whose plan it does not know has the caps of one that was given
+ * none. One that starts or stops in this moment does not answer.
  */
 async function refuseUnread(place: CommandPlace, plan: { id: string; name: string }) {
+  const { dataDir } = place
   const answer = await askAppliance(place, { plans: true })
-  if (answer?.plans === undefined || answer.plans.includes(plan.id)) return
+  if (answer?.plans?.includes(plan.id)) return
+  if (answer?.plans !== undefined) {
+    throw new OperatorError(
+      `The running appliance has not read the plan "${plan.name}": restart it first (systemctl restart posthorn)`,
+    )
+  }
+  // There is none to ask; its operator is told of the plan.
+  if (!isSocketPath(controlSocket(dataDir))) return
+  becomeOwner(place)
+  const { isServed } = await import('../app/lock.js')
+  if (!isServed(dataDir)) return
   throw new OperatorError(
-    `The running appliance has not read the plan "${plan.name}": restart it first (systemctl restart posthorn)`,
+    `An appliance serves ${dataDir} and does not say whether it has read the plan "${plan.name}". Run this again when it has started or stopped; if that does not help, restart it (systemctl restart posthorn)`,
   )
 }
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { ControlAnswer, ControlQuestion } from '../app/control.js'
-import { controlSocket } from '../app/files.js'
+import { controlSocket, isSocketPath } from '../app/files.js'
 import type { CommandPlace } from './place.js'
 
 // The appliance answers within milliseconds, or it is stuck: a command is not to hang with it.
@@ -14,8 +14,10 @@ export function askAppliance(
   question: ControlQuestion,
   withinMs = usuallyWithinMs,
 ): Promise<ControlAnswer | undefined> {
+  const path = controlSocket(dataDir)
   return new Promise((resolve) => {
-    const socket = connect(controlSocket(dataDir))
+    if (!isSocketPath(path)) return resolve(undefined)
+    const socket = connect(path)
     let text = ''
     socket.setTimeout(withinMs, () => socket.destroy())
     // Nobody listens, or we may not: both end in 'close' without a text.
@@ -24,7 +26,15 @@ export function askAppliance(
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk
     })
-    // Only the appliance, which has the data directory's lock, listens there.
-    socket.on('close', () => resolve(text === '' ? undefined : (JSON.parse(text) as ControlAnswer)))
+    socket.on('close', () => resolve(answerIn(text)))
   })
+}
+
+/** Only the appliance, which has the data directory's lock, listens there; one that is killed leaves half an answer. */
+function answerIn(text: string): ControlAnswer | undefined {
+  try {
+    return JSON.parse(text) as ControlAnswer
+  } catch {
+    return undefined
+  }
 }

@@ -7,12 +7,12 @@ import { messageOf } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { loadBounceRules, loadFeedbackLoops } from '../reports/index.js'
 import type { Store } from '../store/index.js'
 import { startClerk } from './clerk.js'
 import { type InboundListener, openListener } from './listener.js'
 import { makeMailboxes } from './mailboxes.js'
 import { makeReader } from './reader.js'
+import type { Judging } from './reading.js'
 import { openSpool } from './spool.js'
 import { startTrimming } from './trim.js'
 
@@ -51,9 +51,8 @@ export interface InboundDeps {
   hosts: readonly string[]
   /** For how long reports about a delivery are taken after it was accepted. */
   tokenLifeMs: number
-  /** The bounce rules and the feedback loops, read by the thread that reads reports. */
-  ruleFiles(): readonly string[]
-  loopFiles(): readonly string[]
+  /** By what reports are judged; asked again after `reload`. */
+  judging(): Judging
   /** For the signatures and senders of complaints. */
   resolver: Resolver
   land: LandEvents
@@ -61,7 +60,7 @@ export interface InboundDeps {
 
 export interface Inbound {
   readonly port: number
-  /** Reads the TLS files, the bounce rules and the feedback loops again; bad ones change nothing and are told. */
+  /** Reads the TLS files again, of which bad ones change nothing and are told; and judges by other rules. */
   reload(): void
   close(): Promise<void>
 }
@@ -94,13 +93,6 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
     config: { ...config, name: deps.hosts[0] ?? 'localhost' },
   })
   const clerk = startClerk({ ...deps, spool, reader })
-  const attempt = (change: () => void) => {
-    try {
-      change()
-    } catch (error) {
-      log.error({ cause: messageOf(error) }, 'The new file is not used')
-    }
-  }
   const trimming = startTrimming(
     { store, clock, log },
     { keep: config.keepMails, tokenLifeMs: deps.tokenLifeMs },
@@ -108,16 +100,13 @@ export async function openInbound(deps: InboundDeps): Promise<Inbound> {
   return {
     port: listener.port,
     reload() {
-      // Here too, as a thread that cannot start would tell of it much later.
-      attempt(() => {
-        loadBounceRules(deps.ruleFiles())
-        loadFeedbackLoops(deps.loopFiles())
-        reader.renew()
-      })
-      attempt(() => {
+      reader.renew()
+      try {
         certificates.reload()
         listener.renew()
-      })
+      } catch (error) {
+        log.error({ cause: messageOf(error) }, 'The new file is not used')
+      }
     },
     async close() {
       await listener.close()

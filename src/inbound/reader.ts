@@ -3,13 +3,7 @@ import { type Clock, type CpuClock, openCpuClock } from '../clock/index.js'
 import type { DnsAnswer, Resolver } from '../dns/index.js'
 import type { Log } from '../log/index.js'
 import type { ReportEnvelope } from '../reports/index.js'
-import type {
-  DnsQuestion,
-  ReaderData,
-  ReaderOrder,
-  ReaderReport,
-  ReportReading,
-} from './reading.js'
+import type { DnsQuestion, Judging, ReaderOrder, ReaderReport, ReportReading } from './reading.js'
 
 /** What became of a mail that was given to be read. */
 export type ReadOutcome =
@@ -31,7 +25,7 @@ interface ArrivedMail {
 export interface Reader {
   /** One call at a time. Never rejects; an outcome for each mail, in their order. */
   read(mails: readonly ArrivedMail[]): Promise<ReadOutcome[]>
-  /** What is read from now on is judged by the rules' files as they are now. */
+  /** What is read from now on is judged by the rules as they are now. */
   renew(): void
   close(): Promise<void>
 }
@@ -42,8 +36,7 @@ interface ReaderDeps {
   log: Log
   /** Asked on behalf of the thread. */
   resolver: Resolver
-  ruleFiles(): readonly string[]
-  loopFiles(): readonly string[]
+  judging(): Judging
   /** The thread's file; tests have others. */
   entry?: URL
 }
@@ -56,7 +49,7 @@ const readTimeoutMs = 2_000
 const longestReadMs = 20_000
 /** Between two looks at how long a silent thread has worked. */
 const leastLookMs = 100
-// The time for the thread's start: the rules' file is read meanwhile, and the machine may be busy.
+// The time for the thread's start: the machine may be busy.
 const startTimeoutMs = 30_000
 // A mail that needs more memory ends the thread and not the appliance.
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 }
@@ -78,7 +71,8 @@ export function makeReader(deps: ReaderDeps): Reader {
     if (stale) await end()
     stale = false
     if (thread !== undefined) return thread
-    const workerData: ReaderData = { ruleFiles: deps.ruleFiles(), loopFiles: deps.loopFiles() }
+    const { bounceRules, feedbackLoops } = deps.judging()
+    const workerData: Judging = { bounceRules, feedbackLoops }
     const started = new Worker(entry, { name: 'reading', workerData, resourceLimits })
     // Without a listener an error would end this thread as well.
     started.on('error', () => {})

@@ -8,8 +8,6 @@ import {
   type Evidence,
   evidenceOf,
   type FeedbackLoop,
-  loadBounceRules,
-  loadFeedbackLoops,
   type Report,
   type ReportEnvelope,
   readAggregate,
@@ -44,19 +42,17 @@ export type ReaderOrder =
   | { kind: 'mail'; at: number; raw: Uint8Array; envelope: ReportEnvelope; aggregate: boolean }
   | { kind: 'answer'; id: number; answer: DnsAnswer<unknown> }
 
-/** What the thread gets at its start. */
-export interface ReaderData {
-  ruleFiles: readonly string[]
-  loopFiles: readonly string[]
+/** By what reports are judged; the thread gets it at its start. */
+export interface Judging {
+  bounceRules: BounceRules
+  feedbackLoops: readonly FeedbackLoop[]
 }
 
 /** The whole life of the thread that reads: one mail after another, in the order in which they come. */
 export function serveReadings(): void {
   const port = parentPort
   if (port === null) throw new Error("This is a worker thread's entry, not a program")
-  const { ruleFiles, loopFiles } = workerData as ReaderData
-  const rules = loadBounceRules(ruleFiles)
-  const loops = loadFeedbackLoops(loopFiles)
+  const { bounceRules: rules, feedbackLoops: loops } = workerData as Judging
   const dns = resolverOver((report) => port.postMessage(report))
   let last: Promise<void> = Promise.resolve()
   port.on('message', (order: ReaderOrder) => {

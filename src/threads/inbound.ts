@@ -1,8 +1,7 @@
 import { certificatesOf } from '../app/certificates.js'
 import { makeEffects } from '../app/effects.js'
-import { bounceRuleFiles, feedbackLoopFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
-import { runThread } from '../app/thread.js'
+import { mailRulesOf, runThread } from '../app/thread.js'
 import { dayMs } from '../clock/index.js'
 import { makeReturnPaths } from '../deliveries/index.js'
 import { openInbound } from '../inbound/index.js'
@@ -13,6 +12,7 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
   const { inbound: config, outbound } = data.config
   const { transactional, automation, campaign } = outbound.retry
   const maxAge = Math.max(transactional.maxAge, automation.maxAge, campaign.maxAge)
+  let rules = mailRulesOf(data)
   const inbound = await openInbound({
     store,
     clock,
@@ -26,14 +26,19 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
       outbound.heloName,
       ...(outbound.returnPathHost === '' ? [] : [outbound.returnPathHost]),
     ],
-    // The files are read again on `reload`, so only the way to find them is handed over.
-    ruleFiles: () => bounceRuleFiles(data.dataDir),
-    loopFiles: () => feedbackLoopFiles(data.dataDir),
+    judging: () => rules,
     resolver: openResolver(data.config.dns, clock),
     land: makeEffects(data.config, data.plans),
     // How long a return path is good: reports come up to 60 days after the last attempt
     // (notes/mta.md §3), and a scheduled mail may leave up to 90 days after it was accepted.
     tokenLifeMs: maxAge + (60 + 90) * dayMs,
   })
-  return { port: inbound.port, reload: inbound.reload, stop: () => inbound.close() }
+  return {
+    port: inbound.port,
+    reload(fresh = rules) {
+      rules = fresh
+      inbound.reload()
+    },
+    stop: () => inbound.close(),
+  }
 })

@@ -1,21 +1,17 @@
 import { makeEffects } from '../app/effects.js'
-import { bounceRuleFiles, readAgain, shapingFiles } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
-import { runThread } from '../app/thread.js'
+import { mailRulesOf, runThread } from '../app/thread.js'
 import { isReachable } from '../config/index.js'
 import { joinBacklog } from '../deliveries/index.js'
-import { loadShaping, openOutbound } from '../outbound/index.js'
-import { loadBounceRules } from '../reports/index.js'
+import { openOutbound } from '../outbound/index.js'
 import { makeSimulator, ownListener } from '../simulator/index.js'
 import { openRenderer, type Renderer } from '../templates/index.js'
 
 // The MTA: claims due deliveries and sends them. There are `outbound.threads` of these, over which
 // recipient domains are spread by hash.
 await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
-  const readShaping = () => loadShaping(shapingFiles(data.dataDir))
-  const readRules = () => loadBounceRules(bounceRuleFiles(data.dataDir))
-  let bounceRules = readRules()
   const { inboundPort, config } = data
+  let rules = mailRulesOf(data)
   // The simulator's bounces and complaints come back by SMTP to our own listener, where there is
   // one.
   const inbound =
@@ -31,8 +27,8 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
     backlog: joinBacklog(data.backlog),
     land: makeEffects(data.config, data.plans),
     config: data.config.outbound,
-    shaping: readShaping(),
-    bounceRules: () => bounceRules,
+    shaping: rules.shaping,
+    bounceRules: () => rules.bounceRules,
     publicUrl: data.publicUrl,
     // Links that recipients' browsers could not reach would break every mail: then nothing is
     // tracked.
@@ -55,12 +51,9 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   })
   return {
     ring: (due) => outbound.ring(due),
-    // A file with a mistake is logged and the rules of before go on (`readAgain`).
-    reload() {
-      readAgain(log, readShaping, outbound.reshape)
-      readAgain(log, readRules, (rules) => {
-        bounceRules = rules
-      })
+    reload(fresh = rules) {
+      rules = fresh
+      outbound.reshape(rules.shaping)
     },
     gateOf: outbound.gateOf,
     standing: outbound.standing,

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { type ConditionDeps, makeObserver } from '../../src/app/conditions.js'
+import { findPlan, loadPlans, setPlan } from '../../src/billing/index.js'
 import { beginRun, endRun, keepHandled } from '../../src/calendar/index.js'
 import { loadConfig, readSchedule } from '../../src/config/index.js'
 import type { Reachability } from '../../src/outbound/index.js'
@@ -24,6 +25,7 @@ async function open(t: Test, own: Partial<ConditionDeps> = {}) {
   const store = own.store === undefined ? await openTestStore(t, { clock }) : undefined
   const observe = makeObserver({
     ...{ clock, config: loadConfig({ env: {} }), dataDir: '/srv/posthorn', crew: wellCrew },
+    plans: loadPlans('config/plans.toml'),
     ...{ backlog: { size: 1 }, roomOf: async () => ({ freeBytes: 1e12, totalBytes: 2e12 }) },
     ...(store === undefined ? own : { store, ...own }),
   } as ConditionDeps)
@@ -181,6 +183,21 @@ t.test('a backup that waits behind a job that hangs is told as overdue', async (
     keepHandled(tx, 'backup', { schedule: schedule.text, until: clock.now() }),
   )
   t.same(await found('backup'), [])
+})
+
+t.test('a plan that was not read at the start burns until the account has another', async (t) => {
+  const plans = loadPlans('config/plans.toml')
+  const { store, found } = await open(t, { plans: { ...plans, email: [plans.otherAccounts] } })
+  const set = (name: string) => store?.write((tx) => setPlan(tx, 'a', findPlan(plans.email, name)))
+  await store?.write((tx) =>
+    tx.insertInto('accounts').values({ id: 'a', name: 'a', created_at: 0 }).execute(),
+  )
+  await set('Free')
+  t.same(await found('plan'), [])
+  await set('Growth')
+  t.match(await found('plan'), [{ key: 'a', severity: 'burning', fix: Array }])
+  await set('Free')
+  t.same(await found('plan'), [])
 })
 
 t.test('a look that fails leaves its kind alone; only the database is a fault', async (t) => {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { startPosthorn } from '../support/posthorn.js'
 
@@ -33,6 +35,17 @@ t.test('mail that is accepted before its thread is there leaves as soon as it is
   const isDelivered = ({ status }: { status: string }) => status === 'delivered'
   await Promise.all(sent.map((id) => posthorn.until(id, isDelivered, 60_000)))
   t.ok(sent.length > 1)
+})
+
+t.test('files that have become bad since the start end no thread', async (t) => {
+  const { appliance, dataDir, send, until } = await startPosthorn(t, { isLate: true })
+  for (const name of ['shaping.toml', 'bounce-rules.toml', 'feedback-loops.toml']) {
+    writeFileSync(join(dataDir, name), '[default]\nconnections = "half wri')
+  }
+  await appliance.complete()
+  appliance.reload()
+  const { json } = await send(mail)
+  await until(json.id, ({ status }) => status === 'delivered', 60_000)
 })
 
 t.test('it may be closed before its threads start, and while they do', async (t) => {

@@ -95,6 +95,33 @@ t.test('after a restore nothing leaves before it is released', async (t) => {
   }
 })
 
+t.test('runs held for no reason are counted apart from those for the text null', async (t) => {
+  const rig = await openEngine(t)
+  await rig.enabled(steps)
+  for (const [email, reason, dueAt] of [
+    ['a@one.test', null, 3],
+    ['b@one.test', 'null', 2],
+    ['c@one.test', 'null', 1],
+  ] as const) {
+    const id = await rig.start({ email })
+    await rig.store.write((tx) =>
+      tx
+        .updateTable('automation_live')
+        .set({ held_at: 1, held_reason: reason, held_due_at: dueAt })
+        .where('id', '=', id)
+        .execute(),
+    )
+  }
+  const counts = await countHeld(rig.store.read)
+  t.match(
+    counts.sort((a, b) => a.runs - b.runs),
+    [
+      { reason: null, runs: 1, oldestDueAt: 3 },
+      { reason: 'null', runs: 2, oldestDueAt: 1 },
+    ],
+  )
+})
+
 t.test('what is overdue by less than an hour goes on at the start', async (t) => {
   const rig = await openEngine(t)
   await rig.enabled(steps)

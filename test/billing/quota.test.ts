@@ -394,5 +394,19 @@ t.test('a plan that an account has cannot be left out of plans.toml', async (t) 
     name: 'OperatorError',
     message: new RegExp(`account a: ${id}$`),
   })
-  await t.rejects(readBilling(account.store.read, fewer, 'a'), /unknown plan/)
+})
+
+t.test('a plan that was not read has the caps of no plan, and loses nothing', async (t) => {
+  const account = await open(t, { plan: 'Growth' })
+  const [small, large] = plans.marketing
+  const given = await account.store.write((tx) => setMarketingPlan(tx, 'a', large ?? null))
+  t.equal(given, undefined)
+  const { otherAccounts: free } = plans
+  const fewer = { ...plans, email: [free], marketing: small ? [small] : [] }
+  const { plan, marketingPlan } = await readBilling(account.store.read, fewer, 'a')
+  t.match(plan, {
+    ...{ id: findPlan(plans.email, 'Growth').id, monthlyLimit: free.monthlyLimit },
+    ...{ dailyLimit: free.dailyLimit, retentionDays: 36_500, webhooks: true, name: /^Unknown/ },
+  })
+  t.match(marketingPlan, { id: large?.id, contacts: small?.contacts, name: /^Unknown/ })
 })

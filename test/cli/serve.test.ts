@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -14,8 +14,8 @@ interface Addresses {
   inboundSmtpPort?: number
 }
 
-async function makeSandbox(t: Test) {
-  const data = join(makeTempDir(t), 'data')
+async function makeSandbox(t: Test, dir = makeTempDir(t)) {
+  const data = join(dir, 'data')
   const ports = [
     '--private-port',
     '0',
@@ -101,9 +101,23 @@ t.test('an account gets no plan that the running appliance has not read', async 
     stderr: 'error: The running appliance has not read the plan "Gold": restart it first',
   })
   t.match(await set('Growth'), { status: 0 })
+  // As while it starts or stops.
+  rmSync(join(data, 'control.sock'))
+  t.match(await set('Gold'), { status: 1, stderr: /serves .+ and does not say whether/ })
   child.kill('SIGTERM')
   await ended
   t.match(await set('Gold'), { status: 0 }, 'the next start reads it')
+})
+
+t.test('a directory with a name too long for a socket has none, also elsewhere', async (t) => {
+  const parent = makeTempDir(t)
+  const { data } = await makeSandbox(t, join(parent, 'x'.repeat(100)))
+  const { child, ended } = await serve(t, data)
+  t.same(readdirSync(parent), ['x'.repeat(100)])
+  t.notOk(existsSync(join(data, 'control.sock')))
+  t.match(await runCli(['account', 'set-plan', 'Sandbox', 'Growth', '--data', data]), { status: 0 })
+  child.kill('SIGTERM')
+  await ended
 })
 
 t.test('serve with too few descriptors says what to do', async (t) => {

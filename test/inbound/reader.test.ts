@@ -5,23 +5,25 @@ import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { makeReader, type ReadOutcome } from '../../src/inbound/reader.js'
 import { silentLog } from '../../src/log/index.js'
+import { type FeedbackLoop, loadBounceRules } from '../../src/reports/index.js'
 import { fakeResolver } from '../support/resolver.js'
 
 const hostile = new URL('../support/hostile-reading.js', import.meta.url)
 
 function open(t: { teardown(close: () => unknown): void }, entry?: URL) {
-  let ruleFiles = [packageFile('config/bounce-rules.toml')]
+  const bounceRules = loadBounceRules([packageFile('config/bounce-rules.toml')])
+  let feedbackLoops: FeedbackLoop[] = []
   const reader = makeReader({
-    ...{ clock: systemClock, log: silentLog, ruleFiles: () => ruleFiles },
-    ...{ resolver: fakeResolver(), loopFiles: () => [] },
+    ...{ clock: systemClock, log: silentLog, resolver: fakeResolver() },
+    judging: () => ({ bounceRules, feedbackLoops }),
     ...(entry === undefined ? {} : { entry }),
   })
   t.teardown(() => reader.close())
   return {
     reader,
     read: (...mails: string[]) => reader.read(mails.map((mail) => arrived(Buffer.from(mail)))),
-    setRules(files: string[]) {
-      ruleFiles = files
+    setLoops(names: string[]) {
+      feedbackLoops = names.map((name) => ({ name, domains: [], senders: [], networks: [] }))
     },
   }
 }
@@ -58,13 +60,13 @@ t.test('a mail that a busy machine leaves no time for is not given up', async (t
 t.test(
   'rules are read anew when they are said to be others; a thread that cannot start says so',
   async (t) => {
-    const { reader, read, setRules } = open(t, hostile)
+    const { reader, read, setLoops } = open(t, hostile)
     t.same(kinds(await read('a')), ['read'])
-    setRules(['broken'])
+    setLoops(['broken'])
     t.same(kinds(await read('a')), ['read'], 'nobody has said so')
     reader.renew()
     await t.rejects(read('a'), { message: /cannot start: broken rules/ })
-    setRules([])
+    setLoops([])
     t.same(kinds(await read('a')), ['read'])
   },
 )

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { makeEffects } from '../../src/app/effects.js'
+import { readAgain } from '../../src/app/files.js'
 import { loadPlans } from '../../src/billing/index.js'
 import { openCertificates } from '../../src/certificates/index.js'
 import { type Clock, systemClock } from '../../src/clock/index.js'
@@ -9,6 +10,7 @@ import type { Resolver } from '../../src/dns/index.js'
 import { openInbound } from '../../src/inbound/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
+import { loadBounceRules, loadFeedbackLoops } from '../../src/reports/index.js'
 import type { Store } from '../../src/store/index.js'
 import { Talk } from '../sandbox/talk.js'
 import { fakeResolver } from '../support/resolver.js'
@@ -58,6 +60,12 @@ export async function startInbound(
   const counted = new Map<string, number>()
   const told: object[] = []
   const { inbound: defaults } = loadConfig({ env: {} })
+  const readLoops = () =>
+    loadFeedbackLoops([options.loopFile ?? packageFile('config/feedback-loops.toml')])
+  const rules = {
+    bounceRules: loadBounceRules([packageFile('config/bounce-rules.toml')]),
+    feedbackLoops: readLoops(),
+  }
   const inbound = await openInbound({
     store,
     clock,
@@ -77,10 +85,10 @@ export async function startInbound(
     config: { ...defaults, host: '127.0.0.1', port: 0, ...options.config },
     hosts: ['mail.posthorn.test', 'returns.posthorn.test'],
     tokenLifeMs: 65 * dayMs,
-    ruleFiles: () => [
-      options.reads === false ? '/nowhere' : packageFile('config/bounce-rules.toml'),
-    ],
-    loopFiles: () => [options.loopFile ?? packageFile('config/feedback-loops.toml')],
+    judging() {
+      if (options.reads === false) throw new Error('Nothing is read')
+      return rules
+    },
     resolver: options.resolver ?? fakeResolver(),
     land: makeEffects(loadConfig({ env: {} }), loadPlans(packageFile('config/plans.toml'))),
   })
@@ -96,7 +104,10 @@ export async function startInbound(
     port: inbound.port,
     counted,
     told,
-    reload: inbound.reload,
+    reload() {
+      readAgain(silentLog, readLoops, (feedbackLoops) => Object.assign(rules, { feedbackLoops }))
+      inbound.reload()
+    },
     talk,
     greeting: async (from) => (await Talk.greeted(t, inbound.port, from)).greeting,
     async give(message, recipients, from = '', address = '127.0.0.1') {

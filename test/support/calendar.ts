@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import type { Test } from 'tap'
 import { type CalendarJob, openCalendar } from '../../src/app/calendar.js'
 import { applianceKeyFile } from '../../src/app/index.js'
@@ -22,6 +23,8 @@ export interface CalendarOptions {
   limitMs?: number
   /** Where the jobs' file lies; default: beside this one. */
   folder?: URL
+  /** Called after each write of the calendar, which waits for it. */
+  afterWrite?: () => Promise<void>
 }
 
 /** A calendar over Bree's threads of `test-job.ts`, whose jobs are named with their cron expressions. */
@@ -30,8 +33,10 @@ export async function startCalendar(
   crons: Readonly<Record<string, string>>,
   options: CalendarOptions = {},
 ) {
-  const { clock = new FakeClock(), log = silentLog, limitMs = 600_000, zone = 'UTC' } = options
-  const { folder = new URL('.', import.meta.url) } = options
+  const errors: string[] = []
+  const error = (fields: object, text: string) => void errors.push(`${text}: ${inspect(fields)}`)
+  const { clock = new FakeClock(), log = { ...silentLog, error }, limitMs = 600_000 } = options
+  const { folder = new URL('.', import.meta.url), zone = 'UTC' } = options
   const dataDir = options.dataDir ?? makeTempDir(t)
   const turns = makeTurns()
   const store = await openTestStore(t, { dataDir, clock, turns })
@@ -50,8 +55,13 @@ export async function startCalendar(
       entry: new URL('test-job.js', folder),
     })),
   })
+  const write: Store['write'] = async (work) => {
+    const written = await store.write(work)
+    await options.afterWrite?.()
+    return written
+  }
   const calendar = await openCalendar({
-    ...{ store, clock, log, meter: silentMeter, threads, jobs, zone },
+    ...{ store: { ...store, write }, clock, log, meter: silentMeter, threads, jobs, zone },
   })
   // Its first look is over then, and it waits for its clock.
   await new Promise((resolve) => setImmediate(resolve))
@@ -61,24 +71,26 @@ export async function startCalendar(
     await closed
   }
   t.teardown(close)
-  return {
-    ...{ store, clock, dataDir, calendar, close },
-    runs: (name: string) => runsOf(store.read, name),
-    /** Which jobs' work began, in order. */
-    began: () => {
-      const file = join(dataDir, 'began')
-      return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
-    },
-    until: (name: string, isSo: (runs: JobRun[]) => boolean) => untilRuns(store, name, isSo),
+  const runs = (name: string) => runsOf(store.read, name)
+  const began = () => {
+    const file = join(dataDir, 'began')
+    // Whole lines: the file is there a moment before its first one.
+    return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
   }
-}
-
-/** Resolves with the runs of a job once they are so. */
-async function untilRuns(store: Store, name: string, isSo: (runs: JobRun[]) => boolean) {
-  for (let waited = 0; ; waited += 10) {
-    const runs = await runsOf(store.read, name)
-    if (isSo(runs)) return runs
-    if (waited > 20_000) throw new Error(`The runs of ${name} stay ${JSON.stringify(runs)}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  return {
+    ...{ store, clock, dataDir, calendar, close, runs },
+    /** Which jobs' work began, in order. */
+    began,
+    /** Resolves with the runs of a job once they are so. */
+    async until(name: string, isSo: (runs: JobRun[]) => boolean) {
+      for (let waited = 0; ; waited += 10) {
+        const found = await runs(name)
+        if (isSo(found)) return found
+        if (waited > 20_000) {
+          throw new Error(`It stays ${inspect({ name, runs: found, began: began(), errors })}`)
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    },
   }
 }

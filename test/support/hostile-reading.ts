@@ -3,7 +3,7 @@ import { cpuFileOfThread } from '../../src/clock/index.js'
 import type { ReaderOrder } from '../../src/inbound/reading.js'
 
 // In place of the thread that reads reports: does what the mail says.
-if (JSON.stringify(workerData).includes('broken')) throw new Error('broken rules')
+if (JSON.stringify(workerData).includes('"name":"broken"')) throw new Error('broken rules')
 const eaten: unknown[] = []
 parentPort?.on('message', (order: ReaderOrder) => {
   if (order.kind !== 'mail') return
