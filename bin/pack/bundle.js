@@ -28,28 +28,48 @@ export const nativePackages = ['better-sqlite3', 'uWebSockets.js']
  */
 export async function bundle(top, outdir) {
   const from = join(top, 'dist/src')
-  const { metafile } = await build({
-    entryPoints: entries(from),
-    ...{ outdir, outbase: from, absWorkingDir: top, metafile: true },
-    ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node20' },
+  const options = {
+    ...{ absWorkingDir: top, metafile: true, bundle: true, platform: 'node', target: 'node20' },
     // Names stay, and lines are short: the stack of an error in a log can be read.
     ...{ minifySyntax: true, minifyWhitespace: true, lineLimit: 160, logLevel: 'warning' },
+  }
+  const required = new Set()
+  const { metafile } = await build({
+    ...options,
+    entryPoints: entries(from),
+    ...{ outdir, outbase: from, splitting: true, format: 'esm' },
     // As deep as the modules were, which find the threads' entries from where they lie themselves.
     chunkNames: 'chunks/[name]-[hash]',
     external: nativePackages,
-    plugins: [lateLoads(from)],
+    plugins: [lateLoads(from, { fileOf: (name) => required.add(name) && `../chunks/${lateFile(name)}` })],
     banner: {
       js: [
         "import { createRequire as __makeRequire } from 'node:module'",
         "import { fileURLToPath as __pathOf } from 'node:url'",
         'const require = __makeRequire(import.meta.url), __dirname = __pathOf(new URL(".", import.meta.url))',
+        'const __kept = {}, __late = (file) => (__kept[file] ??= require(file))',
       ].join(';'),
     },
   })
-  for (const file of Object.keys(metafile.outputs)) escapeBeyondAscii(join(top, file))
-  const folders = Object.keys(metafile.inputs).flatMap((path) => folderOfPackage(path) ?? [])
-  return [...new Set(folders)].sort()
+  const late = await Promise.all(
+    [...required].map((name) =>
+      build({
+        ...options,
+        stdin: { contents: `module.exports = require('${name}')`, resolveDir: top },
+        ...{ outfile: join(outdir, 'chunks', lateFile(name)), format: 'cjs' },
+      }),
+    ),
+  )
+  const made = [metafile, ...late.map((one) => one.metafile)]
+  for (const { outputs } of made) {
+    for (const file of Object.keys(outputs)) escapeBeyondAscii(join(top, file))
+  }
+  const inputs = made.flatMap((one) => Object.keys(one.inputs))
+  return [...new Set(inputs.flatMap((path) => folderOfPackage(path) ?? []))].sort()
 }
+
+/** The file of a package that is required when it is first needed, until when a thread has not even its text. */
+const lateFile = (name) => `${name.replaceAll('/', '-')}.cjs`
 
 /**
  * V8 keeps a source with one character beyond Latin-1 in two bytes a character, in each thread. esbuild leaves such
@@ -76,11 +96,11 @@ function entries(from) {
 }
 
 /**
- * Two ways to load a package late, as esbuild can follow them, in modules of our own below `from`. With `urlOf` each
- * keeps the URL that it had.
+ * Two ways to load a package late, as esbuild can follow them, in modules of our own below `from`. With `fileOf` those
+ * that are required stay in files of their own. With `urlOf` each module keeps the URL that it had.
  */
-export function lateLoads(from, urlOf) {
-  const byRequire = /\bcreateRequire\(import\.meta\.url\)\((['"][\w@/.-]+['"])\)/g
+export function lateLoads(from, { fileOf, urlOf }) {
+  const byRequire = /\bcreateRequire\(import\.meta\.url\)\(['"]([\w@/.-]+)['"]\)/g
   // Node finds the names that a CommonJS package exports; of one in a chunk only `default` is there.
   const byImport = /\bawait import\((['"][^.'"][^'"]*['"])\)/g
   return {
@@ -89,7 +109,7 @@ export function lateLoads(from, urlOf) {
       onLoad({ filter: /\.js$/ }, ({ path }) => {
         if (relative(from, path).startsWith('..')) return undefined
         const contents = readFileSync(path, 'utf8')
-          .replace(byRequire, 'require($1)')
+          .replace(byRequire, (_, name) => (fileOf ? `__late('${fileOf(name)}')` : `require('${name}')`))
           .replace(byImport, '((all) => ({ ...all.default, ...all }))(await import($1))')
         const placed = urlOf ? contents.replaceAll('import.meta.url', `'${urlOf(path)}'`) : contents
         return { contents: placed, loader: 'js' }

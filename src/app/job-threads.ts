@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import Bree from 'bree'
+import type Bree from 'bree'
 import type { Plans } from '../billing/index.js'
 import type { JobResult } from '../calendar/index.js'
 import type { Clock } from '../clock/index.js'
@@ -65,53 +66,59 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
   const { log, clock, metrics, ring, threads } = options
   const running = new Map<string, { end: ThreadEnd; ended: () => void }>()
   let closing = false
-  const bree = new Bree({
-    root: false,
-    doRootCheck: false,
-    logger: { info() {}, warn() {}, error() {} },
-    errorHandler(error, { name }) {
-      const end = running.get(name)?.end
-      // Bree calls it twice: the second error is that the thread has ended.
-      if (end !== undefined && end.told === undefined) end.error ??= error
-    },
-    workerMessageHandler(data) {
-      const { name } = data
-      const message = data.message as JobReport
-      if (message === 'cancelled') return
-      if (message.kind === 'ring') return ring(message.due)
-      if (message.kind === 'metrics') return metrics.add(name, message.snapshot)
-      const end = running.get(name)?.end
-      if (end !== undefined) end.said = message.said
-    },
-    jobs: threads.map(({ name, slot, entry }) => ({
-      name,
-      path: fileURLToPath(entry ?? new URL(`../jobs/${name}.js`, import.meta.url)),
-      timeout: false,
-      worker: {
-        workerData: { config, configFile, dataDir, plans, turns, backlog, slot },
-        name,
-        resourceLimits,
-        // Or Bree takes a path with '+', as releases have it, for the code itself.
-        eval: false,
+  const makeBree = () => {
+    // With the first job: an appliance may be without one for hours, and Bree takes 1 MB.
+    const Threads: typeof Bree = createRequire(import.meta.url)('bree')
+    const made = new Threads({
+      root: false,
+      doRootCheck: false,
+      logger: { info() {}, warn() {}, error() {} },
+      errorHandler(error, { name }) {
+        const end = running.get(name)?.end
+        // Bree calls it twice: the second error is that the thread has ended.
+        if (end !== undefined && end.told === undefined) end.error ??= error
       },
-    })),
-  })
-  bree.on('worker deleted', (name: string) => {
-    const thread = threads.find((one) => one.name === name)
-    metrics.forget(name)
-    if (thread !== undefined) forgetTurn(turns, thread.slot)
-    running.get(name)?.ended()
-  })
+      workerMessageHandler(data) {
+        const { name } = data
+        const message = data.message as JobReport
+        if (message === 'cancelled') return
+        if (message.kind === 'ring') return ring(message.due)
+        if (message.kind === 'metrics') return metrics.add(name, message.snapshot)
+        const end = running.get(name)?.end
+        if (end !== undefined) end.said = message.said
+      },
+      jobs: threads.map(({ name, slot, entry }) => ({
+        name,
+        path: fileURLToPath(entry ?? new URL(`../jobs/${name}.js`, import.meta.url)),
+        timeout: false,
+        worker: {
+          workerData: { config, configFile, dataDir, plans, turns, backlog, slot },
+          name,
+          resourceLimits,
+          // Or Bree takes a path with '+', as releases have it, for the code itself.
+          eval: false,
+        },
+      })),
+    })
+    made.on('worker deleted', (name: string) => {
+      const thread = threads.find((one) => one.name === name)
+      metrics.forget(name)
+      if (thread !== undefined) forgetTurn(turns, thread.slot)
+      running.get(name)?.ended()
+    })
+    return made
+  }
+  let bree: Bree | undefined
   // Told first and terminated later: the job ends its transaction and writes what it has done so far.
   const tellToEnd = (name: string, told: 'limit' | 'stop') => {
     const end = running.get(name)?.end
     if (end !== undefined) end.told ??= told
-    bree.workers.get(name)?.postMessage('cancel')
-    return clock.after(graceMs, () => void bree.workers.get(name)?.terminate())
+    bree?.workers.get(name)?.postMessage('cancel')
+    return clock.after(graceMs, () => void bree?.workers.get(name)?.terminate())
   }
   return {
     isRunning: (name) => running.has(name),
-    post: (name, message) => bree.workers.get(name)?.postMessage(message),
+    post: (name, message) => bree?.workers.get(name)?.postMessage(message),
     async run(name, { limitMs } = {}) {
       if (closing) return { told: 'stop' }
       if (running.has(name)) throw new Error(`${name} runs already`)
@@ -124,6 +131,7 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
         })
       }
       try {
+        bree ??= makeBree()
         await bree.run(name)
         // It was told to stop before the thread was there.
         if (closing) cancel = tellToEnd(name, 'stop')
@@ -139,8 +147,10 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
     async close() {
       closing = true
       for (const { end } of running.values()) end.told ??= 'stop'
+      if (bree === undefined) return
+      const { workers } = bree
       const terminate = clock.after(graceMs, () => {
-        for (const worker of bree.workers.values()) void worker.terminate()
+        for (const worker of workers.values()) void worker.terminate()
       })
       await bree
         .stop()

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import { createRequire } from 'node:module'
+import type { Metric, Registry } from 'prom-client'
 import { type FoundBackup, findBackups } from '../backup/index.js'
 import type { Clock } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
@@ -58,13 +59,17 @@ export function openMetrics({
   }
   const tally = makeTally()
   const ledger = makeLedger()
-  const own = new Registry()
-  for (const name of metricNames) own.registerMetric(shown(ledger, name))
-  own.registerMetric(buildInfo())
-  own.registerMetric(walSize(dataDir))
-  if (backupDir !== '')
-    for (const gauge of backupGauges(backupDir, clock)) own.registerMetric(gauge)
-  const all = Registry.merge([own, processRegistry()])
+  const makeRegistry = () => {
+    const { Registry } = promClient()
+    const own = new Registry()
+    for (const name of metricNames) own.registerMetric(shown(ledger, name))
+    own.registerMetric(buildInfo())
+    own.registerMetric(walSize(dataDir))
+    if (backupDir !== '')
+      for (const gauge of backupGauges(backupDir, clock)) own.registerMetric(gauge)
+    return Registry.merge([own, processRegistry()])
+  }
+  let all: Registry | undefined
   return {
     meter: tally,
     add: ledger.add,
@@ -76,6 +81,7 @@ export function openMetrics({
     },
     async expose() {
       ledger.add('main', tally.take())
+      all ??= makeRegistry()
       return { text: await all.metrics(), contentType: all.contentType }
     },
   }
@@ -105,7 +111,7 @@ function shown(ledger: Ledger, name: (typeof metricNames)[number]): Metric {
 
 /** The usual form of Prometheus for versions: a constant with labels, to be joined with. */
 function buildInfo(): Metric {
-  const gauge = new Gauge({
+  const gauge = new (promClient().Gauge)({
     name: 'posthorn_build_info',
     help: 'Always 1; the versions are in its labels',
     labelNames: ['version', 'node'],
@@ -117,7 +123,7 @@ function buildInfo(): Metric {
 
 /** Looked at when Prometheus asks, not on a timer. */
 function walSize(dataDir: string): Metric {
-  return new Gauge({
+  return new (promClient().Gauge)({
     name: 'posthorn_wal_bytes',
     help: "Size of the database's write-ahead log",
     registers: [],
@@ -130,7 +136,7 @@ function walSize(dataDir: string): Metric {
 /** Gauges of the newest backup in the directory, whoever made it; how its job ended is the calendar's to say. */
 function backupGauges(dir: string, clock: Clock): Metric[] {
   const gauge = (name: string, help: string, figureOf: (newest: FoundBackup) => number): Metric =>
-    new Gauge({
+    new (promClient().Gauge)({
       ...{ name, help, registers: [] },
       async collect() {
         const [newest] = await findBackups(dir, clock.now())
@@ -156,9 +162,13 @@ let ofProcess: Registry | undefined
 /** The registry of the process and not of one appliance: its collectors observe for as long as the process runs. */
 function processRegistry(): Registry {
   if (ofProcess === undefined) {
+    const { collectDefaultMetrics, Registry } = promClient()
     ofProcess = new Registry()
     // The collector's default of 10 ms wakes the main thread of an idle appliance a hundred times a second.
     collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: 100 })
   }
   return ofProcess
 }
+
+// With the first request for the metrics: nobody asks most appliances, and it takes 1 MB.
+const promClient = (): typeof import('prom-client') => createRequire(import.meta.url)('prom-client')

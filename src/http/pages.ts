@@ -75,8 +75,11 @@ export interface PageShape {
 export interface Pages {
   get(path: string, handler: PageHandler, shape?: Pick<PageShape, 'unlimited' | 'alsoPlain'>): void
   post(path: string, shape: PageShape, handler: PageHandler): void
-  /** A small file from memory, with an ETag, gzipped for who takes that. Default `cacheControl`: `no-cache` (ask each time). */
-  file(path: string, file: { bytes: Buffer; contentType: string; cacheControl?: string }): void
+  /**
+   * A small file that does not change, with an ETag, gzipped for who takes that. It is read now and when it is asked
+   * for, as hardly anybody asks. Default `cacheControl`: `no-cache` (ask each time).
+   */
+  file(path: string, file: { read: () => Buffer; contentType: string; cacheControl?: string }): void
 }
 
 const formBytes = 64 * 1024
@@ -106,9 +109,9 @@ export function makePages(
   return {
     get: (path, handler, shape = {}) => add('GET', path, shape, handler),
     post: (path, shape, handler) => add('POST', path, shape, handler),
-    file(path, { bytes, contentType, cacheControl = 'no-cache' }) {
+    file(path, { read, contentType, cacheControl = 'no-cache' }) {
       // RFC 9110 §8.8.1: a weak one, for it is that of both codings; §13.1.2: a weak comparison is enough here.
-      const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+      const tag = `"${createHash('sha256').update(read()).digest('base64url').slice(0, 22)}"`
       const plain = { ETag: `W/${tag}`, 'Cache-Control': cacheControl, Vary: 'Accept-Encoding' }
       let packed: Buffer | undefined
       add('GET', path, {}, (request) => {
@@ -119,9 +122,9 @@ export function makePages(
         // RFC 9110 §12.4.2: a weight of 0 means that the client does not take it.
         const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i
         if (!isText.test(contentType) || !takesGzip.test(request.header('accept-encoding') ?? '')) {
-          return { bytes, contentType, headers: plain }
+          return { bytes: read(), contentType, headers: plain }
         }
-        packed ??= gzipSync(bytes, { level: 9 })
+        packed ??= gzipSync(read(), { level: 9 })
         const headers = { ...plain, 'Content-Encoding': 'gzip' }
         return { bytes: packed, contentType, headers }
       })

@@ -30,6 +30,7 @@ export {
   structuredField,
   textField,
 } from './header.js'
+export { htmlParser } from './html-parser.js'
 export {
   addressKey,
   hasSoundALabels,

@@ -40,7 +40,7 @@ function clientLibrary(pages: Pages): void {
   ] as const) {
     const file = packageFile(`dist/client/${name}`)
     const path = `/client/${name}`
-    if (existsSync(file)) pages.file(path, { bytes: readFileSync(file), contentType })
+    if (existsSync(file)) pages.file(path, { read: () => readFileSync(file), contentType })
     else {
       // Only tsc was run, as while Posthorn itself is being worked on.
       const text = 'The client library is not built here: run npm run build and start again\n'

@@ -16,7 +16,7 @@ const logoHeaders = {
 
 /** The pages behind the links of a marketing mail, for the public listener. */
 export function preferenceRoutes(pages: Pages, deps: PreferenceDeps): void {
-  pages.file('/preferences.css', { bytes: styleSheet(), contentType: 'text/css; charset=utf-8' })
+  pages.file('/preferences.css', { read: styleSheet, contentType: 'text/css; charset=utf-8' })
   pages.get('/logo/:id', async ({ params }) => {
     const logo = await logoById(deps.store.read, params.id ?? '')
     return logo === undefined ? deadLink() : { ...logo, headers: logoHeaders }

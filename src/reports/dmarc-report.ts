@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { Parser } from 'htmlparser2'
+import { htmlParser } from '../mime/index.js'
 
 /** An aggregate report as it was read (RFC 7489 App. C, RFC 9990); all of it is its writer's word. */
 export interface DmarcReport {
@@ -51,7 +51,7 @@ export function readDmarcReport(xml: string): DmarcReport {
   let isWhole = false
   let isOver = false
 
-  const parser = new Parser(
+  const parser = new (htmlParser().Parser)(
     {
       onopentag(tag) {
         const name = localName(tag)

@@ -1,4 +1,4 @@
-import { QuoteType, Tokenizer } from 'htmlparser2'
+import { htmlParser } from '../mime/index.js'
 
 /** A link that may be tracked: where its `href` stands in the source, without quotes, and what it says. */
 export interface TrackedLink {
@@ -43,6 +43,7 @@ function readTags(html: string, from: number, links: TrackedLink[]): number | un
     goOnAt = name === 'plaintext' ? undefined : endOfText(html, name, from + end)
   }
 
+  const { QuoteType, Tokenizer } = htmlParser()
   const tokenizer = new Tokenizer(
     { decodeEntities: true },
     {

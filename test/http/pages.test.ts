@@ -63,7 +63,7 @@ const app = await startServer(t, ({ pages }) => {
     told?.(request.clientAddressKey)
     return { text: '' }
   })
-  pages.file('/app.js', { bytes: script, contentType: 'text/javascript' })
+  pages.file('/app.js', { read: () => script, contentType: 'text/javascript' })
 })
 
 const urlencoded = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -15,10 +15,32 @@ t.test('a release starts with the same settings of V8 and malloc as a checkout',
 
 t.test('what is packed has no character for which V8 would keep two bytes of each', async (t) => {
   const files = readdirSync('dist/packed', { recursive: true, encoding: 'utf8' })
-  const sources = files.filter((file) => file.endsWith('.js'))
+  const sources = files.filter((file) => /\.c?js$/.test(file))
   t.ok(sources.length > 100)
   const wide = sources.filter((file) =>
     /[^\0-\x7f]/.test(readFileSync(join('dist/packed', file), 'utf8')),
   )
   t.same(wide, [])
+})
+
+t.test('what is required late is in no file that a thread loads before', async (t) => {
+  const chunks = 'dist/packed/chunks'
+  const textOf = (file: string) => readFileSync(join(chunks, file), 'utf8')
+  const others = readdirSync(chunks).filter((file) => file.endsWith('.js'))
+  for (const [file, phrase] of Object.entries({
+    'bree.cjs': 'Worker for job',
+    'html-to-text.cjs': 'leadingLineBreaks',
+    'htmlparser2.cjs': 'BeforeClosingTagName',
+    'libphonenumber-js.cjs': 'INVALID_COUNTRY',
+    'nodemailer-lib-mail-composer.cjs': '_createMixed',
+    'pino-pretty.cjs': 'singleLine',
+    'prom-client.cjs': 'nodejs_eventloop_lag_seconds',
+  })) {
+    t.ok(textOf(file).includes(phrase), file)
+    t.same(
+      others.filter((other) => textOf(other).includes(phrase)),
+      [],
+      phrase,
+    )
+  }
 })

@@ -1,4 +1,4 @@
-import { Parser } from 'htmlparser2'
+import { htmlParser } from '../../mime/index.js'
 
 /** An address that a mail has, with what is wrong with it. */
 export interface CheckedLink {
@@ -46,7 +46,7 @@ export function checkLinks(html: string, text: string): LinkCheck {
     add('HTML', open.href, open.shown, otherHost(open.href, open.shown))
     open = undefined
   }
-  const parser = new Parser({
+  const parser = new (htmlParser().Parser)({
     onopentag(tag, { href, src, alt }) {
       if ((tag === 'a' || tag === 'area') && href !== undefined) {
         // HTML §4.5.1: links do not nest. A new one ends the one before, also where its end tag is

@@ -1,5 +1,5 @@
-import { Parser } from 'htmlparser2'
 import { isoTime } from '../../clock/index.js'
+import { htmlParser } from '../../mime/index.js'
 import type { SandboxMessage, SandboxSummary } from '../../sandbox/index.js'
 import { linksInText } from './link-check.js'
 import { attachmentPath } from './message.js'
@@ -43,7 +43,7 @@ export function messageJson(message: SandboxMessage) {
 /** Every link once. Tests of programs follow them, for example to confirm an address. */
 function linksIn(html: string, text: string): string[] {
   const links = new Set<string>()
-  const parser = new Parser({
+  const parser = new (htmlParser().Parser)({
     onopentag: (name, { href }) => {
       if ((name === 'a' || name === 'area') && href) links.add(href.trim())
     },

@@ -1,4 +1,4 @@
-import { Parser } from 'htmlparser2'
+import { htmlParser } from '../../mime/index.js'
 
 /**
  * What of HTML and CSS a mail uses, and how often, by the names of caniemail.com: `css-border-radius`,
@@ -9,7 +9,7 @@ export function usedFeatures(html: string): Map<string, number> {
   const use = (name: string) => used.set(name, (used.get(name) ?? 0) + 1)
   let styles = ''
   let inStyle = false
-  const parser = new Parser({
+  const parser = new (htmlParser().Parser)({
     onopentag(tag, attributes) {
       inStyle = tag === 'style'
       for (const name of [...tagFeatures(tag, attributes), ...attributeFeatures(attributes)]) {

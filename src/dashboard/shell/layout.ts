@@ -4,6 +4,8 @@ import type { NavigationView } from './navigation.js'
 import { render } from './render.js'
 import { builtOf, drawing, staticPath } from './static-files.js'
 
+let mark: Html | undefined
+
 /** What comes around a page. */
 export interface PageSurroundings {
   navigation: NavigationView[]
@@ -38,6 +40,7 @@ export function layout(
   nonce?: string,
 ): string {
   const named = [title, around.place?.name, 'Posthorn'].filter((part) => part !== undefined)
+  mark ??= drawing('icon.svg')
   return render('shell/layout', {
     ...around,
     content,
@@ -51,7 +54,7 @@ export function layout(
     wide: wide === true,
     styleSheet: staticPath('posthorn.css'),
     icon: staticPath('icon.svg'),
-    mark: drawing('icon.svg'),
+    mark,
     scripts: builtOf(['posthorn.js', ...(editor === true ? ['editor.js'] : [])]).map(staticPath),
     nonce,
   }).text

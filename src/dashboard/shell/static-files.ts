@@ -13,13 +13,13 @@ const types: Record<string, string> = {
 
 interface StaticFile {
   name: string
-  bytes: Buffer
+  read: () => Buffer
   contentType: string
   /** With a hash of the bytes in it: what is there never changes. */
   path: string
 }
 
-// Read and hashed once a process.
+// Found and hashed once a process.
 const known = new Map<string, StaticFile>()
 
 /**
@@ -34,32 +34,33 @@ export const staticPath = (name: string): string => staticFile(name).path
 
 /** Adds the files of these names, which browsers may keep for good. */
 export function staticRoutes(pages: Pages, names: readonly string[]): void {
-  for (const { path, bytes, contentType } of names.map(staticFile)) {
+  for (const { path, read, contentType } of names.map(staticFile)) {
     // RFC 8246: with `immutable` a browser does not ask again even when somebody reloads the page.
-    pages.file(path, { bytes, contentType, cacheControl: 'public, max-age=31536000, immutable' })
+    pages.file(path, { read, contentType, cacheControl: 'public, max-age=31536000, immutable' })
   }
 }
 
 /** Adds the files of these names at paths that stay, for pages that do not know their hash. */
 export function fixedRoutes(pages: Pages, names: readonly string[]): void {
-  for (const { name, bytes, contentType } of names.map(staticFile)) {
+  for (const { name, read, contentType } of names.map(staticFile)) {
     // Asked for each time, by their ETag: what is at this path changes with the next release.
-    pages.file(`/static/${name}`, { bytes, contentType })
+    pages.file(`/static/${name}`, { read, contentType })
   }
 }
 
 /** A drawing of ours to stand within a page: it costs no request. */
-export const drawing = (name: string): Html => new Html(staticFile(name).bytes.toString())
+export const drawing = (name: string): Html => new Html(staticFile(name).read().toString())
 
 function staticFile(name: string): StaticFile {
   const found = known.get(name)
   if (found !== undefined) return found
   const made = packageFile(`dist/static/${name}`)
-  const bytes = readFileSync(existsSync(made) ? made : packageFile(`src/dashboard/static/${name}`))
-  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 12)
+  const path = existsSync(made) ? made : packageFile(`src/dashboard/static/${name}`)
+  const read = () => readFileSync(path)
+  const hash = createHash('sha256').update(read()).digest('base64url').slice(0, 12)
   const [, stem = name, extension = ''] = /^(.*)\.(\w+)$/.exec(name) ?? []
   const file = {
-    ...{ name, bytes, contentType: types[extension] ?? 'application/octet-stream' },
+    ...{ name, read, contentType: types[extension] ?? 'application/octet-stream' },
     path: `/static/${stem}.${hash}.${extension}`,
   }
   known.set(name, file)
