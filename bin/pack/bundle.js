@@ -34,6 +34,11 @@ export async function bundle(top, outdir) {
     ...{ minifySyntax: true, minifyWhitespace: true, lineLimit: 160, logLevel: 'warning' },
   }
   const required = new Set()
+  const fileOf = (name) => {
+    if (ofMail.test(name)) return undefined
+    required.add(name)
+    return `../chunks/${lateFile(name)}`
+  }
   const { metafile } = await build({
     ...options,
     entryPoints: entries(from),
@@ -41,7 +46,7 @@ export async function bundle(top, outdir) {
     // As deep as the modules were, which find the threads' entries from where they lie themselves.
     chunkNames: 'chunks/[name]-[hash]',
     external: nativePackages,
-    plugins: [lateLoads(from, { fileOf: (name) => required.add(name) && `../chunks/${lateFile(name)}` })],
+    plugins: [lateLoads(from, { fileOf })],
     banner: {
       js: [
         "import { createRequire as __makeRequire } from 'node:module'",
@@ -67,6 +72,10 @@ export async function bundle(top, outdir) {
   const inputs = made.flatMap((one) => Object.keys(one.inputs))
   return [...new Set(inputs.flatMap((path) => folderOfPackage(path) ?? []))].sort()
 }
+
+// What mail is read and composed with is in the chunks: mail of a checkout that is built anew while it runs would find no
+// file of it, and be held.
+const ofMail = /^(html-to-text|htmlparser2|nodemailer|postal-mime)\b/
 
 /** The file of a package that is required when it is first needed, until when a thread has not even its text. */
 const lateFile = (name) => `${name.replaceAll('/', '-')}.cjs`
@@ -97,7 +106,7 @@ function entries(from) {
 
 /**
  * Two ways to load a package late, as esbuild can follow them, in modules of our own below `from`. With `fileOf` those
- * that are required stay in files of their own. With `urlOf` each module keeps the URL that it had.
+ * that are required and for which it names a file stay there. With `urlOf` each module keeps the URL that it had.
  */
 export function lateLoads(from, { fileOf, urlOf }) {
   const byRequire = /\bcreateRequire\(import\.meta\.url\)\(['"]([\w@/.-]+)['"]\)/g
@@ -109,7 +118,10 @@ export function lateLoads(from, { fileOf, urlOf }) {
       onLoad({ filter: /\.js$/ }, ({ path }) => {
         if (relative(from, path).startsWith('..')) return undefined
         const contents = readFileSync(path, 'utf8')
-          .replace(byRequire, (_, name) => (fileOf ? `__late('${fileOf(name)}')` : `require('${name}')`))
+          .replace(byRequire, (_, name) => {
+            const file = fileOf?.(name)
+            return file === undefined ? `require('${name}')` : `__late('${file}')`
+          })
           .replace(byImport, '((all) => ({ ...all.default, ...all }))(await import($1))')
         const placed = urlOf ? contents.replaceAll('import.meta.url', `'${urlOf(path)}'`) : contents
         return { contents: placed, loader: 'js' }

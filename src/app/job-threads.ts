@@ -134,7 +134,10 @@ export function openJobThreads(options: JobThreadsOptions): JobThreads {
         bree ??= makeBree()
         await bree.run(name)
         // It was told to stop before the thread was there.
-        if (closing) cancel = tellToEnd(name, 'stop')
+        if (closing) {
+          cancel()
+          cancel = tellToEnd(name, 'stop')
+        }
         await ended
       } catch (error) {
         end.error ??= error

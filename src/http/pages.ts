@@ -111,9 +111,17 @@ export function makePages(
     post: (path, shape, handler) => add('POST', path, shape, handler),
     file(path, { read, contentType, cacheControl = 'no-cache' }) {
       // RFC 9110 §8.8.1: a weak one, for it is that of both codings; §13.1.2: a weak comparison is enough here.
-      const tag = `"${createHash('sha256').update(read()).digest('base64url').slice(0, 22)}"`
+      const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64url')
+      const hash = hashOf(read())
+      const tag = `"${hash.slice(0, 22)}"`
       const plain = { ETag: `W/${tag}`, 'Cache-Control': cacheControl, Vary: 'Accept-Encoding' }
       let packed: Buffer | undefined
+      // Browsers keep what is here for good, by the name that it had at the start.
+      const asItWas = () => {
+        const bytes = read()
+        if (hashOf(bytes) === hash) return bytes
+        throw new Error(`The file at ${path} has changed since the start: restart the appliance`)
+      }
       add('GET', path, {}, (request) => {
         if ((request.header('if-none-match') ?? '').includes(tag)) {
           // RFC 9110 §15.4.5: the ETag and the caching headers of the 200 come along, and no body.
@@ -122,9 +130,9 @@ export function makePages(
         // RFC 9110 §12.4.2: a weight of 0 means that the client does not take it.
         const takesGzip = /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i
         if (!isText.test(contentType) || !takesGzip.test(request.header('accept-encoding') ?? '')) {
-          return { bytes: read(), contentType, headers: plain }
+          return { bytes: asItWas(), contentType, headers: plain }
         }
-        packed ??= gzipSync(read(), { level: 9 })
+        packed ??= gzipSync(asItWas(), { level: 9 })
         const headers = { ...plain, 'Content-Encoding': 'gzip' }
         return { bytes: packed, contentType, headers }
       })

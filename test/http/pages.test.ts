@@ -21,6 +21,8 @@ const wasTold = new Promise<string>((resolve) => {
 })
 const fixed = new PageHeaders({ 'X-Robots-Tag': 'noindex', 'Cache-Control': 'private' })
 const script = Buffer.from('"use strict"')
+// What reads of a file give: the first at the start.
+const changing = ['as it was', 'as it was']
 const app = await startServer(t, ({ pages }) => {
   pages.get('/', () => ({ html: '<h1>Hello</h1>' }))
   pages.get('/who/:name', ({ params, query, cookie }) => ({
@@ -64,6 +66,11 @@ const app = await startServer(t, ({ pages }) => {
     return { text: '' }
   })
   pages.file('/app.js', { read: () => script, contentType: 'text/javascript' })
+  pages.file('/changed.js', {
+    read: () => Buffer.from(changing.shift() ?? 'other'),
+    contentType: 'text/javascript',
+    cacheControl: 'immutable',
+  })
 })
 
 const urlencoded = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -273,4 +280,11 @@ t.test('a file is gzipped for who takes that', async (t) => {
   }
   const unpacked = await fetch(`http://127.0.0.1:${app.port}/app.js`)
   t.equal(await unpacked.text(), '"use strict"')
+})
+
+t.test('a file that has changed since the start is not served by its old name', async (t) => {
+  const plain = { key: null, headers: { 'accept-encoding': 'identity' } }
+  t.equal((await app.call('GET', '/changed.js', plain)).text, 'as it was')
+  const { status, headers } = await app.call('GET', '/changed.js', plain)
+  t.same([status, headers.get('cache-control')], [500, 'no-store'])
 })
