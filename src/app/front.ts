@@ -1,7 +1,7 @@
-import { openHandOver } from '../tracking/index.js'
+import { loadTrackingAgents, openHandOver, openRecorder } from '../tracking/index.js'
 import { certificatesOf } from './certificates.js'
+import { readAgain, trackingAgentFiles } from './files.js'
 import type { Ground } from './ground.js'
-import { openHitRecorder } from './hit-recorder.js'
 import { makeHttpsPeers, publicOverTls } from './https.js'
 import { openPublicServer } from './listeners.js'
 import type { WayBack } from './way-back.js'
@@ -15,7 +15,9 @@ export async function openFront(ground: Ground, back: WayBack) {
   const certificates = certificatesOf('public', { config, dataDir, log })
   const httpsPeers = makeHttpsPeers(config)
   let recordElsewhere = async (_hits: string) => false
-  const own = openHitRecorder(ground)
+  const readAgents = () => loadTrackingAgents(trackingAgentFiles(dataDir))
+  let agents = readAgents()
+  const own = openRecorder({ ...ground, agents, machineWithinMs: config.tracking.machineWithin })
   const recorder = openHandOver({ clock, log, give: (hits) => recordElsewhere(hits), own })
   // Closed after the listener, whose last hits it writes.
   back.add(() => recorder.close())
@@ -26,7 +28,8 @@ export async function openFront(ground: Ground, back: WayBack) {
   back.add(() => server.close(config.http.shutdownGrace))
   return {
     ...{ certificates, httpsPeers },
-    agents: own.agents,
+    /** Who opens and clicks without reading, by the last good file. */
+    agents: () => agents,
     publicPort: server.port,
     publicUrl: config.http.public.url || urlOf(config.http.public.host, server.port),
     /** From now on another thread records the hits, as far as it takes them. */
@@ -35,7 +38,10 @@ export async function openFront(ground: Ground, back: WayBack) {
     },
     reload() {
       certificates.reload()
-      own.reload()
+      readAgain(log, readAgents, (fresh) => {
+        agents = fresh
+        own.useAgents(fresh)
+      })
     },
   }
 }

@@ -79,7 +79,12 @@ export function makeStartedThreads(options: StartedThreadsOptions): StartedThrea
         for (const { starting } of threads) {
           // One that cannot start has read nothing.
           starting.then(
-            (thread) => thread.send({ kind: 'reload', mailRules: rulesFor(kind, options) }),
+            (thread) =>
+              thread.send({
+                kind: 'reload',
+                agents: options.agents(),
+                mailRules: rulesFor(kind, options),
+              }),
             () => {},
           )
         }

@@ -62,11 +62,14 @@ export type ThreadReport =
   /** It has the hits of the order with this number. */
   | { kind: 'hits'; question: number }
 
+/** What the main thread has read again for a thread. */
+export type ReloadedFiles = Pick<ThreadData, 'agents' | 'mailRules'>
+
 /** From the main thread to a thread. */
 export type ThreadOrder =
   | { kind: 'ring'; due: readonly StreamDue[] }
   /** Files that operators edit are to be read again. */
-  | { kind: 'reload'; mailRules?: MailRules | undefined }
+  | ({ kind: 'reload' } & ReloadedFiles)
   | { kind: 'gate'; question: number; stream: StreamKey }
   /** Which sites and accounts it is busy with. */
   | { kind: 'standing'; question: number }

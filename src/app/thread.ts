@@ -11,6 +11,7 @@ import { applianceKeyFile } from './files.js'
 import { giveWay } from './give-way.js'
 import type { MailRules } from './mail-rules.js'
 import {
+  type ReloadedFiles,
   type ThreadData,
   type ThreadOrder,
   type ThreadPorts,
@@ -36,8 +37,8 @@ export interface ThreadWork {
   port?: number
   ports?: ThreadPorts
   ring?(due: readonly StreamDue[]): void
-  /** Files that operators edit are to be read again; those of which the main thread hands over what they say are read. */
-  reload?(mailRules: MailRules | undefined): void
+  /** Files that operators edit are other than before: what the main thread has read of them, and TLS files to read again. */
+  reload?(files: ReloadedFiles): void
   gateOf?(stream: StreamKey): LiveGate | undefined
   standing?(): ThreadStanding
   retry?(lanes: RetriedLanes): Promise<void>
@@ -90,7 +91,7 @@ export async function runThread(
       case 'ring':
         return work.ring?.(order.due)
       case 'reload':
-        return work.reload?.(order.mailRules)
+        return work.reload?.(order)
       case 'gate': {
         const gate = work.gateOf?.(order.stream)
         return port.postMessage({

@@ -1,11 +1,10 @@
 import { keepLogCopied } from '../app/copy-log.js'
 import { makeEffects } from '../app/effects.js'
-import { openHitRecorder } from '../app/hit-recorder.js'
 import { runThread, type ThreadContext, type ThreadWork } from '../app/thread.js'
 import { joinBacklog, startCensus } from '../deliveries/index.js'
 import { startRecipientIndex } from '../emails/index.js'
 import { startRollUp } from '../stats/index.js'
-import { recordHits } from '../tracking/index.js'
+import { openRecorder, recordHits } from '../tracking/index.js'
 
 // What takes tenths of a second again and again and may make nobody wait: copying the write-ahead
 // log into the database, counting the queue, entering mails by their recipients, bringing the
@@ -17,12 +16,13 @@ const start = async ({ data, store, clock, log }: ThreadContext): Promise<Thread
   const census = startCensus({ store, clock, log, backlog })
   const recipients = startRecipientIndex({ store, clock, log })
   const figures = startRollUp({ store, clock, log })
-  const { config, dataDir, agents } = data
+  const { config, agents } = data
   const land = makeEffects(config, data.plans)
-  const recorder = openHitRecorder({ config, dataDir, store, clock, log, land, agents })
+  const machineWithinMs = config.tracking.machineWithin
+  const recorder = openRecorder({ store, clock, log, land, agents, machineWithinMs })
   return {
     record: (hits) => recordHits(recorder, hits),
-    reload: recorder.reload,
+    reload: (files) => recorder.useAgents(files.agents),
     async stop() {
       await recorder.close()
       await Promise.all([copying.stop(), census.stop(), recipients.stop(), figures.stop()])

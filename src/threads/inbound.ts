@@ -35,8 +35,8 @@ await runThread('inbound', async ({ data, store, clock, log, key, meter }) => {
   })
   return {
     port: inbound.port,
-    reload(fresh = rules) {
-      rules = fresh
+    reload({ mailRules = rules }) {
+      rules = mailRules
       inbound.reload()
     },
     stop: () => inbound.close(),

@@ -51,8 +51,8 @@ await runThread('outbound', async ({ data, store, clock, log, key, meter }) => {
   })
   return {
     ring: (due) => outbound.ring(due),
-    reload(fresh = rules) {
-      rules = fresh
+    reload({ mailRules = rules }) {
+      rules = mailRules
       outbound.reshape(rules.shaping)
     },
     gateOf: outbound.gateOf,

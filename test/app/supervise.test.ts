@@ -106,10 +106,10 @@ t.test('one whose event loop does not turn is known by its silence', async (t) =
   }
   tick(2)
   t.equal(thread.silentMs, 4_000)
-  thread.send({ kind: 'reload' })
+  thread.send({ kind: 'reload', agents: data().agents })
   while (thread.silentMs > 0) await new Promise((resolve) => setTimeout(resolve, 5))
   thread.send({ kind: 'retry', lanes: 'all' })
-  thread.send({ kind: 'reload' })
+  thread.send({ kind: 'reload', agents: data().agents })
   tick(30)
   await new Promise((resolve) => setTimeout(resolve, 200))
   t.equal(thread.silentMs, 60_000)

@@ -4,8 +4,6 @@ import type { NavigationView } from './navigation.js'
 import { render } from './render.js'
 import { builtOf, drawing, staticPath } from './static-files.js'
 
-let mark: Html | undefined
-
 /** What comes around a page. */
 export interface PageSurroundings {
   navigation: NavigationView[]
@@ -59,3 +57,6 @@ export function layout(
     nonce,
   }).text
 }
+
+// Read once a process.
+let mark: Html | undefined
