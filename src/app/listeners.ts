@@ -24,8 +24,7 @@ import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
 import type { Importer } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
-import type { EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
-import { dashboardRoutes } from '../dashboard/routes.js'
+import type { DashboardDeps, EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { dmarcRoutes } from '../dmarc/routes.js'
 import { recordSettings } from '../domains/index.js'
@@ -38,6 +37,7 @@ import {
   type HttpServer,
   type HttpServerOptions,
   openHttpServer,
+  type Pages,
   standalonePage,
 } from '../http/index.js'
 import type { Log } from '../log/index.js'
@@ -77,12 +77,11 @@ interface ListenerOptions {
   configFile?: string | undefined
   dataDir: string
   log: Log
-  isLate?: boolean
 }
 
 /** What applications and the operator reach: the API, the pages, the metrics. */
 export async function openPrivateServer(
-  { config, configFile, dataDir, log, isLate }: ListenerOptions,
+  { config, configFile, dataDir, log }: ListenerOptions,
   core: Core,
 ): Promise<HttpServer<Principal>> {
   const { http } = config
@@ -146,8 +145,9 @@ export async function openPrivateServer(
     openResolver: ownResolver,
   })
   statsRoutes(server.api, { store, clock })
-  dashboardRoutes(server.pages, {
-    document: () => makeDocument(),
+  const makeDocument = openApiRoutes(server)
+  const pageDeps: DashboardDeps = {
+    document: makeDocument,
     ...{ store, clock, key: core.key, plans: core.plans, outbound: config.outbound },
     ...{ sandbox: config.outbound.route === 'sandbox', backupDir: config.backup.dir },
     ...{ records: recordSettings(config), openResolver: ownResolver },
@@ -172,9 +172,14 @@ export async function openPrivateServer(
       ...{ ...sending, protection: config.protection, gateOf: core.gateOf },
       sentCopy: makeSentCopyLater(config, core),
     },
-  })
-  // After all others, as the document describes the routes that are there.
-  const makeDocument = openApiRoutes(server, { whenAsked: isLate })
+  }
+  const addPages = async (pages: Pages) => {
+    const { dashboardRoutes } = await import('../dashboard/routes.js')
+    dashboardRoutes(pages, pageDeps)
+  }
+  // Programs wait at the sandbox's inbox. Elsewhere most of an appliance's time nobody looks at pages, whose code takes 4 MB.
+  if (pageDeps.sandbox) await addPages(server.pages)
+  else server.loadPagesLater(addPages)
   healthRoutes(server.pages, core.health)
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
   await server.listen()

@@ -17,7 +17,7 @@ export interface DashboardDeps extends DomainPageDeps {
   backupDir: string
   people: PeopleDeps
   /** The description of the API's routes, for `/reference`. */
-  document: () => Document
+  document: () => Promise<Document>
   /** What the pages about an account's mail need; undefined: there are no such pages. */
   mail?: EmailPageDeps & OverviewPageDeps
   operator: OperatorPageDeps

@@ -6,7 +6,7 @@ import { networkKey } from './client-address.js'
 import type { ServerContext } from './context.js'
 import { errorPage } from './error-page.js'
 import type { Exchange } from './exchange.js'
-import { logUnexpected } from './failure.js'
+import { errorResponse, logUnexpected } from './failure.js'
 import { emptyForm, type Form, parseForm } from './form.js'
 import { noBytes } from './incoming-body.js'
 import { type RateLimiter, refuseExcess } from './rate-limit.js'
@@ -82,7 +82,8 @@ export interface Pages {
   file(path: string, file: { read: () => Buffer; contentType: string; cacheControl?: string }): void
 }
 
-const formBytes = 64 * 1024
+/** How much a page takes unless it says otherwise. */
+export const formBytes = 64 * 1024
 const isText = /^text\/|javascript|json|xml/
 
 /** No script but our own files, no framing, no address of ours in other sites' logs. */
@@ -261,6 +262,16 @@ function refuseCoded(exchange: Exchange): void {
   throw new ApiError('unsupported_media_type', 'Send the form without a Content-Encoding', {
     headers: { 'Accept-Encoding': 'identity' },
   })
+}
+
+export const nothingFound = () => new ApiError('not_found', 'Nothing is found at this path')
+
+/**
+ * An error where no page is. RFC 9110 §12.5.1 allows weights; browsers name HTML for a page, programs mostly send anything.
+ */
+export function renderElsewhere(exchange: Exchange, error: ApiError): Outgoing {
+  const wantsHtml = exchange.header('accept')?.includes('text/html') === true
+  return wantsHtml ? renderError(error, exchange.requestId) : errorResponse(error)
 }
 
 /** The small page that a browser gets for anything that went wrong. */

@@ -11,7 +11,7 @@ import {
   readHead,
 } from './guard.js'
 import { sendToTls } from './over-tls.js'
-import { renderError } from './pages.js'
+import { nothingFound, renderElsewhere } from './pages.js'
 import type { Received } from './received.js'
 import type { Outgoing } from './reply.js'
 import type { Route } from './routes.js'
@@ -168,13 +168,8 @@ async function turnDown(
   if (route !== undefined && endpoint !== undefined) {
     return await endpoint.turnDown(exchange, route.allow)
   }
-  const error = new ApiError('not_found', 'Nothing is found at this path')
-  if (exchange.head.path.startsWith('/v1/')) {
-    return errorResponse(error, await standing.ofCaller(exchange))
-  }
-  // RFC 9110 §12.5.1 allows weights; browsers name HTML for a page, programs mostly send */*.
-  const wantsHtml = exchange.header('accept')?.includes('text/html') === true
-  return wantsHtml ? renderError(error, exchange.requestId) : errorResponse(error)
+  if (!exchange.head.path.startsWith('/v1/')) return renderElsewhere(exchange, nothingFound())
+  return errorResponse(nothingFound(), await standing.ofCaller(exchange))
 }
 
 function leaving(): ApiError {

@@ -27,6 +27,12 @@ export interface Route {
   allow: string
 }
 
+/** A path's route, and its parameters as they came. */
+export interface FoundRoute {
+  route: Route
+  rawParams: string[]
+}
+
 /** Paths by pattern. `/a/:id` and `/a/:name` are one path, whose methods name their own parameters. */
 export class RouteTable {
   readonly #routes = new Map<string, Route>()
@@ -36,7 +42,7 @@ export class RouteTable {
     if (this.#frozen) throw new Error(`${method} ${path} was added after the server had started`)
     // uWS's wildcard; here it would shadow other paths without anybody noticing.
     if (!/^\/[^*?#]*$/.test(path)) throw new Error(`${path} is no path for a route`)
-    const pattern = path.replace(/:[^/]+/g, ':p')
+    const pattern = path.replace(/:[^/]+/g, parameter)
     const route = this.#routes.get(pattern) ?? {
       ...{ pattern, path, params: paramNames(path).length },
       ...{ methods: new Map(), allow: '' },
@@ -53,11 +59,42 @@ export class RouteTable {
     this.#routes.set(pattern, route)
   }
 
+  has(pattern: string): boolean {
+    return this.#routes.has(pattern)
+  }
+
+  /** The route of a path, as uWS finds it: a name goes before a parameter. */
+  find(path: string): FoundRoute | undefined {
+    const parts = path.split('/')
+    let found: FoundRoute | undefined
+    for (const route of this.#routes.values()) {
+      const rawParams = paramsAt(parts, route.pattern.split('/'))
+      if (rawParams === undefined) continue
+      if (found === undefined || goesBefore(route, found.route)) found = { route, rawParams }
+    }
+    return found
+  }
+
   /** Every path; from now on none may be added. */
   freeze(): Iterable<Route> {
     this.#frozen = true
     return this.#routes.values()
   }
+}
+
+const parameter = ':p'
+
+/** What stands where the pattern has parameters; undefined for another path. */
+function paramsAt(parts: readonly string[], pattern: readonly string[]): string[] | undefined {
+  const isOther = pattern.some((part, at) => part !== parameter && part !== parts[at])
+  if (isOther || parts.length !== pattern.length) return undefined
+  return parts.filter((_, at) => pattern[at] === parameter)
+}
+
+function goesBefore(one: Route, other: Route): boolean {
+  const others = other.pattern.split('/')
+  const [first] = one.pattern.split('/').flatMap((part, at) => (part === others[at] ? [] : [part]))
+  return first !== parameter
 }
 
 /** The names of a path's parameters, in their order: of `/v1/emails/:id` it is `id`. */

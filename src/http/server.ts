@@ -9,6 +9,7 @@ import { makeClientAddress, makeIsTrusted } from './client-address.js'
 import { type Answered, RequestWork, type ServerContext } from './context.js'
 import { makeBodyMemory, makeBodyTimer } from './incoming-body.js'
 import { makeLargeBodies } from './large-bodies.js'
+import { type LatePages, type LoadPages, makeLatePages } from './late-pages.js'
 import { type OverTls, prepareSocket } from './over-tls.js'
 import { makePages, type Pages } from './pages.js'
 import { makeRateLimiter, type RateLimit } from './rate-limit.js'
@@ -63,7 +64,12 @@ export interface HttpServer<P> {
   readonly port: number
   readonly api: Api<P>
   readonly pages: Pages
-  /** Starts to serve; no route may be added afterwards. Throws an `OperatorError` if it can't. */
+  /**
+   * Pages that are loaded when somebody asks for the first path that is not there: till then an appliance whose
+   * pages nobody looks at does without their code. To be called before `listen`.
+   */
+  loadPagesLater(load: LoadPages): void
+  /** Starts to serve; no other route may be added afterwards. Throws an `OperatorError` if it can't. */
   listen(): Promise<void>
   /**
    * Takes no new connection, answers new requests with 503, gives those in flight `graceMs` to
@@ -93,9 +99,13 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
   const { received, look } = openReceived(native.uws_instance)
   const settings = { allowedHosts, maxBodyBytes, standing: api, received }
   const respond = makeResponder(context, settings)
+  let late: LatePages | undefined
   let closed: Promise<void> | undefined
   let socketOverTls: Parameters<typeof native.close>[0]
 
+  const serve = (pattern: string, route: Route) => {
+    native.uws_instance.any(pattern, (response, request) => respond(response, request, route))
+  }
   async function shut(graceMs: number): Promise<void> {
     context.closing = true
     closes.abort()
@@ -123,13 +133,18 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     },
     api,
     pages: makePages(context, pageLimiter, routes),
+    loadPagesLater(load) {
+      const makeThem = (those: RouteTable) => makePages(context, pageLimiter, those)
+      const isTaken = (pattern: string) => routes.has(pattern)
+      late = makeLatePages(load, { log, makePages: makeThem, isTaken, serve })
+    },
     async listen() {
       const alone = overTls?.only === true
       if (!alone && options.port !== 0) await probePort(host, options.port)
-      for (const [pattern, route] of withTrailingSlashes(routes.freeze())) {
-        native.uws_instance.any(pattern, (response, request) => respond(response, request, route))
-      }
-      native.uws_instance.any('/*', (response, request) => respond(response, request, undefined))
+      for (const [pattern, route] of withTrailingSlashes(routes.freeze())) serve(pattern, route)
+      native.uws_instance.any('/*', (response, request) =>
+        respond(response, request, late?.routeOf(request.getUrl())),
+      )
       if (overTls !== undefined) await listenOverTls(overTls)
       try {
         if (!alone) await native.listen(options.port, host)

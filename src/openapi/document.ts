@@ -55,7 +55,7 @@ export interface Document {
 
 /**
  * The OpenAPI 3.1 document of these routes. Throws where a route has no description or a
- * description no route, so that an appliance with the one and without the other does not start.
+ * description no route.
  */
 export function makeDocument(
   routes: readonly ApiRoute[],

@@ -1,32 +1,31 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { packageFile, packageVersion } from '../config/index.js'
 import type { Api, Pages } from '../http/index.js'
-import { type Document, makeDocument } from './document.js'
+import type { Document } from './document.js'
 
 // Browsers run a module only under this type.
 const javascript = 'text/javascript; charset=utf-8'
 
 /**
- * `GET /v1/openapi.json` and the client library. To be called last, as it describes the routes that were added before.
- * Returns a function that gives the document; it is made again where it was collected meanwhile.
+ * `GET /v1/openapi.json` and the client library. Returns a function that gives the document, which describes the routes
+ * that are there by then; it is made again where it was collected meanwhile. Like its text, of a quarter of a megabyte,
+ * it is loaded when it is asked for, as on most appliances it never is.
  */
-export function openApiRoutes<P>(
-  { api, pages }: { api: Api<P>; pages: Pages },
-  { whenAsked = false }: { whenAsked?: boolean | undefined } = {},
-): () => Document {
-  const path = '/v1/openapi.json'
-  // It takes 1.3 MB, and most appliances are never asked for it.
+export function openApiRoutes<P>({
+  api,
+  pages,
+}: {
+  api: Api<P>
+  pages: Pages
+}): () => Promise<Document> {
   let known: WeakRef<Document> | undefined
-  const make = () => {
+  const make = async () => {
+    const { makeDocument } = await import('./document.js')
     const document = known?.deref() ?? makeDocument(api.routes, packageVersion())
     known = new WeakRef(document)
     return document
   }
-  api.get(path, { auth: false }, make)
-  // A route without a description stops the start here. With `whenAsked` the start is quicker, and the fault
-  // is met by the first request for the document.
-  if (!whenAsked) make()
-
+  api.get('/v1/openapi.json', { auth: false }, make)
   clientLibrary(pages)
   return make
 }

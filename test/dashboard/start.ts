@@ -50,7 +50,7 @@ export async function startDashboard(
     tracking: { opens: true, clicks: true },
     openResolver: () => options.resolver ?? fakeResolver(),
     backupDir: '',
-    document: () => makeDocument([], '0.0.0', []),
+    document: async () => makeDocument([], '0.0.0', []),
     plainHttp: false,
     sendNotice: async () => false,
     people: makePeople({

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t from 'tap'
 
 const settingsOf = (file: string) => {
@@ -32,6 +32,7 @@ t.test('what is required late is in no file that a thread loads before', async (
     'libphonenumber-js.cjs': 'INVALID_COUNTRY',
     'pino-pretty.cjs': 'singleLine',
     'prom-client.cjs': 'nodejs_eventloop_lag_seconds',
+    'temporal-polyfill.cjs': 'Invalid leap month',
   })) {
     t.ok(textOf(file).includes(phrase), file)
     t.same(
@@ -41,6 +42,30 @@ t.test('what is required late is in no file that a thread loads before', async (
     )
   }
 })
+
+t.test(
+  "pages and the API's description are in files that nothing imports at its start",
+  async (t) => {
+    const files = readdirSync('dist/packed', { recursive: true, encoding: 'utf8' })
+    const texts = files
+      .filter((file) => file.endsWith('.js'))
+      .map((file) => ({
+        name: basename(file),
+        text: readFileSync(join('dist/packed', file), 'utf8'),
+      }))
+    for (const phrase of [
+      'A mail cannot be composed again for its page',
+      'A transactional mail, to an address or to the contact with a phone number.',
+    ]) {
+      const holding = texts.filter(({ text }) => text.includes(phrase)).map(({ name }) => name)
+      t.equal(holding.length, 1, phrase)
+      const imports = (text: string) => holding.some((name) => text.includes(`/${name}`))
+      const importing = texts.filter(({ text }) => imports(text.replace(/import\("[^"]+"\)/g, '')))
+      t.same(importing, [], `${holding.join()} is imported when it is needed`)
+      t.ok(texts.some(({ text }) => imports(text)))
+    }
+  },
+)
 
 t.test(
   'what mail is composed and read with needs no file that a running appliance has not loaded',

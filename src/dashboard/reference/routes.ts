@@ -15,16 +15,16 @@ import { type Listed, listOperations, operationView } from './operation.js'
 /** What the API's reference needs. */
 export interface ReferenceDeps extends ExampleDeps {
   /** The description of the routes as they are; made when it is first asked for. */
-  document: () => Document
+  document: () => Promise<Document>
 }
 
 /** The API for people: a page for each request and webhook, made from the document that machines get. */
 export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDeps): void {
   staticRoutes(pages, ['reference.js'])
   let operations: Listed[] | undefined
-  const all = () => {
+  const all = async () => {
     // The document is the same for as long as the process runs.
-    operations ??= listOperations(deps.document())
+    operations ??= listOperations(await deps.document())
     return operations
   }
   // The client's package is there once the build has made it.
@@ -32,12 +32,13 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
 
   // Without a log-in, as the document itself (`/v1/openapi.json`).
   open.get('/reference', 'open', async ({ request }: AskedPage) => {
-    const { info, tags } = deps.document()
+    const { info, tags } = await deps.document()
+    const listed = await all()
     const own = ownUrl(request)
     const view = {
       tags: (tags as { name: string }[]).map(({ name }) => ({
         name,
-        operations: all().filter(({ tag }) => tag === name),
+        operations: listed.filter(({ tag }) => tag === name),
       })),
       intro: markdown(String(info.description)),
       version: String(info.version),
@@ -48,20 +49,21 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
   })
 
   open.get('/reference/:operation', 'open', async ({ params, request, now }: AskedPage) => {
-    const found = all().find(({ id }) => id === params.operation)
+    const listed = await all()
+    const found = listed.find(({ id }) => id === params.operation)
     if (found === undefined)
       throw new ApiError('not_found', 'The API has no operation with this name')
     const domain = await exampleDomain(deps, request)
     const view = {
-      ...operationView(deps.document(), found, {
+      ...operationView(await deps.document(), found, {
         ...{ domain, now, own: ownUrl(request) },
       }),
       ...{ domain, script: staticPath('reference.js') },
-      nearby: all().filter(({ tag }) => tag === found.tag),
-      tags: [...new Set(all().map(({ tag }) => tag))].map((name) => ({
+      nearby: listed.filter(({ tag }) => tag === found.tag),
+      tags: [...new Set(listed.map(({ tag }) => tag))].map((name) => ({
         name,
         here: name === found.tag,
-        first: all().find(({ tag }) => tag === name)?.id ?? '',
+        first: listed.find(({ tag }) => tag === name)?.id ?? '',
       })),
     }
     return page('reference/operation', view, { title: found.summary })
