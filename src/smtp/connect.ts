@@ -57,7 +57,7 @@ export async function connectSmtp(options: SmtpConnectOptions): Promise<ConnectR
   }
   const deadlines = { ...defaultDeadlines, ...options.deadlines }
   const limits = { ...defaultLimits, ...options.limits }
-  const wire = new Wire(dial(options), limits)
+  const wire = new Wire((take) => dial(options, take), limits)
   const giveUp = () => wire.break({ cause: 'given up by us', code: 'ABORT_ERR' })
   if (options.signal?.aborted === true) giveUp()
   options.signal?.addEventListener('abort', giveUp, { once: true })
@@ -132,9 +132,18 @@ async function openSession(
   return tls === undefined ? { capabilities } : { capabilities, tls }
 }
 
-function dial({ host, port, localAddress }: SmtpConnectOptions) {
+// Replies of all connections are read into the same memory, each used up before the next comes: otherwise Node takes
+// 64 KB anew for every one, and gives back what is left of it.
+const replyMemory = Buffer.allocUnsafeSlow(16 * 1024)
+
+function dial({ host, port, localAddress }: SmtpConnectOptions, take: (chunk: Buffer) => void) {
   const source = localAddress === undefined ? {} : { localAddress }
-  return tcpConnect({ host, port, noDelay: true, ...source })
+  const callback = (bytes: number) => {
+    take(replyMemory.subarray(0, bytes))
+    return true
+  }
+  const onread = { buffer: replyMemory, callback }
+  return tcpConnect({ host, port, noDelay: true, onread, ...source })
 }
 
 async function introduce(

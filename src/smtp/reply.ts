@@ -36,7 +36,7 @@ export class ReplyReader {
     return this.#partial !== undefined || this.#lines.length > 0
   }
 
-  /** Calls `onReply` for every reply that `chunk` completes; returns what is wrong, if anything. */
+  /** Calls `onReply` for every reply that `chunk` completes; returns what is wrong, if anything. Keeps no view of it. */
   push(chunk: Buffer, onReply: (reply: RawReply) => void): string | undefined {
     const bytes = this.#partial === undefined ? chunk : Buffer.concat([this.#partial, chunk])
     this.#partial = undefined
@@ -49,7 +49,8 @@ export class ReplyReader {
       from = at + 1
     }
     if (bytes.length - from >= this.#limits.lineBytes) return 'reply line too long'
-    if (from < bytes.length) this.#partial = bytes.subarray(from)
+    // The chunk's memory is the next one's too.
+    if (from < bytes.length) this.#partial = Buffer.from(bytes.subarray(from))
     return undefined
   }
 

@@ -31,7 +31,9 @@ export class Wire {
     ['close', () => this.break({ cause: 'the connection was closed' })],
   ]
 
-  constructor(socket: Socket, limits: Limits) {
+  /** `dial` begins to connect; its socket hands over what comes in the clear, in memory that is good for this moment. */
+  constructor(dial: (take: (chunk: Buffer) => void) => Socket, limits: Limits) {
+    const socket = dial((chunk) => this.#take(chunk))
     this.#limits = limits
     this.transcript = new Transcript(limits.transcriptBytes)
     this.#reader = new ReplyReader(limits)

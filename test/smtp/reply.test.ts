@@ -30,6 +30,16 @@ t.test('replies are the same however the network cuts them', async (t) => {
   for (let pieceBytes = 1; pieceBytes < 12; pieceBytes++) t.same(read(text, pieceBytes), whole)
 })
 
+t.test('what is half a reply is kept when its memory gets other bytes', async (t) => {
+  const memory = Buffer.from('250 2.0.0 mine')
+  const reader = new ReplyReader(defaultLimits)
+  const raw: RawReply[] = []
+  reader.push(memory, (reply) => raw.push(reply))
+  memory.fill('x')
+  reader.push(Buffer.from(' alone\r\n'), (reply) => raw.push(reply))
+  t.same(raw, [{ code: 250, lines: ['2.0.0 mine alone'] }])
+})
+
 t.test('a line may end in a bare LF', async (t) => {
   t.same(read('250-a\n250 b\n').replies, [{ code: 250, text: 'a\nb' }])
 })

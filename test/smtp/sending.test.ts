@@ -260,6 +260,20 @@ t.test('replies that make no sense are lost sessions, not verdicts', async (t) =
   }
 })
 
+t.test('verdicts that come bit by bit over several connections are not mixed up', async (t) => {
+  const names = ['anna', 'bert', 'cleo', 'dora']
+  const verdicts = await Promise.all(
+    names.map(async (name) => {
+      const dot = { drip: `250 2.0.0 taken by ${name}\r\n`, everyMs: 2 }
+      return (await sendOne(t, { dot })).result
+    }),
+  )
+  t.match(
+    verdicts,
+    names.map((name) => ({ kind: 'accepted', reply: { text: `2.0.0 taken by ${name}` } })),
+  )
+})
+
 t.test('a failed RSET costs the next message nothing', async (t) => {
   for (const rset of ['drop', 'hang', '550 no', '421 bye', 'nonsense'] as const) {
     const mx = await fakeMx(t, { rset, rcpt: ['550 no', '250 ok'], data: '503 no' })
