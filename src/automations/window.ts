@@ -1,4 +1,5 @@
-import { Temporal } from 'temporal-polyfill'
+import { createRequire } from 'node:module'
+import type { Temporal } from 'temporal-polyfill'
 import type { TimeOfDay, Window } from './definition.js'
 import type { RunContact } from './run.js'
 
@@ -74,7 +75,11 @@ export function windowOpens(window: Window, zone: string, now: number): number {
 
 /** The date on a calendar in the zone at that instant. */
 const dateAt = (zone: string, now: number): Temporal.PlainDate =>
-  Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
+  temporal().Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
+
+// With the first step that waits for a time of day: each thread would make all of its calendars at its start.
+const temporal = (): typeof import('temporal-polyfill') =>
+  createRequire(import.meta.url)('temporal-polyfill')
 
 /**
  * 24:00 is the beginning of the next day; a time that a change of clocks leaves out comes an hour
