@@ -98,6 +98,11 @@ export class Exchange {
     this.#native.onData((chunk, last) => body.receive(chunk, last))
   }
 
+  /** Bounds a body anew, as one that began before its bound was known. */
+  boundBody(limitBytes: number): void {
+    this.#body?.bound(limitBytes)
+  }
+
   get hasBody(): boolean {
     return this.#body !== undefined
   }

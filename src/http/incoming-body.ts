@@ -83,7 +83,7 @@ interface BodyContext {
  * `inPieces`, little more than `windowBytes` is held at once.
  */
 export class IncomingBody {
-  readonly limitBytes: number
+  limitBytes = Number.POSITIVE_INFINITY
   /** Every byte has been received. */
   whole = false
   tooLarge = false
@@ -98,7 +98,7 @@ export class IncomingBody {
   #heldBytes = 0
   #reservedBytes = 0
   #keeping = true
-  #hopeless: boolean
+  #hopeless = false
   #waiting: { until: () => boolean; wake: () => void } | undefined
   #stopTimer: (() => void) | undefined
   readonly #memory: BodyMemory
@@ -117,24 +117,26 @@ export class IncomingBody {
     flow: BodyFlow,
     inPieces = false,
   ) {
-    this.limitBytes = limitBytes
-    this.tooLarge = declaredBytes > limitBytes
-    this.#keeping = !this.tooLarge
-    this.#hopeless = declaredBytes > limitBytes * patience
     this.#memory = bodyMemory
     this.#timer = bodyTimer
     this.#flow = flow
     this.#inPieces = inPieces
     this.#declaredBytes = declaredBytes
+    this.bound(limitBytes)
+  }
+
+  /** Bounds it anew, as one that began before its bound was known. */
+  bound(limitBytes: number): void {
+    this.limitBytes = limitBytes
+    const bytes = Math.max(this.#received, this.#declaredBytes)
+    if (bytes > limitBytes) this.#exceed(bytes)
   }
 
   /** Takes a chunk from uWS, which reuses its memory as soon as this returns. */
   receive(chunk: ArrayBuffer, last: boolean): void {
     this.#received += chunk.byteLength
     if (this.#received > this.limitBytes) {
-      this.tooLarge = true
-      this.#hopeless = this.#received > this.limitBytes * patience
-      this.discard()
+      this.#exceed(this.#received)
     } else if (this.#keeping) {
       this.#keep(new Uint8Array(chunk), last)
     }
@@ -233,6 +235,12 @@ export class IncomingBody {
     this.gone = true
     this.discard()
     this.#look()
+  }
+
+  #exceed(bytes: number): void {
+    this.tooLarge = true
+    this.#hopeless = bytes > this.limitBytes * patience
+    this.discard()
   }
 
   // Grows by doubling: a list of chunks would cost a hundred times a one-byte chunk's size. Of a body that

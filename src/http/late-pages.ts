@@ -2,10 +2,9 @@ import { nextTurn } from '../bounded/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Exchange } from './exchange.js'
-import { declaredBytes } from './guard.js'
-import { formBytes, nothingFound, type Pages, renderElsewhere, renderError } from './pages.js'
+import { nothingFound, type Pages, renderElsewhere, renderError } from './pages.js'
 import type { Outgoing } from './reply.js'
-import { type Endpoint, type FoundRoute, type Route, RouteTable } from './routes.js'
+import { type Endpoint, type Route, RouteTable } from './routes.js'
 
 /** Adds pages. */
 export type LoadPages = (pages: Pages) => Promise<void>
@@ -17,6 +16,8 @@ export interface LatePages {
 
 interface LateOptions {
   log: Log
+  /** Of a body that no page takes. */
+  maxBodyBytes: number
   makePages(routes: RouteTable): Pages
   isTaken(pattern: string): boolean
   serve(pattern: string, route: Route): void
@@ -42,35 +43,28 @@ export function makeLatePages(load: LoadPages, options: LateOptions): LatePages 
     )
     return loading
   }
-  const answer = async (
-    exchange: Exchange,
-    reply: (found: FoundRoute) => Outgoing | Promise<Outgoing> | undefined,
-  ): Promise<Outgoing> => {
+  const answer = async (exchange: Exchange): Promise<Outgoing> => {
+    const { requestId, head } = exchange
     const routes = await all().catch((error: unknown) => {
-      options.log.error({ error, requestId: exchange.requestId }, 'Pages could not be loaded')
+      options.log.error({ error, requestId }, 'Pages could not be loaded')
     })
-    if (routes === undefined) return renderElsewhere(exchange, notLoaded())
-    const found = routes.find(exchange.head.path)
-    const given = found && reply(found)
-    return given === undefined ? renderElsewhere(exchange, nothingFound()) : await given
+    const found = routes?.find(head.path)
+    const endpoint = found?.route.methods.get(head.method === 'HEAD' ? 'GET' : head.method)
+    exchange.boundBody(endpoint?.maxBodyBytes ?? options.maxBodyBytes)
+    if (found === undefined) {
+      return renderElsewhere(exchange, routes === undefined ? notLoaded() : nothingFound())
+    }
+    if (endpoint !== undefined) return await endpoint.serve(exchange, found.rawParams)
+    const [other] = found.route.methods.values()
+    if (other === undefined) throw new Error(`${found.route.path} has no method`)
+    return await other.turnDown(exchange, found.route.allow)
   }
-  const turnDown = (exchange: Exchange) =>
-    answer(exchange, ({ route }) => {
-      const [first] = route.methods.values()
-      return first?.turnDown(exchange, route.allow)
-    })
   const first: Endpoint = {
-    maxBodyBytes: formBytes,
-    async serve(exchange) {
-      const { head } = exchange
-      return await answer(exchange, ({ route, rawParams }) => {
-        const endpoint = route.methods.get(head.method === 'HEAD' ? 'GET' : head.method)
-        if (endpoint === undefined) return turnDown(exchange)
-        return isTooLong(exchange, endpoint) ? again(exchange) : endpoint.serve(exchange, rawParams)
-      })
-    },
+    // Bounded once its page is known: till then no more of a body is held than of any that nobody has asked for.
+    maxBodyBytes: Number.POSITIVE_INFINITY,
+    serve: answer,
     refuse: (exchange, error) => renderError(error, exchange.requestId),
-    turnDown,
+    turnDown: answer,
   }
   const methods = new Map(['GET', 'POST'].map((method) => [method, first]))
   const route: Route = { pattern: '/*', path: 'unknown', params: 0, methods, allow: '' }
@@ -95,16 +89,4 @@ async function addAll(load: LoadPages, options: LateOptions): Promise<RouteTable
   if (twice !== undefined) throw new Error(`${twice.path} exists twice`)
   for (const route of added) options.serve(route.pattern, route)
   return routes
-}
-
-/** A body for which there is room in its own page alone, whose bound was not known when it began to come. */
-function isTooLong({ hasBody, head }: Exchange, { maxBodyBytes }: Endpoint): boolean {
-  if (!hasBody || maxBodyBytes <= formBytes) return false
-  return head.headers.has('transfer-encoding') || declaredBytes(head) > formBytes
-}
-
-/** RFC 9110 §15.4.8: the same request is made again, with its body. */
-function again({ head: { path, query } }: Exchange): Outgoing {
-  const location = query === '' ? path : `${path}?${query}`
-  return { status: 307, headers: { Location: location }, body: '' }
 }

@@ -82,8 +82,7 @@ export interface Pages {
   file(path: string, file: { read: () => Buffer; contentType: string; cacheControl?: string }): void
 }
 
-/** How much a page takes unless it says otherwise. */
-export const formBytes = 64 * 1024
+const formBytes = 64 * 1024
 const isText = /^text\/|javascript|json|xml/
 
 /** No script but our own files, no framing, no address of ours in other sites' logs. */

@@ -86,7 +86,8 @@ const parameter = ':p'
 
 /** What stands where the pattern has parameters; undefined for another path. */
 function paramsAt(parts: readonly string[], pattern: readonly string[]): string[] | undefined {
-  const isOther = pattern.some((part, at) => part !== parameter && part !== parts[at])
+  // uWS takes no empty part for a parameter.
+  const isOther = pattern.some((part, at) => (part === parameter ? !parts[at] : part !== parts[at]))
   if (isOther || parts.length !== pattern.length) return undefined
   return parts.filter((_, at) => pattern[at] === parameter)
 }

@@ -136,7 +136,7 @@ export async function openHttpServer<P>(options: HttpServerOptions<P>): Promise<
     loadPagesLater(load) {
       const makeThem = (those: RouteTable) => makePages(context, pageLimiter, those)
       const isTaken = (pattern: string) => routes.has(pattern)
-      late = makeLatePages(load, { log, makePages: makeThem, isTaken, serve })
+      late = makeLatePages(load, { log, maxBodyBytes, makePages: makeThem, isTaken, serve })
     },
     async listen() {
       const alone = overTls?.only === true

@@ -43,6 +43,9 @@ t.test('pages are loaded by who asks first, who is answered as everybody after',
     ['/a/x', { method: 'DELETE' }, 405],
     ['/a/%zz', {}, 404],
     ['/a/x/y', {}, 404],
+    ['/a/', {}, 404],
+    ['//new', {}, 404],
+    ['/', { method: 'OPTIONS' }, 204],
     ['/A/x', {}, 404],
     ['/', { method: 'POST' }, 405],
   ]
@@ -81,18 +84,28 @@ t.test('neither the API nor what is there loads pages', async (t) => {
   t.equal(loads(), 0)
 })
 
-t.test('a body that only its own page takes is asked for again', async (t) => {
-  const { ask } = await startLate(t)
-  const large = { method: 'POST', body: 'x'.repeat(200_000) }
-  const first = await ask('/large?to=x', large)
-  t.match([first.status, first.headers.get('location')], [307, '/large?to=x'])
-  t.equal((await ask('/large?to=x', large)).text, '200000 bytes')
-  const other = await startLate(t)
-  t.equal((await other.ask('/large', { ...large, redirect: 'follow' })).text, '200000 bytes')
-  const short = await startLate(t)
-  t.equal((await short.ask('/large', { ...large, body: 'abc' })).text, '3 bytes')
-  const form = await startLate(t)
-  t.equal((await form.ask('/a/x', large)).status, 413, 'of another page too much')
+t.test('a body that begins before its page is there has the bound of its page', async (t) => {
+  const post = async (path: string, bytes: number, chunked = false) => {
+    const body = Buffer.alloc(bytes, 'x')
+    const stream = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < bytes; at += 50_000)
+          controller.enqueue(body.subarray(at, at + 50_000))
+        controller.close()
+      },
+    })
+    const { ask } = await startLate(t)
+    const init = chunked ? { body: stream, duplex: 'half' as const } : { body: String(body) }
+    const { status, text } = await ask(path, { method: 'POST', ...init })
+    return status === 200 ? text : status
+  }
+  for (const chunked of [false, true]) {
+    t.equal(await post('/large', 3, chunked), '3 bytes')
+    t.equal(await post('/large', 900_000, chunked), '900000 bytes')
+    t.equal(await post('/large', 1_000_001, chunked), 413)
+    t.equal(await post('/a/x', 66_000, chunked), 413, 'no form is so long')
+    t.equal(await post('/nothing', 900_000, chunked), 404)
+  }
 })
 
 t.test('pages that cannot be loaded are tried again', async (t) => {
