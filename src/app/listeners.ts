@@ -177,8 +177,9 @@ export async function openPrivateServer(
     const { dashboardRoutes } = await import('../dashboard/routes.js')
     dashboardRoutes(pages, pageDeps)
   }
-  // Programs wait at the sandbox's inbox. Elsewhere most of an appliance's time nobody looks at pages, whose code takes 4 MB.
-  if (pageDeps.sandbox) await addPages(server.pages)
+  // Programs wait at the sandbox's inbox, and an upgrade has to see that all of the release can be loaded. Otherwise most
+  // of the time nobody looks at pages, whose code takes 3 MB.
+  if (pageDeps.sandbox || core.hold.isOn) await addPages(server.pages)
   else server.loadPagesLater(addPages)
   healthRoutes(server.pages, core.health)
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
