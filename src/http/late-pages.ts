@@ -4,7 +4,7 @@ import type { Log } from '../log/index.js'
 import type { Exchange } from './exchange.js'
 import { nothingFound, type Pages, renderElsewhere, renderError } from './pages.js'
 import type { Outgoing } from './reply.js'
-import { type Endpoint, type Route, RouteTable } from './routes.js'
+import { type Endpoint, methodFor, type Route, RouteTable, turnDownAt } from './routes.js'
 
 /** Adds pages. */
 export type LoadPages = (pages: Pages) => Promise<void>
@@ -49,15 +49,12 @@ export function makeLatePages(load: LoadPages, options: LateOptions): LatePages 
       options.log.error({ error, requestId }, 'Pages could not be loaded')
     })
     const found = routes?.find(head.path)
-    const endpoint = found?.route.methods.get(head.method === 'HEAD' ? 'GET' : head.method)
+    const endpoint = found?.route.methods.get(methodFor(head.method))
     exchange.boundBody(endpoint?.maxBodyBytes ?? options.maxBodyBytes)
-    if (found === undefined) {
-      return renderElsewhere(exchange, routes === undefined ? notLoaded() : nothingFound())
-    }
-    if (endpoint !== undefined) return await endpoint.serve(exchange, found.rawParams)
-    const [other] = found.route.methods.values()
-    if (other === undefined) throw new Error(`${found.route.path} has no method`)
-    return await other.turnDown(exchange, found.route.allow)
+    const answered =
+      found && (endpoint?.serve(exchange, found.rawParams) ?? turnDownAt(found.route, exchange))
+    if (answered !== undefined) return await answered
+    return renderElsewhere(exchange, routes === undefined ? notLoaded() : nothingFound())
   }
   const first: Endpoint = {
     // Bounded once its page is known: till then no more of a body is held than of any that nobody has asked for.

@@ -14,7 +14,7 @@ import { sendToTls } from './over-tls.js'
 import { nothingFound, renderElsewhere } from './pages.js'
 import type { Received } from './received.js'
 import type { Outgoing } from './reply.js'
-import type { Route } from './routes.js'
+import { methodFor, type Route, turnDownAt } from './routes.js'
 
 type Responder = (
   response: NativeResponse,
@@ -126,7 +126,7 @@ export function makeResponder(
       })
       return
     }
-    const method = head.method === 'HEAD' ? 'GET' : head.method
+    const method = methodFor(head.method)
     const endpoint = route?.methods.get(method)
     const isPlain = context.overTls !== undefined && exchange.cameBy === 'tcp'
     // Never a POST, which most clients would send on as a GET (RFC 9110 §15.4.2).
@@ -164,10 +164,8 @@ async function turnDown(
   route: Route | undefined,
   standing: ApiStanding,
 ): Promise<Outgoing> {
-  const [endpoint] = route?.methods.values() ?? []
-  if (route !== undefined && endpoint !== undefined) {
-    return await endpoint.turnDown(exchange, route.allow)
-  }
+  const turned = route && turnDownAt(route, exchange)
+  if (turned !== undefined) return await turned
   if (!exchange.head.path.startsWith('/v1/')) return renderElsewhere(exchange, nothingFound())
   return errorResponse(nothingFound(), await standing.ofCaller(exchange))
 }

@@ -27,6 +27,18 @@ export interface Route {
   allow: string
 }
 
+/** Whose endpoint a method is answered by. */
+export const methodFor = (asked: string): string => (asked === 'HEAD' ? 'GET' : asked)
+
+/** A route's answer to OPTIONS and to methods that it does not know. */
+export function turnDownAt(
+  { methods, allow }: Route,
+  exchange: Exchange,
+): Outgoing | Promise<Outgoing> | undefined {
+  const [endpoint] = methods.values()
+  return endpoint?.turnDown(exchange, allow)
+}
+
 /** A path's route, and its parameters as they came. */
 export interface FoundRoute {
   route: Route

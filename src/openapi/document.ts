@@ -54,8 +54,7 @@ export interface Document {
 }
 
 /**
- * The OpenAPI 3.1 document of these routes. Throws where a route has no description or a
- * description no route.
+ * The OpenAPI 3.1 document of these routes. Throws where a route has no description or a description no route.
  */
 export function makeDocument(
   routes: readonly ApiRoute[],
