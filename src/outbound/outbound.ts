@@ -89,7 +89,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const tlsCount = deps.countTls ? makeTlsCount(deps) : undefined
   const { findRoute } = routes
   const outward = { findRoute, connectionSlots, egress, relays, shaping, tlsCount, composing }
-  const attempts = makeAttempts(deps, outward)
+  const onRoom = (site: string) => {
+    admission.roomAt(site)
+    claims.turnSoon()
+  }
+  const attempts = makeAttempts(deps, { onRoom, ...outward })
   const reachability = makeReachability(clock.now())
   const runs = makeRuns(deps, {
     ...{ admission, ahead, attempts, composing, reachability, onEnded: () => claims.turnSoon() },

@@ -96,11 +96,18 @@ export function openRelaySlots(relays: Relays, pool: EgressPool): DeliverySlots 
 const named = (held: Held, { name }: EgressSource): Held =>
   held.gate === 'warm-up' ? { ...held, why: `${held.why} (${name})` } : held
 
-/** Of two closed gates the one that opens first; one that names no time is asked again anyway. */
+/**
+ * Of two closed gates the one that opens first; one that names no time is asked again anyway. Where a ration is on its
+ * way it is told: those who wait for one are asked when it has come.
+ */
 function soonest(one: Held | undefined, other: Held): Held {
-  if (one === undefined || one.until === null) return other
-  return other.until !== null && other.until < one.until ? other : one
+  if (one === undefined) return other
+  const first = (other.until ?? never) < (one.until ?? never) ? other : one
+  const asking = [one, other].find(({ gate, until }) => gate === 'warm-up' && until === null)
+  return asking === undefined ? first : { ...asking, until: first.until }
 }
+
+const never = Number.POSITIVE_INFINITY
 
 // How often each source was taken, divided by its weight: equal numbers are fair.
 const taken = new WeakMap<EgressPool, Map<EgressSource, number>>()

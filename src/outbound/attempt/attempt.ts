@@ -165,15 +165,14 @@ async function sendProbe(
 }
 
 /** By a smart host at which room was taken for this mail. */
-async function sendTurned({ sendBySmartHost }: Ways, claimed: Claimed, relay: Relay) {
+async function sendTurned({ detour, sendBySmartHost }: Ways, claimed: Claimed, relay: Relay) {
   let site: SiteOutcome | undefined
   try {
     const result = await sendBySmartHost(claimed, relay)
     site = result.site
     return result
   } finally {
-    if (site === undefined) relay.room.withdraw(claimed.class)
-    else relay.room.ended(claimed.class, site)
+    detour.afterTurned(claimed, relay, site)
   }
 }
 

@@ -1,3 +1,4 @@
+import { onceATurn } from '../../bounded/index.js'
 import { type Clock, dayMs, dayNumber } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 
@@ -13,6 +14,8 @@ export interface WarmUp {
 /** What a mail took of a day's ration. */
 export interface TakenRation {
   left: number
+  /** Mail was told to wait since something was left the last time. */
+  isAwaited?: boolean
 }
 
 /** What a thread asks for. */
@@ -37,7 +40,7 @@ export interface WarmUpOptions {
   threads: number
   /** `claimRation` in a write. */
   claim(request: RationRequest): Promise<Ration>
-  /** A ration has come, or was refused: mail that waits for it is to be looked at again. */
+  /** A ration has come, was refused or is left over: mail that waits for it is to be looked at again. */
   onRation(): void
 }
 
@@ -55,6 +58,8 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
   let day = dayNumber(clock.now())
   let transactional = makePurse()
   let bulk = makePurse()
+  // Not at once: what is given back may just have been taken in the look that would be begun again.
+  const tellLeftOver = onceATurn(onRation)
 
   const newDay = (now: number) => {
     if (dayNumber(now) === day) return
@@ -68,6 +73,7 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
     purse.asking = true
     const answered = () => {
       purse.asking = false
+      purse.isAwaited = false
       onRation()
     }
     claim({ klass, share: share / threads, now: clock.now() }).then(
@@ -91,6 +97,8 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
       newDay(now)
       const purse = purseOf(klass)
       if (purse.left > 0) return 0
+      purse.isAwaited = true
+      if (klass === queueClass.transactional) bulk.isAwaited = true
       if (purse.spent) return (day + 1) * dayMs - now
       ask(purse, klass)
       return 'asking'
@@ -102,6 +110,9 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
     },
     giveBack(taken) {
       taken.left++
+      if (!taken.isAwaited) return
+      taken.isAwaited = false
+      tellLeftOver()
     },
   }
 }
@@ -114,4 +125,4 @@ interface Purse extends TakenRation {
 }
 
 /** An empty one, which is filled by the first mail that needs it. */
-const makePurse = (): Purse => ({ left: 0, spent: false, asking: false })
+const makePurse = (): Purse => ({ left: 0, spent: false, asking: false, isAwaited: false })
