@@ -209,13 +209,19 @@ export async function nextDue(db: Read, stream: StreamKey): Promise<number | und
 }
 
 /**
- * Makes due at once what `thread` held when it died; a restart calls it before anything else.
+ * Makes due at once what `thread` held when it died; a restart calls it before anything else. The first of the threads
+ * sees to those that are no more, as there were more of them before: nobody else would for an hour.
  * Their remote servers may have taken the mail already: these are the only possible duplicates.
  */
-export async function releaseLeases(tx: Tx, thread: number, now: number): Promise<void> {
+export async function releaseLeases(
+  tx: Tx,
+  { thread, threads, now }: { thread: number; threads: number; now: number },
+): Promise<void> {
   await tx
     .updateTable('queue')
     .set({ lease: null, due_at: now })
-    .where('lease', '=', thread)
+    .where(({ eb, or }) =>
+      or([eb('lease', '=', thread), ...(thread === 0 ? [eb('lease', '>=', threads)] : [])]),
+    )
     .execute()
 }
