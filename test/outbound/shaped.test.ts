@@ -5,6 +5,7 @@ import { expireOverdue } from '../../src/deliveries/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { FakeClock } from '../support/clock.js'
+import type { MxSession } from '../support/fake-mx-script.js'
 import { leased, type OutboundRig, outboundRig, pass, shapedTo } from '../support/outbound.js'
 
 const minuteMs = 60_000
@@ -102,6 +103,44 @@ for = "30m"
   rig.mx.change({ mail: '250 ok' })
   await clock.advance(31 * minuteMs)
   for (const id of ids) await rig.becomes(id, 'delivered')
+})
+
+t.test('too many connections: fewer of them, and no rate', async (t) => {
+  const clock = new FakeClock()
+  const full = '421 4.7.0 mx.test Error: too many connections from 192.0.2.1'
+  const rig = await outboundRig(t, { clock, script: { banner: [full, '220 mx.test'] } })
+  const first = await rig.send({ to: 'first@one.test' })
+  await rig.until(first, ({ recipients }) => recipients[0]?.status === 'deferred')
+  const ids = await many(rig, 14)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+  t.equal(rig.mx.messages.length, 14, 'and the clock stood still')
+})
+
+t.test('too much mail: the site waits for its next minute', async (t) => {
+  const clock = new FakeClock()
+  const much = '450 4.7.1 <out.test>: Client host rejected: Error: too much mail from 192.0.2.1'
+  const rig = await outboundRig(t, { clock, script: { mail: [much, '250 ok'] } })
+  const first = await rig.send({ to: 'first@one.test' })
+  await rig.until(first, ({ recipients }) => recipients[0]?.status === 'deferred')
+  const ids = await many(rig, 4)
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'suspended')
+  t.equal(rig.gateOf(key)?.until, clock.now() + minuteMs)
+  await pass(rig, clock, minuteMs + 1_000)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+})
+
+t.test('a session whose first mail was put off carries no other', async (t) => {
+  // As postscreen does, which knows a client from its second connection on.
+  let passed: MxSession | undefined
+  const rcpt = (_: string, session: MxSession) => {
+    passed ??= session
+    return passed === session ? '450 4.3.2 Service currently unavailable' : '250 ok'
+  }
+  const rig = await outboundRig(t, { clock: new FakeClock(), script: { rcpt } })
+  const first = await rig.send({ to: 'a@one.test' })
+  await rig.until(first, ({ recipients }) => recipients[0]?.status === 'deferred')
+  for (const id of await many(rig, 3)) await rig.becomes(id, 'delivered')
 })
 
 t.test('mail that had no attempt in its time fails at a closed gate too', async (t) => {

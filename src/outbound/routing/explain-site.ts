@@ -121,8 +121,8 @@ export function inForce({ suspension, active }: StoredLearned['learned']): strin
   const suspended =
     suspension === null ? [] : [`suspended until ${utcTime(suspension.until)}: ${suspension.why}`]
   const others = active.map(({ action, name, until, ...limits }) => {
-    const slow = action === 'slow down' ? ` to ${shownSlow(limits)}` : ''
-    return `${action}${slow} until ${utcTime(until)} (${name})`
+    const lowered = shownSlow(limits)
+    return `${action}${lowered && ` to ${lowered}`} until ${utcTime(until)} (${name})`
   })
   return [...suspended, ...others].join('; ')
 }
