@@ -418,6 +418,32 @@ t.test('pools: each class and account leaves from its own addresses, in turn', a
   t.same([...new Set(greetings)].sort(), ['127.0.0.2 EHLO two.test', '127.0.0.3 EHLO three.test'])
 })
 
+t.test('what was put off leaves from the same address again', async (t) => {
+  const clock = new FakeClock()
+  const sources = [10, 11, 12, 13].map((last) => ({
+    ...{ addresses: [`127.0.0.${last}`], heloName: 'out.test', weight: 1 },
+  }))
+  // A greylist: the second time the same client comes with the same mail it is let in.
+  const seen = new Set<string>()
+  const rcpt = (to: string, { remoteAddress, commands }: MxSession) => {
+    const triplet = [remoteAddress, commands.findLast((line) => /^MAIL/i.test(line)), to].join()
+    if (seen.has(triplet)) return '250 ok'
+    seen.add(triplet)
+    return '451 4.7.1 Greylisted, come back later'
+  }
+  const rig = await outboundRig(t, {
+    ...{ clock, script: { rcpt }, shaping: '' },
+    config: { pools: { p: { sources, classes: ['transactional'], accounts: [] } } },
+  })
+  const ids = await many(rig, 12)
+  await rig.eventually(async () => (await tried(rig)) === 12)
+  t.equal(new Set(rig.mx.sessions.map(({ remoteAddress }) => remoteAddress)).size, 4)
+  await pass(rig, clock, 6 * minuteMs, 2_000)
+  for (const id of ids) {
+    t.match((await rig.becomes(id, 'delivered')).recipients, [{ attempts: 2 }])
+  }
+})
+
 t.test('an address of one family does not reach the other', async (t) => {
   const rig = await outboundRig(t, {
     config: { sourceAddresses: ['::1'] },

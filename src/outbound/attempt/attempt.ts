@@ -103,7 +103,7 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
       // What a server may have, or has spoken of, is not as it was.
       const isToldNothing = result.kind === 'deferred' && !result.doubt && !site?.reply
       const isBrokenOff = stop.signal.aborted && isToldNothing
-      const times = { startedAt, now: clock.now() }
+      const times = { startedAt, now: clock.now(), source: slot.source.name }
       const settlement = isBrokenOff ? undefined : settlementOf(claimed, result, times, settling)
       return { settlement, site, fault }
     },

@@ -36,6 +36,7 @@ export {
   noWarmUp,
   type Ration,
   type RationRequest,
+  type TakenRation,
   type WarmUp,
   type WarmUpOptions,
 } from './warm-up.js'
