@@ -2,6 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'
 import { expireOverdue } from '../../src/deliveries/index.js'
+import { readStatus } from '../../src/doctor/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -301,16 +302,28 @@ t.test('a domain whose DNS fails is asked again with one mail, others go on', as
   await rig.mx.waitForMessages(1 + 40 - before)
 })
 
-t.test('a new address sends its ration, a part of it kept for transactional mail', async (t) => {
+t.test('a new address sends its ration, and its reserve of transactional mail', async (t) => {
   const clock = new FakeClock()
-  const rig = await outboundRig(t, { clock, config: { warmUp: 'auto' }, stopped: true })
+  const config = { warmUp: 'auto', warmUpReserve: 10 } as const
+  const rig = await outboundRig(t, { clock, config, stopped: true })
   await many(rig, 70)
   await rig.start()
-  await rig.mx.waitForMessages(50)
+  await rig.mx.waitForMessages(60)
   const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
   await rig.eventually(() => rig.gateOf(key)?.gate === 'warm-up')
-  t.match(rig.gateOf(key)?.says, /ration.* \(default\)$/, 'of which address')
-  t.equal(rig.mx.messages.length, 50)
+  t.match(rig.gateOf(key)?.says, /day 1 of 16, whose 50 mails.*outbound\.warm_up\) \(default\)$/)
+  t.equal(rig.mx.messages.length, 60)
+  const of = { read: rig.store.read, now: clock.now(), dataDir: rig.dataDir, certificates: [] }
+  const settings = loadConfig({ env: {} })
+  const outbound = { ...settings.outbound, ...config, route: 'direct' as const }
+  const { troubles, warmUp } = await readStatus(
+    { ...of, config: { ...settings, outbound } },
+    undefined,
+  )
+  t.match(warmUp, [{ address: 'default', says: /^day 1 of 16: 50 mails today, 60 used/ }])
+  t.match(troubles, [
+    { text: /^The gate warm-up holds mail until 00:00 UTC, from default: .*outbound\.warm_up\)/ },
+  ])
   await clock.advance(24 * 60 * minuteMs)
   await rig.mx.waitForMessages(70)
 })

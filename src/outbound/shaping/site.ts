@@ -114,10 +114,11 @@ export class Site {
     }
     const full = this.#full(klass, now)
     if (full !== undefined) return { gate: 'connections', until: null, why: full }
-    const nextDay = (this.#options.warmUp ?? noWarmUp).wait(klass, now)
+    const { warmUp = noWarmUp } = this.#options
+    const nextDay = warmUp.wait(klass, now)
     if (nextDay === 'asking') return { gate: 'warm-up', until: null, why: 'Asking for a ration' }
     if (nextDay > 0) {
-      return { gate: 'warm-up', until: now + nextDay, why: "Today's ration of the address is used" }
+      return { gate: 'warm-up', until: now + nextDay, why: warmUp.why() }
     }
     const perMinute = this.#messagesPerMinute(now)
     const wait = waitFor(rateOf(perMinute), this.#paidUntil, klass, now)

@@ -6,6 +6,8 @@ import { type QueueClass, queueClass } from '../../store/index.js'
 export interface WarmUp {
   /** 0; the ms until the next day; `asking` until `onRation` is called. */
   wait(klass: QueueClass, now: number): number | 'asking'
+  /** Why mail waits for the next day, for people. */
+  why(): string
   take(klass: QueueClass): TakenRation
   /** The mail did not leave: the connection failed. What was taken on another day is over. */
   giveBack(taken: TakenRation): void
@@ -32,6 +34,8 @@ export interface Ration {
   messages: number
   /** False past the ramp: as many as one likes, today. */
   limited: boolean
+  /** What is told of mail that waits as nothing is left. */
+  why?: string
 }
 
 /** How rations are fetched, and who is told. */
@@ -51,13 +55,19 @@ const share = 0.05
 const retryMs = 1_000
 
 /** For source addresses that are not warmed up: in the sandbox, and with `outbound.warm_up = "off"`. */
-export const noWarmUp: WarmUp = { wait: () => 0, take: () => ({ left: 0 }), giveBack() {} }
+export const noWarmUp: WarmUp = {
+  wait: () => 0,
+  why: () => '',
+  take: () => ({ left: 0 }),
+  giveBack() {},
+}
 
 /** Fetches rations as they are needed and hands them out. */
 export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): WarmUp {
   let day = dayNumber(clock.now())
   let transactional = makePurse()
   let bulk = makePurse()
+  let told = "today's ration of the address is used"
   // Not at once: what is given back may just have been taken in the look that would be begun again.
   const tellLeftOver = onceATurn(onRation)
 
@@ -77,7 +87,8 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
       onRation()
     }
     claim({ klass, share: share / threads, now: clock.now() }).then(
-      ({ messages, limited }) => {
+      ({ messages, limited, why = told }) => {
+        told = why
         purse.left += limited ? messages : Number.POSITIVE_INFINITY
         purse.spent = messages === 0
         answered()
@@ -103,6 +114,7 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
       ask(purse, klass)
       return 'asking'
     },
+    why: () => told,
     take(klass) {
       const purse = purseOf(klass)
       purse.left--
