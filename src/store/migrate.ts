@@ -63,6 +63,7 @@ import * as webhookAnswers from './migrations/0078-webhook-answers.js'
 import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
 import * as deliverySources from './migrations/0083-delivery-sources.js'
+import * as egressEvidence from './migrations/0084-egress-evidence.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -132,6 +133,7 @@ const migrations: Record<string, Migration> = {
   '0079-deferred-transcripts': deferredTranscripts,
   '0080-looks-at-millions': looksAtMillions,
   '0083-delivery-sources': deliverySources,
+  '0084-egress-evidence': egressEvidence,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)

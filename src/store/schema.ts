@@ -930,6 +930,7 @@ export interface EgressRow {
   cause: 'unreached' | 'refused'
   since: number
   until: number
+  at: ColumnType<number, number | undefined, number>
   passed: number
   relapses: number
 }
@@ -937,6 +938,8 @@ export interface EgressRow {
 /** Sites that gave no connection since any site last did. */
 export interface EgressUnreachedRow {
   site: string
+  /** Whose mail it was for. */
+  account_id: string
   at: number
 }
 
