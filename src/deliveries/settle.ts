@@ -42,7 +42,7 @@ export type Settlement =
    * `relayed`: a smart host has taken it on, which says nothing of the recipient yet.
    */
   | (Attempt & { kind: 'delivered' | 'relayed' | 'bounced' | 'failed' | 'suppressed' })
-  | (Attempt & { kind: 'deferred'; dueAt: number })
+  | (Attempt & { kind: 'deferred'; dueAt: number; putOffBy: string | null })
 
 /**
  * Writes what became of attempts: ended deliveries move from the queue to the log, deferred ones get
@@ -191,6 +191,7 @@ const defer = prepared<Deferred, UpdateResult>((db, settlement) =>
       last_attempt_at: settlement.startedAt,
       last_reply: settlement.reply,
       last_transcript: settlement.transcript,
+      put_off_by: settlement.putOffBy,
     })
     .where('id', '=', settlement.id),
 )

@@ -42,7 +42,9 @@ export function settlementOf(
   })
   const delivery = { ...claimed, attempts }
   const dueAt = again ? nextAttempt(retry, delivery, now, atLeastMs) : undefined
-  if (dueAt !== undefined) return { kind: 'deferred', dueAt, verdict, ...base }
+  if (dueAt !== undefined) {
+    return { kind: 'deferred', dueAt, verdict, putOffBy: result.putOffBy ?? null, ...base }
+  }
   if (result.kind === 'bounced') return { kind: verdict.event, verdict: ending, ...base }
   const tried = counted(attempts, 'attempt')
   const reply = `Given up after ${tried}. The last one: ${result.reply}`
