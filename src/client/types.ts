@@ -358,7 +358,7 @@ export interface BroadcastChanges {
   /** A name of at most 200 characters; an empty text takes it away */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands */
   headers?: Record<string, string> | null | undefined
   /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
@@ -1526,7 +1526,7 @@ export interface NewBroadcast {
   /** A name for yourself, which recipients never see */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands */
   headers?: Record<string, string> | null | undefined
   /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
@@ -1801,7 +1801,7 @@ export type Send = {
   /** The text part, made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
   text?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands */
   headers?: Record<string, string> | null | undefined
   /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
@@ -2273,7 +2273,7 @@ export interface TestBroadcast {
   /** A name for yourself, which recipients never see */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands */
   headers?: Record<string, string> | null | undefined
   /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
