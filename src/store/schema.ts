@@ -1047,6 +1047,10 @@ export interface BroadcastRow {
   clicked: number
   /** JSON of `MailExtras`, for all its mails. */
   extras: string | null
+  /** Goes up with each pause, resume and cancel. */
+  course: Generated<number>
+  /** When its waiting mail was last made to follow its status; null once all of it does. */
+  course_at: number | null
 }
 
 /** Test sends of the last hour. */
@@ -1077,6 +1081,10 @@ export interface AutomationRow {
   updated_at: number
   /** The operator's or the account's pause: its runs are held meanwhile. */
   paused_at: number | null
+  /** How its held runs are released since it was resumed; null once all are. */
+  releasing: 'shift' | 'now' | 'skip' | null
+  /** When some last were. */
+  releasing_at: number | null
 }
 
 /** Mails that an automation with `settings.maxPerHour` has made in a minute (since 1970), and when the last. */
