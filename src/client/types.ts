@@ -2281,7 +2281,7 @@ export interface TestBroadcast {
   attachments?: readonly Attachment[] | null | undefined
   /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
-  /** The mailbox that gets the test, on a verified domain of the account */
+  /** The mailbox that gets the test: of an active team member, or one on a verified domain of the account */
   to: string
 }
 

@@ -124,9 +124,12 @@ export const broadcastSchemas: Record<string, Schema> = {
     description: `The campaign, and whom to send it to. ${unknownFields}.`,
     properties: {
       ...fields,
-      to: text('The mailbox that gets the test, on a verified domain of the account', {
-        examples: ['me@example.com'],
-      }),
+      to: text(
+        'The mailbox that gets the test: of an active team member, or one on a verified domain of the account',
+        {
+          examples: ['me@example.com'],
+        },
+      ),
     },
     required: [...required, 'to'],
   },
