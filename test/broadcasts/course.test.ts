@@ -31,10 +31,15 @@ async function openSent(t: Test, count: number) {
     await rig.expand()
     return broadcast
   }
+  /** Whether the last pause or resume was written down as answered. */
+  const answer = { isKept: false }
+  const alongside = async () => {
+    answer.isKept = true
+  }
   type Verb = (store: Store, campaign: Broadcast) => Promise<object>
   const verbs: Record<'pause' | 'resume' | 'cancel', Verb> = {
-    pause: (store, campaign) => pauseBroadcast({ store, clock }, campaign, why),
-    resume: (store, campaign) => resumeBroadcast({ store, clock }, campaign),
+    pause: (store, campaign) => pauseBroadcast({ store, clock }, campaign, { ...why, alongside }),
+    resume: (store, campaign) => resumeBroadcast({ store, clock }, campaign, { alongside }),
     cancel: (store, campaign) => stopBroadcast({ store, clock }, campaign),
   }
   /** As an outbound thread begins some attempts. */
@@ -56,7 +61,7 @@ async function openSent(t: Test, count: number) {
       return settle(tx, held, { thread: 0, now: clock.now(), land: rig.land })
     })
   return {
-    ...{ rig, clock, made, verbs, begin, holdBack },
+    ...{ rig, clock, made, verbs, begin, holdBack, answer },
     queued: async (held: boolean) =>
       (
         await read
@@ -74,14 +79,17 @@ async function openSent(t: Test, count: number) {
 }
 
 t.test('a kill at any step of a pause or a resume: the chore does the rest', async (t) => {
-  const { rig, clock, made, verbs, begin, holdBack, queued, finish } = await openSent(t, mails)
+  const opened = await openSent(t, mails)
+  const { rig, clock, made, verbs, begin, holdBack, queued, finish, answer } = opened
   const campaign = await made()
   const partly = new Set<boolean>()
   for (let commits = 0; commits <= mostCommits; commits++) {
     for (const verb of ['pause', 'resume'] as const) {
       const { store, died } = mortalStore(rig.store, commits)
+      answer.isKept = false
       const ending = passing(clock, Promise.race([verbs[verb](store, campaign), died]))
       t.equal((await ending) === 'died', commits < mostCommits, `${verb} after ${commits}`)
+      t.equal(answer.isKept, commits === mostCommits, 'answered when all of it is done')
       const { status } = await rig.find(campaign.id)
       const held = await queued(true)
       partly.add(held > 0 && held < mails)
