@@ -57,7 +57,7 @@ const shown = {
   pausedReason: orNull(text('Why it is paused; null when it is not')),
   pausedBy: orNull(
     text(
-      'Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any',
+      'Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any. A campaign whose list has grown beyond what the plan has room for this month is the account’s to resume',
       {
         enum: ['account', 'operator'],
       },
