@@ -553,6 +553,15 @@ export interface BrokenCsv {
     /** Why the row is invalid, in words for people */
     reason: string
   }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
+  }[]
 }
 
 export interface CampaignCap {
@@ -1176,6 +1185,15 @@ export interface ImportCutOff {
     /** Why the row is invalid, in words for people */
     reason: string
   }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
+  }[]
 }
 
 export interface ImportFull {
@@ -1195,6 +1213,15 @@ export interface ImportFull {
     line: number
     /** Why the row is invalid, in words for people */
     reason: string
+  }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
   }[]
 }
 
@@ -1218,6 +1245,15 @@ export interface ImportTooLarge {
     /** Why the row is invalid, in words for people */
     reason: string
   }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
+  }[]
 }
 
 export interface ImportWithoutRoom {
@@ -1238,6 +1274,15 @@ export interface ImportWithoutRoom {
     /** Why the row is invalid, in words for people */
     reason: string
   }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
+  }[]
 }
 
 export interface Imported {
@@ -1253,6 +1298,15 @@ export interface Imported {
     line: number
     /** Why the row is invalid, in words for people */
     reason: string
+  }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
   }[]
 }
 

@@ -1,3 +1,4 @@
+import { columnUses } from '../contacts/index.js'
 import { accountRefusals, pageFields, pageQuery, pastDue } from './common.js'
 import {
   closed,
@@ -60,8 +61,28 @@ const importCounts = {
       reason: text('Why the row is invalid, in words for people'),
     }),
   },
+  suppressed: count(
+    'How many rows say of somebody that they left, bounced or complained: their address is suppressed for that',
+  ),
+  columns: {
+    type: 'array',
+    maxItems: 200,
+    description: 'What each column became, in the order of the file',
+    items: closed({
+      name: text('The name of the column, at most 100 characters of it'),
+      became: {
+        enum: [...columnUses],
+        description:
+          '`name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address',
+      },
+    }),
+  },
 }
 const refused = [{ line: 12, reason: 'email "ann@" is not an email address' }]
+const columns = [
+  { name: 'E-mail', became: 'email' },
+  { name: 'Unsubscribed', became: 'suppression' },
+]
 
 /**
  * An import is written while it arrives. When it breaks off, what is in stays in, and the answer
@@ -70,7 +91,7 @@ const refused = [{ line: 12, reason: 'email "ann@" is not an email address' }]
 const importCutOff = {
   shape: 'ImportCutOff',
   fields: importCounts,
-  example: { imported: 400, skipped: 0, invalid: 1, refused },
+  example: { imported: 400, skipped: 0, invalid: 1, refused, suppressed: 0, columns },
 }
 
 export const contacts: Description = {
@@ -313,7 +334,7 @@ export const contacts: Description = {
       id: 'importContacts',
       summary: 'Put the contacts of a CSV file on a list',
       description:
-        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those; with an `Idempotency-Key` it answers as the first time, once that has come to its end. It starts no automations unless `trigger` is set; with it, `service_unavailable` comes when too many runs are live, and the same file again, later, goes on.',
+        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon, tab or bar, or what a line `sep=;` before all others names; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case, or as exports of other systems call them in many languages (`E-mail 1 - Value`, `Vorname`; a column of whole names is split); all others go into the metadata, over which a JSON object in a column `metadata` or `attributes` is laid; `createdAt`, which an export has, is passed over. `columns` tells what each became. A column that says who left (`unsubscribedAt`, `Unsubscribed from all email`, `Accepts marketing`, a status `bounced`) suppresses these addresses, as the page and the command do; a row whose cell may mean anything is invalid. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those; with an `Idempotency-Key` it answers as the first time, once that has come to its end. It starts no automations unless `trigger` is set; with it, `service_unavailable` comes when too many runs are live, and the same file again, later, goes on.',
       params: { listId: 'The UUID of the list' },
       query: {
         trigger: {
@@ -329,7 +350,7 @@ export const contacts: Description = {
           status: 200,
           when: 'The whole file was read',
           shape: 'Imported',
-          value: { imported: 960, skipped: 38, invalid: 1, refused },
+          value: { imported: 960, skipped: 38, invalid: 1, refused, suppressed: 4, columns },
         },
       ],
       refusals: [
@@ -344,7 +365,15 @@ export const contacts: Description = {
               line: count('The line from which on the file cannot be read, from 1', { minimum: 1 }),
               ...importCounts,
             },
-            example: { line: 17, imported: 15, skipped: 0, invalid: 0, refused: [] },
+            example: {
+              line: 17,
+              imported: 15,
+              skipped: 0,
+              invalid: 0,
+              refused: [],
+              suppressed: 0,
+              columns,
+            },
           },
         ),
         refusal(
@@ -367,7 +396,15 @@ export const contacts: Description = {
             status: 413,
             shape: 'ImportTooLarge',
             fields: { max: count('How many bytes a body may have'), ...importCounts },
-            example: { max: 67_174_400, imported: 240_000, skipped: 0, invalid: 1, refused },
+            example: {
+              max: 67_174_400,
+              imported: 240_000,
+              skipped: 0,
+              invalid: 1,
+              refused,
+              suppressed: 0,
+              columns,
+            },
           },
         ),
         refusal(
@@ -377,7 +414,7 @@ export const contacts: Description = {
           {
             shape: 'ImportFull',
             fields: importCounts,
-            example: { imported: 500, skipped: 3, invalid: 0, refused: [] },
+            example: { imported: 500, skipped: 3, invalid: 0, refused: [], suppressed: 0, columns },
           },
         ),
         refusal(

@@ -285,7 +285,8 @@ t.test('successes', async (t) => {
   const added = (await answers(t, contact, {}, 200)).json
   const imported = await answers(t, importing, { body: csv('email\nbob@x.test\nnobody\n') }, 200)
   const refused = [{ line: 3, reason: 'email "nobody" is not an email address' }]
-  t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused })
+  const columns = [{ name: 'email', became: 'email' }]
+  t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused, suppressed: 0, columns })
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
   await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)
