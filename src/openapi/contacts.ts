@@ -5,6 +5,7 @@ import {
   confirmation,
   count,
   type Description,
+  openObject,
   orNull,
   refusal,
   shaped,
@@ -30,11 +31,9 @@ const name = (which: string) => text(`${which}; a merge tag of campaigns`, { max
  * Laid over key by key, because several sources write into the same contact: an import must not
  * wipe out what the shop has set.
  */
-const metadata = {
-  type: 'object',
-  description:
-    'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
-}
+const metadata = openObject(
+  'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
+)
 /** interface.md leaves the shape of deletions open; all of ours are this one. */
 const gone = closed({
   id: uuid('The id of what was deleted'),
@@ -118,7 +117,7 @@ export const contacts: Description = {
       firstName: orNull(text('The first name; null when it is not known')),
       lastName: orNull(text('The last name; null when it is not known')),
       phone: orNull(text('The phone number in E.164; null when it is not known')),
-      metadata: { type: 'object', description: 'Fields of your own' },
+      metadata: openObject('Fields of your own'),
       unsubscribed: {
         type: 'boolean',
         description: 'Whether the contact has left all marketing mail of the account',
