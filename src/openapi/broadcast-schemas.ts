@@ -104,6 +104,7 @@ export const broadcastSchemas: Record<string, Schema> = {
   // Null would mean absent, so an empty text takes a topic, a name or a time away.
   BroadcastChanges: {
     type: 'object',
+    minProperties: 1,
     description: `What is to be changed, at least one. ${unknownFields}.`,
     properties: {
       ...fields,
