@@ -87,7 +87,9 @@ export async function enqueueWebhook(
   },
 ): Promise<boolean> {
   const { accountId, endpointId, subjectId, event, body, now } = told
-  const endpoint = (await endpointsOf(tx, { accountId })).find(({ id }) => id === endpointId)
+  const endpoint = (await endpointsOf(tx, { accountId })).find(
+    ({ id }) => id === endpointId.toLowerCase(),
+  )
   if (endpoint === undefined || !(await hasRoom(tx, endpoint))) return false
   await insertJob(tx, {
     ...{ endpoint_id: endpointId, account_id: accountId, email_id: subjectId, event, body },
