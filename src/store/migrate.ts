@@ -63,6 +63,7 @@ import * as webhookAnswers from './migrations/0078-webhook-answers.js'
 import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
 import * as courses from './migrations/0088-courses.js'
+import * as webhooksThatFail from './migrations/0092-webhooks-that-fail.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -132,6 +133,7 @@ const migrations: Record<string, Migration> = {
   '0079-deferred-transcripts': deferredTranscripts,
   '0080-looks-at-millions': looksAtMillions,
   '0088-courses': courses,
+  '0092-webhooks-that-fail': webhooksThatFail,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)

@@ -952,6 +952,11 @@ export interface WebhookEndpointRow {
   enabled: number
   /** Events in a row that were dropped after their last attempt. */
   failures: number
+  /** When the first of them was; null where there are none. */
+  failing_since: Generated<number | null>
+  /** The bodies of what is set aside (`dropped`), in bytes, and how many events found no room there. */
+  aside_bytes: Generated<number>
+  events_not_kept: Generated<number>
   disabled_at: number | null
   disabled_because: string | null
   /** 0 while the operator is still to be told that it was disabled. */
