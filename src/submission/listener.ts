@@ -17,6 +17,7 @@ import {
   refuseFor,
   type SessionConnection,
   sniOptions,
+  takeBarePaths,
   wrapSessions,
 } from '../smtpd/index.js'
 import { type Course, type ListenerName, makeTranscript } from './session.js'
@@ -86,6 +87,7 @@ export async function openListener(
     const mayLogIn = () => connection.secure || listener === 'plain'
     follow(connection, () => courseOf(connection.session), mayLogIn)
   })
+  takeBarePaths(server)
   // Around the other, as it has to see what a reply is to.
   boundSessions(server, {
     refused: maxRefusedCommands,
@@ -255,7 +257,7 @@ const refusals = 'posthorn_submission_refusals_total'
 const makeCourse = (listener: ListenerName, beganAt: number): Course => ({
   ...{ listener, beganAt, client: undefined, user: undefined, tls: undefined },
   ...{ recipients: new Map(), mailFrom: '', accepted: 0, refused: 0, emailIds: [] },
-  ...{ lastRefusal: undefined, transcript: makeTranscript() },
+  ...{ replaced: new Set(), lastRefusal: undefined, transcript: makeTranscript() },
 })
 
 /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, for the session log; undefined without TLS. */
