@@ -1047,6 +1047,8 @@ export interface BroadcastRow {
   failed: number
   suppressed: number
   cancelled: number
+  /** Those of `bounced` that a server or smart host had taken before. */
+  bounced_late: Generated<number>
   /** Mails that were, once or more often, by a person as far as that can be told. */
   opened: number
   clicked: number
