@@ -65,6 +65,7 @@ import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
 import * as courses from './migrations/0088-courses.js'
 import * as webhooksThatFail from './migrations/0092-webhooks-that-fail.js'
 import * as lateBounces from './migrations/0095-late-bounces.js'
+import * as deliverySources from './migrations/0083-delivery-sources.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -136,6 +137,7 @@ const migrations: Record<string, Migration> = {
   '0088-courses': courses,
   '0092-webhooks-that-fail': webhooksThatFail,
   '0095-late-bounces': lateBounces,
+  '0083-delivery-sources': deliverySources,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)
