@@ -76,7 +76,7 @@ export async function sendInTurn(
       const one = await send(acquired.session)
       const { session, sent } = one
       const result = resultOfSession(one)
-      connections.release(session, sent.kind !== 'lost' && sent.reusable)
+      connections.release(session, mayCarryMore(one))
       if (session.tlsFailed !== undefined && wantsTls(sent)) connections.tryTlsAgain(session)
       else if (inClear && sent.kind !== 'lost') connections.stayInTheClear(session)
       inClear = false
@@ -105,6 +105,16 @@ export async function sendInTurn(
   if (result.kind !== 'deferred' && result.kind !== 'bounced') return result
   const elsewhere = result.elsewhere === true || trail.failed.some(({ how }) => how !== 'put off')
   return { ...result, elsewhere, putOffBy: rememberedOf(trail, target) }
+}
+
+/**
+ * Whether the session may carry another mail. Who puts off the first one may do so with all of this connection: Postfix's
+ * postscreen lets a client pass that it did not know only when it connects again.
+ */
+function mayCarryMore({ session, sent }: Sent): boolean {
+  if (sent.kind === 'lost' || !sent.reusable) return false
+  const { kind, phase } = sent
+  return kind !== 'deferred' || session.reused || (phase !== 'mail' && phase !== 'rcpt')
 }
 
 /** Whether no other host is to be asked in this attempt. */
