@@ -1,7 +1,8 @@
 import type { Claimed } from '../../deliveries/index.js'
+import type { SendResult } from '../../smtp/index.js'
 import type { Read } from '../../store/index.js'
 import type { Composed, DeliverySlot } from '../admission/index.js'
-import type { Connections, SessionTarget } from '../connections/index.js'
+import type { Connections, SessionTarget, SmtpSession } from '../connections/index.js'
 import type { SignedMessage } from '../content/index.js'
 import type { MailRoute } from '../routing/index.js'
 import {
@@ -92,6 +93,16 @@ function limitsAt(
   return { source, ...limits, deadlines: hurried ? hurriedDeadlines : undefined, cut, goesTo }
 }
 
+/**
+ * Whether the session may carry another mail. Who puts off the first one may do so with all of this connection: Postfix's
+ * postscreen lets a client pass that it did not know only when it connects again.
+ */
+function mayGoOn(session: SmtpSession, result: SendResult): boolean {
+  if (result.kind === 'lost' || !result.reusable) return false
+  const { kind, phase } = result
+  return kind !== 'deferred' || session.reused || (phase !== 'mail' && phase !== 'rcpt')
+}
+
 /** One mail, and the session that is wanted for it. */
 interface Sending {
   claimed: Claimed
@@ -124,7 +135,7 @@ async function sendInSession(
       const result = await session.connection.send(envelope, composed.message, cut)
       const reached = session.reused ? undefined : true
       const found = { reached, ...resultOfSend(session, result, demand) }
-      connections.release(session, result.kind !== 'lost' && result.reusable)
+      connections.release(session, mayGoOn(session, result))
       // A session that ended while it was idle says nothing about this mail: it takes another one.
       const isUntried = result.kind === 'lost' && !result.offered && session.reused
       if (isUntried && cut?.why === undefined) continue
