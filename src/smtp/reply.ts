@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { decodeUnlabelled } from '../mime/index.js'
 import type { Limits } from './limits.js'
 
 /** What a server answered, as it is stored and shown. */
@@ -140,8 +140,7 @@ function decode(bytes: Buffer, from: number, to: number): string {
   let isPlain = true
   for (let at = from; at < to; at++) if ((bytes[at] ?? 0) > 127) isPlain = false
   if (isPlain) return to > from ? bytes.toString('latin1', from, to) : ''
-  const line = bytes.subarray(from, to)
-  return isUtf8(line) ? line.toString('utf8') : line.toString('latin1')
+  return decodeUnlabelled(bytes.subarray(from, to))
 }
 
 /** Control characters, and those that nobody sees or that reorder what a person reads. */

@@ -136,10 +136,10 @@ const migrations: Record<string, Migration> = {
   '0079-deferred-transcripts': deferredTranscripts,
   '0080-looks-at-millions': looksAtMillions,
   '0081-put-off-by': putOffBy,
+  '0083-delivery-sources': deliverySources,
   '0088-courses': courses,
   '0092-webhooks-that-fail': webhooksThatFail,
   '0095-late-bounces': lateBounces,
-  '0083-delivery-sources': deliverySources,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)
