@@ -31,6 +31,7 @@ export {
   textField,
 } from './header.js'
 export { htmlParser } from './html-parser.js'
+export { neverCutChars, type PlainText, textOfHtml } from './html-text/convert.js'
 export {
   addressKey,
   hasSoundALabels,
