@@ -19,7 +19,8 @@ export function settlementOf(
   { retry, bounceRules }: SettlementOptions,
 ): Settlement {
   const { startedAt, now, source } = times
-  const isNone = result.kind === 'suppressed' || result.fault !== undefined
+  const isNone =
+    result.kind === 'suppressed' || result.kind === 'held' || result.fault !== undefined
   const attempts = claimed.attempts + (isNone ? 0 : 1)
   const base = {
     id: claimed.id,
@@ -35,6 +36,7 @@ export function settlementOf(
     transcript: result.transcript ?? '',
     failover: result.failover ?? false,
   }
+  if (result.kind === 'held') return { kind: 'held', dueAt: claimed.dueAt, ...base }
   if (result.kind !== 'bounced' && result.kind !== 'deferred') return { kind: result.kind, ...base }
   const { again, verdict, ending, atLeastMs } = judgeRefusal(bounceRules(), result, {
     attempts,
@@ -44,7 +46,8 @@ export function settlementOf(
   const dueAt = again ? nextAttempt(retry, delivery, now, atLeastMs) : undefined
   if (dueAt !== undefined) {
     const of = keepsSource(result, verdict) ? source : null
-    return { kind: 'deferred', dueAt, source: of, verdict, ...base }
+    const { putOffBy = null } = result
+    return { kind: 'deferred', dueAt, source: of, putOffBy, verdict, ...base }
   }
   if (result.kind === 'bounced') return { kind: verdict.event, verdict: ending, ...base }
   const tried = counted(attempts, 'attempt')

@@ -179,6 +179,11 @@ export class Site {
     else if (answered) this.#concurrency.failedCohorts = 0
   }
 
+  /** What one of its servers said of a mail that then went to another one: an attempt ends once. */
+  heard(reply: string): void {
+    this.#listen(reply, this.#now())
+  }
+
   /** Takes a new policy; what is under way and what was learned stays. */
   adopt(policy: Policy): void {
     const { connections } = this.#concurrency
