@@ -316,6 +316,7 @@ export const emails: Description = {
                 },
               ],
               contentDeleted: false,
+              warnings: [],
               held: null,
               recipients: [
                 {
