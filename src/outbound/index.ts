@@ -27,7 +27,9 @@ export {
   routeOfDomain,
   shownSlow,
   shownSpan,
+  sourcesInWarmUp,
   type WarmingSource,
   warmingSources,
+  warmUpInWords,
 } from './routing/index.js'
 export * from './shaping/index.js'
