@@ -6,6 +6,7 @@ import {
   makeAttachmentReader,
   type NewAttachment,
   putAttachments,
+  warningsAbout,
 } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { readExtras, type Store, type Tx } from '../store/index.js'
@@ -36,6 +37,7 @@ export async function changeDraft(
   const audience = await countAudience(store.read, { accountId, listId, topicId })
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(changes.attachments))
+  const extras = extrasOf(input, { warnings: warningsAbout({ html: input.html, text: null }) })
   return await store.write(async (tx) => {
     const found = await draftWithHtml(tx, accountId, id)
     // If two change a draft at once, one of them is told; neither's change is lost without a word.
@@ -52,7 +54,7 @@ export async function changeDraft(
       .updateTable('broadcasts')
       .set({
         ...{ list_id: listId, topic_id: topicId, name: input.name ?? null, domain_id: domainId },
-        ...{ from_header: input.from.trim(), subject: input.subject, ...extrasOf(input), audience },
+        ...{ from_header: input.from.trim(), subject: input.subject, ...extras, audience },
         body_id: bodyId,
         scheduled_at: changes.scheduledAt === undefined ? draft.scheduled_at : scheduledAt,
       })

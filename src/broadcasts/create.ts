@@ -8,6 +8,7 @@ import {
   parseScheduledAt,
   putAttachments,
   verifiedSender,
+  warningsAbout,
 } from '../emails/index.js'
 import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
@@ -65,6 +66,7 @@ export async function createBroadcast(
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && scheduledAt === null
+  const extras = extrasOf(input, { warnings: warningsAbout({ html: input.html, text: null }) })
   const made = await store.write(async (tx) => {
     // The text part is made of the HTML, with its tags in it, by whoever composes.
     const attachments = await putAttachments(tx, store, accountId, carried)
@@ -75,7 +77,7 @@ export async function createBroadcast(
       .values({
         ...{ id, account_id: accountId, list_id: listId, topic_id: topicId },
         ...{ name: input.name ?? null, domain_id: domainId, from_header: input.from.trim() },
-        ...{ ...extrasOf(input), subject: input.subject, body_id: bodyId },
+        ...{ ...extras, subject: input.subject, body_id: bodyId },
         ...{ status: draft ? 'draft' : 'scheduled', reason: null, paused_by: null },
         ...{
           scheduled_at: scheduledAt,
