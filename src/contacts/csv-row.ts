@@ -1,4 +1,5 @@
 import { parseMailbox } from '../mime/index.js'
+import { withoutApostrophe } from '../suppression/index.js'
 import type { NewContact } from './contact.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { toE164 } from './phone.js'
@@ -62,7 +63,8 @@ export function readRow(
   if (cells.length > columns.count && cells.slice(columns.count).some(isFilled)) {
     return `it has ${cells.length} cells, and the header has ${columns.count}`
   }
-  const cell = (at: number | undefined) => (at === undefined ? '' : (cells[at]?.trim() ?? ''))
+  const cell = (at: number | undefined) =>
+    at === undefined ? '' : withoutApostrophe(cells[at]?.trim() ?? '')
   const mailbox = parseMailbox(cell(columns.email))
   if (mailbox === undefined) {
     const given = cell(columns.email)
