@@ -13,6 +13,7 @@ export {
   readBilling,
   readBillings,
 } from './billing.js'
+export { type Ceilings, refuseBeyondCeiling } from './ceilings.js'
 export {
   type EmailPlan,
   findPlan,
@@ -47,6 +48,7 @@ export {
   stoppedForClient,
   suspendedMessage,
 } from './stopped.js'
+export { refuseBeyondStorage } from './storage.js'
 export {
   clearPauses,
   findUnknownPlans,

@@ -1,4 +1,5 @@
 import { OperatorError } from '../errors/index.js'
+import type { Ceilings } from './ceilings.js'
 
 /** What both kinds of plans have. `priceNaira` is a month's price, shown and not charged here. */
 interface AnyPlan {
@@ -16,6 +17,8 @@ export interface EmailPlan extends AnyPlan {
   dailyLimit: number | null
   retentionDays: number
   domains: number | null
+  /** Files, templates and campaigns together. */
+  storedBytes: number | null
   webhooks: boolean
   features: readonly string[]
 }
@@ -27,13 +30,15 @@ export interface MarketingPlan extends AnyPlan {
   monthlySendLimit: number | null
 }
 
-/** `plans.toml`, checked. */
+/** `plans.toml`, checked, and what is the same in all plans. */
 export interface Plans {
   email: readonly EmailPlan[]
   marketing: readonly MarketingPlan[]
   /** What an account has until it is given another. */
   firstAccount: EmailPlan
   otherAccounts: EmailPlan
+  /** What holds for all accounts, whatever their plan; a setting. */
+  ceilings: Ceilings
 }
 
 /** By id or by name in any case, as an operator types it. */

@@ -5,7 +5,8 @@
  */
 
 export { deleteUnused, releaseContents } from './forget.js'
-export { makeContent, type NewContent, pieceBytes, putContents } from './put.js'
+export { bytesToStore, makeContent, type NewContent, pieceBytes, putContents } from './put.js'
+export { addStoredBytes, type StoredKind, storedBytesOf } from './stored-bytes.js'
 export {
   type Attachment,
   attachmentsOf,

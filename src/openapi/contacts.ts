@@ -1,4 +1,4 @@
-import { accountRefusals, pageFields, pageQuery, pastDue } from './common.js'
+import { accountRefusals, ceiling, pageFields, pageQuery, pastDue } from './common.js'
 import {
   closed,
   confirmation,
@@ -175,7 +175,7 @@ export const contacts: Description = {
           value: { id: listId, name: 'Readers' },
         },
       ],
-      refusals: accountRefusals,
+      refusals: [...accountRefusals, ceiling('5,000 contact lists', 'lists')],
     },
     'PATCH /v1/contacts/lists/:id': {
       id: 'renameContactList',

@@ -1,10 +1,9 @@
 import { dayMs } from '../clock/index.js'
 import { notice, settled } from '../notices/index.js'
-import { type DiskRoom, diskRoom, type Read, readPages, uuidTime } from '../store/index.js'
+import { type DiskRoom, diskRoom, readPages, uuidTime } from '../store/index.js'
 import type { Ages } from './old-rows.js'
 import type { RetentionDeps } from './slices.js'
-import { readState } from './state.js'
-import { strip } from './strip.js'
+import { stripLargest } from './strip-largest.js'
 
 /** `readDisk` is for tests. */
 interface DiskDeps extends RetentionDeps {
@@ -14,8 +13,8 @@ interface DiskDeps extends RetentionDeps {
 }
 
 /**
- * While more of the disk is full than its share, the oldest bodies go, as long as they are old enough: before
- * the disk is full and mail is refused. What the database has free counts as free, as it is used first. The
+ * While more of the disk is full than its share, the oldest bodies of whoever stores most go, as long as they are old
+ * enough: before the disk is full and mail is refused. What the database has free counts as free, as it is used first. The
  * operator is told of it, and that it burns when nothing more may go. Resolves with how many mails had a body.
  */
 export async function keepDiskShare(
@@ -25,10 +24,12 @@ export async function keepDiskShare(
   const { store, ages, dataDir } = deps
   const isOver = async () => (await fullShare(deps)) > ages.diskShare
   let gone = 0
+  let throughId = ''
   if (await isOver()) {
     // What is older than `bodies` goes anyway.
     const until = now - Math.min(ages.bodiesAtLeast, ages.bodies)
-    gone = await strip(deps, 'bodies', { until, signal, isEnough: async () => !(await isOver()) })
+    const isEnough = async () => !(await isOver())
+    ;({ gone, throughId } = await stripLargest(deps, { until, signal, isEnough }))
   }
   if (signal.aborted) return gone
   // One notice, whatever happens: it rises, falls and is settled under this key.
@@ -40,11 +41,10 @@ export async function keepDiskShare(
     const text = `The disk of ${dataDir} is ${percent(full)} full, above retention.disk_share (${percent(ages.diskShare)}), and no body is left that may go: mail is refused when it is full`
     await store.write((tx) => notice(tx, { ...about, severity: 'burning', text, fix }))
   } else if (gone > 0) {
-    const { bodies_through: through } = await readState(store.read)
-    const days = Math.floor((now - uuidTime(through)) / dayMs)
-    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${gone} mails that were ${days} days old or older were deleted early`
+    const days = Math.floor((now - uuidTime(throughId)) / dayMs)
+    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${gone} mails that were ${days} days old or older, of the accounts that store most, were deleted early`
     await store.write((tx) => notice(tx, { ...about, severity: 'daily', text, fix }))
-  } else if (!(await stillEarly(store.read, now - ages.bodies))) {
+  } else {
     await store.write((tx) => settled(tx, about))
   }
   return gone
@@ -56,12 +56,6 @@ async function fullShare({ store, dataDir, readDisk = diskRoom }: DiskDeps): Pro
   const { free, bytesEach } = await readPages(store.read)
   if (totalBytes === 0) return 0
   return Math.floor(((totalBytes - freeBytes - free * bytesEach) / totalBytes) * 1_000_000)
-}
-
-/** Bodies are gone that would be kept if there were room. */
-async function stillEarly(read: Read, until: number): Promise<boolean> {
-  const { bodies_through: through } = await readState(read)
-  return through !== '' && uuidTime(through) > until
 }
 
 /** Rounded down: 79.9 % is not yet 80 %. */

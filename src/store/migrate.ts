@@ -62,6 +62,8 @@ import * as provedPeople from './migrations/0077-proved-people.js'
 import * as webhookAnswers from './migrations/0078-webhook-answers.js'
 import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
+import * as listsInOrder from './migrations/0085-lists-in-order.js'
+import * as storedBytes from './migrations/0086-stored-bytes.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -130,6 +132,8 @@ const migrations: Record<string, Migration> = {
   '0078-webhook-answers': webhookAnswers,
   '0079-deferred-transcripts': deferredTranscripts,
   '0080-looks-at-millions': looksAtMillions,
+  '0085-lists-in-order': listsInOrder,
+  '0086-stored-bytes': storedBytes,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)
