@@ -58,6 +58,9 @@ function withoutDns(findings: readonly Finding[]): Finding[] {
   return [...new Map(told.map((finding) => [keyOf(finding), finding])).values()]
 }
 
+/** The subject of what is said of a check that was not done: its own subjects are not known then. */
+export const undoneCheck = 'this check'
+
 // A check asks one thing after another: connections to some hosts, lookups before them.
 const stepsPerCheck = 6
 
@@ -70,7 +73,7 @@ function bounded(
   name: string,
   run: () => Promise<Finding[]>,
 ): Promise<Finding[]> {
-  const of = findingsOf(name, 'this check')
+  const of = findingsOf(name, undoneCheck)
   const ms = config.doctor.timeout * stepsPerCheck
   return new Promise((resolve) => {
     const cancel = clock.after(ms, () =>

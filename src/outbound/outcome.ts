@@ -2,9 +2,9 @@ import type { MxRoute } from '../dns/index.js'
 import type { BounceClass } from '../reports/index.js'
 import type { ConnectFailure, Phase, Reply, SendResult } from '../smtp/index.js'
 
-/** What an attempt came to. `reply` is the server's answer verbatim, or our own sentence. */
+/** What an attempt came to; held: there was none, as its campaign is paused. `reply` is the server's answer verbatim, or our own sentence. */
 export interface Outcome {
-  kind: 'delivered' | 'relayed' | 'bounced' | 'deferred' | 'failed' | 'suppressed'
+  kind: 'delivered' | 'relayed' | 'bounced' | 'deferred' | 'failed' | 'suppressed' | 'held'
   reply: string
   /** The command that the server has refused, where it was not RCPT. */
   command?: string | undefined

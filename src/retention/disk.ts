@@ -1,8 +1,9 @@
 import { dayMs } from '../clock/index.js'
-import { notice, settled } from '../notices/index.js'
-import { type DiskRoom, diskRoom, readPages, uuidTime } from '../store/index.js'
+import { notice, openOfKind, settled } from '../notices/index.js'
+import { type DiskRoom, diskRoom, type Read, readPages, uuidTime } from '../store/index.js'
 import type { Ages } from './old-rows.js'
 import type { RetentionDeps } from './slices.js'
+import { readState, setState } from './state.js'
 import { stripLargest } from './strip-largest.js'
 
 /** `readDisk` is for tests. */
@@ -24,27 +25,40 @@ export async function keepDiskShare(
   const { store, ages, dataDir } = deps
   const isOver = async () => (await fullShare(deps)) > ages.diskShare
   let gone = 0
-  let throughId = ''
   if (await isOver()) {
     // What is older than `bodies` goes anyway.
     const until = now - Math.min(ages.bodiesAtLeast, ages.bodies)
     const isEnough = async () => !(await isOver())
-    ;({ gone, throughId } = await stripLargest(deps, { until, signal, isEnough }))
+    const early = await stripLargest(deps, { until, signal, isEnough })
+    gone = early.gone
+    const { early_through: before } = await readState(store.read)
+    if (early.throughId > before) {
+      await store.write((tx) => setState(tx, { early_through: early.throughId }))
+    }
   }
   if (signal.aborted) return gone
   // One notice, whatever happens: it rises, falls and is settled under this key.
   const about = { kind: 'retention', key: 'disk share', now } as const
   const full = await fullShare(deps)
   const isFull = full > ages.diskShare
+  const burns = (await openOfKind(store.read, about.kind)).some(
+    ({ key, severity }) => key === about.key && severity === 'burning',
+  )
   const fix = `df -h ${dataDir}; a larger disk, or lower ages in [retention]`
   if (isFull) {
     const text = `The disk of ${dataDir} is ${percent(full)} full, above retention.disk_share (${percent(ages.diskShare)}), and no body is left that may go: mail is refused when it is full`
     await store.write((tx) => notice(tx, { ...about, severity: 'burning', text, fix }))
-  } else if (gone > 0) {
-    const days = Math.floor((now - uuidTime(throughId)) / dayMs)
-    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${gone} mails that were ${days} days old or older, of the accounts that store most, were deleted early`
+    return gone
+  }
+  const isEarly = await stillEarly(store.read, now - ages.bodies)
+  if (gone > 0 || (burns && isEarly)) {
+    const { early_through: through } = await readState(store.read)
+    const days = Math.floor((now - uuidTime(through)) / dayMs)
+    const mails = gone > 0 ? `${gone} mails` : 'mails'
+    // There is room: what burned does so no more, though bodies stay gone that were to be kept.
+    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${mails} that were ${days} days old or older, of the accounts that store most, were deleted early`
     await store.write((tx) => notice(tx, { ...about, severity: 'daily', text, fix }))
-  } else {
+  } else if (!isEarly) {
     await store.write((tx) => settled(tx, about))
   }
   return gone
@@ -56,6 +70,12 @@ async function fullShare({ store, dataDir, readDisk = diskRoom }: DiskDeps): Pro
   const { free, bytesEach } = await readPages(store.read)
   if (totalBytes === 0) return 0
   return Math.floor(((totalBytes - freeBytes - free * bytesEach) / totalBytes) * 1_000_000)
+}
+
+/** Bodies are gone that would be kept if there were room. */
+async function stillEarly(read: Read, until: number): Promise<boolean> {
+  const { early_through: through } = await readState(read)
+  return through !== '' && uuidTime(through) > until
 }
 
 /** Rounded down: 79.9 % is not yet 80 %. */

@@ -64,6 +64,9 @@ import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
 import * as listsInOrder from './migrations/0085-lists-in-order.js'
 import * as storedBytes from './migrations/0086-stored-bytes.js'
+import * as courses from './migrations/0088-courses.js'
+import * as webhooksThatFail from './migrations/0092-webhooks-that-fail.js'
+import * as lateBounces from './migrations/0095-late-bounces.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -134,6 +137,9 @@ const migrations: Record<string, Migration> = {
   '0080-looks-at-millions': looksAtMillions,
   '0085-lists-in-order': listsInOrder,
   '0086-stored-bytes': storedBytes,
+  '0088-courses': courses,
+  '0092-webhooks-that-fail': webhooksThatFail,
+  '0095-late-bounces': lateBounces,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)

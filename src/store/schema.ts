@@ -964,6 +964,11 @@ export interface WebhookEndpointRow {
   enabled: number
   /** Events in a row that were dropped after their last attempt. */
   failures: number
+  /** When the first of them was; null where there are none. */
+  failing_since: Generated<number | null>
+  /** The bodies of what is set aside (`dropped`), in bytes, and how many events found no room there. */
+  aside_bytes: Generated<number>
+  events_not_kept: Generated<number>
   disabled_at: number | null
   disabled_because: string | null
   /** 0 while the operator is still to be told that it was disabled. */
@@ -1056,11 +1061,17 @@ export interface BroadcastRow {
   failed: number
   suppressed: number
   cancelled: number
+  /** Those of `bounced` that a server or smart host had taken before. */
+  bounced_late: Generated<number>
   /** Mails that were, once or more often, by a person as far as that can be told. */
   opened: number
   clicked: number
   /** JSON of `MailExtras`, for all its mails. */
   extras: string | null
+  /** Goes up with each pause, resume and cancel. */
+  course: Generated<number>
+  /** When its waiting mail was last made to follow its status; null once all of it does. */
+  course_at: number | null
 }
 
 /** Test sends of the last hour. */
@@ -1091,6 +1102,10 @@ export interface AutomationRow {
   updated_at: number
   /** The operator's or the account's pause: its runs are held meanwhile. */
   paused_at: number | null
+  /** How its held runs are released since it was resumed; null once all are. */
+  releasing: 'shift' | 'now' | 'skip' | null
+  /** When some last were. */
+  releasing_at: number | null
 }
 
 /** Mails that an automation with `settings.maxPerHour` has made in a minute (since 1970), and when the last. */
@@ -1456,6 +1471,8 @@ export interface RetentionStateRow {
   /** The mail up to which the bodies are deleted, but for those in `retention_waiting`. */
   bodies_through: string
   transcripts_through: string
+  /** The newest mail whose body went before its time, for room on the disk; empty: none did. */
+  early_through: string
   /** The time of the last run; 0: there was none. */
   ran_at: number
 }

@@ -19,7 +19,8 @@ export function settlementOf(
   { retry, bounceRules }: SettlementOptions,
 ): Settlement {
   const { startedAt, now } = times
-  const isNone = result.kind === 'suppressed' || result.fault !== undefined
+  const isNone =
+    result.kind === 'suppressed' || result.kind === 'held' || result.fault !== undefined
   const attempts = claimed.attempts + (isNone ? 0 : 1)
   const base = {
     id: claimed.id,
@@ -35,6 +36,7 @@ export function settlementOf(
     transcript: result.transcript ?? '',
     failover: result.failover ?? false,
   }
+  if (result.kind === 'held') return { kind: 'held', dueAt: claimed.dueAt, ...base }
   if (result.kind !== 'bounced' && result.kind !== 'deferred') return { kind: result.kind, ...base }
   const { again, verdict, ending, atLeastMs } = judgeRefusal(bounceRules(), result, {
     attempts,

@@ -127,11 +127,23 @@ export function inputOf(email: StoredEmail, { html, text, extraHeaders }: Decora
     subject: email.subject,
     html,
     text,
-    extraHeaders,
+    extraHeaders: extraHeaders.concat(feedbackId(email, headers)),
     customHeaders: headers,
     messageId: email.message_id,
     dateMs: email.scheduled_at ?? email.created_at,
   }
+}
+
+/**
+ * Google's Feedback-ID, by which Postmaster Tools tell campaigns apart: three fields, and last the sender's id of 5 to
+ * 15 characters. No field may hold a colon; these are ids, in which nobody is named. The sender's own comes before it.
+ */
+function feedbackId(email: StoredEmail, headers: Record<string, string> = {}) {
+  const { account_id: accountId, broadcast_id: campaign, automation_step_id: step } = email
+  const isOwn = Object.keys(headers).some((name) => name.toLowerCase() === 'feedback-id')
+  if ((campaign === null && step === null) || isOwn) return []
+  const [id, type] = campaign === null ? [`step-${step}`, 'automation'] : [campaign, 'campaign']
+  return [{ name: 'Feedback-ID', value: `${id}:${accountId}:${type}:posthorn` }]
 }
 
 /** What was known at the step of an automation that sent the mail. */

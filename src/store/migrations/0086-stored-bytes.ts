@@ -21,5 +21,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       select c.account_id, 0, 0, octet_length(b.html)
       from broadcasts as c join bodies as b on b.id = c.body_id where b.html is not null
     ) group by account_id`.execute(db)
+  await db.schema
+    .alterTable('retention_state')
+    .addColumn('early_through', 'text', (c) => c.notNull().defaultTo(''))
+    .execute()
+  await sql`update retention_state set early_through = bodies_through`.execute(db)
   await db.schema.alterTable('broadcasts').addColumn('changed_at', 'integer').execute()
 }
