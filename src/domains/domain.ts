@@ -91,12 +91,6 @@ export async function addDomain(
   const refuse = (read: Read) => refuseDomain(read, accountId, ascii, options.plans)
   // Before anything that takes time: a refusal costs two look-ups.
   await refuse(store.read)
-  const newPair = async () => {
-    // Of the same request sent many times at once one was served meanwhile.
-    await refuse(store.read)
-    return await generateDkimKeyPair('rsa-sha256')
-  }
-  const rsaPair = options.rsaPair ?? (await inTurn(accountId, newPair))
   const keyOf = (algorithm: DkimAlgorithm, pair: DkimKeyPair): DkimKeyRow => ({
     id: store.ids.uuid(),
     domain_id: id,
@@ -107,10 +101,6 @@ export async function addDomain(
     verified: trusted ? 1 : 0,
     created_at: now,
   })
-  const keys = [
-    keyOf('rsa-sha256', rsaPair),
-    keyOf('ed25519-sha256', await generateDkimKeyPair('ed25519-sha256')),
-  ]
   const row: DomainRow = {
     id,
     account_id: accountId,
@@ -126,15 +116,27 @@ export async function addDomain(
     tracking_host: null,
     tracking_host_ready: null,
   }
-  await store.write(async (tx) => {
-    // Again, inside the write: of two who add at once only one may pass.
-    await refuse(tx)
-    await tx.insertInto('domains').values(row).execute()
-    await tx.insertInto('dkim_keys').values(keys).execute()
-    if (trusted) await noteChange(tx, accountId)
-    await options.alongside?.(tx, toDomain(row, keys))
+  const add = async (rsaPair: DkimKeyPair) => {
+    const keys = [
+      keyOf('rsa-sha256', rsaPair),
+      keyOf('ed25519-sha256', await generateDkimKeyPair('ed25519-sha256')),
+    ]
+    await store.write(async (tx) => {
+      // Again, inside the write: of two who add at once only one may pass.
+      await refuse(tx)
+      await tx.insertInto('domains').values(row).execute()
+      await tx.insertInto('dkim_keys').values(keys).execute()
+      if (trusted) await noteChange(tx, accountId)
+      await options.alongside?.(tx, toDomain(row, keys))
+    })
+    return toDomain(row, keys)
+  }
+  if (options.rsaPair !== undefined) return await add(options.rsaPair)
+  return await inTurn(accountId, async () => {
+    // Of the same request sent many times at once one was served meanwhile.
+    await refuse(store.read)
+    return await add(await generateDkimKeyPair('rsa-sha256'))
   })
-  return toDomain(row, keys)
 }
 
 /** A 409 for a domain that is there, and a 403 where the account may add none. */

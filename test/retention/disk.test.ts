@@ -120,7 +120,7 @@ t.test('room is made from whoever stores most, until others store as much', asyn
   t.same(left, ofLarge.slice(-left.length), 'the oldest of who stores much')
   t.equal(left.length, 40, 'no more than had to')
 
-  const full = async () => ({ totalBytes: 1_000_000, freeBytes: 10_000 })
+  const full = async () => ({ totalBytes: 1_000_000_000, freeBytes: 10_000_000 })
   await log.run({ readDisk: full, ages: { ...retention.ages, ...ages } })
   const none = await withBody(log)
   t.notOk(kept.some((id) => none.includes(id)), 'those too, where nobody stores more')
