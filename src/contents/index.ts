@@ -6,7 +6,6 @@
 
 export { deleteUnused, releaseContents } from './forget.js'
 export { bytesToStore, makeContent, type NewContent, pieceBytes, putContents } from './put.js'
-export { addStoredBytes, type StoredKind, storedBytesOf } from './stored-bytes.js'
 export {
   type Attachment,
   attachmentsOf,
@@ -16,3 +15,4 @@ export {
   readPiece,
   type StoredContent,
 } from './read.js'
+export { addStoredBytes, type StoredKind, storedBytesOf } from './stored-bytes.js'

@@ -62,6 +62,8 @@ import * as provedPeople from './migrations/0077-proved-people.js'
 import * as webhookAnswers from './migrations/0078-webhook-answers.js'
 import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
+import * as putOffBy from './migrations/0081-put-off-by.js'
+import * as deliverySources from './migrations/0083-delivery-sources.js'
 import * as listsInOrder from './migrations/0085-lists-in-order.js'
 import * as storedBytes from './migrations/0086-stored-bytes.js'
 import * as courses from './migrations/0088-courses.js'
@@ -135,6 +137,8 @@ const migrations: Record<string, Migration> = {
   '0078-webhook-answers': webhookAnswers,
   '0079-deferred-transcripts': deferredTranscripts,
   '0080-looks-at-millions': looksAtMillions,
+  '0081-put-off-by': putOffBy,
+  '0083-delivery-sources': deliverySources,
   '0085-lists-in-order': listsInOrder,
   '0086-stored-bytes': storedBytes,
   '0088-courses': courses,

@@ -376,6 +376,10 @@ export interface QueueRow {
   last_attempt_at: number | null
   last_reply: string | null
   last_transcript: string | null
+  /** JSON of addresses, as `Claimed.putOffBy`. */
+  put_off_by: Held<string>
+  /** The source address that it was put off from; null: it may leave from any. */
+  source: Held<string>
   /** Held back since then; `due_at` is `never` meanwhile, and `held_due_at` what it was. */
   held_at: Held<number>
   held_reason: Held<string>
