@@ -1,11 +1,8 @@
 import { counted } from '../amounts/index.js'
-import { type Config, settingName } from '../config/index.js'
+import { settingName } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
-import type { Plans } from './plan.js'
-
-/** How many of each kind an account may have (`[ceilings]`). */
-export type Ceilings = Config['ceilings']
+import type { Ceilings, Plans } from './plan.js'
 
 interface Kind {
   one: string

@@ -13,8 +13,9 @@ export {
   readBilling,
   readBillings,
 } from './billing.js'
-export { type Ceilings, refuseBeyondCeiling } from './ceilings.js'
+export { refuseBeyondCeiling } from './ceilings.js'
 export {
+  type Ceilings,
   type EmailPlan,
   findPlan,
   type MarketingPlan,

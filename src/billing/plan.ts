@@ -1,5 +1,8 @@
+import type { Config } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
-import type { Ceilings } from './ceilings.js'
+
+/** How many of each kind an account may have (`[ceilings]`). */
+export type Ceilings = Config['ceilings']
 
 /** What both kinds of plans have. `priceNaira` is a month's price, shown and not charged here. */
 interface AnyPlan {

@@ -1,8 +1,7 @@
 import { loadConfig } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { readToml } from '../toml/index.js'
-import type { Ceilings } from './ceilings.js'
-import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
+import type { Ceilings, EmailPlan, MarketingPlan, Plans } from './plan.js'
 import {
   flag,
   limit,
