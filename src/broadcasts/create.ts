@@ -1,10 +1,17 @@
-import { type AccountBilling, checkSending, refuseCampaignMails } from '../billing/index.js'
+import {
+  type AccountBilling,
+  checkSending,
+  refuseBeyondStorage,
+  refuseCampaignMails,
+} from '../billing/index.js'
 import { requireList } from '../contacts/index.js'
+import { addStoredBytes, bytesToStore } from '../contents/index.js'
 import {
   checkHeaders,
   type EmailDeps,
   extrasOf,
   makeAttachmentReader,
+  type NewAttachment,
   parseScheduledAt,
   putAttachments,
   verifiedSender,
@@ -63,6 +70,7 @@ export async function createBroadcast(
   if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(input.attachments))
+  await refuseContent(deps, billing, input.html, carried)
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && scheduledAt === null
@@ -72,6 +80,7 @@ export async function createBroadcast(
     const attachments = await putAttachments(tx, store, accountId, carried)
     const body = { id: bodyId, html: input.html, text: null, attachments }
     await tx.insertInto('bodies').values(body).execute()
+    await addStoredBytes(tx, accountId, 'campaigns', Buffer.byteLength(input.html))
     await tx
       .insertInto('broadcasts')
       .values({
@@ -100,6 +109,18 @@ export async function createBroadcast(
   })
   if (atOnce) deps.expand()
   return made
+}
+
+/** Throws a 403 where the account would store more than it may. */
+export async function refuseContent(
+  { store: { read } }: Pick<BroadcastDeps, 'store'>,
+  billing: AccountBilling,
+  html: string,
+  carried: readonly NewAttachment[],
+): Promise<void> {
+  const contents = carried.map(({ content }) => content)
+  const files = await bytesToStore(read, billing.accountId, contents)
+  await refuseBeyondStorage(read, billing, files + Buffer.byteLength(html))
 }
 
 interface CreateOptions {
