@@ -2469,10 +2469,16 @@ export interface Webhook {
   url: string
   /** The events that are sent to it */
   events: string[]
-  /** False: nothing is sent to it, nor queued for it */
+  /** False: nothing is sent to it, and what comes is set aside for a replay */
   enabled: boolean
-  /** How many events in a row were given up after their last attempt */
+  /** How many events in a row were given up after their last attempt; from 30 on, and after 24 hours of failing, it is disabled */
   failures: number
+  /** When the first of them was given up; null: there are none */
+  failingSince: string | null
+  /** How many events are kept that did not arrive, which a replay sends; 10000 stands for as many and more */
+  notArrived: number
+  /** How many events came while it was disabled and were not kept, as 64 MiB were set aside for it */
+  eventsNotKept: number
   /** When it was disabled; null when it is enabled */
   disabledAt: string | null
   /** Who disabled it, or which failures did; null when it is enabled */
@@ -2489,7 +2495,7 @@ export interface WebhookChanges {
   url?: string | null | undefined
   /** The events that are sent to it */
   events?: readonly ('email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.failed' | 'email.opened' | 'email.clicked')[] | null | undefined
-  /** False: nothing is sent to it, nor queued for it */
+  /** False: nothing is sent to it, and what comes is set aside for a replay */
   enabled?: boolean | null | undefined
 }
 
@@ -2500,10 +2506,16 @@ export interface WebhookCreated {
   url: string
   /** The events that are sent to it */
   events: string[]
-  /** False: nothing is sent to it, nor queued for it */
+  /** False: nothing is sent to it, and what comes is set aside for a replay */
   enabled: boolean
-  /** How many events in a row were given up after their last attempt */
+  /** How many events in a row were given up after their last attempt; from 30 on, and after 24 hours of failing, it is disabled */
   failures: number
+  /** When the first of them was given up; null: there are none */
+  failingSince: string | null
+  /** How many events are kept that did not arrive, which a replay sends; 10000 stands for as many and more */
+  notArrived: number
+  /** How many events came while it was disabled and were not kept, as 64 MiB were set aside for it */
+  eventsNotKept: number
   /** When it was disabled; null when it is enabled */
   disabledAt: string | null
   /** Who disabled it, or which failures did; null when it is enabled */

@@ -45,7 +45,12 @@ export type Settlement =
   | Deferred
   | Held
 
-type Deferred = Attempt & { kind: 'deferred'; dueAt: number }
+type Deferred = Attempt & {
+  kind: 'deferred'
+  dueAt: number
+  source: string | null
+  putOffBy: string | null
+}
 /** No attempt, for its campaign is paused. `dueAt`: when it was due. */
 type Held = Attempt & { kind: 'held'; dueAt: number }
 type Tried = Exclude<Settlement, Held>
@@ -244,6 +249,8 @@ const defer = prepared<Deferred, UpdateResult>((db, settlement) =>
       last_attempt_at: settlement.startedAt,
       last_reply: settlement.reply,
       last_transcript: settlement.transcript,
+      put_off_by: settlement.putOffBy,
+      source: settlement.source,
     })
     .where('id', '=', settlement.id),
 )

@@ -12,6 +12,10 @@ export interface Outcome {
   class?: BounceClass
   /** It was lost after the final dot: the server may have it, and another attempt may double it. */
   doubt?: boolean
+  /** We refused it ourselves, for what the server has declined in its EHLO. */
+  local?: true | undefined
+  /** Another host of the domain put it off, or gave no session, in the same attempt: it may take it yet. */
+  elsewhere?: boolean
 }
 
 /** Ends the sentence of an attempt that is in doubt. */
@@ -27,6 +31,7 @@ export function outcomeOfSend(result: SendResult): Outcome {
         kind: 'bounced',
         reply: replyText(result.reply),
         command: result.local ? undefined : commands.get(result.phase),
+        local: result.local,
       }
     case 'deferred':
       return { kind: 'deferred', reply: replyText(result.reply) }

@@ -364,6 +364,10 @@ export interface QueueRow {
   last_attempt_at: number | null
   last_reply: string | null
   last_transcript: string | null
+  /** JSON of addresses, as `Claimed.putOffBy`. */
+  put_off_by: Held<string>
+  /** The source address that it was put off from; null: it may leave from any. */
+  source: Held<string>
   /** Held back since then; `due_at` is `never` meanwhile, and `held_due_at` what it was. */
   held_at: Held<number>
   held_reason: Held<string>
@@ -952,6 +956,11 @@ export interface WebhookEndpointRow {
   enabled: number
   /** Events in a row that were dropped after their last attempt. */
   failures: number
+  /** When the first of them was; null where there are none. */
+  failing_since: Generated<number | null>
+  /** The bodies of what is set aside (`dropped`), in bytes, and how many events found no room there. */
+  aside_bytes: Generated<number>
+  events_not_kept: Generated<number>
   disabled_at: number | null
   disabled_because: string | null
   /** 0 while the operator is still to be told that it was disabled. */
@@ -1042,6 +1051,8 @@ export interface BroadcastRow {
   failed: number
   suppressed: number
   cancelled: number
+  /** Those of `bounced` that a server or smart host had taken before. */
+  bounced_late: Generated<number>
   /** Mails that were, once or more often, by a person as far as that can be told. */
   opened: number
   clicked: number

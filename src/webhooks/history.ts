@@ -11,6 +11,7 @@ import {
 } from '../store/index.js'
 import { endpointRow } from './endpoint.js'
 import { insertJob } from './enqueue.js'
+import { asideBytes, countAside } from './settle.js'
 
 /** What went to an endpoint, or is still to go there. */
 export interface WebhookDelivery {
@@ -259,6 +260,7 @@ export async function replay(
             ),
           )
           .execute()
+        await countAside(tx, endpoint.id, -asideBytes(found))
       }
       if (found.length < replayAtOnce) await alongside(tx, before + found.length)
       return found
@@ -267,6 +269,26 @@ export async function replay(
     after = rows.at(-1)?.id ?? after
     if (rows.length < replayAtOnce) return queued
   }
+}
+
+// Counting on would read an index of a million rows for a sentence.
+const mostNotArrived = 10_000
+
+/** How many events are kept that did not arrive, which a replay sends; no more than 10,000 are counted. */
+export async function countNotArrived(read: Read, endpointId: string): Promise<number> {
+  const { count } = await read
+    .selectFrom((from) =>
+      from
+        .selectFrom('webhook_deliveries')
+        .select('id')
+        .where('endpoint_id', '=', endpointId)
+        .where(didNotArrive)
+        .limit(mostNotArrived)
+        .as('some'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 /** Nothing newer than what is there now. */

@@ -66,8 +66,10 @@ t.test('counters of a step follow its mails, and what was merged is forgotten', 
   await land(rig, 'opened', { detail: { machine: true } })
   await land(rig, 'opened')
   t.match(await counts(), { mails: 1, delivered: 1, opened: 1, bounced: 0 })
-  await land(rig, 'bounced', { detail: { suppress: 'now' } })
+  await land(rig, 'bounced', { before: 'delivered' })
   t.match(await counts(), { mails: 1, delivered: 0, opened: 1, bounced: 1 })
+  await land(rig, 'bounced', { before: 'bounced', detail: { suppress: 'now' } })
+  t.match(await counts(), { mails: 1, delivered: 0, opened: 1, bounced: 1 }, 'a worse one later')
 })
 
 t.test('a hard bounce of any mail ends the runs of its contact', async (t) => {
