@@ -12,6 +12,7 @@ import { checkReports } from './reports.js'
 import { checkReturnPaths } from './return-path.js'
 import { findSources } from './source-addresses.js'
 import { checkTime } from './time.js'
+import { checkWarmUp } from './warm-up.js'
 
 /**
  * Looks at the DNS first, then at everything side by side. Never rejects for what the world does; a check that takes too
@@ -36,6 +37,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     clock: () => checkTime(deps),
     jobs: () => checkJobs(deps),
     runtime: () => checkRuntime(deps),
+    'warm-up': () => checkWarmUp(deps),
     disk: () => checkDisk(deps),
     backup: () => checkBackups(deps),
     operator: () => checkOperator(deps),

@@ -175,16 +175,19 @@ export const webhookEndpoints: Description = {
     },
     WebhookChanges: {
       type: 'object',
-      description: 'Fields that are not given stay as they are.',
+      minProperties: 1,
+      description: 'At least one field; those that are not given stay as they are.',
       properties: { url, events: { ...events, description: known.events.description }, enabled },
     },
     WebhookRotation: {
       type: 'object',
       properties: {
-        overlapSeconds: count('How many seconds the secret before it signs too', {
-          maximum: 2_592_000,
-          default: 86_400,
-        }),
+        overlapSeconds: count(
+          'How many seconds the secret before it signs too; default: 86,400, a day',
+          {
+            maximum: 2_592_000,
+          },
+        ),
       },
     },
     // By the numbers of deliveries, which the list shows: times would not tell apart what came in the same millisecond.
@@ -196,8 +199,7 @@ export const webhookEndpoints: Description = {
         to: count('The number of the last one', { minimum: 1 }),
         failedOnly: {
           type: 'boolean',
-          default: false,
-          description: 'True: only deliveries that did not arrive',
+          description: 'True: only deliveries that did not arrive; default: false',
         },
       },
     },
