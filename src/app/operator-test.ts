@@ -1,11 +1,51 @@
-import type { Clock } from '../clock/index.js'
+import { applianceAccountId } from '../accounts/index.js'
+import { type Clock, pause } from '../clock/index.js'
 import type { Config } from '../config/index.js'
-import { insertNotice } from '../emails/index.js'
+import { insertNotice, readEmail } from '../emails/index.js'
 import { messageOf } from '../errors/index.js'
 import { composeOperatorMail } from '../notices/index.js'
-import type { Store } from '../store/index.js'
+import type { Read, Store } from '../store/index.js'
 import { hostOf } from './operator.js'
 import { operatorWays } from './operator-ways.js'
+
+/** How a way to the operator went. */
+export interface TriedWay {
+  way: string
+  ok: boolean
+  answer: string
+  /** Of a mail that is in the queue by now, whose end is to come. */
+  emailId?: string
+}
+
+/** Statuses after which nothing more happens to a mail by itself. */
+const ended = ['delivered', 'bounced', 'failed', 'cancelled', 'suppressed']
+const lookEveryMs = 250
+
+/**
+ * Follows a test mail to its end, or to the reply that puts it off, for `withinMs` at most: that it was queued says
+ * nothing of whether it arrives.
+ */
+export async function followQueued(
+  { read, clock }: { read: Read; clock: Clock },
+  emailId: string,
+  withinMs: number,
+): Promise<Pick<TriedWay, 'ok' | 'answer'>> {
+  const until = clock.now() + withinMs
+  const how = `posthorn email show ${emailId}`
+  for (;;) {
+    const { status, recipients } = await readEmail(read, applianceAccountId, emailId)
+    const [recipient] = recipients
+    const reply = recipient?.reply?.replaceAll('\n', ' ') ?? ''
+    if (ended.includes(status)) {
+      return { ok: status === 'delivered', answer: `${status}${reply === '' ? '' : `: ${reply}`}` }
+    }
+    if (reply !== '') return { ok: false, answer: `put off: ${reply} (${how})` }
+    if (clock.now() >= until) {
+      return { ok: false, answer: `still ${status}: ${how}; posthorn queue show ${emailId}` }
+    }
+    await pause(clock, lookEveryMs)
+  }
+}
 
 /** Sends a test mail to the operator by every way there is, and tells how each went. */
 export async function tryWays(deps: {
@@ -13,7 +53,7 @@ export async function tryWays(deps: {
   clock: Clock
   config: Config
   env: Readonly<Record<string, string | undefined>>
-}): Promise<{ way: string; ok: boolean; answer: string }[]> {
+}): Promise<TriedWay[]> {
   const { store, clock, config } = deps
   const { notify: to, from } = config.operator
   const now = clock.now()
@@ -26,7 +66,7 @@ export async function tryWays(deps: {
         html: '<p>Nothing is wrong. This way to you works.</p>',
       },
     })
-  const tried: { way: string; ok: boolean; answer: string }[] = []
+  const tried: TriedWay[] = []
   if (to !== '') {
     const { retry } = config.outbound
     const notice = { ...mailOf('the queue'), from, to, now }
@@ -35,7 +75,8 @@ export async function tryWays(deps: {
       made === undefined
         ? 'no verified domain can send it: posthorn domain add'
         : `queued as ${made.id}: posthorn email show ${made.id}`
-    tried.push({ way: 'queue', ok: made !== undefined, answer })
+    const queued = made === undefined ? {} : { emailId: made.id }
+    tried.push({ way: 'queue', ok: made !== undefined, answer, ...queued })
   }
   for (const way of operatorWays(deps)) {
     const sent = await way.send(mailOf(way.name), `test-${now}`).then(

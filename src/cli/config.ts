@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import type { Command } from 'commander'
+import { counted } from '../amounts/index.js'
 import { certificateFiles } from '../app/certificates.js'
 import {
   bounceRuleFiles,
@@ -9,12 +12,14 @@ import {
 } from '../app/files.js'
 import { refuseUnknownKinds } from '../app/operator.js'
 import {
+  allSourceAddresses,
   checkSmartHosts,
   environmentName,
   isSetting,
   type Section,
   settings,
 } from '../config/index.js'
+import { canonicalAddress, liesWithin } from '../dns/index.js'
 import { loadFeedbackLoops } from '../reports/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import { loadTrackingAgents } from '../tracking/index.js'
@@ -65,18 +70,32 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   const warnings = unknownVariables(process.env, passwords).map(
     (name) => `${name} in the environment is not a setting; it has no effect`,
   )
+  const { route, heloName } = values.outbound
   // RFC 5321 §4.1.1.1: a client says its own name, and receivers look it up.
-  if (values.outbound.route === 'direct' && values.outbound.heloName === 'localhost') {
+  if (route === 'direct' && !heloName.includes('.')) {
     warnings.push(
-      'outbound.helo_name is "localhost": many receivers refuse mail from such a host; set the host name that your address resolves to',
+      `outbound.helo_name is "${heloName}": many receivers refuse mail from such a host; set the host name that your address resolves to`,
     )
+  }
+  for (const address of foreignAddresses(allSourceAddresses(values.outbound))) {
+    warnings.push(
+      `outbound.source_addresses or a pool has ${address}, which this machine has not: no mail can leave from it ('ip addr' shows those that there are)`,
+    )
+  }
+  for (const [name, [program]] of [
+    ['backup.hook', values.backup.hook],
+    ['operator.command', values.operator.command],
+  ] as const) {
+    if (program?.startsWith('/') && !existsSync(program)) {
+      warnings.push(`${name}: there is no program ${program}; its arguments are texts of their own`)
+    }
   }
   if (place.json) return sayJson({ file: place.configFile ?? null, warnings, settings: values })
   for (const warning of warnings) warn(warning)
   say(
     place.configFile === undefined
       ? 'No file of settings: the defaults and the environment are in effect, and good'
-      : `${place.configFile} is good`,
+      : `${place.configFile} is good${warnings.length === 0 ? '' : `, but for ${counted(warnings.length, 'warning')}`}`,
   )
   const data = [
     plansFile(place.dataDir),
@@ -88,6 +107,19 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   for (const file of data) {
     say(`${file} is good`)
   }
+}
+
+/** Those that no interface of this machine has. */
+function foreignAddresses(addresses: readonly string[]): string[] {
+  const own = new Set(
+    Object.values(networkInterfaces()).flatMap((all = []) =>
+      all.map(({ address }) => canonicalAddress(address)),
+    ),
+  )
+  // All of 127.0.0.0/8 is this machine (RFC 1122 §3.2.1.3).
+  return addresses.filter(
+    (address) => !own.has(canonicalAddress(address)) && !liesWithin(address, ['127.0.0.0/8']),
+  )
 }
 
 // The command's own, beside those of settings, and the client library's.

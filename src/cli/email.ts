@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findAccount } from '../accounts/index.js'
+import { applianceAccountId, findAccount } from '../accounts/index.js'
 import { isoTime } from '../clock/index.js'
 import {
   accountOfEmail,
@@ -42,7 +42,12 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   const { account, email, events } = await withStore(place, async ({ store: { read } }) => {
     const id = given.toLowerCase()
     // Throws an OperatorError for an id of no mail.
-    const account = await findAccount(read, await accountOfEmail(read, id))
+    const accountId = await accountOfEmail(read, id)
+    // What the appliance mails in its own name is of an account that nobody else sees.
+    const account =
+      accountId === applianceAccountId
+        ? { id: accountId, name: 'the appliance itself' }
+        : await findAccount(read, accountId)
     const [email, events] = await Promise.all([
       readEmail(read, account.id, id),
       readTimeline(read, account.id, id),

@@ -1,4 +1,5 @@
 import { OperatorError } from '../errors/index.js'
+import type { Listener } from './listeners.js'
 
 /** The TLS of a listener, by files or by ACME. */
 interface TlsListener {
@@ -13,23 +14,17 @@ interface HttpSettings {
   public: { host: string; port: number; url: string; tls: TlsListener & { port: number } }
 }
 
-/** Throws an `OperatorError` for listeners that do not go together, or have no certificate. */
+/** The listeners of HTTP. */
+export const httpListeners = ({ private: own, public: others }: HttpSettings): Listener[] => [
+  { name: 'http.private', host: own.host, port: own.port },
+  { name: 'http.public', host: others.host, port: others.port },
+  ...(others.tls.enabled
+    ? [{ name: 'http.public.tls', host: others.host, port: others.tls.port }]
+    : []),
+]
+
+/** Throws an `OperatorError` for listeners that have no certificate, or no URL. */
 export function checkHttp({ private: own, public: others }: HttpSettings, acme: boolean): void {
-  const listeners = [
-    { name: 'http.private', ...own, isOn: true },
-    { name: 'http.public', ...others, isOn: true },
-    { name: 'http.public.tls', host: others.host, port: others.tls.port, isOn: others.tls.enabled },
-    // Port 0 is a free one and never clashes.
-  ].filter(({ isOn, port }) => isOn && port !== 0)
-  for (const [index, one] of listeners.entries()) {
-    const other = listeners
-      .slice(index + 1)
-      .find(({ host, port }) => host === one.host && port === one.port)
-    if (other === undefined) continue
-    throw new OperatorError(
-      `${one.name} and ${other.name} are both ${one.host} port ${one.port}: one needs another port`,
-    )
-  }
   checkPair('http.private.tls', own.tls, acme)
   checkPair('http.public.tls', others.tls, acme)
   if (others.tls.enabled && !others.url.startsWith('https:')) {

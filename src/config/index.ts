@@ -1,9 +1,10 @@
 import { OperatorError } from '../errors/index.js'
-import { checkHttp } from './https.js'
+import { checkHttp, httpListeners } from './https.js'
+import { checkPorts } from './listeners.js'
 import { type ConfigSource, readConfig } from './read.js'
 import { settings } from './sections.js'
 import type { Values } from './settings.js'
-import { checkSubmission } from './submission.js'
+import { checkSubmission, submissionListeners } from './submission.js'
 
 /** What the operator has set, with the defaults for all else (`sections.ts`). */
 export type Config = Values<typeof settings>
@@ -82,6 +83,12 @@ export function loadConfig(source: ConfigSource): Config {
   }
   checkSubmission(config.submission, config.inbound.tls, config.tls.acme)
   checkHttp(config.http, config.tls.acme)
+  const { inbound } = config
+  checkPorts([
+    ...httpListeners(config.http),
+    ...(inbound.enabled ? [{ name: 'inbound', host: inbound.host, port: inbound.port }] : []),
+    ...submissionListeners(config.submission),
+  ])
   return config
 }
 

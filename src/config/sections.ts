@@ -1,11 +1,13 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { ceilings } from './ceilings.js'
+import { isRegion } from './countries.js'
 import { dnsSettings, isServer } from './dns.js'
 import { schedules, timeZone } from './jobs.js'
 import { pools } from './pools.js'
 import {
   age,
+  command,
   duration,
   durations,
   flag,
@@ -64,7 +66,10 @@ export const settings = {
     private: {
       host: listenAddress('127.0.0.1'),
       port: port(8080),
-      allowedHosts: list([], { expected: 'a list of host names' }),
+      allowedHosts: list([], {
+        each: (item) => hostName.test(item) || isIP(item) !== 0,
+        expected: 'a list of host names, without https:// and port',
+      }),
       tls: {
         enabled: flag(false),
         certificate: text(''),
@@ -94,8 +99,8 @@ export const settings = {
       window: duration('60s', '1s', '1h'),
     },
     trustedProxies: list([], {
-      each: (item) => isIP(item) !== 0,
-      expected: 'a list of IP addresses',
+      each: isNetwork,
+      expected: 'a list of IP addresses and networks, such as "10.0.0.0/8"',
     }),
     shutdownNotice: duration('0s', '0s', '30s'),
     shutdownGrace: duration('10s', '0s', '5m'),
@@ -108,7 +113,11 @@ export const settings = {
     route: oneOf('direct', ['direct', 'sandbox']),
     // One processor is left to the main thread, which clients wait for.
     threads: integer(Math.min(8, Math.max(1, availableParallelism() - 1)), 1, 8),
-    heloName: text('localhost', { pattern: hostName, expected: 'a host name' }),
+    heloName: text('localhost', {
+      // RFC 5321 §4.1.3 has addresses in brackets alone; RFC 3696 §2: no top-level domain is all digits.
+      pattern: new RegExp(`(?!.*(^|\\.)\\d+$)${hostName.source}`, 'i'),
+      expected: 'a host name, not an address',
+    }),
     returnPathHost: text('', {
       pattern: new RegExp(`^$|${hostName.source}`, 'i'),
       expected: 'a host name, or nothing',
@@ -177,10 +186,10 @@ export const settings = {
     certificateEnds: durations(['21d', '7d', '2d'], '1h'),
     relays,
     relayAfter: duration('10m', '10s', '1d'),
-    command: list([], {
-      each: (item) => item !== '' && !item.includes('\0'),
-      expected: 'a list: the absolute path of a program, and its arguments',
-    }),
+    command: command(
+      (item) => item !== '' && !item.includes('\0'),
+      'a list: the absolute path of a program, and its arguments',
+    ),
   },
   tlsReports: {
     enabled: flag(true),
@@ -253,10 +262,11 @@ export const settings = {
   },
   ceilings,
   contacts: {
-    defaultCountry: text('NG', {
-      pattern: /^[A-Z]{2}$/,
-      expected: 'a country code of two capital letters, such as "NG"',
-    }),
+    defaultCountry: table<string>(
+      'NG',
+      (value) => (typeof value === 'string' && isRegion(value) ? value : undefined),
+      'a country code of two capital letters, such as "NG" or "GB"',
+    ),
   },
   automations: {
     maxLiveRuns: integer(5_000_000, 1, 100_000_000),
@@ -329,7 +339,7 @@ export const settings = {
     keepWeekly: integer(4, 0, 1_000),
     keepMonthly: integer(6, 0, 1_000),
     maxAge: duration('36h', '1h', '400d'),
-    hook: list([], { expected: 'a command and its arguments, each a text' }),
+    hook: command(),
     hookTimeout: duration('1h', '1s', '24h'),
   },
   sandbox: {

@@ -109,6 +109,24 @@ export function list(
   })
 }
 
+/**
+ * A program and its arguments, which no shell takes apart: a command line in one text would be the name of a program
+ * that is not there.
+ */
+export function command(
+  each: (item: string) => boolean = () => true,
+  expected = 'a command and its arguments, each a text of its own: ["cp", "{file}", "/mnt"]',
+): Setting<readonly string[]> {
+  const { read } = list([], { each })
+  return setting<readonly string[]>([], (value) => {
+    const result = read(value)
+    const words = 'value' in result ? result.value : undefined
+    // The path of a program may have blanks, and begins with a slash then.
+    const isLine = words?.length === 1 && /^[^/].*\s|\s[-{]/.test(words[0]?.trim() ?? '')
+    return words !== undefined && !isLine ? { value: words } : { expected }
+  })
+}
+
 /** A duration such as `"30s"`, `"5m"`, `"2h"`, `"5d"`; read into milliseconds. */
 export function duration(fallback: string, min = '0s', max = '400d'): Setting<number> {
   const limits = { min: milliseconds(min) ?? 0, max: milliseconds(max) ?? 0 }

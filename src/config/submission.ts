@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { OperatorError } from '../errors/index.js'
 import { isTable } from '../toml/index.js'
+import type { Listener } from './listeners.js'
 import { isNetwork, list, table } from './settings.js'
 
 /** Clients there need no log-in: the case of a printer, which knows none. */
@@ -104,6 +105,26 @@ export function checkSubmission(
 interface Files {
   certificate: string
   key: string
+}
+
+/** The listeners of submission; none while it is off. */
+export function submissionListeners({
+  enabled,
+  starttls,
+  tls,
+  plain,
+}: {
+  enabled: boolean
+  starttls: string
+  tls: string
+  plain: { listen: string }
+}): Listener[] {
+  if (!enabled) return []
+  const places = { starttls, tls, 'plain.listen': plain.listen }
+  return Object.entries(places).flatMap(([name, text]) => {
+    const place = listenOf(text)
+    return place === undefined ? [] : [{ name: `submission.${name}`, ...place }]
+  })
 }
 
 /** The TLS files: its own, or those of the inbound listener. */

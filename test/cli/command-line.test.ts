@@ -230,6 +230,16 @@ t.test('config check says what is wrong, what was expected, and what has no effe
   const good = await runCli(['config', 'check'], { env, cwd })
   t.match(good, { status: 0, stderr: /POSTHORN_OUTBOND_ROUTE in the environment is not a setting/ })
   t.match(good.stderr, 'outbound.helo_name is "localhost"')
+  const doubtful = {
+    ...{ POSTHORN_DATA: cwd, POSTHORN_OUTBOUND_HELO_NAME: 'mailhost' },
+    ...{ POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '198.51.100.77,127.0.0.3' },
+    POSTHORN_BACKUP_HOOK: '/nowhere/rclone copy far',
+  }
+  const told = (await runCli(['config', 'check'], { env: doubtful, cwd })).stderr
+  t.match(told, 'outbound.helo_name is "mailhost"')
+  t.match(told, 'has 198.51.100.77, which this machine has not')
+  t.notMatch(told, '127.0.0.3')
+  t.match(told, 'backup.hook: there is no program /nowhere/rclone copy far')
 })
 
 t.test(

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { notice, openNotices } from '../../src/notices/index.js'
 import { startPosthorn } from '../support/posthorn.js'
+import { initSandbox } from '../support/process.js'
+import { makeTempDir } from '../support/store.js'
 import { runCli } from './run.js'
 
 t.setTimeout(120_000)
@@ -33,4 +35,23 @@ t.test('notices are listed, shown and silenced, and their mails and ways told', 
   const tried = await cli('test')
   t.equal(tried.status, 1)
   t.match(tried.stderr, /There is no way to the operator: set operator\.notify/)
+})
+
+t.test('the test mail is followed to its end, and can be shown', async (t) => {
+  const env = { POSTHORN_OPERATOR_NOTIFY: 'ops@x.test', POSTHORN_OPERATOR_FROM: 'ph@sender.test' }
+  const { dataDir, store } = await startPosthorn(t, { env })
+  const cli = (...args: string[]) => runCli([...args, '--data', dataDir], { env })
+  const tried = await cli('notice', 'test')
+  t.match(tried, { status: 0, stdout: /^queue +ok +delivered: 250 /m })
+  const [mail] = await store.read.selectFrom('emails').select('id').execute()
+  const shown = await cli('email', 'show', mail?.id ?? '')
+  t.match(shown, { status: 0, stdout: /^Account +the appliance itself$/m })
+  t.match(shown.stdout, /^Status +delivered$/m)
+  t.match(shown.stdout, / delivered +ops@x\.test +250 /)
+  const idle = makeTempDir(t)
+  initSandbox(idle)
+  const nobody = await runCli(['notice', 'test', '--data', idle], {
+    env: { ...env, POSTHORN_OPERATOR_FROM: 'ph@example.test' },
+  })
+  t.match(nobody, { status: 1, stdout: /^queue +failed +queued; no appliance runs here/m })
 })

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { getCountries } from 'libphonenumber-js'
 import { parse } from 'smol-toml'
 import t, { type Test } from 'tap'
+import { isRegion } from '../../src/config/countries.js'
 import {
   environmentName,
   loadConfig,
@@ -132,7 +134,18 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['http.private.allowed_hosts', '[1]', 'a list of host names'],
   ['http.public.url', '"mail.example.com"', 'a URL such as "https://mail.example.com", no path'],
   ['http.public.url', '"https://mail.example.com/x"', 'no path'],
-  ['http.trusted_proxies', '["10.0.0.0/8"]', 'a list of IP addresses'],
+  ['http.private.allowed_hosts', '["https://mail.example.com"]', 'a list of host names'],
+  ['http.private.allowed_hosts', '["mail.example.com:8080"]', 'a list of host names'],
+  ['http.trusted_proxies', '["10.0.0.0/33"]', 'a list of IP addresses and networks'],
+  ['http.trusted_proxies', '["proxy.lan"]', 'a list of IP addresses and networks'],
+  ['contacts.default_country', '"UK"', 'a country code'],
+  ['contacts.default_country', '"ZZ"', 'a country code'],
+  ['outbound.helo_name', '"192.0.2.1"', 'a host name, not an address'],
+  ['outbound.helo_name', '"mail.example.1"', 'a host name, not an address'],
+  ['backup.hook', '"rclone copy {file} far:backups"', 'each a text of its own'],
+  ['backup.hook', '["rclone copy {file} far:backups"]', 'each a text of its own'],
+  ['backup.hook', '["/usr/bin/rclone copy {file} far:backups"]', 'each a text of its own'],
+  ['operator.command', '"/usr/bin/notify --all"', 'the absolute path of a program, and'],
   ['http.shutdown_grace', '10', 'a duration from 0s to 5m, such as "10s"'],
   ['http.shutdown_grace', '"6m"', 'a duration from 0s to 5m'],
   ['http.shutdown_grace', '"1 m"', 'a duration from 0s to 5m'],
@@ -388,5 +401,48 @@ t.test('TLS of the HTTP listeners comes with what it needs', (t) => {
 t.test('bodies may go as soon as they have served, without another setting', (t) => {
   const env = { POSTHORN_RETENTION_BODIES: '0d' }
   t.equal(loadConfig({ env }).retention.bodies, 0)
+  t.end()
+})
+
+t.test('listeners that want the same port are refused, whatever address the one names', (t) => {
+  const bad = (env: Record<string, string>) =>
+    t.throws(() => loadConfig({ env }), { message: /one needs another port/ }, JSON.stringify(env))
+  const http = { POSTHORN_HTTP_PRIVATE_PORT: '9000', POSTHORN_HTTP_PUBLIC_PORT: '9000' }
+  for (const [own, others] of [
+    ['127.0.0.1', '0.0.0.0'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['localhost', '127.0.0.1'],
+    ['::1', '::'],
+    ['127.0.0.1', '::'],
+  ] as const) {
+    bad({ ...http, POSTHORN_HTTP_PRIVATE_HOST: own, POSTHORN_HTTP_PUBLIC_HOST: others })
+  }
+  bad({ POSTHORN_INBOUND_PORT: '8080', POSTHORN_INBOUND_HOST: '0.0.0.0' })
+  const apart = { POSTHORN_HTTP_PRIVATE_HOST: '127.0.0.1', POSTHORN_HTTP_PUBLIC_HOST: '127.0.0.2' }
+  t.equal(loadConfig({ env: { ...http, ...apart } }).http.public.port, 9000)
+  t.equal(
+    loadConfig({ env: { POSTHORN_HTTP_PRIVATE_PORT: '0', POSTHORN_HTTP_PUBLIC_PORT: '0' } }).http
+      .public.port,
+    0,
+  )
+  t.end()
+})
+
+t.test('networks are proxies too, and every region of phone numbers is a country', (t) => {
+  const env = {
+    POSTHORN_HTTP_TRUSTED_PROXIES: '10.0.0.0/8,192.0.2.1,2001:db8::/32',
+    POSTHORN_BACKUP_HOOK: '/opt/my tools/copy',
+  }
+  const { http, backup } = loadConfig({ env })
+  t.same(http.trustedProxies, ['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'])
+  t.same(backup.hook, ['/opt/my tools/copy'])
+  for (const code of getCountries()) {
+    t.equal(
+      loadConfig({ env: { POSTHORN_CONTACTS_DEFAULT_COUNTRY: code } }).contacts.defaultCountry,
+      code,
+    )
+  }
+  t.notOk(isRegion('UK'))
+  t.equal(getCountries().filter(isRegion).length, getCountries().length)
   t.end()
 })
