@@ -14,7 +14,7 @@ import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
-import { dropBodies } from './uses.js'
+import { dropBodies, dropUnnamed, unnamedBodies } from './uses.js'
 
 /** What a run needs. */
 export interface RetentionRunDeps extends RetentionDeps {
@@ -93,6 +93,8 @@ export async function runRetention(
       const until = now - ages.bodies
       await part('bodies', () => forgetCampaignBodies(deps, { until, signal }))
     }
+    // Only where all mails are counted: one that is not may have such a body.
+    if (!counted.signal.aborted) await part('bodies', () => forgetUnnamed(deps, signal))
     await part('rows', async () => {
       const gone = await forgetOldRows(deps, ages, { now, signal })
       return [...gone.values()].reduce((sum, rows) => sum + rows, 0)
@@ -187,6 +189,20 @@ async function forgetCampaignBodies(
     const pieces = rows.map((row) => ({ item: row, bytes: row.bytes }))
     await inSlices(deps, pieces, (tx, row) => dropBodies(tx, [row]), signal)
     gone += rows.length
+  }
+  return gone
+}
+
+/** Deletes the contents that nobody has any more since a template was deleted. */
+async function forgetUnnamed(deps: RetentionDeps, signal: AbortSignal): Promise<number> {
+  let gone = 0
+  for (let after = 0; !signal.aborted; ) {
+    const { last, bodies } = await unnamedBodies(deps.store.read, after, atOnce)
+    if (last === undefined) break
+    after = last
+    const pieces = bodies.map(({ id }) => ({ item: id, bytes: 10_000 }))
+    await inSlices(deps, pieces, dropUnnamed, signal)
+    gone += bodies.length
   }
   return gone
 }

@@ -62,6 +62,7 @@ import * as provedPeople from './migrations/0077-proved-people.js'
 import * as webhookAnswers from './migrations/0078-webhook-answers.js'
 import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
+import * as unusedBodies from './migrations/0090-unused-bodies.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -130,6 +131,7 @@ const migrations: Record<string, Migration> = {
   '0078-webhook-answers': webhookAnswers,
   '0079-deferred-transcripts': deferredTranscripts,
   '0080-looks-at-millions': looksAtMillions,
+  '0090-unused-bodies': unusedBodies,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)
