@@ -1,4 +1,4 @@
-import { type Clock, hourMs } from '../clock/index.js'
+import { type Clock, hourMs, isRecent } from '../clock/index.js'
 import type { ReturnPaths } from '../deliveries/index.js'
 import { fileAggregate } from '../dmarc/index.js'
 import { messageOf } from '../errors/index.js'
@@ -76,7 +76,7 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
   const inHand = new Set<number>()
   /** Those that can be neither concluded nor parked: left alone until the next start. */
   const stuck = new Set<number>()
-  let takeBackAt = 0
+  let takenBackAt = 0
   let writing: Promise<void> = Promise.resolve()
   const fail = async (error: unknown) => {
     log.error({ cause: messageOf(error) }, 'Reports cannot be processed right now')
@@ -93,8 +93,8 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
   }
   const readSome = async () => {
     rung = false
-    if (clock.now() >= takeBackAt) {
-      takeBackAt = clock.now() + pollMs
+    if (!isRecent(takenBackAt, clock.now(), pollMs)) {
+      takenBackAt = clock.now()
       await spool.takeBack()
     }
     const mails = await spool.next(mailsAtOnce, new Set([...inHand, ...stuck]))

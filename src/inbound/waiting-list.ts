@@ -1,9 +1,14 @@
+import { isDueBy } from '../clock/index.js'
+
 /** What is known in memory of a mail in the spool. */
 export interface UnreadMail {
   id: number
   dueAt: number
   bytes: number
 }
+
+// A mail is put off by five minutes at most (`clerk.ts`): one that would be later was put off by a clock that was ahead.
+const longestWaitMs = 300_000
 
 // What one network may have of the room: a tenth, so that it takes ten networks to fill it.
 const networkShare = 1 / 10
@@ -66,7 +71,8 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
       inHand: ReadonlySet<number>,
     ): (UnreadMail & { network: string })[] {
       const found: (UnreadMail & { network: string })[] = []
-      const isDue = ({ id, dueAt }: UnreadMail) => dueAt <= now && !inHand.has(id)
+      const isDue = ({ id, dueAt }: UnreadMail) =>
+        isDueBy(dueAt, now, longestWaitMs) && !inHand.has(id)
       const turns: { network: string; left: Iterator<UnreadMail> }[] = []
       const take = (turn: (typeof turns)[number]) => {
         const mail = firstOf(turn.left, isDue)

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { type Clock, pause } from '../clock/index.js'
+import { type Clock, isRecent, pause } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
@@ -57,7 +57,7 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   // A listener for each webhook under way; Node's warning means leaks.
   setMaxListeners(0, ending.signal)
   const routes = makeRoutes(deps, { stopping: stopping.signal, ending: ending.signal })
-  let refreshAt = 0
+  let refreshedAt = 0
   let lastSeen = await lastNumber(store.read, 'webhook_jobs')
 
   const takeNew = async () => {
@@ -71,8 +71,8 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
 
   const look = async () => {
     await takeNew()
-    if (clock.now() >= refreshAt) {
-      refreshAt = clock.now() + refreshEveryMs
+    if (!isRecent(refreshedAt, clock.now(), refreshEveryMs)) {
+      refreshedAt = clock.now()
       await routes.refresh()
     }
     await routes.refill()
@@ -150,7 +150,7 @@ function makeRoutes(
       // What is under way is waited for: the log is to tell what it came to.
       if (lane.idle) await setAllAside(id)
     }
-    if (!lane.idle || usedAt + keptMs > clock.now()) return
+    if (!lane.idle || isRecent(usedAt, clock.now(), keptMs)) return
     routes.delete(id)
     line.close()
   }
