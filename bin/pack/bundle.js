@@ -75,7 +75,7 @@ export async function bundle(top, outdir) {
 
 // What mail is read and composed with is in the chunks: mail of a checkout that is built anew while it runs would find no
 // file of it, and be held.
-const ofMail = /^(html-to-text|htmlparser2|nodemailer|postal-mime)\b/
+const ofMail = /^(entities|htmlparser2|nodemailer|postal-mime)\b/
 
 /** The file of a package that is required when it is first needed, until when a thread has not even its text. */
 const lateFile = (name) => `${name.replaceAll('/', '-')}.cjs`

@@ -153,7 +153,7 @@ export async function hasOtherFullKey(
 ): Promise<boolean> {
   const other = await liveKeys(read, accountId)
     .where('scope', '=', 'full')
-    .where('id', '<>', keyId)
+    .where('id', '<>', keyId.toLowerCase())
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
     .limit(1)
     .executeTakeFirst()

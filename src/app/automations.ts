@@ -1,6 +1,7 @@
 import {
   blockedReasons,
   cancelArchived,
+  finishReleases,
   liveFigures,
   nextDueAt,
   runBackfills,
@@ -9,6 +10,7 @@ import {
 } from '../automations/index.js'
 import type { Plans } from '../billing/index.js'
 import { type Clock, pause } from '../clock/index.js'
+import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { forgetMore } from '../runs/index.js'
 import { type Store, sinceCommit } from '../store/index.js'
@@ -25,6 +27,7 @@ const restMs = 20
 export function automationChores({
   store,
   clock,
+  log,
   plans,
   versions,
   isFull,
@@ -33,6 +36,7 @@ export function automationChores({
 }: {
   store: Store
   clock: Clock
+  log: Log
   plans: Plans
   versions: Versions
   isFull: () => Promise<boolean>
@@ -73,6 +77,11 @@ export function automationChores({
       name: 'gauges of automations',
       everyMs: 15_000,
       run: () => showFigures({ store, clock, meter }),
+    },
+    {
+      name: 'resumes of automations that were broken off',
+      everyMs: lookMs,
+      run: (signal) => finishReleases({ store, clock, log }, signal),
     },
     {
       name: 'runs of archived automations',

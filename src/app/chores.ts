@@ -1,5 +1,5 @@
 import { runsAfterSetBack } from '../automations/index.js'
-import { campaignsWait } from '../broadcasts/index.js'
+import { campaignsWait, finishCourses } from '../broadcasts/index.js'
 import { type Certificates, certificatesAfterSetBack } from '../certificates/index.js'
 import { removeDeletedLists } from '../contacts/index.js'
 import { dueAfterSetBack, expireOverdue } from '../deliveries/index.js'
@@ -46,7 +46,12 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
         if (await campaignsWait({ store, clock })) jobs.expand()
       },
     },
-    ...automationChores({ ...tools, store, clock, meter, automate: jobs.automate }),
+    {
+      name: 'pauses, resumes and cancels of campaigns that were broken off',
+      everyMs: 2_000,
+      run: (stop) => finishCourses({ store, clock, log }, stop),
+    },
+    ...automationChores({ ...tools, store, clock, log, meter, automate: jobs.automate }),
     ...forwardingChores({ store, clock, log, config, backlog, ring }),
     ...operatorChores({
       ...{ store, clock, log, config, backlog, ring },

@@ -1,5 +1,5 @@
 import { holdOverdueRuns, holdRestoredRuns } from '../automations/index.js'
-import { pauseOverdue, pauseRestored } from '../broadcasts/index.js'
+import { finishCourses, pauseOverdue, pauseRestored } from '../broadcasts/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import { holdOverdue, holdRestored, restoredReason } from '../deliveries/index.js'
 import type { Log } from '../log/index.js'
@@ -52,6 +52,8 @@ async function holdMailOfBackup(deps: HoldDeps): Promise<void> {
   const reason = restoredReason(madeAt)
   // Campaigns first: their mails are then released with them.
   const campaigns = await pauseRestored(deps, reason)
+  // What a kill has left of a campaign's mail is held as the campaign's too.
+  await finishCourses(deps, new AbortController().signal, 0)
   const runs = await holdRestoredRuns(deps, reason)
   const deliveries = await holdRestored(deps, reason)
   const webhooks = await setAsideRestored(deps, reason)

@@ -24,8 +24,13 @@ export async function checkEnabling(
     const say = (error: string) => faults.push({ key, error })
     if (type === 'webhook') {
       const endpoints = await listEndpoints(read, billing.accountId)
-      const isThere = endpoints.some(({ id }) => id === config.endpointId)
+      const isThere = endpoints.some(({ id }) => id === config.endpointId.toLowerCase())
       if (!isThere) say('endpointId: the account has no such webhook endpoint')
+      else if (!billing.plan.webhooks) {
+        say(
+          `The plan ${billing.plan.name} has no webhooks; ask the operator for a plan that has them`,
+        )
+      }
     }
     if (type !== 'send_email') continue
     await checkSend(read, billing.accountId, config, say)

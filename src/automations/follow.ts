@@ -60,7 +60,7 @@ async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void
     if (mail === undefined) continue
     const { type } = event
     if (ends.includes(type)) ended.push(mail.id)
-    if (type === 'bounced') await countBounce(tx, mail, tally)
+    if (type === 'bounced') countBounce(event, mail, tally)
     else if (type === 'delivered' || type === 'unsubscribed') tally.step(mail.stepId, type)
     else if ((type === 'opened' || type === 'clicked') && isFirst(event)) {
       tally.step(mail.stepId, type)
@@ -70,10 +70,10 @@ async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void
   await tally.write(tx)
 }
 
-/** A report that comes late takes back that it was delivered. */
-async function countBounce(tx: Tx, { id, stepId }: StepMail, tally: RunTally): Promise<void> {
-  const earlier = await deliveredBefore(tx, { emailId: id })
-  if (earlier.length > 0) tally.step(stepId, 'delivered', -1)
+/** A report that comes late takes back that it was delivered, and one that comes later still changes nothing. */
+function countBounce({ before }: MailEvent, { stepId }: StepMail, tally: RunTally): void {
+  if (before === 'bounced') return
+  if (before === 'delivered') tally.step(stepId, 'delivered', -1)
   tally.step(stepId, 'bounced')
 }
 
@@ -91,19 +91,6 @@ const stepMails = prepared<{ emailIds: string }, StepMail>((db, { emailIds }) =>
     .select((eb) => eb.ref('automation_step_id').$notNull().as('stepId'))
     .where('id', 'in', idsOf(emailIds, 'text'))
     .where('automation_step_id', 'is not', null),
-)
-
-/**
- * A bounce may come by mail hours after the delivery (RFC 3464); then the mail was counted as
- * delivered, which is taken back.
- */
-const deliveredBefore = prepared<{ emailId: string }, { id: number }>((db, { emailId }) =>
-  db
-    .selectFrom('events')
-    .select('id')
-    .where('email_id', '=', emailId)
-    .where('type', '=', 'delivered')
-    .limit(1),
 )
 
 /**

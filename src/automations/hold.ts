@@ -2,7 +2,15 @@ import type { UpdateResult } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import { maxOverdueMs, never } from '../deliveries/index.js'
-import { cell, prepared, type Read, rowsOf, type Store, unindexed } from '../store/index.js'
+import {
+  cell,
+  prepared,
+  type Read,
+  rowsOf,
+  type Store,
+  type Tx,
+  unindexed,
+} from '../store/index.js'
 import { historyJson, readHistory } from './live.js'
 import { type BlockedReason, blockedReasons, type HistoryEntry } from './run.js'
 
@@ -111,19 +119,29 @@ export interface HeldRuns {
   reason?: string | undefined
 }
 
+interface ReleaseOptions {
+  signal?: AbortSignal
+  /** Asked in each slice's transaction: where it is not wanted any more, nothing more is released. */
+  isWanted?: (tx: Tx) => Promise<boolean>
+}
+
 /** Releases held runs, in short transactions; resolves with how many. */
 export async function releaseRuns(
   { store, clock }: HoldDeps,
   filter: HeldRuns,
   how: HeldRelease,
-  signal: AbortSignal = new AbortController().signal,
+  { signal = new AbortController().signal, isWanted = async () => true }: ReleaseOptions = {},
 ): Promise<number> {
   let released = 0
   for (let after = ''; !signal.aborted; ) {
     const ids = await heldAfter(store.read, filter, after)
     const last = ids.at(-1)
     if (last === undefined) break
-    released += await store.write((tx) => releaseSome(tx, ids, how, clock.now()))
+    const count = await store.write(async (tx) =>
+      (await isWanted(tx)) ? await releaseSome(tx, ids, how, clock.now()) : undefined,
+    )
+    if (count === undefined) break
+    released += count
     after = last
     await pause(clock, restMs, signal)
   }

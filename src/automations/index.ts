@@ -52,7 +52,7 @@ export {
 } from './in-use.js'
 export { type LiveLimit, makeFollowContacts, makeLiveLimit } from './listeners.js'
 export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
-export { pauseAutomation, resumeAutomation } from './pause.js'
+export { finishReleases, pauseAutomation, resumeAutomation } from './pause.js'
 export { type AutomationPreview, previewAutomation } from './preview.js'
 export type { AcceptedEvent, EventInput } from './repeats.js'
 export { blockedReasons } from './run.js'

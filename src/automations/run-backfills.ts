@@ -58,16 +58,21 @@ async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean>
     // Disabled since: it goes on when it is enabled.
     if (trigger === undefined) return
     const now = clock.now()
-    const members = await membersAfter(tx, listId, before.cursor, limit)
-    const events = members.map((contact) => provisional(contact, listId, now))
+    const found = await membersAfter(tx, listId, before.cursor, perWrite)
+    const events = found.map((contact) => provisional(contact, listId, now))
     const judged = await judgeStarts(tx, versions, { accountId, now }, events, [trigger])
-    const entering = judged.flatMap(({ event, reason }) => (reason === undefined ? [event] : []))
+    // Whoever is not let in costs nothing of the rate, and no write of their own.
+    const all = judged.flatMap(({ event, reason }) => (reason === undefined ? [event] : []))
+    const entering = all.slice(0, limit)
+    const next = all[limit]?.contact.id
+    const through = next === undefined ? found.length : found.findIndex(({ id }) => id === next)
+    const members = found.slice(0, through)
     const tally = makeRunTally()
     const stored = await storeEvents(tx, accountId, now, entering)
     await startRuns(tx, { ids: store.ids, versions }, { accountId, now, tally }, stored, trigger)
     await tally.write(tx)
     const started = entering.length
-    const done = members.length < limit
+    const done = next === undefined && found.length < perWrite
     const next_at = Math.max(before.next_at, now - catchUpMs) + (started * hourMs) / perHour
     await advance(tx, {
       ...{ id, cursor: members.at(-1)?.id ?? before.cursor, seen: before.seen + members.length },

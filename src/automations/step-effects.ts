@@ -1,4 +1,5 @@
 import type { UpdateResult } from 'kysely'
+import type { AccountBilling } from '../billing/index.js'
 import { isoTime } from '../clock/index.js'
 import { prepared, storedObject, type Tx } from '../store/index.js'
 import { enqueueWebhook } from '../webhooks/index.js'
@@ -11,14 +12,15 @@ const event = 'automation.step'
 
 /**
  * Writes a job for each webhook that these runs tell an endpoint of the account; one that is disabled
- * or gone gets none. Resolves with whether there is any.
+ * or gone gets none, and none does while the account's plan has no webhooks. Resolves with whether there is any.
  */
 export async function enqueueStepWebhooks(
   tx: Tx,
-  accountId: string,
+  { accountId, plan }: AccountBilling,
   plans: readonly Extract<RunPlan, { kind: 'go' }>[],
   now: number,
 ): Promise<boolean> {
+  if (!plan.webhooks) return false
   let any = false
   for (const { run, walked } of plans) {
     for (const action of walked.actions) {

@@ -52,7 +52,7 @@ export async function takePlans(
         if (action.kind === 'update') await applyChanges(tx, run.row.contact_id, action.changes)
       }
     }
-    const webhooks = await enqueueStepWebhooks(tx, billing.accountId, going, now)
+    const webhooks = await enqueueStepWebhooks(tx, billing, going, now)
     await writeNext(tx, going, now, tally)
     await writeOthers(tx, current, now, tally)
     const roomless = current.filter((plan) => plan.kind === 'later')

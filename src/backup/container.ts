@@ -78,22 +78,48 @@ export async function readPublicHead(file: string): Promise<PublicHead | undefin
 /** A file by its name, or one that is open already, as whoever reads on may not open it; that is closed at the end. */
 export type BackupFile = string | FileHandle
 
+/** Which wrapping is taken. */
+export interface Expected {
+  /** The name of a file that is open already. */
+  name?: string | undefined
+  /** A passphrase is set: an archive that is not encrypted may be anybody's, and is refused. */
+  onlyEncrypted?: boolean | undefined
+}
+
 /**
  * The archive in a file, whatever it was wrapped in. `passphrase` is asked for only where the file is
- * encrypted. What is read is authentic where it is encrypted, and only that.
+ * encrypted. What is read is authentic where it is encrypted, and only that; so a plain file whose name says that it
+ * is encrypted is refused.
  */
 export async function openContainer(
   file: BackupFile,
   passphrase: () => Promise<string>,
+  { name = typeof file === 'string' ? file : '', onlyEncrypted }: Expected = {},
 ): Promise<AsyncIterable<Buffer>> {
   const start = await beginningOf(file)
   const encrypted = readEncryptedHead(start)
+  if (encrypted === undefined) refusePlain(name, onlyEncrypted === true)
   const range = { start: encrypted?.end ?? 0, highWaterMark: 262_144 }
   const bytes =
     typeof file === 'string' ? createReadStream(file, range) : file.createReadStream(range)
   const plain: AsyncIterable<Buffer> =
     encrypted === undefined ? bytes : decrypt(bytes, start, await passphrase())
   return unzipped(plain)
+}
+
+/** How the name of an encrypted backup ends. */
+export const encryptedSuffix = '.enc'
+
+function refusePlain(name: string, onlyEncrypted: boolean): void {
+  if (name.endsWith(encryptedSuffix)) {
+    throw new OperatorError(
+      `${name} is not encrypted, though its name says so: it is damaged, or somebody has put another file in its place. Take another backup`,
+    )
+  }
+  if (!onlyEncrypted) return
+  throw new OperatorError(
+    `${name === '' ? 'The backup' : name} is not encrypted, though a passphrase is set: anybody may have made it. If you know where it is from: 'posthorn backup verify --plain', 'posthorn restore --plain'`,
+  )
 }
 
 /** Opens a backup for reading, of which anything but a file is refused. */

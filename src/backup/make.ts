@@ -17,6 +17,7 @@ import {
   sealCopy,
   walBytes,
 } from '../store/index.js'
+import { removeKilledChecks } from './check-dir.js'
 import { partialSuffix, writeContainer } from './container.js'
 import {
   type DirectoryProblem,
@@ -75,7 +76,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   }
   const staged = join(dir, stagedName)
   try {
-    await removeLeftovers(dir, options.signal)
+    await removeLeftovers(options)
     await askRoom(options)
     try {
       const made = await makeStaged(options, staged, clock.now())
@@ -203,8 +204,13 @@ function archived(manifest: Manifest, files: readonly Source[]): TarFile[] {
   ]
 }
 
-/** What a backup that was killed has left; the lock says that none is under way. */
-async function removeLeftovers(dir: string, signal?: AbortSignal): Promise<void> {
+/** What a backup that was killed has left, of which the lock says that none is under way; and what checks have. */
+async function removeLeftovers({
+  dir,
+  clock,
+  signal,
+}: Pick<BackupOptions, 'dir' | 'clock' | 'signal'>): Promise<void> {
+  await removeKilledChecks(dir, { clock, signal })
   for (const name of await readdir(dir)) {
     if (!name.startsWith('posthorn-') || !name.endsWith(partialSuffix)) continue
     await removeOwnFile(join(dir, name), signal)

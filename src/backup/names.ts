@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isoTime } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
+import { encryptedSuffix } from './container.js'
 
 /** A backup in a directory, as far as its name and its first bytes tell. */
 export interface FoundBackup {
@@ -19,7 +20,7 @@ export function fileNameOf(
   { compress, encrypted }: { compress: boolean; encrypted: boolean },
 ): string {
   const time = isoTime(madeAt).replace(/[-:.]/g, '')
-  return `posthorn-${time}.tar${compress ? '.gz' : ''}${encrypted ? '.enc' : ''}`
+  return `posthorn-${time}.tar${compress ? '.gz' : ''}${encrypted ? encryptedSuffix : ''}`
 }
 
 /** When the backup of that name was made; undefined for a name that we do not give. */
@@ -48,9 +49,13 @@ export async function findBackups(
     const madeAt = timeInName(name)
     if (madeAt === undefined || madeAt > upTo) continue
     const file = join(dir, name)
-    const entry = await stat(file)
-    if (!entry.isFile()) continue
-    found.push({ file, madeAt, sizeBytes: entry.size, encrypted: name.endsWith('.enc') })
+    const entry = await stat(file).catch((error: NodeJS.ErrnoException) => {
+      // Removed since the directory was read.
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    })
+    if (!entry?.isFile()) continue
+    found.push({ file, madeAt, sizeBytes: entry.size, encrypted: name.endsWith(encryptedSuffix) })
   }
   return found.sort((a, b) => b.madeAt - a.madeAt)
 }

@@ -40,17 +40,35 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   const expired = expiredBackups(await findBackups(dir, made.madeAt), {
     ...{ daily: how.keepDaily, weekly: how.keepWeekly, monthly: how.keepMonthly },
   })
-  for (const { file } of expired) await rm(file)
+  // What cannot go keeps nothing else from being done: the command copies the backup away from this machine.
+  const kept = await removeExpired(expired)
   const { sizeBytes, tookMs, madeAt } = made
   if (hook.length > 0) {
     await runHook(hook, made.file, { clock, signal, timeoutMs: hookTimeout, env: process.env })
   }
   const problem = await problemOfDirectory(dir)
+  const problems = [
+    ...(problem === undefined
+      ? []
+      : [`Of backup.dir: ${problem.found}. Mend it: '${problem.fix}'`]),
+    ...kept,
+  ]
   return {
     summary: `${made.file} was made and checked${hook.length > 0 ? ', and the command of backup.hook has taken it' : ''}`,
-    figures: { sizeBytes, tookMs, madeAt, removed: expired.length },
-    ...(problem && { problems: [`Of backup.dir: ${problem.found}. Mend it: '${problem.fix}'`] }),
+    figures: { sizeBytes, tookMs, madeAt, removed: expired.length - kept.length },
+    ...(problems.length > 0 && { problems }),
   }
+}
+
+/** Resolves with a sentence for each that cannot be removed. */
+async function removeExpired(expired: readonly FoundBackup[]): Promise<string[]> {
+  const kept: string[] = []
+  for (const { file } of expired) {
+    await rm(file, { force: true }).catch((error: unknown) => {
+      kept.push(`${file} has had its time and cannot be removed: ${messageOf(error)}`)
+    })
+  }
+  return kept
 }
 
 /** The job `backup-check`: opens the newest backup as a restore does, and checks all of it. */
@@ -101,6 +119,7 @@ export async function carryOut(
   const { manifest } = await verifyBackup(order.file, {
     ...order,
     signal,
+    onlyEncrypted: passphrase !== undefined,
     passphrase: async () => {
       if (passphrase !== undefined) return passphrase
       throw new OperatorError(

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 import { shownMegabytes } from '../amounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { diskRoom } from '../store/index.js'
-import { type BackupFile, openContainer, syncDirectory } from './container.js'
+import { type BackupFile, type Expected, openContainer, syncDirectory } from './container.js'
 import { isAllowedName, type Manifest, manifestName, readManifest } from './manifest.js'
 import { readTar, type TarFile } from './tar.js'
 
-export interface UnpackOptions {
+export interface UnpackOptions extends Expected {
   /** Asked only for a backup that is encrypted. */
   passphrase: () => Promise<string>
   signal?: AbortSignal | undefined
@@ -22,9 +22,9 @@ export interface UnpackOptions {
 export async function unpackBackup(
   file: BackupFile,
   dir: string,
-  { passphrase, signal }: UnpackOptions,
+  { passphrase, signal, ...expected }: UnpackOptions,
 ): Promise<Manifest> {
-  const files = readTar(await openContainer(file, passphrase), isAllowedName)
+  const files = readTar(await openContainer(file, passphrase, expected), isAllowedName)
   const manifest = await manifestFirst(files)
   await askRoom(dir, manifest)
   let read = 0
@@ -46,8 +46,11 @@ export async function unpackBackup(
 export async function manifestOf(
   file: string,
   passphrase: UnpackOptions['passphrase'],
+  expected: Expected = {},
 ): Promise<Manifest> {
-  return await manifestFirst(readTar(await openContainer(file, passphrase), isAllowedName))
+  return await manifestFirst(
+    readTar(await openContainer(file, passphrase, expected), isAllowedName),
+  )
 }
 
 async function manifestFirst(files: AsyncGenerator<TarFile>): Promise<Manifest> {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Clock, systemClock } from '../clock/index.js'
 import { keyCheckOf, openApplianceKey } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { inspectDatabase, knowsSchema } from '../store/index.js'
+import { makeCheckDir } from './check-dir.js'
 import { databaseName, keyName, type Manifest } from './manifest.js'
-import { removeSlowly } from './remove-slowly.js'
 import { type UnpackOptions, unpackBackup } from './unpack.js'
 
 export interface VerifyOptions extends UnpackOptions {
@@ -13,6 +13,7 @@ export interface VerifyOptions extends UnpackOptions {
   scratch: string
   /** The appliance key of a backup that was made without; it is compared if it is there. */
   keyFile?: string | undefined
+  clock?: Clock
 }
 
 export interface Verified {
@@ -26,13 +27,13 @@ export interface Verified {
  * of every table, the key. OperatorError says what is wrong with it.
  */
 export async function verifyBackup(file: string, options: VerifyOptions): Promise<Verified> {
-  const dir = await mkdtemp(join(options.scratch, '.posthorn-check-'))
+  const { signal, clock = systemClock } = options
+  const { dir, remove } = await makeCheckDir(options.scratch, { clock, signal })
   try {
     const manifest = await unpackBackup(file, dir, options)
     return { manifest, key: await checkUnpacked(dir, manifest, options.keyFile) }
   } finally {
-    await removeSlowly(join(dir, databaseName), options.signal)
-    await rm(dir, { recursive: true, force: true })
+    await remove()
   }
 }
 

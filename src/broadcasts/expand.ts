@@ -1,6 +1,6 @@
 import { pause } from '../clock/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
-import { messageOf } from '../errors/index.js'
+import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { isPassing, queueClass, type Read } from '../store/index.js'
@@ -8,7 +8,7 @@ import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
 import { type Broadcast, type BroadcastDeps, isUnfinished, ofFreeAccounts } from './broadcast.js'
 import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
-import { pauseAtFault } from './fault.js'
+import { pauseAtCap, pauseAtFault } from './fault.js'
 import type { NewMail, RetryAges } from './new-mails.js'
 import { makeSubjects, type Subjects } from './subjects.js'
 import { type BroadcastSlice, makeWriteSlice, type Slice, type WriteSlice } from './write-slice.js'
@@ -92,6 +92,9 @@ async function expandOrPause(deps: Expanding, broadcast: Broadcast) {
     await expandSome(deps, broadcast)
     return true
   } catch (error) {
+    if (error instanceof ApiError && error.code === 'plan_limit_exceeded') {
+      return await pauseAtCap(deps, broadcast, error)
+    }
     return await pauseAtFault(deps, broadcast, 'its mails could not be made', error)
   }
 }

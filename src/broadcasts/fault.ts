@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js'
-import { internalReason, messageOf } from '../errors/index.js'
+import { ApiError, internalReason, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Store } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
@@ -30,6 +30,31 @@ export async function pauseAtFault(
   deps.log.error(
     { broadcastId: id, accountId, cause },
     `A campaign is paused, as ${what}. ${advice}`,
+  )
+  return true
+}
+
+/**
+ * Pauses a campaign whose list has grown beyond what the account's plan has room for: the account resumes it once there
+ * is. Resolves with whether it is paused.
+ */
+export async function pauseAtCap(
+  deps: { store: Store; clock: Clock; log: Log },
+  broadcast: Broadcast,
+  { message }: ApiError,
+): Promise<boolean> {
+  const { id, account_id: accountId } = broadcast
+  const reason = `${message}, and the list has grown since the campaign began: resume it with a larger plan, or next month`
+  try {
+    await pauseBroadcast(deps, broadcast, { reason, byAccount: true })
+  } catch (error) {
+    // It was paused, ended or cancelled meanwhile.
+    if (!(error instanceof ApiError)) throw error
+    return true
+  }
+  deps.log.warn(
+    { broadcastId: id, accountId, reason },
+    'A campaign is paused at the cap of its plan',
   )
   return true
 }

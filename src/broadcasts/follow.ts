@@ -8,7 +8,7 @@ type Counter = (typeof counters)[number]
 const isCounter = (type: EventType): type is Counter => counters.some((name) => name === type)
 const isOpened = (type: EventType) => type === 'opened' || type === 'clicked'
 
-type Change = Record<Counter | 'waiting' | 'opened' | 'clicked', number>
+type Change = Record<Counter | 'waiting' | 'bouncedLate' | 'opened' | 'clicked', number>
 
 /**
  * An effect of events: a campaign's counters follow what becomes of its mails, each of which has one
@@ -42,7 +42,7 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
 /** One update a campaign and write, however many of its mails had events in it. */
 const noChange = (): Change => ({
   ...{ waiting: 0, delivered: 0, relayed: 0, bounced: 0, failed: 0, suppressed: 0 },
-  ...{ opened: 0, clicked: 0 },
+  ...{ bouncedLate: 0, opened: 0, clicked: 0 },
 })
 
 /** A report that comes late takes a mail from one counter to another; any other ends its waiting. */
@@ -50,6 +50,7 @@ function move(change: Change, before: MailEvent['before'], after: Counter): void
   if (before === undefined) change.waiting--
   else if (before !== 'cancelled') change[before]--
   change[after]++
+  if (after === 'bounced' && (before === 'delivered' || before === 'relayed')) change.bouncedLate++
 }
 
 /** Whether an open or click counts: only the first of a mail does, and none that a machine made. */
@@ -86,6 +87,7 @@ const count = prepared<Change & { id: string }, UpdateResult>((db, change) =>
       bounced: sql`bounced + ${change.bounced}`,
       failed: sql`failed + ${change.failed}`,
       suppressed: sql`suppressed + ${change.suppressed}`,
+      bounced_late: sql`bounced_late + ${change.bouncedLate}`,
       opened: sql`opened + ${change.opened}`,
       clicked: sql`clicked + ${change.clicked}`,
     })

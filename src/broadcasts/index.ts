@@ -16,6 +16,7 @@ export {
 } from './broadcast.js'
 export { type BroadcastChanges, changeDraft } from './change.js'
 export { renderFor } from './content.js'
+export { finishCourses } from './course.js'
 export {
   type BroadcastInput,
   checkBroadcast,

@@ -6,6 +6,7 @@ import { findSenderDomain } from '../domains/index.js'
 import { acceptEmail, type EmailDeps } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
+import { listTeam } from '../people/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { stranger } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
@@ -62,7 +63,7 @@ interface TestSent {
 const testsAnHour = 20
 
 /**
- * Sends a campaign to one mailbox of the account's own, as its recipients would get it: a marketing
+ * Sends a campaign to one mailbox of the account's own or of one of its people, as its recipients would get it: a marketing
  * mail by itself, in no campaign's figures. Throws what `createBroadcast` does but that nobody is
  * reachable, a 403 for another's mailbox, a 429 for one too many. `alongside` is written with it.
  */
@@ -79,7 +80,7 @@ export async function sendTest(
   const mailbox = parseMailbox(input.to)
   if (mailbox === undefined || !(await mayReceiveTests(read, accountId, mailbox))) {
     const message =
-      'A test can only be sent to a mailbox of your own: set "to" to an address on a verified domain of the account'
+      'A test can only be sent to a mailbox of your own: set "to" to the address of an active team member, or to one on a verified domain of the account'
     throw new ApiError('forbidden', message)
   }
   const { address } = mailbox
@@ -117,11 +118,15 @@ export async function sendTest(
 }
 
 /**
- * Whom a test may go to, so that it is no way to mail strangers past all lists. The login addresses of
- * the account's people belong here too.
+ * Whom a test may go to, so that it is no way to mail strangers past all lists: those who log in to the account, and
+ * whoever has a mailbox on a verified domain of it (interface.md).
  */
-async function mayReceiveTests(read: Read, accountId: string, { domain }: Mailbox) {
-  return (await findSenderDomain(read, accountId, domain))?.status === 'verified'
+async function mayReceiveTests(read: Read, accountId: string, { domain, address }: Mailbox) {
+  if ((await findSenderDomain(read, accountId, domain))?.status === 'verified') return true
+  const isTheirs = (email: string) =>
+    parseMailbox(email)?.address.toLowerCase() === address.toLowerCase()
+  const team = await listTeam(read, accountId)
+  return team.some(({ email, isDisabled }) => !isDisabled && isTheirs(email))
 }
 
 /** Goes with the mail: what is refused counts nothing. */

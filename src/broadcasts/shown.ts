@@ -117,10 +117,12 @@ interface Rates {
 
 /**
  * In percent of what has arrived, to two decimals. What a smart host took on counts as arrived: few of
- * them ever tell more.
+ * them ever tell more. So does what bounced after it was taken, as its opens count too, and what was opened though no
+ * server has said that it took it: no rate is over 100 %.
  */
-export function ratesOf({ delivered, relayed, opened, clicked }: Broadcast): Rates {
-  const arrived = delivered + relayed
+export function ratesOf(broadcast: Broadcast): Rates {
+  const { delivered, relayed, bounced_late: late, opened, clicked } = broadcast
+  const arrived = Math.max(delivered + relayed + late, opened, clicked)
   const rate = (count: number) => (arrived === 0 ? 0 : Math.round((count / arrived) * 10_000) / 100)
   return { openRate: rate(opened), clickRate: rate(clicked) }
 }

@@ -1,10 +1,10 @@
 import { giveBackCampaignMails } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import { cancelWaiting, changeFitting, hold, release } from '../deliveries/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { type Broadcast, type BroadcastStatus, findBroadcast } from './broadcast.js'
+import { beginCourse, followCourse } from './course.js'
 import { endIfDone } from './follow.js'
 
 interface StopDeps {
@@ -26,7 +26,11 @@ export async function cancelBroadcast(
     if (status !== 'draft' && status !== 'scheduled' && begun) {
       throw new ApiError('conflict', cannotCancel[status])
     }
-    await setStatus(tx, id, { status: 'cancelled', ended_at: deps.clock.now() })
+    await tx
+      .updateTable('broadcasts')
+      .set({ status: 'cancelled', ended_at: deps.clock.now() })
+      .where('id', '=', id)
+      .execute()
     await alongside(tx)
   })
 }
@@ -43,12 +47,10 @@ const cannotCancel: Record<Exclude<BroadcastStatus, 'draft' | 'scheduled'>, stri
   failed: 'The campaign has failed; there is nothing to cancel',
 }
 
-const heldReason = (id: string) => `campaign ${id} is paused`
-
 /** The account's own pause or resume; the one of an operator without it. */
 interface ByAccount {
   byAccount?: boolean
-  /** Written with the change of status. */
+  /** Written when all of its mail follows. */
   alongside?: (tx: Tx) => Promise<void>
 }
 
@@ -63,21 +65,16 @@ export async function pauseBroadcast(
   how: ByAccount & { reason: string; onProgress?: ((seen: number) => void) | undefined },
 ): Promise<{ held: number; inFlight: number }> {
   const { reason, onProgress, byAccount = false, alongside } = how
-  await deps.store.write(async (tx) => {
+  const course = await deps.store.write(async (tx) => {
     const { status, paused_by } = await findBroadcast(tx, account_id, id)
     if (status !== 'sending' && status !== 'paused' && status !== 'scheduled') {
       throw refusalFor(byAccount, `A campaign that is ${status} cannot be paused`)
     }
     if (byAccount && status === 'paused' && paused_by === null) throw operatorsPause()
-    await setStatus(tx, id, { status: 'paused', reason, paused_by: byAccount ? 'account' : null })
-    await alongside?.(tx)
+    const paused = { status: 'paused', reason, paused_by: byAccount ? 'account' : null } as const
+    return await beginCourse(tx, id, paused, deps.clock.now())
   })
-  const { changed, inFlight } = await changeFitting(
-    deps,
-    { broadcastId: id, held: false },
-    (tx, ids, now) => hold(tx, ids, { reason: heldReason(id), now }),
-    onProgress,
-  )
+  const { changed, inFlight } = await followCourse(deps, course, { onProgress, alongside })
   return { held: changed, inFlight }
 }
 
@@ -91,7 +88,7 @@ export async function resumeBroadcast(
   how: ByAccount & { onProgress?: ((seen: number) => void) | undefined } = {},
 ): Promise<{ released: number }> {
   const { onProgress, byAccount = false, alongside } = how
-  await deps.store.write(async (tx) => {
+  const course = await deps.store.write(async (tx) => {
     const { status, sent_at, paused_by, topic_id } = await findBroadcast(tx, account_id, id)
     // Sending: a resume that was broken off.
     if (status !== 'paused' && status !== 'sending') {
@@ -101,16 +98,13 @@ export async function resumeBroadcast(
     // An archived one cannot be sent on.
     if (status === 'paused' && topic_id !== null) await findTopic(tx, account_id, topic_id)
     const resumed = sent_at === null ? 'scheduled' : 'sending'
-    await setStatus(tx, id, { status: resumed, reason: null, paused_by: null })
-    await endIfDone(tx, id, deps.clock.now())
-    await alongside?.(tx)
+    const now = deps.clock.now()
+    const begun = { status: resumed, reason: null, paused_by: null } as const
+    const course = await beginCourse(tx, id, begun, now)
+    await endIfDone(tx, id, now)
+    return course
   })
-  const { changed } = await changeFitting(
-    deps,
-    { broadcastId: id, held: true, heldReason: heldReason(id) },
-    (tx, ids, now) => release(tx, ids, { now }),
-    onProgress,
-  )
+  const { changed } = await followCourse(deps, course, { onProgress, alongside })
   return { released: changed }
 }
 
@@ -135,7 +129,7 @@ export async function stopBroadcast(
   { account_id, id }: Broadcast,
   onProgress?: (seen: number) => void,
 ): Promise<{ cancelled: number; inFlight: number }> {
-  await deps.store.write(async (tx) => {
+  const course = await deps.store.write(async (tx) => {
     const found = await findBroadcast(tx, account_id, id)
     const { expanded, sent_at, ...before } = found
     leftToCancel(found)
@@ -144,31 +138,9 @@ export async function stopBroadcast(
       const unused = before.audience - before.recipients
       await giveBackCampaignMails(tx, account_id, unused, sent_at)
     }
-    await setStatus(tx, id, { status: 'cancelled', expanded: 1, ended_at: now })
+    const ended = { status: 'cancelled', expanded: 1, ended_at: now } as const
+    return await beginCourse(tx, id, ended, now)
   })
-  const { changed, inFlight } = await changeFitting(
-    deps,
-    { broadcastId: id },
-    async (tx, ids, now) => {
-      const changes = await cancelWaiting(tx, ids, now)
-      await tx
-        .updateTable('broadcasts')
-        .set((eb) => ({
-          waiting: eb('waiting', '-', changes.changed),
-          cancelled: eb('cancelled', '+', changes.changed),
-        }))
-        .where('id', '=', id)
-        .execute()
-      return changes
-    },
-    onProgress,
-  )
+  const { changed, inFlight } = await followCourse(deps, course, { onProgress })
   return { cancelled: changed, inFlight }
 }
-
-type Change = Partial<
-  Pick<Broadcast, 'reason' | 'paused_by' | 'ended_at' | 'expanded'> & { status: BroadcastStatus }
->
-
-const setStatus = async (tx: Tx, id: string, change: Change) =>
-  await tx.updateTable('broadcasts').set(change).where('id', '=', id).execute()

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { giveBackCampaignMails } from '../billing/index.js'
+import { countCampaignMails, giveBackCampaignMails, readBilling } from '../billing/index.js'
 import { prepared, type Store, type Tx } from '../store/index.js'
 import type { Broadcast, BroadcastDeps } from './broadcast.js'
 import { endIfDone } from './follow.js'
@@ -19,7 +19,10 @@ export interface BroadcastSlice {
   slice: Slice
 }
 
-/** Resolves with whether the mails were made: not where the campaign was paused, or somebody else has made them. */
+/**
+ * Resolves with whether the mails were made: not where the campaign was paused, or somebody else has made them.
+ * Rejects with a 402 where the list has grown since the dispatch, and the plan has no room for those.
+ */
 export type WriteSlice = (of: BroadcastSlice) => Promise<boolean>
 
 /**
@@ -37,7 +40,7 @@ export function makeWriteSlice(deps: SliceDeps): WriteSlice {
   )
 }
 
-interface SliceDeps extends Pick<BroadcastDeps, 'clock'> {
+interface SliceDeps extends Pick<BroadcastDeps, 'clock' | 'plans'> {
   store: Pick<Store, 'gather'>
   retry: RetryAges
 }
@@ -58,11 +61,30 @@ async function writeSlice(
     ...{ id, before, cursor, mails: mails.length, expanded: done ? 1 : 0, at },
   })
   if (now === undefined) return false
+  const { audience, recipients, sentAt } = now
+  // The dispatch has counted whom the list had then.
+  const grown = recipients - audience
+  if (grown > 0 && mails.length > 0) await countGrown(tx, deps, broadcast, { mails: grown, at })
   await insertMails(tx, deps, broadcast, mails)
   if (!done) return true
-  await giveBackCampaignMails(tx, accountId, now.audience - now.recipients, now.sentAt ?? at)
+  await giveBackCampaignMails(tx, accountId, audience - recipients, sentAt ?? at)
   await endIfDone(tx, id, at)
   return true
+}
+
+/** Counts those who were not there at the dispatch, in the month in which their mails are made. */
+async function countGrown(
+  tx: Tx,
+  { plans }: SliceDeps,
+  { id, account_id }: Broadcast,
+  { mails, at }: { mails: number; at: number },
+): Promise<void> {
+  await countCampaignMails(tx, await readBilling(tx, plans, account_id), mails, at)
+  await tx
+    .updateTable('broadcasts')
+    .set((eb) => ({ audience: eb.ref('recipients') }))
+    .where('id', '=', id)
+    .execute()
 }
 
 interface Advance {

@@ -35,6 +35,10 @@ interface MakeOptions {
 export const passphraseHelp =
   'a file whose first line is the passphrase (else POSTHORN_BACKUP_PASSPHRASE)'
 
+/** With a passphrase set, a file that is not encrypted may be anybody's. */
+export const plainOption = () =>
+  new Option('--plain', 'take one that is not encrypted, though a passphrase is set')
+
 /** `posthorn backup`: makes one when it is called alone, and has `verify` and `list` below it. */
 export function backupCommands(program: Command): void {
   const backup = program
@@ -77,6 +81,7 @@ const rows: readonly CommandRow[] = [
         'the appliance key of a backup without it (default: that of the data directory)',
       ),
       new Option('--passphrase-file <file>', passphraseHelp),
+      plainOption(),
       new Option('--scratch <dir>', 'where there is room to unpack it (default: beside it)'),
     ],
     help: 'Example:\n  $ posthorn backup verify posthorn-20261122T030000000Z.tar.gz',
@@ -117,11 +122,6 @@ async function make(
   // A backup with a key that is another's would be found out at its restore.
   const { openOwnKey } = await import('../app/own-database.js')
   openOwnKey(place.dataDir)
-  const stop = new AbortController()
-  // Stopped between two pieces of work, so that no half of a backup stays behind.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => stop.abort(stoppedBy(signal)))
-  }
   const made = await makeBackup({
     dataDir: place.dataDir,
     configFile: place.configFile,
@@ -132,17 +132,25 @@ async function make(
     passphrase: await passphraseFor(options, given),
     // Progress is for people: cron would mail it.
     onStage: process.stderr.isTTY && !place.json ? progress() : undefined,
-    signal: stop.signal,
+    signal: stopSignal('The backup was stopped; nothing of it is left'),
   })
   await sayMade(place, made)
 }
 
-/** As a shell reports who was ended by a signal: scripts tell a person's Ctrl-C from a shutdown. */
-const stoppedBy = (signal: 'SIGINT' | 'SIGTERM') =>
-  new OperatorError('The backup was stopped; nothing of it is left', {
-    status: 128 + constants.signals[signal],
-    code: 'interrupted',
-  })
+/**
+ * Aborts at Ctrl-C and at a shutdown: what is under way is stopped between two pieces of work, so that nothing of it
+ * stays behind. The status is as a shell reports who was ended by a signal: scripts tell the two apart.
+ */
+function stopSignal(message: string): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      const status = 128 + constants.signals[signal]
+      stop.abort(new OperatorError(message, { status, code: 'interrupted' }))
+    })
+  }
+  return stop.signal
+}
 
 /**
  * A directory that is named wins over backup.dir, and without either the backup goes beside the
@@ -212,6 +220,7 @@ async function sayMade(
 interface VerifyOptions {
   key?: string
   passphraseFile?: string
+  plain?: true
   scratch?: string
 }
 
@@ -229,7 +238,8 @@ async function runVerify(given: string, _options: unknown, command: Command): Pr
   const { manifest, key } = await verifyBackup(file, {
     scratch: resolve(options.scratch ?? dirname(file)),
     keyFile,
-    passphrase: openingPassphrase(place, options.passphraseFile),
+    ...opening(place, options),
+    signal: stopSignal('The check was stopped; nothing of it is left'),
   })
   if (place.json) return sayJson({ file, sound: true, key, ...manifest })
   say(`${file} is sound`)
@@ -249,22 +259,28 @@ async function runVerify(given: string, _options: unknown, command: Command): Pr
 
 /**
  * For a backup that is encrypted: given, or asked for. What is given is read at once, as the command may become
- * another user who may not; what is wrong with it is said only where it is needed.
+ * another user who may not; what is wrong with it is said only where it is needed. Where one is set, only a backup
+ * that is encrypted is taken, unless `plain` says otherwise.
  */
-export function openingPassphrase(
+export function opening(
   place: CommandPlace,
-  option: string | undefined,
-): () => Promise<string> {
+  { passphraseFile, plain }: { passphraseFile?: string; plain?: true },
+): { passphrase: () => Promise<string>; onlyEncrypted: boolean } {
   let given: () => string | undefined
+  let isSet = true
   try {
-    const passphrase = givenPassphrase(option, settingsOf(place).backup.passphraseFile)
+    const passphrase = givenPassphrase(passphraseFile, settingsOf(place).backup.passphraseFile)
+    isSet = passphrase !== undefined
     given = () => passphrase
   } catch (error) {
     given = () => {
       throw error
     }
   }
-  return async () => given() ?? (await askPassphrase('Passphrase of the backup'))
+  return {
+    passphrase: async () => given() ?? (await askPassphrase('Passphrase of the backup')),
+    onlyEncrypted: isSet && plain !== true,
+  }
 }
 
 /**
@@ -273,15 +289,26 @@ export function openingPassphrase(
  */
 async function list(place: CommandPlace, named: string | undefined): Promise<void> {
   const dir = directoryOf(place, named, settingsOf(place).backup.dir)
-  const found = await findBackups(dir)
+  const found = await Promise.all(
+    (await findBackups(dir)).map(async (one) => {
+      // By its bytes, which say what its name only claims, where they may be read.
+      const isEncrypted = await readPublicHead(one.file).then(
+        (head) => head !== undefined,
+        () => one.encrypted,
+      )
+      return { ...one, encrypted: isEncrypted, isMisnamed: one.encrypted && !isEncrypted }
+    }),
+  )
   if (place.json) {
-    return sayJson(found.map(({ madeAt, ...one }) => ({ ...one, madeAt: jsonTime(madeAt) })))
+    return sayJson(
+      found.map(({ madeAt, isMisnamed: _, ...one }) => ({ ...one, madeAt: jsonTime(madeAt) })),
+    )
   }
   sayTable(
     ['MADE', 'SIZE', 'ENCRYPTED', 'FILE'],
-    found.map(({ madeAt, sizeBytes, encrypted, file }) => [
+    found.map(({ madeAt, sizeBytes, encrypted, isMisnamed, file }) => [
       ...[shownTime(madeAt), shownBytes(sizeBytes)],
-      ...[encrypted ? 'yes' : 'no', file],
+      ...[encrypted ? 'yes' : isMisnamed ? 'NO, though its name says so' : 'no', file],
     ]),
     `No backups in ${dir}`,
   )

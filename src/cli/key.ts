@@ -133,11 +133,12 @@ async function runDelete(
     const account = await chosenAccount(read, options.account)
     return await withHints({ not_found: "'posthorn key list' shows them" }, async () => {
       const key = await findKey(read, account.id, id)
-      const now = deps.clock.now()
-      const isLast = key.scope === 'full' && !(await hasOtherFullKey(read, account.id, id, now))
-      if (!(await confirmed(place, options, deletionOf(key, account.name, isLast)))) return
-      await deleteKey(deps, account.id, id)
-      return isLast
+      const isLast = async () =>
+        key.scope === 'full' && !(await hasOtherFullKey(read, account.id, key.id, deps.clock.now()))
+      if (!(await confirmed(place, options, deletionOf(key, account.name, await isLast())))) return
+      await deleteKey(deps, account.id, key.id)
+      // Asked again: the question may have stood for long.
+      return await isLast()
     })
   })
   if (wasLast === undefined) return

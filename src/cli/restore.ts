@@ -15,7 +15,7 @@ import {
 import { systemClock } from '../clock/index.js'
 import { loadConfig } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
-import { openingPassphrase, passphraseHelp } from './backup.js'
+import { opening, passphraseHelp, plainOption } from './backup.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { jsonTime, remark, say, sayJson, shownTime, visibleLines } from './output.js'
@@ -26,6 +26,7 @@ interface RestoreOptions extends AskOptions {
   to?: string
   key?: string
   passphraseFile?: string
+  plain?: true
 }
 
 /** `posthorn restore`: the way back of `posthorn backup`. */
@@ -42,6 +43,7 @@ const rows: readonly CommandRow[] = [
       new Option('--to <dir>', 'the directory (default: the data directory)'),
       new Option('--key <file>', 'the appliance key of a backup that was made without it'),
       new Option('--passphrase-file <file>', passphraseHelp),
+      plainOption(),
     ],
     help: `Examples:
   $ posthorn restore posthorn-20261122T030000000Z.tar.gz --to /var/lib/posthorn
@@ -67,9 +69,11 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
   const there = join(to, databaseName)
   // Also false where `to` is a file, which is refused below.
   const database = existsSync(there) ? statSync(there) : undefined
-  const passphrase = openingPassphrase(place, options.passphraseFile)
+  const { passphrase, onlyEncrypted } = opening(place, options)
   if (options.dryRun || database !== undefined) {
-    const manifest = options.dryRun ? await manifestOf(resolve(given), passphrase) : undefined
+    const manifest = options.dryRun
+      ? await manifestOf(resolve(given), passphrase, { onlyEncrypted })
+      : undefined
     if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
   }
   // Before it becomes another user: the file may be root's alone, and is open from then on.
@@ -85,7 +89,7 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
       scratch: restoreScratch(to),
       replace: database !== undefined,
       givenKey,
-      passphrase,
+      ...{ passphrase, onlyEncrypted, name: resolve(given) },
       clock: systemClock,
     })
     const madeAt = Date.parse(manifest.madeAt)

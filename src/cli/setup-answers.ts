@@ -1,6 +1,8 @@
 import { OperatorError } from '../errors/index.js'
+import { rampDays } from '../outbound/index.js'
 import {
   type AnswerReading,
+  firstDayInWords,
   guessDomain,
   type MachineGuess,
   readAnswer,
@@ -18,6 +20,7 @@ export interface SetupOptions {
   domain?: string
   operator?: string
   acme?: boolean
+  knownSender?: boolean
   account?: string
   sandbox?: boolean
   start: boolean
@@ -90,7 +93,21 @@ export async function gatherAnswers(sources: Sources): Promise<SetupAnswers> {
   const operator = await take('operator', options.operator, '')
   const certificates = await takeCertificates(sources, missing)
   if (missing.length > 0) throw missingOptions(missing)
-  return { hostName, addresses, domain, operator, certificates, route: 'direct' }
+  const isKnownSender = await takeKnownSender(sources)
+  return { hostName, addresses, domain, operator, certificates, isKnownSender, route: 'direct' }
+}
+
+/** Whether the addresses need no warm-up; they do unless somebody says otherwise. */
+async function takeKnownSender({ options, known, isFixed, questions }: Sources): Promise<boolean> {
+  const before = known.isKnownSender ?? false
+  if (isFixed && known.isKnownSender !== undefined) return before
+  if (options.knownSender !== undefined) return options.knownSender
+  if (questions === undefined) return before
+  const title = `Is its address known as a sender: has mail left from it in the last 30 days?
+No, if you do not know: it warms up over ${rampDays} days of mail (outbound.warm_up).`
+  const isKnown = await questions.confirm(title, before)
+  if (!isKnown) say(styled('dim', `  ${firstDayInWords()}`))
+  return isKnown
 }
 
 /** ACME or a proxy. It is never guessed, as it means to agree to terms. */

@@ -4,6 +4,7 @@ import { type Config, openApplianceKey, packageFile } from '../config/index.js'
 import { examine, type Finding } from '../doctor/index.js'
 import { recordSettings, verifyDomain, zoneFile } from '../domains/index.js'
 import {
+  firstDayInWords,
   leftToDo,
   type StartedService,
   serviceName,
@@ -54,6 +55,7 @@ export async function finishSetup(work: SetupWork, made: MadeBySetup): Promise<v
   }
   if (findings.length > 0) sayExamination(findings)
   sayTasks(left)
+  if (isDirect && config.outbound.warmUp === 'auto') say(`\n  Warm-up, ${firstDayInWords()}`)
   sayFirstLink(made.setupUrl)
   sayTitle(isDirect ? `Send a mail, once ${first.domain.name} is verified` : 'Send a mail')
   say(`  curl ${privateUrl}/v1/emails/send \\

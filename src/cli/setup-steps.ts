@@ -189,12 +189,13 @@ function writeSettings(work: SetupWork): MadeBySetup['settings'] {
 /** What options say, which settings that are kept may say otherwise. */
 function given({ answers, options }: SetupWork): Partial<SetupAnswers> {
   if (options.sandbox) return { route: 'sandbox' }
-  const { hostName, address, operator, acme } = options
+  const { hostName, address, operator, acme, knownSender } = options
   return {
     ...(hostName !== undefined && { hostName }),
     ...(address !== undefined && { addresses: address.split(/[\s,]+/) }),
     ...(operator !== undefined && { operator }),
     ...(acme !== undefined && { certificates: acme ? 'acme' : 'proxy' }),
+    ...(knownSender !== undefined && { isKnownSender: knownSender }),
     route: answers.route,
   }
 }

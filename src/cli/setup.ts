@@ -38,6 +38,8 @@ export function setupCommand(program: Command): void {
     .option('--operator <mail>', 'who is told what goes wrong, and gets postmaster@')
     .option('--acme', "get certificates from Let's Encrypt, and agree to its terms")
     .option('--no-acme', 'get none: a proxy speaks TLS')
+    .option('--known-sender', 'mail has left from its address lately: nothing is held by a warm-up')
+    .option('--no-known-sender', 'it is new as a sender: it begins with 50 mails on the first day')
     .option('--account <name>', 'the account that has the domain (default: named after it)')
     .option('--sandbox', 'a trial: nothing leaves this machine, and nothing is asked')
     .option('--no-start', 'do not start the appliance')

@@ -85,7 +85,7 @@ async function showAll(
   route: MxRoute,
   found: ExplainedSite | undefined,
 ): Promise<void> {
-  const { inForce, limitNames, noRoute, rampDays, shownSlow, shownSpan } = await import(
+  const { inForce, limitNames, noRoute, rampInWords, shownSlow, shownSpan } = await import(
     '../outbound/index.js'
   )
   if (route.kind !== 'hosts' || found === undefined) {
@@ -142,7 +142,7 @@ async function showAll(
     ['SOURCE', 'WARM-UP', 'MAILS TODAY', 'SINCE'],
     sources.map(({ address, rampDay, limit, sent, firstDay }) => [
       address,
-      limit === null ? 'over' : `day ${rampDay} of ${rampDays}`,
+      limit === null ? 'over' : rampInWords(rampDay),
       limit === null ? '-' : `${sent} of ${limit}`,
       shownTime(firstDay * dayMs),
     ]),

@@ -113,10 +113,11 @@ function flowRow({ ms, accepted, delivered, deferred, bounced }: MailFlow): stri
 }
 
 /** Disk, held mail, backup, certificates: what goes wrong slowly. */
-function sayFacts({ disk, held, backupAt, certificates, now }: ApplianceStatus): void {
+function sayFacts({ disk, held, backupAt, certificates, warmUp, now }: ApplianceStatus): void {
   const room = `${shownBytes(disk.freeBytes)} of ${shownBytes(disk.sizeBytes)} free`
   say(`Disk          ${room}${fullIn(disk.daysLeft)}`)
   say(`Held mail     ${held}`)
+  for (const { address, says } of warmUp) say(`Warm-up       ${address}, ${says}`)
   say(
     `Last backup   ${backupAt === null ? "none: see 'posthorn job show backup'" : `${shownFor(now - backupAt)} ago`}`,
   )
@@ -155,6 +156,7 @@ function inJson(status: ApplianceStatus) {
     disk,
     backupAt: jsonTime(backupAt),
     certificates: certificates.map(({ name, endsAt }) => ({ name, endsAt: jsonTime(endsAt) })),
+    warmUp: status.warmUp,
     troubles: troubles.map(({ burning, text, fix }) => ({ burning, text, fix })),
   }
 }

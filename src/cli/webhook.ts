@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { counted } from '../amounts/index.js'
 import { applianceKeyFile, plansFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { loadPlans } from '../billing/index.js'
@@ -7,6 +8,7 @@ import { openApplianceKey } from '../config/index.js'
 import {
   addEndpoint,
   chooseEvents,
+  countNotArrived,
   countRequests,
   deleteEndpoint,
   disableEndpoint,
@@ -90,7 +92,7 @@ const rows: readonly CommandRow[] = [
   aboutOne('enable', 'send to it again', runEnable),
   aboutOne(
     'disable',
-    'queue nothing more for it; what waits is set aside for a replay',
+    'send nothing more to it; what waits and what comes is set aside for a replay',
     runDisable,
   ),
   aboutOne('delete', 'delete it and all that was kept of it', runDelete, askOptions()),
@@ -152,11 +154,12 @@ async function runList(options: Options, command: Command): Promise<void> {
 /** One endpoint. Its secret is shown only where it is made. */
 async function runShow(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const found = await withStore(place, async ({ store: { read } }) => {
+  const { found, notArrived } = await withStore(place, async ({ store: { read } }) => {
     const { id: accountId } = await chosenAccount(read, options.account)
-    return withHints(unknownHint, () => findEndpoint(read, accountId, id))
+    const found = await withHints(unknownHint, () => findEndpoint(read, accountId, id))
+    return { found, notArrived: await countNotArrived(read, found.id) }
   })
-  if (place.json) return sayJson(shown(found))
+  if (place.json) return sayJson({ ...shown(found), notArrived })
   sayFields({
     Id: found.id,
     URL: found.url,
@@ -164,7 +167,9 @@ async function runShow(id: string, options: Options, command: Command): Promise<
       ? 'enabled'
       : `disabled ${shownTime(found.disabledAt)}: ${found.disabledBecause}`,
     Events: eventsShown(found.events),
-    'Failed in a row': String(found.failures),
+    'Failed in a row': `${found.failures}${found.failingSince === null ? '' : ` since ${shownTime(found.failingSince)}`}`,
+    'Did not arrive': String(notArrived),
+    'Not kept': String(found.eventsNotKept),
     'Old secret until': shownTime(found.oldSecretUntil),
     Created: shownTime(found.createdAt),
   })
@@ -231,15 +236,19 @@ async function runRotate(
   remark(`The secret before it ${old}. ${keep}`)
 }
 
-/** What was set aside meanwhile stays so: a replay sends it. */
+/** What was set aside meanwhile stays so: a replay, which is offered, sends it. */
 async function runEnable(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  await change(place, id, options, enableEndpoint)
-  if (place.json) return sayJson({ id: id.toLowerCase(), enable: true })
+  const { account, notArrived } = await change(place, id, options, enableEndpoint)
+  if (place.json) return sayJson({ id: id.toLowerCase(), enable: true, notArrived })
   say(`Webhook ${id} is enabled`)
+  if (notArrived === 0) return
+  remark(
+    `${counted(notArrived, 'event is', 'events are')} kept that did not arrive. To send what is kept:\n  posthorn webhook replay ${id.toLowerCase()} --failed --account ${account}`,
+  )
 }
 
-/** By the operator's word; the appliance itself disables one after 30 events that failed. */
+/** By the operator's word; the appliance itself disables one after a day of failing and 30 events. */
 async function runDisable(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   await change(place, id, options, disableEndpoint)
@@ -277,16 +286,17 @@ async function runDelete(
   say(`Webhook ${id} is deleted`)
 }
 
-/** Enables or disables an endpoint of the chosen account. */
+/** Enables or disables an endpoint of the chosen account; resolves with how much a replay would send. */
 async function change(
   place: CommandPlace,
   id: string,
   { account }: Options,
   apply: typeof enableEndpoint | typeof disableEndpoint,
-): Promise<void> {
-  await withStore(place, async (deps) => {
+): Promise<{ account: string; notArrived: number }> {
+  return await withStore(place, async (deps) => {
     const { id: accountId } = await chosenAccount(deps.store.read, account)
-    await withHints<unknown>(unknownHint, () => apply(deps, accountId, id))
+    const { id: found } = await withHints(unknownHint, () => apply(deps, accountId, id))
+    return { account: accountId, notArrived: await countNotArrived(deps.store.read, found) }
   })
 }
 
@@ -310,8 +320,15 @@ const unknownHint = { not_found: "'posthorn webhook list' shows those of the acc
 const short = (event: string) => event.replace('email.', '')
 
 /** An endpoint for scripts, without its secret. */
-const shown = ({ disabledAt, oldSecretUntil, createdAt, ...rest }: WebhookEndpoint) => ({
+const shown = ({
+  failingSince,
+  disabledAt,
+  oldSecretUntil,
+  createdAt,
+  ...rest
+}: WebhookEndpoint) => ({
   ...rest,
+  failingSince: jsonTime(failingSince),
   disabledAt: jsonTime(disabledAt),
   oldSecretUntil: jsonTime(oldSecretUntil),
   createdAt: jsonTime(createdAt),

@@ -358,7 +358,7 @@ export interface BroadcastChanges {
   /** A name of at most 200 characters; an empty text takes it away */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands */
   headers?: Record<string, string> | null | undefined
   /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
@@ -552,6 +552,15 @@ export interface BrokenCsv {
     line: number
     /** Why the row is invalid, in words for people */
     reason: string
+  }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
   }[]
 }
 
@@ -747,7 +756,7 @@ export interface Domain {
   checkedAt: string | null
 }
 
-/** Fields that are not given stay as they are. */
+/** At least one field; those that are not given stay as they are. */
 export interface DomainChanges {
   /** Whether opens are tracked; `default`: as the account has it */
   trackOpens?: 'on' | 'off' | 'default' | null | undefined
@@ -1176,6 +1185,15 @@ export interface ImportCutOff {
     /** Why the row is invalid, in words for people */
     reason: string
   }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
+  }[]
 }
 
 export interface ImportFull {
@@ -1195,6 +1213,15 @@ export interface ImportFull {
     line: number
     /** Why the row is invalid, in words for people */
     reason: string
+  }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
   }[]
 }
 
@@ -1218,6 +1245,15 @@ export interface ImportTooLarge {
     /** Why the row is invalid, in words for people */
     reason: string
   }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
+  }[]
 }
 
 export interface ImportWithoutRoom {
@@ -1238,6 +1274,15 @@ export interface ImportWithoutRoom {
     /** Why the row is invalid, in words for people */
     reason: string
   }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
+  }[]
 }
 
 export interface Imported {
@@ -1253,6 +1298,15 @@ export interface Imported {
     line: number
     /** Why the row is invalid, in words for people */
     reason: string
+  }[]
+  /** How many rows say of somebody that they left, bounced or complained: their address is suppressed for that */
+  suppressed: number
+  /** What each column became, in the order of the file */
+  columns: {
+    /** The name of the column, at most 100 characters of it */
+    name: string
+    /** `name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address */
+    became: 'email' | 'firstName' | 'lastName' | 'name' | 'phone' | 'metadata' | 'suppression' | 'nothing' | (string & {})
   }[]
 }
 
@@ -1526,7 +1580,7 @@ export interface NewBroadcast {
   /** A name for yourself, which recipients never see */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands */
   headers?: Record<string, string> | null | undefined
   /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
@@ -1561,18 +1615,22 @@ export interface NewDomain {
   name: string
 }
 
-export interface NewEvent {
+export type NewEvent = {
   /** The name of the event: 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
   event: string
-  /** The id of the contact; needed unless `email` is given */
-  contactId?: string | null | undefined
-  /** The address of the contact; one that the account does not know becomes a contact on no list */
-  email?: string | null | undefined
   /** Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON */
   payload?: object | null | undefined
   /** When the event happened; default: now. One that is older than 24 hours starts nothing, a time more than 5 minutes ahead is a 422 */
   occurredAt?: string | Date | null | undefined
-}
+} & ({
+  /** The id of the contact; needed unless `email` is given */
+  contactId: string
+  email?: null | undefined
+} | {
+  /** The address of the contact; one that the account does not know becomes a contact on no list */
+  email: string
+  contactId?: null | undefined
+})
 
 export interface NewEvents {
   events: readonly {
@@ -1595,7 +1653,7 @@ export interface NewEvents {
 export interface NewKey {
   /** The name of the key, for yourself */
   name: string
-  /** What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing */
+  /** What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing; default: `full` */
   scope?: 'full' | 'sending' | 'read' | null | undefined
   domains?: 'any' | readonly string[] | null | undefined
   networks?: 'any' | readonly string[] | null | undefined
@@ -1654,7 +1712,7 @@ export interface NewSimulation {
 export interface NewSuppression {
   /** The address: `a@b` or `Name <a@b>` */
   email: string
-  /** Why the address must not be mailed */
+  /** Why the address must not be mailed; default: `manual` */
   reason?: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | null | undefined
   /** What is blocked; default: `marketing` for `unsubscribe`, else `all` */
   scope?: 'all' | 'marketing' | null | undefined
@@ -1666,7 +1724,7 @@ export interface NewSuppressions {
   suppressions: readonly {
     /** The address: `a@b` or `Name <a@b>` */
     email: string
-    /** Why the address must not be mailed */
+    /** Why the address must not be mailed; default: `manual` */
     reason?: 'unsubscribe' | 'bounce' | 'complaint' | 'manual' | null | undefined
     /** What is blocked; default: `marketing` for `unsubscribe`, else `all` */
     scope?: 'all' | 'marketing' | null | undefined
@@ -1691,7 +1749,7 @@ export interface NewTopic {
   name: string
   /** What the topic is about, which recipients see */
   description?: string | null | undefined
-  /** The place in the preference centre: lower numbers come first */
+  /** The place in the preference centre: lower numbers come first; default: 0 */
   position?: number | null | undefined
 }
 
@@ -1712,7 +1770,9 @@ export interface NotFound {
 /** See https://spec.openapis.org/oas/v3.1.0.html */
 export interface OpenApi {
   openapi: string
+  /** Title and version */
   info: Record<string, unknown>
+  /** The operations, by path and method */
   paths: Record<string, unknown>
 }
 
@@ -1801,13 +1861,13 @@ export type Send = {
   /** The text part, made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
   text?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands */
   headers?: Record<string, string> | null | undefined
   /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
   /** When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
-  /** Marketing mail needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058) */
+  /** Default: `transactional`. Marketing mail needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058) */
   type?: 'transactional' | 'marketing' | null | undefined
   /** The topic, only for `marketing` mail: unsubscribing is then from this topic only */
   topicId?: string | null | undefined
@@ -2166,7 +2226,7 @@ export interface Template {
   savedAt: string
 }
 
-/** Fields that are not given stay as they are. */
+/** At least one field; those that are not given stay as they are. */
 export interface TemplateChanges {
   /** The subject, in Liquid */
   subject?: string | null | undefined
@@ -2273,7 +2333,7 @@ export interface TestBroadcast {
   /** A name for yourself, which recipients never see */
   name?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-* */
+  /** Header fields of your own, at most 25 with 4 KiB each and 16 KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands */
   headers?: Record<string, string> | null | undefined
   /** Tags of your own, to find mails by (`GET /v1/emails?tag=name:value`); also in webhooks. Each name once */
   tags?: readonly TagInput[] | null | undefined
@@ -2281,7 +2341,7 @@ export interface TestBroadcast {
   attachments?: readonly Attachment[] | null | undefined
   /** When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone */
   scheduledAt?: string | Date | null | undefined
-  /** The mailbox that gets the test, on a verified domain of the account */
+  /** The mailbox that gets the test: of an active team member, or one on a verified domain of the account */
   to: string
 }
 
@@ -2319,7 +2379,7 @@ export interface Topic {
   name: string
   /** What the topic is about, which recipients see */
   description: string
-  /** The place in the preference centre: lower numbers come first */
+  /** The place in the preference centre: lower numbers come first; default: 0 */
   position: number
   /** True: nothing can be sent on it, and the preference centre does not show it */
   archived: boolean
@@ -2340,7 +2400,7 @@ export interface TopicChanges {
   name?: string | null | undefined
   /** What the topic is about, which recipients see */
   description?: string | null | undefined
-  /** The place in the preference centre: lower numbers come first */
+  /** The place in the preference centre: lower numbers come first; default: 0 */
   position?: number | null | undefined
   /** True archives the topic, false restores it */
   archived?: boolean | null | undefined
@@ -2409,10 +2469,16 @@ export interface Webhook {
   url: string
   /** The events that are sent to it */
   events: string[]
-  /** False: nothing is sent to it, nor queued for it */
+  /** False: nothing is sent to it, and what comes is set aside for a replay */
   enabled: boolean
-  /** How many events in a row were given up after their last attempt */
+  /** How many events in a row were given up after their last attempt; from 30 on, and after 24 hours of failing, it is disabled */
   failures: number
+  /** When the first of them was given up; null: there are none */
+  failingSince: string | null
+  /** How many events are kept that did not arrive, which a replay sends; 10000 stands for as many and more */
+  notArrived: number
+  /** How many events came while it was disabled and were not kept, as 64 MiB were set aside for it */
+  eventsNotKept: number
   /** When it was disabled; null when it is enabled */
   disabledAt: string | null
   /** Who disabled it, or which failures did; null when it is enabled */
@@ -2423,13 +2489,13 @@ export interface Webhook {
   createdAt: string
 }
 
-/** Fields that are not given stay as they are. */
+/** At least one field; those that are not given stay as they are. */
 export interface WebhookChanges {
   /** The URL to POST events to: HTTPS, at a public address unless the operator allows others */
   url?: string | null | undefined
   /** The events that are sent to it */
   events?: readonly ('email.sent' | 'email.delivered' | 'email.bounced' | 'email.complained' | 'email.failed' | 'email.opened' | 'email.clicked')[] | null | undefined
-  /** False: nothing is sent to it, nor queued for it */
+  /** False: nothing is sent to it, and what comes is set aside for a replay */
   enabled?: boolean | null | undefined
 }
 
@@ -2440,10 +2506,16 @@ export interface WebhookCreated {
   url: string
   /** The events that are sent to it */
   events: string[]
-  /** False: nothing is sent to it, nor queued for it */
+  /** False: nothing is sent to it, and what comes is set aside for a replay */
   enabled: boolean
-  /** How many events in a row were given up after their last attempt */
+  /** How many events in a row were given up after their last attempt; from 30 on, and after 24 hours of failing, it is disabled */
   failures: number
+  /** When the first of them was given up; null: there are none */
+  failingSince: string | null
+  /** How many events are kept that did not arrive, which a replay sends; 10000 stands for as many and more */
+  notArrived: number
+  /** How many events came while it was disabled and were not kept, as 64 MiB were set aside for it */
+  eventsNotKept: number
   /** When it was disabled; null when it is enabled */
   disabledAt: string | null
   /** Who disabled it, or which failures did; null when it is enabled */
@@ -2533,12 +2605,12 @@ export interface WebhookReplay {
   from: number
   /** The number of the last one */
   to: number
-  /** True: only deliveries that did not arrive */
+  /** True: only deliveries that did not arrive; default: false */
   failedOnly?: boolean | null | undefined
 }
 
 export interface WebhookRotation {
-  /** How many seconds the secret before it signs too */
+  /** How many seconds the secret before it signs too; default: 86,400, a day */
   overlapSeconds?: number | null | undefined
 }
 

@@ -128,6 +128,7 @@ export const settings = {
       campaign: retry('3d'),
     },
     warmUp: oneOf('auto', ['auto', 'off']),
+    warmUpReserve: integer(200, 0, 100_000),
     shutdownGrace: duration('30s', '0s', '15m'),
     tls: {
       mtaSts: flag(true),

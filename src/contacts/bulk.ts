@@ -1,21 +1,22 @@
 import { sql } from 'kysely'
 import { addressKey } from '../mime/index.js'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+import { suppress } from '../suppression/index.js'
 import {
   type ContactEffect,
   type ContactNews,
   contactsOf,
   findContact,
-  type NewContact,
   toContact,
   updateContact,
 } from './contact.js'
+import type { RowContact } from './csv-row.js'
 import { cleanName, mergedMetadata } from './fields.js'
 import { addToCount, joinList } from './list.js'
 import { addToTotal, contactTotal } from './total.js'
 
 /** A row of a file, with the line on which it begins. */
-export interface ImportedRow extends NewContact {
+export interface ImportedRow extends RowContact {
   /** The line of the file. */
   line: number
 }
@@ -25,6 +26,8 @@ export interface MemberBatch {
   accountId: string
   listId: string
   importId: number
+  /** The file's name. */
+  file: string
   ceiling: number | null
   /** In the order of the file. */
   rows: readonly ImportedRow[]
@@ -40,6 +43,8 @@ export interface BatchCounts {
   skipped: number
   /** Lines that cannot take their metadata beside what is known. */
   invalid: number[]
+  /** Say that somebody left. */
+  suppressed: number
   /** The ceiling was met before the last of them. */
   full: boolean
 }
@@ -51,7 +56,8 @@ export interface BatchCounts {
 export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts> {
   const { accountId, listId, importId, newId, now } = batch
   const { rows, full } = await belowCeiling(tx, batch)
-  const counts: BatchCounts = { imported: 0, skipped: 0, invalid: [], full }
+  const suppressed = await recordLeft(tx, batch, rows)
+  const counts: BatchCounts = { imported: 0, skipped: 0, invalid: [], suppressed, full }
   const byAddress = new Map<string, { id: string; row: ImportedRow }>()
   for (const row of rows) {
     const address = addressKey(row.email)
@@ -87,6 +93,22 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   }
   return counts
 }
+
+/** Records of whom the rows say that they left; before they join, since that may start what mails them. */
+async function recordLeft(tx: Tx, batch: MemberBatch, rows: readonly ImportedRow[]) {
+  let suppressed = 0
+  for (const { email, left = [], line } of rows) {
+    if (left.length > 0) suppressed++
+    for (const { reason, at = batch.now, note } of left) {
+      const detail = `${note.slice(0, maxNoteLength)} (${batch.file}, line ${line})`
+      await suppress(tx, batch.accountId, { email, reason, detail }, Math.min(at, batch.now))
+    }
+  }
+  return suppressed
+}
+
+// Characters of a file's cell that the record keeps.
+const maxNoteLength = 200
 
 /** Who has joined the list, for what follows from it. */
 async function newsOf(

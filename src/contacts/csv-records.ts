@@ -22,19 +22,19 @@ const maxHeaderLength = 64 * 1024
 const pieceLength = 16 * 1024
 
 /**
- * The records of a CSV file: UTF-8, or UTF-16 with its byte order mark; comma, semicolon or tab,
- * whichever the header has most of. Lines of nothing or blanks are none. At a break the records end
- * with it.
+ * The records of a CSV file: UTF-8, or UTF-16 with its byte order mark; the delimiter that a first line `sep=;` names,
+ * or comma, semicolon, tab or bar, whichever the header has most of. Lines of nothing or blanks are none. At a break
+ * the records end with it.
  */
 export async function* readCsv(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<CsvRecord | CsvBreak> {
-  const text = decoded(bytes)
-  const beginning = await headerOf(text)
+  const { text, isText } = decoded(bytes)
+  const { beginning, delimiter, line: first } = await beginningOf(text)
   // Here, as every thread loads this folder and one imports.
   const { parse } = await import('csv-parse')
   const parser = parse({
-    delimiter: delimiterIn(beginning),
+    delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     relax_quotes: true,
@@ -49,21 +49,27 @@ export async function* readCsv(
   // An error of the source comes out of the parser's own iteration.
   pipeline(Readable.from(inPieces(beginning, text, () => broken === undefined)), parser, () => {})
   // Counted here: with `info` csv-parse makes two objects a record, a third of all its time.
-  let line = 1
+  let line = first
   let records = 0
+  // One is kept back: in the last one may be what is no text.
+  let last: CsvRecord | undefined
   for await (const cells of parser as AsyncIterable<string[]>) {
     if (broken !== undefined && records === broken.after) break
-    if (cells.some((cell) => cell.includes('\uFFFD'))) {
-      yield { line, reason: 'it is not UTF-8; save the file as UTF-8' }
-      return
-    }
-    if (cells.length > 1 || cells[0]?.trim() !== '') yield { line, cells }
+    if (last !== undefined && isFilled(last)) yield last
+    last = { line, cells }
     records++
     line += cells.reduce((lines, cell) => lines + lineEndsIn(cell), 1)
   }
-  if (broken !== undefined) yield { line, reason: broken.reason }
+  if (broken !== undefined && last !== undefined && isFilled(last)) yield last
+  if (!isText()) {
+    const at = broken === undefined ? (last?.line ?? line) : line
+    yield { line: at, reason: 'it is not UTF-8; save the file as UTF-8' }
+  } else if (broken !== undefined) yield { line, reason: broken.reason }
+  else if (last !== undefined && isFilled(last)) yield last
 }
 
+/** Whether a record is more than a line of blanks. */
+const isFilled = ({ cells }: CsvRecord) => cells.length > 1 || cells[0]?.trim() !== ''
 /** How many lines a cell goes over. */
 const lineEndsIn = (cell: string) => cell.match(/\r\n|\r|\n/g)?.length ?? 0
 
@@ -72,22 +78,71 @@ function reasonOf(error: CsvError): string {
   return 'it is over 2 MiB long; perhaps a quote is not closed'
 }
 
-/** The file as text. The first two bytes tell the encoding, so they are waited for. */
-async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let decoder: TextDecoder | undefined
-  let first: Uint8Array = new Uint8Array()
-  for await (const piece of bytes) {
-    if (decoder === undefined) {
-      first = first.length === 0 ? piece : Buffer.concat([first, piece])
-      if (first.length < 2) continue
-      decoder = new TextDecoder(encodingOf(first))
-      yield decoder.decode(first, { stream: true })
-    } else {
-      yield decoder.decode(piece, { stream: true })
+/**
+ * The file as text, and whether all that was read is text: it ends at the first byte that is not, with U+FFFD in its
+ * place, which a file may also have of itself. The first two bytes tell the encoding, so they are waited for.
+ */
+function decoded(bytes: AsyncIterable<Uint8Array>) {
+  let isText = true
+  const decode = (encoding: string, given: Uint8Array, isFirst: boolean) => {
+    try {
+      return new TextDecoder(encoding, { fatal: true, ignoreBOM: !isFirst }).decode(given)
+    } catch {
+      isText = false
+      return `${new TextDecoder(encoding).decode(given.subarray(0, soundLength(encoding, given)))}\uFFFD`
     }
   }
-  // What is left is half a character.
-  yield decoder === undefined ? new TextDecoder().decode(first) : decoder.decode()
+  async function* pieces(): AsyncGenerator<string> {
+    let encoding: string | undefined
+    // The bytes of a character whose others are in the next piece.
+    let rest: Uint8Array = new Uint8Array()
+    for await (const piece of bytes) {
+      const given = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+      rest = given
+      if (given.length < 2) continue
+      const isFirst = encoding === undefined
+      encoding ??= encodingOf(given)
+      const end = wholeLength(encoding, given)
+      rest = given.subarray(end)
+      yield decode(encoding, given.subarray(0, end), isFirst)
+      if (!isText) return
+    }
+    yield decode(encoding ?? 'utf-8', rest, encoding === undefined)
+  }
+  return { text: pieces(), isText: () => isText }
+}
+
+/** How many of the bytes are text: what is cut off in the middle of a character may still become it. */
+function soundLength(encoding: string, bytes: Uint8Array): number {
+  let [sound, end] = [0, bytes.length]
+  while (sound < end) {
+    const middle = Math.ceil((sound + end) / 2)
+    try {
+      new TextDecoder(encoding, { fatal: true }).decode(bytes.subarray(0, middle), { stream: true })
+      sound = middle
+    } catch {
+      end = middle - 1
+    }
+  }
+  return sound
+}
+
+/** How many of the bytes are whole characters, as far as their end tells. */
+function wholeLength(encoding: string, bytes: Uint8Array): number {
+  const { length } = bytes
+  if (encoding !== 'utf-8') {
+    const even = length - (length % 2)
+    const high = bytes[encoding === 'utf-16le' ? even - 1 : even - 2] ?? 0
+    return high >= 0xd8 && high < 0xdc ? even - 2 : even
+  }
+  for (let back = 1; back <= 3 && back <= length; back++) {
+    const byte = bytes[length - back] ?? 0
+    if (byte < 0x80) return length
+    // RFC 3629 §3: the first byte says how many there are.
+    if (byte >= 0xc0)
+      return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? length - back : length
+  }
+  return length
 }
 
 /** The encoding by its byte order mark; UTF-8 without one. */
@@ -96,9 +151,20 @@ function encodingOf([first, second]: Uint8Array): string {
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
 }
 
-/** The text up to the end of the header and whatever came with it. */
-async function headerOf(text: AsyncGenerator<string>): Promise<string> {
-  let beginning = ''
+/** The text up to the end of the header and whatever came with it; how its cells are set apart, and where it begins. */
+async function beginningOf(text: AsyncGenerator<string>) {
+  let beginning = await lineMore(text, '')
+  // How a spreadsheet is told the delimiter.
+  const named = /^\s*"?sep=([^\r\n])"?[^\S\r\n]*(\r\n|\r|\n|$)/i.exec(beginning)
+  if (named?.[1] === undefined) return { beginning, delimiter: delimiterIn(beginning), line: 1 }
+  const line = 1 + lineEndsIn(named[0])
+  beginning = await lineMore(text, beginning.slice(named[0].length))
+  return { beginning, delimiter: named[1], line }
+}
+
+/** What is read already, and more until a whole line is there. */
+async function lineMore(text: AsyncGenerator<string>, read: string): Promise<string> {
+  let beginning = read
   while (beginning.length < maxHeaderLength && !/[\r\n]/.test(beginning.trimStart())) {
     const { value, done } = await text.next()
     if (done) break
@@ -112,7 +178,7 @@ function delimiterIn(beginning: string): string {
   const header = /^\s*([^\r\n]*)/.exec(beginning)?.[1] ?? ''
   const bare = header.replace(/"[^"]*"/g, '')
   const count = (delimiter: string) => bare.split(delimiter).length
-  return [',', ';', '\t'].reduce((best, one) => (count(one) > count(best) ? one : best))
+  return [',', ';', '\t', '|'].reduce((best, one) => (count(one) > count(best) ? one : best))
 }
 
 /** The text in pieces, as long as it goes on. */

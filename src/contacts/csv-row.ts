@@ -1,54 +1,14 @@
 import { parseMailbox } from '../mime/index.js'
+import { type Columns, shown } from './columns.js'
 import type { NewContact } from './contact.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
+import { type LeftMark, readMark } from './left-marks.js'
 import { toE164 } from './phone.js'
 
-/**
- * Which cell of a row is what; those of other columns go into the metadata. `metadata` is among the
- * others and at its own place: its cell is JSON, or a text like theirs.
- */
-export interface Columns {
-  count: number
-  email: number
-  firstName: number | undefined
-  lastName: number | undefined
-  phone: number | undefined
-  metadata: number | undefined
-  others: readonly { name: string; at: number }[]
-}
-
-// An export has the last two; they are Posthorn's to say.
-const known = ['email', 'firstname', 'lastname', 'phone', 'unsubscribedat', 'createdat']
-// A file with more columns is none of contacts; each of them would be a key of the metadata.
-const maxColumns = 200
-// How much of a bad header a message shows.
-const shownNames = 10
-const shownLength = 40
-
-/** The columns that a header names, in any case; or what is wrong with it. */
-export function readHeader(cells: readonly string[]): Columns | string {
-  const names = cells.map((cell) => cell.trim())
-  const keys = names.map((name) => name.toLowerCase())
-  if (names.length > maxColumns) return `there are over ${maxColumns} columns`
-  const twin = keys.findIndex((key, at) => key !== '' && keys.indexOf(key) !== at)
-  if (twin !== -1) return `the column ${shown(names[twin])} is given twice`
-  const email = keys.indexOf('email')
-  if (email === -1) {
-    const found = names.slice(0, shownNames).map(shown).join(', ')
-    return `there is no column "email", only ${found}${names.length > shownNames ? ', …' : ''}`
-  }
-  const place = (key: string) => (keys.includes(key) ? keys.indexOf(key) : undefined)
-  return {
-    count: cells.length,
-    email,
-    firstName: place('firstname'),
-    lastName: place('lastname'),
-    phone: place('phone'),
-    metadata: place('metadata'),
-    others: names.flatMap((name, at) =>
-      name === '' || known.includes(name.toLowerCase()) ? [] : [{ name, at }],
-    ),
-  }
+/** What a row says of somebody. */
+export interface RowContact extends NewContact {
+  /** That they left, and how the file says it. */
+  left?: readonly (LeftMark & { note: string })[]
 }
 
 /** A row's contact; or why there is none: no valid address, or what cannot be kept. */
@@ -56,21 +16,27 @@ export function readRow(
   columns: Columns,
   cells: readonly string[],
   defaultCountry: string,
-): NewContact | string {
+): RowContact | string {
   if (cells.some((cell) => cell.includes('\0'))) return 'it has a NUL character'
   // Whatever has slipped, it may have slipped into the wrong column.
   if (cells.length > columns.count && cells.slice(columns.count).some(isFilled)) {
     return `it has ${cells.length} cells, and the header has ${columns.count}`
   }
   const cell = (at: number | undefined) => (at === undefined ? '' : (cells[at]?.trim() ?? ''))
-  const mailbox = parseMailbox(cell(columns.email))
+  // Google puts several into one cell.
+  const [given = ''] = unescaped(cell(columns.email)).split(' ::: ')
+  const mailbox = parseMailbox(given)
   if (mailbox === undefined) {
-    const given = cell(columns.email)
     return given === '' ? 'it has no email' : `email ${shown(given)} is not an email address`
   }
-  const contact: NewContact = { email: mailbox.address }
+  const contact: RowContact = { email: mailbox.address }
+  const [first, last] = halvesOf(unescaped(cell(columns.name)))
+  const names = {
+    firstName: unescaped(cell(columns.firstName)) || first,
+    lastName: unescaped(cell(columns.lastName)) || last,
+  }
   for (const field of ['firstName', 'lastName'] as const) {
-    const name = cell(columns[field])
+    const name = names[field]
     if (!isName(name)) {
       return `${field} has over ${maxNameLength} characters, or a control character`
     }
@@ -81,7 +47,17 @@ export function readRow(
     .filter(({ at }) => own === undefined || at !== columns.metadata)
     .map(({ name, at }) => [name, cell(at)] as const)
     .filter(([, value]) => value !== '')
-  const rawPhone = cell(columns.phone)
+  const left = columns.marks.map(({ name, at, kind }) => {
+    const said = readMark(kind, cell(at))
+    return typeof said === 'string' ? { name, at, said } : { ...said, note: `${name}: ${cell(at)}` }
+  })
+  for (const mark of left) {
+    if ('reason' in mark) contact.left = [...(contact.left ?? []), mark]
+    else if (mark.said === 'unclear') {
+      return `${shown(mark.name)} is ${shown(cell(mark.at))}, which does not say whether somebody left: expected yes, no or a date; rename the column to keep it as metadata`
+    }
+  }
+  const [rawPhone = ''] = unescaped(cell(columns.phone)).split(' ::: ')
   if (rawPhone !== '') {
     contact.phone = toE164(rawPhone, defaultCountry)
     // What USSD could not find is kept for people.
@@ -104,7 +80,15 @@ function jsonObject(cell: string): Record<string, unknown> | undefined {
   }
 }
 
+/** First and last name of a whole one: `Ann van Dyk`, `van Dyk, Ann`. */
+function halvesOf(name: string): [string, string] {
+  const [last, first] = name.split(/,\s+/, 2)
+  if (first !== undefined && last !== undefined) return [first, last]
+  const end = name.search(/\s/)
+  return end === -1 ? [name, ''] : [name.slice(0, end), name.slice(end).trim()]
+}
+
+/** Without the apostrophe that an export for spreadsheets puts before what they would take for a formula. */
+const unescaped = (cell: string) => cell.replace(/^'(?=[=+\-@\t\r])/, '')
 /** Whether a cell has more than white space. */
 const isFilled = (cell: string) => cell.trim() !== ''
-/** A text of the file as messages quote it. */
-const shown = (name = '') => JSON.stringify(name.slice(0, shownLength))

@@ -3,9 +3,10 @@ import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import { makeBatchSize } from './batch-size.js'
 import { addBatch, type BatchCounts, type ImportedRow } from './bulk.js'
+import { type Columns, type ColumnUse, readHeader } from './columns.js'
 import type { ContactEffect } from './contact.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
-import { type Columns, readHeader, readRow } from './csv-row.js'
+import { readRow } from './csv-row.js'
 import { maxMetadataBytes } from './fields.js'
 import type { ContactDeps } from './list.js'
 import { requireList } from './list.js'
@@ -21,6 +22,10 @@ export interface ContactImportCounts {
   invalid: number
   /** The first of these rows, by the line on which they begin, and why. */
   refused: RefusedLine[]
+  /** Rows that say of somebody that they left, bounced or complained: that is recorded. */
+  suppressed: number
+  /** What each column became. */
+  columns: readonly ColumnUse[]
 }
 
 /** A row that was left out, and why. */
@@ -78,7 +83,14 @@ export async function importContacts(
 ): Promise<ContactImportCounts> {
   const follow = trigger ? effect : undefined
   const size = makeBatchSize(follow === undefined ? perWrite : perTriggeringWrite)
-  const counts: ContactImportCounts = { imported: 0, skipped: 0, invalid: 0, refused: [] }
+  const counts: ContactImportCounts = {
+    imported: 0,
+    skipped: 0,
+    invalid: 0,
+    refused: [],
+    suppressed: 0,
+    columns: [],
+  }
   let batch: ImportedRow[] = []
   let importId: number | undefined
   // A batch met the ceiling or failed: those behind it must leave nothing.
@@ -91,7 +103,7 @@ export async function importContacts(
       const newId = store.ids.uuid
       const now = clock.now()
       importId ??= await openImport(tx, { accountId, listId, file: name, now })
-      const given = { accountId, listId, importId, ceiling, rows, newId, now, follow }
+      const given = { accountId, listId, importId, file: name, ceiling, rows, newId, now, follow }
       const done = await addBatch(tx, given)
       ended = done.full
       size.took(rows.length, clock.now() - now)
@@ -115,6 +127,7 @@ export async function importContacts(
       const done = await underWay.shift()
       counts.imported += done?.imported ?? 0
       counts.skipped += done?.skipped ?? 0
+      counts.suppressed += done?.suppressed ?? 0
       for (const line of done?.invalid ?? []) refuseLine(counts, { line, reason: tooMuchKnown })
       if (done?.full && ceiling !== null) throw ceilingReached(ceiling, { ...counts })
     }
@@ -144,6 +157,7 @@ export async function importContacts(
       const { line, cells } = record
       if (columns === undefined) {
         columns = headerAt(line, cells, counts)
+        counts.columns = columns.became
         continue
       }
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })

@@ -4,6 +4,8 @@
  * E.164; that somebody unsubscribed is a suppression, which outlives the contact, and is written
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
+
+export { columnUses } from './columns.js'
 export {
   type AddedContact,
   addContact,

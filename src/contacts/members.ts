@@ -128,8 +128,5 @@ const cellsOf = (contact: Contact) => [
   contact.phone ?? '',
   isoTime(contact.unsubscribedAt) ?? '',
   isoTime(contact.createdAt),
-  Object.keys(contact.metadata).length === 0 ? '' : jsonText(contact.metadata),
+  Object.keys(contact.metadata).length === 0 ? '' : JSON.stringify(contact.metadata),
 ]
-
-// An import takes U+FFFD for a sign that the file is no UTF-8.
-const jsonText = (value: unknown) => JSON.stringify(value).replaceAll('\uFFFD', '\\ufffd')

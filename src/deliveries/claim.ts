@@ -35,6 +35,10 @@ export interface Claimed {
   dueAt: number
   expiresAt: number
   lastReply: string | null
+  /** JSON of the addresses that come last, as those before put the mail off. */
+  putOffBy: string | null
+  /** The source address that it was put off from, and leaves from again while that may send. */
+  source: string | null
 }
 
 /** What waits for one destination in one class from one account: who takes turns with others. */
@@ -127,7 +131,7 @@ const firstOfEach = prepared<{ wants: string; now: number }, Claimed & { place: 
           where n < most and before.due_at <= ${now})
         select place, queue.id, email_id as "emailId", account_id as "accountId", recipient,
           queue.lane, queue.class, attempts, due_at as "dueAt", expires_at as "expiresAt",
-          last_reply as "lastReply"
+          last_reply as "lastReply", put_off_by as "putOffBy", queue.source
         from first inner join queue on queue.id = first.id order by place, n`.compile(db),
   }),
 )
@@ -171,6 +175,7 @@ const firstOf = prepared<StreamKey & { limit: number }, Claimed>((db, values) =>
     .selectFrom('queue')
     .select(['id', 'email_id as emailId', 'account_id as accountId', 'recipient', 'lane', 'class'])
     .select(['attempts', 'due_at as dueAt', 'expires_at as expiresAt', 'last_reply as lastReply'])
+    .select(['put_off_by as putOffBy', 'source'])
     .where('lane', '=', values.lane)
     .where('class', '=', values.class)
     .where('account_id', '=', values.accountId)
@@ -209,13 +214,19 @@ export async function nextDue(db: Read, stream: StreamKey): Promise<number | und
 }
 
 /**
- * Makes due at once what `thread` held when it died; a restart calls it before anything else.
+ * Makes due at once what `thread` held when it died; a restart calls it before anything else. The first of the threads
+ * sees to those that are no more, as there were more of them before: nobody else would for an hour.
  * Their remote servers may have taken the mail already: these are the only possible duplicates.
  */
-export async function releaseLeases(tx: Tx, thread: number, now: number): Promise<void> {
+export async function releaseLeases(
+  tx: Tx,
+  { thread, threads, now }: { thread: number; threads: number; now: number },
+): Promise<void> {
   await tx
     .updateTable('queue')
     .set({ lease: null, due_at: now })
-    .where('lease', '=', thread)
+    .where(({ eb, or }) =>
+      or([eb('lease', '=', thread), ...(thread === 0 ? [eb('lease', '>=', threads)] : [])]),
+    )
     .execute()
 }

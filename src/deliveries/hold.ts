@@ -5,6 +5,9 @@ import { isInFlight } from './lease.js'
 /** The due time of what is held: later than any clock, and a date that can be printed. */
 export const never = Date.UTC(9999, 0, 1)
 
+/** Why mail of a campaign is held that is paused; by this it is found when the campaign goes on. */
+export const campaignPaused = (broadcastId: string) => `campaign ${broadcastId} is paused`
+
 /**
  * Holds deliveries back until `release`: no claim sees them, no lane counts them as due. One whose
  * attempt is under way is left alone, for its mail may have arrived already; it is counted as in

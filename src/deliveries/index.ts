@@ -61,6 +61,7 @@ export {
 } from './explain.js'
 export {
   type Changes,
+  campaignPaused,
   countHeldUpTo,
   hold,
   never,
@@ -98,6 +99,6 @@ export { holdRestored, isRestoredReason, restoredReason } from './restored.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, lanesOf, type QueueFilter } from './select.js'
 export { dueAfterSetBack } from './set-back.js'
-export { park, type Settlement, settle } from './settle.js'
+export { isEnded, park, type Settlement, settle } from './settle.js'
 export { type StreamDue, streamsAfter } from './streams.js'
 export { type DeliveryStanding, type DueStream, type QueueSummary, summarise } from './summary.js'

@@ -80,8 +80,10 @@ export async function findDeliveries(
     )
     .orderBy('deliveries.id')
     .execute()
+  // Looked at first: what has ended since is among those too.
+  const ids = new Set(ended.map(({ id }) => id))
   return {
-    waiting: waiting.map(toWaiting),
+    waiting: waiting.filter(({ id }) => !ids.has(id)).map(toWaiting),
     ended: ended.map(({ email_id, broadcast_id, ended_at, ...row }) => ({
       ...row,
       emailId: email_id,

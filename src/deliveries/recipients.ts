@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { DeliveryRow, Read } from '../store/index.js'
 
 export interface RecipientStatus {
@@ -11,50 +12,45 @@ export interface RecipientStatus {
   held: { since: number; reason: string } | null
 }
 
-/** Every recipient of an email in the order given, waiting or ended. */
+/**
+ * Every recipient of an email in the order given, waiting or ended. One statement: what ends between two of them would
+ * be in both.
+ */
 export async function readRecipients(read: Read, emailId: string): Promise<RecipientStatus[]> {
-  const waiting = await read
+  const waiting = read
     .selectFrom('queue')
+    .select(['id', 'recipient', 'attempts', 'last_reply as reply', 'last_attempt_at as updatedAt'])
     .select([
-      'id',
-      'recipient',
-      'attempts',
-      'due_at',
-      'lease',
-      'held_at',
-      'held_reason',
-      'last_reply',
-      'last_attempt_at',
+      sql<DeliveryRow['status'] | null>`null`.as('status'),
+      // A leased row's due time is the end of its lease, a held one's is never.
+      sql<number | null>`case when lease is null and held_at is null then due_at end`.as('dueAt'),
+      'held_at as heldAt',
+      'held_reason as heldReason',
     ])
     .where('email_id', '=', emailId)
-    .execute()
-  const ended = await read
+  const ended = read
     .selectFrom('deliveries')
-    .select(['id', 'recipient', 'status', 'attempts', 'reply', 'ended_at'])
+    .select(['id', 'recipient', 'attempts', 'reply', 'ended_at as updatedAt', 'status'])
+    .select([
+      sql<number | null>`null`.as('dueAt'),
+      sql<number | null>`null`.as('heldAt'),
+      sql<string | null>`null`.as('heldReason'),
+    ])
     .where('email_id', '=', emailId)
-    .execute()
-  const all = [
-    ...waiting.map((row) => ({
-      id: row.id,
-      email: row.recipient,
-      status: row.attempts === 0 ? ('queued' as const) : ('deferred' as const),
-      attempts: row.attempts,
-      // A leased row's due time is the end of its lease, a held one's is never.
-      nextAttemptAt: row.lease === null && row.held_at === null ? row.due_at : null,
-      reply: row.last_reply,
-      updatedAt: row.last_attempt_at,
-      held: row.held_at === null ? null : { since: row.held_at, reason: row.held_reason ?? '' },
-    })),
-    ...ended.map((row) => ({
-      id: row.id,
-      email: row.recipient,
-      status: row.status === 'relayed' ? ('sent' as const) : row.status,
-      attempts: row.attempts,
-      nextAttemptAt: null,
-      reply: row.reply,
-      updatedAt: row.ended_at,
-      held: null,
-    })),
-  ]
-  return all.sort((a, b) => a.id - b.id).map(({ id: _, ...recipient }) => recipient)
+  const rows = await waiting.unionAll(ended).orderBy('id').execute()
+  return rows.map(({ recipient, status, attempts, dueAt, reply, updatedAt, ...row }) => ({
+    email: recipient,
+    status: statusOf(status, attempts),
+    attempts,
+    nextAttemptAt: dueAt,
+    reply,
+    updatedAt,
+    held: row.heldAt === null ? null : { since: row.heldAt, reason: row.heldReason ?? '' },
+  }))
+}
+
+/** `ended`: null while it waits. */
+function statusOf(ended: DeliveryRow['status'] | null, attempts: number) {
+  if (ended === null) return attempts === 0 ? 'queued' : 'deferred'
+  return ended === 'relayed' ? 'sent' : ended
 }

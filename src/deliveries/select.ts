@@ -91,13 +91,13 @@ const rowsPerLook = 2_000
 
 /**
  * Changes all that fits, in short transactions: `change` gets the ids and must look again whether each
- * is still as it wants it. Deliveries that come meanwhile may be left out. One that cannot be changed keeps
+ * is still as it wants it; where it says 'over', nothing more is changed. Deliveries that come meanwhile may be left out. One that cannot be changed keeps
  * no other from it: it is told at the end, by an OperatorError.
  */
 export async function changeFitting(
   { store, clock }: { store: Store; clock: Clock },
   filter: QueueFilter,
-  change: (tx: Read, ids: readonly number[], now: number) => Promise<Changes>,
+  change: (tx: Read, ids: readonly number[], now: number) => Promise<Changes | 'over'>,
   onProgress: (seen: number) => void = () => {},
 ): Promise<Changes & { seen: number }> {
   const total = { seen: 0, changed: 0, inFlight: 0 }
@@ -113,9 +113,10 @@ export async function changeFitting(
       if (left.length > 0) throw cause
       unchanged.push(...faults)
       total.seen += ids.length
-      for (const { changed, inFlight } of results) {
-        total.changed += changed
-        total.inFlight += inFlight
+      for (const result of results) {
+        if (result === 'over') return total
+        total.changed += result.changed
+        total.inFlight += result.inFlight
       }
       onProgress(total.seen)
     }

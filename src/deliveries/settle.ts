@@ -12,7 +12,7 @@ import {
 } from '../store/index.js'
 import { keepTranscript } from './deferred-transcripts.js'
 import { insertEnded } from './end.js'
-import { never } from './hold.js'
+import { campaignPaused, never } from './hold.js'
 
 interface Attempt {
   id: number
@@ -42,7 +42,22 @@ export type Settlement =
    * `relayed`: a smart host has taken it on, which says nothing of the recipient yet.
    */
   | (Attempt & { kind: 'delivered' | 'relayed' | 'bounced' | 'failed' | 'suppressed' })
-  | (Attempt & { kind: 'deferred'; dueAt: number })
+  | Deferred
+  | Held
+
+type Deferred = Attempt & {
+  kind: 'deferred'
+  dueAt: number
+  source: string | null
+  putOffBy: string | null
+}
+/** No attempt, for its campaign is paused. `dueAt`: when it was due. */
+type Held = Attempt & { kind: 'held'; dueAt: number }
+type Tried = Exclude<Settlement, Held>
+
+/** Whether the delivery leaves the queue. */
+export const isEnded = ({ kind }: Pick<Settlement, 'kind'>): boolean =>
+  kind !== 'deferred' && kind !== 'held'
 
 /**
  * Writes what became of attempts: ended deliveries move from the queue to the log, deferred ones get
@@ -56,14 +71,17 @@ export async function settle(
 ): Promise<number> {
   const mine = await takeLeased(tx, settlements, options.thread)
   if (mine.length === 0) return 0
-  const ended = mine.filter((settlement) => settlement.kind !== 'deferred')
+  const held = mine.filter(isHeld)
+  if (held.length > 0) await holdPaused(tx, held, options.now)
+  const tried = mine.filter((settlement): settlement is Tried => !isHeld(settlement))
+  const ended = tried.filter(isEnded)
   await insertEnded(
     tx,
     ended.map((settlement) => toRow(settlement, options.now)),
   )
-  const mails = await mailsOf(tx, mine)
+  const mails = await mailsOf(tx, tried)
   const events: MailEvent[] = []
-  for (const settlement of mine) {
+  for (const settlement of tried) {
     if (settlement.kind === 'deferred') {
       await defer(tx, settlement)
       await keepTranscript(tx, { ...settlement, at: options.now })
@@ -77,12 +95,12 @@ export async function settle(
     }
     events.push({ stepId, ...eventOf(settlement, kind, options.now) })
   }
-  await countOutcomes(tx, mine)
+  await countOutcomes(tx, tried)
   await options.land(tx, events)
   return mine.length
 }
 
-function eventOf(settlement: Settlement, type: MailEvent['type'], at: number): MailEvent {
+function eventOf(settlement: Tried, type: MailEvent['type'], at: number): MailEvent {
   const { accountId, emailId, id, recipient, reply } = settlement
   const of = { accountId, emailId, class: settlement.class, type, at }
   // The attempt, not its outcome, and the mail's, not a recipient's.
@@ -108,16 +126,16 @@ async function takeLeased(
 ): Promise<Settlement[]> {
   const seen = new Set<number>()
   const firsts = settlements.filter(({ id }) => !seen.has(id) && seen.add(id))
-  const ended = firsts.filter(({ kind }) => kind !== 'deferred')
-  const deferred = firsts.filter(({ kind }) => kind === 'deferred')
-  const held = new Set<number>()
+  const ended = firsts.filter(isEnded)
+  const staying = firsts.filter((settlement) => !isEnded(settlement))
+  const leased = new Set<number>()
   if (ended.length > 0) {
-    for (const { id } of await deleteLeased(tx, { ids: idsText(ended), thread })) held.add(id)
+    for (const { id } of await deleteLeased(tx, { ids: idsText(ended), thread })) leased.add(id)
   }
-  if (deferred.length > 0) {
-    for (const { id } of await leasedAmong(tx, { ids: idsText(deferred), thread })) held.add(id)
+  if (staying.length > 0) {
+    for (const { id } of await leasedAmong(tx, { ids: idsText(staying), thread })) leased.add(id)
   }
-  return firsts.filter(({ id }) => held.has(id))
+  return firsts.filter(({ id }) => leased.has(id))
 }
 
 const idsText = (settlements: readonly Settlement[]) =>
@@ -153,7 +171,7 @@ interface SettledMail {
 
 /** What is known of their mails. A delivery of no mail is a fault, but one that must end. */
 async function mailsOf(tx: Tx, settlements: readonly Settlement[]) {
-  const emailIds = JSON.stringify(settlements.map(({ emailId }) => emailId))
+  const emailIds = idsOfMails(settlements)
   return new Map((await settledMails(tx, { emailIds })).map((mail) => [mail.id, mail]))
 }
 
@@ -164,7 +182,49 @@ const settledMails = prepared<{ emailIds: string }, SettledMail>((db, { emailIds
     .where('id', 'in', idsOf(emailIds, 'text')),
 )
 
-function toRow(settlement: Settlement, now: number): DeliveryRow {
+const isHeld = (settlement: Settlement): settlement is Held => settlement.kind === 'held'
+
+/**
+ * Holds what was about to leave while its campaign was paused. Asked again in this write: one that goes on by now has
+ * released what was held, and would leave these behind; they are due as they were.
+ */
+async function holdPaused(tx: Tx, settlements: readonly Held[], now: number): Promise<void> {
+  const paused = await pausedAmong(tx, { emailIds: idsOfMails(settlements) })
+  const campaigns = new Map(paused.map(({ id, broadcastId }) => [id, broadcastId]))
+  for (const { id, emailId, dueAt } of settlements) {
+    const campaign = campaigns.get(emailId)
+    const held =
+      campaign === undefined
+        ? { due_at: dueAt }
+        : {
+            held_at: now,
+            held_reason: campaignPaused(campaign),
+            held_due_at: dueAt,
+            due_at: never,
+          }
+    await tx
+      .updateTable('queue')
+      .set({ lease: null, ...held })
+      .where('id', '=', id)
+      .execute()
+  }
+}
+
+const idsOfMails = (settlements: readonly Settlement[]) =>
+  JSON.stringify(settlements.map(({ emailId }) => emailId))
+
+/** Mails whose campaign is paused. */
+const pausedAmong = prepared<{ emailIds: string }, { id: string; broadcastId: string }>(
+  (db, { emailIds }) =>
+    db
+      .selectFrom('emails')
+      .innerJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+      .select(['emails.id', 'broadcasts.id as broadcastId'])
+      .where('emails.id', 'in', idsOf(emailIds, 'text'))
+      .where('broadcasts.status', '=', 'paused'),
+)
+
+function toRow(settlement: Tried, now: number): DeliveryRow {
   return {
     id: settlement.id,
     email_id: settlement.emailId,
@@ -179,8 +239,6 @@ function toRow(settlement: Settlement, now: number): DeliveryRow {
   }
 }
 
-type Deferred = Settlement & { kind: 'deferred' }
-
 const defer = prepared<Deferred, UpdateResult>((db, settlement) =>
   db
     .updateTable('queue')
@@ -191,6 +249,8 @@ const defer = prepared<Deferred, UpdateResult>((db, settlement) =>
       last_attempt_at: settlement.startedAt,
       last_reply: settlement.reply,
       last_transcript: settlement.transcript,
+      put_off_by: settlement.putOffBy,
+      source: settlement.source,
     })
     .where('id', '=', settlement.id),
 )
@@ -199,7 +259,7 @@ const defer = prepared<Deferred, UpdateResult>((db, settlement) =>
  * decisions.md, 'status of a mail': `sent` from the first attempt on; once no delivery waits any
  * more, `bounced` before `failed` before `delivered`; one that is only relayed stays `sent`. Nothing leaves `cancelled` or `suppressed`.
  */
-async function countOutcomes(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
+async function countOutcomes(tx: Tx, settlements: readonly Tried[]): Promise<void> {
   const mails = new Map<string, { counts: Counts; sentAt: number | null }>()
   for (const { kind, emailId, startedAt, failover } of settlements) {
     const mail = mails.get(emailId) ?? { counts: noCounts(), sentAt: null }
@@ -282,7 +342,7 @@ export async function park(
     .set({
       held_at: now,
       held_reason: reason,
-      held_due_at: kind === 'deferred' ? settlement.dueAt : now,
+      held_due_at: kind === 'deferred' || kind === 'held' ? settlement.dueAt : now,
       due_at: never,
       lease: null,
       attempts,

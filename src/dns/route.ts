@@ -11,14 +11,14 @@ export interface RouteOptions {
   /** This machine's own addresses: a route to ourselves is a loop, unless allowed above. */
   ownAddresses?: readonly string[]
   ipFamily?: 'both' | 'ipv4' | 'ipv6'
-  /** Over all hosts together; default 5. */
+  /** Different ones, over all hosts together; without it each host has five at most, four beside others. */
   maxAddresses?: number
 }
 
 export interface MxHost {
   exchange: string
   preference: number
-  /** In the order to try; never empty, no address twice in a route. */
+  /** In the order to try; never empty. Another host of the route may be at the same ones, under other policies. */
   addresses: string[]
 }
 
@@ -36,9 +36,13 @@ export type MxRoute =
   /** Only addresses that a stranger must not make us connect to (5.4.4). */
   | { kind: 'refused'; cause: string }
 
-// RFC 5321 §5.1 wants two addresses tried; these bound what a hostile domain makes us ask.
+// RFC 5321 §5.1 wants two addresses tried; these bound what a hostile domain makes us ask. How many are connected to is
+// bounded where it is done: a policy may leave the last host alone (RFC 8461 §5).
 const maxHosts = 10
 const hostsAtOnce = 3
+// An attempt connects to five: so the second host is among them.
+const maxOfOneHost = 5
+const maxOfEachHost = 4
 
 /** Finds the hosts that take mail for `domain`, best first (RFC 5321 §5.1). Never rejects. */
 export async function routeToMx(
@@ -67,31 +71,39 @@ export async function routeToMx(
   return locate(resolver, byPreference(named, options.random), false, options)
 }
 
-/** Looks up addresses, best hosts first, until there are enough. */
+/** Looks up addresses, best hosts first. */
 async function locate(
   resolver: Resolver,
   candidates: MxRecord[],
   implicit: boolean,
   options: RouteOptions,
 ): Promise<MxRoute> {
-  let left = options.maxAddresses ?? 5
+  const { maxAddresses = Number.POSITIVE_INFINITY } = options
+  const most = candidates.length > 1 ? maxOfEachHost : maxOfOneHost
   const hosts: MxHost[] = []
   const seen = new Set<string>()
   const troubles: { failed?: string; refused?: string } = {}
-  for (let i = 0; i < Math.min(candidates.length, maxHosts) && left > 0; i += hostsAtOnce) {
-    const some = candidates.slice(i, Math.min(i + hostsAtOnce, maxHosts))
-    const found = await Promise.all(some.map((mx) => findAddresses(resolver, mx.exchange, options)))
-    for (const [j, { exchange, preference }] of some.entries()) {
+  for (
+    let i = 0;
+    i < Math.min(candidates.length, maxHosts) && seen.size < maxAddresses;
+    i += hostsAtOnce
+  ) {
+    const asked = candidates.slice(i, Math.min(i + hostsAtOnce, maxHosts))
+    const found = await Promise.all(
+      asked.map((mx) => findAddresses(resolver, mx.exchange, options)),
+    )
+    for (const [j, { exchange, preference }] of asked.entries()) {
       const { addresses = [], failed } = found[j] ?? {}
       if (failed !== undefined) troubles.failed ??= `address of ${exchange}: ${failed}`
       const allowed = addresses.filter((address) => mayConnect(address, options))
       if (allowed.length < addresses.length) {
         troubles.refused ??= `${exchange} is at ${addresses.find((a) => !allowed.includes(a))}`
       }
-      const fresh = allowed.filter((address) => !seen.has(address)).slice(0, left)
-      for (const address of fresh) seen.add(address)
-      left -= fresh.length
-      if (fresh.length > 0) hosts.push({ exchange, preference, addresses: fresh })
+      const some = allowed.slice(0, most).filter((address) => {
+        if (seen.size < maxAddresses) seen.add(address)
+        return seen.has(address)
+      })
+      if (some.length > 0) hosts.push({ exchange, preference, addresses: some })
     }
   }
   if (hosts.length > 0) return { kind: 'hosts', hosts, mx: candidates, implicit }

@@ -4,15 +4,21 @@ import { type DnsAnswer, type Resolver, reverseLabels } from '../dns/index.js'
 import { notice, openOfKind, settled } from '../notices/index.js'
 import type { Store } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
-import { findSources, recordsOf, type SourceAddress } from './source-addresses.js'
+import {
+  type FoundSources,
+  findSources,
+  recordsOf,
+  type SourceAddress,
+} from './source-addresses.js'
 
 /** Whether DNS blocklists (RFC 5782) name the addresses that mail leaves from. */
 export async function checkBlocklists(
   deps: DoctorDeps,
-  sources: readonly SourceAddress[],
+  { sources, failed }: FoundSources,
 ): Promise<Finding[]> {
   if (sources.length === 0) {
     const of = findingsOf('blocklist', 'any address')
+    if (failed !== undefined) return [of.noAnswer(failed)]
     const fix = 'set outbound.source_addresses, or publish the addresses of outbound.helo_name'
     return [of.unchecked('no address is known that mail leaves from', fix)]
   }
@@ -104,17 +110,20 @@ const refusalCodes: Readonly<Record<string, string>> = {
 
 /**
  * Asks the blocklists about every address that mail leaves from, and tells the operator of each listing and of
- * its end. A list that gives no answer (it refuses public resolvers) changes nothing.
+ * its end. A list that gives no answer (it refuses public resolvers) changes nothing, nor do addresses that the DNS
+ * does not name just now.
  */
 export async function tellBlocklists(
   deps: Pick<DoctorDeps, 'config' | 'resolver'> & { store: Store; clock: Clock },
 ): Promise<{ asked: number; unanswered: number; listed: number }> {
   const { store, clock, config } = deps
-  const answers = await askBlocklists(deps, await findSources(deps))
+  const { sources, failed } = await findSources(deps)
+  const answers = await askBlocklists(deps, sources)
   const of = (state: 'unchecked' | 'fail') =>
     answers.filter(({ finding }) => finding.state === state)
   const nameOf = ({ address, zone }: { address: string; zone: string }) => `${address} ${zone}`
   const silent = new Set(of('unchecked').map(nameOf))
+  const asked = new Set(answers.map(nameOf))
   const listed = of('fail')
   await store.write(async (tx) => {
     const now = clock.now()
@@ -129,8 +138,9 @@ export async function tellBlocklists(
     }
     const still = new Set(listed.map(nameOf))
     for (const { key } of await openOfKind(tx, 'blocklist')) {
-      // Also of an address, or a list, that is not asked about any more.
-      if (!still.has(key) && !silent.has(key)) await settled(tx, { kind: 'blocklist', key, now })
+      // Also of an address, or a list, that is not asked about any more; unless it may be one of ours all the same.
+      const isUnknown = silent.has(key) || (failed !== undefined && !asked.has(key))
+      if (!still.has(key) && !isUnknown) await settled(tx, { kind: 'blocklist', key, now })
     }
   })
   return { asked: answers.length, unanswered: silent.size, listed: listed.length }

@@ -12,6 +12,7 @@ import { checkReports } from './reports.js'
 import { checkReturnPaths } from './return-path.js'
 import { findSources } from './source-addresses.js'
 import { checkTime } from './time.js'
+import { checkWarmUp } from './warm-up.js'
 
 /**
  * Looks at the DNS first, then at everything side by side. Never rejects for what the world does; a check that takes too
@@ -36,6 +37,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     clock: () => checkTime(deps),
     jobs: () => checkJobs(deps),
     runtime: () => checkRuntime(deps),
+    'warm-up': () => checkWarmUp(deps),
     disk: () => checkDisk(deps),
     backup: () => checkBackups(deps),
     operator: () => checkOperator(deps),
@@ -58,6 +60,9 @@ function withoutDns(findings: readonly Finding[]): Finding[] {
   return [...new Map(told.map((finding) => [keyOf(finding), finding])).values()]
 }
 
+/** The subject of what is said of a check that was not done: its own subjects are not known then. */
+export const undoneCheck = 'this check'
+
 // A check asks one thing after another: connections to some hosts, lookups before them.
 const stepsPerCheck = 6
 
@@ -70,7 +75,7 @@ function bounded(
   name: string,
   run: () => Promise<Finding[]>,
 ): Promise<Finding[]> {
-  const of = findingsOf(name, 'this check')
+  const of = findingsOf(name, undoneCheck)
   const ms = config.doctor.timeout * stepsPerCheck
   return new Promise((resolve) => {
     const cancel = clock.after(ms, () =>

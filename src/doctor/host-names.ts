@@ -1,7 +1,12 @@
 import { isIP } from 'node:net'
 import { canonicalAddress, canonicalName, liesWithin } from '../dns/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
-import { addressesOf, recordsOf, type SourceAddress } from './source-addresses.js'
+import {
+  addressesOf,
+  type FoundSources,
+  recordsOf,
+  type SourceAddress,
+} from './source-addresses.js'
 
 /**
  * PTR = forward = EHLO name, for every address that mail leaves from: the first thing that large
@@ -9,7 +14,7 @@ import { addressesOf, recordsOf, type SourceAddress } from './source-addresses.j
  */
 export async function checkHostNames(
   deps: DoctorDeps,
-  sources: readonly SourceAddress[],
+  { sources, failed }: FoundSources,
 ): Promise<Finding[]> {
   const names = [...new Set([deps.config.outbound.heloName, ...sources.map((s) => s.heloName)])]
   const unknown = names.filter((name) => !name.includes('.'))
@@ -21,7 +26,11 @@ export async function checkHostNames(
       .filter(({ heloName }) => !unknown.includes(heloName))
       .map((source) => checkSource(deps, source)),
   ])
-  return [...unknown.map(nameMissing), ...found.flat()]
+  // Of addresses that nobody has named now, nothing is known. Without any, the name itself is told above.
+  const { heloName } = deps.config.outbound
+  const isPartial = failed !== undefined && sources.some((source) => source.heloName === heloName)
+  const partial = isPartial ? [findingsOf('helo', heloName).noAnswer(failed)] : []
+  return [...unknown.map(nameMissing), ...partial, ...found.flat()]
 }
 
 /** RFC 5321 §4.1.1.1 wants EHLO to have a name that resolves; many receivers refuse others. */

@@ -69,8 +69,12 @@ async function knock(deps: Deps, domain: string, source?: string): Promise<Knock
   const stepMs = deps.config.doctor.timeout
   const deadlines = { connectMs: stepMs, bannerMs: stepMs, ehloMs: stepMs, quitMs: 500 }
   let last: Knock = { kind: 'silent', who: domain, why: 'no address' }
+  const knocked = new Set<string>()
   for (const { exchange, addresses } of route.hosts) {
     for (const host of addresses) {
+      // Two names may be at one address.
+      if (knocked.has(host)) continue
+      knocked.add(host)
       const who = `${exchange} [${host}]`
       const result = await connectSmtp({
         ...{ host, port, heloName, tls: { mode: 'off' }, deadlines },

@@ -31,8 +31,8 @@ async function checkReach(
   // The way back to ourselves may well be a private one.
   const route = await routeToMx(resolver, host, { random, allowPrivate: true })
   const [mx] = route.kind === 'hosts' ? route.hosts : []
-  if (!isOwn && mx?.exchange !== canonicalName(heloName)) return undefined
   if (route.kind === 'failed') return of.noAnswer(route.cause)
+  if (!isOwn && mx?.exchange !== canonicalName(heloName)) return undefined
   const [address] = mx?.addresses ?? []
   if (mx === undefined || address === undefined)
     return of.fail('bounces have nowhere to go', publish)

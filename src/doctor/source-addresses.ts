@@ -8,10 +8,16 @@ export interface SourceAddress {
   heloName: string
 }
 
+/** The addresses that are known; `failed`: why there may be more, as the DNS gave no answer for one family. */
+export interface FoundSources {
+  sources: SourceAddress[]
+  failed?: string
+}
+
 /** As configured, with those of pools; else the addresses of the EHLO name. */
 export async function findSources(
   deps: Pick<DoctorDeps, 'config' | 'resolver'>,
-): Promise<SourceAddress[]> {
+): Promise<FoundSources> {
   const { heloName, ipFamily, sourceAddresses, pools } = deps.config.outbound
   const pooled = Object.values(pools).flatMap(({ sources }) =>
     sources.flatMap((source) =>
@@ -19,21 +25,23 @@ export async function findSources(
     ),
   )
   if (sourceAddresses.length > 0) {
-    return [...sourceAddresses.map((address) => ({ address, heloName })), ...pooled]
+    return { sources: [...sourceAddresses.map((address) => ({ address, heloName })), ...pooled] }
   }
-  const family = { ipv4: 4, ipv6: 6, both: 0 }[ipFamily]
-  const { addresses } = await addressesOf(deps.resolver, heloName)
-  const usual = addresses.filter((address) => family === 0 || isIP(address) === family)
-  return [...usual.map((address) => ({ address, heloName })), ...pooled]
+  const { addresses, ...rest } = await addressesOf(deps.resolver, heloName, ipFamily)
+  return { sources: [...addresses.map((address) => ({ address, heloName })), ...pooled], ...rest }
 }
 
-/** A host's addresses of both families; `failed` when the DNS gave no answer for one of them. */
+/** A host's addresses of both families, or of one; `failed` when the DNS gave no answer for one that is asked for. */
 export async function addressesOf(
   resolver: Resolver,
   host: string,
+  ipFamily: 'ipv4' | 'ipv6' | 'both' = 'both',
 ): Promise<{ addresses: string[]; failed?: string }> {
   if (isIP(host) !== 0) return { addresses: [host] }
-  const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)])
+  const answers = await Promise.all([
+    ...(ipFamily === 'ipv6' ? [] : [resolver.a(host)]),
+    ...(ipFamily === 'ipv4' ? [] : [resolver.aaaa(host)]),
+  ])
   const failed = answers.find((answer) => answer.kind === 'failed')
   return {
     addresses: answers.flatMap(recordsOf),

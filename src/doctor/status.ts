@@ -2,6 +2,7 @@ import { findBackups } from '../backup/index.js'
 import { dayMs, hourMs } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { countHeldUpTo } from '../deliveries/index.js'
+import { bulkLimit, sourcesInWarmUp, warmUpInWords } from '../outbound/index.js'
 import { diskRoom, type Read } from '../store/index.js'
 import type { Overview } from './overview.js'
 import {
@@ -30,6 +31,8 @@ export interface ApplianceStatus {
   held: string
   backupAt: number | null
   certificates: readonly ListenerCertificate[]
+  /** Source addresses in their warm-up, each in words. */
+  warmUp: readonly { address: string; says: string; isUsed: boolean }[]
   /** What burns comes first. */
   troubles: Trouble[]
   disk: { freeBytes: number; sizeBytes: number; daysLeft: number | null }
@@ -59,13 +62,19 @@ export async function readStatus(
   const sites = (overview?.sites ?? []).flatMap(({ site, gate, until, why }) =>
     gate === 'suspended' ? [{ site, gate, until, why }] : [],
   )
+  const warming = await sourcesInWarmUp(read, now, config.outbound)
+  const warmUp = warming.map((source) => ({
+    address: source.address,
+    says: warmUpInWords(source, config.outbound),
+    isUsed: source.sent >= bulkLimit(source.limit),
+  }))
   const troubles = await findTroubles(read, {
-    ...{ now, overview, classes, sites, certificates, heldCount },
+    ...{ now, overview, classes, sites, certificates, heldCount, warmUp },
     ...{ protectionWindowMs: config.protection.window, restoredAt: appliance?.restored_at ?? null },
   })
   const { freeBytes, totalBytes } = await diskRoom(dataDir)
   return {
-    ...{ overview, now, aliveAt: appliance?.alive_at ?? 0, classes, sites, certificates },
+    ...{ overview, now, aliveAt: appliance?.alive_at ?? 0, classes, sites, certificates, warmUp },
     held: heldCount === 0 ? 'none' : deliveriesInWords(heldCount),
     backupAt: backup?.madeAt ?? null,
     disk: { freeBytes, sizeBytes: totalBytes, daysLeft: daysLeft(overview, freeBytes) },

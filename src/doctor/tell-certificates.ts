@@ -19,6 +19,8 @@ type Deps = Pick<DoctorDeps, 'config' | 'resolver' | 'ca' | 'dataDir'> & { clock
 interface Met {
   /** Where: `inbound listener`, a host. */
   where: string
+  /** Nobody answered there just now: what was told of it before stands. */
+  isSilent?: true
   validFrom?: number
   validTo?: number
   /** What is wrong with it beside its age. */
@@ -42,14 +44,19 @@ export async function tellCertificates(
   ]
   await store.write(async (tx) => {
     for (const one of raised) await notice(tx, { ...one, now })
-    const still = raised.map(({ key }) => key)
+    const silent = met.filter(({ isSilent }) => isSilent === true).map(({ where }) => where)
+    const still = [...raised.map(({ key }) => key), ...silent]
     await settleOthers(tx, { kind: 'certificate', still, now })
   })
   const days = met.flatMap(({ validTo }) =>
     validTo === undefined ? [] : [Math.floor((validTo - now) / dayMs)],
   )
   const soonestDays = days.length === 0 ? undefined : Math.min(...days)
-  return { looked: met.length, told: raised.length, soonestDays }
+  return {
+    looked: met.filter(({ isSilent }) => isSilent !== true).length,
+    told: raised.length,
+    soonestDays,
+  }
 }
 
 /** What ACME does not get, told by how long the certificate that is there lasts. */
@@ -91,7 +98,8 @@ function wordsOf(
       },
     ]
   }
-  const leftMs = (validTo ?? Number.POSITIVE_INFINITY) - now
+  if (validTo === undefined) return []
+  const leftMs = validTo - now
   const scale = scaleOf(validFrom, validTo)
   const passed = ends.filter((before) => leftMs <= before * scale).sort((a, b) => a - b)
   const [step] = passed
@@ -105,7 +113,7 @@ function wordsOf(
       ...of,
       severity: step === last ? 'burning' : 'daily',
       stage: `${step}`,
-      text: [`The certificate of ${where} ${when}`, `Its last moment: ${isoTime(validTo ?? 0)}`],
+      text: [`The certificate of ${where} ${when}`, `Its last moment: ${isoTime(validTo)}`],
     },
   ]
 }
@@ -148,8 +156,10 @@ async function listener(
     ...{ validFrom: Date.parse(own.validFrom), validTo: Date.parse(own.validTo) },
   }
   // Port 0 is any, which nobody here knows.
-  const shown = at === undefined || at.port === 0 ? undefined : await presented(deps, at)
-  if (shown === undefined || shown.fingerprint256 === own.fingerprint256) return [met]
+  if (at === undefined || at.port === 0) return [met]
+  const shown = await presented(deps, at)
+  if (shown === undefined) return [met, { where, fix: renew, isSilent: true }]
+  if (shown.fingerprint256 === own.fingerprint256) return [met]
   const fault = `it still presents another than the one in ${files.certificate}`
   return [{ ...met, fault, fix: ['sudo systemctl reload posthorn'] }]
 }
@@ -181,9 +191,10 @@ async function publicUrl(deps: Deps): Promise<Met[]> {
   const { addresses } = await addressesOf(deps.resolver, hostname.replace(/^\[|\]$/g, ''))
   const [host] = addresses
   // That it is not reached is a finding of the doctor's, and says nothing about a certificate.
-  if (host === undefined) return []
+  const silent = [{ where: hostname, fix: [], isSilent: true }] as const
+  if (host === undefined) return [...silent]
   const seen = await certificateOf(deps, { host, port: Number(port || 443), servername: hostname })
-  if ('failure' in seen) return []
+  if ('failure' in seen) return [...silent]
   const isOurs = deps.config.http.public.tls.enabled
   const fix = isOurs
     ? ['posthorn certificate', 'posthorn doctor']

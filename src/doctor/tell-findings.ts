@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/index.js'
 import { notice, openOfKind, settled } from '../notices/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
-import { examine } from './examine.js'
+import { examine, undoneCheck } from './examine.js'
 import type { DoctorDeps, Finding } from './finding.js'
 
 /** What jobs of their own look at more often, or in more depth. */
@@ -18,7 +18,6 @@ export async function tellFindings(
 ): Promise<Record<'ok' | 'warnings' | 'failures' | 'unchecked', number>> {
   const { store, clock } = deps
   const findings = await examine({ ...deps, read: store.read })
-  const keyOf = ({ check, subject }: { check: string; subject: string }) => `${check} ${subject}`
   const told = findings.filter(
     ({ state, check }) => state === 'fail' && !lookedAtElsewhere.includes(check),
   )
@@ -33,10 +32,8 @@ export async function tellFindings(
       })
     }
     const still = new Set(told.map(keyOf))
-    // Where nobody answered this time, nothing is known to be mended.
-    const unsure = new Set(findings.filter(({ state }) => state === 'unchecked').map(keyOf))
     for (const { key } of await openOfKind(tx, 'doctor')) {
-      if (!still.has(key) && !unsure.has(key)) await settled(tx, { kind: 'doctor', key, now })
+      if (!still.has(key) && isKnown(findings, key)) await settled(tx, { kind: 'doctor', key, now })
     }
   })
   const count = (state: string) => findings.filter((one) => one.state === state).length
@@ -44,6 +41,27 @@ export async function tellFindings(
     ...{ ok: count('ok'), warnings: count('warn') },
     ...{ failures: count('fail'), unchecked: count('unchecked') },
   }
+}
+
+const keyOf = ({ check, subject }: Pick<Finding, 'check' | 'subject'>) => `${check} ${subject}`
+
+// Whose subjects another check finds: without an address there is no finding about its PTR.
+const foundBy: Readonly<Record<string, string>> = { ptr: 'helo' }
+
+/**
+ * Whether an examination says anything of what was told before: where nobody answered this time, nothing is known to
+ * be mended. What it does not name may be gone (an address, a domain), or its check may have found no subject, as the
+ * DNS was silent or the check was not done.
+ */
+function isKnown(findings: readonly Finding[], key: string): boolean {
+  const about = findings.filter((one) => keyOf(one) === key)
+  if (about.length > 0) return about.every(({ state }) => state !== 'unchecked')
+  const name = key.slice(0, key.indexOf(' '))
+  const silent = findings.filter(({ state }) => state === 'unchecked')
+  const isDone = !silent.some(
+    ({ check, subject }) => subject === undoneCheck || check === name || check === foundBy[name],
+  )
+  return isDone && findings.every(({ check, state }) => check !== 'dns' || state === 'ok')
 }
 
 /** Keeps an examination's findings, in the place of those before. */

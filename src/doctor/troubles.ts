@@ -8,6 +8,7 @@ import type { Read } from '../store/index.js'
 import { countSetAside } from '../webhooks/index.js'
 import type { Overview } from './overview.js'
 import { deliveriesInWords, type QueueClassState } from './queue-classes.js'
+import { knownSender } from './warm-up.js'
 
 /** One thing that is wrong, and the command or page that mends it. */
 export interface Trouble {
@@ -49,6 +50,8 @@ interface StatusFacts {
   sites: readonly TroubledSite[]
   certificates: readonly ListenerCertificate[]
   heldCount: number
+  /** Source addresses in their warm-up, each in words, and whether today's mails are used. */
+  warmUp: readonly { address: string; says: string; isUsed: boolean }[]
   protectionWindowMs: number
   /** When this database was restored from a backup; null: never. */
   restoredAt: number | null
@@ -64,6 +67,7 @@ export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trou
   const seen: Seen[] = [
     ...ofHealth(overview),
     ...ofQueue(facts.classes),
+    ...ofWarmUp(facts),
     ...(await ofAccounts(read, now - facts.protectionWindowMs)),
     ...(await ofJobs(read, notices)),
     ...ofSites(facts.sites),
@@ -119,6 +123,19 @@ function ofQueue(classes: readonly QueueClassState[]): Seen[] {
       : [],
   )
 }
+
+/** At once, as nothing else tells why mail waits that was accepted on an appliance's first day. */
+const ofWarmUp = ({ warmUp, classes }: StatusFacts): Seen[] =>
+  classes.some(({ dueMs }) => dueMs !== null)
+    ? warmUp
+        .filter(({ isUsed }) => isUsed)
+        .map(({ address, says }) => ({
+          burning: false,
+          text: `The gate warm-up holds mail until 00:00 UTC, from ${address}: ${says}`,
+          fix: knownSender,
+          at: { what: 'queue' },
+        }))
+    : []
 
 /** The first line of a notice says what is wrong, the rest are details. */
 const ofNotice = ({ severity, text, fix }: Notice): Trouble => ({

@@ -1,12 +1,19 @@
 import { someAtOnce } from '../bounded/index.js'
 import { type Clock, hourMs } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
+import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { notice, openOfKind, type Raised, settled } from '../notices/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { type Domain, domainById } from './domain.js'
 import { keepLook } from './look.js'
-import { type DnsRecord, type RecordCheck, type RecordSettings, zoneLine } from './records.js'
+import {
+  type DnsRecord,
+  type RecordCheck,
+  type RecordSettings,
+  stillWanted,
+  zoneLine,
+} from './records.js'
 import { checkRecords } from './verify.js'
 
 /** What the job needs; `signal` ends it between two domains. */
@@ -48,19 +55,29 @@ export async function checkDomainsAgain(
     .execute()
   const result = { checked: 0, unanswered: 0, broken: [] as string[] }
   await someAtOnce(ids, { atOnce, signal }, async ({ id, account_id: accountId }) => {
-    // Deleted meanwhile.
-    const domain = await domainById(store.read, accountId, id).catch(() => undefined)
+    const domain = await domainById(store.read, accountId, id).catch(unlessGone)
     if (domain === undefined) return
     const records = await checkRecords(deps.resolver, domain, deps.settings)
     result.checked++
     if (records.some(({ state }) => state === 'unknown')) result.unanswered++
-    const gone = await store.write((tx) => conclude(deps, tx, { accountId, domain, records }))
+    const gone = await store.write(async (tx) => {
+      // The look has taken seconds: what was changed meanwhile must not be written back as it was.
+      const now = await domainById(tx, accountId, id).catch(unlessGone)
+      if (now?.status !== 'verified' || now.trusted) return []
+      const looked = stillWanted(now, deps.settings, records)
+      return await conclude(deps, tx, { accountId, domain: now, records: looked })
+    })
     if (gone.length === 0) return
     result.broken.push(domain.name)
     log.warn({ domain: domain.name, records: gone.map(({ host }) => host) }, 'Records are gone')
   })
   await store.write((tx) => settleDeleted(tx, deps.clock.now()))
   return result
+}
+
+/** A domain that was deleted meanwhile is no fault. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof ApiError)) throw error
 }
 
 /** Writes what a look at a domain means; returns the records that are gone. */

@@ -84,6 +84,24 @@ export function domainRecords(domain: Domain, settings: RecordSettings): DnsReco
   ]
 }
 
+/**
+ * Which of the looked-up records are still those that the domain wants, as a look takes seconds: meanwhile somebody may
+ * have set another host for links, or a key may have changed. Of the others nothing is known.
+ */
+export function stillWanted<R extends DnsRecord>(
+  domain: Domain,
+  settings: RecordSettings,
+  looked: readonly R[],
+): R[] {
+  const wanted = domainRecords(domain, settings)
+  return looked.filter((record) =>
+    wanted.some(
+      ({ purpose, host, value }) =>
+        purpose === record.purpose && host === record.host && value === record.value,
+    ),
+  )
+}
+
 /** The CNAME of the domain's host for links, where it has one. */
 function trackingRecord(domain: Domain, settings: RecordSettings): DnsRecord[] {
   if (domain.trackingHost === null) return []

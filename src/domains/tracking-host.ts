@@ -1,6 +1,6 @@
 import { canonicalName, type DnsAnswer, type Resolver } from '../dns/index.js'
 import type { Read, Store } from '../store/index.js'
-import { checkedName, type Domain, findDomain } from './domain.js'
+import { checkedName, type Domain, domainById, findDomain } from './domain.js'
 import type { DnsRecord, RecordCheck } from './records.js'
 
 /**
@@ -14,13 +14,15 @@ export async function setTrackingHost(
   host: string | null,
 ): Promise<Domain> {
   const domain = await findDomain(store.read, accountId, name)
-  const tracking = {
-    tracking_host: host === null ? null : checkedName(host),
-    tracking_host_ready: host !== null && domain.trusted ? 1 : 0,
-  }
-  await store.write((tx) =>
-    tx.updateTable('domains').set(tracking).where('id', '=', domain.id).execute(),
-  )
+  const checked = host === null ? null : checkedName(host)
+  await store.write(async (tx) => {
+    const { trusted } = await domainById(tx, accountId, domain.id)
+    const tracking = {
+      tracking_host: checked,
+      tracking_host_ready: checked !== null && trusted ? 1 : 0,
+    }
+    await tx.updateTable('domains').set(tracking).where('id', '=', domain.id).execute()
+  })
   return await findDomain(store.read, accountId, name)
 }
 

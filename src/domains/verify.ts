@@ -9,6 +9,7 @@ import {
   type RecordCheck,
   type RecordSettings,
   spfMechanisms,
+  stillWanted,
 } from './records.js'
 import { checkTrackingHost } from './tracking-host.js'
 
@@ -22,7 +23,8 @@ export interface Verification {
  * Looks a domain's records up and stores what follows: `verified` when the RSA key is published
  * (that proves who owns the domain), the Ed25519 key signs when its own record is there, the
  * domain's return path is used when its MX and SPF are, its host for links when the DNS leads it
- * here. What the DNS does not answer changes nothing.
+ * here. What the DNS does not answer changes nothing, nor does what changed while it was asked. Throws a 404, also for
+ * a domain that was deleted meanwhile.
  */
 export async function verifyDomain(
   deps: DomainDeps & { resolver: Resolver; settings: RecordSettings },
@@ -31,20 +33,23 @@ export async function verifyDomain(
   options: { trust?: boolean } = {},
 ): Promise<Verification> {
   const { store, clock, settings } = deps
-  const domain = await findDomain(store.read, accountId, name)
-  const records = await checkRecords(deps.resolver, domain, settings)
-  const trusted = options.trust === true || domain.trusted
+  const before = await findDomain(store.read, accountId, name)
+  const records = await checkRecords(deps.resolver, before, settings)
   const now = clock.now()
-  const state = (purpose: DnsRecord['purpose']) =>
-    records.find((record) => record.purpose === purpose)?.state ?? 'missing'
-  // 1 or 0; what it was before where the DNS gave no answer.
-  const stands = (before: boolean, ...states: RecordCheck['state'][]) => {
-    if (trusted) return 1
-    if (states.includes('missing') || states.includes('different')) return 0
-    return states.includes('unknown') ? Number(before) : 1
-  }
-  const rsa = stands(domain.status === 'verified', state('dkim-rsa'))
   await store.write(async (tx) => {
+    const domain = await findDomain(tx, accountId, name)
+    const looked = stillWanted(domain, settings, records)
+    const trusted = options.trust === true || domain.trusted
+    const state = (purpose: DnsRecord['purpose']) =>
+      looked.find((record) => record.purpose === purpose)?.state ?? 'not looked at'
+    // 1 or 0; what it was before where nobody has looked, or the DNS gave no answer.
+    const stands = (was: boolean, ...states: (RecordCheck['state'] | 'not looked at')[]) => {
+      if (states.includes('not looked at')) return Number(was)
+      if (trusted) return 1
+      if (states.includes('missing') || states.includes('different')) return 0
+      return states.includes('unknown') ? Number(was) : 1
+    }
+    const rsa = stands(domain.status === 'verified', state('dkim-rsa'))
     await tx
       .updateTable('domains')
       .set({
@@ -58,7 +63,7 @@ export async function verifyDomain(
       })
       .where('id', '=', domain.id)
       .execute()
-    await keepLook(tx, domain.id, { at: now, records })
+    await keepLook(tx, domain.id, { at: now, records: looked })
     if (rsa && domain.status !== 'verified') await noteChange(tx, accountId)
     for (const key of domain.keys) {
       const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa' : 'dkim-ed25519'

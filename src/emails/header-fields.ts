@@ -6,6 +6,16 @@ export const maxHeaderNameLength = 76
 export const maxHeaderBytes = 4 * 1024
 export const maxHeadersBytes = 16 * 1024
 
+// RFC 6376, RFC 8617: signatures of others, and what they saw.
+const signatures = /^(?:dkim-.*|domainkey-.*|arc-.*)$/
+// RFC 5322 §3.6.6, §3.6.7; RFC 8601 §5; RFC 9228: a false trace makes loops, or hides them.
+const trace = /^(?:received.*|resent-.*|delivered-to|x-original-to|authentication-results.*)$/
+const waysBack = /^(?:return-path|errors-to|bounces-to|cfbl-.*)$/
+
+/** Fields, their names in lower case, that servers on the way write or believe: a mail that is handed in has none. */
+export const isOfServers = (name: string): boolean =>
+  [signatures, trace, waysBack].some((names) => names.test(name))
+
 /** Why a mail cannot bring these fields itself: it has them otherwise, or whoever delivers it writes them. */
 const refused: readonly { names: RegExp; why: string }[] = [
   { names: /^from$/, why: 'use the field "from" of the request' },
@@ -27,15 +37,11 @@ const refused: readonly { names: RegExp; why: string }[] = [
     why: 'mail of type "marketing" has its own, signed for each recipient',
   },
   {
-    names: /^(?:return-path|errors-to|bounces-to|cfbl-.*)$/,
+    names: waysBack,
     why: 'bounces and complaints come back to Posthorn',
   },
-  { names: /^(?:dkim-.*|domainkey-.*|arc-.*)$/, why: 'Posthorn signs the mail' },
-  {
-    // RFC 5322 §3.6.6, §3.6.7; RFC 9228: a false trace makes loops, or hides them.
-    names: /^(?:received.*|resent-.*|delivered-to|x-original-to|authentication-results.*)$/,
-    why: 'servers that the mail passes write it',
-  },
+  { names: signatures, why: 'Posthorn signs the mail' },
+  { names: trace, why: 'servers that the mail passes write it' },
   { names: /^x-posthorn-.*$/, why: "these names are Posthorn's own" },
 ]
 

@@ -19,6 +19,7 @@ export { refuseForeignFields } from './foreign-fields.js'
 export {
   checkHeaders,
   headersFault,
+  isOfServers,
   maxHeaderBytes,
   maxHeaders,
   maxHeadersBytes,

@@ -1,5 +1,6 @@
 import type { Exchange } from './exchange.js'
 import type { Outgoing } from './reply.js'
+import { uuidForm } from './structs.js'
 
 /** What one method of one path does. */
 export interface Endpoint {
@@ -121,7 +122,9 @@ export function decodeParams(names: string[], raw: string[]): Record<string, str
   try {
     for (let i = 0; i < names.length; i++) {
       const value = raw[i] ?? ''
-      params[names[i] ?? ''] = value.includes('%') ? decodeURIComponent(value) : value
+      const text = value.includes('%') ? decodeURIComponent(value) : value
+      // RFC 9562 §4: a UUID is the same in upper and lower case, and stored ones are in lower case.
+      params[names[i] ?? ''] = uuidForm.test(text) ? text.toLowerCase() : text
     }
     return params
   } catch {

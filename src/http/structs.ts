@@ -86,7 +86,8 @@ function refinedBy<T, S extends object>(
   })
 }
 
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+/** Any UUID, in upper or lower case. */
+export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** An id. In `params` it arrives in lower case, and anything else than a UUID is a 404. */
 export const Uuid: Struct<string, null> = coerce(

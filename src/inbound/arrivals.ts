@@ -51,7 +51,7 @@ export function makeWriteArrival({ gather, ids }: Pick<Store, 'gather' | 'ids'>)
     ({ arrival: { raw } }) => 1 + raw.length / bytesAWeight,
   )
   return async (arrival, id, now) => {
-    const glimpse = arrival.operator.length > 0 ? await glimpseHeader(arrival.raw) : noGlimpse
+    const glimpse = arrival.operator.length > 0 ? glimpseHeader(arrival.raw) : noGlimpse
     await write({ arrival, id, now, glimpse })
   }
 }
@@ -63,7 +63,7 @@ interface NewArrival {
   arrival: Arrival
   id: number
   now: number
-  glimpse: Awaited<ReturnType<typeof glimpseHeader>>
+  glimpse: ReturnType<typeof glimpseHeader>
 }
 
 const noGlimpse = { from: '', subject: '' }

@@ -28,6 +28,9 @@ export interface ClerkDeps {
 
 // Mails that are read together, of half a mebibyte each at most.
 const mailsAtOnce = 32
+// For how long at most, but for the last one: then networks have their turns anew, and who has come meanwhile his own.
+// A usual mail takes a millisecond, a hostile one two seconds.
+const batchMs = 250
 // How often it looks without being rung, and for parked reports that are to be read again.
 const pollMs = 60_000
 const faultPauseMs = 1_000
@@ -77,6 +80,7 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
   /** Those that can be neither concluded nor parked: left alone until the next start. */
   const stuck = new Set<number>()
   let takenBackAt = 0
+  let most = mailsAtOnce
   let writing: Promise<void> = Promise.resolve()
   const fail = async (error: unknown) => {
     log.error({ cause: messageOf(error) }, 'Reports cannot be processed right now')
@@ -97,16 +101,27 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
       takenBackAt = clock.now()
       await spool.takeBack()
     }
-    const mails = await spool.next(mailsAtOnce, new Set([...inHand, ...stuck]))
-    if (mails.length === 0 && inHand.size === 0) {
-      const due = spool.nextDue(stuck) ?? Number.POSITIVE_INFINITY
-      return await sleep(Math.min(pollMs, due - clock.now()))
+    const due = await spool.next(most, new Set([...inHand, ...stuck]))
+    if (due.length === 0 && inHand.size === 0) {
+      const nextDue = spool.nextDue(stuck) ?? Number.POSITIVE_INFINITY
+      return await sleep(Math.min(pollMs, nextDue - clock.now()))
     }
-    const outcomes = await reader.read(mails)
+    const beganAt = clock.now()
+    const outcomes = await reader.read(due, (at, tookMs) => {
+      const mail = due[at]
+      if (mail !== undefined) spool.wasRead(mail, tookMs)
+      return isRecent(beganAt, clock.now(), batchMs)
+    })
     await writing
     if (closed) return
+    const mails = due.filter((_, at) => outcomes[at]?.kind !== 'not reached')
+    // No more are fetched than are read: each may have half a mebibyte.
+    most = mails.length === due.length ? Math.min(most * 2, mailsAtOnce) : Math.max(mails.length, 1)
     for (const { id } of mails) inHand.add(id)
-    writing = write(mails, outcomes)
+    writing = write(
+      mails,
+      outcomes.filter(({ kind }) => kind !== 'not reached'),
+    )
   }
   const work = async () => {
     while (!closed) await readSome().catch(fail)

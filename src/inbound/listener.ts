@@ -11,6 +11,7 @@ import {
   type Refusal,
   refuseFor,
   sniOptions,
+  takeBarePaths,
 } from '../smtpd/index.js'
 import type { RcptDecision } from './mailboxes.js'
 import type { Spool } from './spool.js'
@@ -102,6 +103,7 @@ export async function openListener(deps: InboundListenerDeps): Promise<InboundLi
     onData: (stream, session, done) => answer(receive(stream, session), done, deps),
   })
   offerNow(server, deps.certificateFor)
+  takeBarePaths(server)
   boundSessions(server, {
     refused: maxRefusedCommands,
     replies: maxReplies,

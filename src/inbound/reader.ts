@@ -10,7 +10,7 @@ export type ReadOutcome =
   | { kind: 'read'; reading: ReportReading }
   /** It took too long, or the thread with it. */
   | { kind: 'broken off'; why: string }
-  /** Another one ended the thread before. */
+  /** Another one ended the thread before, or it was left for later. */
   | { kind: 'not reached' }
 
 /** A mail that is to be read. */
@@ -23,8 +23,14 @@ interface ArrivedMail {
 
 /** Reads mails in a thread of its own. */
 export interface Reader {
-  /** One call at a time. Never rejects; an outcome for each mail, in their order. */
-  read(mails: readonly ArrivedMail[]): Promise<ReadOutcome[]>
+  /**
+   * One call at a time. Never rejects; an outcome for each mail, in their order. `goOn` hears how long each took, and
+   * false leaves the rest for later.
+   */
+  read(
+    mails: readonly ArrivedMail[],
+    goOn?: (at: number, tookMs: number) => boolean,
+  ): Promise<ReadOutcome[]>
   /** What is read from now on is judged by the rules as they are now. */
   renew(): void
   close(): Promise<void>
@@ -97,18 +103,27 @@ export function makeReader(deps: ReaderDeps): Reader {
   }
 
   return {
-    async read(mails) {
+    async read(mails, goOn = () => true) {
       const outcomes: ReadOutcome[] = mails.map(() => ({ kind: 'not reached' }))
       if (mails.length === 0) return outcomes
       const worker = await ready()
       const order = (one: ReaderOrder, moved: ArrayBuffer[] = []) => worker.postMessage(one, moved)
-      for (const [at, { raw, envelope, aggregate = false }] of mails.entries()) {
+      let next = 0
+      let beganAt = 0
+      // One at a time: what was given to the thread cannot be taken back.
+      const give = () => {
+        const mail = mails[next]
+        if (mail === undefined) return false
+        const { raw, envelope, aggregate = false } = mail
         // A copy that goes over: the buffer may be part of a larger one.
         const copy = new Uint8Array(raw)
-        order({ kind: 'mail', at, raw: copy, envelope, aggregate }, [copy.buffer])
+        beganAt = clock.now()
+        questions.nextMail(aggregate)
+        order({ kind: 'mail', at: next, raw: copy, envelope, aggregate }, [copy.buffer])
+        return true
       }
-      let next = 0
-      questions.nextMail(mails[0]?.aggregate)
+      const goesOn = () => goOn(next, Math.max(0, clock.now() - beganAt))
+      give()
       const listen = async (report: ReaderReport) => {
         if (report.kind === 'question') {
           const answer = await questions.answer(report.question, report.name)
@@ -117,9 +132,9 @@ export function makeReader(deps: ReaderDeps): Reader {
         }
         if (report.kind !== 'read') return false
         outcomes[report.at] = { kind: 'read', reading: report.reading }
-        next = report.at + 1
-        questions.nextMail(mails[next]?.aggregate)
-        return next === mails.length
+        const isEnough = !goesOn()
+        next++
+        return isEnough || !give()
       }
       const cpu = openCpuClock(cpuFile)
       const reading = { silenceMs: readTimeoutMs, longestMs: longestReadMs, cpu }
@@ -127,6 +142,7 @@ export function makeReader(deps: ReaderDeps): Reader {
       cpu.close()
       if (why !== undefined) {
         if (next < mails.length) outcomes[next] = { kind: 'broken off', why }
+        goesOn()
         log.warn({ cause: why }, 'Reading a report was broken off')
         await end()
       }

@@ -84,7 +84,7 @@ async function readOne(
   envelope: ReportEnvelope,
 ): Promise<ReportReading> {
   const { rules, loops, resolver } = deps
-  const report = await readReport(raw)
+  const report = await readReport(raw, envelope)
   if (report.kind === 'arf' && report.feedback.means === 'complaint') {
     const evidence = await evidenceOf({ loops, raw, envelope, resolver })
     return { report, verdicts: [], evidence }

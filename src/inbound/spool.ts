@@ -27,8 +27,10 @@ export interface Spool {
   hasRoom(remoteAddress: string, bytes: number): boolean
   /** Resolves once it is on disk; false: there is no room for it any more, and nothing was kept. */
   keep(arrival: Arrival): Promise<boolean>
-  /** Those that are due, networks in turn, of each the oldest first, but for those in hand. */
+  /** Those that are due, networks in turn by the time that reading took, of each the oldest first, but for those in hand. */
   next(count: number, inHand: ReadonlySet<number>): Promise<SpooledMail[]>
+  /** A mail from there has kept the reader busy for so long. */
+  wasRead(mail: SpooledMail, ms: number): void
   /** When the first one falls due, but for `except`; undefined when none waits. */
   nextDue(except: ReadonlySet<number>): number | undefined
   /** Takes in again those that the operator wants read again. */
@@ -101,6 +103,7 @@ export async function openSpool(
         return []
       })
     },
+    wasRead: ({ envelope }, ms) => list.wasRead(networkOf(envelope.remoteAddress), ms),
     nextDue: (except) => list.nextDue(except),
     async takeBack() {
       const found = spooled(store).where('parked_at', 'is not', null).where('fault', 'is', null)

@@ -1,3 +1,4 @@
+import { keepNewest } from '../bounded/index.js'
 import { isDueBy } from '../clock/index.js'
 
 /** What is known in memory of a mail in the spool. */
@@ -13,13 +14,31 @@ const longestWaitMs = 300_000
 // What one network may have of the room: a tenth, so that it takes ten networks to fill it.
 const networkShare = 1 / 10
 
+// Networks whose use of the reader is remembered: one that sends again after its last mail was read is no new one.
+const rememberedNetworks = 10_000
+// What a turn counts at least, in milliseconds of reading.
+const turnMs = 1
+
+/** How long the reader was busy with a network's mails, all together and with each of the last ones. */
+interface ReaderUse {
+  ms: number
+  aMail: number
+}
+
 /**
- * The spool's mails by network: how much room each takes, and whose turn it is to be read. In memory,
+ * The spool's mails by network: how much room each takes, and whose turn it is to be read. Turns are by the time that
+ * reading took, as a hostile mail takes it a thousand times as long as another: next is who has used least. In memory,
  * as there is one process that takes them, and it looks at each when it starts.
  */
 export function makeWaitingList(limits: { mails: number; bytes: number }) {
-  // The next to be read from is the first; who was read from goes to the end.
   const networks = new Map<string, Map<number, UnreadMail>>()
+  const uses = new Map<string, ReaderUse>()
+  /** What the last one to be read from had used: who comes anew, or again, has no more credit than that. */
+  let leastMs = 0
+  const useOf = (network: string): ReaderUse => {
+    const { ms, aMail } = uses.get(network) ?? { ms: 0, aMail: turnMs }
+    return { ms: Math.max(ms, leastMs), aMail }
+  }
   const bytesOf = new Map<string, number>()
   let mails = 0
   let bytes = 0
@@ -64,7 +83,7 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
       own.delete(id)
       own.set(id, { ...mail, dueAt })
     },
-    /** Up to `most` that are due: one of each network, then another of each. */
+    /** Up to `most` that are due, in the order in which networks have their turns. */
     due(
       most: number,
       now: number,
@@ -73,27 +92,30 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
       const found: (UnreadMail & { network: string })[] = []
       const isDue = ({ id, dueAt }: UnreadMail) =>
         isDueBy(dueAt, now, longestWaitMs) && !inHand.has(id)
-      const turns: { network: string; left: Iterator<UnreadMail> }[] = []
-      const take = (turn: (typeof turns)[number]) => {
-        const mail = firstOf(turn.left, isDue)
-        if (mail !== undefined) found.push({ ...mail, network: turn.network })
-        return mail !== undefined
-      }
-      for (const [network, own] of networks) {
-        if (found.length === most) break
-        const turn = { network, left: own.values() }
-        if (take(turn)) turns.push(turn)
-      }
-      for (let live = turns; live.length > 0 && found.length < most; ) {
-        live = live.filter((turn) => found.length < most && take(turn))
-      }
-      for (const { network } of found) {
-        const own = networks.get(network)
-        if (own === undefined) continue
-        networks.delete(network)
-        networks.set(network, own)
+      const turns = [...networks].flatMap(([network, own]) => {
+        const left = own.values()
+        const next = firstOf(left, isDue)
+        return next === undefined ? [] : [{ network, left, next, ...useOf(network) }]
+      })
+      while (found.length < most && turns.length > 0) {
+        const turn = turns.reduce((least, one) => (one.ms < least.ms ? one : least))
+        const { network, left, next } = turn
+        if (found.length === 0) leastMs = turn.ms
+        found.push({ ...next, network })
+        // Others come first as long as this one is expected to take.
+        turn.ms += turn.aMail
+        const after = firstOf(left, isDue)
+        if (after === undefined) turns.splice(turns.indexOf(turn), 1)
+        else turn.next = after
       }
       return found
+    },
+    /** A mail of the network has kept the reader busy for so long. */
+    wasRead(network: string, ms: number): void {
+      const use = useOf(network)
+      const spentMs = Math.max(ms, turnMs)
+      const now = { ms: use.ms + spentMs, aMail: (use.aMail + spentMs) / 2 }
+      keepNewest(uses, network, now, rememberedNetworks)
     },
     nextDue(except: ReadonlySet<number>): number | undefined {
       let first = Number.POSITIVE_INFINITY

@@ -31,6 +31,7 @@ export {
   textField,
 } from './header.js'
 export { htmlParser } from './html-parser.js'
+export { neverCutChars, type PlainText, textOfHtml } from './html-text/convert.js'
 export {
   addressKey,
   hasSoundALabels,
@@ -44,3 +45,4 @@ export { type MessagePart, type MessageParts, readParts } from './parts.js'
 export { postalMime } from './postal-mime.js'
 export { type HeaderField, onlyOnce, readableValue, readHeader } from './read-header.js'
 export { base64Size, encodeBase64 } from './transfer-encoding.js'
+export { decodeUnlabelled } from './unlabelled.js'

@@ -1,4 +1,4 @@
-import { decodeText } from './content.js'
+import { decodeText } from './postal-mime.js'
 
 /** A field as it was written. */
 export interface HeaderField {
@@ -41,10 +41,11 @@ export function readHeader(header: Buffer): HeaderField[] | string {
   return fields
 }
 
-function readValue(raw: Buffer): string {
+/** Unfolded and trimmed, its octets read as UTF-8, or as Latin-1 where they are none. */
+export function readValue(raw: Buffer): string {
   const utf8 = raw.toString('utf8')
   const text = utf8.includes('\ufffd') ? raw.toString('latin1') : utf8
-  return text.replace(/\r\n(?=[ \t])/g, '').trim()
+  return text.replace(/\r?\n(?=[ \t])/g, '').trim()
 }
 
 /** The value with its encoded-words read (RFC 2047), on one line. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { NoticeRow, Tx } from '../store/index.js'
+import type { NoticeRow, Read, Tx } from '../store/index.js'
 
 /** What an operator can be told of, and silence: `[operator] silence` names these. */
 export const noticeKinds = {
@@ -133,7 +133,7 @@ export async function settleOthers(
 }
 
 /** The open notices of a kind. */
-export const openOfKind = (tx: Tx, kind: NoticeKind) =>
+export const openOfKind = (tx: Read, kind: NoticeKind) =>
   tx
     .selectFrom('notices')
     .select(['id', 'key', 'severity', 'stage', 'last_at'])

@@ -1,8 +1,10 @@
 import { pageFields } from './common.js'
 import {
+  alternative,
   closed,
   confirmation,
   count,
+  openObject,
   orNull,
   type Schema,
   shaped,
@@ -33,15 +35,16 @@ const eventFields: Record<string, Schema> = {
   email: text(
     'The address of the contact; one that the account does not know becomes a contact on no list',
   ),
-  payload: {
-    type: 'object',
-    description:
-      'Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON',
-  },
+  payload: openObject(
+    'Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON',
+  ),
   occurredAt: time(
     'When the event happened; default: now. One that is older than 24 hours starts nothing, a time more than 5 minutes ahead is a 422',
   ),
 }
+
+/** An event is of one contact. */
+const whose = [alternative('By id', 'contactId'), alternative('By address', 'email')]
 
 /**
  * `config` is described in words and not as one schema a type: generated clients make of twelve
@@ -59,7 +62,7 @@ const step = {
         ...['split', 'webhook', 'exit'],
       ],
     }),
-    config: { type: 'object', description: 'The settings of the step, which depend on `type`' },
+    config: openObject('The settings of the step, which depend on `type`'),
   },
   required: ['key', 'type'],
 }
@@ -86,11 +89,9 @@ const connection = {
 }
 
 /** What holds for a whole automation; in words for the reason that steps are. */
-const settings = {
-  type: 'object',
-  description:
-    'Settings of the whole automation: `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional)',
-}
+const settings = openObject(
+  'Settings of the whole automation: `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional)',
+)
 
 /**
  * The part that create and edit have in common. Steps and connections are replaced together, since
@@ -172,7 +173,12 @@ const afters = (what: string): Schema => ({
 })
 
 export const automationSchemas: Record<string, Schema> = {
-  NewEvent: { type: 'object', properties: eventFields, required: ['event'] },
+  NewEvent: {
+    type: 'object',
+    properties: eventFields,
+    required: ['event'],
+    anyOf: whose,
+  },
   NewEvents: {
     type: 'object',
     properties: {
@@ -189,6 +195,7 @@ export const automationSchemas: Record<string, Schema> = {
             }),
           },
           required: ['event'],
+          description: 'One of `contactId` and `email` is needed.',
         },
       },
     },
@@ -321,7 +328,7 @@ export const automationSchemas: Record<string, Schema> = {
       listId: uuid(
         'A contact list: the 100 contacts who came to it last go through, and the answer has only counts',
       ),
-      payload: { type: 'object', description: 'The payload of the event that starts it' },
+      payload: openObject('The payload of the event that starts it'),
       at: time('When that event comes; default: now'),
       events: {
         type: 'array',
@@ -333,7 +340,7 @@ export const automationSchemas: Record<string, Schema> = {
             event: text('The name of the event'),
             at: time('When the event comes; this or `after`'),
             after: text('How long after the beginning it comes: `P2D`, `2d`, `90m`'),
-            payload: { type: 'object', description: 'The payload of the event' },
+            payload: openObject('The payload of the event'),
           },
           required: ['event'],
         },
@@ -386,7 +393,7 @@ export const automationSchemas: Record<string, Schema> = {
             description: 'The type of the step; null where lines were left out',
           },
           result: text('What came of the step, as in the history of a run'),
-          why: { type: 'object', description: 'What a condition compared, and how it came out' },
+          why: openObject('What a condition compared, and how it came out'),
           event: closed({
             name: text('The name of the event that a wait received'),
             at: time('When the event came'),

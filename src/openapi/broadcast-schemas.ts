@@ -57,7 +57,7 @@ const shown = {
   pausedReason: orNull(text('Why it is paused; null when it is not')),
   pausedBy: orNull(
     text(
-      'Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any',
+      'Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any. A campaign whose list has grown beyond what the plan has room for this month is the account’s to resume',
       {
         enum: ['account', 'operator'],
       },
@@ -104,6 +104,7 @@ export const broadcastSchemas: Record<string, Schema> = {
   // Null would mean absent, so an empty text takes a topic, a name or a time away.
   BroadcastChanges: {
     type: 'object',
+    minProperties: 1,
     description: `What is to be changed, at least one. ${unknownFields}.`,
     properties: {
       ...fields,
@@ -124,9 +125,12 @@ export const broadcastSchemas: Record<string, Schema> = {
     description: `The campaign, and whom to send it to. ${unknownFields}.`,
     properties: {
       ...fields,
-      to: text('The mailbox that gets the test, on a verified domain of the account', {
-        examples: ['me@example.com'],
-      }),
+      to: text(
+        'The mailbox that gets the test: of an active team member, or one on a verified domain of the account',
+        {
+          examples: ['me@example.com'],
+        },
+      ),
     },
     required: [...required, 'to'],
   },

@@ -53,7 +53,7 @@ export const broadcastStates: Description['operations'] = {
     id: 'pauseBroadcast',
     summary: 'Pause a campaign',
     description:
-      'One that is scheduled or sending: no more mails of it are made, and those that wait are held. What is under way at this moment still leaves. The answer comes when all that waits is held: of a very large campaign after some seconds.',
+      'One that is scheduled or sending: no more mails of it are made, and none leaves but those that are being sent at this moment. The answer comes when all that waits is held: of a very large campaign after some seconds. A request that was cut off is finished by itself, and may be repeated.',
     params,
     answers: [
       {

@@ -96,8 +96,8 @@ export const broadcasts: Description = {
         // A test goes to the address that is given and to no list: to anybody's it would be a way to mail strangers.
         refusal(
           'forbidden',
-          '`to` is not one of your own mailboxes',
-          'A test can only be sent to a mailbox of your own: set "to" to an address on a verified domain of the account',
+          '`to` is neither a team member’s nor on one of the account’s domains',
+          'A test can only be sent to a mailbox of your own: set "to" to the address of an active team member, or to one on a verified domain of the account',
         ),
         refusal(
           'rate_limit_exceeded',

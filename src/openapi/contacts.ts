@@ -1,9 +1,11 @@
+import { columnUses } from '../contacts/index.js'
 import { accountRefusals, pageFields, pageQuery, pastDue } from './common.js'
 import {
   closed,
   confirmation,
   count,
   type Description,
+  openObject,
   orNull,
   refusal,
   shaped,
@@ -29,11 +31,9 @@ const name = (which: string) => text(`${which}; a merge tag of campaigns`, { max
  * Laid over key by key, because several sources write into the same contact: an import must not
  * wipe out what the shop has set.
  */
-const metadata = {
-  type: 'object',
-  description:
-    'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
-}
+const metadata = openObject(
+  'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
+)
 /** interface.md leaves the shape of deletions open; all of ours are this one. */
 const gone = closed({
   id: uuid('The id of what was deleted'),
@@ -60,8 +60,28 @@ const importCounts = {
       reason: text('Why the row is invalid, in words for people'),
     }),
   },
+  suppressed: count(
+    'How many rows say of somebody that they left, bounced or complained: their address is suppressed for that',
+  ),
+  columns: {
+    type: 'array',
+    maxItems: 200,
+    description: 'What each column became, in the order of the file',
+    items: closed({
+      name: text('The name of the column, at most 100 characters of it'),
+      became: {
+        enum: [...columnUses],
+        description:
+          '`name` is split into first and last name; `metadata`: each cell is a value under the name of the column; `suppression`: a cell that says that somebody left suppresses the address',
+      },
+    }),
+  },
 }
 const refused = [{ line: 12, reason: 'email "ann@" is not an email address' }]
+const columns = [
+  { name: 'E-mail', became: 'email' },
+  { name: 'Unsubscribed', became: 'suppression' },
+]
 
 /**
  * An import is written while it arrives. When it breaks off, what is in stays in, and the answer
@@ -70,7 +90,7 @@ const refused = [{ line: 12, reason: 'email "ann@" is not an email address' }]
 const importCutOff = {
   shape: 'ImportCutOff',
   fields: importCounts,
-  example: { imported: 400, skipped: 0, invalid: 1, refused },
+  example: { imported: 400, skipped: 0, invalid: 1, refused, suppressed: 0, columns },
 }
 
 export const contacts: Description = {
@@ -97,7 +117,7 @@ export const contacts: Description = {
       firstName: orNull(text('The first name; null when it is not known')),
       lastName: orNull(text('The last name; null when it is not known')),
       phone: orNull(text('The phone number in E.164; null when it is not known')),
-      metadata: { type: 'object', description: 'Fields of your own' },
+      metadata: openObject('Fields of your own'),
       unsubscribed: {
         type: 'boolean',
         description: 'Whether the contact has left all marketing mail of the account',
@@ -313,7 +333,7 @@ export const contacts: Description = {
       id: 'importContacts',
       summary: 'Put the contacts of a CSV file on a list',
       description:
-        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon or tab; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case; all others go into the metadata, over which a JSON object in a column `metadata` is laid; `unsubscribedAt` and `createdAt`, which an export has, are passed over. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those; with an `Idempotency-Key` it answers as the first time, once that has come to its end. It starts no automations unless `trigger` is set; with it, `service_unavailable` comes when too many runs are live, and the same file again, later, goes on.',
+        'UTF-8, or UTF-16 with a byte order mark; comma, semicolon, tab or bar, or what a line `sep=;` before all others names; at most 64 MiB and 1,000,000 rows. The first line names the columns: `email`, and if wanted `firstName`, `lastName`, `phone`, in any case, or as exports of other systems call them in many languages (`E-mail 1 - Value`, `Vorname`; a column of whole names is split); all others go into the metadata, over which a JSON object in a column `metadata` or `attributes` is laid; `createdAt`, which an export has, is passed over. `columns` tells what each became. A column that says who left (`unsubscribedAt`, `Unsubscribed from all email`, `Accepts marketing`, a status `bounced`) suppresses these addresses, as the page and the command do; a row whose cell may mean anything is invalid. It is read while it arrives: what is counted as imported is in, even if the rest is refused or the connection breaks. A Content-Length that is too large is refused before anything is read. Importing the same file again skips those; with an `Idempotency-Key` it answers as the first time, once that has come to its end. It starts no automations unless `trigger` is set; with it, `service_unavailable` comes when too many runs are live, and the same file again, later, goes on.',
       params: { listId: 'The UUID of the list' },
       query: {
         trigger: {
@@ -329,7 +349,7 @@ export const contacts: Description = {
           status: 200,
           when: 'The whole file was read',
           shape: 'Imported',
-          value: { imported: 960, skipped: 38, invalid: 1, refused },
+          value: { imported: 960, skipped: 38, invalid: 1, refused, suppressed: 4, columns },
         },
       ],
       refusals: [
@@ -344,7 +364,15 @@ export const contacts: Description = {
               line: count('The line from which on the file cannot be read, from 1', { minimum: 1 }),
               ...importCounts,
             },
-            example: { line: 17, imported: 15, skipped: 0, invalid: 0, refused: [] },
+            example: {
+              line: 17,
+              imported: 15,
+              skipped: 0,
+              invalid: 0,
+              refused: [],
+              suppressed: 0,
+              columns,
+            },
           },
         ),
         refusal(
@@ -367,7 +395,15 @@ export const contacts: Description = {
             status: 413,
             shape: 'ImportTooLarge',
             fields: { max: count('How many bytes a body may have'), ...importCounts },
-            example: { max: 67_174_400, imported: 240_000, skipped: 0, invalid: 1, refused },
+            example: {
+              max: 67_174_400,
+              imported: 240_000,
+              skipped: 0,
+              invalid: 1,
+              refused,
+              suppressed: 0,
+              columns,
+            },
           },
         ),
         refusal(
@@ -377,7 +413,7 @@ export const contacts: Description = {
           {
             shape: 'ImportFull',
             fields: importCounts,
-            example: { imported: 500, skipped: 3, invalid: 0, refused: [] },
+            example: { imported: 500, skipped: 3, invalid: 0, refused: [], suppressed: 0, columns },
           },
         ),
         refusal(

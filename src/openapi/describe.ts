@@ -101,6 +101,23 @@ export function closed(properties: Record<string, Schema>, optional: readonly st
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
+/**
+ * An object of whatever properties; said, since makers of types take an object without properties for an empty one.
+ */
+export const openObject = (description: string): Schema => ({
+  type: 'object',
+  additionalProperties: true,
+  description,
+})
+
+/** An alternative of `anyOf`: these fields are there, and none of them is null. */
+export const alternative = (title: string, ...required: string[]): Schema => ({
+  type: 'object',
+  title,
+  required,
+  properties: Object.fromEntries(required.map((name) => [name, { type: 'string' }])),
+})
+
 /** The schema of a string. */
 export const text = (description: string, more: Schema = {}): Schema => ({
   type: 'string',

@@ -170,7 +170,8 @@ export const domains: Description = {
     },
     DomainChanges: {
       type: 'object',
-      description: 'Fields that are not given stay as they are.',
+      minProperties: 1,
+      description: 'At least one field; those that are not given stay as they are.',
       properties: {
         ...tracking,
         trackingHost: text(

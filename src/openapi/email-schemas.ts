@@ -16,9 +16,11 @@ import {
 import { attachmentSchemas, attachments } from './attachment-schemas.js'
 import { pageFields } from './common.js'
 import {
+  alternative,
   closed,
   confirmation,
   count,
+  openObject,
   orNull,
   type Schema,
   shaped,
@@ -41,10 +43,8 @@ const address = (description: string, example: string) =>
  * Bounds of our own, which interface.md leaves open: they keep one request from filling the
  * database.
  */
-const json = (what: string, maxBytes: number): Schema => ({
-  type: 'object',
-  description: `${what}; at most ${maxBytes / 1024} KiB as JSON`,
-})
+const json = (what: string, maxBytes: number): Schema =>
+  openObject(`${what}; at most ${maxBytes / 1024} KiB as JSON`)
 
 const from = address('The sender, on a verified domain', 'Shop <orders@example.com>')
 const recipient = address('An address', 'Ann <ann@example.org>')
@@ -81,7 +81,7 @@ export const replyTo: Schema = {
  */
 export const headers: Schema = {
   type: 'object',
-  description: `Header fields of your own, at most ${maxHeaders} with ${maxHeaderBytes / 1024} KiB each and ${maxHeadersBytes / 1024} KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*`,
+  description: `Header fields of your own, at most ${maxHeaders} with ${maxHeaderBytes / 1024} KiB each and ${maxHeadersBytes / 1024} KiB together; signed with DKIM. In-Reply-To and References stay as they are, other text that is not ASCII is encoded (RFC 2047). Those that Posthorn or the servers on the way write are a 422: From, To, Cc, Bcc, Reply-To, Subject, Date, Sender, Message-ID, MIME-Version, Content-*, List-Unsubscribe*, List-Id, Return-Path, Received, DKIM-*, ARC-*, Authentication-Results, Resent-*, CFBL-*, X-Posthorn-*. Mail of campaigns and automations has a Feedback-ID, in whose place one of yours stands`,
   additionalProperties: { type: 'string', minLength: 1 },
   maxProperties: maxHeaders,
   examples: [{ 'X-Entity-Ref-ID': '4711', 'In-Reply-To': '<123@example.com>' }],
@@ -115,12 +115,6 @@ export const tags: Schema = {
   examples: [[{ name: 'kind', value: 'receipt' }]],
 }
 const metadata = json('Data of your own, kept with the email and given back', maxMetadataBytes)
-
-/** An alternative of `anyOf`: these fields are there, and none of them is null. */
-const alternative = (title: string, ...required: string[]): Schema => ({
-  ...{ type: 'object', title, required },
-  properties: Object.fromEntries(required.map((name) => [name, { type: 'string' }])),
-})
 
 const transactional = 'Only for `transactional` mail'
 
@@ -171,9 +165,8 @@ const send: Schema = {
     type: {
       type: 'string',
       enum: ['transactional', 'marketing'],
-      default: 'transactional',
       description:
-        'Marketing mail needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058)',
+        'Default: `transactional`. Marketing mail needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058)',
     },
     topicId: uuid(
       'The topic, only for `marketing` mail: unsubscribing is then from this topic only',
@@ -307,7 +300,7 @@ export const given = {
 const email = closed({
   ...summary,
   ...given,
-  metadata: orNull({ type: 'object', description: 'The metadata, as given; null: none' }),
+  metadata: orNull(openObject('The metadata, as given; null: none')),
   contentDeleted: {
     type: 'boolean',
     description:

@@ -294,6 +294,8 @@ export const emails: Description = {
     'GET /v1/emails/:id': {
       id: 'getEmail',
       summary: 'What became of an email',
+      description:
+        'The mail as it was given, and of each recipient the status and the last reply word for word.',
       params,
       answers: [
         {

@@ -1,5 +1,5 @@
 import { errorCatalogue } from '../errors/index.js'
-import type { Description, Schema } from './describe.js'
+import { type Description, openObject, type Schema } from './describe.js'
 
 /** What a developer reads first. */
 export const welcome = `Posthorn signs mail and delivers it straight to the recipients' servers.
@@ -84,8 +84,8 @@ export const itself: Description = {
       description: 'See https://spec.openapis.org/oas/v3.1.0.html',
       properties: {
         openapi: { type: 'string', pattern: '^3\\.1\\.\\d+$' },
-        info: { type: 'object' },
-        paths: { type: 'object' },
+        info: openObject('Title and version'),
+        paths: openObject('The operations, by path and method'),
       },
       required: ['openapi', 'info', 'paths'],
     },

@@ -52,7 +52,7 @@ const orNone = (schema: Schema): Schema =>
   orNull({ ...schema, description: `${schema.description}; null: no limit` })
 /** What a key may be made or changed with. */
 const given = {
-  scope: { ...scope, default: 'full' },
+  scope: { ...scope, description: `${scope.description}; default: \`full\`` },
   domains: orAny(domains),
   networks: orAny(networks),
   expiresAt: {
@@ -135,6 +135,7 @@ export const keys: Description = {
     },
     KeyChanges: {
       type: 'object',
+      minProperties: 1,
       description:
         'At least one field; those that are not given stay as they are. Other fields are refused.',
       properties: { name, ...given, scope },

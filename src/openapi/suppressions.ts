@@ -6,6 +6,7 @@ import {
   count,
   type Description,
   invalidField,
+  openObject,
   orNull,
   refusal,
   type Schema,
@@ -47,7 +48,7 @@ const item: Schema = {
   type: 'object',
   properties: {
     email: text('The address: `a@b` or `Name <a@b>`'),
-    reason: { ...reason, default: 'manual' },
+    reason: { ...reason, description: `${reason.description}; default: \`manual\`` },
     scope: {
       ...scope,
       description: 'What is blocked; default: `marketing` for `unsubscribe`, else `all`',
@@ -116,10 +117,7 @@ export const suppressions: Description = {
         items: closed({
           at: time('When it happened'),
           kind: text('What happened', { examples: ['unsubscribed', 'lifted'] }),
-          detail: {
-            type: 'object',
-            description: 'What else is known: who did it, and which mail it came from',
-          },
+          detail: openObject('What else is known: who did it, and which mail it came from'),
         }),
       },
     }),

@@ -5,6 +5,7 @@ import {
   count,
   type Description,
   invalidField,
+  openObject,
   orNull,
   refusal,
   text,
@@ -140,7 +141,8 @@ export const templates: Description = {
     // No slug: mails and automations name the template by it, and would look for it in vain.
     TemplateChanges: {
       type: 'object',
-      description: 'Fields that are not given stay as they are.',
+      minProperties: 1,
+      description: 'At least one field; those that are not given stay as they are.',
       properties: {
         subject,
         html,
@@ -157,10 +159,7 @@ export const templates: Description = {
     TemplateVariables: {
       type: 'object',
       properties: {
-        variables: {
-          type: 'object',
-          description: 'The values that it is filled in with; at most 256 KiB as JSON',
-        },
+        variables: openObject('The values that it is filled in with; at most 256 KiB as JSON'),
         subject: text("A subject in Liquid, in place of the template's"),
         version: { ...version, description: 'An older version; default: the newest' },
       },

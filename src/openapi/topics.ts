@@ -22,8 +22,7 @@ const description = text('What the topic is about, which recipients see', { maxL
 /** Equal positions are sorted by name. */
 const position = {
   type: 'integer',
-  description: 'The place in the preference centre: lower numbers come first',
-  default: 0,
+  description: 'The place in the preference centre: lower numbers come first; default: 0',
 }
 /** `optedOut` is in the list alone (interface.md, Topic). */
 const example = {

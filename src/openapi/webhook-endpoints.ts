@@ -35,7 +35,10 @@ const events: Schema = {
   maxItems: webhookEvents.length,
   items: { type: 'string', enum: webhookEvents },
 }
-const enabled = { type: 'boolean', description: 'False: nothing is sent to it, nor queued for it' }
+const enabled = {
+  type: 'boolean',
+  description: 'False: nothing is sent to it, and what comes is set aside for a replay',
+}
 /** The secret is in none of these: it is shown when it is made, and kept encrypted. */
 const known = {
   id: uuid('The id of the endpoint, which never changes'),
@@ -46,7 +49,16 @@ const known = {
     description: 'The events that are sent to it',
   },
   enabled,
-  failures: count('How many events in a row were given up after their last attempt'),
+  failures: count(
+    'How many events in a row were given up after their last attempt; from 30 on, and after 24 hours of failing, it is disabled',
+  ),
+  failingSince: orNull(time('When the first of them was given up; null: there are none')),
+  notArrived: count(
+    'How many events are kept that did not arrive, which a replay sends; 10000 stands for as many and more',
+  ),
+  eventsNotKept: count(
+    'How many events came while it was disabled and were not kept, as 64 MiB were set aside for it',
+  ),
   disabledAt: orNull(time('When it was disabled; null when it is enabled')),
   disabledBecause: orNull(text('Who disabled it, or which failures did; null when it is enabled')),
   oldSecretUntil: orNull(
@@ -94,6 +106,9 @@ const endpoint = {
   events: ['email.bounced', 'email.complained'],
   enabled: true,
   failures: 0,
+  failingSince: null,
+  notArrived: 0,
+  eventsNotKept: 0,
   disabledAt: null,
   disabledBecause: null,
   oldSecretUntil: null,
@@ -160,16 +175,19 @@ export const webhookEndpoints: Description = {
     },
     WebhookChanges: {
       type: 'object',
-      description: 'Fields that are not given stay as they are.',
+      minProperties: 1,
+      description: 'At least one field; those that are not given stay as they are.',
       properties: { url, events: { ...events, description: known.events.description }, enabled },
     },
     WebhookRotation: {
       type: 'object',
       properties: {
-        overlapSeconds: count('How many seconds the secret before it signs too', {
-          maximum: 2_592_000,
-          default: 86_400,
-        }),
+        overlapSeconds: count(
+          'How many seconds the secret before it signs too; default: 86,400, a day',
+          {
+            maximum: 2_592_000,
+          },
+        ),
       },
     },
     // By the numbers of deliveries, which the list shows: times would not tell apart what came in the same millisecond.
@@ -181,8 +199,7 @@ export const webhookEndpoints: Description = {
         to: count('The number of the last one', { minimum: 1 }),
         failedOnly: {
           type: 'boolean',
-          default: false,
-          description: 'True: only deliveries that did not arrive',
+          description: 'True: only deliveries that did not arrive; default: false',
         },
       },
     },
@@ -255,7 +272,7 @@ export const webhookEndpoints: Description = {
       id: 'updateWebhook',
       summary: 'Change an endpoint, or switch it off and on',
       description:
-        'It holds within seconds, for what waits too. What waits when it is switched off is set aside for a replay.',
+        'It holds within seconds, for what waits too. What waits when it is switched off is set aside, as is what comes until it is switched on (up to 64 MiB, and as long as the plan keeps its log): `notArrived` says how much, and `POST /v1/webhooks/{id}/replay` sends it.',
       params,
       body: {
         shape: 'WebhookChanges',

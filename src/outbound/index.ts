@@ -7,7 +7,7 @@
 
 export type { OutboundStanding, SiteStanding } from './admission/index.js'
 export { type Reachability, shardOf } from './claims/index.js'
-export { makeSentCopies, plainTextOf, type SentCopy } from './content/index.js'
+export { makeSentCopies, type SentCopy } from './content/index.js'
 export type { OutboundDeps } from './deps.js'
 export {
   everything,
@@ -27,7 +27,9 @@ export {
   routeOfDomain,
   shownSlow,
   shownSpan,
+  sourcesInWarmUp,
   type WarmingSource,
   warmingSources,
+  warmUpInWords,
 } from './routing/index.js'
 export * from './shaping/index.js'

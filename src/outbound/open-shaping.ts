@@ -34,7 +34,8 @@ export async function openShaping(
     const warmUp = makeWarmUp({
       clock,
       threads,
-      claim: (request) => store.write((tx) => claimRation(tx, source, request)),
+      claim: (request) =>
+        store.write((tx) => claimRation(tx, source, request, config.warmUpReserve)),
       onRation,
     })
     warmUps.set(source, warmUp)

@@ -89,7 +89,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const tlsCount = deps.countTls ? makeTlsCount(deps) : undefined
   const { findRoute } = routes
   const outward = { findRoute, connectionSlots, egress, relays, shaping, tlsCount, composing }
-  const attempts = makeAttempts(deps, outward)
+  const onRoom = (site: string) => {
+    admission.roomAt(site)
+    claims.turnSoon()
+  }
+  const attempts = makeAttempts(deps, { onRoom, ...outward })
   const reachability = makeReachability(clock.now())
   const runs = makeRuns(deps, {
     ...{ admission, ahead, attempts, composing, reachability, onEnded: () => claims.turnSoon() },
@@ -97,7 +101,7 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const claims = makeClaimLoop(deps, { admission, ahead, runs })
   const scan = makeQueueScan(deps, admission, claims.turn)
 
-  await store.write((tx) => releaseLeases(tx, thread, clock.now()))
+  await store.write((tx) => releaseLeases(tx, { thread, threads: deps.threads, now: clock.now() }))
   // Nobody waits for the first scan: of a long queue it takes seconds, and mail leaves meanwhile.
   scan.start()
 

@@ -2,9 +2,9 @@ import type { MxRoute } from '../dns/index.js'
 import type { BounceClass } from '../reports/index.js'
 import type { ConnectFailure, Phase, Reply, SendResult } from '../smtp/index.js'
 
-/** What an attempt came to. `reply` is the server's answer verbatim, or our own sentence. */
+/** What an attempt came to; held: there was none, as its campaign is paused. `reply` is the server's answer verbatim, or our own sentence. */
 export interface Outcome {
-  kind: 'delivered' | 'relayed' | 'bounced' | 'deferred' | 'failed' | 'suppressed'
+  kind: 'delivered' | 'relayed' | 'bounced' | 'deferred' | 'failed' | 'suppressed' | 'held'
   reply: string
   /** The command that the server has refused, where it was not RCPT. */
   command?: string | undefined
@@ -12,6 +12,10 @@ export interface Outcome {
   class?: BounceClass
   /** It was lost after the final dot: the server may have it, and another attempt may double it. */
   doubt?: boolean
+  /** We refused it ourselves, for what the server has declined in its EHLO. */
+  local?: true | undefined
+  /** Another host of the domain put it off, or gave no session, in the same attempt: it may take it yet. */
+  elsewhere?: boolean
 }
 
 /** Ends the sentence of an attempt that is in doubt. */
@@ -27,6 +31,7 @@ export function outcomeOfSend(result: SendResult): Outcome {
         kind: 'bounced',
         reply: replyText(result.reply),
         command: result.local ? undefined : commands.get(result.phase),
+        local: result.local,
       }
     case 'deferred':
       return { kind: 'deferred', reply: replyText(result.reply) }

@@ -7,7 +7,7 @@ import { actorOf, type Entered, noteLogIn } from './login.js'
 import { setRole } from './membership.js'
 import { checkPassword } from './password-rules.js'
 import { checkedPersonName, findPerson, insertPerson } from './person.js'
-import { beginSession, endSessions, renewSession, type Visitor } from './session.js'
+import { beginSession, endSessions, renewSession, requireSession, type Visitor } from './session.js'
 import { clearTotp, type OwnSession } from './totp.js'
 
 /**
@@ -22,6 +22,7 @@ export async function joinByInvitation(
   const now = clock.now()
   const { session } = given
   return await store.write(async (tx) => {
+    await requireSession(tx, session.token, now)
     const found = await findInvitation(tx, token, now)
     const { email, accountId } = found.invitation
     const user = await findPerson(tx, given.userId)

@@ -5,7 +5,7 @@ import type { Tx, UserRow } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
 import type { FailureLimits } from './failure-limits.js'
 import { isKnownPlace, noteKnownPlace } from './known-place.js'
-import { findByAddress } from './person.js'
+import { findByAddress, isAsChecked } from './person.js'
 import { beginSession, liveSession, type Visitor } from './session.js'
 
 /** What a log-in came to: `code` still needs one of the second factor. */
@@ -48,19 +48,16 @@ export async function logIn(deps: PeopleDeps, attempt: Attempt): Promise<Entered
   const state = user.totp_secret === null ? 'open' : 'code'
   const id = store.ids.uuid()
   const token = await store.write(async (tx) => {
+    // The check may have waited behind twenty others: a password that was reset meanwhile opens nothing.
+    if (!(await isAsChecked(tx, user))) return undefined
     if (renewed !== undefined) {
-      await tx
-        .updateTable('users')
-        .set({ password: renewed })
-        .where('id', '=', user.id)
-        // Somebody may have changed it since it was read: the old one must not come back.
-        .where('password', '=', user.password)
-        .execute()
+      await tx.updateTable('users').set({ password: renewed }).where('id', '=', user.id).execute()
     }
     if (state === 'open') await noteLogIn(tx, user, visitor, 'password', now)
     const begun = { id, userId: user.id, state, visitor, replaces: cookie, now } as const
     return await beginSession(tx, begun)
   })
+  if (token === undefined) throw failedLogIn()
   return { state, token }
 }
 

@@ -4,7 +4,7 @@ import { ApiError } from '../errors/index.js'
 import type { PasskeyRow, Read, Tx, UserRow } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
 import { actorOf, type Entered, noteLogIn, refuseOften } from './login.js'
-import { findPerson } from './person.js'
+import { findPerson, isAsChecked } from './person.js'
 import { beginSession, endSessions, renewSession, type Visitor } from './session.js'
 import type { OwnSession } from './totp.js'
 
@@ -44,6 +44,7 @@ export async function enterByPasskey(
   const now = clock.now()
   const id = store.ids.uuid()
   const token = await store.write(async (tx) => {
+    if (!(await isAsChecked(tx, user))) throw notKnown()
     await noteUse(tx, passkey, counter, now)
     await noteLogIn(tx, user, visitor, `passkey ${passkey.name}`, now)
     const begun = { id, userId: user.id, state: 'open', visitor, replaces: cookie, now } as const
@@ -61,6 +62,7 @@ export async function proveByPasskey(
   if (user.id !== given.userId) throw notKnown()
   const now = deps.clock.now()
   return await deps.store.write(async (tx) => {
+    if (!(await isAsChecked(tx, user))) throw notKnown()
     await noteUse(tx, passkey, counter, now)
     return await renewSession(tx, given.token, now)
   })
@@ -106,12 +108,15 @@ async function proved(
   return { passkey, user, counter: verified.authenticationInfo.newCounter }
 }
 
+/** Throws for a passkey that was removed while it was checked, or used by another answer that counts less or more. */
 async function noteUse(tx: Tx, passkey: PasskeyRow, counter: number, now: number): Promise<void> {
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('passkeys')
     .set({ counter, used_at: now })
     .where('credential_id', '=', passkey.credential_id)
-    .execute()
+    .where('counter', '=', passkey.counter)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw notKnown()
 }
 
 /** What a browser is asked for to make a passkey. */

@@ -76,6 +76,22 @@ export async function findPerson(read: Read, id: string): Promise<UserRow> {
   return row
 }
 
+/**
+ * Whether somebody still is who was looked at before a check that takes time: in the write that follows from it,
+ * password, authenticator and state are those of then. A reset meanwhile must not be undone by what was under way.
+ */
+export async function isAsChecked(tx: Tx, checked: UserRow): Promise<boolean> {
+  const now = await tx
+    .selectFrom('users')
+    .select(['password', 'totp_secret'])
+    .where('id', '=', checked.id)
+    .where('disabled_at', 'is', null)
+    .executeTakeFirst()
+  if (now === undefined || now.password !== checked.password) return false
+  const [secret, before] = [now.totp_secret, checked.totp_secret]
+  return secret === null || before === null ? secret === before : secret.equals(before)
+}
+
 /** Whether anybody is there yet; without, the first link makes an operator. */
 export async function isAnybodyThere(read: Read): Promise<boolean> {
   const one = await read.selectFrom('users').select('id').limit(1).executeTakeFirst()

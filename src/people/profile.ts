@@ -4,7 +4,7 @@ import type { UserRow } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
 import { actorOf, countedCheck } from './login.js'
 import { checkPassword } from './password-rules.js'
-import { checkedPersonName } from './person.js'
+import { checkedPersonName, findPerson, isAsChecked } from './person.js'
 import { makeRecoveryCodes } from './recovery-code.js'
 import { endSessions, renewSession, type Visitor } from './session.js'
 import type { OwnSession } from './totp.js'
@@ -42,6 +42,7 @@ export async function changePassword(
   const password = await passwords.hash(given.password, user.id)
   const now = clock.now()
   return await store.write(async (tx) => {
+    if (!(await isAsChecked(tx, user))) throw wrongCurrent()
     await tx.updateTable('users').set({ password }).where('id', '=', user.id).execute()
     await endSessions(tx, user.id, { but: session.id })
     // A link that was made before would change it again.
@@ -59,10 +60,10 @@ export async function renewRecoveryCodes(
   user: UserRow,
   { clientAddressKey }: Visitor,
 ): Promise<string[]> {
-  if (user.totp_secret === null) {
-    throw new ApiError('conflict', 'Recovery codes need an authenticator app: add one first')
-  }
   return await store.write(async (tx) => {
+    if ((await findPerson(tx, user.id)).totp_secret === null) {
+      throw new ApiError('conflict', 'Recovery codes need an authenticator app: add one first')
+    }
     const change = { actor: actorOf(user, clientAddressKey), accountId: null, at: clock.now() }
     await noteAudit(tx, { ...change, action: 'recovery-codes.renew' })
     return await makeRecoveryCodes(tx, user.id)

@@ -10,8 +10,9 @@ import {
   noteLogIn,
   refuseOften,
 } from './login.js'
+import { isAsChecked } from './person.js'
 import { takeRecoveryCode } from './recovery-code.js'
-import { beginSession, renewSession, type Session, type Visitor } from './session.js'
+import { beginSession, liveSession, renewSession, type Session, type Visitor } from './session.js'
 import { takeCode } from './totp.js'
 
 /** What a code was: undefined for none. */
@@ -34,6 +35,9 @@ export async function enterCode(
   const now = clock.now()
   const id = store.ids.uuid()
   const token = await store.write(async (tx) => {
+    // Whoever changed the password meanwhile has ended what was begun with the one before.
+    const awaited = await liveSession(tx, cookie, 'code', now)
+    if (awaited?.user.id !== user.id || !(await isAsChecked(tx, user))) return undefined
     const by = await takeAny(deps, tx, user, given.code, visitor, now)
     if (by === undefined) return undefined
     await noteLogIn(tx, user, visitor, `password, ${by}`, now)
@@ -70,7 +74,7 @@ export async function proveAgain(
   const now = clock.now()
   const token = await store.write(async (tx) => {
     // The code too is used up only by who knows the password.
-    if (!isRight) return undefined
+    if (!isRight || !(await isAsChecked(tx, user))) return undefined
     if (user.totp_secret !== null) {
       const by = await takeAny(deps, tx, user, given.code, visitor, now)
       if (by === undefined) return undefined

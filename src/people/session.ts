@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { dayMs, hourMs, isRecent } from '../clock/index.js'
 import { type ApplianceKey, keyCheckOf } from '../config/index.js'
+import { ApiError } from '../errors/index.js'
 import type { Read, SessionRow, Tx } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
 import { type Person, personOf } from './person.js'
@@ -139,17 +140,33 @@ interface NewSession {
 
 /**
  * Gives a session another value and 15 minutes for what is delicate. The value of before ends: who had a copy of the
- * cookie does not get the right that was just proved.
+ * cookie does not get the right that was just proved. Throws a 403 where it was ended since the request was let in:
+ * then nothing of the same write holds.
  */
 export async function renewSession(tx: Tx, token: string, now: number): Promise<string> {
   const renewed = newToken()
-  await tx
+  const { numUpdatedRows } = await tx
     .updateTable('sessions')
     .set({ hash: renewed.hash, sudo_until: now + sudoMs, seen_at: now })
     .where('hash', '=', hashOf(token))
-    .execute()
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw hasEnded()
   return renewed.token
 }
+
+/**
+ * In a write that somebody's session allows: throws a 403 where it was ended since the request was let in, such as by
+ * a reset of the password, which must not be undone by what was under way.
+ */
+export async function requireSession(tx: Tx, token: string, now: number): Promise<void> {
+  if ((await liveSession(tx, token, 'open', now)) === undefined) throw hasEnded()
+}
+
+const hasEnded = () =>
+  new ApiError(
+    'forbidden',
+    'Your session was ended meanwhile, and nothing was changed: log in again',
+  )
 
 /** By what the cookie has. */
 export async function endSession(tx: Tx, token: string): Promise<void> {

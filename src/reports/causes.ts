@@ -35,15 +35,48 @@ export function causesIn(message: Message, text: string): Cause[] {
     const replied = replies.get(address.toLowerCase())
     // Some name the recipients after the reply, in a paragraph of their own. Where there are others,
     // it may be the reply to another one.
-    const reply = replyIn(own) ?? replied?.reply ?? (alone ? (replyIn(lines) ?? named) : undefined)
+    const reply =
+      replyIn(own) ??
+      replied?.reply ??
+      (alone ? (replyIn(lines) ?? named ?? reasonIn(lines)) : undefined)
     return {
       address,
-      diagnostic:
-        reply ?? (wordsIn(own) || (alone ? wordsIn(untilHeading(lines)) || wordsIn(lines) : '')),
+      diagnostic: reply ?? (wordsIn(causeLines(own)) || (alone ? causeOfAll(lines) : '')),
       host: hostIn(own.join('\n')) || (replied?.host ?? ''),
     }
   })
 }
+
+/** What a report about one recipient says of the cause where no line behind its address does. */
+function causeOfAll(lines: readonly string[]): string {
+  const failed = lines.findIndex((line) =>
+    /\baddress\(?(?:es)?\)? (?:has |have |had )?failed:\s*$/i.test(line),
+  )
+  const listed = failed < 0 ? '' : wordsIn(causeLines(lines.slice(failed + 1)))
+  return listed || wordsIn(untilHeading(lines)) || wordsIn(lines)
+}
+
+/**
+ * Without what Exim writes around the cause: by which way it delivers, of which address that was made, and where the
+ * words of a program begin.
+ */
+const causeLines = (lines: readonly string[]) =>
+  lines.filter((line) => !aroundCause.test(line)).map((line) => line.replace(/^[ \t]*-{6}.*$/, ''))
+
+const aroundCause =
+  /^[ \t]*(?:(?:-{6} )?(?:save to|pipe to|deliver to) |\(?(?:ultimately )?generated (?:by|from) |The following text was generated during the delivery)/i
+
+/** `reject reason: Mailbox full`, `Grund: …`. */
+function reasonIn(lines: readonly string[]): string | undefined {
+  for (const line of lines) {
+    const reason = reasonLine.exec(line.slice(0, 1_000))?.[1]
+    if (reason !== undefined) return oneLine([reason])
+  }
+  return undefined
+}
+
+const reasonLine =
+  /^[ \t>*]*(?:(?:reject(?:ion)?|bounce|failure|error) reason|reason(?: for (?:the )?(?:failure|rejection|non-delivery))?|error message|grund|fehler(?:meldung)?|ursache|raison|motif|motivo|causa|reden|przyczyna|причина|原因|理由)[ \t]*[:：][ \t]*(\S.*)$/i
 
 /** Without the next section, the dialogue and what gateways append: `****`, `____`. */
 function untilHeading(lines: readonly string[]): readonly string[] {

@@ -1,4 +1,4 @@
-import { postalMime } from '../mime/index.js'
+import { decodeUnlabelled, postalMime } from '../mime/index.js'
 import { fieldBlocks } from './fields.js'
 
 /** A mail taken apart as far as its bounds allow; all of it was written by strangers. */
@@ -10,6 +10,8 @@ export interface Message {
    * MIME structure cannot be followed.
    */
   text: string
+  /** It came from the null sender (RFC 5321 §4.5.5), as far as the envelope or Return-Path shows. */
+  isFromNobody: boolean
   /** All other parts: reports, returned messages, attachments. Bodies with LF line ends. */
   parts: readonly ReportPart[]
   /** The bytes that were examined, line ends LF, decoded as Latin-1: nothing in it is lost. */
@@ -36,7 +38,9 @@ const limits = {
 } as const
 
 /** Takes a raw mail apart; never rejects, whatever the bytes are. */
-export async function openMessage(raw: Buffer): Promise<Message> {
+export async function openMessage(raw: Buffer, mailFrom?: string): Promise<Message> {
+  const isFromNobody = (header: Message['header']) =>
+    mailFrom === '' || /^<(?:>|mailer-daemon)/i.test(header('return-path'))
   const source = bounded(raw.subarray(0, maxBytes).toString('latin1'))
   try {
     const mail = await postalMime().parse(Buffer.from(source, 'latin1'), limits)
@@ -44,20 +48,32 @@ export async function openMessage(raw: Buffer): Promise<Message> {
     const text = withLineFeeds(mail.text || withoutTags(mail.html ?? ''))
     // A relay has written another boundary into the header: nothing is found, but all is there.
     const isLost = text.trim() === '' && parts.length === 0
+    const header = headerReader(mail.headers)
     return {
-      header: headerReader(mail.headers),
-      text: isLost ? rawBody(source) : text,
+      header,
+      isFromNobody: isFromNobody(header),
+      text: isLost || isMisread(text, header, parts.length) ? rawText(source) : text,
       parts: parts.map(({ mimeType, content }) => ({ type: mimeType, body: textOf(content) })),
       source,
     }
   } catch {
     // Too deep or too many headers: what a line of it says can be found all the same.
     const headers = [...(fieldBlocks(source)[0] ?? [])].map(([key, value]) => ({ key, value }))
-    return { header: headerReader(headers), text: rawBody(source), parts: [], source }
+    const header = headerReader(headers)
+    const text = rawText(source)
+    return { header, isFromNobody: isFromNobody(header), text, parts: [], source }
   }
 }
 
-const rawBody = (source: string) => source.slice(Math.max(0, source.indexOf('\n\n')))
+const rawText = (source: string) =>
+  decodeUnlabelled(Buffer.from(source.slice(Math.max(0, source.indexOf('\n\n'))), 'latin1'))
+
+/** All of it is one text, written as it is in a charset that its header does not say. */
+const isMisread = (text: string, header: Message['header'], parts: number) =>
+  parts === 0 &&
+  text.includes('\ufffd') &&
+  /^(?:7bit|8bit|binary|)$/i.test(header('content-transfer-encoding')) &&
+  !/^multipart\//i.test(header('content-type'))
 
 /** Cut where the bounds are reached; every line end (CRLF, CR, LF, mixed) becomes LF. */
 function bounded(text: string): string {
@@ -91,8 +107,7 @@ function textOf(content: string | ArrayBuffer | Uint8Array): string {
   if (typeof content === 'string') return content
   const bytes = Buffer.from(content as ArrayBuffer)
   // Whatever the charset was said to be: addresses, codes and field names are ASCII in all of them.
-  const text = bytes.toString('utf8')
-  return withLineFeeds(text.includes('\uFFFD') ? bytes.toString('latin1') : text)
+  return withLineFeeds(decodeUnlabelled(bytes))
 }
 
 const withLineFeeds = (text: string) => text.replace(/\r\r?\n|\r/g, '\n')

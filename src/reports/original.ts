@@ -14,13 +14,14 @@ const returned = [
 const marker = new RegExp(
   [
     // `----- Original message follows -----`, `|---- Message text follows: ----|`, `---Original mail info`.
-    String.raw`^[ \t>|]*(?:-{2,}[ \t]*(?:Original|Message header|Below this line is|This is a copy of|Returned (?:message|mail)|Unsent message|Undelivered message|Message Text|START OF RETURNED|The body of)`,
+    String.raw`^[ \t>|]*(?:-{2,}[ \t]*(?:Original|Message header|Below this line is|This is a copy of|Returned (?:message|mail)|Unsent message|Undelivered message|Message Text|START OF RETURNED|The body of|bounced e-?mail|Urspr\u00fcngliche Nachricht|Urspruengliche Nachricht|Original-Nachricht|Originalnachricht|Message d['\u2019]origine|Message original|Mensaje original|Mensagem original|Messaggio originale|Oorspronkelijk bericht|Oryginalna wiadomo\u015b\u0107|\u0418\u0441\u0445\u043e\u0434\u043d\u043e\u0435 \u0441\u043e\u043e\u0431\u0449\u0435\u043d\u0438\u0435)`,
     'Original message headers?:',
     'Possibly truncated original message',
     'Original message follows',
     'Message headers follow',
     'Below (?:is|the next line is) a copy of the',
     'Your message reads',
+    'bounced e-?mail:',
     // A part of a mail whose boundaries are lost.
     'Content-Type:[ \\t]*(?:message/rfc822|text/rfc822-headers)',
     'Received:)',

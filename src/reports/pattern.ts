@@ -3,27 +3,46 @@
  * rules of their own: `outbound/shaping/pattern.ts`.
  */
 export interface Pattern {
-  /** They must occur in this order, `*` between them. */
-  parts: readonly string[]
-  /** What a word begins with wherever the first part is found; undefined where that is not known. */
+  /** They must occur in this order, `*` between them; the choices of each follow one another at once. */
+  parts: readonly (readonly Choice[])[]
+}
+
+/** `{user|mailbox}`, or a text alone: one of them has to stand there. */
+type Choice = readonly Wording[]
+
+interface Wording {
+  text: string
+  /** What a word begins with wherever it is found; undefined where that is not known. */
   beginning: string | undefined
 }
 
 const maxChars = 1_000
 const maxPatternChars = 200
+const maxSourceChars = 4_000
 const isWord = /^[a-z0-9]..$/s
 
-/** Undefined for a pattern that is empty or too long. */
-export function makePattern(text: string): Pattern | undefined {
-  if (text.length > maxPatternChars) return undefined
-  const parts = normal(text)
+/** Undefined for a pattern that is empty, too long, or may begin with nothing. */
+export function makePattern(source: string): Pattern | undefined {
+  if (source.length > maxSourceChars) return undefined
+  const texts = normal(source)
     .split('*')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-  const [first] = parts
-  if (first === undefined) return undefined
-  const beginning = first.slice(0, beginningChars)
-  return { parts, beginning: isWord.test(beginning) ? beginning : undefined }
+    .map((text) => text.trim())
+  const parts = texts.filter((text) => text !== '').map(choicesIn)
+  const chars = parts.flat().map((choice) => Math.max(...choice.map(({ text }) => text.length)))
+  const isLong = chars.reduce((sum, length) => sum + length, 0) > maxPatternChars
+  const isOpen = parts.some(([first = []]) => first.some(({ text }) => text === ''))
+  return parts.length === 0 || isLong || isOpen ? undefined : { parts }
+}
+
+/** `{unknown|invalid} user`: the choice, then ` user`. */
+const choicesIn = (text: string): Choice[] =>
+  [...text.matchAll(/\{([^{}]*\|[^{}]*)\}|(?:[^{]|\{(?![^{}]*\|[^{}]*\}))+/g)].map(
+    ([literal, choices]) => (choices === undefined ? [literal] : choices.split('|')).map(wordingOf),
+  )
+
+function wordingOf(text: string): Wording {
+  const beginning = text.slice(0, beginningChars)
+  return { text, beginning: isWord.test(beginning) ? beginning : undefined }
 }
 
 /**
@@ -60,25 +79,40 @@ function indexed(text: string): Words {
 
 /**
  * Globs and no regular expressions: operators write these, strangers write what is searched, and so
- * no pair of them takes longer than one walk through the words for each part. A part is anchored at
+ * no pair of them takes longer than one walk through the words for each wording. A part is anchored at
  * the beginning of a word: `full` is not found in `grateful`.
  */
-export function occursIn({ beginning, parts }: Pattern, { text, beginnings }: Words): boolean {
-  if (beginning !== undefined && !beginnings.has(beginning)) return false
+export function occursIn({ parts }: Pattern, words: Words): boolean {
   let from = 0
   for (const part of parts) {
-    const at = wordStart(part, text, from)
-    if (at < 0) return false
-    from = at + part.length
+    const end = firstEnd(part, words, from)
+    if (end === undefined) return false
+    from = end
   }
   return true
 }
 
-function wordStart(part: string, words: string, from: number): number {
-  for (let at = words.indexOf(part, from); at >= 0; at = words.indexOf(part, at + 1)) {
-    if (!isLetter(words.charCodeAt(at - 1)) || !isLetter(part.charCodeAt(0))) return at
+/** Where the part ends that ends first; undefined where there is none. */
+function firstEnd([first = [], ...rest]: readonly Choice[], words: Words, from: number) {
+  const { text, beginnings } = words
+  let ends = new Set<number>()
+  for (const { text: wording, beginning } of first) {
+    if (beginning !== undefined && !beginnings.has(beginning)) continue
+    for (let at = text.indexOf(wording, from); at >= 0; at = text.indexOf(wording, at + 1)) {
+      const isAtWord = !isLetter(text.charCodeAt(at - 1)) || !isLetter(wording.charCodeAt(0))
+      if (isAtWord) ends.add(at + wording.length)
+    }
   }
-  return -1
+  for (const choice of rest) {
+    const next = new Set<number>()
+    for (const at of ends) {
+      for (const { text: wording } of choice) {
+        if (text.startsWith(wording, at)) next.add(at + wording.length)
+      }
+    }
+    ends = next
+  }
+  return ends.size === 0 ? undefined : Math.min(...ends)
 }
 
 /** a to z and 0 to 9, in text that is in lower case; NaN (before the first character) is not one. */
@@ -91,8 +125,31 @@ const leadingCode = /^[45]\d\d[- ]/
 // RFC 2034 §4: code and status stand on every line of a reply, in the middle of its sentences.
 const repeatedCode = /\s(?:[45]\d\d[- ])?[45]\.\d{1,3}\.\d{1,3}\s/g
 
-const normal = (text: string) =>
-  text
+/**
+ * Lower case and without accents, which servers leave out or keep: `Empfänger` and `Empfanger` are one, `boîte` and
+ * `boite` too.
+ */
+export const normal = (text: string): string =>
+  (/^[ -~\s]*$/.test(text) ? text : withoutAccents(text))
     .toLowerCase()
-    .replace(/[\u2018\u2019\u00b4`]/g, "'")
+    .replace(/`/g, "'")
     .replace(/\s+/g, ' ')
+
+const withoutAccents = (text: string) =>
+  text
+    .replace(/[\u2018\u2019\u00b4\u2032]/g, "'")
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[łŁıøØđĐß]/g, (letter) => plainLetters[letter] ?? letter)
+
+// Those that are letters of their own for Unicode.
+const plainLetters: Readonly<Record<string, string>> = {
+  ł: 'l',
+  Ł: 'l',
+  ı: 'i',
+  ø: 'o',
+  Ø: 'o',
+  đ: 'd',
+  Đ: 'd',
+  ß: 'ss',
+}

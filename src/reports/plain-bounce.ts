@@ -4,6 +4,7 @@ import { type Cause, causesIn, namesRecipients, reportText } from './causes.js'
 import { statusIn } from './classify.js'
 import type { Message } from './message.js'
 import { ownReply } from './own-reply.js'
+import { normal } from './pattern.js'
 import type { DsnAction, ReportedRecipient } from './report.js'
 
 export interface PlainBounce {
@@ -14,7 +15,7 @@ export interface PlainBounce {
 /** A bounce that is written for people alone; undefined where nothing shows that it is one. */
 export function readPlainBounce(message: Message): PlainBounce | undefined {
   const text = reportText(message)
-  const words = flat(text)
+  const words = normal(text)
   const form = formOf(message, text, words)
   if (form === undefined) return undefined
   const action = actionIn(words)
@@ -52,36 +53,41 @@ function formOf(message: Message, text: string, words: string): string | undefin
   // RFC 8098: a receipt comes from mail systems, too, and gives the message back.
   if (message.parts.some(({ type }) => type === 'message/disposition-notification'))
     return undefined
-  const form = bounceForms.find(({ marks }) => marks.some((mark) => words.includes(mark)))
+  const form = forms.find(({ marks }) => marks.some((mark) => words.includes(mark)))
   if (form !== undefined && form.loose !== true) return form.name
-  const isFailing = failing.test(message.header('subject'))
+  const subject = message.header('subject')
+  const isFailing = failing.test(subject) || failing.test(normal(subject))
+  if (form !== undefined && tellsCause(message, text)) return form.name
   if (!isBySystem(message, isFailing)) return undefined
   if (form !== undefined) return form.name
   return isFailing || givesBack(message, text) ? 'other' : undefined
 }
 
+const forms = bounceForms.map((form) => ({ ...form, marks: form.marks.map(normal) }))
+
+/**
+ * Some providers write their bounces in their own name, from an address that any mail might be from. Who says in the
+ * words of a bounce that it failed, and names the recipient, writes one if it is from nobody, or quotes a reply.
+ */
+const tellsCause = (message: Message, text: string): boolean =>
+  (message.isFromNobody || quotesReply.test(text)) && namesRecipients(message, text)
+
+const quotesReply = /(?:^|[\s:(])5\d\d[- ](?:#?5\.\d{1,3}\.\d{1,3}|[a-z])/i
+
 /** A mail system that names an address and gives a message back says that it could not deliver it. */
 const givesBack = (message: Message, text: string) =>
   message.parts.some(({ type }) => type === 'message/rfc822') && namesRecipients(message, text)
 
-function isBySystem({ header }: Message, isFailing: boolean): boolean {
+function isBySystem({ header, isFromNobody }: Message, isFailing: boolean): boolean {
   const from = header('from')
   if (mailSystem.test(from) || header('x-failed-recipients') !== '') return true
   if (/report-type="?delivery-status/i.test(header('content-type'))) return true
   // RFC 5321 §4.5.5: nobody is to answer a report. Automatic answers of people come from there as well,
   // so the subject has to say that something failed.
-  return (
-    isFailing && (/^(?:<>)?$/.test(from) || /^<(?:>|mailer-daemon)/i.test(header('return-path')))
-  )
+  return isFailing && (/^(?:<>)?$/.test(from) || isFromNobody)
 }
 
 const mailSystem =
   /mailer-?daemon|post_?master|mail(?:er)?[ _](?:delivery|deliver|system|server|service|administrator)|system administrator|mdaemon@|microsoftexchange[0-9a-f]{32}@|delivery (?:subsystem|system|agent)|<>$/i
 const failing =
-  /undeliver|returned mail|(?:delivery (?:status notification|notification|failure|failed|has failed|problem|error)|error during delivery|error sending your (?:e-?)?mail)|(?:failure|failed|error) (?:notice|notification)|user unknown|mail (?:failure|failed|error|system error|could not be)|could not be delivered|cannot be delivered|unable to deliver|not delivered|return(?:ed|ing)(?: message)? to sender|non[- ]remis|unzustellbar|no se puede entregar|nondeliverable|メールエラー|エラー通知|配信不能|配信できません|送信できません|宛先不明|退信|投递失败/i
-
-const flat = (text: string) =>
-  text
-    .toLowerCase()
-    .replace(/[\u2018\u2019]/g, "'")
-    .replace(/\s+/g, ' ')
+  /undeliver|returned mail|(?:delivery (?:status notification|notification|failure|failed|has failed|problem|error)|error during delivery|error sending your (?:e-?)?mail)|(?:failure|failed|error) (?:notice|notification)|user unknown|mail (?:failure|failed|error|system error|could not be)|could not be delivered|cannot be delivered|unable to deliver|not delivered|return(?:ed|ing)(?: message)? to sender|non[- ]remis|unzustellbar|nicht zugestellt|zustellung fehlgeschlagen|fehler bei der zustellung|zustellungsfehler|echec de (?:la )?(?:remise|distribution|livraison)|(?:message|courriel|mail) non (?:distribue|delivre)|no se (?:puede|pudo|ha podido) entregar|mensaje no entregado|error (?:en la|de) entrega|fallo (?:en la|de) entrega|nao (?:entregue|foi possivel entregar)|falha (?:na|de) entrega|mancata consegna|mancato recapito|impossibile (?:consegnare|recapitare)|non (?:recapitat|consegnat)|onbestelbaar|niet bezorgd|bezorging mislukt|kan niet worden bezorgd|niedostarczon|nie dostarczono|nie mozna dostarczyc|не ?доставлен|не удалось доставить|ошибка доставки|无法投递|无法送达|投递失败|無法傳遞|無法送達|teslim edilemedi|iletilemedi|kunde inte levereras|kunne ikke leveres|not deliverable|non-?delivery (?:report|notification)|email bounce|bounce notification|mail bounce|nondeliverable|メールエラー|エラー通知|配信不能|配信できません|送信できません|宛先不明|退信|投递失败/i

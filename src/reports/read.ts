@@ -3,18 +3,24 @@ import { readFeedback } from './arf.js'
 import { autoReplyOf } from './auto-reply.js'
 import { reportText } from './causes.js'
 import { readDeliveryStatus, statusOf } from './dsn.js'
+import type { ReportEnvelope } from './evidence.js'
 import { type Message, openMessage } from './message.js'
 import { readOriginal } from './original.js'
+import { withoutClosing } from './own-reply.js'
 import { causeFor, readPlainBounce } from './plain-bounce.js'
 import type { Report, ReportedRecipient } from './report.js'
 import { readSesNotification } from './ses-notification.js'
 
 /**
  * Finds out what a mail is that came to a return path or to the feedback address. Never rejects;
- * what it finds is a claim: only a token or message id that the caller has verified gives it effect.
+ * what it finds is a claim: only a token or message id that the caller has verified gives it effect. Without an
+ * `envelope` the null sender is known by Return-Path alone.
  */
-export async function readReport(raw: Buffer): Promise<Report> {
-  const message = await openMessage(raw)
+export async function readReport(
+  raw: Buffer,
+  envelope?: Pick<ReportEnvelope, 'mailFrom'>,
+): Promise<Report> {
+  const message = await openMessage(raw, envelope?.mailFrom)
   const common = { original: readOriginal(message), tokens: tokensIn(message) }
   return { ...common, ...readBody(message) }
 }
@@ -63,11 +69,17 @@ function completed(
   const isNamed = finalRecipient !== '' || originalRecipient !== ''
   const isTold = diagnostic !== '' && isNamed
   if (isTold || (action !== 'failed' && action !== 'delayed')) return recipient
-  const cause = causeFor(message, finalRecipient || originalRecipient, alone)
+  const cause = causeFor(
+    message,
+    finalRecipient || originalRecipient,
+    alone || action === 'delayed',
+  )
   if (cause === undefined) return recipient
-  const told = diagnostic || cause.diagnostic
+  const told = diagnostic || withoutClosing(cause.diagnostic)
   return {
     ...recipient,
+    // OpenSMTPD reports so that it has given up, by the form in which it warns that it is late.
+    action: /^Envelope expired/i.test(told) ? 'failed' : action,
     status: statusOf(status, told),
     diagnostic: told,
     remoteMta: remoteMta || cause.host,

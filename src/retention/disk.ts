@@ -1,5 +1,5 @@
 import { dayMs } from '../clock/index.js'
-import { notice, settled } from '../notices/index.js'
+import { notice, openOfKind, settled } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, readPages, uuidTime } from '../store/index.js'
 import type { Ages } from './old-rows.js'
 import type { RetentionDeps } from './slices.js'
@@ -35,16 +35,24 @@ export async function keepDiskShare(
   const about = { kind: 'retention', key: 'disk share', now } as const
   const full = await fullShare(deps)
   const isFull = full > ages.diskShare
+  const burns = (await openOfKind(store.read, about.kind)).some(
+    ({ key, severity }) => key === about.key && severity === 'burning',
+  )
   const fix = `df -h ${dataDir}; a larger disk, or lower ages in [retention]`
   if (isFull) {
     const text = `The disk of ${dataDir} is ${percent(full)} full, above retention.disk_share (${percent(ages.diskShare)}), and no body is left that may go: mail is refused when it is full`
     await store.write((tx) => notice(tx, { ...about, severity: 'burning', text, fix }))
-  } else if (gone > 0) {
+    return gone
+  }
+  const isEarly = await stillEarly(store.read, now - ages.bodies)
+  if (gone > 0 || (burns && isEarly)) {
     const { bodies_through: through } = await readState(store.read)
     const days = Math.floor((now - uuidTime(through)) / dayMs)
-    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${gone} mails that were ${days} days old or older were deleted early`
+    const mails = gone > 0 ? `${gone} mails` : 'mails'
+    // There is room: what burned does so no more, though bodies stay gone that were to be kept.
+    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${mails} that were ${days} days old or older were deleted early`
     await store.write((tx) => notice(tx, { ...about, severity: 'daily', text, fix }))
-  } else if (!(await stillEarly(store.read, now - ages.bodies))) {
+  } else if (!isEarly) {
     await store.write((tx) => settled(tx, about))
   }
   return gone

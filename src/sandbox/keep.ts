@@ -9,7 +9,7 @@ export async function keepMessage(
   raw: Buffer,
   session: SMTPServerSession,
 ): Promise<number> {
-  const { subject, from } = await glimpseHeader(raw)
+  const { subject, from } = glimpseHeader(raw)
   const { mailFrom, rcptTo } = session.envelope
   const id = deps.store.ids.serial()
   const message = {

@@ -15,6 +15,8 @@ export interface SetupAnswers {
   operator: string
   /** `acme`: Posthorn gets certificates and speaks TLS itself; `proxy`: another program does. */
   certificates: 'acme' | 'proxy'
+  /** Receivers know the addresses as senders of mail already, so that they need no warm-up. */
+  isKnownSender: boolean
   route: 'direct' | 'sandbox'
 }
 
@@ -75,5 +77,6 @@ export const sandboxAnswers: SetupAnswers = {
   domain: 'example.test',
   operator: '',
   certificates: 'proxy',
+  isKnownSender: false,
   route: 'sandbox',
 }

@@ -11,6 +11,7 @@ export {
   unseen,
 } from './answers.js'
 export { type First, makeFirst } from './first-account.js'
+export { firstDayInWords } from './first-day.js'
 export { guessDomain, guessMachine, type MachineFacts, type MachineGuess } from './machine.js'
 export { portsOf, preflight } from './preflight.js'
 export {

@@ -59,6 +59,9 @@ function sectionsOf(answers: SetupAnswers, { ownAddresses }: SettingsDeps) {
             `${notedBy} ${addresses.join(', ')}`,
             '# which is not on this machine (NAT), so no source_addresses.',
           ]),
+      ...(answers.isKnownSender
+        ? ['# Receivers know its addresses already, so that nothing waits.', 'warm_up = "off"']
+        : []),
     ],
     inbound: [
       ...(hasSix ? ['# IPv4 and IPv6.', 'host = "::"'] : []),
@@ -107,6 +110,8 @@ export function foundSettings(file: string): FoundSettings {
 /** The hash by which setup knows a file as its own. */
 const markOf = (body: string) => createHash('sha256').update(body).digest('hex').slice(0, 16)
 
+const warmUpOf = (isKnownSender: boolean) => (isKnownSender ? 'off' : 'auto')
+
 /** What settings that are in effect say otherwise than the answers, a line each. */
 export function settingsDifferences(config: Config, answers: Partial<SetupAnswers>): string[] {
   const { outbound, operator, tls } = config
@@ -119,6 +124,11 @@ export function settingsDifferences(config: Config, answers: Partial<SetupAnswer
     ],
     ['operator.notify', operator.notify, answers.operator],
     ['tls.acme', String(tls.acme), answers.certificates && String(answers.certificates === 'acme')],
+    [
+      'outbound.warm_up',
+      outbound.warmUp,
+      answers.isKnownSender === undefined ? undefined : warmUpOf(answers.isKnownSender),
+    ],
     ['outbound.route', outbound.route, answers.route],
   ]
   return pairs
@@ -143,6 +153,7 @@ export function answersIn(
     ...(tls.acme
       ? { certificates: 'acme' as const }
       : http.public.url !== '' && { certificates: 'proxy' as const }),
+    isKnownSender: outbound.warmUp === 'off',
     route: outbound.route,
   }
 }

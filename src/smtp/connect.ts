@@ -119,9 +119,14 @@ async function openSession(
     }
     if (secured !== undefined) {
       tls = secured
+      const { name: helo } = capabilities
       // RFC 3207 §4.2: what was said before is forgotten.
       capabilities = await introduce(wire, options.heloName, deadlines)
-      if ('cause' in capabilities) return capabilities
+      if ('cause' in capabilities) {
+        // RFC 8446 §4.4.4: our side of the handshake is over before the server has judged it, and its alert comes later.
+        const isBroken = capabilities.reply === undefined
+        return isBroken ? { ...capabilities, tlsFailed: true, ...(helo && { helo }) } : capabilities
+      }
     }
   }
 

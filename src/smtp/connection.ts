@@ -2,12 +2,12 @@ import type { Capabilities } from './capabilities.js'
 import type { Cut } from './cut.js'
 import { type Envelope, envelopeCommands } from './envelope.js'
 import type { Deadlines } from './limits.js'
-import { localRefusal } from './local-refusal.js'
+import { declined, localRefusal } from './local-refusal.js'
 import {
   blocksOf,
   blocksOfStream,
   isEightBit,
-  type StreamedMessage,
+  type MessageToSend,
   stuffDots,
   stuffDotsOf,
   type WrittenMessage,
@@ -16,12 +16,6 @@ import type { SendResult } from './result.js'
 import type { TlsSession } from './secure.js'
 import { makeTurn, type SessionLine, type Turn, transact } from './transaction.js'
 import { breakOn, type Wire } from './wire.js'
-
-/**
- * A message as it is written already, or its bytes in order, or what they are read from at the pace of the server; the
- * last two with canonical CRLF and without dot-stuffing.
- */
-export type MessageToSend = WrittenMessage | readonly Buffer[] | StreamedMessage
 
 /** A session that is ready for messages, one recipient each. */
 export interface SmtpConnection {
@@ -111,8 +105,15 @@ class Connection implements SmtpConnection {
   async send(envelope: Envelope, message: MessageToSend, cut?: Cut): Promise<SendResult> {
     const { sizeBytes, eightBit } = measured(message)
     const commands = envelopeCommands(envelope, sizeBytes, eightBit, this.capabilities)
-    const refusal = localRefusal(envelope, sizeBytes, eightBit, this.capabilities)
-    if (refusal !== undefined) return { ...refusal, reusable: this.alive }
+    const lacking = declined(envelope, sizeBytes, eightBit, this.capabilities)
+    if (lacking !== undefined) {
+      const refusal = await localRefusal(
+        lacking,
+        { envelope, message, sizeBytes },
+        this.capabilities,
+      )
+      return { ...refusal, reusable: this.alive }
+    }
 
     breakOn(cut, this.#line.wire)
     try {

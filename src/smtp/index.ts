@@ -15,11 +15,16 @@ export {
   notOffered,
   type SmtpConnectOptions,
 } from './connect.js'
-export type { MessageToSend, SmtpConnection } from './connection.js'
+export type { SmtpConnection } from './connection.js'
 export { breakOff, type Cut, makeCut } from './cut.js'
 export type { DeliveryStatusOptions, Envelope } from './envelope.js'
 export { type Deadlines, defaultDeadlines, defaultLimits, type Limits } from './limits.js'
-export { finalDot, type StreamedMessage, type WrittenMessage } from './message.js'
+export {
+  finalDot,
+  type MessageToSend,
+  type StreamedMessage,
+  type WrittenMessage,
+} from './message.js'
 export type { Reply } from './reply.js'
 export type { Loss, MessageVerdict, Phase, SendResult } from './result.js'
 export type { CertificateFault, TlsOptions, TlsSession } from './secure.js'

@@ -32,6 +32,28 @@ export interface WrittenMessage {
 }
 
 /**
+ * A message as it is written already, or its bytes in order, or what they are read from at the pace of the server; the
+ * last two with canonical CRLF and without dot-stuffing.
+ */
+export type MessageToSend = WrittenMessage | readonly Buffer[] | StreamedMessage
+
+/** The header of a message, without the blank line behind it. */
+export async function headerOf(message: MessageToSend): Promise<Buffer> {
+  let seen = Buffer.alloc(0)
+  for await (const piece of piecesOf(message)) {
+    seen = Buffer.concat([seen, piece])
+    const end = seen.indexOf('\r\n\r\n')
+    if (end >= 0) return seen.subarray(0, end)
+  }
+  return seen
+}
+
+function piecesOf(message: MessageToSend): Iterable<Buffer> | AsyncIterable<Buffer> {
+  if ('read' in message) return message.read()
+  return 'written' in message ? [message.written] : message
+}
+
+/**
  * A message made ready for DATA: dots stuffed (RFC 5321 §4.5.2) and the final dot added. The
  * pieces are views of the given buffers, nothing is copied.
  * Throws on a bare CR or LF. The composer writes canonical CRLF before it signs; a bare one here

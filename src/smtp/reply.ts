@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { decodeUnlabelled } from '../mime/index.js'
 import type { Limits } from './limits.js'
 
 /** What a server answered, as it is stored and shown. */
@@ -14,6 +14,8 @@ export interface Reply {
 export interface RawReply {
   code: number
   lines: string[]
+  /** Lines before it under other codes, with these: the server changed its mind, and is not to be trusted further. */
+  superseded?: readonly string[]
 }
 
 /**
@@ -25,6 +27,7 @@ export class ReplyReader {
   #partial: Buffer | undefined
   #code = 0
   #lines: string[] = []
+  #superseded: string[] = []
   #bytes = 0
 
   constructor(limits: Limits) {
@@ -70,20 +73,33 @@ export class ReplyReader {
     // RFC 5321 §4.2: the space may be missing when no text follows.
     const mark = end - from === 3 ? 32 : bytes[from + 3]
     if (code === 0 || (mark !== 32 && mark !== 45)) return 'malformed reply'
-    if (this.#lines.length > 0 && code !== this.#code) return 'reply lines disagree about the code'
-
+    if (this.#lines.length > 0 && code !== this.#code) {
+      // Some servers greet, look the client up, and refuse it in the next line (`220-hello`, `521 you are listed`).
+      if (code < 400) return disagreeing
+      for (const line of this.#lines) this.#superseded.push(`${this.#code}-${line}`)
+      this.#lines = []
+    }
     this.#code = code
     this.#lines.push(decode(bytes, from + 4, end))
     if (mark === 45) {
-      return this.#lines.length >= this.#limits.replyLines ? 'too many reply lines' : undefined
+      const lines = this.#superseded.length + this.#lines.length
+      return lines >= this.#limits.replyLines ? 'too many reply lines' : undefined
     }
-    const reply = { code, lines: this.#lines }
+    const superseded = this.#superseded
+    const reply =
+      superseded.length === 0
+        ? { code, lines: this.#lines }
+        : { code, lines: this.#lines, superseded }
     this.#lines = []
+    this.#superseded = []
     this.#bytes = 0
     onReply(reply)
     return undefined
   }
 }
+
+/** What is wrong with a reply that has two codes. */
+export const disagreeing = 'reply lines disagree about the code'
 
 /** The public form of a reply: cleaned, cut, with its enhanced status. */
 export function toReply(raw: RawReply): Reply {
@@ -124,8 +140,7 @@ function decode(bytes: Buffer, from: number, to: number): string {
   let isPlain = true
   for (let at = from; at < to; at++) if ((bytes[at] ?? 0) > 127) isPlain = false
   if (isPlain) return to > from ? bytes.toString('latin1', from, to) : ''
-  const line = bytes.subarray(from, to)
-  return isUtf8(line) ? line.toString('utf8') : line.toString('latin1')
+  return decodeUnlabelled(bytes.subarray(from, to))
 }
 
 /** Control characters, and those that nobody sees or that reorder what a person reads. */
@@ -134,7 +149,9 @@ const unsafe = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
 /** Nearly every line is one that needs no look at the tables of Unicode. */
 const printable = /^[ -~]*$/
 
-const clean = (line: string): string => (printable.test(line) ? line : line.replace(unsafe, '?'))
+/** A line as it is shown. */
+export const clean = (line: string): string =>
+  printable.test(line) ? line : line.replace(unsafe, '?')
 
 function cut(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text

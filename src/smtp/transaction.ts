@@ -1,6 +1,6 @@
 import type { EnvelopeCommands } from './envelope.js'
 import type { Deadlines } from './limits.js'
-import { type RawReply, type Reply, toReply } from './reply.js'
+import { disagreeing, type RawReply, type Reply, toReply } from './reply.js'
 import type { Loss, Phase, SendResult } from './result.js'
 import { isLoss, type Wire } from './wire.js'
 
@@ -204,6 +204,10 @@ function judge(phase: Phase, heard: RawReply | Loss): Failure | undefined {
   const got = Math.floor(heard.code / 100)
   if (got === hoped) return undefined
   const reply = toReply(heard)
+  // In the opening its last words count; of a mail they might be another command's.
+  if (heard.superseded !== undefined) {
+    return { kind: 'lost', phase, cause: `${disagreeing}: ${reply.code} ${reply.text}`, reply }
+  }
   if (got === 4 || tooManyRecipients(phase, reply)) return { kind: 'deferred', phase, reply }
   if (got === 5) return { kind: 'refused', phase, reply }
   return { kind: 'lost', phase, cause: `unexpected reply ${heard.code}`, reply }

@@ -1,4 +1,4 @@
-import { type RawReply, textOf } from './reply.js'
+import { clean, type RawReply, textOf } from './reply.js'
 
 /** What was said at one moment, in words. */
 interface Entry {
@@ -31,7 +31,8 @@ export class Transcript {
   }
 
   server(reply: RawReply): void {
-    const { code } = reply
+    const { code, superseded } = reply
+    if (superseded !== undefined) this.#add('S', superseded.map(clean).join('\n'))
     const text = textOf(reply)
     // RFC 5321 §4.2.1: a hyphen stands in all lines but the last.
     const end = text.lastIndexOf('\n')

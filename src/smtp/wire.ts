@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Cut } from './cut.js'
 import type { Limits } from './limits.js'
-import { type RawReply, ReplyReader, toReply } from './reply.js'
+import { disagreeing, type RawReply, ReplyReader, toReply } from './reply.js'
 import type { Loss } from './result.js'
 import { Transcript } from './transcript.js'
 
@@ -160,9 +160,11 @@ export class Wire {
     else if (this.#due === 0 && this.#reader.midReply) this.break({ cause: 'unsolicited bytes' })
   }
 
-  #hear({ code, lines }: RawReply): void {
+  #hear({ code, lines, superseded }: RawReply): void {
     if (this.#loss !== undefined) return
-    const raw = { code, lines: this.#clean === undefined ? lines : lines.map(this.#clean) }
+    const cleaned = (some: readonly string[]) => some.map(this.#clean ?? String)
+    const raw: RawReply = { code, lines: this.#clean === undefined ? lines : cleaned(lines) }
+    if (superseded !== undefined) raw.superseded = cleaned(superseded)
     this.transcript.server(raw)
     if (this.#due === 0) {
       const leaving = raw.code === 421
@@ -180,8 +182,11 @@ export class Wire {
       waiter(raw)
     }
     // RFC 5321 §3.8: 421 may answer any command, and the server hangs up after it.
-    if (raw.code === 421)
-      this.break({ cause: 'the server closed the session', reply: toReply(raw) })
+    if (raw.code === 421 || superseded !== undefined) {
+      const leaving = raw.code === 421
+      const cause = leaving ? 'the server closed the session' : disagreeing
+      this.break({ cause, reply: toReply(raw) })
+    }
   }
 
   #settled(event: string, withinMs: number, awaited: string): Promise<Loss | undefined> {

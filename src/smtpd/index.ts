@@ -6,6 +6,7 @@
  */
 
 export { isNextPiece, whenCutOff } from './arrival.js'
+export { takeBarePaths } from './bare-paths.js'
 export { type ConnectionGate, makeGate, networkOf, sourceOf } from './gate.js'
 export {
   type Certificate,

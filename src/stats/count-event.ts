@@ -28,7 +28,8 @@ const one = 1
 
 /**
  * What an event adds to the figures of its day. A recipient is `answered` with the first end that a
- * server has decided; what comes later (a bounce after the 250) is counted beside it.
+ * server has decided; what comes later (a bounce after the 250) is counted beside it, but a bounce after a bounce is
+ * not: it is the same recipient's.
  */
 export function countsOf({ type, recipient, detail }: LoggedEvent): Partial<Counts> | undefined {
   const answered = detail?.before === undefined ? one : 0
@@ -37,6 +38,7 @@ export function countsOf({ type, recipient, detail }: LoggedEvent): Partial<Coun
     case 'relayed':
       return { answered, [type]: one }
     case 'bounced':
+      if (detail?.before === 'bounced') return undefined
       // A refusal that nobody has classified is a hard one, as for `protection/`.
       if (detail?.bounceType === 'Transient') return { answered, bounced_soft: one }
       return { answered, bounced_hard: one }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { ConsentDetail } from '../consent/index.js'
 import type { EventDetail } from '../events/index.js'
 import { providerOf } from '../protection/index.js'
@@ -177,32 +178,34 @@ async function readMails(read: Read, from: Cursors, options: SliceOptions) {
 
 /**
  * How many recipients each mail has, in the queue and in the log, and how many were on the suppression
- * list when it was accepted. Those who are found there later have an event.
+ * list when it was accepted. Those who are found there later have an event. One statement: a delivery that ends
+ * between two of them would be in both.
  */
 async function recipientsOf(read: Read, emailIds: readonly string[]) {
+  const of = idsIn(emailIds, 'text')
+  const waiting = read
+    .selectFrom('queue')
+    .select(({ fn }) => ['email_id as emailId', fn.countAll<number>().as('accepted')])
+    .select(sql<number>`0`.as('suppressed'))
+    .where('email_id', 'in', of)
+    .groupBy('email_id')
+  const ended = read
+    .selectFrom('deliveries')
+    .innerJoin('emails', 'emails.id', 'deliveries.email_id')
+    .select(({ fn }) => ['email_id as emailId', fn.countAll<number>().as('accepted')])
+    .select(
+      sql<number>`sum(case when deliveries.status = 'suppressed' and ended_at = created_at
+        then 1 else 0 end)`.as('suppressed'),
+    )
+    .where('email_id', 'in', of)
+    .groupBy('email_id')
   const counts = new Map<string, { accepted: number; suppressed: number }>()
-  const add = (emailId: string, accepted: number, suppressed: number) => {
+  for (const { emailId, accepted, suppressed } of await waiting.unionAll(ended).execute()) {
     const before = counts.get(emailId) ?? { accepted: 0, suppressed: 0 }
     counts.set(emailId, {
       accepted: before.accepted + accepted,
       suppressed: before.suppressed + suppressed,
     })
-  }
-  const waiting = await read
-    .selectFrom('queue')
-    .select(({ fn }) => ['email_id', fn.countAll<number>().as('rows')])
-    .where('email_id', 'in', idsIn(emailIds, 'text'))
-    .groupBy('email_id')
-    .execute()
-  for (const { email_id, rows } of waiting) add(email_id, rows, 0)
-  const ended = await read
-    .selectFrom('deliveries')
-    .innerJoin('emails', 'emails.id', 'deliveries.email_id')
-    .select(['email_id', 'deliveries.status', 'ended_at', 'created_at'])
-    .where('email_id', 'in', idsIn(emailIds, 'text'))
-    .execute()
-  for (const { email_id, status, ended_at, created_at } of ended) {
-    add(email_id, 1, status === 'suppressed' && ended_at === created_at ? 1 : 0)
   }
   return counts
 }

@@ -70,6 +70,6 @@ export function shownFigures(counts: Counts, ofProvider: boolean): Figures {
   }
 }
 
-/** To the millionth, which is more than a rate of mail can tell. */
+/** To the millionth, which is more than a rate of mail can tell; opens of mail of the days before do not make it over 1. */
 const ratio = (part: number, whole: number) =>
-  whole === 0 ? null : Math.round((part / whole) * 1_000_000) / 1_000_000
+  whole === 0 ? null : Math.min(1, Math.round((part / whole) * 1_000_000) / 1_000_000)

@@ -62,7 +62,12 @@ import * as provedPeople from './migrations/0077-proved-people.js'
 import * as webhookAnswers from './migrations/0078-webhook-answers.js'
 import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
+import * as putOffBy from './migrations/0081-put-off-by.js'
+import * as deliverySources from './migrations/0083-delivery-sources.js'
+import * as courses from './migrations/0088-courses.js'
 import * as unusedBodies from './migrations/0090-unused-bodies.js'
+import * as webhooksThatFail from './migrations/0092-webhooks-that-fail.js'
+import * as lateBounces from './migrations/0095-late-bounces.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -131,7 +136,12 @@ const migrations: Record<string, Migration> = {
   '0078-webhook-answers': webhookAnswers,
   '0079-deferred-transcripts': deferredTranscripts,
   '0080-looks-at-millions': looksAtMillions,
+  '0081-put-off-by': putOffBy,
+  '0083-delivery-sources': deliverySources,
+  '0088-courses': courses,
   '0090-unused-bodies': unusedBodies,
+  '0092-webhooks-that-fail': webhooksThatFail,
+  '0095-late-bounces': lateBounces,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)

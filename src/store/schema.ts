@@ -364,6 +364,10 @@ export interface QueueRow {
   last_attempt_at: number | null
   last_reply: string | null
   last_transcript: string | null
+  /** JSON of addresses, as `Claimed.putOffBy`. */
+  put_off_by: Held<string>
+  /** The source address that it was put off from; null: it may leave from any. */
+  source: Held<string>
   /** Held back since then; `due_at` is `never` meanwhile, and `held_due_at` what it was. */
   held_at: Held<number>
   held_reason: Held<string>
@@ -952,6 +956,11 @@ export interface WebhookEndpointRow {
   enabled: number
   /** Events in a row that were dropped after their last attempt. */
   failures: number
+  /** When the first of them was; null where there are none. */
+  failing_since: Generated<number | null>
+  /** The bodies of what is set aside (`dropped`), in bytes, and how many events found no room there. */
+  aside_bytes: Generated<number>
+  events_not_kept: Generated<number>
   disabled_at: number | null
   disabled_because: string | null
   /** 0 while the operator is still to be told that it was disabled. */
@@ -1042,11 +1051,17 @@ export interface BroadcastRow {
   failed: number
   suppressed: number
   cancelled: number
+  /** Those of `bounced` that a server or smart host had taken before. */
+  bounced_late: Generated<number>
   /** Mails that were, once or more often, by a person as far as that can be told. */
   opened: number
   clicked: number
   /** JSON of `MailExtras`, for all its mails. */
   extras: string | null
+  /** Goes up with each pause, resume and cancel. */
+  course: Generated<number>
+  /** When its waiting mail was last made to follow its status; null once all of it does. */
+  course_at: number | null
 }
 
 /** Test sends of the last hour. */
@@ -1077,6 +1092,10 @@ export interface AutomationRow {
   updated_at: number
   /** The operator's or the account's pause: its runs are held meanwhile. */
   paused_at: number | null
+  /** How its held runs are released since it was resumed; null once all are. */
+  releasing: 'shift' | 'now' | 'skip' | null
+  /** When some last were. */
+  releasing_at: number | null
 }
 
 /** Mails that an automation with `settings.maxPerHour` has made in a minute (since 1970), and when the last. */

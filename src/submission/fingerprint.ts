@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto'
+import { isJsonObject } from '../json/index.js'
 import type { HeaderField } from '../mime/index.js'
+import type { OwnHeaders } from './own-headers.js'
 
 // What programs write anew when they send the same message again.
 const anew = new Set(['date', 'message-id', 'received', 'x-mailer', 'user-agent'])
 
 /**
- * Equal for messages that say the same to the same people, however often a program writes them: ids, dates
- * and the boundaries between parts are left out. It shows that a key was used for another mail; no more.
+ * Equal for messages that say the same to the same people and ask for the same, however often a program writes them:
+ * ids, dates and the boundaries between parts are left out. It shows that a key was used for another mail; no more.
  */
 export function fingerprintOf(
   envelope: { from: string; to: readonly string[] },
   fields: readonly HeaderField[],
   body: Iterable<Buffer>,
+  asked: Omit<OwnHeaders, 'idempotencyKey'> = {},
 ): string {
   const hash = createHash('sha256').update('smtp\n')
   hash.update(JSON.stringify([envelope.from, [...envelope.to].sort()]))
@@ -19,6 +22,7 @@ export function fingerprintOf(
     if (anew.has(name)) continue
     hash.update(`\n${name}:${value.replace(/;\s*boundary\s*=\s*("[^"]*"|[^\s;]+)/i, '')}`)
   }
+  if (Object.keys(asked).length > 0) hash.update(`\n\n${JSON.stringify(asked, namesInOrder)}`)
   let open = Buffer.alloc(0)
   const take = (lines: Buffer) => {
     for (const run of withoutBoundaries(lines)) hash.update(run)
@@ -32,6 +36,10 @@ export function fingerprintOf(
   take(open)
   return hash.digest('base64')
 }
+
+/** As the API compares JSON: the order in which a program writes the names of an object says nothing. */
+const namesInOrder = (_: string, value: unknown) =>
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value
 
 /** The lines that no boundary is in, as many together as there are: five million may be empty ones. */
 function* withoutBoundaries(lines: Buffer): Generator<Buffer> {

@@ -15,6 +15,7 @@ import {
   verifiedSender,
 } from '../emails/index.js'
 import {
+  type HeaderField,
   type MessageParts,
   mailboxField,
   parseMailbox,
@@ -39,6 +40,8 @@ export interface HandedIn {
   client: Client
   envelope: { from: string; to: readonly string[]; smtpUtf8: boolean }
   arrived: Pick<Arrived, 'header' | 'body'>
+  /** Called for each field in whose place another one leaves. */
+  replaced(field: HeaderField, emailId: string): void
 }
 
 /**
@@ -64,7 +67,7 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
     ...(said.replyTo.length === 0 ? {} : { replyTo: said.replyTo }),
     ...(said.subject === '' ? {} : { subject: said.subject }),
   } satisfies SendInput
-  const accept = async (alongside?: Parameters<typeof acceptEmail>[3]) => {
+  const acceptKnown = async (alongside?: Parameters<typeof acceptEmail>[3]) => {
     if (ownHeaders.template !== undefined) {
       const composed = { ...input, ...forTemplate(said, envelope.to, handed.arrived) }
       return await acceptEmail(deps.emails, accountId, composed, alongside)
@@ -72,8 +75,13 @@ export async function handIn(deps: HandInDeps, handed: HandedIn): Promise<Accept
     const raw = await rawMessageOf(deps.emails, said, handed)
     return await acceptEmail(deps.emails, accountId, { ...input, raw }, alongside)
   }
+  const accept: typeof acceptKnown = async (alongside) => {
+    const accepted = await acceptKnown(alongside)
+    for (const field of said.broken) handed.replaced(field, accepted.id)
+    return accepted
+  }
   if (idempotencyKey === undefined) return await accept()
-  const fingerprint = fingerprintOf(envelope, said.kept, handed.arrived.body)
+  const fingerprint = fingerprintOf(envelope, said.kept, handed.arrived.body, fields)
   const asked = { account: { accountId }, key: idempotencyKey, fingerprint }
   const { body } = await deps.idempotency.once(asked, async (remember) => {
     const accepted = await accept((tx, email) => remember(tx, email))
@@ -117,7 +125,7 @@ function withFixedSender(header: Buffer, fixed: string | undefined): Buffer {
 
 /**
  * The message as it is kept and sent: its own bytes, without the fields that are not to leave, and
- * with a Date and a Message-ID where it has none (RFC 6409 §8).
+ * with a Date and a Message-ID where it has none of use (RFC 6409 §8).
  */
 async function rawMessageOf(
   { clock }: Pick<EmailDeps, 'clock'>,
@@ -129,10 +137,14 @@ async function rawMessageOf(
   const messageId = said.messageId ?? `<${randomUUID()}@${from.mailbox.domain}>`
   const leavesAt = parseScheduledAt(ownHeaders.scheduledAt, now) ?? now
   const date = new Date(leavesAt).toUTCString().replace('GMT', '+0000')
+  const missing = ({ name }: { name: string }) => !said.kept.some((field) => field.name === name)
+  const added = [
+    { name: 'date', text: `Date: ${date}\r\n` },
+    { name: 'message-id', text: `Message-ID: ${messageId}\r\n` },
+  ].filter(missing)
   const header = Buffer.concat([
     ...said.kept.map(({ raw }) => raw),
-    Buffer.from(said.hasDate ? '' : `Date: ${date}\r\n`),
-    Buffer.from(said.messageId === undefined ? `Message-ID: ${messageId}\r\n` : ''),
+    ...added.map(({ text }) => Buffer.from(text)),
   ])
   const { body } = arrived
   const parts = changeableParts(readParts(arrived.header, body))

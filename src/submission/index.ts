@@ -104,6 +104,8 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
   const close = async () => {
     await Promise.all([...listeners.values()].map((listener) => listener.close()))
     gate.closeAll()
+    // The database is closed after this, and connections tell of their end later.
+    await Promise.all([...listeners.values()].map((listener) => listener.ended()))
     await sessions.close()
   }
   try {

@@ -17,6 +17,7 @@ import {
   refuseFor,
   type SessionConnection,
   sniOptions,
+  takeBarePaths,
   wrapSessions,
 } from '../smtpd/index.js'
 import { type Course, type ListenerName, makeTranscript } from './session.js'
@@ -55,6 +56,8 @@ export interface SubmissionListener {
   renew(): void
   /** Lets transactions under way end for a moment, then closes them. */
   close(): Promise<void>
+  /** After that and the end of all connections: resolves when the log has been told of each session. */
+  ended(): Promise<void>
 }
 
 // How long one command line may be. RFC 5321 §4.5.3.1.4 asks for 512 at least; an AUTH with its password is the
@@ -74,20 +77,17 @@ export async function openListener(
 ): Promise<SubmissionListener> {
   // Loaded by those who listen alone: the command line opens this folder's door too.
   const { SMTPServer } = await import('smtp-server')
-  const { clock, log, meter } = deps
+  const { log, meter } = deps
   const { listener, host, port } = place
-  const courses = new WeakMap<SMTPServerSession, Course>()
-  const courseOf = (session: SMTPServerSession): Course => {
-    const course = courses.get(session) ?? makeCourse(listener, clock.now())
-    courses.set(session, course)
-    return course
-  }
-  const server = new SMTPServer(serverOptions(deps, place, courseOf))
+  const courses = makeCourses(deps, listener)
+  const { courseOf } = courses
+  const server = new SMTPServer(serverOptions(deps, place, courses))
   offerNow(server, deps.certificateFor)
   wrapSessions(server, (connection) => {
     const mayLogIn = () => connection.secure || listener === 'plain'
     follow(connection, () => courseOf(connection.session), mayLogIn)
   })
+  takeBarePaths(server)
   // Around the other, as it has to see what a reply is to.
   boundSessions(server, {
     refused: maxRefusedCommands,
@@ -120,6 +120,53 @@ export async function openListener(
     port: opened,
     renew: () => offerNow(server, deps.certificateFor),
     close: () => new Promise<void>((resolve) => server.close(resolve)),
+    ended: courses.allEnded,
+  }
+}
+
+/** The sessions of a listener from their first moment until the log has been told of them. */
+interface Courses {
+  courseOf(session: SMTPServerSession): Course
+  /** A command is being answered. */
+  answering(work: Promise<unknown>): void
+  /** The session is over; once is enough. */
+  end(session: SMTPServerSession): void
+  /** Ends those that are left once they are answered: connections tell of their end only after a stop is done. */
+  allEnded(): Promise<void>
+}
+
+function makeCourses(
+  { clock, gate, sessions }: SubmissionListenerDeps,
+  listener: ListenerName,
+): Courses {
+  const open = new Map<SMTPServerSession, Course>()
+  const ended = new WeakSet<SMTPServerSession>()
+  const answers = new Set<Promise<unknown>>()
+  const courseOf = (session: SMTPServerSession): Course => {
+    const course = open.get(session) ?? makeCourse(listener, clock.now())
+    // What is still said to a session that is over is not kept.
+    if (!ended.has(session)) open.set(session, course)
+    return course
+  }
+  const end = (session: SMTPServerSession) => {
+    if (ended.has(session)) return
+    sessions.add(session, courseOf(session))
+    ended.add(session)
+    open.delete(session)
+    gate.left(session)
+  }
+  return {
+    courseOf,
+    answering(work) {
+      const answer = work.catch(() => {}).finally(() => answers.delete(answer))
+      answers.add(answer)
+    },
+    end,
+    async allEnded() {
+      // A mail that has arrived whole is still accepted or refused, which belongs into the record.
+      await Promise.all(answers)
+      for (const session of open.keys()) end(session)
+    },
   }
 }
 
@@ -127,17 +174,18 @@ export async function openListener(
 function serverOptions(
   deps: SubmissionListenerDeps,
   { listener, networks }: ListenerPlace,
-  courseOf: (session: SMTPServerSession) => Course,
+  { courseOf, answering, end }: Courses,
 ): SMTPServerOptions {
-  const { log, meter, gate, certificateFor } = deps
+  const { log, meter, certificateFor } = deps
   const taken = () => meter.count('posthorn_submission_mails_total', {})
   const failed = () => meter.count('posthorn_submission_failed_logins_total', {})
-  const transactions = makeTransactions({ ...deps, courseOf, failed, taken }, gate)
+  const transactions = makeTransactions({ ...deps, courseOf, failed, taken }, deps.gate)
   const answer = <T>(
     work: Promise<T>,
     done: (error: Error | null, value?: T) => void,
     session: SMTPServerSession,
-  ) =>
+  ) => {
+    answering(work)
     refuseFor(work, done, {
       refused: ({ codes, responseCode, message }: Refusal) => {
         meter.count(refusals, { reply: codes })
@@ -147,6 +195,7 @@ function serverOptions(
       },
       failed: (error) => log.error({ error }, 'A submitted mail could not be taken'),
     })
+  }
 
   return {
     name: deps.name,
@@ -183,10 +232,7 @@ function serverOptions(
       courseOf(session).client = undefined
       done()
     },
-    onClose: (session) => {
-      gate.left(session)
-      deps.sessions.add(session, courseOf(session))
-    },
+    onClose: end,
     onAuth: (auth, session, done) =>
       answer(transactions.logIn(auth, session), (error, user) => done(error, { user }), session),
     onMailFrom: (address, session, done) =>
@@ -211,7 +257,7 @@ const refusals = 'posthorn_submission_refusals_total'
 const makeCourse = (listener: ListenerName, beganAt: number): Course => ({
   ...{ listener, beganAt, client: undefined, user: undefined, tls: undefined },
   ...{ recipients: new Map(), mailFrom: '', accepted: 0, refused: 0, emailIds: [] },
-  ...{ lastRefusal: undefined, transcript: makeTranscript() },
+  ...{ replaced: new Set(), lastRefusal: undefined, transcript: makeTranscript() },
 })
 
 /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, for the session log; undefined without TLS. */

@@ -1,4 +1,4 @@
-import { maxHeaderBytes, maxReplyTo } from '../emails/index.js'
+import { isOfServers, maxHeaderBytes, maxReplyTo } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import {
   type HeaderField,
@@ -22,15 +22,20 @@ export interface Understood {
   replyTo: string[]
   isReplyToRead: boolean
   subject: string
-  /** Undefined where it is missing. */
+  /** Undefined where there is none of use. */
   messageId: string | undefined
-  hasDate: boolean
+  /** Date and Message-ID that have no form of one: others take their place (RFC 6409 §8.2, §8.3). */
+  broken: HeaderField[]
   /** What leaves of the header. */
   kept: HeaderField[]
 }
 
-// Bcc names those whom nobody shall see; a return path and where complaints go are ours to write.
-const removed = new Set(['bcc', 'return-path', 'resent-bcc', 'cfbl-address', 'cfbl-feedback-id'])
+/**
+ * What does not leave. Bcc names those whom nobody shall see. A receiver that trusts our signature believes a forged
+ * Authentication-Results or Resent-From below it; Received is kept, by which loops are found.
+ */
+const isRemoved = (name: string) =>
+  name === 'bcc' || isOwnHeader(name) || (isOfServers(name) && name !== 'received')
 // What marketing mail has of ours, signed for each recipient.
 const ofMarketing = new Set(['list-unsubscribe', 'list-unsubscribe-post', 'list-id'])
 /** RFC 5321 §6.3: counting Received fields, at least 100 of them, is how loops are found. */
@@ -58,14 +63,10 @@ export function understand(header: Buffer): Understood {
   if (senderField !== undefined && sender === undefined)
     throw wrong('Sender is not an email address')
   const replyTo = replyToOf(named('reply-to')[0]?.value ?? '')
-  const messageId = named('message-id')[0]?.value
-  if (messageId !== undefined && !/^<[^\s<>]{1,900}>$/.test(messageId)) {
-    throw wrong('Message-ID is not an id: expected "<unique@domain>"')
-  }
+  const broken = fields.filter(({ name, value }) => forms.get(name)?.test(value) === false)
+  const messageId = named('message-id')[0]?.value.replace(/^[^\s<>]+$/, '<$&>')
   const drop = (name: string) =>
-    removed.has(name) ||
-    isOwnHeader(name) ||
-    (ownHeaders.type === 'marketing' && ofMarketing.has(name))
+    isRemoved(name) || (ownHeaders.type === 'marketing' && ofMarketing.has(name))
   return {
     ownHeaders,
     from,
@@ -73,11 +74,27 @@ export function understand(header: Buffer): Understood {
     replyTo: replyTo ?? [],
     isReplyToRead: replyTo !== undefined,
     subject: shortened(readableValue(named('subject')[0]?.value ?? '')),
-    messageId,
-    hasDate: named('date').length > 0,
-    kept: fields.filter(({ name }) => !drop(name)),
+    // Where nothing but its brackets is missing, answers still find what they refer to.
+    messageId: messageId !== undefined && idForm.test(messageId) ? messageId : undefined,
+    broken,
+    kept: fields.filter((field) => !drop(field.name) && !broken.includes(field)),
   }
 }
+
+// RFC 5322 §3.6.4; many programs write what its grammar does not know, and receivers take it.
+const idForm = /^<[^\s<>]{1,900}>$/
+const day = '(?:[A-Z]{3},?[ \\t]*)?(?:0?[1-9]|[12]\\d|3[01])'
+const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)'
+const time = '(?:[01]?\\d|2[0-3]):[0-5]\\d(?::[0-6]\\d)?'
+// RFC 5322 §3.3 and §4.3, where years of two digits, zones by name and comments are in use still.
+const dateForm = new RegExp(
+  `^${day}[ \\t]+${month}[ \\t]+(?:\\d\\d|\\d{4})[ \\t]+${time}[ \\t]*(?:[+-]\\d{4}|[A-Z]{1,5})(?:[ \\t]*\\(.*\\))?$`,
+  'i',
+)
+const forms: ReadonlyMap<string, RegExp> = new Map([
+  ['message-id', idForm],
+  ['date', dateForm],
+])
 
 /** The only address of a field, also in the forms `=?UTF-8?Q?Z=C3=AB?= <a@b>` and `a@b (Name)`. */
 function senderOf(value: string | undefined): Understood['from'] | undefined {

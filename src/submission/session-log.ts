@@ -97,11 +97,17 @@ function rowOf(
     ended_at: now,
     accepted: course.accepted,
     refused: course.refused,
-    verdict: lastRefusal ?? (course.accepted > 0 ? 'accepted' : 'nothing was handed in'),
+    verdict: lastRefusal ?? (course.accepted > 0 ? acceptedAs(course) : 'nothing was handed in'),
     email_ids: JSON.stringify(course.emailIds),
     transcript: wasRefused ? course.transcript.text() : null,
   }
 }
+
+/** `accepted`, or `accepted, with another date, message-id`. */
+const acceptedAs = ({ replaced }: Course) =>
+  ['accepted', ...(replaced.size > 0 ? [`with another ${[...replaced].join(', ')}`] : [])].join(
+    ', ',
+  )
 
 /** Deletes all but the newest, bit by bit. */
 async function trim(store: Store, keep: number, anonymous: boolean): Promise<void> {

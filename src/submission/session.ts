@@ -20,6 +20,8 @@ export interface Course {
   refused: number
   /** The first ids that were given out. */
   emailIds: string[]
+  /** Fields whose form was none, so that others left in their place. */
+  replaced: Set<string>
   lastRefusal: string | undefined
   transcript: Transcript
 }

@@ -6,7 +6,8 @@ import type {
 } from 'smtp-server'
 import { type Clock, pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import { parseMailbox } from '../mime/index.js'
+import type { Log } from '../log/index.js'
+import { type HeaderField, parseMailbox } from '../mime/index.js'
 import { type ArrivalRoom, type ConnectionGate, Refusal, sourceOf } from '../smtpd/index.js'
 import { arrive } from './arriving.js'
 import type { Clients } from './client.js'
@@ -18,6 +19,7 @@ import type { Course } from './session.js'
 /** What the commands of a session need. */
 export interface SubmissionTransactionDeps extends HandInDeps {
   clock: Clock
+  log: Log
   clients: Clients
   failedLogins: FailedLogins
   room: ArrivalRoom
@@ -128,7 +130,15 @@ export function makeTransactions(
         const client = await clientOf(session)
         client.takeRecipients(recipients.size)
         const envelope = { from: mailFrom, to: [...recipients.values()], smtpUtf8 }
-        const { id } = await asRefusal(handIn(deps, { client, envelope, arrived }))
+        const replaced = ({ name, value }: HeaderField, emailId: string) => {
+          course.replaced.add(name)
+          const told = { emailId, field: name, value: value.slice(0, 200) }
+          deps.log.info(
+            told,
+            'A field of a submitted mail has no valid form; another leaves in its place',
+          )
+        }
+        const { id } = await asRefusal(handIn(deps, { client, envelope, arrived, replaced }))
         course.accepted++
         deps.taken()
         if (course.emailIds.length < maxIds) course.emailIds.push(id)

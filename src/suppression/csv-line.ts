@@ -39,22 +39,42 @@ const otherWords = new Map<string, SuppressionReason>([
 ])
 
 /** The reason that a word means; undefined for a word that nobody knows. */
-const reasonOf = (word: string): SuppressionReason | undefined =>
+export const reasonOf = (word: string): SuppressionReason | undefined =>
   suppressionReasons.find((known) => known === word) ?? otherWords.get(word)
+
+/**
+ * The name of a column as names are compared: by its letters and digits alone, so that `E-Mail Address`,
+ * `email_address` and `emailAddress` are one.
+ */
+export const columnKey = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
+
+/** What a column of addresses is called in exports of other systems (`columnKey`), the likeliest first. */
+export const emailColumns: readonly string[] = (
+  'email emailaddress email1value email1 emailaddress1 primaryemail emailprimary subscriberemail contactemail ' +
+  'customeremail useremail workemail mail emailadresse mailadresse adresseemail adressemail adressedecourriel ' +
+  'courriel correoelectronico correo direcciondecorreoelectronico direccionemail enderecodeemail emailadres ' +
+  'indirizzoemail postaelettronica adresemail eposta epost epostadress электроннаяпочта почта ' +
+  'адресэлектроннойпочты 邮箱 电子邮件 电子邮箱 メール メールアドレス'
+)
+  .split(' ')
+  .map(columnKey)
 
 /** The columns' names, when this first line names them: one of them is `email`. */
 export function headerOf(cells: readonly string[]): readonly string[] | undefined {
-  const named = cells.map((cell) => cell.toLowerCase().replace(/[^a-z]/g, ''))
-  // Names of columns are compared by their letters alone: `Email Address`, `email_address`.
+  const named = cells.map(columnKey)
+  const email = [...emailColumns, 'address'].find((name) => named.includes(name))
+  if (email === undefined) return undefined
   const spellings = new Map([
-    ['emailaddress', 'email'],
-    ['address', 'email'],
+    [email, 'email'],
     ['emailid', 'emailId'],
     ['createdat', 'createdAt'],
     ['expiresat', 'expiresAt'],
   ])
-  const header = named.map((name) => spellings.get(name) ?? name)
-  return header.includes('email') ? header : undefined
+  return named.map((name) => spellings.get(name) ?? name)
 }
 
 /** A line's suppression, or what is wrong with it. */

@@ -107,6 +107,8 @@ export async function importSuppressions(
       break
     }
     if (header === undefined) {
+      // How a spreadsheet is told the delimiter; every delimiter is understood anyway.
+      if (records === 1 && /^sep=/i.test(cells[0] ?? '')) continue
       const named = headerOf(cells)
       header = named ?? ['email']
       if (named !== undefined) continue

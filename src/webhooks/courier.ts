@@ -3,7 +3,7 @@ import { type Clock, isRecent, pause } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { eachApart, lastNumber, type Read, type Store } from '../store/index.js'
+import { eachApart, lastNumber, type Read, type Store, type Tx } from '../store/index.js'
 import { type Delivering, openEndpointLine } from './deliver.js'
 import { type EndpointLane, makeLane } from './lane.js'
 import { makeResults } from './results.js'
@@ -35,6 +35,8 @@ const refreshEveryMs = 1_000
 const rowsAtOnce = 1_000
 // Room in a lane's memory that is worth a query.
 const refillFrom = 200
+// How often it is said that the database cannot be read: a look comes ten times a second.
+const tellEveryMs = 60_000
 // How long an endpoint without work keeps its connections.
 const keptMs = 10_000
 
@@ -58,6 +60,7 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   setMaxListeners(0, ending.signal)
   const routes = makeRoutes(deps, { stopping: stopping.signal, ending: ending.signal })
   let refreshedAt = 0
+  let toldAt: number | undefined
   let lastSeen = await lastNumber(store.read, 'webhook_jobs')
 
   const takeNew = async () => {
@@ -80,12 +83,17 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
 
   const run = async () => {
     while (!stopping.signal.aborted) {
+      let restMs = lookEveryMs
       try {
         await look()
       } catch (error) {
-        log.error({ error }, 'Webhooks could not be read; trying again')
+        restMs = refreshEveryMs
+        if (toldAt === undefined || !isRecent(toldAt, clock.now(), tellEveryMs)) {
+          toldAt = clock.now()
+          log.error({ error }, 'Webhooks could not be read; trying again every second')
+        }
       }
-      await pause(clock, lookEveryMs, stopping.signal)
+      await pause(clock, restMs, stopping.signal)
     }
   }
 
@@ -145,23 +153,29 @@ function makeRoutes(
   /** Takes up what was changed of an endpoint; lets go of one that has nothing to do. */
   const refreshOne = async ([id, { lane, line, usedAt }]: [string, Route]) => {
     await line.refresh()
+    let hasWork = !lane.idle
     if (!line.open) {
       lane.clear()
       // What is under way is waited for: the log is to tell what it came to.
-      if (lane.idle) await setAllAside(id)
+      if (lane.busy) return
+      hasWork = !(await setAllAside(id))
     }
-    if (!lane.idle || isRecent(usedAt, clock.now(), keptMs)) return
+    if (hasWork || isRecent(usedAt, clock.now(), keptMs)) return
     routes.delete(id)
     line.close()
   }
 
+  /** Resolves with whether nothing is left; false where the endpoint was enabled meanwhile. */
   const setAllAside = async (endpointId: string) => {
-    let moved = 1
-    while (moved > 0 && !stopping.aborted) {
-      moved = await store.write((tx) =>
-        setAside(tx, endpointId, { now: clock.now(), why: 'The endpoint was disabled' }),
+    const setSomeAside = (tx: Tx) =>
+      setAside(tx, endpointId, { now: clock.now(), why: 'The endpoint was disabled' })
+    while (!stopping.aborted) {
+      const moved = await store.write(async (tx) =>
+        (await isOpen(tx, endpointId)) ? undefined : await setSomeAside(tx),
       )
+      if (moved === undefined || moved === 0) return moved === 0
     }
+    return false
   }
 
   return {
@@ -181,7 +195,8 @@ function makeRoutes(
     async refill() {
       for (const [id, route] of routes) {
         const { lane, line } = route
-        if (lane.behind && line.open && lane.room >= refillFrom) {
+        const isWhole = lane.lastId > 0 || !lane.busy
+        if (lane.behind && isWhole && line.open && lane.room >= refillFrom) {
           const { lastId, room } = lane
           const jobs = await jobsAfter(store.read, lastId, { endpointId: id, limit: room })
           lane.refill(jobs, jobs.length === room)
@@ -195,6 +210,16 @@ function makeRoutes(
     },
   }
 }
+
+/** Whether something may go to an endpoint now. */
+const isOpen = async (read: Read, id: string) =>
+  (await read
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('id', '=', id)
+    .where('enabled', '=', 1)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()) !== undefined
 
 /** The jobs after an id, the oldest first; of all endpoints, or of one. */
 const jobsAfter = (

@@ -3,8 +3,8 @@ import type { ApplianceKey } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { isPassing, type Store, type WebhookEndpointRow, writeApart } from '../store/index.js'
-import { secretsOf } from './endpoint.js'
+import { isPassing, type Store, writeApart } from '../store/index.js'
+import { type EndpointRow, secretsOf } from './endpoint.js'
 import { type EndpointConnections, type LineDeps, openLine, type PostAnswer } from './post.js'
 import type { PostedJob } from './results.js'
 import { abandonJob, type Job, nextDue } from './settle.js'
@@ -41,7 +41,7 @@ const unwrittenPauseMs = 5_000
  */
 export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
   const { store, clock, key, log, meter, writeResult } = deps
-  let row: WebhookEndpointRow | undefined
+  let row: EndpointRow | undefined
   let line: { url: string; to: EndpointConnections } | undefined
   // Whether a success has failures to forget; told by what ended here and by the endpoint's row.
   let failedBefore = false
@@ -55,7 +55,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
   }
 
   /** Signs a job and sends it. */
-  const post = async (endpoint: WebhookEndpointRow, job: Job): Promise<PostAnswer> => {
+  const post = async (endpoint: EndpointRow, job: Job): Promise<PostAnswer> => {
     try {
       const sentAt = clock.now()
       // interface.md, 'Signature': `t` is of this attempt, the body of the first.
@@ -70,7 +70,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
   }
 
   /** One attempt, and its result written down. If we stopped it ourselves it does not count. */
-  const attempt = async (endpoint: WebhookEndpointRow, job: Job): Promise<Job | undefined> => {
+  const attempt = async (endpoint: EndpointRow, job: Job): Promise<Job | undefined> => {
     const answer = await post(endpoint, job)
     if (answer.kind === 'stopped') return job
     const isTaken = answer.kind === 'taken'

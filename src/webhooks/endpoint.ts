@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Selectable } from 'kysely'
 import { checkAdding, type Plans, readBilling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
@@ -21,6 +22,9 @@ export interface EndpointDeps {
   key: ApplianceKey
 }
 
+/** An endpoint as it is stored. */
+export type EndpointRow = Selectable<WebhookEndpointRow>
+
 /** What can be shown of an endpoint; its secret is shown once, when it is made. */
 export interface WebhookEndpoint {
   id: string
@@ -31,6 +35,10 @@ export interface WebhookEndpoint {
   enabled: boolean
   /** Events in a row that were dropped after their last attempt. */
   failures: number
+  /** When the first of them was given up; null where there are none. */
+  failingSince: number | null
+  /** Events that came while it was disabled and found no room among those set aside. */
+  eventsNotKept: number
   disabledAt: number | null
   disabledBecause: string | null
   /** Until when the secret before the last rotation signs too. */
@@ -173,11 +181,14 @@ export const enableEndpoint = (deps: ChangeDeps, accountId: string, id: string) 
   updateEndpoint(deps, accountId, id, { enabled: true })
 
 /**
- * Disables an endpoint: nothing is queued for it until it is enabled again, and what waits is set
+ * Disables an endpoint: nothing is sent to it until it is enabled again, and what waits and what comes is set
  * aside. Throws a 404.
  */
 export const disableEndpoint = (deps: ChangeDeps, accountId: string, id: string) =>
   updateEndpoint(deps, accountId, id, { enabled: false })
+
+/** An endpoint that takes what comes has no failures. */
+export const forgotten = { failures: 0, failing_since: null }
 
 /** Changes that make no secret need no key. */
 type ChangeDeps = Omit<EndpointDeps, 'key'>
@@ -201,8 +212,14 @@ export async function updateEndpoint(
   return await store.write(async (tx) => {
     const row = await endpointRow(tx, accountId, id)
     // `announced: 1`: who disables it by hand need not be told of it.
-    const off = { enabled: 0, disabled_at: clock.now(), disabled_because: disabledBy }
-    const on = { enabled: 1, failures: 0, disabled_at: null, disabled_because: null, announced: 1 }
+    const off = {
+      ...{ enabled: 0, disabled_at: clock.now(), disabled_because: disabledBy },
+      events_not_kept: 0,
+    }
+    const on = {
+      ...forgotten,
+      ...{ enabled: 1, disabled_at: null, disabled_because: null, announced: 1 },
+    }
     const changes = {
       ...target,
       ...(events !== undefined && { events: JSON.stringify(events) }),
@@ -229,7 +246,7 @@ export async function deleteEndpoint(
 /** The secrets that sign now, the newest first. */
 export function secretsOf(
   key: ApplianceKey,
-  row: Pick<WebhookEndpointRow, 'id' | 'secret' | 'old_secret' | 'old_secret_until'>,
+  row: Pick<EndpointRow, 'id' | 'secret' | 'old_secret' | 'old_secret_until'>,
   now: number,
 ): string[] {
   const secrets = [key.unseal(row.secret, purposeOf(row.id))]
@@ -242,11 +259,7 @@ export function secretsOf(
 /**
  * The row of an endpoint, with its sealed secrets. Throws a 404, also for one of another account.
  */
-export async function endpointRow(
-  read: Read,
-  accountId: string,
-  id: string,
-): Promise<WebhookEndpointRow> {
+export async function endpointRow(read: Read, accountId: string, id: string): Promise<EndpointRow> {
   const row = await read
     .selectFrom('webhook_endpoints')
     .selectAll()
@@ -259,7 +272,7 @@ export async function endpointRow(
 }
 
 /** Writes these columns of an endpoint. */
-const change = (tx: Tx, id: string, values: Partial<WebhookEndpointRow>) =>
+const change = (tx: Tx, id: string, values: Partial<EndpointRow>) =>
   tx.updateTable('webhook_endpoints').set(values).where('id', '=', id).execute()
 
 /** Bound to the endpoint: a sealed secret that is copied to another row does not open. */
@@ -272,13 +285,15 @@ function newSecret(key: ApplianceKey, id: string): { secret: string; sealed: Buf
 }
 
 /** What can be shown of a row: no secret. */
-const toEndpoint = (row: WebhookEndpointRow): WebhookEndpoint => ({
+const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({
   id: row.id,
   accountId: row.account_id,
   url: row.url,
   events: (storedTexts(row.events) ?? []) as WebhookEvent[],
   enabled: row.enabled === 1,
   failures: row.failures,
+  failingSince: row.failing_since,
+  eventsNotKept: row.events_not_kept,
   disabledAt: row.disabled_at,
   disabledBecause: row.disabled_because,
   oldSecretUntil: row.old_secret_until,

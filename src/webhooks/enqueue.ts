@@ -1,11 +1,14 @@
+import type { UpdateResult } from 'kysely'
 import { type Plans, readBilling } from '../billing/index.js'
 import type { Effect, MailEvent } from '../events/index.js'
 import { prepared, preparedInsert, type Tx } from '../store/index.js'
+import type { EndpointRow } from './endpoint.js'
 import type { WebhookEvent } from './event-names.js'
 import { payloadOf, webhookOf } from './payload.js'
 
 /**
- * A job for each endpoint and event, in the transaction of the event. An account without endpoints
+ * A job for each endpoint and event, in the transaction of the event; the courier sets aside what comes for one that
+ * is disabled. An account without endpoints
  * costs one look into an index; one whose plan lost the feature, two.
  */
 export function makeWebhookJobs(plans: Plans): Effect {
@@ -20,7 +23,7 @@ export function makeWebhookJobs(plans: Plans): Effect {
       byAccount.set(event.accountId, told)
     }
     for (const [accountId, told] of byAccount) {
-      const endpoints = await enabledEndpoints(tx, { accountId })
+      const endpoints = await endpointsOf(tx, { accountId })
       if (endpoints.length === 0) continue
       if (!(await readBilling(tx, plans, accountId)).plan.webhooks) continue
       for (const one of told) await enqueue(tx, one, endpoints)
@@ -35,7 +38,13 @@ interface Told {
 }
 
 /** An endpoint with its events, still as JSON. */
-type Listening = { id: string; events: string }
+type Listening = Pick<EndpointRow, 'id' | 'events' | 'enabled' | 'aside_bytes'>
+
+/**
+ * How much is kept for an endpoint while it is disabled, in bytes: events of about a hundred thousand mails. An
+ * endpoint that nobody enables again must not fill the disk within the plan's days.
+ */
+export const mostAsideBytes = 64 * 1_024 * 1_024
 
 /** A job for each endpoint that wants the event; none for a mail that is gone. */
 async function enqueue(
@@ -47,9 +56,10 @@ async function enqueue(
   const wanting = endpoints.filter(({ events }) => events.includes(`"${webhook}"`))
   const body = wanting.length === 0 ? undefined : await payloadOf(tx, event, webhook)
   if (body === undefined) return
-  for (const { id } of wanting) {
+  for (const endpoint of wanting) {
+    if (!(await hasRoom(tx, endpoint))) continue
     await insertJob(tx, {
-      endpoint_id: id,
+      endpoint_id: endpoint.id,
       account_id: event.accountId,
       email_id: event.emailId,
       event: webhook,
@@ -63,7 +73,7 @@ async function enqueue(
 
 /**
  * A job that tells one endpoint of the account what is no event of a mail; `subjectId` is what it
- * speaks of. Resolves with whether the endpoint is there and enabled.
+ * speaks of. Resolves with whether there is such an endpoint, and room for what it cannot get now.
  */
 export async function enqueueWebhook(
   tx: Tx,
@@ -77,8 +87,10 @@ export async function enqueueWebhook(
   },
 ): Promise<boolean> {
   const { accountId, endpointId, subjectId, event, body, now } = told
-  const endpoints = await enabledEndpoints(tx, { accountId })
-  if (!endpoints.some(({ id }) => id === endpointId)) return false
+  const endpoint = (await endpointsOf(tx, { accountId })).find(
+    ({ id }) => id === endpointId.toLowerCase(),
+  )
+  if (endpoint === undefined || !(await hasRoom(tx, endpoint))) return false
   await insertJob(tx, {
     ...{ endpoint_id: endpointId, account_id: accountId, email_id: subjectId, event, body },
     ...{ attempts: 0, due_at: now, created_at: now },
@@ -89,13 +101,32 @@ export async function enqueueWebhook(
 /** Queues a job; the courier finds it by its id, which grows. */
 export const insertJob = preparedInsert('webhook_jobs')
 
-/** Where an account's events go now. */
-const enabledEndpoints = prepared<{ accountId: string }, Listening>((db, { accountId }) =>
+/**
+ * Whether an event is kept for the endpoint: the courier sets aside what comes while it is disabled, as long as
+ * there is room. What finds none is counted, and the first of it told (`announceDisabled`).
+ */
+async function hasRoom(tx: Tx, { id, enabled, aside_bytes }: Listening): Promise<boolean> {
+  if (enabled === 1 || aside_bytes < mostAsideBytes) return true
+  await countNotKept(tx, { id })
+  return false
+}
+
+const countNotKept = prepared<{ id: string }, UpdateResult>((db, { id }) =>
+  db
+    .updateTable('webhook_endpoints')
+    .set(({ eb, ref }) => ({
+      events_not_kept: eb('events_not_kept', '+', 1),
+      announced: eb.case().when('events_not_kept', '=', 0).then(0).else(ref('announced')).end(),
+    }))
+    .where('id', '=', id),
+)
+
+/** Where an account's events go, also those that nothing is sent to now. */
+const endpointsOf = prepared<{ accountId: string }, Listening>((db, { accountId }) =>
   db
     .selectFrom('webhook_endpoints')
-    .select(['id', 'events'])
+    .select(['id', 'events', 'enabled', 'aside_bytes'])
     .where('account_id', '=', accountId)
-    .where('enabled', '=', 1)
     .where('deleted_at', 'is', null)
     .orderBy('id'),
 )

@@ -2,6 +2,7 @@ import { type Plans, readBilling } from '../billing/index.js'
 import { dayMs } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { eachApart, idsIn, type Store } from '../store/index.js'
+import { asideBytes, countAside } from './settle.js'
 
 // Rows a transaction: mail that is being accepted waits no longer than for these.
 const rowsAtOnce = 500
@@ -65,8 +66,13 @@ async function forgetSome(store: Store, endpointId: string, until: number): Prom
     .execute()
   const old = rows.filter(({ ended_at }) => ended_at < until).map(({ id }) => id)
   if (old.length === 0) return 0
-  await store.write((tx) =>
-    tx.deleteFrom('webhook_deliveries').where('id', 'in', idsIn(old, 'integer')).execute(),
-  )
+  await store.write(async (tx) => {
+    const gone = await tx
+      .deleteFrom('webhook_deliveries')
+      .where('id', 'in', idsIn(old, 'integer'))
+      .returning(['outcome', 'body'])
+      .execute()
+    await countAside(tx, endpointId, -asideBytes(gone))
+  })
   return old.length
 }

@@ -11,6 +11,7 @@ import {
 } from '../store/index.js'
 import { endpointRow } from './endpoint.js'
 import { insertJob } from './enqueue.js'
+import { asideBytes, countAside } from './settle.js'
 
 /** What went to an endpoint, or is still to go there. */
 export interface WebhookDelivery {
@@ -67,7 +68,10 @@ export async function readDeliveries(
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-  return [...waiting.map(toWaiting), ...ended.map(toEnded)].slice(0, limit)
+  // Looked at first: what has ended since is among those too.
+  const ids = new Set(ended.map(({ id }) => id))
+  const still = waiting.filter(({ id }) => !ids.has(id))
+  return [...still.map(toWaiting), ...ended.map(toEnded)].slice(0, limit)
 }
 
 /** One of them by its number. Throws a 404. */
@@ -78,21 +82,22 @@ export async function findDelivery(
   id: number,
 ): Promise<WebhookDelivery> {
   const endpoint = await endpointRow(read, accountId, endpointId)
-  const ended = await read
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where('endpoint_id', '=', endpoint.id)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (ended !== undefined) return toEnded(ended)
+  // In this order: what ends between the two is found by the second.
   const waiting = await read
     .selectFrom('webhook_jobs')
     .selectAll()
     .where('endpoint_id', '=', endpoint.id)
     .where('id', '=', id)
     .executeTakeFirst()
-  if (waiting === undefined) throw noDelivery(id)
-  return toWaiting(waiting)
+  if (waiting !== undefined) return toWaiting(waiting)
+  const ended = await read
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('endpoint_id', '=', endpoint.id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (ended === undefined) throw noDelivery(id)
+  return toEnded(ended)
 }
 
 // Literals, or SQLite does not see that its small index has all of them.
@@ -255,6 +260,7 @@ export async function replay(
             ),
           )
           .execute()
+        await countAside(tx, endpoint.id, -asideBytes(found))
       }
       if (found.length < replayAtOnce) await alongside(tx, before + found.length)
       return found
@@ -263,6 +269,26 @@ export async function replay(
     after = rows.at(-1)?.id ?? after
     if (rows.length < replayAtOnce) return queued
   }
+}
+
+// Counting on would read an index of a million rows for a sentence.
+const mostNotArrived = 10_000
+
+/** How many events are kept that did not arrive, which a replay sends; no more than 10,000 are counted. */
+export async function countNotArrived(read: Read, endpointId: string): Promise<number> {
+  const { count } = await read
+    .selectFrom((from) =>
+      from
+        .selectFrom('webhook_deliveries')
+        .select('id')
+        .where('endpoint_id', '=', endpointId)
+        .where(didNotArrive)
+        .limit(mostNotArrived)
+        .as('some'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
 }
 
 /** Nothing newer than what is there now. */

@@ -23,6 +23,7 @@ export { enqueueWebhook, makeWebhookJobs } from './enqueue.js'
 export { chooseEvents, type WebhookEvent, webhookEvents } from './event-names.js'
 export { forgetDeliveries } from './forget.js'
 export {
+  countNotArrived,
   countRequests,
   countSetAside,
   type DeliveryRange,

@@ -11,9 +11,14 @@ export interface EndpointLane {
   readonly room: number
   /** The last job that it took. */
   readonly lastId: number
-  /** The database holds more for it than memory: to be read from `lastId` on, by `refill`. */
+  /**
+   * The database holds more for it than memory: to be read from `lastId` on, by `refill`. After `clear` it is to be
+   * read from the beginning, and not while it is `busy`: what ends meanwhile would be sent once more.
+   */
   readonly behind: boolean
-  /** Nothing waits and nothing is under way. */
+  /** Something is under way. */
+  readonly busy: boolean
+  /** Nothing waits and nothing is under way, and the database holds nothing more for it. */
   readonly idle: boolean
   /** Takes a new job; one that it does not take leaves it `behind`. */
   offer(job: Job): void
@@ -21,7 +26,7 @@ export interface EndpointLane {
   refill(following: readonly Job[], more: boolean): void
   /** Begins with what is due. */
   start(now: number): void
-  /** Forgets what is not under way. */
+  /** Forgets what is not under way; all that the database still has is read again afterwards. */
   clear(): void
 }
 
@@ -46,12 +51,15 @@ export function makeLane({ deliver, ended }: LaneOptions): EndpointLane {
   let lastId = 0
   // Until it was read, nobody knows what the database holds.
   let behind = true
+  // What was forgotten is in the database before `lastId`.
+  let cleared = false
 
   const run = async (job: Job) => {
     inFlight.add(job.id)
     const left = await deliver(job)
     inFlight.delete(job.id)
-    if (left === undefined) jobs.delete(job.id)
+    // What was cleared meanwhile is read again from the database, where its next attempt is written.
+    if (left === undefined || cleared) jobs.delete(job.id)
     else if (jobs.has(job.id)) jobs.set(job.id, left)
     ended()
   }
@@ -74,12 +82,16 @@ export function makeLane({ deliver, ended }: LaneOptions): EndpointLane {
     get behind() {
       return behind
     },
+    get busy() {
+      return inFlight.size > 0
+    },
     get idle() {
       return jobs.size === 0 && !behind
     },
     offer,
     refill(following, more) {
       behind = false
+      cleared = false
       for (const job of following) offer(job)
       behind = more
     },
@@ -98,7 +110,9 @@ export function makeLane({ deliver, ended }: LaneOptions): EndpointLane {
     },
     clear() {
       for (const id of jobs.keys()) if (!inFlight.has(id)) jobs.delete(id)
-      behind = false
+      lastId = 0
+      behind = true
+      cleared = true
     },
   }
 }

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
+import { shownBytes } from '../amounts/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { notice, oneLine, openOfKind, settled } from '../notices/index.js'
 import { eachApart, idsIn, type Store, type Tx } from '../store/index.js'
+import { mostAsideBytes } from './enqueue.js'
 
 /** Tells the operator of endpoints that were disabled, each once, and settles those that are not any more. */
 export async function announceDisabled(
@@ -22,11 +24,14 @@ export async function announceDisabled(
     tx.updateTable('webhook_endpoints').set({ announced: 1 }).where('id', '=', id).execute()
   const tell = async (row: (typeof rows)[number]) => {
     if (signal.aborted) return
-    const { id, url, account, account_id, disabled_because, disabled_at } = row
+    const { id, url, account, account_id, disabled_because, disabled_at, events_not_kept } = row
     const headline = `A webhook of "${oneLine(account ?? account_id, 100)}" is disabled`
     const text = [
       headline,
       `The webhook to ${new URL(url).host} gets nothing any more: ${disabled_because}`,
+      events_not_kept > 0
+        ? `What is set aside for it has reached ${shownBytes(mostAsideBytes)}, so further events are not kept`
+        : 'What did not arrive is kept, as is what comes now: a replay sends it',
       `Account: ${account_id}`,
       `URL: ${url}`,
       `When: ${isoTime(disabled_at ?? 0)}`,
@@ -40,7 +45,8 @@ export async function announceDisabled(
     await store.write(async (tx) => {
       await setAnnounced(tx, id)
       const now = clock.now()
-      await notice(tx, { kind: 'webhook', key: id, severity: 'daily', text, fix, now })
+      const stage = events_not_kept > 0 ? 'full' : ''
+      await notice(tx, { kind: 'webhook', key: id, severity: 'daily', text, fix, stage, now })
     })
     log.warn({ endpoint: id, accountId: account_id, url, because: disabled_because }, headline)
   }

@@ -1,4 +1,5 @@
 import type { UpdateResult } from 'kysely'
+import { dayMs, utcTime } from '../clock/index.js'
 import {
   cell,
   idsOf,
@@ -8,6 +9,7 @@ import {
   type Store,
   type Tx,
 } from '../store/index.js'
+import { forgotten } from './endpoint.js'
 import type { PostAnswer } from './post.js'
 import { answerOf, type Job, loggedOf } from './settle.js'
 
@@ -24,8 +26,10 @@ export interface PostedJob {
   failedBefore: boolean
 }
 
-/** Events dropped in a row, after which the endpoint is disabled. */
+// So many events dropped in a row disable an endpoint, and none before it has failed for so long: thirty are a second
+// of a campaign, and a receiver that is started anew must not lose its webhooks.
 const maxFailures = 30
+const failingMs = dayMs
 
 /** Writes results down, those that wait together. Resolves with whether this one has disabled its endpoint. */
 export const makeResults = ({ gather }: Pick<Store, 'gather'>) => gather(writeResults)
@@ -93,7 +97,7 @@ const insertDeliveries = preparedInsertAll('webhook_deliveries')
 
 /** A success: the failures in a row begin anew. */
 const forgetFailures = prepared<{ id: string }, UpdateResult>((db, { id }) =>
-  db.updateTable('webhook_endpoints').set({ failures: 0 }).where('id', '=', id),
+  db.updateTable('webhook_endpoints').set(forgotten).where('id', '=', id),
 )
 
 /**
@@ -103,17 +107,24 @@ const forgetFailures = prepared<{ id: string }, UpdateResult>((db, { id }) =>
 async function countFailure(tx: Tx, id: string, error: string, now: number): Promise<boolean> {
   const row = await tx
     .updateTable('webhook_endpoints')
-    .set(({ eb }) => ({ failures: eb('failures', '+', 1) }))
+    .set(({ eb, fn, ref, val }) => ({
+      failures: eb('failures', '+', 1),
+      // The earlier one: a clock that was ahead makes the day longer, never shorter.
+      failing_since: fn<number>('min', [fn.coalesce(ref('failing_since'), val(now)), val(now)]),
+    }))
     .where('id', '=', id)
-    .returning(['failures', 'enabled'])
+    .returning(['failures', 'failing_since', 'enabled'])
     .executeTakeFirst()
-  if (row === undefined || row.enabled === 0 || row.failures < maxFailures) return false
+  const since = row?.failing_since ?? now
+  if (row === undefined || row.enabled === 0) return false
+  if (row.failures < maxFailures || now - since < failingMs) return false
   await tx
     .updateTable('webhook_endpoints')
     .set({
       enabled: 0,
       disabled_at: now,
-      disabled_because: `${maxFailures} events in a row failed, the last one: ${error}`,
+      disabled_because: `${row.failures} events in a row failed since ${utcTime(since)}, the last one: ${error}`,
+      events_not_kept: 0,
       announced: 0,
     })
     .where('id', '=', id)

@@ -17,7 +17,14 @@ import {
   Uuid,
 } from '../http/index.js'
 import { rule } from '../json/index.js'
-import { pageOf, storedJson, type Tx, textCursorOf, textInCursor } from '../store/index.js'
+import {
+  pageOf,
+  type Read,
+  storedJson,
+  type Tx,
+  textCursorOf,
+  textInCursor,
+} from '../store/index.js'
 import {
   addEndpoint,
   deleteEndpoint,
@@ -29,7 +36,13 @@ import {
   type WebhookEndpoint,
 } from './endpoint.js'
 import { type WebhookEvent, webhookEvents } from './event-names.js'
-import { type LastDelivery, readDeliveries, replay, type WebhookDelivery } from './history.js'
+import {
+  countNotArrived,
+  type LastDelivery,
+  readDeliveries,
+  replay,
+  type WebhookDelivery,
+} from './history.js'
 import { judgeTarget } from './target.js'
 import { tryEndpoint } from './trial.js'
 
@@ -107,7 +120,9 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
   const guard = () => ({ resolver: deps.openResolver(), allow: deps.allow })
 
   api.get('/v1/webhooks', {}, async ({ account }) => ({
-    webhooks: (await listEndpoints(read, account.accountId)).map(shown),
+    webhooks: await Promise.all(
+      (await listEndpoints(read, account.accountId)).map((one) => shown(read, one)),
+    ),
   }))
 
   api.post('/v1/webhooks', { body: WebhookBody }, async ({ account, body, remember }) => {
@@ -119,13 +134,13 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
       account.accountId,
       { url, events },
       // The secret is sealed where it is kept, and so not kept here.
-      (tx, endpoint) => remember(tx, { ...shown(endpoint), secret: null }, 201),
+      async (tx, endpoint) => remember(tx, { ...(await shown(tx, endpoint)), secret: null }, 201),
     )
-    return reply(201, { ...shown(made), secret: made.secret })
+    return reply(201, { ...(await shown(read, made)), secret: made.secret })
   })
 
   api.get('/v1/webhooks/:id', WebhookParams, async ({ account, params }) =>
-    shown(await findEndpoint(read, account.accountId, params.id)),
+    shown(read, await findEndpoint(read, account.accountId, params.id)),
   )
 
   api.patch('/v1/webhooks/:id', { ...WebhookParams, body: ChangesBody }, async (request) => {
@@ -134,7 +149,8 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
     await findEndpoint(read, account.accountId, params.id)
     if (url !== undefined) await judgeTarget(guard(), url)
     const changes = { url, events, enabled }
-    return shown(
+    return await shown(
+      read,
       await updateEndpoint(deps, account.accountId, params.id, changes, 'by the account'),
     )
   })
@@ -239,12 +255,15 @@ function lastIn(text: string): LastDelivery {
 }
 
 /** An endpoint as the API shows it. */
-const shown = (endpoint: WebhookEndpoint) => ({
+const shown = async (read: Read, endpoint: WebhookEndpoint) => ({
   id: endpoint.id,
   url: endpoint.url,
   events: endpoint.events as WebhookEvent[],
   enabled: endpoint.enabled,
   failures: endpoint.failures,
+  failingSince: isoTime(endpoint.failingSince),
+  notArrived: await countNotArrived(read, endpoint.id),
+  eventsNotKept: endpoint.eventsNotKept,
   disabledAt: isoTime(endpoint.disabledAt),
   disabledBecause: endpoint.disabledBecause,
   oldSecretUntil: isoTime(endpoint.oldSecretUntil),

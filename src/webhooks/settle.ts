@@ -76,7 +76,9 @@ export async function setAside(
     )
     .returningAll()
     .execute()
+  let bytes = 0
   for (const { due_at: _, tried_at: __, ...job } of jobs) {
+    bytes += Buffer.byteLength(job.body)
     await insertDelivery(tx, {
       ...job,
       outcome: 'dropped',
@@ -86,8 +88,29 @@ export async function setAside(
       ended_at: now,
     })
   }
+  await countAside(tx, endpointId, bytes)
   return jobs.length
 }
+
+/** What was set aside has grown by so many bytes; less than nothing where some was sent again, or is too old. */
+export async function countAside(tx: Tx, endpointId: string, bytes: number): Promise<void> {
+  if (bytes === 0) return
+  await tx
+    .updateTable('webhook_endpoints')
+    // What was set aside before it was counted may go.
+    .set(({ fn, eb, val }) => ({
+      aside_bytes: fn<number>('max', [val(0), eb('aside_bytes', '+', bytes)]),
+    }))
+    .where('id', '=', endpointId)
+    .execute()
+}
+
+/** How much of `countAside` leaves with these rows of the log. */
+export const asideBytes = (rows: readonly Pick<WebhookDeliveryRow, 'outcome' | 'body'>[]): number =>
+  rows.reduce(
+    (sum, { outcome, body }) => sum + (outcome === 'dropped' ? Buffer.byteLength(body) : 0),
+    0,
+  )
 
 // Jobs a transaction: mail that is being accepted waits no longer than for these.
 const setAsideAtOnce = 200

@@ -9,8 +9,17 @@ import {
   stopBackfill,
 } from '../../src/automations/index.js'
 import { suppress } from '../../src/suppression/index.js'
-import { hourMs, minuteMs, openEngine, send, trigger, wait } from '../support/automation-rig.js'
+import {
+  hourMs,
+  minuteMs,
+  openEngine,
+  passing,
+  send,
+  trigger,
+  wait,
+} from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'
+import { mortalStore } from '../support/mortal-store.js'
 
 async function openList(t: Parameters<typeof openEngine>[0], contacts: number) {
   const rig = await openEngine(t)
@@ -60,6 +69,25 @@ t.test('a start over a list takes so many an hour, and goes on where it was', as
   t.equal((await rig.mails()).length, 8)
   t.match(await rig.automation(id), { enrolled: 8, completed: 8 })
   await rig.counted(id)
+})
+
+t.test('members who are not let in cost no write each, and nothing of the rate', async (t) => {
+  const { rig, deps, row } = await openList(t, 30)
+  const few = { field: 'contact.metadata.n', operator: 'gte', value: 28 }
+  const id = await rig.enabled([trigger('signup', { filter: few }), send('one')])
+  await startBackfill(rig, await rig.automation(id), { listId: rig.listId, perHour: 60 })
+  let commits = 0
+  const { store } = mortalStore(rig.store, 99, (count) => {
+    commits = count
+  })
+  const look = () =>
+    passing(rig.clock, runBackfills({ ...deps, store }, new AbortController().signal))
+  await look()
+  t.match(await row(id), { seen: 29, started: 1, ended_at: null })
+  await rig.clock.advance(minuteMs)
+  await look()
+  t.match(await row(id), { seen: 30, started: 2, ended_at: Number })
+  t.ok(commits <= 3, `${commits} commits`)
 })
 
 t.test('filter, re-entry and suppressions apply, and no other automation hears it', async (t) => {

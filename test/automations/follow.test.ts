@@ -4,6 +4,7 @@ import {
   makeFollowContacts,
   makeForgetContactEvents,
 } from '../../src/automations/index.js'
+import { setPlan } from '../../src/billing/index.js'
 import { addContact } from '../../src/contacts/index.js'
 import type { MailEvent } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -67,8 +68,10 @@ t.test('counters of a step follow its mails, and what was merged is forgotten', 
   rig.clock.setBack(3_600_000)
   await land(rig, 'opened')
   t.match(await counts(), { mails: 1, delivered: 1, opened: 1, bounced: 0 })
-  await land(rig, 'bounced', { detail: { suppress: 'now' } })
+  await land(rig, 'bounced', { before: 'delivered' })
   t.match(await counts(), { mails: 1, delivered: 0, opened: 1, bounced: 1 })
+  await land(rig, 'bounced', { before: 'bounced', detail: { suppress: 'now' } })
+  t.match(await counts(), { mails: 1, delivered: 0, opened: 1, bounced: 1 }, 'a worse one later')
 })
 
 t.test('a hard bounce of any mail ends the runs of its contact', async (t) => {
@@ -237,6 +240,16 @@ t.test('a webhook step tells an endpoint of the account', async (t) => {
   const [job] = await store.read.selectFrom('webhook_jobs').selectAll().execute()
   t.match(job, { endpoint_id: endpointId, event: 'automation.step', attempts: 0 })
   t.match(JSON.parse(job?.body ?? '{}'), { runId: run, step: 'tell', payload: { total: 5 } })
+
+  // A plan without webhooks: none is told, as of events of mail, and no such step is enabled any more.
+  const without = plans.email.find(({ webhooks }) => !webhooks)
+  if (without === undefined) throw new Error('Every plan has webhooks')
+  await store.write((tx) => setPlan(tx, accountId, without))
+  const other = await rig.start({ email: 'bob@example.com', payload: { total: 6 } })
+  await rig.work()
+  t.match(await rig.run(other), { status: 'completed' })
+  t.equal((await store.read.selectFrom('webhook_jobs').select('id').execute()).length, 1)
+  await t.rejects(rig.enabled(step(endpointId), {}, 'Other'), /has no webhooks; ask the operator/)
 })
 
 t.test(

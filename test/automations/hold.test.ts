@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   countHeld,
   findAutomation,
+  finishReleases,
   type HeldRelease,
   holdOverdueRuns,
   overdueReason,
@@ -9,6 +10,7 @@ import {
   releaseRuns,
   resumeAutomation,
 } from '../../src/automations/index.js'
+import { silentLog } from '../../src/log/index.js'
 import {
   dayMs,
   delay,
@@ -19,6 +21,7 @@ import {
   trigger,
   wait,
 } from '../support/automation-rig.js'
+import { mortalStore } from '../support/mortal-store.js'
 
 const steps = [trigger(), delay('first', 'P1D'), send('one'), delay('second', 'P20D'), send('two')]
 
@@ -57,6 +60,61 @@ t.test('a pause of ten days moves every timer, and nothing twice', async (t) => 
     t.equal((await rig.mails()).length, how === 'skip' ? 3 : 4)
     await rig.counted(id)
   }
+})
+
+t.test('a kill at any step of a resume: the chore does the rest', async (t) => {
+  const rig = await openEngine(t)
+  const id = await rig.enabled([trigger(), delay('first', 'P1D'), send('one')])
+  for (const email of ['ada@example.com', 'bob@example.com']) await rig.start({ email })
+  await rig.work()
+  const automation = await findAutomation(rig.store.read, rig.accountId, id)
+  const held = async () => (await countHeld(rig.store.read))[0]?.runs ?? 0
+  const dueAts = async () =>
+    (await rig.store.read.selectFrom('automation_live').select('due_at').execute()).map(
+      (row) => row.due_at,
+    )
+  const before = await dueAts()
+  // The timers are held, the automation goes on, the runs are released, and no more is to be done.
+  for (let commits = 0; commits <= 4; commits++) {
+    await pauseAutomation(rig, automation)
+    await rig.clock.advance(hourMs)
+    const { store, died } = mortalStore(rig.store, commits)
+    const resume = resumeAutomation({ ...rig, store }, automation, 'shift')
+    const ended = await passing(rig.clock, Promise.race([resume, died]))
+    t.equal(ended === 'died', commits < 4)
+    await rig.clock.advance(11_000)
+    const signal = new AbortController().signal
+    await passing(rig.clock, finishReleases({ ...rig, log: silentLog }, signal))
+    const now = await findAutomation(rig.store.read, rig.accountId, id)
+    const { paused_at: pausedAt, releasing } = now
+    t.equal(pausedAt !== null, commits < 2, `after ${commits}`)
+    t.equal(releasing, null)
+    t.equal(await held(), commits === 1 ? 2 : 0)
+    if (pausedAt !== null) await passing(rig.clock, resumeAutomation(rig, automation, 'shift'))
+    t.equal(await held(), 0)
+  }
+  t.ok((await dueAts()).every((at, n) => at >= (before[n] ?? 0) + 5 * hourMs))
+})
+
+t.test('a pause while a resume releases runs keeps the others held', async (t) => {
+  const rig = await openEngine(t)
+  const id = await rig.enabled([trigger(), delay('first', 'P1D'), send('one')])
+  await rig.start()
+  await rig.work()
+  const automation = await findAutomation(rig.store.read, rig.accountId, id)
+  await pauseAutomation(rig, automation)
+  await rig.clock.advance(hourMs)
+  let paused: Promise<void> | undefined
+  // The second commit lets it go on.
+  const { store } = mortalStore(rig.store, 99, (count) => {
+    if (count === 2) paused = pauseAutomation(rig, automation)
+  })
+  const resume = resumeAutomation({ ...rig, store }, automation, 'shift')
+  t.same(await passing(rig.clock, resume), { released: 0 })
+  await paused
+  t.match(await countHeld(rig.store.read), [{ runs: 1 }])
+  await passing(rig.clock, resumeAutomation(rig, automation, 'shift'))
+  t.same(await countHeld(rig.store.read), [])
 })
 
 t.test('an event that comes during a pause is heard after it', async (t) => {

@@ -1,13 +1,18 @@
 import t from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
-import { pauseSending, readUsage } from '../../src/billing/index.js'
-import { campaignsWait, countAudience } from '../../src/broadcasts/index.js'
+import { pauseSending, readUsage, setMarketingPlan } from '../../src/billing/index.js'
+import {
+  campaignsWait,
+  countAudience,
+  pauseBroadcast,
+  resumeBroadcast,
+} from '../../src/broadcasts/index.js'
 import { makeApplianceKey } from '../../src/config/index.js'
 import { addDomain } from '../../src/domains/index.js'
 import { makeTurns } from '../../src/store/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { createTopic, optOut, updateTopic } from '../../src/topics/index.js'
-import { openCampaigns } from '../support/campaigns.js'
+import { openCampaigns, plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
@@ -246,6 +251,55 @@ t.test(
     })
     const inNextMonth = new Date(clock.now() + 20 * 86_400_000).toISOString()
     t.match(await rig.create({ scheduledAt: inNextMonth }), { status: 'scheduled' })
+  },
+)
+
+t.test(
+  'whoever joins the list after the dispatch counts too, and the plan must have room',
+  async (t) => {
+    const rig = await openCampaigns(t, { marketing: 'Marketing Free' })
+    const { store, accountId, clock } = rig
+    const used = async () =>
+      (await readUsage(store.read, accountId, clock.now())).monthCampaignMails
+    await rig.add('first@d.test')
+    const made = await rig.create()
+    await pauseBroadcast(rig, made, { reason: 'paused by the account', byAccount: true })
+    await rig.addMany(149)
+    await resumeBroadcast(rig, made, { byAccount: true })
+    await rig.expand()
+    t.equal(await used(), 150)
+    t.match(await rig.find(made.id), { status: 'sending', recipients: 150, audience: 150 })
+
+    // 1,950 are used: there is room for fifty of those who join while another is paused.
+    await store.write((tx) =>
+      tx
+        .updateTable('usage')
+        .set({ campaign_mails: 1_950 - 150 })
+        .where('campaign_mails', '>', 0)
+        .execute(),
+    )
+    const next = await rig.create()
+    t.equal(await used(), 1_950)
+    await pauseBroadcast(rig, next, { reason: 'paused by the account', byAccount: true })
+    await rig.addMany(349)
+    await resumeBroadcast(rig, next, { byAccount: true })
+    await rig.expand()
+    t.match(await rig.find(next.id), {
+      ...{ status: 'paused', paused_by: 'account', recipients: 200 },
+      reason:
+        '2000 of 2000 campaign mails of this month are used, and the list has grown since the campaign began: resume it with a larger plan, or next month',
+    })
+    t.equal(await used(), 2_000)
+    await store.write((tx) =>
+      setMarketingPlan(
+        tx,
+        accountId,
+        plans.marketing.find(({ name }) => name === 'Marketing Pro') ?? null,
+      ),
+    )
+    await resumeBroadcast(rig, next, { byAccount: true })
+    await rig.expand()
+    t.match(await rig.find(next.id), { status: 'sending', recipients: 350 })
   },
 )
 

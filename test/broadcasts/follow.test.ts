@@ -1,5 +1,5 @@
 import t from 'tap'
-import { followBroadcasts } from '../../src/broadcasts/index.js'
+import { followBroadcasts, ratesOf } from '../../src/broadcasts/index.js'
 import { loadConfig } from '../../src/config/index.js'
 import { bounceLate, type Claimed, confirmRelayed, findPast } from '../../src/deliveries/index.js'
 import { type EventDetail, type MailEvent, makeLandEvents } from '../../src/events/index.js'
@@ -62,6 +62,54 @@ t.test('a report that comes late moves a mail from one counter to another', asyn
     await bounceLate(tx, past, { reply: '550 no', detail: {}, now: clock.now(), land })
   })
   t.match(await rig.find(id), { status: 'sent', delivered: 1, bounced: 1, waiting: 0 })
+})
+
+t.test('no rate is over 100 %, whatever bounces after it was opened', async (t) => {
+  const rig = await openCampaigns(t)
+  const { store, land, clock, accountId } = rig
+  await rig.addMany(5)
+  const { id } = await rig.create()
+  await rig.expand()
+  const kinds = ['delivered', 'delivered', 'relayed', 'failed', 'delivered'] as const
+  const sent = await rig.deliver(({ recipient }) => kinds[Number(recipient[1])] ?? 'delivered')
+  const visit = (mail: Claimed, type: 'opened' | 'clicked') =>
+    store.write(async (tx) => {
+      const at = clock.now()
+      const { emailId, recipient, id: deliveryId } = mail
+      await tx
+        .updateTable('emails')
+        .set({ [`${type}_at`]: at })
+        .where('id', '=', emailId)
+        .execute()
+      const of = { accountId, emailId, deliveryId, recipient, class: queueClass.campaign }
+      await land(tx, [{ ...of, type, at, reply: null, detail: null }])
+    })
+  const bounce = (mail: Claimed, detail: EventDetail) =>
+    store.write(async (tx) => {
+      const past = await findPast(tx, mail.id)
+      if (past !== undefined)
+        await bounceLate(tx, past, { reply: '5', detail, now: clock.now(), land })
+    })
+  const rates = async () => ratesOf(await rig.find(id))
+  const of = (n: number) => sent.filter(({ recipient }) => Number(recipient[1]) === n)
+  for (const mail of [0, 1, 2].flatMap(of)) await visit(mail, 'opened')
+  t.match(await rates(), { openRate: 75, clickRate: 0 })
+  // Two that were opened, one of them twice; a vague one must not take back what it is not in.
+  for (const mail of of(0)) await bounce(mail, {})
+  for (const mail of of(0)) await bounce(mail, { suppress: 'now' })
+  for (const mail of of(2)) await bounce(mail, {})
+  t.match(await rig.find(id), { delivered: 2, relayed: 0, bounced: 2, opened: 3 })
+  t.match(
+    await rates(),
+    { openRate: 75 },
+    'what bounced late is still one of those that were taken',
+  )
+  for (const mail of [1, 4].flatMap(of)) await bounce(mail, {})
+  t.match(await rates(), { openRate: 75 })
+  // A 250 that was lost: its server took the mail, and we gave it up.
+  for (const mail of [3, 4].flatMap(of)) await visit(mail, 'opened')
+  for (const mail of sent) await visit(mail, 'clicked')
+  t.match(await rates(), { openRate: 100, clickRate: 100 })
 })
 
 t.test('a report that comes after the log has forgotten counts as before', async (t) => {

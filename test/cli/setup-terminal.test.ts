@@ -35,7 +35,7 @@ async function atTerminal(t: Test, data: string, lines: readonly string[]) {
   return { status, screen: stripVTControlCharacters(text).replaceAll('\r', ''), left }
 }
 
-const goodAnswers = ['mail.shop.test\r', '192.0.2.25\r', '\r', 'ann@ops.test\r', 'n\r']
+const goodAnswers = ['mail.shop.test\r', '192.0.2.25\r', '\r', 'ann@ops.test\r', 'n\r', 'n\r']
 
 t.test('at a terminal wrong answers are told at once and asked again', async (t) => {
   const data = join(makeTempDir(t), 'data')
@@ -43,7 +43,7 @@ t.test('at a terminal wrong answers are told at once and asked again', async (t)
     ...['192.0.2.25\r', 'mail\r', 'mail.shop.test\r'],
     ...['nowhere\r', '192.0.2.25\r'],
     ...['\r', 'ann\r', 'ann@ops.test\r'],
-    ...['perhaps\r', 'n\r', '\r'],
+    ...['perhaps\r', 'n\r', '\r', '\r'],
   ])
   t.equal(status, 0, screen)
   t.same(left, [])
@@ -52,6 +52,7 @@ t.test('at a terminal wrong answers are told at once and asked again', async (t)
   t.match(screen, '[shop.test] > ', 'guessed from the name of the machine')
   t.match(screen, '"ann" is not a mail address')
   t.match(screen, 'Please answer yes or no')
+  t.match(screen, 'day 1 of 16: 50 mails today')
   t.match(screen, /What will be done\n\n {2}write {5}/)
   t.match(screen, /What is left for you\n\n {2}1\. here: start it: posthorn serve/)
   t.match(readFileSync(join(data, 'posthorn.toml'), 'utf8'), 'notify = "ann@ops.test"')
@@ -85,7 +86,7 @@ t.test('a second run offers what was answered before', async (t) => {
   const { status, screen } = await atTerminal(
     t,
     data,
-    Array.from({ length: 6 }, () => '\r'),
+    Array.from({ length: 7 }, () => '\r'),
   )
   t.equal(status, 0, screen)
   for (const known of ['mail.shop.test', '192.0.2.25', 'shop.test', 'ann@ops.test']) {

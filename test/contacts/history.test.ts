@@ -146,18 +146,18 @@ t.test('an export is what an import takes back', async (t) => {
       'email,firstName,lastName,phone,unsubscribedAt,createdAt,metadata',
       `ada@x.test,"Ada ""A""",Obi,+2348031234567,1970-01-01T00:00:00.000Z,${created},"{""Town"":""Lagos; Ikeja""}"`,
       `bob@x.test,Bob,,,,${created},"{""note"":""two\\nlines"",""phone"":""call me""}"`,
-      `c@x.test,,,,,${created},"{""Email"":""x"",""n"":[1],""off"":false,""none"":null,"""":"" "",""odd"":""\\ufffd\\u0000"",""__proto__"":{""a"":1}}"`,
+      `c@x.test,,,,,${created},"{""Email"":""x"",""n"":[1],""off"":false,""none"":null,"""":"" "",""odd"":""\uFFFD\\u0000"",""__proto__"":{""a"":1}}"`,
       `off@x.test,,,,,${created},`,
       '',
     ].join('\r\n'),
   )
   t.equal((await site.export(listId)).split('\r\n').length, 5, 'three, a header and the end')
   await t.rejects(site.export('nonsense'), { code: 'not_found' })
-  t.comment('elsewhere: whether somebody may be mailed is not for a file to say')
+  t.comment('elsewhere: who left stays away there too')
   const { id } = await createList(site, stranger, 'Again')
-  const counts = { imported: 4, skipped: 0, invalid: 0, refused: [] }
-  t.same(await site.import(all, 'all.csv', id, stranger), counts)
-  t.equal(await site.export(undefined, stranger), all.replace('1970-01-01T00:00:00.000Z', ''))
+  const counts = { imported: 4, skipped: 0, invalid: 0, refused: [], suppressed: 1 }
+  t.match(await site.import(all, 'all.csv', id, stranger), counts)
+  t.equal(await site.export(undefined, stranger), all)
   t.same(
     Object.entries((await findContact(site.store.read, stranger, 'c@x.test'))?.metadata ?? {}),
     Object.entries(metadata),

@@ -6,12 +6,13 @@ import {
   contactTotal,
   createList,
   deleteList,
+  exportContacts,
   findContact,
   importContacts,
   listLists,
 } from '../../src/contacts/index.js'
 import { ApiError } from '../../src/errors/index.js'
-import { suppress } from '../../src/suppression/index.js'
+import { suppress, suppressionsOf } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
 import { countStatements } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
@@ -117,6 +118,190 @@ t.test('columns are known by name in any case, others are kept as metadata', asy
   t.same(await site.held(), { total: 3, onList: 3 })
 })
 
+t.test(
+  'U+FFFD is a character where the file has it, and the end where a byte is none',
+  async (t) => {
+    const site = await open(t)
+    const file = 'email,firstName\na@x.test,J\uFFFDrg\n"b@x.test","Zoë\n\uFFFD"\n'
+    t.match(await site.import(file), counts(2))
+    t.match(await site.find('a@x.test'), { firstName: 'J\uFFFDrg' })
+    t.match(await site.find('b@x.test'), { firstName: 'Zoë \uFFFD' })
+    // In pieces of every size, so that each character is cut in its middle at some time.
+    const bad = Buffer.concat([
+      Buffer.from(`${file}c@x.test,😀\nd@x.test,`),
+      Buffer.from([0xe2, 0x28, 0xa1]),
+      Buffer.from('\ne@x.test,E\n'),
+    ])
+    for (const size of [1, 2, 3, 5, 11, 64, 4_096]) {
+      const { id: listId } = await createList(site, site.account, `Pieces of ${size}`)
+      const answer = await site.import(inPieces(bad, size), { listId })
+      t.match(answer, { status: 400, line: 6, message: /not UTF-8/, ...counts(3) }, `${size}`)
+    }
+    const quoted = Buffer.concat([Buffer.from(`${file}"c@x.test","ab\nc`), Buffer.from([0xff])])
+    t.match(await site.import(quoted), { status: 400, line: 5, message: /not UTF-8/ })
+    const half = Buffer.from('\uFEFFemail\na@x.test\nb\uD800@x.test\n', 'utf16le')
+    t.match(await site.import(half), { status: 400, line: 3, message: /not UTF-8/ })
+  },
+)
+
+t.test('a first line tells the delimiter', async (t) => {
+  const site = await open(t)
+  for (const [file, name] of [
+    ['sep=;\r\nemail;firstName\r\na@x.test;A,B\r\n', 'A,B'],
+    ['\uFEFF"sep=,"\nemail,firstName\nb@x.test,A;B\n', 'A;B'],
+    ['SEP=\t\nemail\tfirstName\nc@x.test\tA\n', 'A'],
+    ['sep=^\nemail^firstName\nd@x.test^A\n', 'A'],
+    ['email|firstName\ne@x.test|A\n', 'A'],
+  ] as const) {
+    t.match(await site.import(file), counts(1), file)
+    const [address = ''] = /\w@x\.test/.exec(file) ?? []
+    t.match(await site.find(address), { firstName: name })
+  }
+  t.match(await site.import('sep=;\nemail;firstName\nnobody;A\n'), { refused: [{ line: 3 }] })
+  t.match(await site.import('sep=;\n'), { status: 400, message: /the file is empty/ })
+})
+
+t.test('exports of other systems are understood, and the answer says how', async (t) => {
+  const site = await open(t)
+  const became = async (file: string) => {
+    const answer = await site.import(file)
+    t.match(answer, counts(1), file)
+    return 'columns' in answer ? answer.columns?.map(({ became }) => became) : answer
+  }
+  const whole = { firstName: 'Ann', lastName: 'van Dyk' }
+  for (const [n, [header, row, columns, contact]] of (
+    [
+      [
+        'First Name,Last Name,E-mail 1 - Value,Phone 1 - Value',
+        'Ann,van Dyk,@ ::: b@x.test,+2348031234567',
+        ['firstName', 'lastName', 'email', 'phone'],
+        { ...whole, phone: '+2348031234567' },
+      ],
+      [
+        'Vorname;Nachname;E-Mail-Adresse;Ort',
+        'Ann;van Dyk;@;Köln',
+        ['firstName', 'lastName', 'email', 'metadata'],
+        { ...whole, metadata: { Ort: 'Köln' } },
+      ],
+      ['Prénom,Nom,Adresse e-mail', 'Ann,van Dyk,@', ['firstName', 'lastName', 'email'], whole],
+      [
+        'Nombre,Apellidos,Correo electrónico',
+        'Ann,van Dyk,@',
+        ['firstName', 'lastName', 'email'],
+        whole,
+      ],
+      [
+        'EMAIL_ADDRESS,FNAME,LNAME,SMS',
+        '@,Ann,van Dyk,',
+        ['email', 'firstName', 'lastName', 'phone'],
+        whole,
+      ],
+      [
+        'uuid,email,name,attributes',
+        '7,@,Ann van Dyk,"{""a"": 1}"',
+        ['metadata', 'email', 'name', 'metadata'],
+        { ...whole, metadata: { uuid: '7', a: 1 } },
+      ],
+      ['Full Name,Your email (required)', '"van Dyk, Ann",@', ['name', 'email'], whole],
+      [
+        'Name,First name,Email,Email 2',
+        'x,Ann,@,b@x.test',
+        ['metadata', 'firstName', 'email', 'metadata'],
+        { firstName: 'Ann', metadata: { Name: 'x', 'Email 2': 'b@x.test' } },
+      ],
+      [
+        'email,firstName,createdAt',
+        "@,'=Ann,2024-01-01",
+        ['email', 'firstName', 'nothing'],
+        { firstName: '=Ann' },
+      ],
+    ] as const
+  ).entries()) {
+    t.same(await became(`${header}\n${row.replace('@', `u${n}@x.test`)}\n`), columns, header)
+    t.match(await site.find(`u${n}@x.test`), contact, header)
+  }
+  t.match(await site.import('Email Status,Email opt-in\na,b\n'), {
+    status: 400,
+    message: /no column "email"/,
+  })
+})
+
+t.test(
+  'who left elsewhere is suppressed, or their row is refused: no mark is passed over',
+  async (t) => {
+    const site = await open(t)
+    let n = 0
+    /** What is recorded of the one address that a file of one mark has. */
+    const reasonsOf = async (column: string, value: string) => {
+      const address = `m${++n}@x.test`
+      const answer = await site.import(`email,"${column}"\n${address},"${value}"\n`)
+      const rows = await suppressionsOf(site.store.read, site.account, address)
+      t.match(answer, { suppressed: rows.length }, `${column}: ${value}`)
+      return 'invalid' in answer && answer.invalid === 1
+        ? 'refused'
+        : rows.map((row) => row.reason).join()
+    }
+    for (const [column, values, reason] of [
+      ['unsubscribedAt', ['2026-11-03T10:00:00.000Z', '1700000000'], 'unsubscribe'],
+      ['Unsubscribed from all email', ['true', 'Yes', '1', 'x'], 'unsubscribe'],
+      ['UNSUB_TIME', ['2024-05-01 09:00:12', '05/01/24 9:00', '1. Mai 2024'], 'unsubscribe'],
+      ['opted_out', ['TRUE', 'ja', 'oui'], 'unsubscribe'],
+      ['Abgemeldet', ['ja'], 'unsubscribe'],
+      ['Désabonné', ['oui'], 'unsubscribe'],
+      ['status', ['blocklisted', 'Unsubscribed', 'opted-out', 'disabled'], 'unsubscribe'],
+      ['Status', ['bounced', 'Cleaned', 'hard bounce'], 'bounce'],
+      ['Email Marketing Consent', ['UNSUBSCRIBED', 'no'], 'unsubscribe'],
+      ['Accepts Email Marketing', ['no', 'FALSE'], 'unsubscribe'],
+      ['Marked as spam', ['1'], 'complaint'],
+      ['hard_bounced', ['true'], 'bounce'],
+      ['Unsubscribed', ['perhaps', 'https://x.test/u/1'], 'refused'],
+      ['unsubscribed', ['', 'no', 'False', '0', '-', 'never', 'subscribed'], ''],
+      ['status', ['enabled', 'Lead', 'active', 'yes'], ''],
+      ['Accepts Email Marketing', ['yes', '', '2024-01-01'], ''],
+      ['SMS opt-out', ['yes'], ''],
+      ['unsubscribe_url', ['https://x.test/u/1'], ''],
+      ['Lead Status', ['bounced'], ''],
+    ] as const) {
+      for (const value of values)
+        t.equal(await reasonsOf(column, value), reason, `${column}: ${value}`)
+    }
+    const [dated] = await suppressionsOf(site.store.read, site.account, 'm1@x.test')
+    t.equal(dated?.createdAt, Date.parse('2026-11-03T10:00:00.000Z'))
+    t.match(dated?.detail, 'unsubscribedAt: 2026-11-03T10:00:00.000Z (a.csv, line 2)')
+    t.match(await site.import('email,Unsubscribed\nnew@x.test,perhaps\n'), {
+      refused: [{ line: 2, reason: /"Unsubscribed" is "perhaps".*expected yes, no or a date/ }],
+    })
+    // Also of somebody who is on the list already.
+    await site.import('email\non@x.test\n')
+    t.match(await site.import('email,status\non@x.test,unsubscribed\n'), {
+      skipped: 1,
+      suppressed: 1,
+    })
+    t.match(await site.find('on@x.test'), { unsubscribedAt: site.clock.now() })
+  },
+)
+
+t.test('an export comes back whole', async (t) => {
+  const site = await open(t)
+  const metadata = { a: 'x\uFFFDy', n: 1, deep: [{ b: null }] }
+  const given = { email: 'Jo@x.test', firstName: 'J\uFFFDrg', lastName: '=SUM(1)', metadata }
+  await addContact(site, site.account, given, { listId: site.listId })
+  const suppression = { email: 'jo@x.test', reason: 'unsubscribe' } as const
+  await site.store.write((tx) => suppress(tx, site.account, suppression, site.clock.now() - 5_000))
+  const parts: string[] = []
+  for await (const part of exportContacts(site.store.read, site.account)) parts.push(part)
+  const { id: other } = await createAccount(site, 'Other')
+  const { id: listId } = await createList(site, other, 'A')
+  const options = { listId, ceiling: null, defaultCountry: 'NG', file: 'a.csv' }
+  t.match(await importContacts(site, other, inPieces(Buffer.from(parts.join(''))), options), {
+    ...counts(1),
+    suppressed: 1,
+  })
+  const back = await findContact(site.store.read, other, 'jo@x.test')
+  t.match(back, given)
+  t.equal(back?.unsubscribedAt, site.clock.now() - 5_000)
+})
+
 t.test('encodings and delimiters', async (t) => {
   const site = await open(t)
   const utf16 = (text: string, bigEndian: boolean) => {
@@ -131,12 +316,12 @@ t.test('encodings and delimiters', async (t) => {
     utf16(file(2, '\t'), true),
     Buffer.from(file(3, '\t').replaceAll('\r\n', '\n')),
     Buffer.from(file(4, '\t').replaceAll('\r\n', '\r')),
-    Buffer.from(`"first;name",email\n"x;y",u5@x.test`),
+    Buffer.from(`"town;name",email\n"x;y",u5@x.test`),
   ].entries()) {
     t.match(await site.import(bytes), counts(1), `file ${n}`)
     if (n < 5) t.match(await site.find(`u${n}@x.test`), { firstName: /^Zoë 😀, A;?$/ })
   }
-  t.same((await site.find('u5@x.test'))?.metadata, { 'first;name': 'x;y' })
+  t.same((await site.find('u5@x.test'))?.metadata, { 'town;name': 'x;y' })
 })
 
 t.test('quotes, line ends in cells, empty lines, short and long rows', async (t) => {

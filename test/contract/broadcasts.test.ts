@@ -289,6 +289,24 @@ const test = (more: object = {}, headers = {}) =>
 t.test('a test is the real mail to a mailbox of one’s own', async (t) => {
   t.match(await test({ to: 'me@x.test' }), { status: 403, json: { code: 'forbidden' } })
   t.match(await test({ to: 'me@sub.sender.test' }), { status: 403 })
+  const person = {
+    ...{ id: 'ada', email: 'Ada@home.test', address: 'ada@home.test', name: 'Ada', password: null },
+    ...{ totp_secret: null, totp_step: 0, disabled_at: null, last_login_at: null },
+    operator: 0,
+    ...{ created_at: 1, proved_at: 1 },
+  } as const
+  await store.write((tx) => tx.insertInto('users').values(person).execute())
+  t.match(await test({ to: 'ada@HOME.test' }), { status: 403 }, 'of no team of the account')
+  const member = { user_id: 'ada', account_id: accountId, role: 'viewer', created_at: 1 } as const
+  await store.write((tx) => tx.insertInto('memberships').values(member).execute())
+  const toMember = await test({ to: 'Ada <ada@HOME.test>' })
+  t.match(toMember, { status: 200, json: { message: 'Test campaign sent' } })
+  await posthorn.until(toMember.json.id, ({ status }) => status === 'delivered')
+  t.equal(messagesTo('ada@home.test').length, 1)
+  await store.write((tx) => tx.updateTable('users').set({ disabled_at: 2 }).execute())
+  t.match(await test({ to: 'ada@home.test' }), { status: 403 }, 'who may not log in any more')
+  await store.write((tx) => tx.deleteFrom('memberships').execute())
+  await store.write((tx) => tx.deleteFrom('broadcast_tests').execute())
   const key = { 'idempotency-key': 'test-1' }
   const { json } = await test({}, key)
   t.same(json, { id: json.id, message: 'Test campaign sent' })

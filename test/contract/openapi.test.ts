@@ -156,6 +156,28 @@ t.test('it is valid OpenAPI 3.1', async (t) => {
   t.doesNotThrow(() => makeContract(document, { validateSchema: true }), 'its schemas are valid')
 })
 
+// As makers of types read it (openapi-typescript 7): a default makes a field of a body one that must be given, and an
+// object of which nothing is said takes nothing.
+t.test('types that are made of it take what the server takes', (t) => {
+  const look = (schema: unknown, path: string): void => {
+    if (typeof schema !== 'object' || schema === null) return
+    const {
+      type,
+      properties,
+      additionalProperties,
+      default: preset,
+    } = schema as Record<string, unknown>
+    t.equal(preset, undefined, `${path} has no default`)
+    const isObject = type === 'object' || (Array.isArray(type) && type.includes('object'))
+    if (isObject) t.ok(properties ?? additionalProperties, `${path} says what is in it`)
+    for (const [key, value] of Object.entries(schema)) {
+      if (key !== 'examples' && key !== 'example' && key !== 'const') look(value, `${path}/${key}`)
+    }
+  }
+  look(document.components.schemas, 'schemas')
+  t.end()
+})
+
 t.test('every example in it fits its schema, and its own alone', async (t) => {
   let count = 0
   const look = (pointer: string, value: unknown) => {
@@ -285,7 +307,8 @@ t.test('successes', async (t) => {
   const added = (await answers(t, contact, {}, 200)).json
   const imported = await answers(t, importing, { body: csv('email\nbob@x.test\nnobody\n') }, 200)
   const refused = [{ line: 3, reason: 'email "nobody" is not an email address' }]
-  t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused })
+  const columns = [{ name: 'email', became: 'email' }]
+  t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused, suppressed: 0, columns })
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
   await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)

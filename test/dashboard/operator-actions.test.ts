@@ -188,6 +188,8 @@ t.test('people are invited, disabled and given links, which are shown once', asy
   )
   t.match((await operator.get('/operator/users')).text, 'address not proved')
   t.match((await operator.get(`/operator/users/${idOf('viewer')}`)).text, 'an owner had their link')
+  const capitals = `/operator/users/${idOf('viewer').toUpperCase()}`
+  t.equal((await operator.get(capitals)).status, 200, 'an id is the same in capitals')
   const promoted = await operator.post(`/operator/users/${idOf('viewer')}/promote`)
   t.match(promoted.text, /It is not certain that viewer.* is the person who logs in/)
   const reset = await operator.post(`/operator/users/${idOf('viewer')}/reset`, { factors: 'on' })

@@ -174,7 +174,7 @@ const cases: Case[] = [
     want: { kind: 'refused', cause: '[8.8.8.8] is an address, not a domain' },
   },
   {
-    name: 'only five addresses are tried, families in turn, the second host among them',
+    name: 'a host has five addresses at most, four beside others, families in turn',
     records: {
       'a.test': { mx: [mx('one.a.test', 1), mx('two.a.test', 2), mx('three.a.test', 3)] },
       'one.a.test': { a: ['8.8.8.1', '8.8.8.2'], aaaa: ['2606:4700::1'] },
@@ -186,8 +186,35 @@ const cases: Case[] = [
       implicit: false,
       hosts: [
         host('one.a.test', ['8.8.8.1', '2606:4700::1', '8.8.8.2'], 1),
-        host('two.a.test', ['8.8.8.3', '8.8.8.4'], 2),
+        host('two.a.test', ['8.8.8.1', '8.8.8.3', '8.8.8.4', '8.8.8.5'], 2),
+        host('three.a.test', ['8.8.8.6'], 3),
       ],
+    },
+  },
+  {
+    name: 'a name at the address of another one stays: a policy may allow it alone',
+    records: {
+      'a.test': { mx: [mx('one.a.test', 1), mx('two.a.test', 2)] },
+      '*.a.test': { a: ['8.8.8.1'] },
+    },
+    want: {
+      kind: 'hosts',
+      implicit: false,
+      hosts: [host('one.a.test', ['8.8.8.1'], 1), host('two.a.test', ['8.8.8.1'], 2)],
+    },
+  },
+  {
+    name: 'with a bound over all hosts a shared address counts once',
+    options: { maxAddresses: 1 },
+    records: {
+      'a.test': { mx: [mx('one.a.test', 1), mx('two.a.test', 2)] },
+      'one.a.test': { a: ['8.8.8.1', '8.8.8.2'] },
+      'two.a.test': { a: ['8.8.8.1', '8.8.8.3'] },
+    },
+    want: {
+      kind: 'hosts',
+      implicit: false,
+      hosts: [host('one.a.test', ['8.8.8.1'], 1), host('two.a.test', ['8.8.8.1'], 2)],
     },
   },
   {
@@ -258,14 +285,27 @@ t.test('all MXs are told, also those that are not tried', async (t) => {
   )
 })
 
-t.test('no more hosts are looked up than are needed', async (t) => {
+t.test(
+  'hosts are looked up though others have addresses enough: a policy may leave one alone',
+  async (t) => {
+    const resolver = fakeResolver({
+      'a.test': { mx: Array.from({ length: 6 }, (_, i) => mx(`m${i}.a.test`, i)) },
+      ...Object.fromEntries(
+        Array.from({ length: 6 }, (_, i) => [`m${i}.a.test`, { a: [`8.8.${i}.1`, `8.8.${i}.2`] }]),
+      ),
+    })
+    const route = await routeToMx(resolver, 'a.test', { random: inOrder })
+    t.equal(route.kind === 'hosts' && route.hosts.length, 6)
+    t.equal(resolver.count('m5.a.test'), 2)
+  },
+)
+
+t.test('no more hosts are looked up than a bound over all of them needs', async (t) => {
   const resolver = fakeResolver({
     'a.test': { mx: Array.from({ length: 6 }, (_, i) => mx(`m${i}.a.test`, i)) },
-    ...Object.fromEntries(
-      Array.from({ length: 6 }, (_, i) => [`m${i}.a.test`, { a: [`8.8.${i}.1`, `8.8.${i}.2`] }]),
-    ),
+    '*.a.test': { a: ['8.8.8.1', '8.8.8.2'] },
   })
-  await routeToMx(resolver, 'a.test', { random: inOrder })
+  await routeToMx(resolver, 'a.test', { random: inOrder, maxAddresses: 2 })
   t.equal(resolver.count('m2.a.test'), 2)
   t.equal(resolver.count('m3.a.test'), 0)
 })

@@ -1,3 +1,5 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:tls'
 import t from 'tap'
 import { dayMs } from '../../src/clock/index.js'
 import { loadConfig } from '../../src/config/index.js'
@@ -102,4 +104,88 @@ t.test('each failure of the examination is a notice with its fix, until it is go
   resolver.set('1.0.0.127.list.test', { a: ['127.0.0.4'] })
   t.match(await tell(), { failures: usual + 1 })
   t.equal((await open()).length, usual)
+})
+
+t.test('where nobody answers, nothing that was told is settled', async (t) => {
+  const env = {
+    POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '',
+    POSTHORN_OUTBOUND_IP_FAMILY: 'both',
+    POSTHORN_HTTP_PUBLIC_URL: 'http://127.0.0.1',
+  }
+  const { tell, resolver, store } = await doctorRig(t, { env })
+  const home = goodWorld['mail.posthorn.test']
+  const home6 = { ...home, aaaa: ['2001:db8::25'] }
+  const about = async () =>
+    (await openNotices(store.read))
+      .map(({ key }) => key)
+      .filter((key) => /^(ptr|listener)/.test(key))
+  resolver.set('mail.posthorn.test', home6)
+  resolver.set('127.0.0.1', { ptr: [] })
+  await tell()
+  const told = ['ptr 127.0.0.1', 'ptr 2001:db8::25']
+  t.same((await about()).sort(), told)
+  // The name answers for one family alone, then for none; then the whole DNS is silent.
+  const { aaaa, mx, a, txt } = resolver
+  const fail = async () => ({ kind: 'failed', cause: 'SERVFAIL' }) as const
+  resolver.aaaa = fail
+  await tell()
+  t.same((await about()).sort(), told)
+  resolver.a = fail
+  await tell()
+  t.same((await about()).sort(), told)
+  Object.assign(resolver, { mx: fail, txt: fail })
+  await tell()
+  t.same((await about()).sort(), told)
+  Object.assign(resolver, { aaaa, mx, a, txt })
+  resolver.set('mail.posthorn.test', home)
+  await tell()
+  t.same(await about(), ['ptr 127.0.0.1'], 'the other address is gone')
+})
+
+t.test('a listing of an address that the DNS does not name just now burns on', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const resolver = fakeResolver({
+    '2.0.0.127.list.test': { a: ['127.0.0.2'] },
+    'mail.shop.test': { a: ['192.0.2.1'] },
+    [listed]: { a: ['127.0.0.4'] },
+  })
+  const env = {
+    POSTHORN_OUTBOUND_HELO_NAME: 'mail.shop.test',
+    POSTHORN_DOCTOR_BLOCKLISTS: 'list.test',
+  }
+  const look = () => tellBlocklists({ store, clock, resolver, config: loadConfig({ env }) })
+  await look()
+  t.equal((await openNotices(store.read)).length, 1)
+  resolver.set('mail.shop.test', { fail: 'SERVFAIL' })
+  t.match(await look(), { asked: 0, listed: 0 })
+  t.equal((await openNotices(store.read)).length, 1)
+  resolver.set('mail.shop.test', { a: ['192.0.2.9'] })
+  await look()
+  t.same(await openNotices(store.read), [], 'it is not ours any more')
+})
+
+t.test('a certificate that nobody shows just now is not mended', async (t) => {
+  const { expired, ca } = await testCertificates(t)
+  const server = createServer(expired, () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const clock = new FakeClock(Date.now())
+  const store = await openTestStore(t, { clock })
+  const env = { POSTHORN_HTTP_PUBLIC_URL: `https://mail.posthorn.test:${port}` }
+  const config = loadConfig({ env })
+  const resolver = fakeResolver({ 'mail.posthorn.test': { a: ['127.0.0.1'] } })
+  const look = () =>
+    tellCertificates({ store, clock, resolver, config, dataDir: '/tmp', ca: ca.cert })
+  await look()
+  const open = async () => (await openNotices(store.read)).map(({ key }) => key)
+  t.same(await open(), ['mail.posthorn.test'])
+  resolver.set('mail.posthorn.test', { fail: 'SERVFAIL' })
+  t.match(await look(), { looked: 0 })
+  t.same(await open(), ['mail.posthorn.test'], 'no answer of the DNS')
+  resolver.set('mail.posthorn.test', { a: ['127.0.0.1'] })
+  await new Promise((resolve) => server.close(resolve))
+  await look()
+  t.same(await open(), ['mail.posthorn.test'], 'no server')
 })

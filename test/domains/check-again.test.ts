@@ -6,6 +6,7 @@ import {
   checkDomainsAgain,
   domainRecords,
   findDomain,
+  setTrackingHost,
   verifyDomain,
 } from '../../src/domains/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -125,4 +126,24 @@ t.test('a domain that is deleted, or trusted by word, is nobody to be told of', 
   await store.write((tx) => tx.deleteFrom('domains').where('name', '=', 'books.test').execute())
   await look()
   t.same(await notices(), [])
+})
+
+t.test('a host for links that is set during a look is not used before it was seen', async (t) => {
+  const { clock, store, resolver, accountId, deps, domain } = await openDomain(t)
+  await setTrackingHost(deps, accountId, 'books.test', 'old.books.test')
+  resolver.set('old.books.test', { cname: settings.heloName, a: ['192.0.2.25'] })
+  resolver.set(settings.heloName, { a: ['192.0.2.25'] })
+  await verifyDomain({ store, clock, resolver, settings }, accountId, 'books.test')
+  t.match(await domain(), { trackingHostReady: true })
+  const asked = {
+    ...resolver,
+    async cname(name: string) {
+      await setTrackingHost(deps, accountId, 'books.test', 'new.books.test')
+      return await resolver.cname(name)
+    },
+  }
+  const { signal } = new AbortController()
+  const look = { store, clock, resolver: asked, settings, signal, log: silentLog }
+  t.match(await checkDomainsAgain(look), { checked: 1, broken: [] })
+  t.match(await domain(), { trackingHost: 'new.books.test', trackingHostReady: false })
 })

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config/index.js'
+import type { Resolver } from '../../src/dns/index.js'
 import {
   type DnsRecord,
   deleteDomain,
@@ -259,4 +260,31 @@ t.test('a host for links is used once the DNS leads it to the appliance', async 
   const [last] = domainRecords({ ...moved, trackingHost: host }, recordSettings(url)).slice(-1)
   t.match(last, { purpose: 'tracking', type: 'CNAME', host, value: 'm.example.test' })
   t.match(zoneLine(last as DnsRecord), 'links.shop.test. 3600 IN CNAME m.example.test.')
+})
+
+t.test('what is changed while the DNS is asked is not written back as it was', async (t) => {
+  const { deps, accountId, resolver, publish, verify } = await open(t)
+  publish()
+  const old = 'old.shop.test'
+  await setTrackingHost(deps, accountId, 'shop.test', old)
+  resolver.set(old, { cname: 'mail.appliance.test', a: ['192.0.2.25'] })
+  resolver.set('mail.appliance.test', { a: ['192.0.2.25'] })
+  t.match((await verify()).domain, { trackingHost: old, trackingHostReady: true })
+  const asked: Resolver = {
+    ...resolver,
+    async cname(name) {
+      const answer = await resolver.cname(name)
+      await setTrackingHost(deps, accountId, 'shop.test', 'new.shop.test')
+      return answer
+    },
+  }
+  const { domain } = await verifyDomain({ ...deps, resolver: asked }, accountId, 'shop.test')
+  t.match(domain, { trackingHost: 'new.shop.test', trackingHostReady: false, status: 'verified' })
+  // A word that is given for what was seen does not speak for what came after.
+  const trust = { trust: true }
+  t.match(
+    (await verifyDomain({ ...deps, resolver: asked }, accountId, 'shop.test', trust)).domain,
+    { trackingHostReady: true, trusted: true },
+    'the host was the same this time',
+  )
 })

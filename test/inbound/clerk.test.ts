@@ -20,6 +20,51 @@ const unread: ReadOutcome = {
   },
 }
 
+t.test(
+  'turns are by time: a flood that takes long to read delays another by one mail',
+  async (t) => {
+    const clock = new FakeClock()
+    const store = await openTestStore(t, { clock })
+    const spool = await openSpool({ store, clock }, { mails: 1_000, bytes: 2 ** 20 })
+    const keep = (remoteAddress: string, text: string) =>
+      spool.keep({
+        envelope: { remoteAddress, mailFrom: '', helo: '' },
+        ...{ reports: ['x@y.test'], operator: [] },
+        ...{ raw: Buffer.from(text), sizeBytes: 4, forward: false },
+      })
+    for (let i = 0; i < 64; i++) await keep('192.0.2.1', `slow ${i}`)
+    const read: string[] = []
+    const clerk = startClerk({
+      ...{ store, clock, log: silentLog, meter: silentMeter, spool, returnPaths },
+      land: makeLandEvents([]),
+      reader: {
+        async read(mails, goOn = () => true) {
+          const outcomes: ReadOutcome[] = mails.map(() => ({ kind: 'not reached' }))
+          for (const [at, { raw }] of mails.entries()) {
+            const text = raw.toString()
+            read.push(text)
+            // While the first of the flood is read, as long as the reader allows, another network has some.
+            if (text === 'slow 0')
+              for (let i = 0; i < 3; i++) await keep('198.51.100.1', `other ${i}`)
+            await clock.advance(text.startsWith('slow') ? 2_000 : 1)
+            outcomes[at] = unread
+            if (!goOn(at, text.startsWith('slow') ? 2_000 : 1)) break
+          }
+          return outcomes
+        },
+        renew() {},
+        async close() {},
+      },
+    })
+    t.teardown(() => clerk.close())
+    while ((await store.read.selectFrom('inbound_spool').select('id').execute()).length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    t.same(read.slice(0, 5), ['slow 0', 'other 0', 'other 1', 'other 2', 'slow 1'])
+    t.equal(read.length, 67, 'each is read once')
+  },
+)
+
 t.test('a mail that ends its reader is tried once more, then given up; others go on', async (t) => {
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })

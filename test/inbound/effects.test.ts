@@ -57,6 +57,25 @@ t.test('a report that names neither recipient nor cause means nothing', async (t
   t.equal(await statusOf(store, mail.id), 'delivered')
 })
 
+t.test("a bounce in its provider's own name is known by the envelope's null sender", async (t) => {
+  const { store, past, inbound, report } = await open(t)
+  const mail = await past.mail({ 'a@one.test': 'delivered' })
+  const path = mail.deliveries[0]?.returnPath ?? ''
+  const message = [
+    'From: "Provider Support" <support@one.test>',
+    'Subject: Your order',
+    '',
+    'Your message could not be delivered to the following recipient:',
+    ...['', 'a@one.test', 'This mailbox does not exist.', ''],
+  ].join('\r\n')
+  t.match(await inbound.give(message, path, 'support@one.test'), /^250 /)
+  await readAll(inbound)
+  t.equal(await statusOf(store, mail.id), 'delivered', 'anybody may write so')
+  await report(message, path)
+  t.equal(await statusOf(store, mail.id), 'bounced')
+  t.match(await stateOf(store), { suppressions: [{ address: 'a@one.test', reason: 'bounce' }] })
+})
+
 t.test('what a report says is stored without control characters', async (t) => {
   const { store, past, report } = await open(t)
   const mail = await past.mail({ 'a@one.test': 'delivered' })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import PostalMime, { decodeWords } from 'postal-mime'
 import t, { type Test } from 'tap'
-import type { BroadcastInput } from '../../src/broadcasts/index.js'
+import { type BroadcastInput, resumeBroadcast } from '../../src/broadcasts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { removeFromList } from '../../src/contacts/index.js'
 import { readEmail } from '../../src/emails/index.js'
@@ -65,6 +65,30 @@ t.test('each recipient gets what is known of them, in HTML and in text', async (
   t.match(third.get('bob')?.text, /Hello/)
   t.match(third.get('ann')?.html, 'title="Ann &lt;b&gt;"')
 })
+
+t.test(
+  'a campaign is told from others by its Feedback-ID, unless it has one of its own',
+  async (t) => {
+    const { campaigns, send, accountId, outbound } = await open(t)
+    await campaigns.addMany(1)
+    const idsOf = (mails: Awaited<ReturnType<typeof send>>) =>
+      [...mails.values()].flatMap(({ headers }) =>
+        headers.filter(({ key }) => key === 'feedback-id').map(({ value }) => value),
+      )
+    const [usual] = idsOf(await send('<p>Hello</p>', 1))
+    const { id } = await campaigns.store.read
+      .selectFrom('broadcasts')
+      .select('id')
+      .executeTakeFirstOrThrow()
+    t.equal(usual, `${id}:${accountId}:campaign:posthorn`)
+    const signed = /DKIM-Signature:.*?h=([^;]+);/s.exec(
+      outbound.mx.messages[0]?.raw.toString() ?? '',
+    )
+    t.equal(signed?.[1]?.split(/[:\s]+/).filter((name) => name === 'feedback-id').length, 2)
+    const own = { headers: { 'feedback-id': 'news:shop:weekly:citymail' } }
+    t.same(idsOf(await send('<p>Hello</p>', 1, own)), ['news:shop:weekly:citymail'])
+  },
+)
 
 t.test('headers, tags and several answer addresses are of every mail of a campaign', async (t) => {
   const { campaigns, send, store, accountId } = await open(t)
@@ -160,14 +184,45 @@ t.test('what was put off before a pause or a cancel does not leave after it', as
     store.write((tx) => tx.updateTable('broadcasts').set({ status }).execute())
   await set('paused')
   await retryNow()
-  await outbound.eventually(async () => (await waiting())?.attempts === 2)
-  t.match(await waiting(), { last_reply: 'The campaign is paused' })
+  await outbound.eventually(async () => ((await waiting())?.held_at ?? null) !== null)
+  t.match(await waiting(), {
+    ...{ attempts: 1, last_reply: '451 4.3.0 later', held_reason: `campaign ${made.id} is paused` },
+    ...{ held_due_at: 0, lease: null },
+  })
+  // As those are that were in flight when the others were cancelled.
   await set('cancelled')
+  await store.write((tx) =>
+    tx.updateTable('queue').set({ held_at: null, held_reason: null, held_due_at: null }).execute(),
+  )
   await retryNow()
   await outbound.eventually(async () => (await waiting()) === undefined)
   t.match(await campaigns.find(made.id), { status: 'cancelled', waiting: 0, suppressed: 1 })
   t.same(outbound.mx.messages, [])
 })
+
+t.test(
+  'what was never tried does not leave while its campaign is paused, and is not tried',
+  async (t) => {
+    const outbound = await outboundRig(t)
+    const { store, accountId } = outbound
+    const campaigns = await openCampaigns(t, { store, accountId, clock: systemClock })
+    await campaigns.add('one@d.test')
+    const made = await campaigns.create()
+    await campaigns.expand()
+    // As the status stands before the first of its mail is held.
+    await store.write((tx) => tx.updateTable('broadcasts').set({ status: 'paused' }).execute())
+    outbound.ring('d.test', 2)
+    const waiting = () => store.read.selectFrom('queue').selectAll().executeTakeFirst()
+    await outbound.eventually(async () => ((await waiting())?.held_at ?? null) !== null)
+    t.match(await waiting(), { attempts: 0, last_reply: null, last_attempt_at: null })
+    t.same(outbound.mx.messages, [])
+    t.same(await store.read.selectFrom('events').selectAll().execute(), [])
+    const { released } = await resumeBroadcast(campaigns, made)
+    t.equal(released, 1)
+    outbound.ring('d.test', 2)
+    await outbound.mx.waitForMessages(1)
+  },
+)
 
 t.test('a campaign with a file merges, counts and is left as one without', async (t) => {
   const { campaigns, send, store, outbound } = await open(t)

@@ -153,6 +153,33 @@ t.test('answers that come before their commands are told as such', async (t) => 
   }
 })
 
+t.test('a banner that turns into a refusal counts as that refusal', async (t) => {
+  const listed = '521 5.7.1 client is on a list'
+  const verdicts: unknown[] = []
+  for (const banner of [
+    { last: `${listed}\r\n` },
+    { last: `220-mx hello\r\n${listed}\r\n` },
+    { last: `220-mx hello\r\n521-5.7.1 client is\r\n521 5.7.1 on a list\r\n` },
+  ]) {
+    const rig = await outboundRig(t, { script: { banner } })
+    const id = await rig.send({ to: 'a@one.test' })
+    const { recipients } = await rig.until(id, (email) => email.recipients[0]?.attempts === 1)
+    t.match(recipients, [{ status: 'deferred', reply: /^521 5\.7\.1 client is\s/ }])
+    const { last_transcript: said } = await rig.store.read
+      .selectFrom('queue')
+      .select('last_transcript')
+      .executeTakeFirstOrThrow()
+    for (const line of banner.last.trimEnd().split('\r\n')) t.match(said, ` S: ${line}\n`)
+    const [event] = await rig.store.read
+      .selectFrom('events')
+      .select('detail')
+      .where('type', '=', 'deferred')
+      .execute()
+    verdicts.push(event?.detail)
+  }
+  t.equal(new Set(verdicts).size, 1, String(verdicts[0]))
+})
+
 t.test(
   'a server that may have taken a mail gets it four times at most, an hour apart',
   async (t) => {

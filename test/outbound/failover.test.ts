@@ -156,6 +156,19 @@ t.test('mail that is refused for our address goes by the smart host at once', as
   t.same(recipientsOf(relay), ['ada@one.test', 'ada@one.test'])
 })
 
+t.test('a burst to a receiver that blocks our address ends by the smart host', async (t) => {
+  const rcpt = '550 5.7.1 Service unavailable, blocked using zen.spamhaus.org'
+  // Slower than the decision about the way: the refused mails hold all of its room when the others come to it.
+  const smartHost = { dot: { reply: '250 2.0.0 accepted', delayMs: 100 } }
+  const { rig, relay, pass, send } = await open(t, { receiver: { rcpt }, smartHost })
+  const ids = await Promise.all(Array.from({ length: 15 }, () => send('one')))
+  // Of those that were refused first, some may have found no room at the smart host: they come again.
+  await rig.eventually(() => relay.messages.length >= 12)
+  await pass(6 * minute)
+  for (const id of ids) await rig.until(id, ({ provider }) => provider === 'failover')
+  t.equal(relay.messages.length, 15)
+})
+
 t.test('where the operator forbids it, a refused address is a refusal', async (t) => {
   const rcpt = '550 5.7.1 Service unavailable, blocked using zen.spamhaus.org'
   const { rig, relay, order, send } = await open(t, { receiver: { rcpt } })

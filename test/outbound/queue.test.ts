@@ -135,6 +135,16 @@ t.test('a thread that died left leases: its successor takes them at once', async
   t.equal(rig.mx.messages.length, 1)
 })
 
+t.test('leases of threads that are no more are free at the next start', async (t) => {
+  const rig = await outboundRig(t, { clock: new FakeClock(), stopped: true })
+  const id = await rig.send({ to: 'a@one.test' })
+  // There were three threads when the process was killed, and there is one now.
+  await rig.take('one.test', 1, 2)
+  await rig.start()
+  await rig.becomes(id, 'delivered')
+  t.equal(rig.mx.messages.length, 1)
+})
+
 t.test('a ring that got lost costs a scan interval, not the mail', async (t) => {
   const clock = new FakeClock()
   const rig = await outboundRig(t, { clock })

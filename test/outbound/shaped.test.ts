@@ -2,9 +2,11 @@ import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import { loadConfig } from '../../src/config/index.js'
 import { expireOverdue } from '../../src/deliveries/index.js'
+import { readStatus } from '../../src/doctor/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { FakeClock } from '../support/clock.js'
+import type { MxSession } from '../support/fake-mx-script.js'
 import { leased, type OutboundRig, outboundRig, pass, shapedTo } from '../support/outbound.js'
 
 const minuteMs = 60_000
@@ -102,6 +104,44 @@ for = "30m"
   rig.mx.change({ mail: '250 ok' })
   await clock.advance(31 * minuteMs)
   for (const id of ids) await rig.becomes(id, 'delivered')
+})
+
+t.test('too many connections: fewer of them, and no rate', async (t) => {
+  const clock = new FakeClock()
+  const full = '421 4.7.0 mx.test Error: too many connections from 192.0.2.1'
+  const rig = await outboundRig(t, { clock, script: { banner: [full, '220 mx.test'] } })
+  const first = await rig.send({ to: 'first@one.test' })
+  await rig.until(first, ({ recipients }) => recipients[0]?.status === 'deferred')
+  const ids = await many(rig, 14)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+  t.equal(rig.mx.messages.length, 14, 'and the clock stood still')
+})
+
+t.test('too much mail: the site waits for its next minute', async (t) => {
+  const clock = new FakeClock()
+  const much = '450 4.7.1 <out.test>: Client host rejected: Error: too much mail from 192.0.2.1'
+  const rig = await outboundRig(t, { clock, script: { mail: [much, '250 ok'] } })
+  const first = await rig.send({ to: 'first@one.test' })
+  await rig.until(first, ({ recipients }) => recipients[0]?.status === 'deferred')
+  const ids = await many(rig, 4)
+  const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
+  await rig.eventually(() => rig.gateOf(key)?.gate === 'suspended')
+  t.equal(rig.gateOf(key)?.until, clock.now() + minuteMs)
+  await pass(rig, clock, minuteMs + 1_000)
+  for (const id of ids) await rig.becomes(id, 'delivered')
+})
+
+t.test('a session whose first mail was put off carries no other', async (t) => {
+  // As postscreen does, which knows a client from its second connection on.
+  let passed: MxSession | undefined
+  const rcpt = (_: string, session: MxSession) => {
+    passed ??= session
+    return passed === session ? '450 4.3.2 Service currently unavailable' : '250 ok'
+  }
+  const rig = await outboundRig(t, { clock: new FakeClock(), script: { rcpt } })
+  const first = await rig.send({ to: 'a@one.test' })
+  await rig.until(first, ({ recipients }) => recipients[0]?.status === 'deferred')
+  for (const id of await many(rig, 3)) await rig.becomes(id, 'delivered')
 })
 
 t.test('mail that had no attempt in its time fails at a closed gate too', async (t) => {
@@ -262,16 +302,28 @@ t.test('a domain whose DNS fails is asked again with one mail, others go on', as
   await rig.mx.waitForMessages(1 + 40 - before)
 })
 
-t.test('a new address sends its ration, a part of it kept for transactional mail', async (t) => {
+t.test('a new address sends its ration, and its reserve of transactional mail', async (t) => {
   const clock = new FakeClock()
-  const rig = await outboundRig(t, { clock, config: { warmUp: 'auto' }, stopped: true })
+  const config = { warmUp: 'auto', warmUpReserve: 10 } as const
+  const rig = await outboundRig(t, { clock, config, stopped: true })
   await many(rig, 70)
   await rig.start()
-  await rig.mx.waitForMessages(50)
+  await rig.mx.waitForMessages(60)
   const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
   await rig.eventually(() => rig.gateOf(key)?.gate === 'warm-up')
-  t.match(rig.gateOf(key)?.says, /ration.* \(default\)$/, 'of which address')
-  t.equal(rig.mx.messages.length, 50)
+  t.match(rig.gateOf(key)?.says, /day 1 of 16, whose 50 mails.*outbound\.warm_up\) \(default\)$/)
+  t.equal(rig.mx.messages.length, 60)
+  const of = { read: rig.store.read, now: clock.now(), dataDir: rig.dataDir, certificates: [] }
+  const settings = loadConfig({ env: {} })
+  const outbound = { ...settings.outbound, ...config, route: 'direct' as const }
+  const { troubles, warmUp } = await readStatus(
+    { ...of, config: { ...settings, outbound } },
+    undefined,
+  )
+  t.match(warmUp, [{ address: 'default', says: /^day 1 of 16: 50 mails today, 60 used/ }])
+  t.match(troubles, [
+    { text: /^The gate warm-up holds mail until 00:00 UTC, from default: .*outbound\.warm_up\)/ },
+  ])
   await clock.advance(24 * 60 * minuteMs)
   await rig.mx.waitForMessages(70)
 })
@@ -377,6 +429,32 @@ t.test('pools: each class and account leaves from its own addresses, in turn', a
     ({ commands, remoteAddress }) => `${remoteAddress} ${commands[0]}`,
   )
   t.same([...new Set(greetings)].sort(), ['127.0.0.2 EHLO two.test', '127.0.0.3 EHLO three.test'])
+})
+
+t.test('what was put off leaves from the same address again', async (t) => {
+  const clock = new FakeClock()
+  const sources = [10, 11, 12, 13].map((last) => ({
+    ...{ addresses: [`127.0.0.${last}`], heloName: 'out.test', weight: 1 },
+  }))
+  // A greylist: the second time the same client comes with the same mail it is let in.
+  const seen = new Set<string>()
+  const rcpt = (to: string, { remoteAddress, commands }: MxSession) => {
+    const triplet = [remoteAddress, commands.findLast((line) => /^MAIL/i.test(line)), to].join()
+    if (seen.has(triplet)) return '250 ok'
+    seen.add(triplet)
+    return '451 4.7.1 Greylisted, come back later'
+  }
+  const rig = await outboundRig(t, {
+    ...{ clock, script: { rcpt }, shaping: '' },
+    config: { pools: { p: { sources, classes: ['transactional'], accounts: [] } } },
+  })
+  const ids = await many(rig, 12)
+  await rig.eventually(async () => (await tried(rig)) === 12)
+  t.equal(new Set(rig.mx.sessions.map(({ remoteAddress }) => remoteAddress)).size, 4)
+  await pass(rig, clock, 6 * minuteMs, 2_000)
+  for (const id of ids) {
+    t.match((await rig.becomes(id, 'delivered')).recipients, [{ attempts: 2 }])
+  }
 })
 
 t.test('an address of one family does not reach the other', async (t) => {

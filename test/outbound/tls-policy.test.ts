@@ -508,3 +508,72 @@ t.test('a chain up to a trust anchor of DANE', async (t) => {
   const stranger = new X509Certificate(certificates.selfSigned.cert)
   t.match(judge([stranger, root], root, 'a.mx.test'), 'certificate 1 of the chain is not signed')
 })
+
+t.test('two names at one address: the one that the policy wants gets the mail', async (t) => {
+  const dns: Record<string, StaticHost> = {
+    'in.mx.test': { a: ['127.0.0.1'] },
+    'other.test': { a: ['127.0.0.1'] },
+  }
+  const domains = ['sts', 'both', 'dane', 'usual'].map((name) => `${name}.test`)
+  for (const domain of domains) {
+    dns[domain] = {
+      mx: [
+        { preference: 10, exchange: 'other.test' },
+        { preference: 20, exchange: 'in.mx.test' },
+      ],
+    }
+  }
+  for (const name of ['sts', 'both']) dns[`_mta-sts.${name}.test`] = { txt: ['v=STSv1; id=1'] }
+  const signed = <T>(...list: T[]) => ({ kind: 'records', records: list, secure: true }) as const
+  const rig = await outboundRig(t, {
+    script: { tls: withIssuer(certificates.valid) },
+    dns,
+    validated: {
+      async mx(domain) {
+        const records = dns[domain]?.mx ?? []
+        return { kind: 'records', records: [...records], secure: domain === 'dane.test' }
+      },
+      a: async () => signed('127.0.0.1'),
+      async tlsa(name) {
+        const key = name.endsWith('.other.test') ? Buffer.from('another key') : undefined
+        return signed(tlsa(3, key ?? spki(certificates.valid.cert)))
+      },
+    },
+    tls: {
+      ca: ca.cert,
+      fetchPolicy: async (domain) => ({
+        body: policyText('enforce', ...(domain === 'both.test' ? ['other.test'] : []), '*.mx.test'),
+      }),
+    },
+    config: { tls: { ...defaults, dane: true } },
+  })
+  for (const domain of domains) {
+    const id = await rig.send({ to: `a@${domain}` })
+    const { recipients } = await rig.until(id, (email) => email.recipients[0]?.attempts !== 0)
+    t.match(recipients, [{ status: 'delivered', attempts: 1 }], domain)
+  }
+  const ended = await rig.store.read
+    .selectFrom('deliveries')
+    .select(['recipient', 'remote', 'tls'])
+    .orderBy('id')
+    .execute()
+  const at = (name: string) => `${name} [127.0.0.1]`
+  t.match(ended, [
+    { recipient: 'a@sts.test', remote: at('in.mx.test'), tls: /verified, MTA-STS enforce/ },
+    { recipient: 'a@both.test', remote: at('in.mx.test'), tls: /verified, MTA-STS enforce/ },
+    { recipient: 'a@dane.test', remote: at('in.mx.test'), tls: /verified, DANE/ },
+    { recipient: 'a@usual.test' },
+  ])
+  t.test(
+    'where nobody demands anything, an address that turns us away is asked once',
+    async (t) => {
+      rig.mx.change({ banner: '554 5.7.1 not you' })
+      await rig.stop()
+      await rig.start()
+      const before = rig.mx.sessions.length
+      const id = await rig.send({ to: 'b@usual.test' })
+      await rig.until(id, (email) => email.recipients[0]?.attempts === 1)
+      t.equal(rig.mx.sessions.length - before, 1)
+    },
+  )
+})

@@ -55,6 +55,24 @@ t.test('a dead mailbox bounces for good and is suppressed with its reply', async
   ])
 })
 
+t.test('a reply in the charset of its country is shown and judged in words', async (t) => {
+  for (const [bytes, text] of [
+    ['cad5bcfec8cbb2bbb4e6d4da', '收件人不存在'],
+    ['cfeef7f2eee2fbe920fff9e8ea20ede520f1f3f9e5f1f2e2f3e5f2', 'Почтовый ящик не существует'],
+    ['eec5d420d4c1cbcfc7cf20d0cfccd8dacfd7c1d4c5ccd1', 'Нет такого пользователя'],
+    ['a8cfa5ceaacca4a3a673a662', '使用者不存在'],
+    ['8386815b8355815b82aa91b68ddd82b582dc82b982f1', 'ユーザーが存在しません'],
+  ] as const) {
+    const raw = Buffer.concat([Buffer.from('550 '), Buffer.from(bytes, 'hex'), Buffer.from('\r\n')])
+    const { rig } = await rigWith(t, { script: { rcpt: { raw } } })
+    const id = await rig.send({ to: 'a@one.test' })
+    await rig.becomes(id, 'bounced')
+    t.match(await effects(rig, id), { detail: { bounceClass: 'bad-mailbox' }, suppressed: true })
+    const [record] = await suppressionsOf(rig.store.read, rig.accountId, 'a@one.test')
+    t.equal(record?.detail, `550 ${text}`)
+  }
+})
+
 t.test('a refusal that says nothing about the mailbox suppresses nobody', async (t) => {
   for (const [reply, bounceClass] of [
     ['550 no', 'unknown'],

@@ -134,6 +134,15 @@ const truth: readonly (readonly [string, BounceClass, string?])[] = [
   ['550 Illegal host/domain name found', 'bad-domain'],
   ['550 Nonexistent domain', 'bad-domain'],
   ['553 some.test does not exist', 'unknown'],
+  // The domain is there, and what it lacks now it may have tomorrow.
+  [
+    "550 5.4.4 DNS Error: DNS type 'mx' lookup of b.test responded with code NOERROR DNS type 'mx' lookup of b.test had no relevant answers.",
+    'unreachable',
+  ],
+  [
+    "550 5.1.2 DNS Error: DNS type 'mx' lookup of b.test responded with code NXDOMAIN Domain name not found: b.test",
+    'bad-domain',
+  ],
   ['550 5.1.2 Host unknown', 'bad-domain'],
   // Exchange and Hotmail.
   ['550 5.4.1 Recipient address rejected: Access denied. AS(201806281)', 'bad-mailbox'],

@@ -90,3 +90,19 @@ t.test('nothing young goes, and the operator hears before mail is refused', asyn
   t.same(await openNotices(store.read), [], 'there is room again')
   await clock.advance(day)
 })
+
+t.test('what burned does so no more once there is room, though bodies went early', async (t) => {
+  const log = await openMailLog(t, { plan: 'Unlimited' })
+  const { retention, store } = log
+  await fill(log, 12)
+  const disk = { totalBytes: 1_000_000_000, freeBytes: 1_000_000 }
+  const more = { readDisk: async () => disk, ages: { ...retention.ages, ...ages } }
+  await log.run(more)
+  t.ok((await withBody(log)).length < 12, 'those that are old enough went')
+  t.match(await openNotices(store.read), [{ severity: 'burning', text: /is \d\d% full, above/ }])
+  disk.freeBytes = 900_000_000
+  await log.run(more)
+  const [told] = await openNotices(store.read)
+  t.match(told, { severity: 'daily', text: /was over .* were deleted early/ })
+  t.notMatch(told?.text, /full, above/)
+})

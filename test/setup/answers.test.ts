@@ -69,6 +69,7 @@ const answers: SetupAnswers = {
   domain: 'shop.test',
   operator: 'ann@ops.test',
   certificates: 'proxy',
+  isKnownSender: false,
   route: 'direct',
 }
 
@@ -103,6 +104,8 @@ t.test('the short settings say what was answered, and nothing else than defaults
     [],
     'behind NAT mail cannot leave from the address that the world sees',
   )
+  t.match(load({}).outbound.warmUp, 'auto')
+  t.match(load({ isKnownSender: true }).outbound.warmUp, 'off')
   t.match(load(sandboxAnswers), { outbound: { route: 'sandbox' }, inbound: { port: 2526 } })
 })
 

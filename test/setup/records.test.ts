@@ -28,6 +28,7 @@ async function rig(t: Test, answers: { hostName: string; addresses: string[] }) 
       domain: 'shop.test',
       operator: 'ann@ops.test',
       certificates: 'proxy',
+      isKnownSender: false,
       route: 'direct',
     },
     { ownAddresses: answers.addresses, example: 'config/posthorn.example.toml' },

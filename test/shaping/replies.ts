@@ -7,6 +7,11 @@ export const replies: Readonly<Record<string, Readonly<Record<string, string>>>>
     'rate limited': '450 4.2.0 <a@example.org>: Recipient address rejected: Rate limit exceeded',
     throttled: '451 4.7.1 Message throttled, come back later',
     'too many connections': '421 4.7.0 mx.example.org Error: too many concurrent SMTP connections',
+    'too many sessions': '421 4.3.2 Too many SMTP sessions from your host',
+    'connection limit':
+      '421 4.7.0 mx.example.org: maximum number of connections from 192.0.2.7 reached',
+    'too much mail':
+      '450 4.7.1 <out.example>: Client host rejected: Error: too much mail from 192.0.2.7',
     'too many messages': '452 4.3.1 Too many messages from your host in this hour',
     'temporarily deferred': '421 4.7.1 Messages from 192.0.2.7 temporarily deferred',
     'listed by Spamhaus':

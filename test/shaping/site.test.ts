@@ -294,6 +294,41 @@ t.test('slowed down, a site keeps to it for the time and no longer', async (t) =
   t.equal(room(transactional), 10)
 })
 
+t.test('too many connections: half as many, down to one, and none lost for it', async (t) => {
+  const { site, clock, actions, room } = open('mx00.mail.icloud.com')
+  const reply = replies.default?.['too many connections'] ?? ''
+  const refused = { kind: 'connect-failed', reply } as const
+  t.equal(room(transactional), 10)
+  for (let i = 0; i < 10; i++) site.started(transactional)
+  for (let i = 0; i < 5; i++) site.ended(transactional, refused)
+  t.equal(site.connections, 5, 'those that began together halve them once')
+  for (let i = 0; i < 5; i++) site.ended(transactional, delivered)
+  t.equal(site.mayStart(transactional), undefined, 'neither suspended nor slowed down')
+  const again = () => {
+    for (let i = site.connections; i > 0; i--) site.started(transactional)
+    const before = site.connections
+    for (let i = 0; i < before; i++) site.ended(transactional, i === 0 ? refused : delivered)
+    return site.connections
+  }
+  t.same([again(), again()], [2, 1])
+  t.match(actions, [{ action: 'fewer connections' }], 'told once')
+  for (const seconds of [10, 20, 40]) {
+    again()
+    t.match(site.mayStart(transactional), {
+      gate: 'suspended',
+      until: clock.now() + seconds * 1_000,
+    })
+    await clock.advance(seconds * 1_000)
+    t.equal(site.mayStart(transactional), undefined)
+  }
+  site.started(transactional)
+  site.ended(transactional, delivered)
+  t.equal(site.connections, 1)
+  t.equal(site.mayStart(transactional), undefined)
+  await clock.advance(90 * minute)
+  t.equal(site.connections, 2)
+})
+
 t.test('told again to slow down: for longer; an alarm is raised once while it lasts', async (t) => {
   const { clock, actions, send, site } = open('mta7.am0.yahoodns.net')
   send(deferred(replies.yahoo?.TS02 ?? ''))

@@ -76,6 +76,21 @@ t.test('a fifth of the day is for transactional mail alone', async (t) => {
   t.same([bulk, rest], [40, 10])
 })
 
+t.test('transactional mail passes the limit of the day, by the reserve and no more', async (t) => {
+  const take = (klass: 0 | 2, state: SourceState | undefined) =>
+    grant(state, { klass, share: 1, now: 0, reserve: 30 })
+  let { state, granted } = take(transactional, take(campaign, undefined).state)
+  t.same(
+    [granted, state.sent],
+    [40, 80],
+    'after the 40 of a campaign all that is left, and 30 more',
+  )
+  t.equal(take(transactional, state).granted, 0)
+  const day2 = take(transactional, { ...state, lastDay: -1 })
+  ;({ state, granted } = take(campaign, day2.state))
+  t.same([day2.granted, granted, state.rampDay], [100, 0, 2])
+})
+
 /** A thread's warm-up over a real table. */
 function openWarmUp(t: Test, store: Awaited<ReturnType<typeof openTestStore>>, clock: FakeClock) {
   let asked = () => {}
@@ -238,7 +253,7 @@ t.test('a site waits for the ration, then for the next day', async (t) => {
   t.same(site.mayStart(campaign), {
     gate: 'warm-up',
     until: Date.parse('2026-11-22T00:00:00Z'),
-    why: "Today's ration of the address is used",
+    why: "today's ration of the address is used",
   })
 })
 

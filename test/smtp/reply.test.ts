@@ -1,7 +1,13 @@
 import t from 'tap'
 import { parseCapabilities } from '../../src/smtp/capabilities.js'
 import { defaultLimits } from '../../src/smtp/limits.js'
-import { type RawReply, type Reply, ReplyReader, toReply } from '../../src/smtp/reply.js'
+import {
+  disagreeing,
+  type RawReply,
+  type Reply,
+  ReplyReader,
+  toReply,
+} from '../../src/smtp/reply.js'
 
 /** Feeds bytes to a reader in pieces; gives the replies and the complaint. */
 function read(text: string | Buffer, pieceBytes = Number.POSITIVE_INFINITY) {
@@ -12,7 +18,7 @@ function read(text: string | Buffer, pieceBytes = Number.POSITIVE_INFINITY) {
   for (let from = 0; from < bytes.length && complaint === undefined; from += pieceBytes) {
     complaint = reader.push(bytes.subarray(from, from + pieceBytes), (reply) => raw.push(reply))
   }
-  return { replies: raw.map(toReply), complaint, midReply: reader.midReply }
+  return { raw, replies: raw.map(toReply), complaint, midReply: reader.midReply }
 }
 
 function one(text: string | Buffer): Reply | undefined {
@@ -57,6 +63,18 @@ t.test('what is no reply is complained of', async (t) => {
     ['250-a\r\n251 b\r\n', 'reply lines disagree about the code'],
   ]
   for (const [text, complaint] of complaints) t.equal(read(text).complaint, complaint, text)
+})
+
+t.test('of a reply that turns into a refusal the refusal counts', async (t) => {
+  const { raw, complaint } = read('220-hello\r\n220-you\r\n521-5.7.1 on\r\n521 a list\r\n')
+  t.equal(complaint, undefined)
+  const superseded = ['220-hello', '220-you']
+  t.same(raw, [{ code: 521, lines: ['5.7.1 on', 'a list'], superseded }])
+  t.equal(read('521-no\r\n220 hello\r\n').complaint, disagreeing, 'never the other way round')
+  t.equal(
+    read(`${'220-x\r\n'.repeat(60)}${'521-x\r\n'.repeat(4)}`).complaint,
+    'too many reply lines',
+  )
 })
 
 t.test('lines, their number and the whole reply are bounded', async (t) => {

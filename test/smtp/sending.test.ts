@@ -240,6 +240,41 @@ t.test('a verdict in the middle of a long message is heard', async (t) => {
   }
 })
 
+t.test('a refusal of our own names what needs the extension', async (t) => {
+  const mx = await fakeMx(t, { capabilities: ['PIPELINING'] })
+  const connection = await open(t, mx)
+  const envelope = { from: 'shop@example.test', to: 'a@example.test' }
+  const pieces = (header: string, body: string) =>
+    [header, '\r\n\r\n', body].map((text) => Buffer.from(text))
+  const streamed = (message: Buffer[]) => ({
+    sizeBytes: Buffer.concat(message).length,
+    eightBit: true,
+    async *read() {
+      yield* message
+    },
+  })
+  const plain = pieces('Subject: hello', 'hello')
+  const subject = pieces('From: a\r\nSubject: hello\r\n Grüße\r\nX-Shop: ü', 'hello')
+  const body = pieces('Subject: hello', 'Grüße')
+  const [utf8, eight] = ['SMTPUTF8, which the', '8BITMIME, which the']
+  const cases = [
+    [{ to: 'jürgen@example.test' }, plain, `${utf8} address of the recipient needs`],
+    [{ from: 'jürgen@example.test' }, plain, `${utf8} return path needs`],
+    [{ smtpUtf8: true }, subject, `${utf8} header field Subject, X-Shop needs`],
+    [{ smtpUtf8: true }, plain, `${utf8} message needs`],
+    [{}, subject, `${eight} header field Subject, X-Shop needs`],
+    [{}, body, `${eight} body of the message needs`],
+    [{}, streamed(body), `${eight} body of the message needs`],
+    [{}, streamed(subject), `${eight} header field Subject, X-Shop needs`],
+  ] as const
+  for (const [changes, message, words] of cases) {
+    const result = await connection.send({ ...envelope, ...changes }, message)
+    const text = `posthorn: the server does not offer ${words}`
+    t.match(result, { kind: 'refused', local: true, reusable: true, reply: { text } })
+  }
+  t.same(mx.sessions[0]?.commands.length, 1, 'the server was asked nothing')
+})
+
 t.test('replies that nobody asked for end the session, and only that', async (t) => {
   const early = await sendOne(t, { ...oneByOne, mail: { raw: '250 ok\r\n250 ok\r\n' } })
   t.match(early.result, { kind: 'lost', phase: 'rcpt', ambiguous: false, cause: /unsolicited/ })

@@ -154,7 +154,7 @@ t.test('every index is used by a statement', async (t) => {
   await makeIdempotency(deps).sweep(never)
   await expireOverdue({ ...deps, backlog, gateOf, land: rig.land }, never)
   await holdOverdue(deps)
-  await write((tx) => releaseLeases(tx, 3, 0))
+  await write((tx) => releaseLeases(tx, { thread: 0, threads: 3, now: 0 }))
   await firstDue(store.read, { lane: 'one.test', class: 0, accountId, now: 0 })
   await liftExpired(deps, never)
   await write((tx) => forgetPastEntries(tx, 0))

@@ -1,6 +1,7 @@
 // Thorough: a whole appliance, and clients that send all that its bounds allow.
 import { readdirSync } from 'node:fs'
 import t from 'tap'
+import { listSessions } from '../../src/submission/index.js'
 import { Talk } from '../sandbox/talk.js'
 import { initSandbox, serve } from '../support/process.js'
 import { makeTempDir } from '../support/store.js'
@@ -65,6 +66,26 @@ t.test('the plain listener is for its networks alone', async (t) => {
   t.match((await Talk.greeted(t, port)).greeting, /^554 5\.7\.1/)
   t.match((await Talk.greeted(t, port, '127.3.0.1')).greeting, /^220/)
 })
+
+t.test('a stop writes down the sessions that are still connected', async (t) => {
+  const posthorn = await startSubmission(t)
+  const talk = await posthorn.loggedIn()
+  const id = idOf(await submit(talk, `${head}\r\nx`))
+  const silent = await Talk.open(t, posthorn.ports.plain ?? 0)
+  await silent.say('EHLO silent.test')
+  await posthorn.appliance.close()
+  t.match(talk.unread, /^421 4\.3\.2 Server shutting down/)
+  const sessions = await listSessions(posthorn.store.read, { refused: false, limit: 9 })
+  t.match(
+    sessions.map(({ helo, emailIds, accepted }) => ({ helo, emailIds, accepted })).sort(byHelo),
+    [
+      { helo: 'client.test', emailIds: [id], accepted: 1 },
+      { helo: 'silent.test', emailIds: [], accepted: 0 },
+    ],
+  )
+})
+
+const byHelo = (a: { helo: string }, b: { helo: string }) => a.helo.localeCompare(b.helo)
 
 t.test('a kill after the 250 loses nothing', async (t) => {
   const dataDir = makeTempDir(t)

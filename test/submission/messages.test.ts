@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import nodemailer from 'nodemailer'
 import t from 'tap'
 import { readEmail } from '../../src/emails/index.js'
+import { listSessions } from '../../src/submission/index.js'
 import { jsonOf, runCli } from '../cli/run.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { directTo } from '../support/posthorn.js'
@@ -196,6 +197,129 @@ t.test('a key makes one mail of two, though the program writes it anew', async (
   t.match(replies[0], /^250 2\.0\.0 Queued as /)
   t.equal(replies[0], replies[1])
   t.match(await submit(talk, mail(1).replace('once', 'twice')), /^550 5\.6\.0 .*another/)
+})
+
+t.test('a key is for one mail: what the X-Posthorn fields ask for is a part of it', async (t) => {
+  const talk = await posthorn.loggedIn()
+  const at = (hours: number) => new Date(Date.UTC(2027, 0, 1, hours)).toISOString()
+  const asked: readonly (readonly [string, string, string])[] = [
+    ['Scheduled-At', at(1), at(2)],
+    ['Tags', 'plan=pro', 'plan=free'],
+    ['Metadata', '{"order":1,"shop":2}', '{"order":2,"shop":2}'],
+    ['Type', 'transactional', 'marketing'],
+  ]
+  for (const [name, value, other] of asked) {
+    const mail = (field: string) => `${keyed}${name}\r\n${field}${html}`
+    const first = await submit(talk, mail(`X-Posthorn-${name}: ${value}\r\n`))
+    t.match(first, /^250 2\.0\.0 Queued as /, name)
+    t.equal(await submit(talk, mail(`x-posthorn-${name}:  ${value}\r\n`)), first, 'as before')
+    const reply = await submit(talk, mail(`X-Posthorn-${name}: ${other}\r\n`))
+    t.match(reply, /^550 5\.6\.0 .*another/, `another ${name}`)
+    t.match(await submit(talk, mail('')), /^550 5\.6\.0 .*another/, `no ${name}`)
+  }
+  const json = (text: string) => `${keyed}order\r\nX-Posthorn-Metadata: ${text}\r\n${html}`
+  const first = await submit(talk, json('{"a":1,"b":{"c":2,"d":3}}'))
+  t.equal(await submit(talk, json('{"b":{"d":3,"c":2}, "a":1}')), first, 'names in another order')
+})
+
+const keyed =
+  'From: ada@sender.test\r\nTo: bob@example.test\r\nSubject: keyed\r\nX-Posthorn-Idempotency-Key: key-'
+const html = [
+  'Content-Type: multipart/alternative; boundary=b',
+  '',
+  '--b\r\n\r\ntext',
+  '--b\r\nContent-Type: text/html\r\n\r\n<p>text</p>\r\n--b--',
+].join('\r\n')
+
+t.test('paths without brackets are taken', async (t) => {
+  const talk = await posthorn.loggedIn()
+  for (const [from, to] of [
+    ['MAIL FROM:ada@sender.test', 'RCPT TO:bare1@example.test'],
+    ['mail from: ada@sender.test SIZE=1000', 'rcpt to:  bare2@example.test'],
+    ['MAIL FROM:<ada@sender.test>', 'RCPT TO: <bare3@example.test>'],
+  ] as const) {
+    t.match(await talk.say(from), /^250 /, from)
+    t.match(await talk.say(to), /^250 /, to)
+    t.match(await talk.say('DATA'), /^354 /)
+    t.match(await talk.say(`From: ada@sender.test\r\n\r\n${to}\r\n.`), /^250 2\.0\.0 /)
+  }
+  await mx.waitUntil(() =>
+    ['1', '2', '3'].every((n) => mx.messages.some(({ to }) => to[0] === `bare${n}@example.test`)),
+  )
+  t.match(await talk.say('MAIL FROM:ada'), /^501 /, 'what is no address is refused still')
+})
+
+t.test(
+  'a Message-ID and a Date of no valid form are replaced, and the record says so',
+  async (t) => {
+    const write = (fields: string) =>
+      deliver(`From: ada@sender.test\r\n${fields}Subject: x\r\n\r\nx`)
+    const idIn = (raw: Buffer) => raw.toString().match(/^Message-ID: *(.*)\r$/gim) ?? []
+    const dateIn = (raw: Buffer) => raw.toString().match(/^Date: *(.*)\r$/gim) ?? []
+    const bare = await write('Message-ID: 49b0f84a@sender.test\r\n')
+    t.same(idIn(bare.raw), ['Message-ID: <49b0f84a@sender.test>\r'], 'what is there is kept')
+    for (const id of [
+      '<two words@sender.test>',
+      '<a@sender.test> (note)',
+      '',
+      '<>',
+      '<a@b><c@d>',
+    ]) {
+      t.match(
+        idIn((await write(`Message-ID: ${id}\r\n`)).raw),
+        [/^Message-ID: <[0-9a-f-]{36}@sender\.test>\r$/],
+        id,
+      )
+    }
+    for (const date of [
+      '2026-11-26 10:00:00',
+      'Thu Nov 26 10:00:00 2026',
+      '26/11/2026',
+      '',
+      'Do, 26 Nov 2026 25:00:00 +0100',
+      'Thu, 26 Nov 2026 10:00:00',
+    ]) {
+      t.match(
+        dateIn((await write(`Date: ${date}\r\n`)).raw),
+        [/^Date: \w{3}, \d\d \w{3} \d{4} [\d:]{8} \+0000\r$/],
+        date,
+      )
+    }
+    for (const date of [
+      '26 Nov 2026 10:00 +0100',
+      'Thu, 26 Nov 26 10:00:00 GMT',
+      'thu, 6 nov 2026 1:00:00 +0000 (UTC)',
+    ]) {
+      t.same(dateIn((await write(`Date: ${date}\r\n`)).raw), [`Date: ${date}\r`], 'RFC 5322 has it')
+    }
+    const verdicts = async () =>
+      (await listSessions(store.read, { refused: false, limit: 40 })).map(({ verdict }) => verdict)
+    const told = ['accepted, with another message-id', 'accepted, with another date']
+    for (let all: string[] = []; !told.every((one) => all.includes(one)); ) all = await verdicts()
+  },
+)
+
+t.test('what only servers write does not leave in our name', async (t) => {
+  const forged = [
+    'Authentication-Results: mx.test; dkim=pass header.d=bank.test',
+    'ARC-Seal: i=1; a=rsa-sha256; cv=none; d=bank.test; b=x',
+    'ARC-Message-Signature: i=1; a=rsa-sha256; d=bank.test; b=x',
+    'ARC-Authentication-Results: i=1; mx.test; spf=pass',
+    'DKIM-Signature: v=1; a=rsa-sha256; d=bank.test; s=x;\r\n h=from; bh=x; b=x',
+    'DomainKey-Signature: a=rsa-sha1; d=bank.test; b=x',
+    'Resent-From: ceo@bank.test',
+    'Resent-Date: Thu, 26 Nov 2026 10:00:00 +0000',
+    'Received-SPF: pass',
+    'Errors-To: eve@bank.test',
+    'X-Original-To: eve@bank.test',
+  ]
+  const received = 'Received: from a.test by b.test; Thu, 26 Nov 2026 10:00:00 +0000'
+  const fields = [...forged, received].map((field) => `${field}\r\n`).join('')
+  const { raw } = await deliver(`${fields}From: ada@sender.test\r\nSubject: x\r\n\r\nbank.test`)
+  const { header } = taken(raw)
+  t.notMatch(header, /bank\.test|^(?:ARC|Auth|Resent|DKIM|Domain|Errors|X-Orig|Received-)/im)
+  t.match(header, received, 'by which loops are found')
+  t.ok(await isSigned(posthorn, raw))
 })
 
 t.test('a connection that is cut after the commit, and the retry, are one mail', async (t) => {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
+import { createSecureContext, TLSSocket } from 'node:tls'
 import {
   type Act,
   type MxScript,
@@ -25,6 +25,8 @@ export interface Receiver {
 export class Dialogue {
   readonly session: MxSession
   readonly #mx: Receiver
+  /** As it was before TLS was laid over it, which cannot be reset. */
+  readonly #plain: Socket
   #socket: Socket
   #bytes = Buffer.alloc(0)
   #ended = false
@@ -35,6 +37,7 @@ export class Dialogue {
 
   constructor(mx: Receiver, socket: Socket) {
     this.#mx = mx
+    this.#plain = socket
     this.#socket = socket
     this.session = {
       remoteAddress: socket.remoteAddress ?? '',
@@ -69,7 +72,7 @@ export class Dialogue {
   async perform(act: Act): Promise<void> {
     if (act === 'hang') await this.#forever()
     else if (act === 'drop') this.#socket.end()
-    else if (act === 'rst') this.#socket.resetAndDestroy()
+    else if (act === 'rst') this.#plain.resetAndDestroy()
     else if (typeof act === 'string') await this.#write(`${act}\r\n`)
     else if ('reply' in act) {
       await this.#pause(act.delayMs)
@@ -227,14 +230,21 @@ export class Dialogue {
   }
 
   #secure(): void {
-    const { tls } = this.#mx.script
+    const { tls, secured: act } = this.#mx.script
     if (tls === undefined) throw new Error('A fake MX without a certificate has no TLS')
     this.#socket.removeAllListeners('data')
-    const secured = new TLSSocket(this.#socket, { isServer: true, cert: tls.cert, key: tls.key })
+    const { wantsCertificate = false, ...certificate } = tls
+    const secured = new TLSSocket(this.#socket, {
+      isServer: true,
+      secureContext: createSecureContext(certificate),
+      requestCert: wantsCertificate,
+      rejectUnauthorized: wantsCertificate,
+    })
     secured.on('error', () => this.#stop())
     secured.once('secure', () => {
       const name: unknown = Reflect.get(secured, 'servername')
       if (typeof name === 'string') this.session.servername = name
+      if (act === 'drop') secured.end()
     })
     this.session.tls = true
     this.#socket = secured

@@ -65,7 +65,15 @@ export interface MxScript {
   quit?: Script
   /** Its end of a connection stays open after the client's, until the test's end. */
   lingers?: boolean
-  tls?: { cert: string; key: string }
+  tls?: {
+    cert: string
+    key: string
+    maxVersion?: 'TLSv1.2'
+    /** The client must show a certificate, which ours never does. */
+    wantsCertificate?: boolean
+  }
+  /** What comes once TLS stands, before any command in it. */
+  secured?: 'drop'
   /** TLS from the first byte. */
   implicitTls?: boolean
   /** Where to listen; 127.0.0.1 if not given. */

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import { setPlan } from '../../src/billing/index.js'
 import { silentLog } from '../../src/log/index.js'
+import { mostAsideBytes } from '../../src/webhooks/enqueue.js'
 import {
+  announceDisabled,
+  countNotArrived,
   deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
@@ -290,63 +293,170 @@ t.test('a replay ends, and counts each once, while its endpoint is disabled agai
   t.equal(queued, 210)
 })
 
-t.test(
-  'thirty events in a row that fail disable an endpoint; it is told of, and replayed',
-  async (t) => {
-    const clock = new FakeClock()
-    const rig = await webhookRig(t, { clock })
-    const receiver = await openReceiver(t, { script: () => 410 })
-    const { id } = await rig.endpoint(receiver.url)
-    for (let i = 0; i < 45; i++) await rig.land(await rig.mail(), 'delivered')
-    await rig.courier()
-    const move = async (isSo: () => Promise<boolean>) => {
-      while (!(await isSo())) {
-        await clock.advance(200)
-        await new Promise((resolve) => setTimeout(resolve, 1))
-      }
-    }
-    const log = () => rig.deliveries(id)
-    await move(async () => (await log()).every(({ outcome }) => outcome !== 'waiting'))
-    const endpoint = await findEndpoint(rig.store.read, rig.accountId, id)
-    t.match(endpoint, { enabled: false, disabledBecause: /^30 events in a row failed.*HTTP 410/ })
-    const outcomes = (await log()).map(({ outcome }) => outcome)
-    t.ok(outcomes.filter((outcome) => outcome === 'failed').length >= 30)
-    t.ok(outcomes.includes('dropped'), 'what had not come so far is set aside')
-    await rig.land(await rig.mail(), 'delivered')
-    t.equal((await log()).length, 45, 'nothing more is queued')
+/** Moves the clock in steps of a tick, with time for the sockets between them, until it is so. */
+async function move(clock: FakeClock, isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) {
+    await clock.advance(200)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
 
-    const { store, accountId } = rig
-    const again = () => replay({ store, now: () => clock.now() }, accountId, id, 'failed')
-    await t.rejects(again(), { message: /The webhook endpoint is disabled/ })
-    await enableEndpoint({ store, clock }, accountId, id)
-    receiver.script = () => 200
-    t.equal(await again(), 45)
-    await move(async () => (await log()).every(({ outcome }) => outcome === 'delivered'))
-    t.equal((await log()).length, 45)
+t.test('a receiver that is down for a minute of a campaign loses nothing', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const { store, accountId } = rig
+  const receiver = await openReceiver(t, { script: () => 503 })
+  const { id } = await rig.endpoint(receiver.url)
+  for (let i = 0; i < 45; i++) await rig.land(await rig.mail(), 'delivered')
+  await rig.courier()
+  const log = () => rig.deliveries(id)
+  await move(clock, async () => (await log()).every(({ outcome }) => outcome === 'failed'))
+  const failing = await findEndpoint(store.read, accountId, id)
+  t.match(failing, { enabled: true, failures: 45, failingSince: Number })
+  receiver.script = () => 200
+  await rig.land(await rig.mail(), 'delivered')
+  await move(clock, async () => (await log()).some(({ outcome }) => outcome === 'delivered'))
+  t.match(await findEndpoint(store.read, accountId, id), { failures: 0, failingSince: null })
+  t.equal(await countNotArrived(store.read, id), 45)
+  t.equal(await replay({ store, now: () => clock.now() }, accountId, id, 'failed'), 45)
+  await move(clock, async () => (await log()).every(({ outcome }) => outcome === 'delivered'))
+  t.equal((await log()).length, 46)
+})
 
-    await forgetDeliveries(
-      { store, plans, log: silentLog, now: clock.now() + 89 * 86_400_000 },
-      AbortSignal.abort(),
-    )
-    const signal = new AbortController().signal
-    await forgetDeliveries(
-      { store, plans, log: silentLog, now: clock.now() + 89 * 86_400_000 },
-      signal,
-    )
-    t.equal((await log()).length, 45, 'kept as long as the plan keeps its log')
-    await forgetDeliveries(
-      { store, plans, log: silentLog, now: clock.now() + 91 * 86_400_000 },
-      signal,
-    )
-    t.equal((await log()).length, 0)
-    await deleteEndpoint({ store, clock }, accountId, id)
-    await t.rejects(findEndpoint(store.read, accountId, id), {
-      message: /^The account has no webhook/,
-    })
-    await forgetDeliveries({ store, plans, log: silentLog, now: clock.now() }, signal)
-    t.same(await store.read.selectFrom('webhook_endpoints').selectAll().execute(), [])
-  },
-)
+t.test('a day of failing with thirty events disables an endpoint; it is replayed', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const receiver = await openReceiver(t, { script: () => 410 })
+  const { id } = await rig.endpoint(receiver.url)
+  for (let i = 0; i < 35; i++) await rig.land(await rig.mail(), 'delivered')
+  await rig.courier()
+  const log = () => rig.deliveries(id)
+  const endpoint = () => findEndpoint(rig.store.read, rig.accountId, id)
+  await move(clock, async () => (await log()).every(({ outcome }) => outcome === 'failed'))
+  t.match(await endpoint(), { enabled: true }, 'thirty events are not enough')
+  clock.jump(86_400_000)
+  for (let i = 0; i < 20; i++) await rig.land(await rig.mail(), 'delivered')
+  await move(clock, async () => (await log()).every(({ outcome }) => outcome !== 'waiting'))
+  t.match(await endpoint(), {
+    enabled: false,
+    disabledBecause: /^\d\d events in a row failed since 2026-11-21 12:0\d UTC.*HTTP 410/,
+  })
+  const outcomes = (await log()).map(({ outcome }) => outcome)
+  t.ok(outcomes.includes('dropped'), 'what had not come so far is set aside')
+  await rig.land(await rig.mail(), 'delivered')
+  await move(clock, async () => (await log()).every(({ outcome }) => outcome !== 'waiting'))
+  t.match((await log())[0], { outcome: 'dropped', attempts: 0 }, 'what comes then, too')
+  t.equal((await log()).length, 56)
+
+  const { store, accountId } = rig
+  const again = () => replay({ store, now: () => clock.now() }, accountId, id, 'failed')
+  await t.rejects(again(), { message: /The webhook endpoint is disabled/ })
+  await enableEndpoint({ store, clock }, accountId, id)
+  receiver.script = () => 200
+  t.equal(await again(), 56)
+  await move(clock, async () => (await log()).every(({ outcome }) => outcome === 'delivered'))
+  t.equal((await log()).length, 56)
+
+  await forgetDeliveries(
+    { store, plans, log: silentLog, now: clock.now() + 89 * 86_400_000 },
+    AbortSignal.abort(),
+  )
+  const signal = new AbortController().signal
+  await forgetDeliveries(
+    { store, plans, log: silentLog, now: clock.now() + 89 * 86_400_000 },
+    signal,
+  )
+  t.equal((await log()).length, 56, 'kept as long as the plan keeps its log')
+  await forgetDeliveries(
+    { store, plans, log: silentLog, now: clock.now() + 91 * 86_400_000 },
+    signal,
+  )
+  t.equal((await log()).length, 0)
+  await deleteEndpoint({ store, clock }, accountId, id)
+  await t.rejects(findEndpoint(store.read, accountId, id), {
+    message: /^The account has no webhook/,
+  })
+  await forgetDeliveries({ store, plans, log: silentLog, now: clock.now() }, signal)
+  t.same(await store.read.selectFrom('webhook_endpoints').selectAll().execute(), [])
+})
+
+t.test('what comes for a disabled endpoint is bounded in bytes, and told', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const { store, accountId } = rig
+  const { id } = await rig.endpoint('https://example.com/hook')
+  await disableEndpoint({ store, clock }, accountId, id)
+  const mail = await rig.mail()
+  await rig.land(mail, 'delivered')
+  const [first] = await rig.deliveries(id)
+  t.match(first, { outcome: 'waiting' }, 'until the courier sees it')
+  const bytes = Buffer.byteLength(first?.body ?? '')
+  const row = () => store.read.selectFrom('webhook_endpoints').selectAll().executeTakeFirstOrThrow()
+  const fill = (aside_bytes: number) =>
+    store.write((tx) => tx.updateTable('webhook_endpoints').set({ aside_bytes }).execute())
+  await fill(mostAsideBytes - 1)
+  await rig.courier()
+  await move(clock, async () =>
+    (await rig.deliveries(id)).every((one) => one.outcome !== 'waiting'),
+  )
+  t.match(await row(), { aside_bytes: mostAsideBytes - 1 + bytes, events_not_kept: 0 })
+  await rig.land(mail, 'delivered')
+  await rig.land(mail, 'delivered')
+  t.equal((await rig.deliveries(id)).length, 1)
+  t.match(await row(), { events_not_kept: 2 })
+  await announceDisabled({ store, clock, log: silentLog }, new AbortController().signal)
+  const [told] = await store.read.selectFrom('notices').selectAll().execute()
+  t.match(told, { kind: 'webhook', key: id, text: /64 MiB, so further events are not kept/ })
+
+  await fill(bytes)
+  await enableEndpoint({ store, clock }, accountId, id)
+  t.equal(await replay({ store, now: () => clock.now() }, accountId, id, 'failed'), 1)
+  t.match(await row(), { aside_bytes: 0 }, 'what is sent again makes room')
+})
+
+t.test('an endpoint that is disabled and enabled at once leaves nothing lying', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const { store, accountId } = rig
+  const answers: (() => void)[] = []
+  const receiver = await openReceiver(t, {
+    script: () => new Promise((resolve) => answers.push(() => resolve(200))),
+  })
+  const { id } = await rig.endpoint(receiver.url)
+  for (let i = 0; i < 30; i++) await rig.land(await rig.mail(), 'delivered')
+  await rig.courier()
+  await move(clock, async () => receiver.received.length === 10)
+  await disableEndpoint({ store, clock }, accountId, id)
+  for (let passed = 0; passed < 2_000; passed += 200) await clock.advance(200)
+  await enableEndpoint({ store, clock }, accountId, id)
+  await rig.land(await rig.mail(), 'delivered')
+  const log = () => rig.deliveries(id)
+  await move(clock, async () => {
+    for (const answer of answers.splice(0)) answer()
+    return (await log()).every(({ outcome }) => outcome === 'delivered')
+  })
+  t.equal((await log()).length, 31)
+  t.equal(receiver.received.length, 31, 'each once')
+})
+
+t.test('a database that cannot be read is told of once, not ten times a second', async (t) => {
+  const clock = new FakeClock()
+  const rig = await webhookRig(t, { clock })
+  const lines: string[] = []
+  const log = { ...silentLog, error: (_fields: unknown, text?: string) => lines.push(text ?? '') }
+  let broken = false
+  const read = rig.store.read.withPlugin({
+    transformQuery: ({ node }) => {
+      if (broken) throw new Error('the disk is gone')
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  })
+  await rig.courier({ store: { ...rig.store, read }, log: log as typeof silentLog })
+  broken = true
+  for (let passed = 0; passed < 30_000; passed += 100) await clock.advance(100)
+  t.same(lines, ['Webhooks could not be read; trying again every second'])
+})
 
 t.test('only accounts that listen, on plans that have it, are queued for', async (t) => {
   const rig = await webhookRig(t)
@@ -361,13 +471,13 @@ t.test('only accounts that listen, on plans that have it, are queued for', async
   t.match((await rig.deliveries(id))[0]?.body, '"bounceReason":"Permanent"')
   await disableEndpoint({ store, clock }, accountId, id)
   await rig.land(mail, 'bounced')
-  t.equal(await queued(), 1, 'not while it is disabled')
+  t.equal(await queued(), 2, 'also while it is disabled: the courier sets it aside')
   await enableEndpoint({ store, clock }, accountId, id)
   const free = plans.email.find(({ webhooks }) => !webhooks)
   if (free === undefined) throw new Error('every plan has webhooks')
   await store.write((tx) => setPlan(tx, accountId, free))
   await rig.land(mail, 'bounced')
-  t.equal(await queued(), 1, 'not on a plan without')
+  t.equal(await queued(), 2, 'not on a plan without')
   await t.rejects(rig.endpoint('https://example.com/'), { code: 'plan_limit_exceeded' })
 })
 

@@ -37,7 +37,7 @@ async function open(t: Test, count: number) {
     standing: () =>
       store.read
         .selectFrom('webhook_endpoints')
-        .select(['failures', 'enabled'])
+        .select(['failures', 'failing_since', 'enabled'])
         .where('id', '=', endpoint.id)
         .executeTakeFirstOrThrow(),
     logged: () => rig.deliveries(endpoint.id),
@@ -69,19 +69,26 @@ t.test('what came of an attempt stands beside the job that waits for another', a
   ])
 })
 
-t.test('failures in a row are counted in their order, and the thirtieth disables', async (t) => {
-  const { write, taken, failed, jobs, standing } = await open(t, 61)
-  const forgets = { failedBefore: true }
-  const [first, ...rest] = jobs
-  if (first === undefined) return
-  const results = rest.map((job) => failed(job))
-  results.splice(29, 0, { ...taken(first), ...forgets })
-  const told = await write(results.slice(0, 59))
-  t.same(told.filter(Boolean), [], '29, a success, 29')
-  t.match(await standing(), { failures: 29, enabled: 1 })
-  t.same(await write(results.slice(59)), [true, false])
-  t.match(await standing(), { failures: 31, enabled: 0 })
-})
+t.test(
+  'failures in a row are counted in their order, and the thirtieth of a day disables',
+  async (t) => {
+    const { write, taken, failed, jobs, standing } = await open(t, 61)
+    const forgets = { failedBefore: true }
+    const [first, ...rest] = jobs
+    if (first === undefined) return
+    const day = 86_400_000
+    const results = rest.map((job, i) => ({
+      ...failed(job),
+      now: i === 29 ? 0 : i < 58 ? 7_000 : day,
+    }))
+    results.splice(29, 0, { ...taken(first), ...forgets })
+    const told = await write(results.slice(0, 59))
+    t.same(told.filter(Boolean), [], '29, a success, 29')
+    t.match(await standing(), { failures: 29, failing_since: 0, enabled: 1 })
+    t.same(await write(results.slice(59)), [true, false])
+    t.match(await standing(), { failures: 31, enabled: 0 })
+  },
+)
 
 t.test('a result that cannot be written keeps no other', async (t) => {
   const { store, write, taken, jobs, left } = await open(t, 5)

@@ -52,8 +52,11 @@ async function refresh(enhance: (part: ParentNode) => void): Promise<void> {
   const fresh = new DOMParser().parseFromString(await response.text(), 'text/html')
   for (const part of document.querySelectorAll<HTMLElement>('[data-live][id]')) {
     const other = fresh.getElementById(part.id)
-    if (other === null || isBusy(part) || other.innerHTML === part.dataset.shown) continue
-    const shown = other.innerHTML
+    // Each document has another value for its forms (`shell/once.ts`).
+    const shown = other?.innerHTML.replace(/name="posthorn-once" value="[^"]*"/g, '')
+    if (other === null || shown === undefined || isBusy(part) || shown === part.dataset.shown) {
+      continue
+    }
     // What somebody has opened stays open.
     for (const [index, details] of part.querySelectorAll('details').entries()) {
       if (details.open) other.querySelectorAll('details')[index]?.setAttribute('open', '')

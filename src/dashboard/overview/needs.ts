@@ -127,7 +127,7 @@ function domainsOf(
   }))
 }
 
-/** Endpoints that lose events now, or that were disabled because they had lost too many. */
+/** Endpoints that take no events now, or that were disabled as they took none for a day. */
 function webhooksOf(
   endpoints: readonly WebhookEndpoint[],
   to: (label: string, path: string) => Need['action'],
@@ -142,7 +142,7 @@ function webhooksOf(
         { tone: 'bad', says: `The webhook at ${host} was disabled: ${disabledBecause}.`, action },
       ]
     if (failures === 0) return []
-    const says = `The webhook at ${host} fails: its last ${failures === 1 ? 'event was' : `${failures} events were`} dropped.`
+    const says = `The webhook at ${host} fails: its last ${failures === 1 ? 'event' : `${failures} events`} did not arrive. They are kept for a replay.`
     return [{ tone: 'doubt', says, action }]
   })
 }

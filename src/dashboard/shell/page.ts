@@ -21,6 +21,7 @@ import { type ExportSeats, makeExportSeats } from './exports.js'
 import { type Faults, faultsOf, formOf } from './faults.js'
 import { type Flash, makeFlash } from './flash.js'
 import type { PageSurroundings } from './layout.js'
+import { type Deed, makeOnceForms, type OnceForms } from './once.js'
 import { refuseOthersPosts } from './own-page.js'
 import type { Action } from './people.js'
 import { sendAnswer } from './send.js'
@@ -89,8 +90,9 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
   const doors = { ...deps, isThere }
   const flash = makeFlash(() => deps.clock.now())
   const seats = makeExportSeats()
+  const once = makeOnceForms(deps.clock)
   const place = <V extends AskedPage, A extends string>(door: Door<V, A>) =>
-    makePlace(pages, { ...deps, flash, added, seats }, door)
+    makePlace(pages, { ...deps, flash, added, seats, once }, door)
   return {
     account: place(accountDoor(doors)),
     operator: place(operatorDoor(doors)),
@@ -105,10 +107,10 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
  */
 function makePlace<V extends AskedPage, A extends string>(
   pages: Pages,
-  deps: ShellDeps & { flash: Flash; added: AddedPage[]; seats: ExportSeats },
+  deps: ShellDeps & { flash: Flash; added: AddedPage[]; seats: ExportSeats; once: OnceForms },
   door: Door<V, A>,
 ): SessionPages<V, A> {
-  const { clock, people, flash, added, seats } = deps
+  const { clock, people, flash, added, seats, once } = deps
   const audit = { people, door }
 
   /** Lets somebody in, has them served, and answers what goes wrong in the product's look. */
@@ -184,7 +186,8 @@ function makePlace<V extends AskedPage, A extends string>(
         // The door is asked once more after the body: the session may have ended while a large one
         // was sent.
         serve(request, action, async (visit, send) => {
-          const { answer, done } = await act(visit, options, handler)
+          const who = door.session(visit)?.person.id ?? ''
+          const { answer, done } = await once.run(who, request, () => act(visit, options, handler))
           // After the deed: what failed is not in the log as done.
           if (done) await note(audit, visit, action, answer)
           return send(answer)
@@ -209,12 +212,12 @@ function sentAway<V extends AskedPage, A extends string>(
   return redirect(`/sudo?next=${encodeURIComponent(pageOf(request))}`)
 }
 
-/** Gives the form to its handler. `done`: something was changed, which the audit log is to have. */
+/** Gives the form to its handler. */
 async function act<V extends AskedPage, A extends string, F>(
   visit: V,
   options: PostOptions<V, A, F>,
   handler: (visit: FilledVisit<V, F>) => Promise<PageAnswer>,
-): Promise<{ answer: PageAnswer; done: boolean }> {
+): Promise<Deed> {
   const { request } = visit
   try {
     const form = options.form && formOf(request.form, options.form)

@@ -3,6 +3,7 @@ import type { Page as Sent } from '../../http/index.js'
 import type { PageAnswer } from './answer.js'
 import { frameDocument, frameHeaders } from './frame.js'
 import { layout, type PageSurroundings } from './layout.js'
+import { withOnce } from './once.js'
 import { render } from './render.js'
 
 // The policy of all our pages: only our own scripts and styles, so that text that slips through unescaped
@@ -38,7 +39,7 @@ export async function sendAnswer(
   // answer: markup that somebody slipped into a page cannot know it.
   const nonce = look.editor === true ? randomBytes(16).toString('base64') : undefined
   const content = render(template, view)
-  const html = layout(content, look, await around(), nonce)
+  const html = withOnce(layout(content, look, await around(), nonce))
   const policy = nonce === undefined ? own : `${own}; style-src 'self' 'nonce-${nonce}'`
   return {
     html,

@@ -1,4 +1,4 @@
-import { plainTextOf } from '../../outbound/index.js'
+import { textOfHtml } from '../../mime/index.js'
 import {
   maxSamples,
   type Rendered,
@@ -91,7 +91,7 @@ export async function previewOf(
 
 /** The mail's figures. A text that is made out of the HTML is shown as recipients get it. */
 function mailView({ subject, html, text }: Rendered): Omit<TriedMail, 'id'> {
-  const plain = text ?? plainTextOf(html)
+  const plain = text ?? textOfHtml(html).text
   const size = Buffer.byteLength(html)
   return {
     ...{ subject, text: plain, ownText: text !== null, size, isClipped: size > clippedBytes },

@@ -1,10 +1,12 @@
 import { pageOf, textCursorOf, textInCursor } from '../../store/index.js'
 import {
+  countNotArrived,
   findEndpoint,
   type LastDelivery,
   readDeliveries,
   type WebhookDelivery,
 } from '../../webhooks/index.js'
+import { plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -19,9 +21,12 @@ interface OneWebhookView {
   mayWrite: boolean
   endpoint: EndpointView
   failedOnly: boolean
+  enabled: boolean
   deliveries: DeliveryView[]
   /** Why the newest of them that failed did. */
   why: { id: number; text: string; error: string } | undefined
+  /** How much a replay sends, in words; undefined: everything arrived. */
+  notArrived: string | undefined
   newer: string | undefined
   older: string | undefined
   faults: Faults
@@ -48,6 +53,7 @@ export async function showEndpoint(
     textCursorOf(`${outcome} ${id}`, scope),
   )
   const endpoint = endpointView(found, base, now, rows.find(isRetried))
+  const notArrived = await countNotArrived(read, found.id)
   // The newest come first, so that the oldest of each mail stays.
   const waiting = rows.filter(({ outcome }) => outcome === 'waiting')
   const firstOf = new Map(waiting.map(({ emailId, id }) => [emailId, id]))
@@ -55,10 +61,12 @@ export async function showEndpoint(
   const view: OneWebhookView = {
     ...{ accountId: account.id, mayWrite: visit.may('webhooks.write'), endpoint, faults },
     failedOnly: failed,
+    enabled: found.enabled,
     deliveries: deliveries.map((delivery) =>
       deliveryView(delivery, endpoint.page, now, firstOf.get(delivery.emailId)),
     ),
     why: whyOf(deliveries),
+    notArrived: notArrived === 0 ? undefined : plural(notArrived, 'event'),
     newer: cursor === null ? undefined : here,
     older: nextCursor === null ? undefined : `${here}${failed ? '&' : '?'}after=${nextCursor}`,
   }

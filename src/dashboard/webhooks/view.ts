@@ -1,4 +1,4 @@
-import { isoTime } from '../../clock/index.js'
+import { isoTime, utcTime } from '../../clock/index.js'
 import { type WebhookDelivery, type WebhookEndpoint, webhookEvents } from '../../webhooks/index.js'
 import { type Moment, moment, plural } from '../format.js'
 import type { Tone } from '../shell/parts.js'
@@ -56,12 +56,16 @@ const titleOf = (url: string) =>
  * after all attempts; before that an endpoint may be failing already.
  */
 function stateOf(
-  { enabled, failures, disabledBecause }: WebhookEndpoint,
+  { enabled, failures, failingSince, disabledBecause, eventsNotKept }: WebhookEndpoint,
   retried: Pick<WebhookDelivery, 'status' | 'error'> | undefined,
 ) {
   if (!enabled) {
     const why = disabledBecause === null ? '' : `: ${disabledBecause}`
-    const sentence = `It is disabled${why}. Nothing is queued for it, and what waited is set aside for a replay.`
+    const full =
+      eventsNotKept === 0
+        ? ''
+        : ` ${plural(eventsNotKept, 'event')} found no more room there and ${eventsNotKept === 1 ? 'is' : 'are'} lost.`
+    const sentence = `It is disabled${why}. Nothing is sent to it; what waited and what comes is set aside for a replay.${full}`
     return { state: { text: 'disabled', tone: 'bad' as const }, sentence }
   }
   if (failures === 0 && retried !== undefined) {
@@ -70,7 +74,8 @@ function stateOf(
     return { state: { text: 'failing', tone: 'doubt' as const }, sentence }
   }
   if (failures === 0) return { state: { text: 'working', tone: 'good' as const }, sentence: '' }
-  const sentence = `${plural(failures, 'event')} in a row did not arrive after five attempts each. After 30 it is disabled.`
+  const since = failingSince === null ? '' : ` since ${utcTime(failingSince)}`
+  const sentence = `${plural(failures, 'event')} in a row did not arrive after five attempts each${since}. They are kept for a replay. After 24 hours of failing, and at least 30 events, it is disabled.`
   return { state: { text: 'failing', tone: 'doubt' as const }, sentence }
 }
 

@@ -31,6 +31,8 @@ export interface Admission {
   ended(slot: DeliverySlot, outcome: SiteOutcome): void
   /** Nothing began in the slot, or it told nothing about the site. */
   withdraw(slot: DeliverySlot): void
+  /** Room at a site (by its key) was given back that `admit` had not handed out: its mail asks again. */
+  roomAt(site: string): void
   /** A claim took all that was due of the stream: nothing more before then (undefined: nothing). */
   exhausted(stream: Stream, nextDueAt: number | undefined): void
   /** Between two claims of a stream: where its site was found long ago, it is looked up again first. */
@@ -51,7 +53,7 @@ export interface Admission {
   standAnew(): void
   /** New shaping files: limits change at once, and the site of each domain is worked out anew. */
   reshape(data: ShapingData): void
-  /** Forgets lanes that had nothing for a while. */
+  /** Forgets lanes that had nothing for a while; what waits without a time asks again. */
   sweep(): void
 }
 
@@ -144,6 +146,7 @@ export function makeAdmission(options: AdmissionOptions): Admission {
       slot.withdraw()
       paths.withdrawn(slot)
     },
+    roomAt: paths.roomAt,
     exhausted(stream, nextDueAt) {
       stream.claiming = false
       paths.leave(stream)
@@ -184,7 +187,10 @@ export function makeAdmission(options: AdmissionOptions): Admission {
       lanes.forgetSites()
       standAnew()
     },
-    sweep: () => lanes.sweep(clock.now()),
+    sweep() {
+      lanes.sweep(clock.now())
+      paths.askAgain()
+    },
   }
 }
 

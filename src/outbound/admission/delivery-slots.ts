@@ -3,13 +3,18 @@ import type { QueueClass } from '../../store/index.js'
 import type { Relay, Relays } from '../egress/index.js'
 import type { EgressPool, EgressSource } from '../routing/index.js'
 import { isInside } from '../routing/index.js'
-import type { Held, Shaping, Site, SiteName, SiteOutcome } from '../shaping/index.js'
+import type { Held, Shaping, Site, SiteName, SiteOutcome, TakenRation } from '../shaping/index.js'
 
 /** Room for one attempt at a site from one source address. */
 export interface DeliverySlot {
-  readonly site: Site
+  site: Site
   readonly siteKey: string
-  readonly source: EgressSource
+  source: EgressSource
+  /**
+   * Changes this slot for one from another source of its pool (by name). `busy`: that one has no room just now; `closed`:
+   * not soon, or it is not of the pool. To be called with the slot itself.
+   */
+  readonly leaveFrom?: (slot: DeliverySlot, source: string) => 'changed' | 'busy' | 'closed'
   /** The smart host whose room it is, on the failover way. */
   readonly relay?: Relay
   /** Leads to servers of our own or of the operator's, which are in nobody's share. */
@@ -42,29 +47,58 @@ export interface DeliverySlots {
  * where mail comes singly each gate would begin with the first source anew.
  */
 export function openSiteSlots(shaping: Shaping, site: SiteName, pool: EgressPool): DeliverySlots {
+  const own = isInside(site.key) && ({ own: true } as const)
+  const takeFrom = (source: EgressSource, of: QueueClass): Room | Held => {
+    const state = shaping.site(site, source.name)
+    const held = state.mayStart(of)
+    if (held !== undefined) return held
+    const ration = state.started(of)
+    count(pool, source, 1)
+    return { state, source, ration }
+  }
+  const giveBack = ({ state, source, ration }: Room, of: QueueClass) => {
+    state.withdraw(of, ration)
+    count(pool, source, -1)
+  }
+  const slotFor = (first: Room, of: QueueClass): DeliverySlot => {
+    let room = first
+    const leaveFrom: DeliverySlot['leaveFrom'] = (slot, name) => {
+      const source = pool.turns.find((one) => one.name === name)
+      if (source === undefined) return 'closed'
+      const other = takeFrom(source, of)
+      if ('gate' in other) return other.gate === 'connections' ? 'busy' : 'closed'
+      giveBack(room, of)
+      room = other
+      slot.site = room.state
+      slot.source = room.source
+      return 'changed'
+    }
+    return {
+      ...{ site: room.state, siteKey: site.key, source: room.source, leaveFrom },
+      withdraw: () => giveBack(room, of),
+      ended: (outcome) => room.state.ended(of, outcome, room.ration),
+      ...own,
+    }
+  }
   return {
     take(of) {
       let closed: Held | undefined
       for (const source of inTurn(pool)) {
-        const state = shaping.site(site, source.name)
-        const held = state.mayStart(of)
-        if (held === undefined) {
-          const taken = state.started(of)
-          count(pool, source, 1)
-          const withdraw = () => {
-            state.withdraw(of, taken)
-            count(pool, source, -1)
-          }
-          const ended = (outcome: SiteOutcome) => state.ended(of, outcome, taken)
-          const own = isInside(site.key) && ({ own: true } as const)
-          return { site: state, siteKey: site.key, source, withdraw, ended, ...own }
-        }
-        closed = soonest(closed, named(held, source))
+        const room = takeFrom(source, of)
+        if (!('gate' in room)) return slotFor(room, of)
+        closed = soonest(closed, named(room, source))
       }
       if (closed === undefined) throw new Error(`The pool ${pool.name} has no address`)
       return closed
     },
   }
+}
+
+/** What a slot holds at its site. */
+interface Room {
+  state: Site
+  source: EgressSource
+  ration: TakenRation | undefined
 }
 
 /** Places at the smart hosts. The sources are for probes, which leave from them as mail usually does. */
@@ -96,11 +130,18 @@ export function openRelaySlots(relays: Relays, pool: EgressPool): DeliverySlots 
 const named = (held: Held, { name }: EgressSource): Held =>
   held.gate === 'warm-up' ? { ...held, why: `${held.why} (${name})` } : held
 
-/** Of two closed gates the one that opens first; one that names no time is asked again anyway. */
+/**
+ * Of two closed gates the one that opens first; one that names no time is asked again anyway. Where a ration is on its
+ * way it is told: those who wait for one are asked when it has come.
+ */
 function soonest(one: Held | undefined, other: Held): Held {
-  if (one === undefined || one.until === null) return other
-  return other.until !== null && other.until < one.until ? other : one
+  if (one === undefined) return other
+  const first = (other.until ?? never) < (one.until ?? never) ? other : one
+  const asking = [one, other].find(({ gate, until }) => gate === 'warm-up' && until === null)
+  return asking === undefined ? first : { ...asking, until: first.until }
 }
+
+const never = Number.POSITIVE_INFINITY
 
 // How often each source was taken, divided by its weight: equal numbers are fair.
 const taken = new WeakMap<EgressPool, Map<EgressSource, number>>()

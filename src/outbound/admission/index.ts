@@ -5,7 +5,7 @@
  */
 export { type Admission, makeAdmission } from './admission.js'
 export { type Composed, type ComposingRoom, makeComposingRoom } from './composing.js'
-export { type DeliverySlot, openSiteSlots } from './delivery-slots.js'
+export { type DeliverySlot, openSiteSlots, smartHostsSite } from './delivery-slots.js'
 export type { Admitted } from './paths.js'
 export type { OutboundStanding, SiteStanding } from './standing.js'
 export { classes, keyOf, type Stream } from './waiting.js'

@@ -9,6 +9,7 @@ import { classes, type Path } from './waiting.js'
 export interface Parked {
   /** `refused`: the share in which each account with mail there has no room. */
   add(path: Path, of: QueueClass, refused: ReadonlyMap<string, string>): void
+  has(path: Path, of: QueueClass): boolean
   /** False when it was not parked. */
   remove(path: Path, of: QueueClass): boolean
   /** The account has no mail there any more. */
@@ -65,6 +66,7 @@ export function makeParked(): Parked {
         line.set(accountId, (line.get(accountId) ?? new Set()).add(path))
       }
     },
+    has: (path, of) => entries[of].has(path),
     remove,
     forget,
     next(share) {

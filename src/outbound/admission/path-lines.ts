@@ -10,7 +10,7 @@ import type { Path, Stream } from './waiting.js'
  * of the line while a gate is closed (held), or while no account there has room in its shares (parked). So
  * what cannot start costs nothing, however much of it waits.
  *
- *               ┌── the gate's time, an attempt at the site ended ──┐
+ *               ┌── the gate's time, room at the site came back ────┐
  *               ▼                                                   │
  *   join ──▶ in line ──hold──▶ held by a gate ──────────────────────┤
  *               └─────park──▶ parked ── room in a share ──▶ in line, woken for that share
@@ -23,6 +23,8 @@ export interface PathLines {
   readonly of: Record<QueueClass, ReadonlySet<Path>>
   /** Gets in line, if it has mail of the class; whatever held it is asked again. */
   join(path: Path, of: QueueClass): void
+  /** Gets in line if a gate holds it that named no time. What is parked stays: it waits for its turn in a share. */
+  askAgain(path: Path, of: QueueClass): void
   /** It has mail of one account more, which may have room where others have none. */
   joined(path: Path, of: QueueClass): void
   /** It was given something, and goes to the end. */
@@ -88,6 +90,9 @@ export function makePathLines(onHeld: OnHeld): PathLines {
   return {
     of: lines,
     join,
+    askAgain(path, of) {
+      if (path.held[of]?.until === null && !parked.has(path, of)) join(path, of)
+    },
     joined(path, of) {
       const wasParked = parked.remove(path, of)
       if (wasParked || path.held[of] === undefined) lines[of].add(path)

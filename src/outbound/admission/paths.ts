@@ -53,6 +53,10 @@ export interface Paths {
   ended(slot: DeliverySlot): void
   /** Nothing began in the slot, or it told nothing about the site. */
   withdrawn(slot: DeliverySlot): void
+  /** Room at the site was given back that nobody had taken here: all paths to it ask again. */
+  roomAt(site: string): void
+  /** All that wait for an attempt to end, or for a ration, ask again: a return that nobody told must not cost more. */
+  askAgain(): void
   /** Something that holds many changed (a ration came, limits were raised): all ask again. */
   reopen(gate?: Held['gate']): void
   /** How many paths of the class stand in line. */
@@ -82,11 +86,14 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
   const isFull = (of: QueueClass) => inFlight >= bounds.total - keptFrom(of, bounds.total)
   const isWaiting = () =>
     lines.isAnyParked() || classes.some((of) => lines.of[of].size > 0 && isFull(of))
+  const roomAt = (site: string) => {
+    for (const path of registry.at(site)) for (const of of classes) lines.join(path, of)
+  }
   const finish = (slot: DeliverySlot, tried: boolean) => {
     inFlight--
     // Those who waited for a share come before more of the same site.
     lines.roomIn(shares.ended(slot, tried))
-    for (const path of registry.at(slot.siteKey)) for (const of of classes) lines.join(path, of)
+    roomAt(slot.siteKey)
   }
   const leave = (stream: Stream) => {
     const { path, class: of, accountId } = stream
@@ -155,6 +162,10 @@ export function makePaths(bounds: PathBounds, onHeld: OnHeld): Paths {
     },
     ended: (slot) => finish(slot, true),
     withdrawn: (slot) => finish(slot, false),
+    roomAt,
+    askAgain() {
+      for (const path of registry.all()) for (const of of classes) lines.askAgain(path, of)
+    },
     reopen(gate) {
       for (const path of registry.all()) {
         for (const of of classes) {

@@ -103,7 +103,7 @@ export function makeAttempts(deps: OutboundDeps, parts: AttemptParts): Attempts 
       // What a server may have, or has spoken of, is not as it was.
       const isToldNothing = result.kind === 'deferred' && !result.doubt && !site?.reply
       const isBrokenOff = stop.signal.aborted && isToldNothing
-      const times = { startedAt, now: clock.now() }
+      const times = { startedAt, now: clock.now(), source: slot.source.name }
       const settlement = isBrokenOff ? undefined : settlementOf(claimed, result, times, settling)
       return { settlement, site, fault }
     },
@@ -165,15 +165,14 @@ async function sendProbe(
 }
 
 /** By a smart host at which room was taken for this mail. */
-async function sendTurned({ sendBySmartHost }: Ways, claimed: Claimed, relay: Relay) {
+async function sendTurned({ detour, sendBySmartHost }: Ways, claimed: Claimed, relay: Relay) {
   let site: SiteOutcome | undefined
   try {
     const result = await sendBySmartHost(claimed, relay)
     site = result.site
     return result
   } finally {
-    if (site === undefined) relay.room.withdraw(claimed.class)
-    else relay.room.ended(claimed.class, site)
+    detour.afterTurned(claimed, relay, site)
   }
 }
 

@@ -29,7 +29,7 @@ export async function stopAtDeparture(
   const outcomes = new Map<Leaving, Outcome>()
   const leaving = deliveries.flatMap((delivery) => {
     const mail = isMarketing(delivery) ? mails.get(keyOf(delivery)) : undefined
-    const outcome = mail && stopOfMail(mail, delivery)
+    const outcome = mail && stopOfMail(mail)
     if (outcome !== undefined) {
       outcomes.set(delivery, outcome)
       return []
@@ -54,7 +54,7 @@ export async function stopAtDeparture(
 }
 
 /** What of a delivery says whether it may leave. */
-type Leaving = Pick<Claimed, 'accountId' | 'recipient' | 'emailId' | 'attempts' | 'class'>
+type Leaving = Pick<Claimed, 'accountId' | 'recipient' | 'emailId' | 'class'>
 
 /** Whether it is of a campaign or an automation; what is transactional is of neither. */
 const isMarketing = (delivery: Leaving) => delivery.class !== queueClass.transactional
@@ -67,13 +67,11 @@ const keyOf = ({ emailId, recipient }: { emailId: string; recipient: string }) =
  * Asked when the mail leaves, not when it was queued: in between, days may pass, in which a
  * recipient unsubscribes (RFC 8058 wants that honoured) or an operator stops the campaign.
  */
-function stopOfMail(mail: MarketingMail, { attempts }: Leaving): Outcome | undefined {
+function stopOfMail(mail: MarketingMail): Outcome | undefined {
   if (mail.deleted) return suppressed('the contact was deleted')
   if (mail.status === 'cancelled') return suppressed('the campaign was cancelled')
-  // In flight when the others were held, and put off then. What was never tried is on its way now.
-  if (mail.status === 'paused' && attempts > 0) {
-    return { kind: 'deferred', reply: 'The campaign is paused' }
-  }
+  // Those that wait are held some at a time, and what was in flight then may have been put off since.
+  if (mail.status === 'paused') return { kind: 'held', reply: 'The campaign is paused' }
   return undefined
 }
 

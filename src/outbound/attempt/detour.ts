@@ -1,9 +1,9 @@
 import type { Claimed } from '../../deliveries/index.js'
-import { type DeliverySlot, openSiteSlots } from '../admission/index.js'
+import { type DeliverySlot, openSiteSlots, smartHostsSite } from '../admission/index.js'
 import type { Egress, Probe, ProbeOutcome, Relay, Relays } from '../egress/index.js'
 import type { Outcome, TriedSoFar } from '../outcome.js'
 import { type MailRoute, nowhere } from '../routing/index.js'
-import { automationsFor, type Policy, type Shaping } from '../shaping/index.js'
+import { automationsFor, type Policy, type Shaping, type SiteOutcome } from '../shaping/index.js'
 import type { AttemptResult } from './result.js'
 
 /** What the choice of a way is made by. */
@@ -12,12 +12,15 @@ export interface DetourOptions {
   /** Undefined: there is no smart host. */
   relays: Relays | undefined
   shaping: Shaping
+  /** Room at a site (by its key) was given back that was taken here and not in line. */
+  onRoom: (site: string) => void
 }
 
 /**
  * Decides by which way a mail goes, as values; nothing here sends. `attempt.ts` acts on them:
  *
  *   first ──direct──▶ sent direct ─▶ afterDirect ──ends / waits / by a smart host
+ *     │                                                     └─▶ afterTurned
  *     ├───probe───▶ sent direct ─▶ afterProbe ──ends / by a smart host
  *     ├───relay───▶ by a smart host
  *     └───nowhere─▶ ends with the DNS's answer
@@ -27,6 +30,8 @@ export interface Detour {
   first(claimed: Claimed, slot: DeliverySlot, route: MailRoute): FirstWay
   /** What a direct attempt tells about our way out counts, and may turn the mail to a smart host. */
   afterDirect(claimed: Claimed, sent: SentDirect): Turned
+  /** Gives the room back that `afterDirect` has taken. `site`: what the smart host's answer tells of it. */
+  afterTurned(claimed: Claimed, relay: Relay, site: SiteOutcome | undefined): void
   /** Counts what the probe has shown. True: its mail is done; false: it is offered to the smart host. */
   afterProbe(probe: DirectProbe, result: AttemptResult | undefined): boolean
 }
@@ -66,7 +71,7 @@ const waits: Turned = { next: 'waits' }
  * Decides by which way a mail goes while the direct one is broken, and returns that as a value; the
  * attempt acts on it. A probe is a mail that goes the direct way to see whether it works again.
  */
-export function makeDetour({ egress, relays, shaping }: DetourOptions): Detour {
+export function makeDetour({ egress, relays, shaping, onRoom }: DetourOptions): Detour {
   const takeProbe = (
     { lane, class: of }: Claimed,
     { source }: DeliverySlot,
@@ -101,10 +106,17 @@ export function makeDetour({ egress, relays, shaping }: DetourOptions): Detour {
       return 'gate' in relay ? waits : { next: 'relay', relay }
     },
 
+    afterTurned({ class: of }, { room }, site) {
+      if (site === undefined) room.withdraw(of)
+      else room.ended(of, site)
+      onRoom(smartHostsSite)
+    },
+
     afterProbe({ slot, taken }, result) {
       const isRefused = result !== undefined && refusesUs(slot.site.policy, result)
       if (result?.site === undefined) slot.withdraw()
       else slot.ended(result.site)
+      onRoom(slot.siteKey)
       taken?.ended(result === undefined || isRefused ? undefined : probeOutcomeOf(result))
       if (result === undefined) return false
       // What may have been taken is not offered a second time at once.

@@ -1,8 +1,7 @@
 import type { Claimed } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
-import type { Composed, DeliverySlot } from '../admission/index.js'
+import type { DeliverySlot } from '../admission/index.js'
 import type { Connections, SessionTarget } from '../connections/index.js'
-import type { SignedMessage } from '../content/index.js'
 import type { MailRoute } from '../routing/index.js'
 import {
   nothingPublished,
@@ -11,8 +10,9 @@ import {
   usualDemand,
 } from '../tls-policy/index.js'
 import { countRefused, isTlsReport, type TlsCount, watchSessions } from '../tls-sessions/index.js'
-import { envelopeOf, type Prepare } from './prepare.js'
-import { type AttemptResult, resultOfFailure, resultOfSend } from './result.js'
+import { sendInTurn } from './hosts-in-turn.js'
+import type { Prepare } from './prepare.js'
+import type { AttemptResult } from './result.js'
 
 /** What a direct attempt needs. */
 export interface DirectOptions {
@@ -33,8 +33,6 @@ export type SendDirect = (
 
 /** A route that leads to servers. */
 type HostsRoute = Extract<MailRoute, { hosts: unknown }>
-/** What is watched of the sessions that one mail takes, for the reports about TLS. */
-type Watch = ReturnType<typeof watchSessions> | undefined
 
 // For sites that nobody knows yet, while there are many of them: half of the usual time to connect,
 // as most of those that do not answer are dead.
@@ -61,7 +59,7 @@ export function makeSendDirect(options: DirectOptions): SendDirect {
     const { hosts, demandOf, publishedFor } = policy
     const watch = count && watchSessions(count, claimed.lane, publishedFor)
     const target = { hosts, demandOf, tried: watch?.tried, ...limitsAt(slot, route) }
-    return await sendInSession(options, { claimed, slot, target, watch })
+    return await sendInTurn(options, { claimed, slot, target, watch })
   }
 }
 
@@ -90,47 +88,4 @@ function limitsAt(
   const { messagesPerConnection } = site.policy
   const limits = { site: key, maxConnections: site.connections, messagesPerConnection, inside }
   return { source, ...limits, deadlines: hurried ? hurriedDeadlines : undefined, cut, goesTo }
-}
-
-/** One mail, and the session that is wanted for it. */
-interface Sending {
-  claimed: Claimed
-  slot: DeliverySlot
-  target: SessionTarget
-  watch: Watch
-}
-
-/** One transaction, in an idle session or a new one. */
-async function sendInSession(
-  { connections, prepare }: Pick<DirectOptions, 'connections' | 'prepare'>,
-  { claimed, slot: { cut, giveUp }, target, watch }: Sending,
-): Promise<AttemptResult> {
-  let mail: Composed<SignedMessage> | undefined
-  try {
-    for (;;) {
-      const acquired = await connections.acquire(target)
-      if ('failure' in acquired) return resultOfFailure(acquired, claimed.lane)
-      const { session } = acquired
-      if (session.reused) watch?.reused(session)
-      else session.countedFor.add(claimed.lane)
-      const demand = target.demandOf(session.exchange) ?? usualDemand
-      // Not sooner: thousands of mails to servers that do not answer cost no message each.
-      mail ??= await prepare(claimed, giveUp).catch((error: unknown) => {
-        connections.release(session, true)
-        throw error
-      })
-      const { composed } = mail
-      const envelope = envelopeOf(claimed, composed)
-      const result = await session.connection.send(envelope, composed.message, cut)
-      const reached = session.reused ? undefined : true
-      const found = { reached, ...resultOfSend(session, result, demand) }
-      connections.release(session, result.kind !== 'lost' && result.reusable)
-      // A session that ended while it was idle says nothing about this mail: it takes another one.
-      const isUntried = result.kind === 'lost' && !result.offered && session.reused
-      if (isUntried && cut?.why === undefined) continue
-      return found
-    }
-  } finally {
-    mail?.done()
-  }
 }

@@ -30,6 +30,9 @@ const slowlyMs = hourMs
 // `notes/mta.md` §3: NXDOMAIN is believed when it comes again an hour later, not from a cache.
 const confirmMs = hourMs
 
+// By the usual schedule some fourteen hours: a host that is down for longer has had its chance.
+const attemptsElsewhere = 9
+
 // Each attempt that ends in doubt may have put one more copy into the mailbox.
 const inDoubtMs = hourMs
 const attemptsInDoubt = 4
@@ -48,7 +51,9 @@ export function judgeRefusal(
   const verdict = heard ? classify(rules, heard) : ourOwn(rules, finding, refused)
   if (refused) {
     // Our own judgement (no such domain, no server) was not made lightly.
-    const again = heard !== undefined && allows(verdict.retry, attempts)
+    const again =
+      heard !== undefined &&
+      (allows(verdict.retry, attempts) || mayGoElsewhere(finding, verdict, attempts))
     return { verdict, again, atLeastMs: delayOf(verdict), ending: verdict }
   }
   if (finding.doubt) {
@@ -81,6 +86,15 @@ function givenUp(rules: BounceRules, finding: Outcome, heard: Said | undefined):
 function allows(retry: Retry, attempts: number): boolean {
   if (typeof retry === 'object') return attempts < retry.atMost
   return retry === 'once' ? attempts < 2 : retry !== 'no'
+}
+
+/**
+ * Backup hosts that nobody looks after refuse to relay, and one may know less of SMTP than the other: that is no answer
+ * while the other host cannot give one.
+ */
+function mayGoElsewhere({ elsewhere, local }: Outcome, { class: name }: Verdict, attempts: number) {
+  const isOfHost = local === true || name === 'routing'
+  return elsewhere === true && isOfHost && attempts < attemptsElsewhere
 }
 
 /** The DNS says that the domain does not exist. */

@@ -17,6 +17,15 @@ export interface AttemptResult extends Outcome {
   fault?: string
   /** It went by a smart host. */
   failover?: true
+  /** JSON of the addresses that come last in the next attempt; undefined: none. */
+  putOffBy?: string | undefined
+}
+
+/** What the sessions of one attempt come to, each with another host or in another way. */
+export interface AllResults {
+  result: AttemptResult
+  /** What servers have said that is not in the result; the site is told of it all the same. */
+  unheard: string[]
 }
 
 /** What came of offering the mail in a session. */
@@ -31,6 +40,31 @@ export function resultOfSend(
   const before = reused ? [] : session.before
   const transcript = inFull(connection.transcript(), { before, remote, demand })
   return { remote, tls, transcript, site: siteOutcomeOf(result), ...outcomeOfSend(result) }
+}
+
+/**
+ * The last session's result where it is an end, or a server's words; else those of the last server that said any:
+ * that a backup host is dead tells less than why the first one put the mail off.
+ */
+export function resultOfAll(results: readonly AttemptResult[]): AllResults {
+  const last = results.at(-1)
+  if (last === undefined) throw new Error('An attempt without any session')
+  if (results.length === 1) return { result: last, unheard: [] }
+  const isEnd = last.local !== true && (last.kind !== 'deferred' || last.doubt === true)
+  const said = results.filter(({ site }) => site?.reply !== undefined)
+  // One that began a session knows more than one that turned us away at its door.
+  const words = said.findLast(({ site }) => site?.kind !== 'connect-failed') ?? said.at(-1)
+  const told = isEnd ? last : (words ?? results.findLast(({ local }) => local) ?? last)
+  const others = results.filter((one) => one !== told)
+  return {
+    result: {
+      ...told,
+      transcript: results.map(({ transcript = '' }) => transcript).join('\n'),
+      reached: results.some(({ reached }) => reached) ? true : told.reached,
+      elsewhere: others.some(({ kind }) => kind === 'deferred'),
+    },
+    unheard: others.flatMap(({ site }) => site?.reply ?? []),
+  }
 }
 
 /**

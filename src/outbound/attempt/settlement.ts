@@ -1,6 +1,6 @@
 import { counted } from '../../amounts/index.js'
 import type { Claimed, Settlement } from '../../deliveries/index.js'
-import type { BounceRules } from '../../reports/index.js'
+import type { BounceRules, Verdict } from '../../reports/index.js'
 import { judgeRefusal } from './judge.js'
 import type { AttemptResult } from './result.js'
 import { nextAttempt, type RetryPolicies } from './retry.js'
@@ -15,11 +15,12 @@ export interface SettlementOptions {
 export function settlementOf(
   claimed: Claimed,
   result: AttemptResult,
-  times: { startedAt: number; now: number },
+  times: { startedAt: number; now: number; source: string },
   { retry, bounceRules }: SettlementOptions,
 ): Settlement {
-  const { startedAt, now } = times
-  const isNone = result.kind === 'suppressed' || result.fault !== undefined
+  const { startedAt, now, source } = times
+  const isNone =
+    result.kind === 'suppressed' || result.kind === 'held' || result.fault !== undefined
   const attempts = claimed.attempts + (isNone ? 0 : 1)
   const base = {
     id: claimed.id,
@@ -35,6 +36,7 @@ export function settlementOf(
     transcript: result.transcript ?? '',
     failover: result.failover ?? false,
   }
+  if (result.kind === 'held') return { kind: 'held', dueAt: claimed.dueAt, ...base }
   if (result.kind !== 'bounced' && result.kind !== 'deferred') return { kind: result.kind, ...base }
   const { again, verdict, ending, atLeastMs } = judgeRefusal(bounceRules(), result, {
     attempts,
@@ -42,9 +44,20 @@ export function settlementOf(
   })
   const delivery = { ...claimed, attempts }
   const dueAt = again ? nextAttempt(retry, delivery, now, atLeastMs) : undefined
-  if (dueAt !== undefined) return { kind: 'deferred', dueAt, verdict, ...base }
+  if (dueAt !== undefined) {
+    const of = keepsSource(result, verdict) ? source : null
+    const { putOffBy = null } = result
+    return { kind: 'deferred', dueAt, source: of, putOffBy, verdict, ...base }
+  }
   if (result.kind === 'bounced') return { kind: verdict.event, verdict: ending, ...base }
   const tried = counted(attempts, 'attempt')
   const reply = `Given up after ${tried}. The last one: ${result.reply}`
   return { ...base, kind: 'failed', reply, verdict: ending }
 }
+
+/**
+ * A greylist knows the client by its address, and from another one it would begin anew. Where no server has spoken, or it
+ * will have nothing from this address, another one may fare better.
+ */
+const keepsSource = ({ kind, site, failover }: AttemptResult, verdict: Verdict): boolean =>
+  kind === 'deferred' && site?.reply !== undefined && !failover && verdict.class !== 'blocked'

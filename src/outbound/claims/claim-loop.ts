@@ -56,7 +56,7 @@ export function makeClaimLoop(
   let isHurried = false
   const mayHurry = makeHurries()
 
-  const handOut = makeHandOut(parts)
+  const handOut = makeHandOut(deps, parts)
   const mayBegin = (stream: Stream, slots: number) => slots < ahead.left(stream)
 
   const turn = () => {

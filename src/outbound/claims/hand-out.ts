@@ -1,5 +1,7 @@
-import type { Claim } from '../../deliveries/index.js'
-import type { Admission, Admitted } from '../admission/index.js'
+import type { Clock } from '../../clock/index.js'
+import type { Claim, Claimed } from '../../deliveries/index.js'
+import type { Log } from '../../log/index.js'
+import type { Admission, Admitted, DeliverySlot, Stream } from '../admission/index.js'
 import type { Ahead } from './ahead.js'
 import type { Runs } from './runs.js'
 
@@ -34,14 +36,27 @@ export interface AskedRows extends Admitted {
  * Slots and deliveries meet here. A slot that no delivery is found for goes back at once, because
  * others stand in line for it.
  */
-export function makeHandOut({ admission, ahead, runs }: HandOutParts): HandOut {
+export function makeHandOut(
+  { clock, log }: { clock: Pick<Clock, 'now'>; log: Log },
+  { admission, ahead, runs }: HandOutParts,
+): HandOut {
+  /** Begins the deliveries in these slots, and leaves those that were not needed. */
+  const begin = (stream: Stream, deliveries: readonly Claimed[], slots: DeliverySlot[]) => {
+    const { pairs, busy } = pair(deliveries, slots, admission.roomAt)
+    for (const [delivery, slot] of pairs) runs.begin(stream, delivery, slot)
+    for (const delivery of busy) {
+      const later = { ...delivery, dueAt: clock.now() + busyMs }
+      ahead.giveBackBegun(stream, later).catch((error) => {
+        log.error({ error, deliveryId: delivery.id }, 'A delivery could not be given back')
+      })
+    }
+  }
   return {
     claimedAhead({ stream, slots }) {
-      for (let slot = slots[0]; slot !== undefined; slot = slots[0]) {
+      while (slots.length > 0) {
         const delivery = ahead.take(stream)
         if (delivery === undefined) break
-        slots.shift()
-        runs.begin(stream, delivery, slot)
+        begin(stream, [delivery], slots)
       }
       // It came to its end, and has left the line.
       if (stream.path === undefined) {
@@ -65,13 +80,45 @@ export function makeHandOut({ admission, ahead, runs }: HandOutParts): HandOut {
         ahead.keep(stream, more, exhausted)
       } else if (exhausted !== undefined) admission.exhausted(stream, exhausted.nextDueAt)
       admission.refreshSite(stream, now)
-      for (const [j, slot] of slots.entries()) {
-        const delivery = begun[j]
-        if (delivery !== undefined) runs.begin(stream, delivery, slot)
-        else admission.withdraw(slot)
-      }
+      const left = [...slots]
+      begin(stream, begun, left)
+      for (const slot of left) admission.withdraw(slot)
       // A gate may have closed, or the lane's site be looked up, since they were asked for.
       if (more.length > 0 && admission.isHeld(stream)) ahead.giveBack([stream])
     },
   }
+}
+
+// So long a delivery waits whose source has no connection to spare: most attempts are over then.
+const busyMs = 2_000
+
+/**
+ * Which delivery leaves in which slot. One that was put off leaves from the source that it was put off from, while that may
+ * send: a greylist would begin anew with another. Takes the slots that are used out of `slots`, which are as many as the
+ * deliveries at least. `busy`: their source has no room just now. `onRoom`: the site has room from another source instead.
+ */
+function pair(
+  deliveries: readonly Claimed[],
+  slots: DeliverySlot[],
+  onRoom: (site: string) => void,
+) {
+  const pairs: [Claimed, DeliverySlot][] = []
+  const busy: Claimed[] = []
+  const take = (delivery: Claimed, at: number) => {
+    const [slot] = slots.splice(at, 1)
+    if (slot !== undefined) pairs.push([delivery, slot])
+  }
+  const others = deliveries.filter((delivery) => {
+    const at = slots.findIndex(({ source }) => source.name === delivery.source)
+    if (at >= 0) take(delivery, at)
+    return at < 0
+  })
+  for (const delivery of others) {
+    const [slot] = slots
+    const found = delivery.source !== null && slot?.leaveFrom?.(slot, delivery.source)
+    if (found === 'changed' && slot !== undefined) onRoom(slot.siteKey)
+    if (found === 'busy') busy.push(delivery)
+    else take(delivery, 0)
+  }
+  return { pairs, busy }
 }

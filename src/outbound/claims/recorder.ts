@@ -1,6 +1,6 @@
 import { nextTurn } from '../../bounded/index.js'
 import { isoTime, isRecent, pause, systemClock } from '../../clock/index.js'
-import { park, type Settlement, settle } from '../../deliveries/index.js'
+import { isEnded, park, type Settlement, settle } from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
 import { largeProviderOf } from '../../protection/index.js'
 import { writeApart } from '../../store/index.js'
@@ -84,7 +84,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
         return settle(tx, settlements, { thread, now: clock.now(), land })
       },
     )
-    backlog.change(-written.filter(({ settlement }) => settlement.kind !== 'deferred').length)
+    backlog.change(-written.filter(({ settlement }) => isEnded(settlement)).length)
     for (const { settlement, done } of written) {
       tell(deps, settlement)
       done('written')
@@ -154,6 +154,10 @@ async function holdBack(
 /** Counts what was written, and tells it in the log. */
 function tell({ meter, log }: RecorderDeps, settlement: Settlement): void {
   const { kind, id, emailId, recipient, attempts, reply, remote, verdict } = settlement
+  if (kind === 'held') {
+    log.info({ emailId, deliveryId: id, to: recipient }, `Held: ${reply}`)
+    return
+  }
   const means = verdict && { means: verdict.class, rule: verdict.rule }
   if (verdict) meter.count('posthorn_refusals_total', { means: verdict.class })
   meter.count('posthorn_attempts_total', { outcome: kind })

@@ -81,7 +81,7 @@ export function makeRuns(
         log.error({ error }, 'Whether an account is paused could not be read')
       })
     }
-    if (settlement.kind === 'deferred') {
+    if (settlement.kind === 'deferred' || settlement.kind === 'held') {
       admission.note({ ...keyOf(stream), dueAt: settlement.dueAt })
     }
     leave(settlement.id)

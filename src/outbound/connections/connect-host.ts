@@ -1,7 +1,13 @@
 import { keepNewest } from '../../bounded/index.js'
 import { type Clock, dayMs } from '../../clock/index.js'
 import type { Log } from '../../log/index.js'
-import { type ConnectResult, type Cut, connectSmtp, type Deadlines } from '../../smtp/index.js'
+import {
+  type ConnectResult,
+  type Cut,
+  connectSmtp,
+  type Deadlines,
+  type Loss,
+} from '../../smtp/index.js'
 import { failureBy, type TlsDemand, tlsOptions } from '../tls-policy/index.js'
 import type { InTheClear } from './session.js'
 
@@ -20,15 +26,21 @@ export interface Host {
   address: string
 }
 
-/**
- * Connects to one address. `before`: gets lines about what was tried there in vain, for the record.
- */
-export type ConnectHost = (
-  host: Host,
-  from: ConnectFrom,
-  demand: TlsDemand,
-  before: string[],
-) => Promise<ConnectResult & { clear?: InTheClear }>
+/** Connects to one address at a time, and knows which hosts are talked to in the clear. */
+export interface HostConnector {
+  /** `before`: gets lines about what was tried there in vain, for the record. `clear`: why TLS is not to be tried. */
+  connect(
+    host: Host,
+    from: ConnectFrom,
+    demand: TlsDemand,
+    before: string[],
+    clear?: InTheClear,
+  ): Promise<ConnectResult & { clear?: InTheClear }>
+  /** It takes mail in the clear, where its TLS breaks. */
+  stayInTheClear(host: Host, clear: InTheClear): void
+  /** It takes none in the clear. */
+  tryTlsAgain(host: Host): void
+}
 
 /** What every connection needs. */
 export interface ConnectOptions {
@@ -47,7 +59,7 @@ const maxPlainHosts = 10_000
 export const inTheClear: TlsDemand = { mode: 'off', by: '' }
 
 /** Opportunistic TLS that turns out broken is worth one try without (RFC 7435 §3), which is remembered. */
-export function makeConnectHost({ clock, log, ca, signal }: ConnectOptions): ConnectHost {
+export function makeHostConnector({ clock, log, ca, signal }: ConnectOptions): HostConnector {
   const plainUntil = new Map<string, InTheClear & { at: number }>()
   const connect = ({ exchange, address }: Host, from: ConnectFrom, demand: TlsDemand) =>
     connectSmtp({
@@ -58,27 +70,37 @@ export function makeConnectHost({ clock, log, ca, signal }: ConnectOptions): Con
       signal,
     })
 
-  return async (host, from, demand, before) => {
-    // Where anybody asks for TLS there is no way back into the clear.
-    if (demand.mode !== 'opportunistic') return await connect(host, from, demand)
-    const { exchange, address } = host
-    const now = clock.now()
-    const plain = plainUntil.get(exchange)
-    if (plain !== undefined && plain.at > now) {
-      return { ...(await connect(host, from, inTheClear)), clear: plain }
-    }
-    const result = await connect(host, from, demand)
-    if (result.kind === 'ready' || result.tlsFailed !== true) return result
-    const why = `TLS failed: ${result.cause}`
-    const clear = { why, failure: failureBy(result.code, result.cause) }
-    before.push(`${exchange} [${address}]: ${why}`, result.transcript)
-    const second = await connect(host, from, inTheClear)
-    if (second.kind === 'ready') {
-      keepNewest(plainUntil, exchange, { at: now + plainMs, ...clear }, maxPlainHosts)
-      // Somebody on the way may have broken it on purpose.
-      const { phase, cause } = result
-      log.warn({ exchange, address, phase, cause }, 'TLS is broken there, mail goes without')
-    }
-    return { ...second, clear }
+  const stayInTheClear = ({ exchange, address }: Host, clear: InTheClear) => {
+    keepNewest(plainUntil, exchange, { at: clock.now() + plainMs, ...clear }, maxPlainHosts)
+    // Somebody on the way may have broken it on purpose.
+    log.warn({ exchange, address, why: clear.why }, 'TLS is broken there, mail goes without')
+  }
+
+  return {
+    async connect(host, from, demand, before, known) {
+      // Where anybody asks for TLS there is no way back into the clear.
+      if (demand.mode !== 'opportunistic') return await connect(host, from, demand)
+      const { exchange, address } = host
+      const plain = plainUntil.get(exchange)
+      const clear = known ?? (plain !== undefined && plain.at > clock.now() ? plain : undefined)
+      if (clear !== undefined) return { ...(await connect(host, from, inTheClear)), clear }
+      const result = await connect(host, from, demand)
+      if (result.kind === 'ready' || result.tlsFailed !== true) return result
+      const broken = brokenTls(result)
+      before.push(`${exchange} [${address}]: ${broken.why}`, result.transcript)
+      const second = await connect(host, from, inTheClear)
+      if (second.kind === 'ready') stayInTheClear(host, broken)
+      return { ...second, clear: broken }
+    },
+    stayInTheClear,
+    tryTlsAgain({ exchange }) {
+      plainUntil.delete(exchange)
+    },
   }
 }
+
+/** Why a host is talked to in the clear whose TLS was lost. */
+export const brokenTls = ({ code, cause }: Loss): InTheClear => ({
+  why: `TLS failed: ${cause}`,
+  failure: failureBy(code, cause),
+})

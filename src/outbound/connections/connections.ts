@@ -2,20 +2,33 @@ import { setMaxListeners } from 'node:events'
 import type { Clock } from '../../clock/index.js'
 import type { MxHost } from '../../dns/index.js'
 import type { Log } from '../../log/index.js'
+import type { Loss } from '../../smtp/index.js'
 import { meets } from '../tls-policy/index.js'
-import { makeConnectHost } from './connect-host.js'
+import { brokenTls, makeHostConnector } from './connect-host.js'
 import type { ConnectionSlots } from './connection-slots.js'
-import { type OpenedSession, openSession } from './open-session.js'
+import { type ClearCandidate, type OpenedSession, openSession } from './open-session.js'
 import type { NotAcquired, SessionTarget, SmtpSession } from './session.js'
 import { openSessionPool } from './session-pool.js'
+import { candidatesOf, isLeft, isOffTheTrack, type Trail } from './trail.js'
 
 /** The sessions with recipients' servers, from the first connection to the last QUIT. */
 export interface Connections {
   /**
    * An idle session with one of the hosts that meets what `demandOf` it says, or a new one with the
-   * first that answers and does. A host without a demand is not to be used.
+   * first that answers and does. A host without a demand is not to be used. Undefined: all that are to be tried in
+   * this attempt were.
    */
-  acquire(target: SessionTarget): Promise<Acquired>
+  acquire(target: SessionTarget, trail: Trail): Promise<Acquired | undefined>
+  /** A new session with the host of one whose TLS broke, in the clear. */
+  reopenInTheClear(
+    target: SessionTarget,
+    trail: Trail,
+    lost: LostTls,
+  ): Promise<Acquired | undefined>
+  /** A session in the clear took a mail, or refused it: the host is talked to like this for three days. */
+  stayInTheClear(session: SmtpSession): void
+  /** A session in the clear was told that there is no mail without TLS. */
+  tryTlsAgain(session: SmtpSession): void
   /** Gives a session back after its message; one that is not reusable is ended. */
   release(session: SmtpSession, reusable: boolean): void
   /** Ends idle sessions now and busy ones when they are released. */
@@ -26,6 +39,12 @@ export interface Connections {
 
 /** A session in use, or why there is none. */
 export type Acquired = { session: SmtpSession } | NotAcquired
+
+/** A session whose TLS broke after it was opened, and how. */
+export interface LostTls {
+  session: SmtpSession
+  loss: Loss
+}
 
 /** What opening sessions needs. */
 export interface SessionOptions {
@@ -45,37 +64,53 @@ export function openConnections(options: SessionOptions): Connections {
   // A listener for each connection that is being opened; Node's warning means leaks.
   setMaxListeners(0, dying.signal)
   const { signal } = dying
-  const opening = { port, signal, connectHost: makeConnectHost({ ...options, signal }) }
+  const hostConnector = makeHostConnector({ ...options, signal })
+  const opening = { port, signal, hostConnector }
+
+  const openNew = async (target: SessionTarget, trail: Trail, inClear?: ClearCandidate) => {
+    const { source, site, maxConnections: limit, messagesPerConnection } = target
+    const connectionSlot = connectionSlots.take({ site, source: source.name, limit })
+    let opened: OpenedSession | NotAcquired | undefined
+    try {
+      opened = await openSession(target, opening, trail, inClear)
+    } finally {
+      if (opened === undefined || 'failure' in opened) connectionSlot.free()
+    }
+    if (opened === undefined || 'failure' in opened) return opened
+    const of = {
+      key: keyOf(target, trail),
+      connectionSlot,
+      maxMessages: messagesPerConnection,
+      reused: false,
+      countedFor: new Set<string>(),
+    }
+    return { session: pool.add({ ...opened, ...of }) }
+  }
 
   return {
-    async acquire(target) {
-      const { source, hosts, site, maxConnections: limit, messagesPerConnection } = target
-      const key = `${site} ${source.name} ${namesOf(hosts)}`
-      const waiting = pool.takeIdle(key, ({ connection, demand, exchange }) =>
-        meets({ tls: connection.tls, demand }, target.demandOf(exchange)),
+    async acquire(target, trail) {
+      const waiting = pool.takeIdle(keyOf(target, trail), (session) =>
+        mayHave(session, target, trail),
       )
       if (waiting !== undefined) {
         target.goesTo?.(waiting.address)
         return { session: waiting }
       }
-      const connectionSlot = connectionSlots.take({ site, source: source.name, limit })
-      let opened: OpenedSession | NotAcquired | undefined
-      try {
-        opened = await openSession(target, opening)
-      } finally {
-        if (opened === undefined || 'failure' in opened) connectionSlot.free()
+      if (trail.failed.length > 0) {
+        // What we break off ourselves is tried nowhere else; and no room is made for a session that nobody opens.
+        const isAnyLeft = candidatesOf(target, trail).some((one) => isLeft(trail, one))
+        if (signal.aborted || !isAnyLeft) return undefined
       }
-      if ('failure' in opened) return opened
-      const countedFor = new Set<string>()
-      const of = {
-        key,
-        connectionSlot,
-        maxMessages: messagesPerConnection,
-        reused: false,
-        countedFor,
-      }
-      return { session: pool.add({ ...opened, ...of }) }
+      return await openNew(target, trail)
     },
+    async reopenInTheClear(target, trail, { session, loss }) {
+      const { exchange, address, demand } = session
+      return await openNew(target, trail, { exchange, address, demand, clear: brokenTls(loss) })
+    },
+    stayInTheClear(session) {
+      if (session.tlsFailed !== undefined) hostConnector.stayInTheClear(session, session.tlsFailed)
+    },
+    tryTlsAgain: hostConnector.tryTlsAgain,
     release: pool.giveBack,
     close: pool.close,
     destroy() {
@@ -83,6 +118,22 @@ export function openConnections(options: SessionOptions): Connections {
       pool.destroy()
     },
   }
+}
+
+/** Which sessions may carry the mail: with the same hosts, beginning with the same of them. */
+const keyOf = ({ site, source, hosts }: SessionTarget, trail: Trail) =>
+  `${site} ${source.name} ${namesOf(hosts)}${isOffTheTrack(trail) ? ' (others first)' : ''}`
+
+/** Whether an idle session is good enough for the mail, and with a host that is not behind others. */
+function mayHave(
+  { connection, demand, exchange, address }: SmtpSession,
+  target: SessionTarget,
+  trail: Trail,
+): boolean {
+  if (!meets({ tls: connection.tls, demand }, target.demandOf(exchange))) return false
+  if (!isLeft(trail, { exchange, address })) return false
+  if (!trail.earlier.includes(address)) return true
+  return candidatesOf(target, trail).find((one) => isLeft(trail, one))?.address === address
 }
 
 // The names of a route's hosts as one text, made once: many mails take the same route.

@@ -8,6 +8,7 @@ export {
   type ConnectionSlots,
   makeConnectionSlots,
 } from './connection-slots.js'
-export { type Connections, openConnections } from './connections.js'
+export { type Acquired, type Connections, openConnections } from './connections.js'
 export type { NotAcquired, SessionTarget, SmtpSession, TriedHost } from './session.js'
 export { openSessionPool, type PooledSession, type SessionPool } from './session-pool.js'
+export { behindNextTime, isSpent, makeTrail, putOff, type Trail } from './trail.js'

@@ -1,8 +1,9 @@
 import type { MxHost } from '../../dns/index.js'
 import { failureText } from '../outcome.js'
 import { bindTo, type EgressSource } from '../routing/index.js'
-import { type ConnectFrom, type ConnectHost, inTheClear } from './connect-host.js'
-import type { NotAcquired, SessionTarget, SmtpSession } from './session.js'
+import { type ConnectFrom, type HostConnector, inTheClear } from './connect-host.js'
+import type { InTheClear, NotAcquired, SessionTarget, SmtpSession } from './session.js'
+import { type Candidate, candidatesOf, isLeft, isSpent, noSession, type Trail } from './trail.js'
 
 /** What is known of a session that was just opened. */
 export type OpenedSession = Pick<
@@ -17,52 +18,57 @@ export type OpenedSession = Pick<
   | 'localAddress'
 >
 
+/** A host that is to be tried in the clear, and why. */
+export interface ClearCandidate extends Candidate {
+  clear: InTheClear
+}
+
 /** What opening a session needs beside its target. */
 export interface OpenOptions {
   /** The port of the recipients' servers. */
   port: number
-  connectHost: ConnectHost
+  hostConnector: HostConnector
   /** Aborted when all is broken off. */
   signal: AbortSignal
 }
 
-// RFC 5321 §5.1: each address in turn until one takes the mail (the route has five at most). A server
-// that says no at once costs little; of those that leave us waiting Postfix's ceiling is two.
-const maxSilent = 2
-
-/** Opens a session with the first host that answers and meets its demand: in turn, one socket at a time. */
+/**
+ * Opens a session with the first host left that answers and meets its demand: in turn, one socket at a time. `inClear`:
+ * with that host alone, in the clear. Undefined: none is left.
+ */
 export async function openSession(
   target: SessionTarget,
-  { port, connectHost, signal }: OpenOptions,
-): Promise<OpenedSession | NotAcquired> {
-  const { source, hosts, demandOf } = target
+  { port, hostConnector, signal }: OpenOptions,
+  trail: Trail,
+  inClear?: ClearCandidate,
+): Promise<OpenedSession | NotAcquired | undefined> {
+  const { source, hosts } = target
   const before: string[] = []
-  let silent = 0
   let last: NotAcquired | undefined
-  for (const { exchange, addresses } of hosts) {
-    const demand = demandOf(exchange)
-    if (demand === undefined) continue
-    for (const address of addresses) {
-      const remote = `${exchange} [${address}]`
-      const from = fromSource(target, address, port)
-      // Another address than the source's own would be one that nobody expects mail from.
-      if (from === undefined) continue
-      target.goesTo?.(address)
-      if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
-      const result = await connectHost({ exchange, address }, from, demand, before)
-      target.tried?.({ exchange, address, demand, result, clear: result.clear })
-      if (result.kind === 'ready') {
-        const { connection, clear: tlsFailed, localAddress } = result
-        const of = { connection, remote, exchange, address, demand, before }
-        return { ...of, tlsFailed, localAddress }
-      }
-      last = { failure: result, remote, demand, before }
-      if (result.phase !== 'connect' && result.reply === undefined) silent++
-      const isOver = signal.aborted || target.cut?.why !== undefined
-      if (silent >= maxSilent || isOver) return last
+  for (const candidate of inClear ? [inClear] : candidatesOf(target, trail)) {
+    const { exchange, address, demand } = candidate
+    if (!isLeft(trail, candidate)) continue
+    const remote = `${exchange} [${address}]`
+    const from = fromSource(target, address, port)
+    // Another address than the source's own would be one that nobody expects mail from.
+    if (from === undefined) continue
+    target.goesTo?.(address)
+    if (last !== undefined) before.push(`${last.remote}: ${failureText(last.failure)}`)
+    const host = { exchange, address }
+    const result = await hostConnector.connect(host, from, demand, before, inClear?.clear)
+    trail.connections++
+    target.tried?.({ exchange, address, demand, result, clear: result.clear })
+    if (result.kind === 'ready') {
+      const { connection, clear: tlsFailed, localAddress } = result
+      const of = { connection, remote, exchange, address, demand, before }
+      return { ...of, tlsFailed, localAddress }
     }
+    noSession(trail, host, result)
+    last = { failure: result, remote, demand, before }
+    const isOver = signal.aborted || target.cut?.why !== undefined
+    if (isSpent(trail) || isOver) return last
   }
-  return last ?? noneOfFamily(source, hosts)
+  return last ?? (trail.failed.length > 0 ? undefined : noneOfFamily(source, hosts))
 }
 
 /** Undefined: the source has no address of the family. */

@@ -1,5 +1,6 @@
 import { keepNewest } from '../../bounded/index.js'
 import { ApiError } from '../../errors/index.js'
+import { textOfHtml } from '../../mime/index.js'
 import { prepared, type Read } from '../../store/index.js'
 import {
   escapeMerged,
@@ -10,7 +11,6 @@ import {
   mergeValues,
   type Renderer,
 } from '../../templates/index.js'
-import { plainTextOf } from './plain-text.js'
 
 /** A body that is merged for each recipient. */
 export interface CampaignMail {
@@ -34,8 +34,8 @@ export class MailFault extends Error {}
 
 /** The body of a campaign, taken apart once for all its recipients. */
 interface Compiled {
-  /** The text part's Liquid: the converted HTML, its tags as they are. */
-  text: string
+  /** The text part's Liquid: the converted HTML, its tags as they are. Undefined: it is made of the merged HTML. */
+  text: string | undefined
   /** Undefined: it takes the engine. */
   pieces: { html: MergePiece[]; text: MergePiece[] } | undefined
 }
@@ -54,9 +54,11 @@ export function makeCampaignContent(
   const compiledOf = ({ bodyId, html, text: own }: CampaignMail): Compiled => {
     const known = compiled.get(bodyId)
     if (known !== undefined) return known
-    const text = own ?? textTemplateOf(html)
-    const parts = { html: mergePieces(html), text: mergePieces(text) }
-    const pieces = parts.html && parts.text && { html: parts.html, text: parts.text }
+    const inHtml = mergePieces(html)
+    // Conditions and loops stand between rows and in tags: what they leave is known once they are merged.
+    const text = own ?? (inHtml && textTemplateOf(html))
+    const inText = text === undefined ? undefined : mergePieces(text)
+    const pieces = inHtml && inText && { html: inHtml, text: inText }
     const fresh = { text, pieces }
     keepNewest(compiled, bodyId, fresh, maxCompiled)
     return fresh
@@ -65,7 +67,9 @@ export function makeCampaignContent(
   return async (mail, recipient) => {
     const { text, pieces } = compiledOf(mail)
     // Static content needs nobody's data.
-    if (pieces?.html.length === 1 && pieces.text.length === 1) return { html: mail.html, text }
+    if (text !== undefined && pieces?.html.length === 1 && pieces.text.length === 1) {
+      return { html: mail.html, text }
+    }
     const values = mail.variables ?? mergeValues(await contactFor(read, mail.accountId, recipient))
     if (pieces !== undefined) {
       const html = mergeInto(pieces.html, values, escapeMerged)
@@ -77,7 +81,12 @@ export function makeCampaignContent(
 }
 
 /** The content by the template engine, for what merging alone cannot do. */
-async function rendered(renderer: Renderer, mail: CampaignMail, text: string, values: object) {
+async function rendered(
+  renderer: Renderer,
+  mail: CampaignMail,
+  text: string | undefined,
+  values: object,
+) {
   const { accountId, bodyId, html } = mail
   const job = {
     accountId,
@@ -86,17 +95,19 @@ async function rendered(renderer: Renderer, mail: CampaignMail, text: string, va
     variables: JSON.stringify(values),
     strict: false,
   }
-  const both = await renderer.render({ ...job, text: { key: `body ${bodyId}`, liquid: text } })
-  if (both.kind === 'rendered') {
-    // Tags between paragraphs leave their blank lines behind.
-    const plain = (both.rendered.text ?? '').replace(/\n{3,}/g, '\n\n').trim()
-    return { html: both.rendered.html, text: plain }
+  if (text !== undefined) {
+    const own = { key: `body ${bodyId}`, liquid: text }
+    const both = await renderer.render({ ...job, text: own })
+    if (both.kind === 'rendered') {
+      // Tags between paragraphs leave their blank lines behind.
+      const plain = (both.rendered.text ?? '').replace(/\n{3,}/g, '\n\n').trim()
+      return { html: both.rendered.html, text: plain }
+    }
   }
-  // Tags that stood in the markup may be half of what they were once that is gone.
   const alone = await renderer.render({ ...job, text: null })
   if (alone.kind === 'rendered') {
     const { html } = alone.rendered
-    return { html, text: plainTextOf(html) }
+    return { html, text: textOfHtml(html).text }
   }
   if (alone.kind === 'failed') {
     throw new MailFault(`The campaign does not render: ${alone.fault.message}`)
@@ -122,7 +133,7 @@ function textTemplateOf(html: string): string {
     .replaceAll(opening, '')
     .replaceAll(closing, '')
     .replace(liquidTag, (tag) => `${opening}${tags.push(tag) - 1}${closing}`)
-  return plainTextOf(marked).replace(
+  return textOfHtml(marked).text.replace(
     new RegExp(`${opening}(\\d+)${closing}`, 'gu'),
     (_, place) => tags[Number(place)] ?? '',
   )

@@ -4,5 +4,4 @@
  */
 export { MailFault } from './campaign-content.js'
 export { makeComposer, type SignedMessage } from './compose.js'
-export { plainTextOf } from './plain-text.js'
 export { makeSentCopies, type SentCopy } from './sent-copy.js'

@@ -1,5 +1,5 @@
 import { keepNewest } from '../../bounded/index.js'
-import { type Mailbox, type MessageInput, parseMailbox } from '../../mime/index.js'
+import { type Mailbox, type MessageInput, parseMailbox, textOfHtml } from '../../mime/index.js'
 import {
   makePreferenceLinks,
   makeUnsubscribeLinks,
@@ -12,7 +12,6 @@ import { topicName } from '../../topics/index.js'
 import { makeTracker } from '../../tracking/index.js'
 import type { OutboundDeps } from '../deps.js'
 import { MailFault, makeCampaignContent } from './campaign-content.js'
-import { plainTextOf } from './plain-text.js'
 import { makeStoredEmails, type StoredEmail } from './stored-emails.js'
 import type { Decorated } from './submitted.js'
 
@@ -29,7 +28,7 @@ export type ContentDeps = Pick<
   'store' | 'clock' | 'key' | 'publicUrl' | 'tracking' | 'renderer'
 >
 
-// Texts made of HTML that are kept, one a mail.
+// Texts made of HTML that are kept, one a body.
 const maxTexts = 30
 
 /**
@@ -46,14 +45,15 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
         preferences: makePreferenceLinks(key, publicUrl),
       }
   const tracker = makeTracker(deps)
-  const texts = new Map<string, string>()
+  const texts = new Map<number | string, string>()
 
-  /** Made once for a mail's recipients, whose deliveries come close together. */
-  const textOf = (emailId: string, html: string): string => {
-    const known = texts.get(emailId)
+  /** Made once for a body's recipients, of one mail or of mails that are alike, whose deliveries come close together. */
+  const textOf = ({ id, body_id: bodyId }: StoredEmail, html: string): string => {
+    const key = bodyId ?? id
+    const known = texts.get(key)
     if (known !== undefined) return known
-    const text = plainTextOf(html)
-    keepNewest(texts, emailId, text, maxTexts)
+    const { text } = textOfHtml(html)
+    keepNewest(texts, key, text, maxTexts)
     return text
   }
 
@@ -68,7 +68,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
       const variables = await mergedAtStep(deps.store.read, email.id)
       return await campaignContent({ accountId, bodyId, html, text, variables }, recipient)
     }
-    return { html, text: email.text ?? textOf(email.id, html) }
+    return { html, text: email.text ?? textOf(email, html) }
   }
 
   /**
@@ -127,11 +127,23 @@ export function inputOf(email: StoredEmail, { html, text, extraHeaders }: Decora
     subject: email.subject,
     html,
     text,
-    extraHeaders,
+    extraHeaders: extraHeaders.concat(feedbackId(email, headers)),
     customHeaders: headers,
     messageId: email.message_id,
     dateMs: email.scheduled_at ?? email.created_at,
   }
+}
+
+/**
+ * Google's Feedback-ID, by which Postmaster Tools tell campaigns apart: three fields, and last the sender's id of 5 to
+ * 15 characters. No field may hold a colon; these are ids, in which nobody is named. The sender's own comes before it.
+ */
+function feedbackId(email: StoredEmail, headers: Record<string, string> = {}) {
+  const { account_id: accountId, broadcast_id: campaign, automation_step_id: step } = email
+  const isOwn = Object.keys(headers).some((name) => name.toLowerCase() === 'feedback-id')
+  if ((campaign === null && step === null) || isOwn) return []
+  const [id, type] = campaign === null ? [`step-${step}`, 'automation'] : [campaign, 'campaign']
+  return [{ name: 'Feedback-ID', value: `${id}:${accountId}:${type}:posthorn` }]
 }
 
 /** What was known at the step of an automation that sent the mail. */

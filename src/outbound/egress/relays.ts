@@ -35,8 +35,10 @@ export function makeRelays(relays: readonly Relay[]): Relays {
           relay.room.started(of)
           return relay
         }
-        // One that works and is busy is waited for: the order is the operator's.
-        if (held.gate !== 'suspended') return held
+        const { until } = sooner(closed, held)
+        // One that works and is busy is waited for, or for the time when one before it is tried again: the order is
+        // the operator's.
+        if (held.gate !== 'suspended') return { gate: held.gate, until, why: held.why }
         closed = sooner(closed, held)
       }
       if (closed === undefined) throw new Error('There is no smart host')

@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import { dayMs, hourMs, utcTime } from '../../clock/index.js'
 import { allSourceAddresses, type Config } from '../../config/index.js'
 import { type MxRoute, type Resolver, routeToMx } from '../../dns/index.js'
@@ -6,6 +7,7 @@ import {
   listSources,
   type Policy,
   policyFor,
+  rampInWords,
   rampLimit,
   readLearned,
   type ShapingData,
@@ -14,6 +16,7 @@ import {
   siteOf,
   today,
 } from '../shaping/index.js'
+import { sourceNames } from './pools.js'
 
 /** What applies to mail for a domain: `posthorn shaping show` and the operator's pages. */
 export interface ExplainedSite {
@@ -91,6 +94,31 @@ export async function warmingSources(
     })
 }
 
+/** The sources that are in their warm-up today, also those that have sent nothing yet; none where it is off. */
+export async function sourcesInWarmUp(
+  read: Read,
+  now: number,
+  outbound: OutboundSettings,
+): Promise<(WarmingSource & { limit: number })[]> {
+  if (outbound.warmUp === 'off' || outbound.route === 'sandbox') return []
+  const known = new Map((await listSources(read)).map((source) => [source.address, source]))
+  return sourceNames(outbound).flatMap((address) => {
+    const { rampDay, firstDay, sent } = today(known.get(address), now)
+    const limit = rampLimit(rampDay)
+    return Number.isFinite(limit) ? [{ address, firstDay, rampDay, limit, sent }] : []
+  })
+}
+
+/** How far a source is today, in words, with the settings that it is by. */
+export function warmUpInWords(
+  { rampDay, limit, sent }: WarmingSource & { limit: number },
+  { warmUpReserve }: Pick<OutboundSettings, 'warmUpReserve'>,
+): string {
+  const used = sent === 0 ? '' : `, ${sent} used`
+  const more = `and ${counted(warmUpReserve, 'transactional mail')} more (outbound.warm_up_reserve)`
+  return `${rampInWords(rampDay)}: ${limit} mails today${used} (outbound.warm_up), ${more}`
+}
+
 /** Why a domain has no site. */
 export const noRoute: Record<MxRoute['kind'], string> = {
   hosts: '',
@@ -121,8 +149,8 @@ export function inForce({ suspension, active }: StoredLearned['learned']): strin
   const suspended =
     suspension === null ? [] : [`suspended until ${utcTime(suspension.until)}: ${suspension.why}`]
   const others = active.map(({ action, name, until, ...limits }) => {
-    const slow = action === 'slow down' ? ` to ${shownSlow(limits)}` : ''
-    return `${action}${slow} until ${utcTime(until)} (${name})`
+    const lowered = shownSlow(limits)
+    return `${action}${lowered && ` to ${lowered}`} until ${utcTime(until)} (${name})`
   })
   return [...suspended, ...others].join('; ')
 }

@@ -10,8 +10,10 @@ export {
   routeOfDomain,
   shownSlow,
   shownSpan,
+  sourcesInWarmUp,
   type WarmingSource,
   warmingSources,
+  warmUpInWords,
 } from './explain-site.js'
 export {
   bindTo,

@@ -42,6 +42,16 @@ export function makeEgressPools(
   return (accountId, of) => byAccount.get(accountId) ?? byClass.get(names[of] ?? '') ?? byDefault
 }
 
+/** The names of all sources that mail may leave from, by which limits and warm-up count. */
+export function sourceNames({
+  sourceAddresses,
+  pools,
+}: Pick<Config['outbound'], 'sourceAddresses' | 'pools'>): string[] {
+  const pooled = Object.values(pools).flatMap(({ sources }) => sources.map((one) => one.addresses))
+  const all = [onePerFamily(sourceAddresses), ...pooled]
+  return [...new Set(all.map((addresses) => sourceOf(addresses, '').name))]
+}
+
 /** The address to leave from for one to go to; undefined: there is none of that family. */
 export function bindTo(
   { addresses }: Pick<EgressSource, 'addresses'>,

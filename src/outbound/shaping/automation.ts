@@ -4,7 +4,22 @@ import { limitSettings } from './limits.js'
 import { makeReplyPattern, type ReplyPattern } from './pattern.js'
 
 /** What a receiver's words may set off; `none` switches off an automation of a table below. */
-export type ShapingAction = 'slow down' | 'suspend' | 'failover' | 'alarm' | 'none'
+export type ShapingAction =
+  | 'slow down'
+  | 'fewer connections'
+  | 'suspend'
+  | 'failover'
+  | 'alarm'
+  | 'none'
+
+const actions = [
+  'slow down',
+  'fewer connections',
+  'suspend',
+  'failover',
+  'alarm',
+  'none',
+] as const satisfies readonly ShapingAction[]
 
 /** What a receiver's words set off. */
 export interface ShapingAutomation {
@@ -34,7 +49,7 @@ const automationSettings = {
     pattern: /^[1-9]\d?\/\d{1,4}[smh]$/,
     expected: 'times (1 to 99) within a duration, such as "2/1h"',
   }),
-  action: oneOf('none', ['slow down', 'suspend', 'failover', 'alarm', 'none']),
+  action: oneOf('none', actions),
   connections: limitSettings.connections,
   messagesPerMinute: limitSettings.messagesPerMinute,
   for: duration('30m', '1s', '7d'),
@@ -80,7 +95,7 @@ function automationOf(
   }
   needs('name', 'a text of 1 to 60 characters')
   needs('pattern', 'a text of 1 to 200 characters')
-  needs('action', 'one of "slow down", "suspend", "failover", "alarm", "none"')
+  needs('action', `one of ${actions.map((action) => `"${action}"`).join(', ')}`)
   const { action = 'none', threshold = '1/1h', connections, messagesPerMinute } = read
   if (action !== 'none') needs('for', 'a duration from 1s to 7d, such as "30m"')
   const limited = connections !== undefined || messagesPerMinute !== undefined

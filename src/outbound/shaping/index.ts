@@ -16,7 +16,14 @@ export {
 export { limitNames, type ShapingLimits } from './limits.js'
 export type { SiteOutcome, Suspension } from './parking.js'
 export { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'
-export { rampDays, rampLimit, type SourceState, today } from './ramp.js'
+export {
+  bulkLimit,
+  rampDays,
+  rampInWords,
+  rampLimit,
+  type SourceState,
+  today,
+} from './ramp.js'
 export { type ActiveAction, automationsFor, type SiteAction } from './reactions.js'
 export { makeShaping, type Shaping, type ShapingOptions } from './shaping.js'
 export {
@@ -36,6 +43,7 @@ export {
   noWarmUp,
   type Ration,
   type RationRequest,
+  type TakenRation,
   type WarmUp,
   type WarmUpOptions,
 } from './warm-up.js'

@@ -4,8 +4,11 @@ import { firstWords } from './reactions.js'
 export interface SiteOutcome {
   readonly kind: 'delivered' | 'bounced' | 'deferred' | 'connect-failed'
   readonly reply?: string | undefined
-  /** Why there was no connection: `timeout` when nothing answered in time, `dns` without an address, else `refused`. */
-  readonly cause?: 'refused' | 'timeout' | 'dns' | undefined
+  /**
+   * Why there was no connection: `timeout` when nothing answered in time, `dns` without an address, `busy` when one was
+   * too many already, else `refused`.
+   */
+  readonly cause?: 'refused' | 'timeout' | 'dns' | 'busy' | undefined
   /** Our own sentence about it, for people. */
   readonly why?: string
 }
@@ -20,14 +23,15 @@ export interface Suspension {
    * of its servers, the second only when a mail gets through.
    */
   readonly by: 'connection' | 'reply'
-  /** For how long the DNS was not asked; twice as long if it fails again. */
-  readonly dnsMs?: number
+  /** For how long the DNS or a busy server was not asked; twice as long if it fails again. */
+  readonly askedMs?: number
 }
 
 // ZoneMTA's figures (`mta.md` §1, 11). No answer of the DNS is often a minute's trouble of our own
-// resolver, and then of all domains: it is asked again soon, and less and less often.
-const parkedMs = { refused: 120_000, timeout: 900_000, dns: 60_000 }
-const longestDnsMs = 900_000
+// resolver, and then of all domains: it is asked again soon, and less and less often. So is a server to which one
+// connection is too many: it may be done with it in seconds.
+const parkedMs = { refused: 120_000, timeout: 900_000, dns: 60_000, busy: 10_000 }
+const longestAskedMs = 900_000
 // A random part of the time is added, so that sites that went down together are not all tried in the same second.
 // Nothing is ever taken off: no site is tried sooner than the figures above.
 const jitter = 0.15
@@ -39,14 +43,16 @@ export function park(
   { now, random }: { now: number; random: () => number },
 ): Suspension {
   const usualMs = parkedMs[cause]
-  const askedMs = before?.dnsMs === undefined ? usualMs : Math.min(2 * before.dnsMs, longestDnsMs)
-  const forMs = cause === 'dns' ? askedMs : usualMs
+  const isAsked = cause === 'dns' || cause === 'busy'
+  const again =
+    before?.askedMs === undefined ? usualMs : Math.min(2 * before.askedMs, longestAskedMs)
+  const forMs = isAsked ? again : usualMs
   return {
     until: now + Math.round(forMs * (1 + jitter * random())),
     why: firstWords(why),
     // A receiver that suspended us by its words is not well again because it can be reached.
     by: before?.by ?? 'connection',
-    ...(cause === 'dns' && { dnsMs: forMs }),
+    ...(isAsked && { askedMs: forMs }),
   }
 }
 
@@ -55,4 +61,5 @@ const causes = {
   refused: 'Its servers take no connection',
   timeout: 'Its servers do not answer',
   dns: 'The DNS does not answer',
+  busy: 'Its servers take no more connections',
 }

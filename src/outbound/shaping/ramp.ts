@@ -27,6 +27,10 @@ const idleDays = 30
 /** How many mails a source may send on a day of its ramp; no limit once it is over. */
 export const rampLimit = (rampDay: number) => ramp[rampDay - 1] ?? Number.POSITIVE_INFINITY
 
+/** How many of a day's `limit` mails may be other than transactional. */
+export const bulkLimit = (limit: number) =>
+  Number.isFinite(limit) ? limit - reserveOf(limit) : limit
+
 /** The state as it is today, before any more is granted. */
 export function today(state: SourceState | undefined, now: number): SourceState {
   const day = dayNumber(now)
@@ -38,19 +42,28 @@ export function today(state: SourceState | undefined, now: number): SourceState 
   return { ...state, lastDay: day, rampDay: Math.min(state.rampDay + 1, rampDays + 1), sent: 0 }
 }
 
+/** A day of the ramp as people are told of it: `day 3 of 16`. */
+export const rampInWords = (rampDay: number) => `day ${rampDay} of ${rampDays}`
+
 /**
- * Grants a part (`share` of the day's limit, one at least) of what is left of the day; bulk leaves
- * the reserve alone. The state is to be saved when something was granted.
+ * Grants a part (`share` of the day's limit, one at least) of what is left of the day. Bulk leaves a fifth alone, and
+ * transactional mail may pass the limit by `reserve` mails: a password reset that comes tomorrow is as good as lost. The
+ * state is to be saved when something was granted.
  */
 export function grant(
   state: SourceState | undefined,
-  { klass, share, now }: { klass: QueueClass; share: number; now: number },
+  {
+    klass,
+    share,
+    now,
+    reserve = 0,
+  }: { klass: QueueClass; share: number; now: number; reserve?: number },
 ): { state: SourceState; granted: number } {
   const current = today(state, now)
   const limit = rampLimit(current.rampDay)
   // Past the ramp one mail is noted, so that the day counts as one with mail.
   const want = Number.isFinite(limit) ? Math.max(1, Math.ceil(limit * share)) : 1
-  const kept = klass === queueClass.transactional || !Number.isFinite(limit) ? 0 : reserveOf(limit)
-  const granted = Math.max(0, Math.min(want, limit - kept - current.sent))
+  const most = klass === queueClass.transactional ? limit + reserve : bulkLimit(limit)
+  const granted = Math.max(0, Math.min(want, most - current.sent))
   return { state: { ...current, sent: current.sent + granted }, granted }
 }

@@ -11,6 +11,8 @@ export interface SiteAction {
   readonly from: string
   readonly until: number
   readonly reply: string
+  /** It was in force already, and lasts longer now: the operator was told. */
+  readonly again?: true
 }
 
 /** What is in force because of a receiver's words, as plain data. */
@@ -25,6 +27,12 @@ export interface ActiveAction {
   readonly reply: string
 }
 
+/** When a reply was heard, and how many connections are left if it asks for fewer. */
+export interface Heard {
+  now: number
+  halved: number
+}
+
 /** What the automations of one site have set in force: at most one entry for each that its policy has. */
 export class Reactions {
   readonly #active = new Map<string, ActiveAction>()
@@ -36,13 +44,13 @@ export class Reactions {
   }
 
   /**
-   * Takes in a server's reply and returns what it has set off, which the caller tells the operator. A lower limit is
+   * Takes in a server's reply and returns what it has set off, which the caller tells the operator once. A lower limit is
    * in force from now on; to suspend the site is left to the caller.
    */
-  listen(policy: Policy, reply: string, now: number): SiteAction[] {
+  listen(policy: Policy, reply: string, { now, halved }: Heard): SiteAction[] {
     return automationsFor(policy, reply)
       .filter((automation) => this.#isReached(automation, now))
-      .flatMap((automation) => this.#act(automation, reply, now) ?? [])
+      .flatMap((automation) => this.#act(automation, reply, { now, halved }) ?? [])
   }
 
   /** The lowest of what is in force, and of `usual`. */
@@ -94,7 +102,11 @@ export class Reactions {
     return reached
   }
 
-  #act(automation: RankedAutomation, reply: string, now: number): SiteAction | undefined {
+  #act(
+    automation: RankedAutomation,
+    reply: string,
+    { now, halved }: Heard,
+  ): SiteAction | undefined {
     const { action, name, rank, from, forMs } = automation
     if (action === 'none') return undefined
     const until = now + forMs
@@ -104,14 +116,15 @@ export class Reactions {
     const goesOn = (this.#active.get(key)?.until ?? 0) > now
     // A receiver that asks again to slow down gets it for longer. Other actions begin anew only when their time
     // is over.
-    if (goesOn && action !== 'slow down') return undefined
-    const { connections = null, messagesPerMinute = null } = automation
+    const isFewer = action === 'fewer connections'
+    if (goesOn && action !== 'slow down' && !isFewer) return undefined
+    const { connections = isFewer ? halved : null, messagesPerMinute = null } = automation
     const words = firstWords(reply)
     this.#active.set(key, {
       ...{ name, rank, action, until },
       ...{ connections, messagesPerMinute, reply: words },
     })
-    return goesOn ? undefined : told
+    return goesOn ? { again: true, ...told } : told
   }
 }
 

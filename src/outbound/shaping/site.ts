@@ -114,10 +114,11 @@ export class Site {
     }
     const full = this.#full(klass, now)
     if (full !== undefined) return { gate: 'connections', until: null, why: full }
-    const nextDay = (this.#options.warmUp ?? noWarmUp).wait(klass, now)
+    const { warmUp = noWarmUp } = this.#options
+    const nextDay = warmUp.wait(klass, now)
     if (nextDay === 'asking') return { gate: 'warm-up', until: null, why: 'Asking for a ration' }
     if (nextDay > 0) {
-      return { gate: 'warm-up', until: now + nextDay, why: "Today's ration of the address is used" }
+      return { gate: 'warm-up', until: now + nextDay, why: warmUp.why() }
     }
     const perMinute = this.#messagesPerMinute(now)
     const wait = waitFor(rateOf(perMinute), this.#paidUntil, klass, now)
@@ -151,12 +152,12 @@ export class Site {
     // Asked before its place is given back: whether the attempt was the last one for which there was room.
     const inTheWay = this.#full(klass, now) !== undefined
     this.#usedAt = now
-    this.#inFlight--
-    if (klass !== queueClass.transactional) this.#bulkInFlight--
     this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
     if (outcome.kind === 'connect-failed' && taken) this.#options.warmUp?.giveBack(taken)
-    const suspended = outcome.kind !== 'delivered' && this.#listen(outcome.reply, now)
-    if (suspended) return
+    const heard = outcome.kind === 'delivered' ? undefined : this.#listen(outcome.reply, now)
+    this.#inFlight--
+    if (klass !== queueClass.transactional) this.#bulkInFlight--
+    if (heard !== undefined) return
     if (now < (this.#suspension?.until ?? 0)) {
       // The attempt began before the site was suspended. Failed, it tells again what led to the suspension, and must
       // not count twice; a message that got through shows that not all connections fail.
@@ -176,6 +177,11 @@ export class Site {
       if (passed || (answered && this.#suspension.by === 'connection')) this.#resume()
     } else if (passed) succeed(this.#concurrency, this.#policy.connections, inTheWay)
     else if (answered) this.#concurrency.failedCohorts = 0
+  }
+
+  /** What one of its servers said of a mail that then went to another one: an attempt ends once. */
+  heard(reply: string): void {
+    this.#listen(reply, this.#now())
   }
 
   /** Takes a new policy; what is under way and what was learned stays. */
@@ -250,14 +256,18 @@ export class Site {
     return `${most} at once${reserve}${because}`
   }
 
-  /** Acts on what the server said; true when that suspended the site. */
-  #listen(reply: string | undefined, now: number): boolean {
-    if (reply === undefined) return false
+  /** Acts on what the server said; returns what the attempt has shown thereby, and no more than that. */
+  #listen(reply: string | undefined, now: number): 'suspended' | 'too many' | undefined {
+    if (reply === undefined) return undefined
     this.#reactions ??= new Reactions()
-    const actions = this.#reactions.listen(this.#policy, reply, now)
+    const most = this.#connections(now)
+    // Attempts that began before it was lowered bring the same reply: they do not lower it further.
+    const isNew = this.#inFlight <= most
+    const halved = isNew ? Math.max(1, Math.floor(most / 2)) : most
+    const asked = this.#reactions.listen(this.#policy, reply, { now, halved })
     const parked = now < (this.#suspension?.until ?? 0)
     let suspended = false
-    for (const action of actions) {
+    for (const action of asked) {
       if (action.action === 'suspend') {
         suspended = true
         const until = Math.max(action.until, this.#suspension?.until ?? 0)
@@ -266,9 +276,18 @@ export class Site {
         // Whatever was under way at the suspension gets the same answer. The operator is told once.
         if (parked) continue
       }
-      this.#options.onAction?.(action)
+      if (!action.again) this.#options.onAction?.(action)
     }
-    return suspended
+    if (suspended) return 'suspended'
+    if (!asked.some(({ action }) => action === 'fewer connections')) return undefined
+    // Fewer than one there cannot be: it is left alone for a while.
+    if (most === 1 && isNew && !parked) {
+      const { random } = this.#options
+      const why = `The receiver answered: ${firstWords(reply)}`
+      const busy = { kind: 'connect-failed', cause: 'busy', why } as const
+      this.#suspension = park(busy, this.#suspension, { now, random })
+    }
+    return 'too many'
   }
 
   #resume(): void {

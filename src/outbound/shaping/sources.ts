@@ -1,20 +1,25 @@
 import type { Read, Tx } from '../../store/index.js'
-import { grant, rampLimit, type SourceState } from './ramp.js'
+import { grant, rampInWords, rampLimit, type SourceState } from './ramp.js'
 import type { Ration, RationRequest } from './warm-up.js'
 
 /**
  * Takes part of the day's ration of a source for one thread. The row is the only counter, so that
  * threads together, and before and after a restart, never exceed it; what a thread was granted and
- * had not used when it died is lost, which errs on the safe side.
+ * had not used when it died is lost, which errs on the safe side. `reserve`: so many transactional mails may pass the
+ * day's limit.
  */
 export async function claimRation(
   tx: Tx,
   address: string,
   request: RationRequest,
+  reserve = 0,
 ): Promise<Ration> {
-  const { state, granted } = grant(await readSource(tx, address), request)
+  const { state, granted } = grant(await readSource(tx, address), { ...request, reserve })
   if (granted > 0) await saveSource(tx, address, state)
-  return { messages: granted, limited: Number.isFinite(rampLimit(state.rampDay)) }
+  const { rampDay } = state
+  const limit = rampLimit(rampDay)
+  const why = `${rampInWords(rampDay)}, whose ${limit} mails are used (outbound.warm_up)`
+  return { messages: granted, limited: Number.isFinite(limit), why }
 }
 
 /** How far an address's warm-up has come; undefined for one that has sent nothing yet. */

@@ -1,3 +1,4 @@
+import { onceATurn } from '../../bounded/index.js'
 import { type Clock, dayMs, dayNumber } from '../../clock/index.js'
 import { type QueueClass, queueClass } from '../../store/index.js'
 
@@ -5,6 +6,8 @@ import { type QueueClass, queueClass } from '../../store/index.js'
 export interface WarmUp {
   /** 0; the ms until the next day; `asking` until `onRation` is called. */
   wait(klass: QueueClass, now: number): number | 'asking'
+  /** Why mail waits for the next day, for people. */
+  why(): string
   take(klass: QueueClass): TakenRation
   /** The mail did not leave: the connection failed. What was taken on another day is over. */
   giveBack(taken: TakenRation): void
@@ -13,6 +16,8 @@ export interface WarmUp {
 /** What a mail took of a day's ration. */
 export interface TakenRation {
   left: number
+  /** Mail was told to wait since something was left the last time. */
+  isAwaited?: boolean
 }
 
 /** What a thread asks for. */
@@ -29,6 +34,8 @@ export interface Ration {
   messages: number
   /** False past the ramp: as many as one likes, today. */
   limited: boolean
+  /** What is told of mail that waits as nothing is left. */
+  why?: string
 }
 
 /** How rations are fetched, and who is told. */
@@ -37,7 +44,7 @@ export interface WarmUpOptions {
   threads: number
   /** `claimRation` in a write. */
   claim(request: RationRequest): Promise<Ration>
-  /** A ration has come, or was refused: mail that waits for it is to be looked at again. */
+  /** A ration has come, was refused or is left over: mail that waits for it is to be looked at again. */
   onRation(): void
 }
 
@@ -48,13 +55,21 @@ const share = 0.05
 const retryMs = 1_000
 
 /** For source addresses that are not warmed up: in the sandbox, and with `outbound.warm_up = "off"`. */
-export const noWarmUp: WarmUp = { wait: () => 0, take: () => ({ left: 0 }), giveBack() {} }
+export const noWarmUp: WarmUp = {
+  wait: () => 0,
+  why: () => '',
+  take: () => ({ left: 0 }),
+  giveBack() {},
+}
 
 /** Fetches rations as they are needed and hands them out. */
 export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): WarmUp {
   let day = dayNumber(clock.now())
   let transactional = makePurse()
   let bulk = makePurse()
+  let told = "today's ration of the address is used"
+  // Not at once: what is given back may just have been taken in the look that would be begun again.
+  const tellLeftOver = onceATurn(onRation)
 
   const newDay = (now: number) => {
     if (dayNumber(now) === day) return
@@ -68,10 +83,12 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
     purse.asking = true
     const answered = () => {
       purse.asking = false
+      purse.isAwaited = false
       onRation()
     }
     claim({ klass, share: share / threads, now: clock.now() }).then(
-      ({ messages, limited }) => {
+      ({ messages, limited, why = told }) => {
+        told = why
         purse.left += limited ? messages : Number.POSITIVE_INFINITY
         purse.spent = messages === 0
         answered()
@@ -91,10 +108,13 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
       newDay(now)
       const purse = purseOf(klass)
       if (purse.left > 0) return 0
+      purse.isAwaited = true
+      if (klass === queueClass.transactional) bulk.isAwaited = true
       if (purse.spent) return (day + 1) * dayMs - now
       ask(purse, klass)
       return 'asking'
     },
+    why: () => told,
     take(klass) {
       const purse = purseOf(klass)
       purse.left--
@@ -102,6 +122,9 @@ export function makeWarmUp({ clock, threads, claim, onRation }: WarmUpOptions): 
     },
     giveBack(taken) {
       taken.left++
+      if (!taken.isAwaited) return
+      taken.isAwaited = false
+      tellLeftOver()
     },
   }
 }
@@ -114,4 +137,4 @@ interface Purse extends TakenRation {
 }
 
 /** An empty one, which is filled by the first mail that needs it. */
-const makePurse = (): Purse => ({ left: 0, spent: false, asking: false })
+const makePurse = (): Purse => ({ left: 0, spent: false, asking: false, isAwaited: false })

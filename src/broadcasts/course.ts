@@ -1,0 +1,169 @@
+import type { UpdateObject } from 'kysely'
+import { type Clock, isRecent } from '../clock/index.js'
+import {
+  type Changes,
+  campaignPaused,
+  cancelWaiting,
+  changeFitting,
+  hold,
+  type QueueFilter,
+  release,
+} from '../deliveries/index.js'
+import { messageOf, OperatorError } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { eachApart, type Read, type Store, type Tables, type Tx } from '../store/index.js'
+import type { BroadcastStatus } from './broadcast.js'
+
+/*
+ * A pause, resume or cancel is its status, from its commit on: no mail of a campaign that is paused or cancelled
+ * leaves (`outbound/attempt/departure.ts`). The mail that waits follows in slices:
+ *
+ *   status, course + 1, course_at = now ──▶ slices, each of which asks `course` ──▶ course_at = null
+ *                                             │ another pause, resume or cancel: they end, and its own begin
+ *                                             └ a kill: `finishCourses` begins them again, from whatever is left
+ */
+
+interface CourseDeps {
+  store: Store
+  clock: Clock
+}
+
+/** What the waiting mail of a campaign is to follow. */
+export interface Course {
+  id: string
+  course: number
+  status: BroadcastStatus
+}
+
+/** Changes the campaign in the transaction that decides it, and gives what `followCourse` wants. */
+export async function beginCourse(
+  tx: Tx,
+  id: string,
+  change: UpdateObject<Tables, 'broadcasts'>,
+  now: number,
+): Promise<Course> {
+  return await tx
+    .updateTable('broadcasts')
+    .set(change)
+    .set((eb) => ({ course: eb('course', '+', 1), course_at: now }))
+    .where('id', '=', id)
+    .returning(['id', 'course', 'status'])
+    .executeTakeFirstOrThrow()
+}
+
+interface FollowOptions {
+  onProgress?: ((seen: number) => void) | undefined
+  /** Written once all of the mail follows; not where another course has begun meanwhile. */
+  alongside?: ((tx: Tx) => Promise<void>) | undefined
+}
+
+/**
+ * Makes the mail that waits follow, in slices that end as soon as another course has begun. What is in flight is left
+ * alone: it is asked for its campaign when it is to leave the next time.
+ */
+export async function followCourse(
+  deps: CourseDeps,
+  { id, course, status }: Course,
+  { onProgress, alongside }: FollowOptions = {},
+): Promise<Changes> {
+  const { store } = deps
+  const { filter, change } = wayOf(id, status)
+  let fault: OperatorError | undefined
+  const { changed, inFlight } = await changeFitting(
+    deps,
+    filter,
+    async (tx, ids, now) =>
+      (await noteCourse(tx, { id, course, at: now })) ? await change(tx, ids, now) : 'over',
+    onProgress,
+  ).catch((error: unknown) => {
+    // All but a few that cannot be changed at all; whatever passes is thrown as something else, and tried again.
+    if (!(error instanceof OperatorError)) throw error
+    fault = error
+    return { changed: 0, inFlight: 0 }
+  })
+  await store.write(async (tx) => {
+    if (await noteCourse(tx, { id, course, at: null })) await alongside?.(tx)
+  })
+  if (fault !== undefined) throw fault
+  return { changed, inFlight }
+}
+
+/** Whether it still is the campaign's course; then it is noted when some of its mail last followed. */
+async function noteCourse(
+  tx: Read,
+  { id, course, at }: { id: string; course: number; at: number | null },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('broadcasts')
+    .set({ course_at: at })
+    .where('id', '=', id)
+    .where('course', '=', course)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+interface Way {
+  filter: QueueFilter
+  change: (tx: Read, ids: readonly number[], now: number) => Promise<Changes>
+}
+
+/** What each status wants of the mail that waits. */
+function wayOf(id: string, status: BroadcastStatus): Way {
+  const reason = campaignPaused(id)
+  if (status === 'paused') {
+    return {
+      filter: { broadcastId: id, held: false },
+      change: (tx, ids, now) => hold(tx, ids, { reason, now }),
+    }
+  }
+  if (status === 'cancelled') {
+    return { filter: { broadcastId: id }, change: (tx, ids, now) => cancelSome(tx, id, ids, now) }
+  }
+  return {
+    filter: { broadcastId: id, held: true, heldReason: reason },
+    change: (tx, ids, now) => release(tx, ids, { now }),
+  }
+}
+
+async function cancelSome(tx: Read, id: string, ids: readonly number[], now: number) {
+  const changes = await cancelWaiting(tx, ids, now)
+  await tx
+    .updateTable('broadcasts')
+    .set((eb) => ({
+      waiting: eb('waiting', '-', changes.changed),
+      cancelled: eb('cancelled', '+', changes.changed),
+    }))
+    .where('id', '=', id)
+    .execute()
+  return changes
+}
+
+// Longer than a slice and its rest take, however busy the machine: until then somebody is at it.
+const abandonedMs = 10_000
+
+/**
+ * Goes on with what a stop or a crash has broken off, be it of this process or of a command: courses of which no
+ * slice was written for `idleMs`.
+ */
+export async function finishCourses(
+  deps: CourseDeps & { log: Log },
+  signal: AbortSignal,
+  idleMs = abandonedMs,
+): Promise<void> {
+  const { store, clock, log } = deps
+  const begun = await store.read
+    .selectFrom('broadcasts')
+    .select(['id', 'course', 'status', 'course_at as at'])
+    .where('course_at', 'is not', null)
+    .execute()
+  const left = begun.filter(({ at }) => !isRecent(at ?? 0, clock.now(), idleMs))
+  const finish = async (course: Course) => {
+    if (signal.aborted) return
+    const { changed } = await followCourse(deps, course)
+    const fields = { broadcastId: course.id, status: course.status, mails: changed }
+    if (changed > 0) log.info(fields, 'What was begun with a campaign is finished')
+  }
+  await eachApart(left, finish, ({ id }, error) =>
+    log.error({ broadcastId: id, cause: messageOf(error) }, 'Mails of a campaign stay as they are'),
+  )
+}

@@ -1,0 +1,90 @@
+import { breakLine, type Lines, type Place } from './lines.js'
+
+// A target fills a line: the cells behind it would be parted from each other.
+const mostBeforeCells = 50
+const isFilled = ({ isBehindLink, line }: Place) => isBehindLink && line.length > mostBeforeCells
+
+/** What a row, or a table, has so far. */
+interface Row {
+  isTable: boolean
+  /** Something is in one of its cells; where that begins, and where the last of them does. */
+  isBegun: boolean
+  firstEnds: number
+  firstWraps: number
+  lastEnds: number
+  lastWraps: number
+}
+
+/** Rows and cells of tables, which most mails are laid out with. */
+export function makeCells(lines: Lines) {
+  const rowOf = (isTable: boolean): Row => ({
+    isTable,
+    isBegun: false,
+    firstEnds: 0,
+    firstWraps: 0,
+    lastEnds: 0,
+    lastWraps: 0,
+  })
+  let row = rowOf(true)
+
+  return {
+    /** Begins a row or a table; what it returns ends it. */
+    row(isTable: boolean): () => void {
+      const outer = row
+      row = rowOf(isTable)
+      return () => {
+        const { firstEnds, firstWraps, isBegun } = row
+        row = outer
+        if (!isBegun) return
+        if (outer.isTable && !isTable && !outer.isBegun) {
+          outer.isBegun = true
+          outer.firstEnds = firstEnds
+          outer.firstWraps = firstWraps
+        }
+        // A row of one line is followed by the next one, as those of an order are.
+        const { ends, wraps } = lines.at
+        breakLine(lines, ends > firstEnds || wraps > firstWraps ? 2 : 1)
+      }
+    },
+
+    /**
+     * Begins a cell: two spaces behind the one before, if that has one line, else on a line of its own. What it
+     * returns ends it.
+     */
+    cell(): () => void {
+      const at = lines.at
+      const { pieces, breaks, isNextCell, isEmptyCell, cellEnds, cellWraps } = at
+      at.isSpaced = false
+      at.isEmptyCell = true
+      if (row.isBegun && !row.isTable && !isNextCell) {
+        if (at.ends > row.lastEnds) at.breaks = Math.max(breaks, 2)
+        else if (at.wraps > row.lastWraps || isFilled(at)) at.breaks = Math.max(breaks, 1)
+        else {
+          at.breaks = 0
+          at.isNextCell = true
+        }
+      }
+      return () => {
+        const now = lines.at
+        if (now.pieces === pieces) {
+          now.isNextCell = isNextCell
+          now.isEmptyCell = isEmptyCell
+          if (!isNextCell) now.breaks = Math.max(breaks, now.breaks)
+          return
+        }
+        if (!row.isBegun) {
+          row.isBegun = true
+          row.firstEnds = now.cellEnds
+          row.firstWraps = now.cellWraps
+        }
+        row.lastEnds = now.cellEnds
+        row.lastWraps = now.cellWraps
+        // Where this is the beginning of the cell around it, that begins on the same line.
+        if (!isEmptyCell) {
+          now.cellEnds = cellEnds
+          now.cellWraps = cellWraps
+        }
+      }
+    },
+  }
+}

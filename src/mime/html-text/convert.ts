@@ -1,0 +1,106 @@
+import { type Element, idOf } from './elements.js'
+import { addApart, addKept, addWords, breakLine, endLine, makeLines, written } from './lines.js'
+import { makeOpenElements, type OpenElement } from './open-elements.js'
+import { scan } from './scan.js'
+import { flows, keepsSpaces, makeSeen } from './seen.js'
+import { makeStructure } from './structure.js'
+import type { Tag } from './tag.js'
+import { decodeText } from './white-space.js'
+
+/** A mail's HTML in words. */
+export interface PlainText {
+  text: string
+  /** It does not have all of it, as its last line says. */
+  isCut: boolean
+}
+
+// A body is data from outside, and may be 2 MiB of tags. Shorter ones are never cut.
+export const neverCutChars = 512 * 1024
+
+const theRest = '… the rest is in the HTML part'
+
+/**
+ * What a mail's HTML says to whoever reads no HTML: one pass over its tags, without a tree, in time that grows with its length
+ * and with nothing else.
+ */
+export function textOfHtml(html: string): PlainText {
+  const lines = makeLines()
+  const seen = makeSeen(html)
+  const structure = makeStructure(html, lines)
+  let hidden = 0
+  let isAtPre = false
+
+  const elements = makeOpenElements((one) => {
+    if (one.hides) hidden--
+    one.end?.()
+    if (hidden > 0) return
+    if (one.breaks > 0) breakLine(lines, one.breaks)
+    seen.whiteSpace = one.whiteSpace
+    seen.isTextless = one.isTextless
+  })
+
+  const startTag = (element: Element, tag: Tag) => {
+    isAtPre = element.id === pre
+    elements.endImplied(element)
+    const { whiteSpace, isTextless } = seen
+    const open = (hides: boolean, breaks: number, end: OpenElement['end']) =>
+      elements.push({ element, hides, breaks, end, whiteSpace, isTextless })
+    if (hidden > 0) {
+      if (!element.isVoid) open(false, 0, undefined)
+      return
+    }
+    const said = seen.styleOf(tag)
+    const hides = seen.isHidden(element, tag, said)
+    if (element.isVoid) {
+      if (!hides) structure.leaf(element, tag, said)
+      return
+    }
+    if (hides) {
+      hidden++
+      open(true, 0, undefined)
+      return
+    }
+    const breaks = structure.breaksOf(element, said)
+    if (breaks > 0) breakLine(lines, breaks)
+    const end = structure.begin(element, tag, said)
+    seen.enter(element, said)
+    const isChanged = seen.whiteSpace !== whiteSpace || seen.isTextless !== isTextless
+    if (breaks > 0 || end !== undefined || isChanged || elements.isOpen(element)) {
+      open(false, breaks, end)
+    }
+  }
+
+  const isWhole = scan(html, neverCutChars, {
+    startTag,
+    endTag(element) {
+      if (elements.endTag(element) || hidden > 0) return
+      // HTML §13.2.6.4.7: these two begin what they do not find.
+      if (element.id === lineBreak) endLine(lines)
+      else if (element.id === paragraph) breakLine(lines, 2)
+    },
+    text(from, to) {
+      if (hidden > 0 || seen.isTextless) return
+      if (seen.whiteSpace === flows) return addWords(lines, html, from, to)
+      const source = html.slice(from, to)
+      // HTML §13.2.6.4.7: a line end at its very beginning is none of a `pre`.
+      const kept = isAtPre ? source.replace(/^\r?\n/, '') : source
+      isAtPre = false
+      addKept(lines, decodeText(kept), seen.whiteSpace === keepsSpaces)
+    },
+    raw(element, from, to) {
+      if (element.id === style) seen.readSheet(from, to)
+    },
+    comment: (from) => seen.comment(from),
+  })
+  elements.endFrom(0)
+  if (!isWhole) {
+    breakLine(lines, 1)
+    addApart(lines, theRest)
+  }
+  return { text: written(lines), isCut: !isWhole }
+}
+
+const pre = idOf('pre')
+const paragraph = idOf('p')
+const lineBreak = idOf('br')
+const style = idOf('style')

@@ -1,0 +1,304 @@
+import { decodeText, mayFill, withoutFilling } from './white-space.js'
+
+const width = 76
+// What stands before lines that are quoted or listed deep inside others.
+const longestPrefix = 20
+
+const blank = 0x20
+const ampersand = 0x26
+
+/** How far the text is. */
+export type Place = ReturnType<typeof beginning>
+
+const beginning = () => ({
+  /** The lines that are finished, each with its end. */
+  done: '',
+  line: '',
+  /** Where the line may be broken, and where the next one would go on; 0: nowhere. */
+  breakAt: 0,
+  goOnAt: 0,
+  /** What each line begins with. */
+  prefix: '',
+  /** The end of the prefix that the next text replaces: the marker of an item. */
+  marker: '',
+  /** Line ends before the next text. */
+  breaks: 0,
+  /** A space before it. */
+  isSpaced: false,
+  /** It is the first of a further cell, and stands in the line of the one before. */
+  isNextCell: false,
+  /** Nothing is in this cell yet. */
+  isEmptyCell: false,
+  /** A space before it, if it is a word. */
+  isGuarded: false,
+  /** Behind a link there was nothing yet. */
+  isBehindLink: false,
+  /** Pieces of text so far. */
+  pieces: 0,
+  /** Lines so far that were ended, and those that were full. */
+  ends: 0,
+  wraps: 0,
+  /** Both where the text of the cell begins. */
+  cellEnds: 0,
+  cellWraps: 0,
+})
+
+/** Written out, so that all are of one hidden class. */
+const copyOf = (place: Place): Place => ({
+  done: place.done,
+  line: place.line,
+  breakAt: place.breakAt,
+  goOnAt: place.goOnAt,
+  prefix: place.prefix,
+  marker: place.marker,
+  breaks: place.breaks,
+  isSpaced: place.isSpaced,
+  isNextCell: place.isNextCell,
+  isEmptyCell: place.isEmptyCell,
+  isGuarded: place.isGuarded,
+  isBehindLink: place.isBehindLink,
+  pieces: place.pieces,
+  ends: place.ends,
+  wraps: place.wraps,
+  cellEnds: place.cellEnds,
+  cellWraps: place.cellWraps,
+})
+
+/** A text that is written, in lines. */
+export interface Lines {
+  at: Place
+  /** The words of the link that is open. */
+  spoken: string | undefined
+}
+
+/**
+ * Begins a text. Line ends and spaces are noted, and written with the text behind them, so that none stand at an end and no two
+ * empty lines in a row.
+ */
+export const makeLines = (): Lines => ({ at: beginning(), spoken: undefined })
+
+/** All that is written, without a line end behind it. */
+export const written = ({ at }: Lines): string => at.done + at.line
+
+/** Adds words, as white space parts them. `isClean`: they are without entities and what only fills. */
+export function addWords(lines: Lines, text: string, from: number, to: number, isClean = false) {
+  for (let i = from; i < to; ) {
+    const first = behindBlanks(text, i, to)
+    if (first > i) lines.at.isSpaced = true
+    if (first === to) return
+    let end = endOfWord(text, first, to, isClean)
+    if (end < 0) {
+      const clean = withoutFilling(decodeText(text.slice(first, to)))
+      return addWords(lines, clean, 0, clean.length, true)
+    }
+    open(lines.at, end - first, text.charCodeAt(first))
+    // Words that one space parts and that fit go into the line together.
+    const { at } = lines
+    const room = first + width - at.line.length
+    let breakAt = 0
+    while (end + 1 < to && text.charCodeAt(end) === blank && text.charCodeAt(end + 1) > blank) {
+      const next = endOfWord(text, end + 1, to, isClean)
+      if (next < 0 || next > room) break
+      breakAt = end
+      end = next
+    }
+    if (breakAt > 0) {
+      at.breakAt = at.line.length + breakAt - first
+      at.goOnAt = at.breakAt + 1
+    }
+    write(lines, text.slice(first, end))
+    i = end
+  }
+}
+
+function write(lines: Lines, piece: string): void {
+  lines.at.line += piece
+  if (lines.spoken !== undefined) lines.spoken += piece
+}
+
+/** Makes what was noted true, for a text of some length whose first character is that. */
+function open(at: Place, length: number, first: number): void {
+  at.pieces++
+  const { prefix, marker } = at
+  at.marker = ''
+  const own = marker === '' ? prefix : prefix.slice(0, prefix.length - marker.length) + marker
+  if (at.pieces === 1) at.line = own
+  else if (at.breaks > 0) {
+    newLine(at, at.breaks, own)
+    at.ends++
+  } else {
+    const parted = at.isNextCell ? '  ' : at.isSpaced || (at.isGuarded && isWordy(first)) ? ' ' : ''
+    const isFull = at.line.length + parted.length + marker.length + length > width
+    if (isFull && parted !== '' && at.line.length > prefix.length) {
+      newLine(at, 1, own)
+      at.wraps++
+    } else if (isFull && parted === '' && at.breakAt > 0) {
+      // The word began before, in an element that has ended: all of it goes on in the next line.
+      const begun = at.line.slice(at.goOnAt)
+      at.line = at.line.slice(0, at.breakAt)
+      newLine(at, 1, prefix + begun + marker)
+      at.wraps++
+    } else {
+      if (parted !== '') {
+        at.breakAt = at.line.length
+        at.goOnAt = at.breakAt + parted.length
+      }
+      at.line += parted + marker
+    }
+  }
+  if (at.isEmptyCell) {
+    at.cellEnds = at.ends
+    at.cellWraps = at.wraps
+  }
+  at.breaks = 0
+  at.isSpaced = at.isNextCell = at.isEmptyCell = at.isGuarded = at.isBehindLink = false
+}
+
+function newLine(at: Place, breaks: number, prefix: string): void {
+  at.done += `${at.line}\n`
+  if (breaks > 1) at.done += `${between(at.line, prefix)}\n`.repeat(breaks - 1)
+  at.line = prefix
+  at.breakAt = 0
+}
+
+/** Whether the next text goes on in the line in which a cell or an item has begun. */
+const isBegun = (at: Place): boolean => at.isNextCell || at.marker !== ''
+
+/** Notes that the next text begins a line, behind an empty one with 2. */
+export function breakLine({ at }: Lines, breaks: number): void {
+  if (isBegun(at)) return
+  if (at.breaks < breaks) at.breaks = breaks
+  at.isSpaced = false
+}
+
+/** A line end in the middle of a text. */
+export function endLine(lines: Lines): void {
+  breakLine(lines, lines.at.breaks === 0 ? 1 : 2)
+}
+
+/** Adds a text whose line ends, and spaces where it says so, stay. */
+export function addKept(lines: Lines, text: string, keepsSpaces: boolean): void {
+  const all = text.split(/\r\n?|\n/)
+  for (const [i, line] of all.entries()) {
+    const { at } = lines
+    if (i > 0 && at.pieces > 0 && !isBegun(at)) {
+      at.breaks++
+      at.isSpaced = false
+    }
+    if (!keepsSpaces) {
+      const clean = withoutFilling(line)
+      addWords(lines, clean, 0, clean.length, true)
+    } else if (line.trim() !== '' || (line !== '' && i === all.length - 1)) {
+      open(at, 0, 0)
+      write(lines, line.replaceAll('\u00a0', ' '))
+      at.breakAt = 0
+    }
+  }
+}
+
+/** At most one empty line before the next text, whatever was kept. */
+export function endKept({ at }: Lines): void {
+  at.breaks = Math.min(at.breaks, 2)
+}
+
+/** Adds a text that is not broken, with spaces around it where it would touch a word. */
+export function addApart({ at }: Lines, text: string): void {
+  at.isGuarded = true
+  open(at, text.length, letter)
+  at.line += text
+  at.isGuarded = true
+}
+
+/** Adds words with spaces around them where they would touch others. */
+export function addWordsApart(lines: Lines, text: string): void {
+  lines.at.isGuarded = true
+  addWords(lines, text, 0, text.length, true)
+  lines.at.isGuarded = true
+}
+
+/** Goes back to a place, and on with a text that is not broken. */
+export function replaceFrom(lines: Lines, place: Place, text: string): void {
+  const { breaks } = lines.at
+  lines.at = copyOf(place)
+  addApart(lines, text)
+  lines.at.breaks = breaks
+  lines.at.isBehindLink = true
+}
+
+/** Begins a link: from now on its words are noted. Where it is, to go back to. */
+export function listen(lines: Lines): Place {
+  const { at } = lines
+  // Two that touch would be one to whoever copies them.
+  if (at.isBehindLink && !at.isSpaced && !at.isNextCell) breakLine(lines, 1)
+  lines.spoken = ''
+  return copyOf(at)
+}
+
+/** The words of a link, without spaces. */
+export function heard(lines: Lines): string {
+  const words = lines.spoken ?? ''
+  lines.spoken = undefined
+  return words.replace(/\s+/g, '')
+}
+
+/** Adds the target of a link to its last word, whatever was noted behind that. */
+export function addTarget({ at }: Lines, text: string): void {
+  const { breaks } = at
+  at.breaks = 0
+  at.isSpaced = true
+  open(at, text.length, letter)
+  at.line += text
+  at.breaks = breaks
+  at.isGuarded = at.isBehindLink = true
+}
+
+/** Begins an item, with its marker, or a quotation, with what its lines begin with; what it returns ends it. */
+export function indent(lines: Lines, marker: string, isMarker: boolean): () => void {
+  const { at } = lines
+  const { prefix } = at
+  if (prefix.length + marker.length <= longestPrefix) {
+    at.prefix = prefix + (isMarker ? ' '.repeat(marker.length) : marker)
+    if (isMarker) at.marker += marker
+  }
+  return () => {
+    // Of an item without a text not even the marker is left.
+    const { marker: left, prefix: inner } = lines.at
+    lines.at.marker = left.slice(0, Math.max(0, left.length - inner.length + prefix.length))
+    lines.at.prefix = prefix
+  }
+}
+
+const letter = 0x61
+
+/** Letters and digits of any script, and what opens a target. */
+const isWordy = (char: number): boolean =>
+  char >= 0x80 ||
+  (char >= 0x30 && char <= 0x39) ||
+  (char >= 0x41 && char <= 0x5b) ||
+  (char >= 0x61 && char <= 0x7a)
+
+/** An empty line between two, with the quotation that both belong to. */
+function between(before: string, prefix: string): string {
+  let same = 0
+  while (same < prefix.length && prefix[same] === before[same]) same++
+  const quotes = prefix.slice(0, same).lastIndexOf('>')
+  return prefix.slice(0, quotes + 1)
+}
+
+function behindBlanks(text: string, from: number, to: number): number {
+  let i = from
+  while (i < to && text.charCodeAt(i) <= blank) i++
+  return i
+}
+
+/** Where the word ends; -1 where it has an entity, or perhaps a character that only fills. */
+function endOfWord(text: string, from: number, to: number, isClean: boolean): number {
+  let i = from
+  for (; i < to; i++) {
+    const char = text.charCodeAt(i)
+    if (char <= blank) break
+    if (isClean) continue
+    if (char === ampersand || (char >= 0xa0 && mayFill(char))) return -1
+  }
+  return i
+}

@@ -1,0 +1,130 @@
+import { type Element, elementAt, unknownElement } from './elements.js'
+import { isAt } from './names.js'
+import { makeTag, readAttributes, type Tag } from './tag.js'
+
+/** What is told of a source, in its order. Places are those of the source. */
+export interface Told {
+  text(from: number, to: number): void
+  startTag(element: Element, tag: Tag): void
+  endTag(element: Element): void
+  /** The content of an element of raw text. */
+  raw(element: Element, from: number, to: number): void
+  /** A comment, or what browsers take for one, from its `<` on. */
+  comment(from: number): void
+}
+
+const less = 0x3c
+const greater = 0x3e
+const slash = 0x2f
+const bang = 0x21
+const question = 0x3f
+
+/**
+ * Reads HTML as HTML §13.2.5 cuts it into tags. `mostChars` of it are read, beside values of attributes, comments and raw text,
+ * over which native searches go; what it returns is whether that was all.
+ */
+export function scan(html: string, mostChars: number, told: Told): boolean {
+  const tag = makeTag()
+  const { length } = html
+  let unread = 0
+
+  const startTag = (start: number): number => {
+    const end = endOfName(html, start)
+    const element = elementAt(html, start, end) ?? unknownElement
+    const next = readAttributes(html, end, tag)
+    if (next === -1) return length
+    unread += tag.valueChars
+    told.startTag(element, tag)
+    if (!element.isRaw) return next
+    const close = endOfRaw(html, element.name, next)
+    told.raw(element, next, close)
+    unread += close - next
+    return close
+  }
+
+  const endTag = (start: number): number => {
+    const end = endOfName(html, start)
+    const isBare = end < length && html.charCodeAt(end) === greater
+    const next = isBare ? end + 1 : readAttributes(html, end, tag)
+    if (next === -1) return length
+    told.endTag(elementAt(html, start, end) ?? unknownElement)
+    return next
+  }
+
+  /** Reads what begins with a `<`; where it goes on. */
+  const markup = (at: number): number => {
+    const first = at + 1 < length ? html.charCodeAt(at + 1) : less
+    if (isLetter(first)) return startTag(at + 1)
+    if (first === slash && at + 2 < length) {
+      const letter = html.charCodeAt(at + 2)
+      if (isLetter(letter)) return endTag(at + 2)
+      if (letter === greater) return at + 3
+    } else if (first !== bang && first !== question) {
+      told.text(at, at + 1)
+      return at + 1
+    }
+    told.comment(at)
+    const next = endOfComment(html, at)
+    unread += next - at
+    return next
+  }
+
+  for (let at = 0; at < length; ) {
+    const found = html.indexOf('<', at)
+    const end = found === -1 ? length : found
+    if (end - unread > mostChars) {
+      told.text(at, lastSpace(html, at, mostChars + unread))
+      return false
+    }
+    if (end > at) told.text(at, end)
+    at = end === length ? end : markup(end)
+  }
+  return true
+}
+
+const isLetter = (char: number): boolean => {
+  const lower = char | 32
+  return lower >= 0x61 && lower <= 0x7a
+}
+
+function endOfName(html: string, from: number): number {
+  let at = from
+  for (; at < html.length; at++) {
+    const char = html.charCodeAt(at)
+    if (char <= 0x20 || char === slash || char === greater) break
+  }
+  return at
+}
+
+/** HTML §13.2.5.15: where the end tag begins that is of the same name. */
+function endOfRaw(html: string, name: string, from: number): number {
+  for (let at = html.indexOf('</', from); at !== -1; at = html.indexOf('</', at + 2)) {
+    const behind = html.charCodeAt(at + 2 + name.length)
+    const isEnded = behind <= 0x20 || behind === slash || behind === greater
+    if (isEnded && isAt(name, html, at + 2)) return at
+  }
+  return html.length
+}
+
+/** HTML §13.2.5.41 to 13.2.5.52: where it goes on behind a comment, a doctype or what is taken for a comment. */
+function endOfComment(html: string, at: number): number {
+  if (!html.startsWith('<!--', at)) {
+    const end = html.indexOf('>', at)
+    return end === -1 ? html.length : end + 1
+  }
+  if (html.startsWith('>', at + 4)) return at + 5
+  if (html.startsWith('->', at + 4)) return at + 6
+  for (let end = html.indexOf('--', at + 4); end !== -1; end = html.indexOf('--', end + 1)) {
+    const behind = html.charCodeAt(end + 2)
+    if (behind === greater) return end + 3
+    if (behind === bang && html.charCodeAt(end + 3) === greater) return end + 4
+  }
+  return html.length
+}
+
+/** Where a text may be cut: at white space, if there is any. */
+function lastSpace(html: string, from: number, to: number): number {
+  let at = to
+  while (at > from && html.charCodeAt(at) > 0x20) at--
+  return at > from ? at : to
+}

@@ -1,0 +1,75 @@
+import { type Element, idOf } from './elements.js'
+import { type Rules, readRules, ruled } from './rules.js'
+import { readStyle, says } from './style.js'
+import { attribute, hasAttribute, sourceOf, type Tag } from './tag.js'
+
+/** How white space is shown. */
+export const flows = 0
+export const keepsLines = 1
+export const keepsSpaces = 2
+
+/** What of a mail is seen, and how its text is set, by styles, style sheets and attributes. */
+export function makeSeen(html: string) {
+  const semicolons = { source: html, next: -1 }
+  const rules: Rules = new Map()
+  // In a part that Outlook alone is not shown.
+  let isForOthers = false
+
+  return {
+    whiteSpace: flows,
+    /** The text has no height. Pictures in it have. */
+    isTextless: false,
+
+    readSheet: (from: number, to: number) => readRules(html, from, to, rules),
+
+    comment(at: number) {
+      if (html.startsWith('[endif]', at + 3) || html.startsWith('<![endif]', at))
+        isForOthers = false
+      else if (html.startsWith('[if !mso', at + 4) || html.startsWith('[if !mso', at + 2))
+        isForOthers = true
+    },
+
+    /** What a tag's style says, and the rules for its classes. */
+    styleOf(tag: Tag): number {
+      if (tag.has === 0) return 0
+      const { style, class: classes, id } = attribute
+      const said = hasAttribute(tag, style)
+        ? readStyle(semicolons, tag.starts[style] as number, tag.ends[style] as number)
+        : 0
+      if (rules.size === 0 || !(hasAttribute(tag, classes) || hasAttribute(tag, id))) return said
+      const byRule = ruled(rules, sourceOf(html, tag, classes) ?? '', sourceOf(html, tag, id) ?? '')
+      const isOverruled = (said & says.display) !== 0 && (byRule & says.important) === 0
+      return said | (isOverruled ? byRule & ~says.none : byRule)
+    },
+
+    isHidden(element: Element, tag: Tag, said: number): boolean {
+      if (element.id === template || hasAttribute(tag, attribute.hidden)) return true
+      const skips = sourceOf(html, tag, attribute['data-skip-in-text'])
+      if (skips !== undefined && skips !== 'false') return true
+      if ((said & hiding) === 0) return false
+      if ((said & (says.none | says.invisible)) !== 0) return true
+      if ((said & says.clips) !== 0 && (said & says.noRoom) !== 0) return true
+      // Outlook has its own copy of such a link or picture; all others see this one.
+      const isTheirs = isForOthers || element.id === link || element.id === picture
+      return (said & says.msoHide) !== 0 && !isTheirs
+    },
+
+    /** Sets how the text in an element is set. */
+    enter({ id }: Element, said: number) {
+      if ((said & says.noFont) !== 0 || (said & noLine) === noLine) this.isTextless = true
+      else if ((said & says.font) !== 0) this.isTextless = false
+      if ((said & says.spaces) !== 0) this.whiteSpace = keepsSpaces
+      else if ((said & says.lines) !== 0) this.whiteSpace = keepsLines
+      else if ((said & says.flows) !== 0) this.whiteSpace = flows
+      else if (id === pre || id === listing) this.whiteSpace = keepsSpaces
+    },
+  }
+}
+
+const template = idOf('template')
+const link = idOf('a')
+const picture = idOf('img')
+const pre = idOf('pre')
+const listing = idOf('listing')
+const hiding = says.none | says.invisible | says.clips | says.msoHide
+const noLine = says.noLine | says.clips

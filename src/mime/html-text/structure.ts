@@ -1,0 +1,87 @@
+import { makeCells } from './cells.js'
+import type { Element } from './elements.js'
+import { addApart, breakLine, endKept, endLine, type Lines } from './lines.js'
+import { isSeen, makeLinks } from './links.js'
+import { makeLists } from './lists.js'
+import { says } from './style.js'
+import { attribute, sourceOf, type Tag } from './tag.js'
+import { decodeValue } from './white-space.js'
+
+const rule = '-'.repeat(40)
+
+/** What elements that are seen make of the lines. */
+export function makeStructure(html: string, lines: Lines) {
+  const cells = makeCells(lines)
+  const lists = makeLists(lines)
+  const links = makeLinks(lines)
+  let piecesAtRule = 0
+
+  const value = (tag: Tag, name: keyof typeof attribute): string | undefined => {
+    const source = sourceOf(html, tag, attribute[name])
+    return source === undefined ? undefined : decodeValue(source)
+  }
+
+  return {
+    /** How an element parts itself from what is around it. */
+    breaksOf({ name, breaks }: Element, said: number): number {
+      if (breaks === 2 && isList.has(name) && lists.isInner()) return 1
+      return breaks > 0 ? breaks : (said & says.block) === 0 || isInTable.has(name) ? 0 : 1
+    },
+
+    /** Begins an element; what it returns ends it, if that means anything. */
+    begin({ name }: Element, tag: Tag, said: number): (() => void) | undefined {
+      const isMarked = (said & says.noMarker) === 0
+      switch (name) {
+        case 'a':
+          return links.begin(sourceOf(html, tag, attribute.href))
+        case 'td':
+          return cells.cell()
+        case 'tr':
+        case 'table':
+          return cells.row(name === 'table')
+        case 'ul':
+        case 'menu':
+        case 'dir':
+          return lists.bullets(isMarked)
+        case 'ol':
+          return lists.numbers(value(tag, 'start'), value(tag, 'type'), isMarked)
+        case 'li':
+          return isMarked ? lists.item(value(tag, 'value')) : undefined
+        case 'dd':
+          return lists.saying()
+        case 'blockquote':
+          return lists.quotation()
+        case 'pre':
+        case 'listing':
+          return () => endKept(lines)
+        default:
+          return undefined
+      }
+    },
+
+    /** An element without content. */
+    leaf({ name }: Element, tag: Tag, said: number): void {
+      if (name === 'br') endLine(lines)
+      else if (name === 'area') {
+        links.area(sourceOf(html, tag, attribute.href), value(tag, 'alt'))
+      } else if (name === 'hr') {
+        // Of several with nothing between them one says as much.
+        if (lines.at.pieces === piecesAtRule) return
+        breakLine(lines, 1)
+        addApart(lines, rule)
+        breakLine(lines, 1)
+        piecesAtRule = lines.at.pieces
+      } else if (name === 'img') {
+        const isBlock = (said & says.block) !== 0
+        if (isBlock) breakLine(lines, 1)
+        const isShown = isSeen(value(tag, 'width'), value(tag, 'height'), value(tag, 'style'))
+        links.picture(value(tag, 'alt'), isShown)
+        if (isBlock) breakLine(lines, 1)
+      }
+    },
+  }
+}
+
+const isList: ReadonlySet<string> = new Set(['ul', 'ol', 'menu', 'dir'])
+// These have a display of their own that begins no line.
+const isInTable: ReadonlySet<string> = new Set(['td', 'tr', 'tbody', 'thead', 'tfoot', 'colgroup'])

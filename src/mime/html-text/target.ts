@@ -1,0 +1,28 @@
+import { decodeValue } from './white-space.js'
+
+const nowhere = /^(?:#|$|(?:javascript|vbscript|data|about|cid):)/i
+const address = /^(?:mailto|tel|sms|callto):/i
+
+/** Where an `href` leads, whole and without white space; undefined: nowhere that a text could say. */
+export function targetOf(source: string): string | undefined {
+  const value = decodeValue(source).trim()
+  if (nowhere.test(value)) return undefined
+  // As browsers read it: a line end in it is none of it, a space is one of it.
+  const whole = /\s/.test(value) ? value.replace(/[\t\n\r]+/g, '').replace(/\s/g, '%20') : value
+  const scheme = address.exec(whole)?.[0]
+  if (scheme === undefined) return whole
+  const [to = ''] = whole.slice(scheme.length).split('?')
+  return to === '' ? undefined : to
+}
+
+/** Whether the words of a link, without spaces, are its target, as people write it. */
+export function isSameTarget(words: string, target: string): boolean {
+  if (words === target) return true
+  // What people leave out is no longer than `https://` and a slash.
+  if (Math.abs(words.length - target.length) > 9) return false
+  const [said, meant] = [bare(words), bare(target)]
+  // Upper and lower case mean the same in a host, not behind it.
+  return said === meant || (!said.includes('/') && said.toLowerCase() === meant.toLowerCase())
+}
+
+const bare = (url: string) => url.replace(/^(?:https?:\/\/|mailto:|tel:)/i, '').replace(/\/$/, '')

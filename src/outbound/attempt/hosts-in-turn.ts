@@ -1,0 +1,167 @@
+import type { Claimed } from '../../deliveries/index.js'
+import type { Cut, SendResult } from '../../smtp/index.js'
+import type { Composed, DeliverySlot } from '../admission/index.js'
+import {
+  type Acquired,
+  behindNextTime,
+  type Connections,
+  isSpent,
+  makeTrail,
+  putOff,
+  type SessionTarget,
+  type SmtpSession,
+  type Trail,
+} from '../connections/index.js'
+import type { SignedMessage } from '../content/index.js'
+import { type TlsDemand, usualDemand } from '../tls-policy/index.js'
+import type { watchSessions } from '../tls-sessions/index.js'
+import { envelopeOf, type Prepare } from './prepare.js'
+import { type AttemptResult, resultOfAll, resultOfFailure, resultOfSend } from './result.js'
+
+/** One mail, and the session that is wanted for it. */
+export interface Sending {
+  claimed: Claimed
+  slot: DeliverySlot
+  target: SessionTarget
+  /** What is watched of the sessions that it takes, for the reports about TLS. */
+  watch: ReturnType<typeof watchSessions> | undefined
+}
+
+/** One transaction that is over. */
+interface Sent {
+  session: SmtpSession
+  sent: SendResult
+  demand: TlsDemand
+}
+
+/**
+ * Offers one mail to the hosts of its route in turn, each in an idle session or a new one, until one takes it (RFC 5321
+ * §5.1). After a 5yz no other host is asked, nor after a loss behind the final dot: the first may have the mail.
+ */
+export async function sendInTurn(
+  { connections, prepare }: { connections: Connections; prepare: Prepare },
+  { claimed, slot, target, watch }: Sending,
+): Promise<AttemptResult> {
+  const { cut, giveUp } = slot
+  const trail = makeTrail(addressesIn(claimed.putOffBy))
+  const results: AttemptResult[] = []
+  let mail: Composed<SignedMessage> | undefined
+  /** The session that is opened next is in the clear, where TLS broke. */
+  let inClear = false
+  const send = async (session: SmtpSession): Promise<Sent> => {
+    if (session.reused) watch?.reused(session)
+    else session.countedFor.add(claimed.lane)
+    // Not sooner: thousands of mails to servers that do not answer cost no message each.
+    mail ??= await prepare(claimed, giveUp).catch((error: unknown) => {
+      connections.release(session, true)
+      throw error
+    })
+    const { composed } = mail
+    const envelope = envelopeOf(claimed, composed)
+    const sent = await session.connection.send(envelope, composed.message, cut)
+    return { session, sent, demand: target.demandOf(session.exchange) ?? usualDemand }
+  }
+
+  try {
+    let acquired: Acquired | undefined = await connections.acquire(target, trail)
+    while (acquired !== undefined) {
+      if ('failure' in acquired) {
+        results.push(resultOfFailure(acquired, claimed.lane))
+        // In the clear one host alone was tried.
+        if (!inClear || isOver(trail, cut)) break
+        inClear = false
+        acquired = await connections.acquire(target, trail)
+        continue
+      }
+      const one = await send(acquired.session)
+      const { session, sent } = one
+      const result = resultOfSession(one)
+      connections.release(session, mayCarryMore(one))
+      if (session.tlsFailed !== undefined && wantsTls(sent)) connections.tryTlsAgain(session)
+      else if (inClear && sent.kind !== 'lost') connections.stayInTheClear(session)
+      inClear = false
+      if (isUntried(one) && cut?.why === undefined) {
+        acquired = await connections.acquire(target, trail)
+        continue
+      }
+      results.push(result)
+      if (sent.kind === 'lost' && hasBrokenTls(one) && cut?.why === undefined) {
+        inClear = true
+        acquired = await connections.reopenInTheClear(target, trail, { session, loss: sent })
+        continue
+      }
+      const mayGoOn = result.kind === 'deferred' ? !result.doubt : result.local === true
+      // What another host put off, and this one refused, is asked for in the same order the next time.
+      const isLast = !mayGoOn && (result.doubt || trail.failed.length > 0)
+      if (mayGoOn || isLast) putOff(trail, session, sent)
+      if (!mayGoOn || isOver(trail, cut)) break
+      acquired = await connections.acquire(target, trail)
+    }
+  } finally {
+    mail?.done()
+  }
+  const { result, unheard } = resultOfAll(results)
+  for (const reply of unheard) slot.site.heard(reply)
+  if (result.kind !== 'deferred' && result.kind !== 'bounced') return result
+  const elsewhere = result.elsewhere === true || trail.failed.some(({ how }) => how !== 'put off')
+  return { ...result, elsewhere, putOffBy: rememberedOf(trail, target) }
+}
+
+/**
+ * Whether the session may carry another mail. Who puts off the first one may do so with all of this connection: Postfix's
+ * postscreen lets a client pass that it did not know only when it connects again.
+ */
+function mayCarryMore({ session, sent }: Sent): boolean {
+  if (sent.kind === 'lost' || !sent.reusable) return false
+  const { kind, phase } = sent
+  return kind !== 'deferred' || session.reused || (phase !== 'mail' && phase !== 'rcpt')
+}
+
+/** Whether no other host is to be asked in this attempt. */
+const isOver = (trail: Trail, cut: Cut | undefined) => isSpent(trail) || cut?.why !== undefined
+
+/**
+ * A session that ended while it was idle says nothing about this mail, which takes another one; nor does one that was
+ * left at MAIL, as many servers leave after their last message without a word.
+ */
+function isUntried({ session, sent }: Sent): boolean {
+  if (sent.kind !== 'lost' || !session.reused) return false
+  const isGone = sent.phase === 'mail' && sent.reply === undefined && sent.code !== 'ETIMEDOUT'
+  return !sent.offered || isGone
+}
+
+/**
+ * RFC 7435 §3: TLS that nobody demands is worth less than the mail. A server may hang up, or send its alert, at any
+ * time after our side of the handshake is over. Where a session carried mail before, TLS is not what is wrong.
+ */
+function hasBrokenTls({ session, sent, demand }: Sent): boolean {
+  if (sent.kind !== 'lost' || sent.ambiguous || sent.reply !== undefined) return false
+  if (sent.code === 'ETIMEDOUT' || session.reused) return false
+  return session.connection.tls !== undefined && demand.mode === 'opportunistic'
+}
+
+/** The server takes nothing in the clear. */
+const wantsTls = (sent: SendResult) =>
+  (sent.kind === 'refused' || sent.kind === 'deferred') &&
+  sent.local !== true &&
+  /\b(?:start)?tls\b|encrypt/i.test(sent.reply.text)
+
+/** A refusal of mail in the clear, where TLS is broken, passes when TLS works again. */
+function resultOfSession({ session, sent, demand }: Sent): AttemptResult {
+  const reached = session.reused ? undefined : true
+  const result = { reached, ...resultOfSend(session, sent, demand) }
+  if (sent.kind !== 'refused' || session.tlsFailed === undefined || !wantsTls(sent)) return result
+  const { reply } = result
+  return { ...result, kind: 'deferred', site: { kind: 'deferred', reply } }
+}
+
+/** The hosts that come last next time; where there is one alone, nothing is to be remembered. */
+function rememberedOf(trail: Trail, { hosts }: SessionTarget): string | undefined {
+  const isOneWay = hosts.length < 2 && (hosts[0]?.addresses.length ?? 0) < 2
+  const addresses = isOneWay ? [] : behindNextTime(trail)
+  return addresses.length === 0 ? undefined : JSON.stringify(addresses)
+}
+
+/** As `rememberedOf` wrote them. */
+const addressesIn = (text: string | null): string[] =>
+  text === null ? [] : (JSON.parse(text) as string[])

@@ -1,0 +1,75 @@
+// Wordings of refusals, one a line in test/fixtures/replies: those that say that nobody is there, those that do not, and
+// what the others mean in other languages.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { packageFile } from '../../src/config/index.js'
+import { classify, loadBounceRules, saidInReply } from '../../src/reports/index.js'
+import { makeTempDir } from '../support/store.js'
+import { shippedRules } from './fixtures.js'
+
+const linesOf = (file: string) =>
+  readFileSync(join(packageFile('test/fixtures/replies'), file), 'utf8')
+    .trim()
+    .split('\n')
+
+function verdictOn(reply: string) {
+  const said = saidInReply(reply)
+  if (said === undefined) throw new Error(`${reply} is no reply`)
+  return classify(shippedRules, said)
+}
+
+t.test('who says that nobody is there is believed, in whatever words and language', async (t) => {
+  for (const reply of linesOf('nobody-there.txt')) {
+    const { class: found, suppress, rule } = verdictOn(reply)
+    t.ok(suppress && /^(?:bad-mailbox|disabled)$/.test(found), `${reply}: ${found} by ${rule}`)
+    const put = verdictOn(reply.replace(/^550/, '450'))
+    t.notOk(put.suppress, `${reply} for now`)
+  }
+})
+
+t.test(
+  'who says anything else is not: of the sender, of a domain, for now, or nothing',
+  async (t) => {
+    for (const reply of linesOf('somebody-may-be-there.txt')) {
+      const { suppress, soft, rule } = verdictOn(reply)
+      t.notOk(suppress, `${reply} by ${rule}`)
+      if (!/full|quota|квоту|已满/.test(reply)) t.notOk(soft, `${reply} by ${rule}`)
+    }
+  },
+)
+
+t.test('a full mailbox, a list, spam, a rate or a delay is known in other languages', async (t) => {
+  for (const line of linesOf('in-other-languages.txt')) {
+    const [expected, reply = ''] = line.split('| ')
+    const { class: found, rule } = verdictOn(reply)
+    t.equal(found, expected, `${reply} by ${rule}`)
+  }
+})
+
+t.test('accents and their absence are one, and a choice is either of its texts', async (t) => {
+  for (const reply of [
+    '550 Empfänger existiert nicht',
+    '550 EMPFANGER existiert NICHT',
+    '550 Empfa\u0308nger existiert nicht',
+  ]) {
+    t.ok(verdictOn(reply).suppress, reply)
+  }
+  t.notOk(verdictOn('550 Der Empfaengerkreis existiert nicht').suppress, 'another word')
+  const rulesOf = (pattern: string) => {
+    const file = join(makeTempDir(t), 'rules.toml')
+    const rule = `[[text]]\nname = "own"\nclass = "busy"\npatterns = ["${pattern}"]\n`
+    writeFileSync(file, rule)
+    return loadBounceRules([packageFile('config/bounce-rules.toml'), file])
+  }
+  t.throws(() => rulesOf('{out of|} paper'), /up to 200 characters/, 'it may begin with nothing')
+  const rules = rulesOf('{out of|no} paper*{Tray|feeder} {one|2|}')
+  const classOf = (text: string) =>
+    classify(rules, { text, code: 550, status: undefined, host: undefined, final: true }).class
+  for (const text of ['No paper in tray 2', 'out of paper: TRAY one', 'no paper at feeder 7']) {
+    t.equal(classOf(text), 'busy', text)
+  }
+  for (const text of ['paper in tray 2', 'out of paper', 'no paperclip tray', 'No papertray 2']) {
+    t.not(classOf(text), 'busy', text)
+  }
+})

@@ -1,0 +1,27 @@
+import type { Store } from '../../src/store/index.js'
+
+/**
+ * The store of a process that is killed before the commit behind so many: that write, and each later one, never ends,
+ * and writes nothing. `onCommit` hears of each commit before it.
+ */
+export function mortalStore(store: Store, commits: number, onCommit = (_count: number) => {}) {
+  let count = 0
+  let kill = () => {}
+  const died = new Promise<'died'>((resolve) => {
+    kill = () => resolve('died')
+  })
+  const write = async (...given: Parameters<Store['write']>) => {
+    if (count >= commits) {
+      kill()
+      return await new Promise<never>(() => {})
+    }
+    count++
+    const result = await store.write(...given)
+    onCommit(count)
+    return result
+  }
+  return {
+    store: Object.create(store, { write: { value: Object.assign(write, store.write) } }) as Store,
+    died,
+  }
+}
