@@ -1,4 +1,5 @@
 import { keepNewest } from '../bounded/index.js'
+import { isRecent } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { type ApiKeyRow, prepared, rememberRows } from '../store/index.js'
 import type { AccountDeps } from './account.js'
@@ -47,7 +48,7 @@ export function makeCheckKey({ store, clock }: AccountDeps): CheckKey {
     })
 
   const noteUse = (keyId: string, now: number) => {
-    if (now - (noted.get(keyId) ?? 0) < usedEveryMs) return
+    if (isRecent(noted.get(keyId) ?? 0, now, usedEveryMs)) return
     keepNewest(noted, keyId, now, maxRemembered)
     store
       .write((tx) =>

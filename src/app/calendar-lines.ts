@@ -21,7 +21,14 @@ export interface JobTurn {
   dueAt: number | null
   notBefore: number
   beganAt: number | undefined
-  ended: { resolve(run: JobRun): void; reject(error: unknown): void } | undefined
+  /** Of a run that was asked for by hand: tells everybody who has. */
+  ended: Asked | undefined
+}
+
+interface Asked {
+  run: Promise<JobRun>
+  resolve(run: JobRun): void
+  reject(error: unknown): void
 }
 
 export type StartedByHand =
@@ -71,13 +78,11 @@ export function makeLines(entries: readonly CalendarEntry[], startedAt: number) 
       if (waiting?.beganAt !== undefined) return { kind: 'under way', since: waiting.beganAt }
       if (waiting !== undefined) leave(waiting)
       const behind = underWay(entry.lane)?.entry.name
-      const ended = new Promise<JobRun>((resolve, reject) => {
-        const place = { entry, dueAt: waiting?.dueAt ?? null, notBefore: now }
-        places.unshift({ ...place, beganAt: undefined, ended: { resolve, reject } })
-      })
-      // Who asks may be gone by then.
-      ended.catch(() => {})
-      return { kind: 'started', behind, ended }
+      const dueAt = waiting?.dueAt ?? null
+      // Who has asked before hears of the same run.
+      const ended = waiting?.ended ?? makeAsked()
+      places.unshift({ entry, dueAt, notBefore: now, beganAt: undefined, ended })
+      return { kind: 'started', behind, ended: ended.run }
     },
     /** At most one of each lane; they are under way from now on. */
     startable(now: number): JobTurn[] {
@@ -100,10 +105,28 @@ export function makeLines(entries: readonly CalendarEntry[], startedAt: number) 
     /** To be called when the clock was set back to `now`: no job waits for the hours that come again. */
     setBack(now: number) {
       for (const place of places) place.notBefore = Math.min(place.notBefore, now + settleMs)
+      // A run that was cut off while the clock was ahead does not wait for that time to come.
+      for (const entry of entries) entry.lostDueAt = lostBefore(entry.lostDueAt, now)
       lastLateAt = Math.min(lastLateAt, now)
     },
   }
 }
+
+function makeAsked(): Asked {
+  let resolve: Asked['resolve'] = () => {}
+  let reject: Asked['reject'] = () => {}
+  const run = new Promise<JobRun>((done, failed) => {
+    resolve = done
+    reject = failed
+  })
+  // Who asks may be gone by then.
+  run.catch(() => {})
+  return { run, resolve, reject }
+}
+
+/** When a run that was cut off was due, which is in the past by whatever clock it began. */
+export const lostBefore = (dueAt: number | undefined, now: number): number | undefined =>
+  dueAt === undefined ? undefined : Math.min(dueAt, now)
 
 export const dueAtOf = ({ schedule, handledUntil, lostDueAt }: CalendarEntry): number =>
   lostDueAt ?? schedule?.next(handledUntil) ?? Number.POSITIVE_INFINITY

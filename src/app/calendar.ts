@@ -18,6 +18,7 @@ import {
   dueAtOf,
   type JobTurn,
   lookMs,
+  lostBefore,
   makeLines,
   type StartedByHand,
 } from './calendar-lines.js'
@@ -88,11 +89,13 @@ export async function openCalendar(options: CalendarOptions): Promise<Calendar> 
   }
   const followClock = async (now: number) => {
     const backMs = lastLookAt - now
+    if (backMs > 0) {
+      log.warn({ backMs }, 'The clock was set back; jobs are due by the new time')
+      await setBack(store, entries, { backMs, now })
+      lines.setBack(now)
+    }
+    // Only now: where that could not be written, the next look does it.
     lastLookAt = now
-    if (backMs <= 0) return
-    log.warn({ backMs }, 'The clock was set back; jobs are due by the new time')
-    await setBack(store, entries, { backMs, now })
-    lines.setBack(now)
   }
   const look = async () => {
     const now = clock.now()
@@ -184,7 +187,7 @@ async function readEntries({
     }
     const schedule = readSchedule(job.cron, zone)
     const handledUntil = handledAtStart(schedule, known.get(job.name), now)
-    return { ...job, schedule, handledUntil, lostDueAt: lost.get(job.name) }
+    return { ...job, schedule, handledUntil, lostDueAt: lostBefore(lost.get(job.name), now) }
   })
   await store.write(async (tx) => {
     for (const { name, schedule, handledUntil: until } of entries) {

@@ -1,5 +1,6 @@
+import { runsAfterSetBack } from '../automations/index.js'
 import { campaignsWait, finishCourses } from '../broadcasts/index.js'
-import type { Certificates } from '../certificates/index.js'
+import { type Certificates, certificatesAfterSetBack } from '../certificates/index.js'
 import { removeDeletedLists } from '../contacts/index.js'
 import { dueAfterSetBack, expireOverdue } from '../deliveries/index.js'
 import { forgetPastEntries } from '../people/index.js'
@@ -118,7 +119,7 @@ function sweeps(
 const setBackMs = 60_000
 
 /**
- * Mail that was put off by a clock that was ahead does not wait until then, whether the clock is set back while the
+ * What was put off by a clock that was ahead does not wait until then, whether the clock is set back while the
  * appliance runs or while it is down.
  */
 function afterSetBack({
@@ -129,7 +130,7 @@ function afterSetBack({
 }: Pick<Ground, 'store' | 'clock' | 'log' | 'lastAliveAt'>): Chore {
   let latest = Math.max(clock.now(), lastAliveAt)
   return {
-    name: 'mail put off by a clock that was ahead',
+    name: 'what was put off by a clock that was ahead',
     everyMs: 10_000,
     async run(stop) {
       const backMs = latest - clock.now()
@@ -138,9 +139,17 @@ function afterSetBack({
         return
       }
       const deliveries = await dueAfterSetBack({ store, clock }, stop)
-      // Only now: a walk that failed comes again.
-      latest = clock.now()
-      log.warn({ backMs, deliveries }, 'The clock was set back; what it had put off is due now')
+      const runs = await runsAfterSetBack({ store, clock }, stop)
+      await certificatesAfterSetBack({ store, clock })
+      if (stop.aborted) return
+      // Only now: a walk that failed, or that a stop has cut off, comes again, after the next start too.
+      const now = clock.now()
+      await store.write((tx) => tx.updateTable('appliance').set({ alive_at: now }).execute())
+      latest = now
+      log.warn(
+        { backMs, deliveries, runs },
+        'The clock was set back; what it had put off is due now',
+      )
     },
   }
 }

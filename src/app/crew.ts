@@ -6,7 +6,7 @@ import {
   type StartedThreadsOptions,
 } from './started-threads.js'
 import type { Supervised } from './supervise.js'
-import { letThreadsHaveHeaps } from './thread-heap.js'
+import { setFlagsOfThreads } from './thread-heap.js'
 import { type ThreadWatch, watchThreads } from './thread-watch.js'
 
 /**
@@ -47,7 +47,7 @@ export interface CrewOptions extends StartedThreadsOptions {
 
 /** Resolves when the threads work that these options want at first, and rejects when one of them cannot start. */
 export async function openCrew(options: CrewOptions): Promise<Crew> {
-  letThreadsHaveHeaps()
+  setFlagsOfThreads()
   const threads = makeStartedThreads(options)
   const outbound = makeOutboundThreads()
   const starts = planStarts(threads, outbound.begin, options)

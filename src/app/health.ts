@@ -4,7 +4,7 @@ import type { Reason } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Page, Pages } from '../http/index.js'
 import type { Meter } from '../metrics/index.js'
-import { diskRoom, type Store } from '../store/index.js'
+import { diskRoom, type Store, type Tx } from '../store/index.js'
 import type { Crew } from './crew.js'
 import type { Chore } from './housekeeping.js'
 import { tellEveryMs } from './thread-meter.js'
@@ -40,6 +40,8 @@ const foundForMs = 5_000
 const answerMs = 1_000
 // Longer than any transaction of ours, shorter than what clients wait for.
 const stuckMs = 2_000
+// Nothing of ours, nor a slow disk, takes so long: whoever has the turn to write does not give it back.
+const hungMs = 120_000
 const gaugesEveryMs = 15_000
 /** With less than this on the disk of the data directory no mail should be handed in (`doctor` fails too). */
 const roomBytes = 0.2 * 1024 ** 3
@@ -58,8 +60,9 @@ export function openHealth(deps: HealthDeps): Health {
       const does = state === 'hung' ? 'does not answer' : 'is down'
       return { what: 'thread', says: `The thread ${thread} ${does}, for ${seconds(forMs)} s` }
     })
-    const { fault } = await storage.ask()
-    return fault === undefined ? threads : [...threads, { what: 'database', says: fault }]
+    const { fault, waitedMs } = await storage.ask()
+    if (fault !== undefined) return [...threads, { what: 'database', says: fault }]
+    return waitedMs < hungMs ? threads : [...threads, { what: 'database', says: waits(waitedMs) }]
   }
   const unready = async (): Promise<Reason[]> => {
     if (phase === 'stopping') return [{ what: 'stopping', says: 'Posthorn stops' }]
@@ -67,9 +70,8 @@ export function openHealth(deps: HealthDeps): Health {
     if (phase === 'starting') reasons.push({ what: 'starting', says: 'Posthorn starts' })
     if (phase === 'held') reasons.push({ what: 'held', says: 'An upgrade is under way' })
     const { fault, waitedMs } = await storage.ask()
-    const waits = `The database has not taken a write for ${seconds(waitedMs)} s`
     if (fault !== undefined) reasons.push({ what: 'database', says: fault })
-    else if (waitedMs >= stuckMs) reasons.push({ what: 'database', says: waits })
+    else if (waitedMs >= stuckMs) reasons.push({ what: 'database', says: waits(waitedMs) })
     const free = await Promise.race([freeBytes(dataDir), pause(clock, answerMs)]).catch(() => {})
     if (backlog.outOfRoom) {
       const says = `No mail is taken until there is room on the disk of ${dataDir}`
@@ -128,7 +130,7 @@ function openStorageProbe({ store, clock }: Pick<HealthDeps, 'store' | 'clock'>)
   const write = async () => {
     try {
       const now = clock.now()
-      await store.write((tx) => tx.updateTable('appliance').set({ alive_at: now }).execute())
+      await store.write((tx) => setAlive(tx, now))
       fault = undefined
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
@@ -152,7 +154,21 @@ function openStorageProbe({ store, clock }: Pick<HealthDeps, 'store' | 'clock'>)
   }
 }
 
+/**
+ * It is not set back with the clock: what was put off by one that was ahead is mended first (`chores.ts`), however often
+ * the appliance is started until then.
+ */
+const setAlive = (tx: Tx, now: number) =>
+  tx
+    .updateTable('appliance')
+    .set((eb) => ({
+      alive_at: eb.case().when('alive_at', '>', now).then(eb.ref('alive_at')).else(now).end(),
+    }))
+    .execute()
+
 const bytesFree = async (dataDir: string) => (await diskRoom(dataDir)).freeBytes
+
+const waits = (ms: number) => `The database has not taken a write for ${seconds(ms)} s`
 
 const seconds = (ms: number) => Math.round(ms / 1_000)
 

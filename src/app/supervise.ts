@@ -1,5 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
-import { type Clock, pause } from '../clock/index.js'
+import { type Clock, isRecent, pause } from '../clock/index.js'
 import type { LiveGate, StreamDue, StreamKey } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -64,7 +64,7 @@ const dyingMs = 900_000
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
   const { name, clock, data, metrics } = options
   const log = options.log.child({ thread: name })
-  let worker: Worker
+  let worker: Worker | undefined
   let port: number | undefined
   let ports: ThreadPorts = {}
   let downSince: number | undefined
@@ -104,7 +104,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     downSince = undefined
     heard()
     void ended.then(() => {
-      if (clock.now() - startedAt > healthyMs) backoffMs = firstBackoffMs
+      if (!isRecent(startedAt, clock.now(), healthyMs)) backoffMs = firstBackoffMs
     })
   }
 
@@ -141,16 +141,17 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
     },
     get isDying() {
       const [first = 0] = deaths
-      return deaths.length === manyDeaths && clock.now() - first < dyingMs
+      return deaths.length === manyDeaths && isRecent(first, clock.now(), dyingMs)
     },
     get downSince() {
       return downSince
     },
-    send: (order) => worker.postMessage(order),
+    send: (order) => worker?.postMessage(order),
     gateOf: async (stream) => (await ask<'gate'>(worker, clock, { kind: 'gate', stream }))?.gate,
     standing: async () => (await ask<'standing'>(worker, clock, { kind: 'standing' }))?.standing,
     record(hits) {
-      if (downSince !== undefined || stopping) return Promise.resolve(false)
+      const taking = worker
+      if (taking === undefined || downSince !== undefined || stopping) return Promise.resolve(false)
       return new Promise((resolve) => {
         const question = ++questions
         const done = (isTaken: boolean) => {
@@ -159,13 +160,13 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
         }
         asking.set(question, () => done(true))
         endRecording = () => done(false)
-        worker.postMessage({ kind: 'hits', question, hits } satisfies ThreadOrder)
+        taking.postMessage({ kind: 'hits', question, hits } satisfies ThreadOrder)
       })
     },
     async stop(graceMs) {
       stopping = true
-      worker.postMessage({ kind: 'stop' } satisfies ThreadOrder)
-      const cancel = clock.after(graceMs, () => void worker.terminate())
+      worker?.postMessage({ kind: 'stop' } satisfies ThreadOrder)
+      const cancel = clock.after(graceMs, () => void worker?.terminate())
       await ended
       cancel()
     },
@@ -180,10 +181,11 @@ const asking = new Map<number, (answer: ThreadReport) => void>()
 
 /** A question that a thread answers from its memory; undefined when it does not within two seconds. */
 function ask<K extends 'gate' | 'standing'>(
-  worker: Worker,
+  worker: Worker | undefined,
   clock: Clock,
   order: Omit<Extract<ThreadOrder, { kind: K }>, 'question'>,
 ): Promise<Extract<ThreadReport, { kind: K }> | undefined> {
+  if (worker === undefined) return Promise.resolve(undefined)
   const question = ++questions
   return new Promise((resolve) => {
     const done = (answer: ThreadReport | undefined) => {
@@ -205,12 +207,19 @@ function launch(
   { name, entry, resourceLimits, metrics, onRing, heard }: SuperviseOptions & { heard: () => void },
   data: ThreadData,
 ) {
-  const worker = new Worker(entry, {
-    ...{ workerData: data, name, stdout: false, stderr: false },
-    // Node would close what the thread leaves open, such as the database (`store/sqlite/checkpoint.ts`).
-    trackUnmanagedFds: false,
-    ...(resourceLimits === undefined ? {} : { resourceLimits }),
-  })
+  let worker: Worker
+  try {
+    worker = new Worker(entry, {
+      ...{ workerData: data, name, stdout: false, stderr: false },
+      // Node would close what the thread leaves open, such as the database (`store/sqlite/checkpoint.ts`).
+      trackUnmanagedFds: false,
+      ...(resourceLimits === undefined ? {} : { resourceLimits }),
+    })
+  } catch (error) {
+    // The machine has no thread left, say: that is the end of one that never lived, and the next one is tried.
+    const ready = Promise.reject<Extract<ThreadReport, { kind: 'ready' }>>(error)
+    return { worker: undefined, ready, ended: Promise.resolve<unknown>(error) }
+  }
   let cause: unknown = new Error('The thread ended by itself')
   worker.on('error', (error: Error) => {
     // On its way between threads an error loses its class. An `ApiError` is the store's: a full disk.

@@ -1,4 +1,4 @@
-import { type Clock, pause } from '../clock/index.js'
+import { type Clock, isRecent, pause } from '../clock/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -53,32 +53,38 @@ export async function runAutomations(
   rest: Rest,
 ): Promise<void> {
   const { clock, store, log } = deps
-  /** Accounts at fault, and until when they rest. */
-  const resting = new Map<string, number>()
+  /** Accounts at fault: since when they rest, and for how long. */
+  const resting = new Map<string, { since: number; ms: number }>()
+  const rests = (id: string) => {
+    const { since, ms } = resting.get(id) ?? { since: 0, ms: 0 }
+    return isRecent(since, clock.now(), ms)
+  }
   /** Accounts whose last turn has moved nothing: an event came between, or a plan is never taken. */
   const still = new Set<string>()
   for (let idleSince = clock.now(); !signal.aborted; ) {
     const due = await dueAccounts(store.read, clock.now())
-    const accounts = due.filter((id) => (resting.get(id) ?? 0) <= clock.now())
+    const accounts = due.filter((id) => !rests(id))
     for (const accountId of accounts) {
       if (signal.aborted) return
       try {
         const { moved, refused } = await runTurn(deps, accountId)
         if (refused || (!moved && still.has(accountId))) {
-          resting.set(accountId, clock.now() + faultPauseMs)
+          resting.set(accountId, { since: clock.now(), ms: faultPauseMs })
         } else resting.delete(accountId)
         if (moved) still.delete(accountId)
         else still.add(accountId)
       } catch (error) {
         if (isPassing(error)) throw error
         log.error({ accountId, error }, 'Automations of an account cannot go on; again in a minute')
-        resting.set(accountId, clock.now() + restMs)
+        resting.set(accountId, { since: clock.now(), ms: restMs })
       }
       idleSince = clock.now()
     }
     if (accounts.length > 0) continue
     const now = clock.now()
     const next = await nextDueAt(store.read)
+    // The clock was set back: the minute begins anew.
+    idleSince = Math.min(idleSince, now)
     const waitMs = Math.min(idleSince + idleMs - now, (next ?? Number.POSITIVE_INFINITY) - now)
     if (now - idleSince >= idleMs) return
     await rest(Math.max(resting.size > 0 ? faultPauseMs : 1, waitMs))

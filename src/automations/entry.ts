@@ -1,4 +1,4 @@
-import { hourMs } from '../clock/index.js'
+import { hourMs, isRecent } from '../clock/index.js'
 import type { Compiled } from './compile.js'
 import { limits } from './definition.js'
 import { durationMs } from './duration.js'
@@ -32,7 +32,7 @@ export interface Entering {
 
 /** Those of a contact's starts that are less than an hour ago, of which there may be 20. */
 export const inLastHour = (starts: readonly number[], now: number): number[] =>
-  starts.filter((at) => now - at < hourMs)
+  starts.filter((at) => isRecent(at, now, hourMs))
 
 /** Why this event starts no run of the version; undefined if it does. */
 export function refusalOf(version: Compiled, entering: Entering): EntryRefusal | undefined {
@@ -48,8 +48,9 @@ export function refusalOf(version: Compiled, entering: Entering): EntryRefusal |
   if (before === undefined) return undefined
   const { reentry = 'after_end' } = step.config
   if (reentry === 'once') return 'already_entered'
-  if (reentry !== 'after_end' && now - before.lastStartedAt < (durationMs(reentry.after) ?? 0)) {
-    return 'too_soon'
+  if (reentry !== 'after_end') {
+    const afterMs = durationMs(reentry.after) ?? 0
+    if (isRecent(before.lastStartedAt, now, afterMs)) return 'too_soon'
   }
   return before.startsInLastHour >= limits.startsPerHour ? 'limit' : undefined
 }

@@ -39,12 +39,10 @@ export function makeFollowAutomations(isFull: LiveLimit): Effect {
   }
 }
 
-/** A mail that a step has made, with the first open and click of a person. */
+/** A mail that a step has made. */
 interface StepMail {
   id: string
   stepId: number
-  openedAt: number | null
-  clickedAt: number | null
 }
 
 /**
@@ -56,7 +54,6 @@ async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void
   const mails = new Map((await stepMails(tx, { emailIds })).map((mail) => [mail.id, mail]))
   if (mails.size === 0) return
   const tally = makeRunTally()
-  const firsts = new Set<string>()
   const ended: string[] = []
   for (const event of events) {
     const mail = mails.get(event.emailId)
@@ -65,10 +62,8 @@ async function countForSteps(tx: Tx, events: readonly MailEvent[]): Promise<void
     if (ends.includes(type)) ended.push(mail.id)
     if (type === 'bounced') countBounce(event, mail, tally)
     else if (type === 'delivered' || type === 'unsubscribed') tally.step(mail.stepId, type)
-    else if ((type === 'opened' || type === 'clicked') && isFirst(mail, event)) {
-      // Two of the same millisecond are both at the first time.
-      if (!firsts.has(`${mail.id} ${type}`)) tally.step(mail.stepId, type)
-      firsts.add(`${mail.id} ${type}`)
+    else if ((type === 'opened' || type === 'clicked') && isFirst(event)) {
+      tally.step(mail.stepId, type)
     }
   }
   if (ended.length > 0) await forgetMerges(tx, { emailIds: JSON.stringify(ended) })
@@ -86,14 +81,13 @@ function countBounce({ before }: MailEvent, { stepId }: StepMail, tally: RunTall
  * Whether this is the first open or click of the mail by a person: the figures count mails, not
  * clicks.
  */
-const isFirst = (mail: StepMail, { type, at, detail }: MailEvent) =>
-  detail?.machine !== true && (type === 'opened' ? mail.openedAt : mail.clickedAt) === at
+const isFirst = ({ detail }: MailEvent) => detail?.machine !== true && detail?.first === true
 
 /** Most mails are of no automation; the partial index on `automation_step_id` passes them over. */
 const stepMails = prepared<{ emailIds: string }, StepMail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
-    .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt'])
+    .select('id')
     .select((eb) => eb.ref('automation_step_id').$notNull().as('stepId'))
     .where('id', 'in', idsOf(emailIds, 'text'))
     .where('automation_step_id', 'is not', null),

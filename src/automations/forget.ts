@@ -1,6 +1,6 @@
 import { makeForgetOld, type Retentions } from '../events/index.js'
 import type { Log } from '../log/index.js'
-import { idsIn, type Read, type Store } from '../store/index.js'
+import { firstUuidAt, idsIn, type Read, type Store } from '../store/index.js'
 
 /**
  * Deletes contacts' events that are older than their account keeps them, but none that a live run of
@@ -133,13 +133,15 @@ export async function forgetRuns(
       .select('id')
       .where('account_id', '=', accountId)
       .execute()
+    // Ids rise with the beginning of runs: what began later cannot have ended earlier.
+    const before = firstUuidAt(now - keepMs)
     for (const { id } of automations) {
       for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
-        const rows = await endedRuns(store.read, { automationId: id, after }).execute()
+        const rows = await endedRuns(store.read, { automationId: id, after, before }).execute()
         after = rows.length < runsAWrite ? undefined : rows.at(-1)?.id
         const old = rows.filter((run) => run.ended_at < now - keepMs).map((run) => run.id)
-        // Ids rise with the beginning of runs: behind a young one are few that ended long ago.
-        if (old.length === 0) break
+        // A page of runs that took long may have none that ended long ago, and the next ones may.
+        if (old.length === 0) continue
         await store.write((tx) =>
           tx.deleteFrom('automation_runs').where('id', 'in', idsIn(old, 'text')).execute(),
         )
@@ -152,11 +154,15 @@ export async function forgetRuns(
 }
 
 /** Oldest first: ids are UUIDs of version 7, whose order is that of time (RFC 9562 §5.7). */
-const endedRuns = (read: Read, { automationId, after }: { automationId: string; after: string }) =>
+const endedRuns = (
+  read: Read,
+  { automationId, after, before }: { automationId: string; after: string; before: string },
+) =>
   read
     .selectFrom('automation_runs')
     .select(['id', 'ended_at'])
     .where('automation_id', '=', automationId)
     .where('id', '>', after)
+    .where('id', '<', before)
     .orderBy('id')
     .limit(runsAWrite)

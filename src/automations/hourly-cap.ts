@@ -1,5 +1,5 @@
 import { sql, type UpdateResult } from 'kysely'
-import { hourMs } from '../clock/index.js'
+import { hourMs, isRecent } from '../clock/index.js'
 import { cell, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 import type { FrozenVersion } from './versions.js'
 
@@ -32,7 +32,7 @@ export async function capsOf(
     const made = await madeSince(read, {
       ...{ automationId, from: minuteOf(now - hourMs), until: now + hourMs },
     })
-    const counted = made.filter(({ lastAt }) => lastAt > now - hourMs)
+    const counted = made.filter(({ lastAt }) => isRecent(lastAt, now, hourMs))
     const sum = counted.reduce((mails, minute) => mails + minute.mails, 0)
     const ofAutomation = caps.get(automationId) ?? new Map<number, Quota>()
     caps.set(automationId, ofAutomation)

@@ -9,6 +9,7 @@ export {
   acceptEvents,
   tooManyRuns,
 } from './accept.js'
+export { runsAfterSetBack } from './after-set-back.js'
 export {
   type Automation,
   type AutomationStatus,

@@ -23,7 +23,6 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
   const mails = new Map((await mailsOf(tx, { emailIds })).map((mail) => [mail.id, mail]))
   if (mails.size === 0) return
   const changes = new Map<string, Change>()
-  const firsts = new Set<string>()
   for (const event of concerned) {
     const mail = mails.get(event.emailId)
     if (mail === undefined) continue
@@ -31,11 +30,7 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
     changes.set(mail.broadcastId, change)
     const { type } = event
     if (isCounter(type)) move(change, event.before, type)
-    else if (isFirst(mail, event) && !firsts.has(`${mail.id} ${type}`)) {
-      // Two of the same millisecond are both at the first time.
-      firsts.add(`${mail.id} ${type}`)
-      change[type === 'opened' ? 'opened' : 'clicked']++
-    }
+    else if (isFirst(event)) change[type === 'opened' ? 'opened' : 'clicked']++
   }
   for (const [id, change] of changes) {
     await count(tx, { id, ...change })
@@ -59,8 +54,7 @@ function move(change: Change, before: MailEvent['before'], after: Counter): void
 }
 
 /** Whether an open or click counts: only the first of a mail does, and none that a machine made. */
-const isFirst = (mail: CampaignMail, { type, at, detail }: MailEvent) =>
-  detail?.machine !== true && (type === 'opened' ? mail.openedAt : mail.clickedAt) === at
+const isFirst = ({ detail }: MailEvent) => detail?.machine !== true && detail?.first === true
 
 /** A campaign whose last mail has ended is `sent`. */
 export async function endIfDone(tx: Tx, id: string, now: number): Promise<void> {
@@ -70,15 +64,13 @@ export async function endIfDone(tx: Tx, id: string, now: number): Promise<void> 
 interface CampaignMail {
   id: string
   broadcastId: string
-  openedAt: number | null
-  clickedAt: number | null
 }
 
 /** Most events are of single mails; the index on `broadcast_id` leaves those out. */
 const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
-    .select(['id', 'opened_at as openedAt', 'clicked_at as clickedAt'])
+    .select('id')
     .select((eb) => eb.ref('broadcast_id').$notNull().as('broadcastId'))
     .where('id', 'in', idsOf(emailIds, 'text'))
     .where('broadcast_id', 'is not', null),

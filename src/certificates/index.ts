@@ -21,3 +21,4 @@ export {
 } from './list.js'
 export { ownNames, type WantedName, wantedNames } from './names.js'
 export { areCertificatesDue, type RenewDeps, type Renewed, renewCertificates } from './renew.js'
+export { certificatesAfterSetBack } from './state.js'

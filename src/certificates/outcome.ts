@@ -1,4 +1,4 @@
-import { type Clock, dayMs } from '../clock/index.js'
+import { type Clock, dayMs, isRecent } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { CertificateRow, Store } from '../store/index.js'
 import { accountRow, forgetWhenUnknown, setAccount } from './account.js'
@@ -35,7 +35,7 @@ export async function noteWait(
 ): Promise<TurnOutcome> {
   const now = clock.now()
   // Given up after a day, as it may never be decided.
-  const isOld = (row.ordered_at ?? now) < now - dayMs
+  const isOld = !isRecent(row.ordered_at ?? now, now, dayMs)
   await setRow(store, row.name, {
     ...{ failed_since: row.failed_since ?? now, error: 'the directory has not decided yet' },
     ...{ fix: 'it is asked again by itself', next_at: now + pendingRestMs(askedMs) },

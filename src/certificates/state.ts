@@ -1,4 +1,4 @@
-import { type Clock, dayMs, hourMs } from '../clock/index.js'
+import { type Clock, dayMs, hourMs, isRecent } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { CertificateOrderRow, CertificateRow, Read, Store } from '../store/index.js'
 import { heldNames } from './held.js'
@@ -52,6 +52,7 @@ export async function readStanding(
     .selectFrom('certificate_orders')
     .selectAll()
     .where('ordered_at', '>', clock.now() - dayMs)
+    .where('ordered_at', '<', clock.now() + dayMs)
     .execute()
   return { wanted, rows: await readRows(read), held: new Set(heldNames(dataDir)), orders }
 }
@@ -62,8 +63,13 @@ export async function noteOrder(
   order: CertificateOrderRow,
 ): Promise<void> {
   await write(async (tx) => {
-    const old = order.ordered_at - dayMs
-    await tx.deleteFrom('certificate_orders').where('ordered_at', '<=', old).execute()
+    const at = order.ordered_at
+    await tx
+      .deleteFrom('certificate_orders')
+      .where(({ eb, or }) =>
+        or([eb('ordered_at', '<=', at - dayMs), eb('ordered_at', '>=', at + dayMs)]),
+      )
+      .execute()
     await tx
       .insertInto('certificate_orders')
       .values(order)
@@ -81,7 +87,7 @@ export function dueNames(
   { tls }: Pick<Config, 'tls'>,
   now: number,
 ): WantedName[] {
-  const recent = orders.filter(({ ordered_at: at }) => at > now - hourMs)
+  const recent = orders.filter(({ ordered_at: at }) => isRecent(at, now, hourMs))
   const room = Math.max(0, ordersPerHour - recent.length)
   const spent = new Map<string, number>()
   const spend = (accountId: string) => {
@@ -116,4 +122,19 @@ export function dueNames(
 export function leftNames({ wanted, rows, held }: WantedCertificates): string[] {
   const still = new Set(wanted.map(({ name }) => name))
   return [...new Set([...rows.keys(), ...held])].filter((name) => !still.has(name))
+}
+
+/** To be called after the clock was set back: what a clock that was ahead has put off is looked at now. */
+export async function certificatesAfterSetBack({
+  store: { write },
+  clock,
+}: {
+  store: Pick<Store, 'write'>
+  clock: Clock
+}): Promise<void> {
+  await write(async (tx) => {
+    const now = clock.now()
+    await tx.updateTable('certificates').set({ next_at: now }).where('next_at', '>', now).execute()
+    await tx.updateTable('acme_accounts').set({ next_at: now }).where('next_at', '>', now).execute()
+  })
 }

@@ -54,6 +54,13 @@ export const dayNumber = (ms: number): number => Math.floor(ms / dayMs)
 export const isRecent = (at: number, now: number, withinMs: number): boolean =>
   Math.abs(now - at) < withinMs
 
+/**
+ * Whether what is put off by `longestMs` at most is due. If it would have to wait for longer still, the clock was ahead
+ * when it was put off. Infinity is no time: it is not due.
+ */
+export const isDueBy = (dueAt: number, now: number, longestMs: number): boolean =>
+  dueAt <= now || (dueAt > now + longestMs && Number.isFinite(dueAt))
+
 /** A time as the API writes it: ISO 8601 in UTC with milliseconds; null stays null. */
 export function isoTime(ms: number): string
 export function isoTime(ms: number | null): string | null

@@ -1,4 +1,5 @@
 import { giveBack } from '../billing/index.js'
+import { isRecent } from '../clock/index.js'
 import { cancelDeliveries, retry } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import type { EmailDeps } from './deps.js'
@@ -60,7 +61,7 @@ export async function retryEmail(
       .where('attempts', '>', 0)
       .where('held_at', 'is', null)
       .execute()
-    const rested = waiting.filter(({ triedAt }) => (triedAt ?? 0) <= now - betweenMs)
+    const rested = waiting.filter(({ triedAt }) => !isRecent(triedAt ?? 0, now, betweenMs))
     if (waiting.length > 0 && rested.length === 0) {
       throw new ApiError('conflict', 'The last attempt was less than a minute ago; wait a little')
     }

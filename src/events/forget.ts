@@ -1,6 +1,7 @@
 import { nextTurn } from '../bounded/index.js'
 import type { Log } from '../log/index.js'
 import { idsIn, type Store, storedTexts, type Tx, writeApart } from '../store/index.js'
+import { makeWrittenBy } from './written-by.js'
 
 /** How long each account's events are kept, as it stands now. */
 export type Retentions = () => Promise<ReadonlyMap<string, number>>
@@ -9,12 +10,18 @@ export type Retentions = () => Promise<ReadonlyMap<string, number>>
 const rowsAWrite = 200
 const rowsAtOnce = 500
 
+interface Row {
+  id: number
+  account_id: string
+  at: number
+}
+
 /** A log whose rows rise in the order in which they came, each of an account. */
 export interface OldRows {
   /** Under which it is remembered how far the log was walked over. */
   log: string
   /** The next rows behind `id` in order; never the newest of all, whose number would be given again. */
-  after(id: number, limit: number): Promise<{ id: number; account_id: string; at: number }[]>
+  after(id: number, limit: number): Promise<Row[]>
   remove(tx: Tx, ids: readonly number[]): Promise<unknown>
 }
 
@@ -45,6 +52,7 @@ export function makeForgetEvents(deps: ForgetDeps, retentions: Retentions) {
  */
 export function makeForgetOld(deps: ForgetDeps, rows: OldRows, retentions: Retentions) {
   const { read, write } = deps.store
+  const writtenBy = makeWrittenBy(rows.after)
   return async (now: number, signal: AbortSignal): Promise<number> => {
     const accounts = new Map<number, Set<string>>()
     for (const [accountId, keepMs] of await retentions()) {
@@ -61,8 +69,9 @@ export function makeForgetOld(deps: ForgetDeps, rows: OldRows, retentions: Reten
       const walked = new Set(storedTexts(before?.accounts ?? '[]') ?? [])
       // Who has come to keep less has old rows behind the cursor.
       const isNew = [...those].some((id) => !walked.has(id))
+      const ages = { until: now - keepMs, by: (some: readonly Row[]) => writtenBy(some, now) }
       const walk = { accounts: those, cursor: isNew ? 0 : (before?.cursor ?? 0), gone: 0 }
-      while (!signal.aborted && (await step(deps, rows, walk, now - keepMs))) {
+      while (!signal.aborted && (await step(deps, rows, walk, ages))) {
         // Others have their turn of the loop, as most steps only read.
         await nextTurn()
       }
@@ -111,10 +120,10 @@ async function step(
   { store, log, rest }: ForgetDeps,
   { after, remove }: OldRows,
   walk: Walk,
-  until: number,
+  { until, by }: { until: number; by: (rows: readonly Row[]) => Promise<number[]> },
 ): Promise<boolean> {
   const rows = await after(walk.cursor, rowsAtOnce)
-  const young = rows.findIndex(({ at }) => at >= until)
+  const young = (await by(rows)).findIndex((at) => at >= until)
   const old = young === -1 ? rows : rows.slice(0, young)
   const theirs = old.filter(({ account_id }) => walk.accounts.has(account_id)).map(({ id }) => id)
   for (let from = 0; from < theirs.length; from += rowsAWrite) {

@@ -14,3 +14,4 @@ export {
   readTimeline,
 } from './event.js'
 export { makeForgetEvents, makeForgetOld, type OldRows, type Retentions } from './forget.js'
+export { makeWrittenBy } from './written-by.js'

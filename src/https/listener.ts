@@ -1,7 +1,7 @@
 import { constants } from 'node:crypto'
 import { connect, createServer, type Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer, type TLSSocket } from 'node:tls'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isRecent } from '../clock/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { type Certificate, type ConnectionGate, makeGate } from '../smtpd/index.js'
@@ -218,7 +218,7 @@ function join(
   const advance = () => {
     const now = clock.now()
     // To tell costs more than a small answer does.
-    if (now - toldAt < 1_000) return
+    if (isRecent(toldAt, now, 1_000)) return
     toldAt = now
     gate.advanced({ remoteAddress, remotePort })
   }

@@ -79,7 +79,7 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
   const inHand = new Set<number>()
   /** Those that can be neither concluded nor parked: left alone until the next start. */
   const stuck = new Set<number>()
-  let takeBackAt = 0
+  let takenBackAt = 0
   let most = mailsAtOnce
   let writing: Promise<void> = Promise.resolve()
   const fail = async (error: unknown) => {
@@ -97,8 +97,8 @@ export function startClerk(deps: ClerkDeps): { ring(): void; close(): Promise<vo
   }
   const readSome = async () => {
     rung = false
-    if (clock.now() >= takeBackAt) {
-      takeBackAt = clock.now() + pollMs
+    if (!isRecent(takenBackAt, clock.now(), pollMs)) {
+      takenBackAt = clock.now()
       await spool.takeBack()
     }
     const due = await spool.next(most, new Set([...inHand, ...stuck]))

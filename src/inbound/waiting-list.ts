@@ -1,4 +1,5 @@
 import { keepNewest } from '../bounded/index.js'
+import { isDueBy } from '../clock/index.js'
 
 /** What is known in memory of a mail in the spool. */
 export interface UnreadMail {
@@ -6,6 +7,9 @@ export interface UnreadMail {
   dueAt: number
   bytes: number
 }
+
+// A mail is put off by five minutes at most (`clerk.ts`): one that would be later was put off by a clock that was ahead.
+const longestWaitMs = 300_000
 
 // What one network may have of the room: a tenth, so that it takes ten networks to fill it.
 const networkShare = 1 / 10
@@ -86,7 +90,8 @@ export function makeWaitingList(limits: { mails: number; bytes: number }) {
       inHand: ReadonlySet<number>,
     ): (UnreadMail & { network: string })[] {
       const found: (UnreadMail & { network: string })[] = []
-      const isDue = ({ id, dueAt }: UnreadMail) => dueAt <= now && !inHand.has(id)
+      const isDue = ({ id, dueAt }: UnreadMail) =>
+        isDueBy(dueAt, now, longestWaitMs) && !inHand.has(id)
       const turns = [...networks].flatMap(([network, own]) => {
         const left = own.values()
         const next = firstOf(left, isDue)

@@ -1,5 +1,5 @@
 import { keepNewest } from '../bounded/index.js'
-import { type Clock, dayMs, hourMs } from '../clock/index.js'
+import { type Clock, dayMs, hourMs, isRecent } from '../clock/index.js'
 
 /** Holds back who guesses: by the address it comes from, and by whom it wants to be. */
 export interface FailureLimits {
@@ -156,7 +156,7 @@ export function makeInvitationMails(clock: Clock): InvitationMails {
 
   function forgetPast(now: number): void {
     for (const [key, times] of sentAt) {
-      if ((times.at(-1) ?? 0) + dayMs <= now) sentAt.delete(key)
+      if (!isRecent(times.at(-1) ?? 0, now, dayMs)) sentAt.delete(key)
     }
   }
 
@@ -170,7 +170,7 @@ export function makeInvitationMails(clock: Clock): InvitationMails {
         // More than one account has, so that no other keeps it from mailing somebody.
         { key: `address ${to}`, most: 10, withinMs: dayMs },
       ].map(({ key, most, withinMs }) => {
-        const times = (sentAt.get(key) ?? []).filter((at) => at > now - withinMs)
+        const times = (sentAt.get(key) ?? []).filter((at) => isRecent(at, now, withinMs))
         return { key, times, isFull: times.length >= most }
       })
       if (rules.some(({ isFull }) => isFull)) return false

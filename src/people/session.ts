@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { dayMs, hourMs } from '../clock/index.js'
+import { dayMs, hourMs, isRecent } from '../clock/index.js'
 import { type ApplianceKey, keyCheckOf } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, SessionRow, Tx } from '../store/index.js'
@@ -49,7 +49,7 @@ export async function sessionOf(
   const row = await liveSession(store.read, token, 'open', now)
   if (row === undefined) return undefined
   const { session, user, hasFactor } = row
-  if (!byItself && now - session.seen_at >= seenEveryMs) {
+  if (!byItself && !isRecent(session.seen_at, now, seenEveryMs)) {
     await store.write(async (tx) => {
       await tx
         .updateTable('sessions')

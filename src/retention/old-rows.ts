@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { dayMs, isoDay } from '../clock/index.js'
 import type { Config } from '../config/index.js'
+import { makeWrittenBy } from '../events/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
 
@@ -12,8 +13,14 @@ interface OldTable {
   /** In words, for the operator. */
   what: string
   age(ages: Ages): number
-  /** Some of the oldest rows before `until`, by an index or the primary key. */
-  oldest(read: Read, until: number): Promise<{ id: number; bytes: number }[]>
+  /** Some of the oldest rows before `until`, by an index of their times. */
+  oldest?(read: Read, until: number): Promise<{ id: number; bytes: number }[]>
+  /** The rows behind an id, which rises with time. */
+  after?(
+    read: Read,
+    id: number,
+    limit: number,
+  ): Promise<{ id: number; at: number; bytes: number }[]>
   remove(tx: Tx, ids: readonly number[]): Promise<unknown>
 }
 
@@ -24,20 +31,14 @@ const oldTables: readonly OldTable[] = [
   {
     what: 'sessions of submission',
     age: ({ sessions }) => sessions,
-    oldest: async (read, until) => {
-      const rows = await oldestSessions(read).execute()
-      return before(rows, until).map(({ id }) => ({ id, bytes: 2_000 }))
-    },
+    after: (read, id, limit) => sessionsAfter(read, id, limit),
     remove: (tx, ids) =>
       tx.deleteFrom('submission_sessions').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
   {
     what: "the operator's mails",
     age: ({ inbound }) => inbound,
-    oldest: async (read, until) => {
-      const rows = await oldestOperatorMails(read).execute()
-      return before(rows, until).map(({ id, bytes }) => ({ id, bytes }))
-    },
+    after: (read, id, limit) => operatorMailsAfter(read, id, limit),
     remove: (tx, ids) =>
       tx.deleteFrom('operator_mails').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
@@ -55,20 +56,14 @@ const oldTables: readonly OldTable[] = [
   {
     what: 'records of consent',
     age: ({ consent }) => consent,
-    oldest: async (read, until) => {
-      const rows = await oldestConsent(read).execute()
-      return before(rows, until).map(({ id }) => ({ id, bytes: 300 }))
-    },
+    after: (read, id, limit) => consentAfter(read, id, limit),
     remove: (tx, ids) =>
       tx.deleteFrom('consent').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
   {
     what: 'rows of the audit log',
     age: ({ audit }) => audit,
-    oldest: async (read, until) => {
-      const rows = await oldestAudit(read).execute()
-      return before(rows, until).map(({ id }) => ({ id, bytes: 300 }))
-    },
+    after: (read, id, limit) => auditAfter(read, id, limit),
     remove: (tx, ids) =>
       tx.deleteFrom('audit_log').where('id', 'in', idsIn(ids, 'integer')).execute(),
   },
@@ -88,16 +83,24 @@ export async function forgetOldRows(
   { now, signal }: { now: number; signal: AbortSignal },
 ): Promise<Map<string, number>> {
   const gone = new Map<string, number>()
-  for (const { what, age, oldest, remove } of oldTables) {
+  const { read } = deps.store
+  for (const { what, age, oldest, after, remove } of oldTables) {
     const until = now - age(ages)
     // Kept forever.
     if (until === Number.NEGATIVE_INFINITY) continue
+    const writtenBy = makeWrittenBy(async (id, limit) => (await after?.(read, id, limit)) ?? [])
+    const next = async (last: number) => {
+      if (after === undefined) return (await oldest?.(read, until)) ?? []
+      const rows = await after(read, last, rowsARead)
+      const young = (await writtenBy(rows, now)).findIndex((at) => at >= until)
+      return young === -1 ? rows : rows.slice(0, young)
+    }
     for (let last = -1; !signal.aborted; ) {
-      const rows = await oldest(deps.store.read, until)
+      const rows = await next(last)
       const first = rows.at(0)
       // The same row comes first again: it cannot be deleted, which `inSlices` has logged.
       if (first === undefined || first.id === last) break
-      last = first.id
+      last = after === undefined ? first.id : (rows.at(-1)?.id ?? last)
       const pieces = rows.map(({ id, bytes }) => ({ item: id, bytes }))
       await inSlices(deps, pieces, async (tx, id) => void (await remove(tx, [id])), signal)
       gone.set(what, (gone.get(what) ?? 0) + rows.length)
@@ -107,31 +110,35 @@ export async function forgetOldRows(
   return gone
 }
 
-/** The first rows, as far as all of them are old. */
-function before<R extends { at: number }>(rows: readonly R[], until: number): R[] {
-  const young = rows.findIndex(({ at }) => at >= until)
-  return young === -1 ? [...rows] : rows.slice(0, young)
-}
-
 /** Ids rise with time, so the oldest come first by the primary key. */
-const oldestSessions = (read: Read) =>
+const sessionsAfter = (read: Read, id: number, limit: number) =>
   read
     .selectFrom('submission_sessions')
-    .select(['id', 'ended_at as at'])
+    .select(['id', 'ended_at as at', sql<number>`2000`.as('bytes')])
+    .where('id', '>', id)
     .orderBy('id')
-    .limit(rowsARead)
+    .limit(limit)
+    .execute()
 
 /** The oldest rows of the audit log, by its primary key too. */
-const oldestAudit = (read: Read) =>
-  read.selectFrom('audit_log').select(['id', 'at']).orderBy('id').limit(rowsARead)
+const auditAfter = (read: Read, id: number, limit: number) =>
+  read
+    .selectFrom('audit_log')
+    .select(['id', 'at', sql<number>`300`.as('bytes')])
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
 
 /** The oldest mails to the operator, by their primary key too, with their size. */
-const oldestOperatorMails = (read: Read) =>
+const operatorMailsAfter = (read: Read, id: number, limit: number) =>
   read
     .selectFrom('operator_mails')
     .select(['id', 'received_at as at', 'size_bytes as bytes'])
+    .where('id', '>', id)
     .orderBy('id')
-    .limit(rowsARead)
+    .limit(limit)
+    .execute()
 
 /** By the index of parked reports, which has those alone. */
 const parkedBefore = (read: Read, until: number) =>
@@ -145,13 +152,15 @@ const parkedBefore = (read: Read, until: number) =>
     .limit(rowsARead)
 
 /** Leaves the newest rows, and those that the figures have not counted. */
-const oldestConsent = (read: Read) =>
+const consentAfter = (read: Read, id: number, limit: number) =>
   read
     .selectFrom('consent')
-    .select(['id', 'at'])
+    .select(['id', 'at', sql<number>`300`.as('bytes')])
+    .where('id', '>', id)
     .where('id', '<', (eb) => eb.selectFrom('figure_cursors').select('consent_id'))
     .orderBy('id')
-    .limit(rowsARead)
+    .limit(limit)
+    .execute()
 
 /** By the time at which each may be forgotten. */
 const pastBefore = (read: Read, until: number) =>

@@ -15,7 +15,7 @@ import { cancelOldDrafts, forgetVersions } from './old-drafts.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
-import { dropBodies } from './uses.js'
+import { dropBodies, dropUnnamed, unnamedBodies } from './uses.js'
 
 /** What a run needs. */
 export interface RetentionRunDeps extends RetentionDeps {
@@ -102,6 +102,8 @@ export async function runRetention(
       const until = now - ages.bodies
       await part('bodies', () => forgetCampaignBodies(deps, { until, signal }))
     }
+    // Only where all mails are counted: one that is not may have such a body.
+    if (!counted.signal.aborted) await part('bodies', () => forgetUnnamed(deps, signal))
     await part('rows', async () => {
       const gone = await forgetOldRows(deps, ages, { now, signal })
       return [...gone.values()].reduce((sum, rows) => sum + rows, 0)
@@ -202,6 +204,20 @@ async function forgetCampaignBodies(
     }
     await inSlices(deps, pieces, drop, signal)
     gone += rows.length
+  }
+  return gone
+}
+
+/** Deletes the contents that nobody has any more since a template was deleted. */
+async function forgetUnnamed(deps: RetentionDeps, signal: AbortSignal): Promise<number> {
+  let gone = 0
+  for (let after = 0; !signal.aborted; ) {
+    const { last, bodies } = await unnamedBodies(deps.store.read, after, atOnce)
+    if (last === undefined) break
+    after = last
+    const pieces = bodies.map(({ id }) => ({ item: id, bytes: 10_000 }))
+    await inSlices(deps, pieces, dropUnnamed, signal)
+    gone += bodies.length
   }
   return gone
 }

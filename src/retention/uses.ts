@@ -1,6 +1,6 @@
 import { type DeleteResult, sql } from 'kysely'
 import { attachmentsOf, releaseContents } from '../contents/index.js'
-import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+import { cell, idsOf, mailNumber, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
 
 /**
  * Takes uses from bodies, so many of each, in the write that takes them from mails. A body without a use
@@ -15,6 +15,46 @@ export async function releaseBodies(tx: Tx, uses: ReadonlyMap<number, number>): 
     left.filter((one) => one.uses <= 0).map((one) => one.id),
   )
 }
+
+/**
+ * The next bodies behind an id of which no mail has a use any more, and that neither a campaign nor a template names: a
+ * template was deleted after the last mail that was made of it. Not those of mails that are not counted yet.
+ */
+export async function unnamedBodies(read: Read, after: number, limit: number) {
+  const unused = await unusedAfter(read, { after, limit })
+  const ids = JSON.stringify(unused.map(({ id }) => id))
+  return { last: unused.at(-1)?.id, bodies: await bodiesNobodyNames(read, { ids }) }
+}
+
+/** Deletes them, unless somebody has made use of one meanwhile. */
+export async function dropUnnamed(tx: Tx, id: number): Promise<void> {
+  const { bodies } = await unnamedBodies(tx, id - 1, 1)
+  const [body] = bodies
+  if (body?.id !== id || (await uncountedMails(tx, { id })).length > 0) return
+  await dropBodies(tx, [body])
+}
+
+/** By the index of these alone. */
+const unusedAfter = prepared<{ after: number; limit: number }, { id: number }>(
+  (db, { after, limit }) =>
+    db
+      .selectFrom('body_uses')
+      .select('body_id as id')
+      .where('uses', '<=', sql.lit(0))
+      .where('body_id', '>', after)
+      .orderBy('body_id')
+      .limit(limit),
+)
+
+/** Mails that have the body and are not counted: few, as the counting is behind by some minutes. */
+const uncountedMails = prepared<{ id: number }, { id: string }>((db, { id }) =>
+  db
+    .selectFrom('emails')
+    .select('id')
+    .where(mailNumber, '>', (eb) => eb.selectFrom('retention_state').select('mail_number'))
+    .where('body_id', '=', id)
+    .limit(1),
+)
 
 /** Deletes bodies that no mail has, but for those that a campaign or a template names. */
 async function deleteBodies(tx: Tx, unused: readonly number[]): Promise<void> {

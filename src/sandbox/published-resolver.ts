@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, isRecent } from '../clock/index.js'
 import { type Resolver, staticResolver } from '../dns/index.js'
 import { publishedRecords } from '../domains/index.js'
 import type { Store } from '../store/index.js'
@@ -21,7 +21,7 @@ export function publishedResolver(
 
   const fresh = (): Promise<Resolver> => {
     const now = clock.now()
-    if (current === undefined || now - current.readAt > maxAgeMs) {
+    if (current === undefined || !isRecent(current.readAt, now, maxAgeMs)) {
       const resolver = publishedRecords(store.read, { heloName, sourceAddresses }).then((records) =>
         staticResolver(records),
       )

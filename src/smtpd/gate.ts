@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { isRecent } from '../clock/index.js'
 import { canonicalAddress } from '../dns/index.js'
 
 /** Who may be connected: at most so many at once, so many from one place, and not for ever. */
@@ -89,13 +90,16 @@ export function makeGate(options: GateOptions): ConnectionGate {
   const sweep = () => {
     const share = count / connections
     // Looking at all of them costs a little; a second is short beside any patience.
-    if (share < crowdedShare || now() - sweptAt < 1_000) return
-    sweptAt = now()
+    const at = now()
+    if (share < crowdedShare || isRecent(sweptAt, at, 1_000)) return
+    sweptAt = at
     const factor = share < fullShare ? crowdedFactor : fullFactor
-    const since = now() - options.idleMs * factor
+    const since = at - options.idleMs * factor
     for (const sessions of [...networks.values()]) {
-      for (const { advancedAt, hangUp } of [...sessions.values()]) {
-        if (advancedAt <= since) hangUp()
+      for (const session of [...sessions.values()]) {
+        // The clock was set back since: its patience begins anew, and does not last until then.
+        session.advancedAt = Math.min(session.advancedAt, at)
+        if (session.advancedAt <= since) session.hangUp()
       }
     }
   }

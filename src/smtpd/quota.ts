@@ -1,5 +1,5 @@
 import { keepNewest } from '../bounded/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isRecent } from '../clock/index.js'
 
 // Beyond so many sources the oldest windows are forgotten first.
 const maxSources = 10_000
@@ -9,7 +9,9 @@ export function makeQuota(clock: Clock, { most, windowMs }: { most: number; wind
   const windows = new Map<string, { began: number; taken: number }>()
   const current = (source: string) => {
     const window = windows.get(source)
-    return window !== undefined && clock.now() - window.began < windowMs ? window : undefined
+    return window !== undefined && isRecent(window.began, clock.now(), windowMs)
+      ? window
+      : undefined
   }
   return {
     /** Whether so much is left of the source's own. */

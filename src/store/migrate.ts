@@ -68,6 +68,7 @@ import * as egressEvidence from './migrations/0084-egress-evidence.js'
 import * as listsInOrder from './migrations/0085-lists-in-order.js'
 import * as storedBytes from './migrations/0086-stored-bytes.js'
 import * as courses from './migrations/0088-courses.js'
+import * as unusedBodies from './migrations/0090-unused-bodies.js'
 import * as webhooksThatFail from './migrations/0092-webhooks-that-fail.js'
 import * as lateBounces from './migrations/0095-late-bounces.js'
 import type { Tables } from './schema.js'
@@ -144,6 +145,7 @@ const migrations: Record<string, Migration> = {
   '0085-lists-in-order': listsInOrder,
   '0086-stored-bytes': storedBytes,
   '0088-courses': courses,
+  '0090-unused-bodies': unusedBodies,
   '0092-webhooks-that-fail': webhooksThatFail,
   '0095-late-bounces': lateBounces,
 }

@@ -1,5 +1,5 @@
 import type { SMTPServerSession } from 'smtp-server'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isRecent } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { preparedInsert, type Store, type SubmissionSessionRow } from '../store/index.js'
 import type { SessionCourse } from './session.js'
@@ -42,7 +42,7 @@ export function openSessionLog(
       })
     }
     if (waiting.length > 0) return await write()
-    if (clock.now() - trimmedAt < trimEveryMs) return
+    if (isRecent(trimmedAt, clock.now(), trimEveryMs)) return
     trimmedAt = clock.now()
     await trim(store, Math.ceil(keep * anonymousShare), true)
     await trim(store, keep, false)

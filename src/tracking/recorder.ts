@@ -77,7 +77,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   )
 
   const write = async (before: number) => {
-    const due = unwritten.concat(visits.take(before))
+    const due = unwritten.concat(visits.take(before, clock.now()))
     unwritten = []
     const left: HitVisit[] = []
     let cause: unknown

@@ -1,6 +1,6 @@
 import { applianceAccountId } from '../accounts/index.js'
 import { keepNewest } from '../bounded/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, isRecent } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { textOfHtml } from '../mime/index.js'
 import { bodyEnd } from '../preferences/index.js'
@@ -41,7 +41,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
   const { store, clock } = deps
   const tokens = makeTrackingTokens(deps.key)
   const home = new URL(deps.publicUrl)
-  const domains = new Map<string, { tracking: DomainTracking | undefined; until: number }>()
+  const domains = new Map<string, { tracking: DomainTracking | undefined; at: number }>()
   const plans = new Map<string, { html: string; plan: RewritePlan }>()
   const outweighs = makeOutweighs()
   // Those of the mail before: one domain's mails come together.
@@ -51,9 +51,9 @@ export function makeTracker(deps: TrackerDeps): Tracker {
     if (deps.tracking === undefined) return undefined
     const now = clock.now()
     const known = domains.get(domainId)
-    if (known !== undefined && known.until > now) return known.tracking
+    if (known !== undefined && isRecent(known.at, now, switchTtlMs)) return known.tracking
     const tracking = await trackingOf(store.read, domainId, deps.tracking)
-    keepNewest(domains, domainId, { tracking, until: now + switchTtlMs }, maxDomains)
+    keepNewest(domains, domainId, { tracking, at: now }, maxDomains)
     return tracking
   }
 

@@ -38,8 +38,8 @@ interface Seen {
 export interface Visits {
   /** Returns false when there is no room because hits of too many copies of mail came at once. */
   note(copy: Copy & { links?: number }, hit: Hit): boolean
-  /** Takes out those that began at `before` or earlier. */
-  take(before: number): HitVisit[]
+  /** Takes out those that began at `before` or earlier; later than `now` is by a clock that was ahead. */
+  take(before: number, now?: number): HitVisit[]
   /** When the one began that waits longest; undefined: none waits. */
   readonly oldestAt: number | undefined
   readonly size: number
@@ -78,10 +78,10 @@ export function makeVisits(maxVisits = 50_000): Visits {
       }
       return true
     },
-    take(before) {
+    take(before, now = Number.POSITIVE_INFINITY) {
       const taken: HitVisit[] = []
       for (const [id, visit] of visits) {
-        if (visit.firstAt > before) break
+        if (visit.firstAt > before && visit.firstAt <= now) break
         taken.push(visit)
         visits.delete(id)
       }
@@ -127,7 +127,7 @@ function add(visit: GrowingVisit, hit: Hit): void {
   const last = seen.hits.at(-1)
   // Some programs ask twice.
   if (last?.at === hit.at && last.target === hit.target && last.machine === hit.machine) return
-  // The mail's first open is known by its time (broadcasts/follow.ts): no two have the same.
+  // No two of a visit have the same time, by which they are in order.
   const isLater = last === undefined || hit.at > last.at
   seen.hits.push(isLater ? hit : { ...hit, at: last.at + 1 })
 }
@@ -153,7 +153,9 @@ export function machineVisit(
   if (withinMs > 0) {
     if (at === null) return both('before the mail had arrived')
     const after = visit.firstAt - at
-    if (after < withinMs) return both(`${Math.max(0, after)} ms after the mail had arrived`)
+    // One that is long before by the clock came after the clock was set back.
+    if (Math.abs(after) < withinMs)
+      return both(`${Math.max(0, after)} ms after the mail had arrived`)
   }
   const followed = visit.targets.size
   if (followed < 2 || followed < Math.min(visit.links, allAtOnce)) return {}

@@ -59,7 +59,7 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   // A listener for each webhook under way; Node's warning means leaks.
   setMaxListeners(0, ending.signal)
   const routes = makeRoutes(deps, { stopping: stopping.signal, ending: ending.signal })
-  let refreshAt = 0
+  let refreshedAt = 0
   let toldAt: number | undefined
   let lastSeen = await lastNumber(store.read, 'webhook_jobs')
 
@@ -74,8 +74,8 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
 
   const look = async () => {
     await takeNew()
-    if (clock.now() >= refreshAt) {
-      refreshAt = clock.now() + refreshEveryMs
+    if (!isRecent(refreshedAt, clock.now(), refreshEveryMs)) {
+      refreshedAt = clock.now()
       await routes.refresh()
     }
     await routes.refill()
@@ -160,7 +160,7 @@ function makeRoutes(
       if (lane.busy) return
       hasWork = !(await setAllAside(id))
     }
-    if (hasWork || usedAt + keptMs > clock.now()) return
+    if (hasWork || isRecent(usedAt, clock.now(), keptMs)) return
     routes.delete(id)
     line.close()
   }

@@ -1,4 +1,5 @@
-import type { Job } from './settle.js'
+import { isDueBy } from '../clock/index.js'
+import { type Job, longestWaitMs } from './settle.js'
 
 /**
  * What waits for one endpoint, as much of it as is in memory: the oldest jobs first, several at a
@@ -102,7 +103,9 @@ export function makeLane({ deliver, ended }: LaneOptions): EndpointLane {
         // next attempt.
         const isHeld = held.has(job.email_id)
         held.add(job.email_id)
-        if (!isHeld && !inFlight.has(job.id) && job.due_at <= now) void run(job)
+        if (!isHeld && !inFlight.has(job.id) && isDueBy(job.due_at, now, longestWaitMs)) {
+          void run(job)
+        }
       }
     },
     clear() {

@@ -17,6 +17,9 @@ export type Job = Omit<WebhookJobRow, 'id'> & { id: number }
 /** interface.md, 'Delivery and retry': what follows each failure; after one more it is dropped. */
 const retryDelaysMs = [5_000, 10_000, 20_000, 40_000] as const
 
+/** No job waits for longer, but by a clock that was ahead. */
+export const longestWaitMs = Math.max(...retryDelaysMs)
+
 /** An answer that says something: not that we stopped the attempt ourselves. */
 type Final = Exclude<PostAnswer, { kind: 'stopped' }>
 

@@ -152,6 +152,54 @@ t.test('after a clock was set back by a day nothing runs twice, and all runs aga
   })
 })
 
+t.test('a run that was cut off while the clock was ahead does not wait until then', async (t) => {
+  const clock = new FakeClock(at('2027-01-21T02:29:00Z'))
+  const first = await startCalendar(t, { hangs: '30 2 * * *' }, { clock })
+  await clock.advance(60_000)
+  await first.until('hangs', () => first.began().length === 1)
+  const closed = first.close()
+  await clock.advance(10_000)
+  await closed
+  clock.setBack(60 * 24 * hourMs)
+  const second = await startCalendar(
+    t,
+    { hangs: '30 2 * * *' },
+    { clock, dataDir: first.dataDir, limitMs: 60_000 },
+  )
+  await second.until('hangs', () => second.began().length === 2)
+  await clock.advance(70_000)
+  t.match(await second.until('hangs', isOver), [{ result: 'timed out' }, { result: 'cut off' }])
+})
+
+t.test('a clock that was set back is followed by the next look, if not by the first', async (t) => {
+  const clock = new FakeClock(at('2027-01-21T02:10:00Z'))
+  let fails = 0
+  const beforeWrite = () => {
+    if (fails === 0) return
+    fails--
+    throw new Error('database is locked')
+  }
+  const jobs = { works: '30 2 * * *' }
+  const { until, began } = await startCalendar(t, jobs, { clock, beforeWrite })
+  await clock.advance(60_000)
+  fails = 1
+  clock.setBack(60 * 24 * hourMs)
+  await clock.advance(60_000)
+  t.equal(fails, 0, 'the first look could not write')
+  await clock.advance(20 * 60_000)
+  t.match(await until('works', isOver), [{ result: 'done' }])
+  t.same(began(), ['works'])
+})
+
+t.test('all who ask for a job that waits hear of its run', async (t) => {
+  const { calendar } = await startCalendar(t, { works: 'off' })
+  const [first, second] = [calendar.runNow('works'), calendar.runNow('works')]
+  if (first?.kind !== 'started' || second?.kind !== 'started') throw new Error('it was to wait')
+  const run = await second.ended
+  const never = new Promise((resolve) => setImmediate(() => resolve('never')))
+  t.same(await Promise.race([first.ended, never]), run)
+})
+
 t.test('a run that a stop cuts off ends in its time, and is made up for once', async (t) => {
   const clock = new FakeClock(at('2026-11-21T02:29:00Z'))
   const first = await startCalendar(t, { hangs: '30 2 * * *' }, { clock })

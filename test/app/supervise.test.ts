@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { loadConfig, packageFile } from '../../src/config/index.js'
 import { makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
-import { makeTurns } from '../../src/store/index.js'
+import { forgetTurn, makeTurns } from '../../src/store/index.js'
 import { joinTurns } from '../../src/store/sqlite/turns.js'
 import { loadTrackingAgents } from '../../src/tracking/index.js'
 
@@ -41,6 +41,55 @@ t.test('a thread that dies is started again, and its turn to write is freed', as
   while (Atomics.load(lives, 0) < 2) await new Promise((resolve) => setTimeout(resolve, 20))
   t.pass('a second life')
   await thread.stop(1_000)
+})
+
+t.test('one that cannot be created once is created later', async (t) => {
+  const lives = new Int32Array(new SharedArrayBuffer(4))
+  let starts = 0
+  const given = data()
+  // As on a machine that has no thread left: at the second start `new Worker` throws at once.
+  const uncloneable = {
+    ...{ ...given, lives },
+    get publicUrl() {
+      return ++starts === 2 ? ((() => {}) as unknown as string) : ''
+    },
+  }
+  const thread = await supervise({ ...options, data: uncloneable })
+  thread.send({ kind: 'ring', due: [] })
+  while (thread.downSince === undefined) await new Promise((resolve) => setTimeout(resolve, 20))
+  while (thread.downSince !== undefined) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal(Atomics.load(lives, 0), 2)
+  t.equal(starts, 3)
+  await thread.stop(1_000)
+})
+
+// The race is of instructions: `Atomics` is stood in for, so that the thread dies at the worst of moments.
+t.test('a turn that is handed to a thread that has just died is free', async (t) => {
+  const turns = makeTurns()
+  const main = joinTurns(turns, 0)
+  const { store } = Atomics
+  t.teardown(() => {
+    Atomics.store = store
+  })
+  await main.take()
+  // The ticket of who waits in slot 3 and will not wake.
+  new Int32Array(turns)[2 + 3] = 1
+  // Passed over so often that it is to get the turn by name.
+  for (let passed = 0; passed < 3; passed++) {
+    main.release()
+    await main.take()
+  }
+  // Its supervisor looks whose turn it is just before the hand-over.
+  Atomics.store = ((words: Int32Array, at: number, value: number) => {
+    if (value !== 4) return store(words, at, value)
+    Atomics.store = store
+    forgetTurn(turns, 3)
+    return store(words, at, value)
+  }) as typeof Atomics.store
+  main.release()
+  const other = joinTurns(turns, 4)
+  await other.take()
+  other.release()
 })
 
 t.test('hits are given to a thread, or whoever gives them keeps them', async (t) => {

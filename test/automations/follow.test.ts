@@ -64,6 +64,8 @@ t.test('counters of a step follow its mails, and what was merged is forgotten', 
   await land(rig, 'delivered')
   t.same(await merges(), [])
   await land(rig, 'opened', { detail: { machine: true } })
+  await land(rig, 'opened', { detail: { first: true } })
+  rig.clock.setBack(3_600_000)
   await land(rig, 'opened')
   t.match(await counts(), { mails: 1, delivered: 1, opened: 1, bounced: 0 })
   await land(rig, 'bounced', { before: 'delivered' })

@@ -4,7 +4,7 @@ import type { Insertable } from 'kysely'
 import t, { type Test } from 'tap'
 import { type EmailFilter, listEmails } from '../../src/emails/index.js'
 import { enteredFor, enterIfLate, enterNext } from '../../src/emails/recipient-index.js'
-import type { EmailRow, Store } from '../../src/store/index.js'
+import { type EmailRow, firstUuidAt, type Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
 
@@ -198,4 +198,21 @@ t.test('a damaged mail keeps no others from being entered', async (t) => {
   t.match(await find('r@one.test'), [good])
   const page = { since: '0', until: 'g', limit: 5 }
   t.same(await enteredFor(store.read, { accountId, address: 'x@one.test' }, page), [])
+})
+
+t.test('a mail that comes after a clock was set back is found as the others are', async (t) => {
+  const { clock, store, add, row, find, enterAll } = await open(t)
+  await add(['ann@one.test'])
+  await clock.advance(2 * minute)
+  await enterAll()
+  clock.setBack(2 * day)
+  // As after a restart: the id is behind all that are entered.
+  const late = { ...row(['bob@one.test']), id: firstUuidAt(clock.now()) }
+  await store.write(async (tx) => {
+    await tx.insertInto('emails').values(late).execute()
+    await enterIfLate(tx, clock, [
+      { row: late as Parameters<typeof enterIfLate>[2][number]['row'] },
+    ])
+  })
+  t.same(await find('bob@one.test'), [late.id])
 })

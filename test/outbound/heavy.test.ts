@@ -1,4 +1,5 @@
 import t from 'tap'
+import { makeComposingRoom } from '../../src/outbound/admission/composing.js'
 import { type HeavyRoom, lightBytes, makeHeavyRoom } from '../../src/outbound/admission/heavy.js'
 import { FakeClock } from '../support/clock.js'
 
@@ -25,7 +26,10 @@ t.test('large messages wait for room, small ones never', async (t) => {
     else leaveLight = light
   }
   const woken: string[] = []
-  for (const who of ['a', 'b']) void room.untilFree(who).then(() => woken.push(who))
+  const wait = (who: string, bytes: number) =>
+    void room.untilFree(who, bytes).then(() => woken.push(who))
+  wait('a', 5 * mb)
+  wait('b', mb)
   leaveLight()
   await Promise.resolve()
   t.same(woken, [])
@@ -52,7 +56,7 @@ t.test('one account has half of it, and waits behind nobody that has none', asyn
   t.ok(enter(2 * mb))
   t.notOk(enter(mb), 'its half is used')
   const woken: string[] = []
-  for (const who of ['x', 'y']) void room.untilFree(who).then(() => woken.push(who))
+  for (const who of ['x', 'y']) void room.untilFree(who, mb).then(() => woken.push(who))
   const leaveOther = enter(mb, 'z')
   await Promise.resolve()
   t.same(woken, ['y'])
@@ -71,7 +75,7 @@ t.test(
     t.notOk(leaves.includes(undefined))
     await clock.advance(600_000)
     t.same(told, [], 'nobody waits')
-    const woken = room.untilFree('z')
+    const woken = room.untilFree('z', mb)
     await clock.advance(2_000)
     t.match(told, [/^x: given up after 601 s, as other large mail waits for room$/, /./])
     small?.()
@@ -81,3 +85,23 @@ t.test(
     t.equal(told.length, before)
   },
 )
+
+t.test('one that was called and cannot be composed any more calls the next', async (t) => {
+  const room = makeComposingRoom(new FakeClock())
+  const of = { class: 0, giveUp: () => {} } as const
+  const compose = (accountId: string, work: () => Promise<{ heldBytes: number }>) =>
+    room.compose({ ...of, accountId }, work)
+  const large = async () => ({ heldBytes: 100 * mb })
+  const [first, second] = await Promise.all([compose('a', large), compose('b', large)])
+  let tries = 0
+  const fails = compose('c', async () => {
+    if (tries++ > 0) throw new Error('cancelled meanwhile')
+    return { heldBytes: 100 * mb }
+  })
+  const waits = compose('d', large)
+  await new Promise(setImmediate)
+  first.done()
+  await t.rejects(fails, { message: 'cancelled meanwhile' })
+  ;(await waits).done()
+  second.done()
+})

@@ -23,6 +23,8 @@ export interface CalendarOptions {
   limitMs?: number
   /** Where the jobs' file lies; default: beside this one. */
   folder?: URL
+  /** Called before each write of the calendar, which fails if it throws. */
+  beforeWrite?: () => void
   /** Called after each write of the calendar, which waits for it. */
   afterWrite?: () => Promise<void>
 }
@@ -56,6 +58,7 @@ export async function startCalendar(
     })),
   })
   const write: Store['write'] = async (work) => {
+    options.beforeWrite?.()
     const written = await store.write(work)
     await options.afterWrite?.()
     return written

@@ -346,3 +346,17 @@ t.test('a few opens now and then share their transactions', async (t) => {
   t.ok(commits > 0 && commits <= 4, `${commits} in a second and a half`)
   t.match(await rig.counts(copies.at(-1)?.emailId), [1])
 })
+
+t.test('a visit that a clock dated ahead holds up none behind it', async (t) => {
+  const { clock, recorder, copy, deliver, mail, store } = await start(t)
+  recorder.note(copy, opened)
+  clock.setBack(2 * 3_600_000)
+  const later = await deliver(await mail(), clock.now() - 60_000)
+  recorder.note(later, opened)
+  const read = store.read.selectFrom('emails').select('opens').where('opens', '>', 0)
+  for (let looks = 0; (await read.execute()).length < 2; looks++) {
+    if (looks > 1_000) throw new Error('They are not written')
+    await clock.advance(50)
+  }
+  t.pass('both are written')
+})

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock/index.js'
+import { type Clock, isRecent } from '../../clock/index.js'
 import type { Store } from '../../store/index.js'
 
 /** A tab that listens, and whose it is. */
@@ -79,7 +79,7 @@ export function makeLive({ store, clock }: { store: Pick<Store, 'commits'>; cloc
           // the old one.
           if (changed || signal.aborted) wake()
         })
-        if (clock.now() - lookedAt >= lastsEveryMs) {
+        if (!isRecent(lookedAt, clock.now(), lastsEveryMs)) {
           if (!(await listener.lasts())) return
           lookedAt = clock.now()
         }

@@ -1,5 +1,5 @@
 import { keepNewest } from '../../bounded/index.js'
-import { type Clock, hourMs } from '../../clock/index.js'
+import { type Clock, hourMs, isRecent } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { PageRequest } from '../../http/index.js'
 import { type PageAnswer, redirect } from './answer.js'
@@ -180,7 +180,7 @@ function makeNoteLook({ people, clock }: DoorDeps): (visit: Visit) => Promise<vo
   return async ({ session, account, actor }) => {
     const key = `${session.id} ${account.id}`
     const now = clock.now()
-    if (now - (looked.get(key) ?? -lookedAgainMs) < lookedAgainMs) return
+    if (isRecent(looked.get(key) ?? -lookedAgainMs, now, lookedAgainMs)) return
     keepNewest(looked, key, now, mostLooks)
     const entry = { actor, accountId: account.id, action: 'account.view-as', target: account.name }
     await people.note(entry)

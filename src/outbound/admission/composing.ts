@@ -70,11 +70,18 @@ export function makeComposingRoom(clock: Clock, onTurn = () => {}): ComposingRoo
   const heavyRoom = makeHeavyRoom(maxHeavyBytes, clock)
   return {
     async compose({ class: of, accountId, giveUp }, work) {
-      for (;;) {
-        const composed = await bottleneck.pass(of, work)
-        const done = heavyRoom.enter({ bytes: composed.heldBytes, accountId, giveUp })
-        if (done !== undefined) return { composed, done }
-        await heavyRoom.untilFree(accountId)
+      for (let wasCalled = false; ; wasCalled = true) {
+        let bytes = 0
+        try {
+          const composed = await bottleneck.pass(of, work)
+          bytes = composed.heldBytes
+          const done = heavyRoom.enter({ bytes, accountId, giveUp })
+          if (done !== undefined) return { composed, done }
+        } finally {
+          // Also one that cannot be composed any more, or is smaller now.
+          if (wasCalled) heavyRoom.passOn()
+        }
+        await heavyRoom.untilFree(accountId, bytes)
       }
     },
     whenNear(of, begin) {

@@ -8,8 +8,12 @@ import { type Clock, isRecent } from '../../clock/index.js'
 export interface HeavyRoom {
   /** Undefined: there is no room now. Whoever gets in gives it back with the function returned. */
   enter(message: Heavy): (() => void) | undefined
-  /** Resolves when it is worth trying again, for one after the other. */
-  untilFree(accountId: string): Promise<void>
+  /**
+   * Resolves when there is room for so much, for one after the other. Whoever was called enters, or says by `passOn`
+   * that it does not: the next one is called by nobody else.
+   */
+  untilFree(accountId: string, bytes: number): Promise<void>
+  passOn(): void
 }
 
 /** A message that is about to be held in memory. */
@@ -31,7 +35,7 @@ const lookEveryMs = 1_000
  * megabytes each would be half a gigabyte in one thread.
  */
 export function makeHeavyRoom(mostBytes: number, clock: Clock): HeavyRoom {
-  const waiting: { accountId: string; wake: () => void }[] = []
+  const waiting: { accountId: string; bytes: number; wake: () => void }[] = []
   const inside = new Set<Heavy & { since: number }>()
   const over = new WeakSet<Heavy>()
   const byAccount = new Map<string, number>()
@@ -47,12 +51,16 @@ export function makeHeavyRoom(mostBytes: number, clock: Clock): HeavyRoom {
   }
   /** One that is larger than all that there is has to leave too. */
   const fits = (bytes: number, taken: number, most: number) => taken === 0 || taken + bytes <= most
+  const hasRoom = ({ bytes, accountId }: Pick<Heavy, 'bytes' | 'accountId'>) =>
+    fits(bytes, used, mostBytes) && fits(bytes, ofAccount(accountId), mostBytes / 2)
   const wakeOne = () => {
-    const next = waiting.findIndex(({ accountId }) => fits(1, ofAccount(accountId), mostBytes / 2))
+    const next = waiting.findIndex(hasRoom)
     if (next >= 0) waiting.splice(next, 1)[0]?.wake()
   }
   /** The oldest of the account that has most. */
   const endOldest = (now: number) => {
+    // The clock was set back: its patience begins anew.
+    for (const held of inside) held.since = Math.min(held.since, now)
     const old = [...inside].filter((held) => {
       return !isRecent(held.since, now, patienceMs) && held.giveUp !== undefined && !over.has(held)
     })
@@ -75,22 +83,22 @@ export function makeHeavyRoom(mostBytes: number, clock: Clock): HeavyRoom {
     enter(message) {
       const { bytes, accountId } = message
       if (bytes <= lightBytes) return () => {}
-      if (!fits(bytes, used, mostBytes)) return undefined
-      if (!fits(bytes, ofAccount(accountId), mostBytes / 2)) return undefined
+      if (!hasRoom(message)) return undefined
       const held = { ...message, since: clock.now() }
       inside.add(held)
       count(accountId, bytes)
-      if (used < mostBytes) wakeOne()
+      wakeOne()
       return () => {
         if (!inside.delete(held)) return
         count(accountId, -bytes)
         wakeOne()
       }
     },
-    untilFree(accountId) {
-      const woken = new Promise<void>((resolve) => waiting.push({ accountId, wake: resolve }))
+    untilFree(accountId, bytes) {
+      const woken = new Promise<void>((wake) => waiting.push({ accountId, bytes, wake }))
       if (!isLooking) keepLooking()
       return woken
     },
+    passOn: wakeOne,
   }
 }

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { keepNewest } from '../../bounded/index.js'
+import { isRecent } from '../../clock/index.js'
 import { attachmentsOf } from '../../contents/index.js'
 import type { ReturnPaths } from '../../deliveries/index.js'
 import type { DkimKey } from '../../dkim/index.js'
@@ -57,15 +58,15 @@ export function makeComposer(
   const { find, plainContentFor, decorate } = makeMailContent(deps)
   const attached = makeAttached(deps.store.read)
   const submitted = makeSubmitted(deps.store.read)
-  const cached = new Map<string, { signing: Promise<Signing | undefined>; until: number }>()
+  const cached = new Map<string, { signing: Promise<Signing | undefined>; at: number }>()
 
   const signing = (domainId: string): Promise<Signing | undefined> => {
     const now = deps.clock.now()
     const known = cached.get(domainId)
-    if (known !== undefined && known.until > now) return known.signing
+    if (known !== undefined && isRecent(known.at, now, signingTtlMs)) return known.signing
     // Found once, also for the hundreds of mails that begin at the same moment.
     const found = signingKeys(deps.store.read, deps.key, domainId)
-    keepNewest(cached, domainId, { signing: found, until: now + signingTtlMs }, maxCachedDomains)
+    keepNewest(cached, domainId, { signing: found, at: now }, maxCachedDomains)
     found.catch(() => cached.delete(domainId))
     return found
   }

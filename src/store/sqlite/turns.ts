@@ -17,7 +17,8 @@
  * ticket it waits with (0: none) and how often it was passed over. A slot has at most one ticket,
  * because a thread's writes queue behind each other before they come here (`group-commit.ts`). Then come counts of
  * commits: those that changed what other threads remember (`remembered.ts`), those that changed anything, and those
- * that changed more than the signs of life. The last word is a file descriptor of the process (`checkpoint.ts`).
+ * that changed more than the signs of life; then a file descriptor of the process (`checkpoint.ts`). The last are a word
+ * a slot: how many of its threads have died.
  */
 const maxSlots = 21
 const holderAt = 0
@@ -28,6 +29,7 @@ const changesAt = passedAt + maxSlots
 const commitsAt = changesAt + 1
 const deedsAt = changesAt + 2
 const fileAt = changesAt + 3
+const deathsAt = fileAt + 1
 const maxPassed = 3
 const clientsSlot = 0
 
@@ -36,7 +38,7 @@ export const commandSlot = 20
 
 /** The memory by which threads take turns to write; for `joinTurns` in each of them. */
 export function makeTurns(): SharedArrayBuffer {
-  return new SharedArrayBuffer((fileAt + 1) * Int32Array.BYTES_PER_ELEMENT)
+  return new SharedArrayBuffer((deathsAt + maxSlots) * Int32Array.BYTES_PER_ELEMENT)
 }
 
 export interface WriteTurns {
@@ -106,8 +108,14 @@ const clientsWait = (words: Int32Array) => Atomics.load(words, slotsAt + clients
 /** Frees the turn of a thread that has died, holding or waiting. Called by its supervisor. */
 export function forgetTurn(shared: SharedArrayBuffer, slot: number): void {
   const words = new Int32Array(shared)
+  Atomics.add(words, deathsAt + slot, 1)
   Atomics.store(words, slotsAt + slot, 0)
-  if (Atomics.load(words, holderAt) === slot + 1) release(words)
+  takeBack(words, slot)
+}
+
+/** Of two who find at the same moment that the turn is a dead thread's, one releases it. */
+function takeBack(words: Int32Array, slot: number): void {
+  if (Atomics.compareExchange(words, holderAt, slot + 1, 0) === slot + 1) release(words)
 }
 
 /**
@@ -115,17 +123,23 @@ export function forgetTurn(shared: SharedArrayBuffer, slot: number): void {
  * awake takes it sooner; only one that was passed over too often gets it by name.
  */
 function release(words: Int32Array): void {
-  let longest: number | undefined
-  let lowest = Number.POSITIVE_INFINITY
+  let longest: { slot: number; ticket: number; deaths: number } | undefined
   for (let slot = 0; slot < maxSlots; slot++) {
+    // Before its ticket: whoever dies after this is found out below.
+    const deaths = Atomics.load(words, deathsAt + slot)
     const ticket = Atomics.load(words, slotsAt + slot)
-    if (ticket !== 0 && ticket < lowest) {
-      lowest = ticket
-      longest = slot
+    if (ticket !== 0 && (longest === undefined || ticket < longest.ticket)) {
+      longest = { slot, ticket, deaths }
     }
   }
-  const insists = longest !== undefined && Atomics.add(words, passedAt + longest, 1) >= maxPassed
-  giveTo(words, insists && longest !== undefined ? longest + 1 : 0)
+  if (longest === undefined || Atomics.add(words, passedAt + longest.slot, 1) < maxPassed) {
+    giveTo(words, 0)
+    return
+  }
+  const { slot, deaths } = longest
+  giveTo(words, slot + 1)
+  // It died meanwhile: its supervisor may have looked before it was given the turn.
+  if (Atomics.load(words, deathsAt + slot) !== deaths) takeBack(words, slot)
 }
 
 /**
