@@ -68,10 +68,7 @@ export async function readDeliveries(
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-  // Looked at first: what has ended since is among those too.
-  const ids = new Set(ended.map(({ id }) => id))
-  const still = waiting.filter(({ id }) => !ids.has(id))
-  return [...still.map(toWaiting), ...ended.map(toEnded)].slice(0, limit)
+  return [...waiting.map(toWaiting), ...ended.map(toEnded)].slice(0, limit)
 }
 
 /** One of them by its number. Throws a 404. */
@@ -82,22 +79,21 @@ export async function findDelivery(
   id: number,
 ): Promise<WebhookDelivery> {
   const endpoint = await endpointRow(read, accountId, endpointId)
-  // In this order: what ends between the two is found by the second.
-  const waiting = await read
-    .selectFrom('webhook_jobs')
-    .selectAll()
-    .where('endpoint_id', '=', endpoint.id)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (waiting !== undefined) return toWaiting(waiting)
   const ended = await read
     .selectFrom('webhook_deliveries')
     .selectAll()
     .where('endpoint_id', '=', endpoint.id)
     .where('id', '=', id)
     .executeTakeFirst()
-  if (ended === undefined) throw noDelivery(id)
-  return toEnded(ended)
+  if (ended !== undefined) return toEnded(ended)
+  const waiting = await read
+    .selectFrom('webhook_jobs')
+    .selectAll()
+    .where('endpoint_id', '=', endpoint.id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (waiting === undefined) throw noDelivery(id)
+  return toWaiting(waiting)
 }
 
 // Literals, or SQLite does not see that its small index has all of them.
