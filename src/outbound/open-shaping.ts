@@ -74,7 +74,9 @@ export async function openShaping(
   // A stop waits for the save under way: a timer that it set afterwards would keep the thread alive for half a minute.
   const saving = repeat(clock, async () => {
     // It is only what a restart would have to learn again.
-    await save().catch((error) => log.warn({ cause: messageOf(error) }, 'Sites could not be written'))
+    await save().catch((error) =>
+      log.warn({ cause: messageOf(error) }, 'Sites could not be written'),
+    )
     return saveEveryMs
   })
 

@@ -47,4 +47,6 @@ const routeAgainSeconds = 300
 
 /** Whether the lane's site is not known, or was looked up too long ago to claim by it. */
 export const isStale = ({ site, routedSecond }: Lane, now: number): boolean =>
-  site === undefined || isDnsSite(site.key) || !isRecent(routedSecond, secondOf(now), routeAgainSeconds)
+  site === undefined ||
+  isDnsSite(site.key) ||
+  !isRecent(routedSecond, secondOf(now), routeAgainSeconds)

@@ -6,6 +6,7 @@
  * ever seen. Pure but for `sources.ts` and `learned.ts`, which read and write one table each.
  */
 export { loadReadableShaping, loadShaping, type ShapingData } from './data.js'
+export { type Lasting, lasts } from './lasting.js'
 export {
   forgetLearned,
   type LearnedRow,
@@ -13,7 +14,6 @@ export {
   type StoredLearned,
   saveLearned,
 } from './learned.js'
-export { type Lasting, lasts } from './lasting.js'
 export { limitNames, type ShapingLimits } from './limits.js'
 export type { SiteOutcome, Suspension } from './parking.js'
 export { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'

@@ -1,7 +1,7 @@
 import { isRecent, utcTime } from '../../clock/index.js'
 import type { ShapingAction, ShapingAutomation } from './automation.js'
-import { occursIn, wordsOf } from './pattern.js'
 import type { Lasting } from './lasting.js'
+import { occursIn, wordsOf } from './pattern.js'
 import type { Policy, RankedAutomation } from './policy.js'
 
 /** What an automation does, told once while it lasts. */

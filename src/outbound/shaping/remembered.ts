@@ -45,7 +45,10 @@ export function makeRemembered(
       if (known === undefined) return undefined
       sites.delete(key)
       const { row, isTold } = known
-      return { learned: asOf(row.learned, now), told: isTold ? JSON.stringify(row.learned) : undefined }
+      return {
+        learned: asOf(row.learned, now),
+        told: isTold ? JSON.stringify(row.learned) : undefined,
+      }
     },
     tryNow(site, now) {
       for (const known of sites.values()) {
