@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import { checkAdding, type Plans, readBilling } from '../billing/index.js'
+import { checkAdding, type Plans, readBilling, refuseBeyondCeiling } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ApiKeyRow, Read, Tx } from '../store/index.js'
 import type { AccountDeps } from './account.js'
@@ -9,6 +9,7 @@ import {
   limitColumns,
   limitsOf,
   noLimits,
+  refuseChanging,
   refuseMightier,
 } from './limits.js'
 
@@ -28,7 +29,7 @@ const prefix = 'ph_'
 interface CreateKeyOptions {
   /** Default: none. */
   limits?: Partial<KeyLimits>
-  /** Throws an `ApiError` where the account may add nothing. Default: it is not asked. */
+  /** Throws an `ApiError` where the account may add nothing, or no more keys. Default: it is not asked. */
   plans?: Plans | undefined
   /** The limits of the key that asks: the new key may do no more than it. */
   by?: KeyLimits
@@ -59,7 +60,10 @@ export async function createKey(
     ...limitColumns(checked),
   }
   await store.write(async (tx) => {
-    if (plans !== undefined) checkAdding(await readBilling(tx, plans, accountId))
+    if (plans !== undefined) {
+      checkAdding(await readBilling(tx, plans, accountId))
+      await refuseBeyondCeiling(tx, plans, accountId, 'keys')
+    }
     await tx.insertInto('api_keys').values(row).execute()
     await alongside(tx, toKey(row))
   })
@@ -96,7 +100,7 @@ export async function findKey(read: Read, accountId: string, keyId: string): Pro
 
 /**
  * Changes a key's name and limits from the next request on; what is not given stays. Throws a 404, a
- * 422, a 403 for what `by` may not do itself, and a 409 for the last full key, which stays one.
+ * 422, a 403 for what `by` may not do itself and for a key that may do more, and a 409 for the last full key, which stays one.
  */
 export async function updateKey(
   { store, clock }: AccountDeps,
@@ -108,6 +112,7 @@ export async function updateKey(
   const now = clock.now()
   return await store.write(async (tx) => {
     const before = await findKey(tx, accountId, keyId)
+    refuseChanging(by, before)
     const wanted = { ...before, ...limits }
     const isLimited = Object.keys(limits).length > 0
     const checked = isLimited ? await checkLimits(tx, accountId, wanted, now) : before
@@ -124,17 +129,18 @@ export async function updateKey(
 }
 
 /**
- * Deactivates a key at once; throws a 404, and with `keepFull` a 409 for the last full key, without
- * which nobody could make another by the API.
+ * Deactivates a key at once; throws a 404, a 403 where it may do more than the key `by` that asks, and with `keepFull`
+ * a 409 for the last full key, without which nobody could make another by the API.
  */
 export async function deleteKey(
   { store, clock }: AccountDeps,
   accountId: string,
   keyId: string,
-  { keepFull = false } = {},
+  { keepFull = false, by = noLimits }: { keepFull?: boolean; by?: KeyLimits } = {},
 ): Promise<void> {
   await store.write(async (tx) => {
     const key = await findKey(tx, accountId, keyId)
+    refuseChanging(by, key)
     if (keepFull) await refuseLastFull(tx, accountId, key, clock.now())
     await tx
       .updateTable('api_keys')

@@ -108,14 +108,29 @@ export function refuseOtherDomain({ domains }: KeyLimits, domain: string): void 
 
 /** Throws a 403 where `wanted` would allow what the key that asks for it may not do itself. */
 export function refuseMightier(own: KeyLimits, wanted: KeyLimits): void {
-  if (own.networks !== null && !isWithin(wanted.networks, own.networks)) {
-    throw mightier('networks', `${own.networks.join(', ')} or ranges of them`)
+  if (exceedsNetworks(own, wanted)) {
+    throw mightier('networks', `${own.networks?.join(', ')} or ranges of them`)
   }
   // Or a key that was given for a day could make one that lasts.
-  if (own.expiresAt !== null && (wanted.expiresAt ?? Number.POSITIVE_INFINITY) > own.expiresAt) {
-    throw mightier('expiry', `a time up to ${isoTime(own.expiresAt)}`)
-  }
+  if (exceedsExpiry(own, wanted)) throw mightier('expiry', `a time up to ${isoTime(own.expiresAt)}`)
 }
+
+/** Throws a 403 where the key that is to be changed or deleted may do what the key that asks may not do itself. */
+export function refuseChanging(own: KeyLimits, other: KeyLimits): void {
+  const isNetwork = exceedsNetworks(own, other)
+  if (!isNetwork && !exceedsExpiry(own, other)) return
+  const reach = isNetwork ? 'is good from more networks' : 'lasts longer'
+  throw new ApiError(
+    'forbidden',
+    `A key cannot change or delete one that ${reach} than itself; use one with as many rights, or the dashboard`,
+  )
+}
+
+const exceedsNetworks = (own: KeyLimits, other: KeyLimits) =>
+  own.networks !== null && !isWithin(other.networks, own.networks)
+
+const exceedsExpiry = (own: KeyLimits, other: KeyLimits) =>
+  own.expiresAt !== null && (other.expiresAt ?? Number.POSITIVE_INFINITY) > own.expiresAt
 
 /** Whether each of `inner` lies in one of `outer`. */
 function isWithin(inner: readonly string[] | null, outer: readonly string[]): boolean {

@@ -74,7 +74,7 @@ export function keyRoutes(api: Api<Principal>, deps: KeyRouteDeps): void {
   })
 
   api.delete('/v1/keys/:id', KeyParams, async ({ account, params: { id } }) => {
-    await deleteKey(deps, account.accountId, id, { keepFull: true })
+    await deleteKey(deps, account.accountId, id, { keepFull: true, by: account })
     return { id, deleted: true, message: 'Key deleted; requests with it fail from now on' }
   })
 }

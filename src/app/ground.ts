@@ -66,7 +66,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const store = openStore({ dataDir, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
   await rememberKey(store, key, dataDir)
-  const plans = loadPlans(plansFile(dataDir))
+  const plans = loadPlans(plansFile(dataDir), config.ceilings)
   await refuseUnknownPlans(store.read, plans)
   const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()

@@ -1,4 +1,9 @@
-import { type AccountBilling, checkOpen } from '../billing/index.js'
+import {
+  type AccountBilling,
+  checkOpen,
+  type Plans,
+  refuseBeyondCeiling,
+} from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import {
@@ -22,9 +27,12 @@ export interface NewAutomation {
   settings?: unknown
 }
 
-/** Makes an automation, always disabled. Throws a 422 that names every fault by its step. */
+/**
+ * Makes an automation, always disabled. Throws a 422 that names every fault by its step, and with `plans` a 403 where
+ * the account has as many as it may.
+ */
 export async function createAutomation(
-  { store, clock }: AutomationDeps,
+  { store, clock, plans }: AutomationDeps & { plans?: Pick<Plans, 'ceilings'> },
   billing: AccountBilling,
   { name, ...given }: NewAutomation,
   alongside: WrittenAlongside = nothing,
@@ -35,6 +43,7 @@ export async function createAutomation(
   const { accountId } = billing
   const now = clock.now()
   return await store.write(async (tx) => {
+    if (plans !== undefined) await refuseBeyondCeiling(tx, plans, accountId, 'automations')
     await tx
       .insertInto('automations')
       .values({

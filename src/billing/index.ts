@@ -13,7 +13,9 @@ export {
   readBilling,
   readBillings,
 } from './billing.js'
+export { refuseBeyondCeiling } from './ceilings.js'
 export {
+  type Ceilings,
   type EmailPlan,
   findPlan,
   type MarketingPlan,
@@ -47,6 +49,7 @@ export {
   stoppedForClient,
   suspendedMessage,
 } from './stopped.js'
+export { refuseBeyondStorage } from './storage.js'
 export {
   clearPauses,
   findUnknownPlans,

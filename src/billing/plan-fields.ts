@@ -98,6 +98,16 @@ export const wholeNumber = (min: number, max: number): FieldReader<number> => ({
       : undefined,
 })
 
+/** As `limit`; `usual` for a field that is left out. */
+export function optionalLimit(min: number, usual: number): FieldReader<number | null> {
+  const given = limit(min)
+  return {
+    expected: `${given.expected}, or nothing`,
+    fallback: usual,
+    read: (value) => (value === undefined ? usual : given.read(value)),
+  }
+}
+
 /** Null for "unlimited". */
 export function limit(min: number): FieldReader<number | null> {
   const number = wholeNumber(min, 1e12)

@@ -1,4 +1,8 @@
+import type { Config } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
+
+/** How many of each kind an account may have (`[ceilings]`). */
+export type Ceilings = Config['ceilings']
 
 /** What both kinds of plans have. `priceNaira` is a month's price, shown and not charged here. */
 interface AnyPlan {
@@ -16,6 +20,8 @@ export interface EmailPlan extends AnyPlan {
   dailyLimit: number | null
   retentionDays: number
   domains: number | null
+  /** Files, templates and campaigns together. */
+  storedBytes: number | null
   webhooks: boolean
   features: readonly string[]
 }
@@ -27,13 +33,15 @@ export interface MarketingPlan extends AnyPlan {
   monthlySendLimit: number | null
 }
 
-/** `plans.toml`, checked. */
+/** `plans.toml`, checked, and what is the same in all plans. */
 export interface Plans {
   email: readonly EmailPlan[]
   marketing: readonly MarketingPlan[]
   /** What an account has until it is given another. */
   firstAccount: EmailPlan
   otherAccounts: EmailPlan
+  /** What holds for all accounts, whatever their plan; a setting. */
+  ceilings: Ceilings
 }
 
 /** By id or by name in any case, as an operator types it. */

@@ -1,10 +1,12 @@
+import { loadConfig } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { readToml } from '../toml/index.js'
-import type { EmailPlan, MarketingPlan, Plans } from './plan.js'
+import type { Ceilings, EmailPlan, MarketingPlan, Plans } from './plan.js'
 import {
   flag,
   limit,
   names,
+  optionalLimit,
   optionalName,
   type PlanFields,
   readFields,
@@ -12,11 +14,19 @@ import {
   wholeNumber,
 } from './plan-fields.js'
 
-/** Reads and checks `plans.toml`; throws one OperatorError that lists every problem. */
-export function loadPlans(file: string): Plans {
+/**
+ * Reads and checks `plans.toml`; throws one OperatorError that lists every problem. `ceilings` are those of the
+ * settings, and the defaults where the settings say nothing.
+ */
+export function loadPlans(
+  file: string,
+  ceilings: Ceilings = loadConfig({ env: {} }).ceilings,
+): Plans {
   const content = readToml(file, 'the plans')
   const problems: string[] = []
-  const email = readPlans(content.email, 'email', problems, emailPlan)
+  const email = readPlans(content.email, 'email', problems, (fields) =>
+    emailPlan(fields, ceilings.storedMib),
+  )
   const marketing = readPlans(content.marketing, 'marketing', problems, marketingPlan)
   refuseTwins([...email, ...marketing], problems)
   const byDefault = readDefaults(content.defaults, email, problems)
@@ -28,14 +38,14 @@ export function loadPlans(file: string): Plans {
   if (problems.length > 0 || byDefault === undefined) {
     throw new OperatorError(`Bad plans (${file}):\n  ${problems.join('\n  ')}`)
   }
-  return { email, marketing, ...byDefault }
+  return { email, marketing, ...byDefault, ceilings }
 }
 
 /**
  * One `[[email]]`. The daily cap is a thirtieth of the month, so it needs at least 30 mails and a
  * limit.
  */
-function emailPlan(fields: PlanFields): EmailPlan {
+function emailPlan(fields: PlanFields, usualMib: number): EmailPlan {
   const monthlyLimit = fields.take('monthly_mails', limit(1))
   const dailyCap = fields.take('daily_cap', flag)
   if (dailyCap && monthlyLimit !== null && monthlyLimit < 30) {
@@ -44,12 +54,14 @@ function emailPlan(fields: PlanFields): EmailPlan {
   if (dailyCap && monthlyLimit === null) {
     fields.fault('daily_cap', true, 'false, as the plan is unlimited')
   }
+  const storedMib = fields.take('stored_mib', optionalLimit(1, usualMib))
   return {
     ...anyPlan(fields),
     monthlyLimit,
     dailyLimit: dailyCap && monthlyLimit !== null ? Math.floor(monthlyLimit / 30) : null,
     retentionDays: fields.take('retention_days', wholeNumber(1, 36_500)),
     domains: fields.take('domains', limit(1)),
+    storedBytes: storedMib === null ? null : storedMib * 1024 * 1024,
     webhooks: fields.take('webhooks', flag),
     features: fields.take('features', names),
   }

@@ -1,5 +1,6 @@
 /** Resolves in the next turn of the event loop: whatever has come meanwhile goes first. */
 export { setImmediate as nextTurn } from 'node:timers/promises'
+export { makeInTurn } from './in-turn.js'
 export { onceATurn } from './once-a-turn.js'
 export { someAtOnce } from './some-at-once.js'
 

@@ -1,17 +1,18 @@
 import type { AccountBilling } from '../billing/index.js'
-import { attachmentsOf, releaseContents } from '../contents/index.js'
+import { addStoredBytes, attachmentsOf, releaseContents } from '../contents/index.js'
 import {
   type EmailDeps,
   extrasOf,
   makeAttachmentReader,
   type NewAttachment,
   putAttachments,
+  warningsAbout,
 } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { readExtras, type Store, type Tx } from '../store/index.js'
 import { countAudience } from './audience.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
-import { type BroadcastInput, checkBroadcast } from './create.js'
+import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
 
 /** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
 export type BroadcastChanges = { [F in keyof BroadcastInput]?: BroadcastInput[F] | undefined }
@@ -27,7 +28,7 @@ export async function changeDraft(
   changes: BroadcastChanges,
   alongside: (tx: Tx, changed: Broadcast) => Promise<void> = async () => {},
 ): Promise<Broadcast> {
-  const { store } = deps
+  const { store, clock } = deps
   const { accountId } = billing
   const { draft, html } = await draftWithHtml(store.read, accountId, id)
   const input = withChanges(draft, html, changes)
@@ -36,6 +37,8 @@ export async function changeDraft(
   const audience = await countAudience(store.read, { accountId, listId, topicId })
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(changes.attachments))
+  const extras = extrasOf(input, { warnings: warningsAbout({ html: input.html, text: null }) })
+  await refuseContent(deps, billing, changes.html ?? '', carried)
   return await store.write(async (tx) => {
     const found = await draftWithHtml(tx, accountId, id)
     // If two change a draft at once, one of them is told; neither's change is lost without a word.
@@ -52,8 +55,9 @@ export async function changeDraft(
       .updateTable('broadcasts')
       .set({
         ...{ list_id: listId, topic_id: topicId, name: input.name ?? null, domain_id: domainId },
-        ...{ from_header: input.from.trim(), subject: input.subject, ...extrasOf(input), audience },
+        ...{ from_header: input.from.trim(), subject: input.subject, ...extras, audience },
         body_id: bodyId,
+        changed_at: clock.now(),
         scheduled_at: changes.scheduledAt === undefined ? draft.scheduled_at : scheduledAt,
       })
       .where('id', '=', draft.id)
@@ -87,6 +91,8 @@ async function putBody(
     : await putAttachments(tx, store, accountId, carried)
   await tx.insertInto('bodies').values({ id, html, text: null, attachments }).execute()
   await tx.deleteFrom('bodies').where('id', '=', before).execute()
+  const grown = Buffer.byteLength(html) - Buffer.byteLength(found.html)
+  await addStoredBytes(tx, accountId, 'campaigns', grown)
   // The contents that it keeps are used as often as before.
   const unused = keeps ? [] : (attachmentsOf(found.attachments) ?? [])
   await releaseContents(

@@ -29,7 +29,7 @@ interface CourseDeps {
 }
 
 /** What the waiting mail of a campaign is to follow. */
-export interface Course {
+interface Course {
   id: string
   course: number
   status: BroadcastStatus

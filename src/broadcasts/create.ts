@@ -1,13 +1,21 @@
-import { type AccountBilling, checkSending, refuseCampaignMails } from '../billing/index.js'
+import {
+  type AccountBilling,
+  checkSending,
+  refuseBeyondStorage,
+  refuseCampaignMails,
+} from '../billing/index.js'
 import { requireList } from '../contacts/index.js'
+import { addStoredBytes, bytesToStore } from '../contents/index.js'
 import {
   checkHeaders,
   type EmailDeps,
   extrasOf,
   makeAttachmentReader,
+  type NewAttachment,
   parseScheduledAt,
   putAttachments,
   verifiedSender,
+  warningsAbout,
 } from '../emails/index.js'
 import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
@@ -62,20 +70,23 @@ export async function createBroadcast(
   if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(input.attachments))
+  await refuseContent(deps, billing, input.html, carried)
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && scheduledAt === null
+  const extras = extrasOf(input, { warnings: warningsAbout({ html: input.html, text: null }) })
   const made = await store.write(async (tx) => {
     // The text part is made of the HTML, with its tags in it, by whoever composes.
     const attachments = await putAttachments(tx, store, accountId, carried)
     const body = { id: bodyId, html: input.html, text: null, attachments }
     await tx.insertInto('bodies').values(body).execute()
+    await addStoredBytes(tx, accountId, 'campaigns', Buffer.byteLength(input.html))
     await tx
       .insertInto('broadcasts')
       .values({
         ...{ id, account_id: accountId, list_id: listId, topic_id: topicId },
         ...{ name: input.name ?? null, domain_id: domainId, from_header: input.from.trim() },
-        ...{ ...extrasOf(input), subject: input.subject, body_id: bodyId },
+        ...{ ...extras, subject: input.subject, body_id: bodyId },
         ...{ status: draft ? 'draft' : 'scheduled', reason: null, paused_by: null },
         ...{
           scheduled_at: scheduledAt,
@@ -98,6 +109,18 @@ export async function createBroadcast(
   })
   if (atOnce) deps.expand()
   return made
+}
+
+/** Throws a 403 where the account would store more than it may. */
+export async function refuseContent(
+  { store: { read } }: Pick<BroadcastDeps, 'store'>,
+  billing: AccountBilling,
+  html: string,
+  carried: readonly NewAttachment[],
+): Promise<void> {
+  const contents = carried.map(({ content }) => content)
+  const files = await bytesToStore(read, billing.accountId, contents)
+  await refuseBeyondStorage(read, billing, files + Buffer.byteLength(html))
 }
 
 interface CreateOptions {

@@ -42,13 +42,19 @@ export function shownDetail(
   { recipients, hasRoom }: { recipients: readonly BroadcastRecipient[]; hasRoom: boolean },
 ) {
   const { waiting, relayed, failed, suppressed, cancelled } = broadcast
-  const { replyTo = [], headers = {}, tags = [] } = readExtras(broadcast.extras) ?? {}
+  const {
+    replyTo = [],
+    headers = {},
+    tags = [],
+    warnings = [],
+  } = readExtras(broadcast.extras) ?? {}
   return {
     ...shownBroadcast(broadcast, stop, now),
     from: broadcast.from_header,
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,
     tags,
+    warnings,
     attachments: (attachmentsOf(broadcast.attachments) ?? []).map(shownAttachment),
     progress: {
       ...{ waiting, relayed, failed, suppressed, cancelled },

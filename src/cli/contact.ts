@@ -75,7 +75,11 @@ const rows: readonly CommandRow[] = [
       accountOption(),
       new Option('--list <id>', 'only those of this list, by its id or name'),
     ],
-    help: 'Example:\n  $ posthorn contacts export --list Readers > readers.csv',
+    help: `Example:
+  $ posthorn contacts export --list Readers > readers.csv
+
+Before what a spreadsheet would run as a formula, such as a number with +, stands an apostrophe, which an import
+takes off again.`,
     run: runExport,
   },
   {

@@ -81,6 +81,7 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
     ),
     Status: email.status,
     ...(email.held === null ? {} : { Held: heldSince(email.held) }),
+    ...some('Warnings', email.warnings),
     'Message-ID': email.messageId,
     Accepted: email.createdAt,
     ...(email.scheduledAt === null ? {} : { 'Scheduled for': email.scheduledAt }),

@@ -1,8 +1,8 @@
 import { Option } from 'commander'
-import { plansFile } from '../app/files.js'
-import { loadPlans, type Plans } from '../billing/index.js'
+import type { Plans } from '../billing/index.js'
 import { ApiError, type ErrorCode, OperatorError } from '../errors/index.js'
 import type { CommandPlace } from './place.js'
+import { plansOf } from './plan.js'
 
 /** For commands that add something to an account, which its subscription may forbid. */
 export const forceOption = () =>
@@ -12,7 +12,7 @@ export const forceOption = () =>
 export const plansUnlessForced = (
   place: CommandPlace,
   { force }: { force?: boolean },
-): Plans | undefined => (force ? undefined : loadPlans(plansFile(place.dataDir)))
+): Plans | undefined => (force ? undefined : plansOf(place))
 
 /** Runs what adds, and tells of `--force` where the account's subscription refuses it. */
 export async function withForceHint<T>(add: () => Promise<T>): Promise<T> {

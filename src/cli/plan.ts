@@ -4,10 +4,11 @@ import { plansFile } from '../app/files.js'
 import { loadPlans, type Plans } from '../billing/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { say, sayJson, sayTable, styled } from './output.js'
-import { type CommandPlace, placeOf } from './place.js'
+import { type CommandPlace, placeOf, settingsOf } from './place.js'
 
 /** The plans that the appliance has at its next start. */
-export const plansOf = ({ dataDir }: CommandPlace): Plans => loadPlans(plansFile(dataDir))
+export const plansOf = (place: CommandPlace): Plans =>
+  loadPlans(plansFile(place.dataDir), settingsOf(place).ceilings)
 
 /** `posthorn plan`: what plans there are; they are changed in a file. */
 export function planCommands(program: Command): void {

@@ -104,7 +104,7 @@ async function takeKnownSender({ options, known, isFixed, questions }: Sources):
   if (options.knownSender !== undefined) return options.knownSender
   if (questions === undefined) return before
   const title = `Is its address known as a sender: has mail left from it in the last 30 days?
-No, if you do not know: it warms up over ${rampDays} days of mail (outbound.warm_up).`
+No, if you do not know: then it warms up over ${rampDays} days of mail.`
   const isKnown = await questions.confirm(title, before)
   if (!isKnown) say(styled('dim', `  ${firstDayInWords()}`))
   return isKnown

@@ -114,7 +114,10 @@ status is then 1, and all others are in.`,
     usage: 'export',
     about: 'write all records as CSV to stdout',
     options: [accountOption()],
-    help: 'Example:\n  $ posthorn suppression export > suppressed.csv',
+    help: `Example:
+  $ posthorn suppression export > suppressed.csv
+
+Before what a spreadsheet would run as a formula stands an apostrophe, which an import takes off again.`,
     run: runExport,
   },
 ]

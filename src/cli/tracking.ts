@@ -40,6 +40,7 @@ export const accountTrackingRows: readonly CommandRow[] = [
     about: "switch or show the tracking of opens and clicks in an account's mail",
     options: [choice('opens', 'the settings have it'), choice('clicks', 'the settings have it')],
     help: `A domain may say otherwise: 'posthorn domain tracking'. Links and pixels in mail that has left go on.
+Opens of transactional mail are tracked only with --opens on, here or for the domain.
 
 Examples:
   $ posthorn account tracking 'City library'
@@ -57,7 +58,7 @@ async function runAccountTracking(idOrName: string, given: Given, command: Comma
     await setSwitches({ store }, { accountId: found.id }, switchesIn(given))
     return { found, own: await accountSwitches(store.read, found.id) }
   })
-  const does = over(own, settings)
+  const does = done(own, settings, own.opens)
   if (place.json) return sayJson({ id: found.id, name: found.name, ...does, own })
   say(`Mail of "${found.name}":`)
   sayFields(inWords(own, does, 'the settings have'))
@@ -100,7 +101,7 @@ async function runDomainTracking(name: string, given: Given, command: Command): 
     const own = await domainSwitches(store.read, found.id)
     return { found, own, above: await accountSwitches(store.read, account.id) }
   })
-  const does = over(own, over(above, settings))
+  const does = done(own, over(above, settings), own.opens ?? above.opens)
   const { trackingHost: host, trackingHostReady: hostReady } = found
   if (place.json) return sayJson({ name: found.name, ...does, own, host, hostReady })
   say(`Mail from ${found.name}:`)
@@ -118,6 +119,17 @@ function switchesIn({ opens, clicks }: Given): Partial<OwnSwitches> {
   }
 }
 
+interface Done extends Switches {
+  /** Opens of transactional mail, which the settings do not switch. */
+  opensOfTransactional: boolean
+}
+
+/** What is done; `chosen`: what domain or account themselves say of opens. */
+function done(own: OwnSwitches, above: Switches, chosen: boolean | null): Done {
+  const { opens, clicks } = over(own, above)
+  return { opens, opensOfTransactional: chosen ?? false, clicks }
+}
+
 /** What is in force: its own switch, or else what stands above it. */
 const over = (own: OwnSwitches, above: Switches): Switches => ({
   opens: own.opens ?? above.opens,
@@ -125,10 +137,14 @@ const over = (own: OwnSwitches, above: Switches): Switches => ({
 })
 
 /** What is done, and whose word that is. */
-function inWords(own: OwnSwitches, does: Switches, above: string): Record<string, string> {
+function inWords(own: OwnSwitches, does: Done, above: string): Record<string, string> {
   const words = (is: boolean, set: boolean | null) =>
     `${is ? 'tracked' : 'not tracked'}${set === null ? `, as ${above} it` : ''}`
-  return { Opens: words(does.opens, own.opens), Clicks: words(does.clicks, own.clicks) }
+  return {
+    Opens: words(does.opens, own.opens),
+    'In transactional mail': does.opensOfTransactional ? 'too' : 'not, without --opens on',
+    Clicks: words(does.clicks, own.clicks),
+  }
 }
 
 /** The host of links, or what is still missing for it. */

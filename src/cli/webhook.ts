@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander'
 import { counted } from '../amounts/index.js'
-import { applianceKeyFile, plansFile } from '../app/files.js'
+import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
-import { loadPlans } from '../billing/index.js'
 import { dayMs, systemClock } from '../clock/index.js'
 import { openApplianceKey } from '../config/index.js'
 import {
@@ -38,6 +37,7 @@ import {
   warn,
 } from './output.js'
 import { type CommandPlace, placeOf, settingsOf } from './place.js'
+import { plansOf } from './plan.js'
 import { webhookHistoryRows } from './webhook-history.js'
 
 /** What any of the sub-commands may be given. */
@@ -125,7 +125,7 @@ async function runAdd(url: string, options: Options, command: Command): Promise<
   if (doubt !== undefined) warn(doubt)
   const made = await withStore(place, async (deps) => {
     const { id } = await chosenAccount(deps.store.read, options.account)
-    const plans = loadPlans(plansFile(place.dataDir))
+    const plans = plansOf(place)
     const hints = { plan_limit_exceeded: "'posthorn plan list' shows which plans have them" }
     return withHints(hints, () => addEndpoint(withKey(place, deps), plans, id, { url, events }))
   })

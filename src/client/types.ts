@@ -406,6 +406,8 @@ export interface BroadcastDetail {
   attachments: EmailAttachment[]
   /** The tags of its mails */
   tags: Tag[]
+  /** What you should know though it was taken: that the HTML is too long to be made into a text part as a whole. Most have none */
+  warnings: string[]
   progress: {
     /** How many mails have not ended */
     waiting: number
@@ -740,7 +742,7 @@ export interface Domain {
     /** Whether mail is signed with this key */
     verified: boolean
   }[]
-  /** Whether opens are tracked; `default`: as the account has it */
+  /** Whether opens are tracked; `default`: as the account has it, and in transactional mail not, unless the account says `on` */
   trackOpens: 'on' | 'off' | 'default' | (string & {})
   /** Whether clicks are tracked; `default`: as the account has it */
   trackClicks: 'on' | 'off' | 'default' | (string & {})
@@ -758,7 +760,7 @@ export interface Domain {
 
 /** At least one field; those that are not given stay as they are. */
 export interface DomainChanges {
-  /** Whether opens are tracked; `default`: as the account has it */
+  /** Whether opens are tracked; `default`: as the account has it, and in transactional mail not, unless the account says `on` */
   trackOpens?: 'on' | 'off' | 'default' | null | undefined
   /** Whether clicks are tracked; `default`: as the account has it */
   trackClicks?: 'on' | 'off' | 'default' | null | undefined
@@ -799,7 +801,7 @@ export interface DomainDetail {
     /** Whether mail is signed with this key */
     verified: boolean
   }[]
-  /** Whether opens are tracked; `default`: as the account has it */
+  /** Whether opens are tracked; `default`: as the account has it, and in transactional mail not, unless the account says `on` */
   trackOpens: 'on' | 'off' | 'default' | (string & {})
   /** Whether clicks are tracked; `default`: as the account has it */
   trackClicks: 'on' | 'off' | 'default' | (string & {})
@@ -905,7 +907,7 @@ export interface DomainVerification {
     /** Whether mail is signed with this key */
     verified: boolean
   }[]
-  /** Whether opens are tracked; `default`: as the account has it */
+  /** Whether opens are tracked; `default`: as the account has it, and in transactional mail not, unless the account says `on` */
   trackOpens: 'on' | 'off' | 'default' | (string & {})
   /** Whether clicks are tracked; `default`: as the account has it */
   trackClicks: 'on' | 'off' | 'default' | (string & {})
@@ -992,6 +994,8 @@ export interface Email {
   metadata: Record<string, unknown> | null
   /** True: text, HTML and attachments were deleted, as they were older than the operator keeps them; `attachments` is empty then */
   contentDeleted: boolean
+  /** What you should know though it was taken: that the HTML is too long to be made into a text part as a whole. Most have none */
+  warnings: string[]
   /** All that the account sends waits, or some of this mail, until the operator releases it; null: nothing is held */
   held: {
     /** Since when; null where the whole account is stopped */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { ceilings } from './ceilings.js'
 import { isRegion } from './countries.js'
 import { dnsSettings, isServer } from './dns.js'
 import { schedules, timeZone } from './jobs.js'
@@ -259,6 +260,7 @@ export const settings = {
     trackingHosts: integer(500, 0, 5_000),
     trackingHostsPerAccount: integer(20, 0, 5_000),
   },
+  ceilings,
   contacts: {
     defaultCountry: table<string>(
       'NG',
@@ -305,6 +307,8 @@ export const settings = {
     figures: age('forever', '366d'),
     consent: age('forever', '365d'),
     audit: age('800d', '30d'),
+    drafts: age('365d', '30d'),
+    templateVersions: age('365d', '30d'),
     diskShare: percentage('80%'),
     bodiesAtLeast: duration('1d', '0s', '36500d'),
   },

@@ -1,4 +1,5 @@
 import { parseMailbox } from '../mime/index.js'
+import { withoutApostrophe } from '../suppression/index.js'
 import { type Columns, shown } from './columns.js'
 import type { NewContact } from './contact.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
@@ -24,16 +25,16 @@ export function readRow(
   }
   const cell = (at: number | undefined) => (at === undefined ? '' : (cells[at]?.trim() ?? ''))
   // Google puts several into one cell.
-  const [given = ''] = unescaped(cell(columns.email)).split(' ::: ')
+  const [given = ''] = withoutApostrophe(cell(columns.email)).split(' ::: ')
   const mailbox = parseMailbox(given)
   if (mailbox === undefined) {
     return given === '' ? 'it has no email' : `email ${shown(given)} is not an email address`
   }
   const contact: RowContact = { email: mailbox.address }
-  const [first, last] = halvesOf(unescaped(cell(columns.name)))
+  const [first, last] = halvesOf(withoutApostrophe(cell(columns.name)))
   const names = {
-    firstName: unescaped(cell(columns.firstName)) || first,
-    lastName: unescaped(cell(columns.lastName)) || last,
+    firstName: withoutApostrophe(cell(columns.firstName)) || first,
+    lastName: withoutApostrophe(cell(columns.lastName)) || last,
   }
   for (const field of ['firstName', 'lastName'] as const) {
     const name = names[field]
@@ -57,7 +58,7 @@ export function readRow(
       return `${shown(mark.name)} is ${shown(cell(mark.at))}, which does not say whether somebody left: expected yes, no or a date; rename the column to keep it as metadata`
     }
   }
-  const [rawPhone = ''] = unescaped(cell(columns.phone)).split(' ::: ')
+  const [rawPhone = ''] = withoutApostrophe(cell(columns.phone)).split(' ::: ')
   if (rawPhone !== '') {
     contact.phone = toE164(rawPhone, defaultCountry)
     // What USSD could not find is kept for people.
@@ -88,7 +89,5 @@ function halvesOf(name: string): [string, string] {
   return end === -1 ? [name, ''] : [name.slice(0, end), name.slice(end).trim()]
 }
 
-/** Without the apostrophe that an export for spreadsheets puts before what they would take for a formula. */
-const unescaped = (cell: string) => cell.replace(/^'(?=[=+\-@\t\r])/, '')
 /** Whether a cell has more than white space. */
 const isFilled = (cell: string) => cell.trim() !== ''

@@ -1,3 +1,5 @@
+import { type Plans, refuseBeyondCeiling } from '../billing/index.js'
+import { nextTurn } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ContactListRow, Read, Store, Tx } from '../store/index.js'
@@ -18,9 +20,9 @@ export interface ContactList {
 
 export const maxListNameLength = 100
 
-/** Two lists may have the same name. `alongside` is written with it. */
+/** Two lists may have the same name. With `plans` a 403 where there are enough. `alongside` is written with it. */
 export async function createList(
-  { store, clock }: ContactDeps,
+  { store, clock, plans }: ContactDeps & { plans?: Pick<Plans, 'ceilings'> },
   accountId: string,
   name: string,
   alongside: (tx: Tx, list: ContactList) => Promise<void> = async () => {},
@@ -28,6 +30,7 @@ export async function createList(
   const id = store.ids.uuid()
   const list = { id, name: checkedName(name), contactCount: 0, createdAt: clock.now() }
   await store.write(async (tx) => {
+    if (plans !== undefined) await refuseBeyondCeiling(tx, plans, accountId, 'lists')
     await tx
       .insertInto('contact_lists')
       .values({
@@ -74,13 +77,28 @@ export function isListName(name: string): boolean {
   return length >= 1 && length <= maxListNameLength && !/[\p{Cc}\p{Cs}]/u.test(name.trim())
 }
 
-/** Newest first. */
+// A millisecond or two of a thread that others wait for.
+const perSlice = 500
+
+/** Newest first; others have their turn after some of them. */
 export async function listLists(read: Read, accountId: string): Promise<ContactList[]> {
-  const rows = await listsOf(read, accountId)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .execute()
-  return rows.map(toList)
+  const lists: ContactList[] = []
+  for (;;) {
+    const last = lists.at(-1)
+    const rows = await listsOf(read, accountId)
+      .$if(last !== undefined, (query) =>
+        query.where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('created_at', 'id'), '<', tuple(last?.createdAt ?? 0, last?.id ?? '')),
+        ),
+      )
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(perSlice)
+      .execute()
+    for (const row of rows) lists.push(toList(row))
+    if (rows.length < perSlice) return lists
+    await nextTurn()
+  }
 }
 
 /** Throws a 404 unless the account has it. */

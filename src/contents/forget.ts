@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Store, Tx } from '../store/index.js'
+import { addStoredBytes } from './stored-bytes.js'
 
 /** Gives uses back, an id for each, in the write that deletes what used them. */
 export async function releaseContents(tx: Tx, ids: readonly number[]): Promise<void> {
@@ -32,7 +33,7 @@ export async function deleteUnused(
     left = await store.write(async (tx) => {
       const unused = await tx
         .selectFrom('contents')
-        .select('id')
+        .select(['id', 'account_id', 'size_bytes'])
         .where(isUnused)
         .orderBy('id')
         .limit(1)
@@ -40,6 +41,7 @@ export async function deleteUnused(
       if (unused === undefined) return false
       if (await deletePieces(tx, unused.id)) {
         await tx.deleteFrom('contents').where('id', '=', unused.id).execute()
+        await addStoredBytes(tx, unused.account_id, 'contents', -unused.size_bytes)
         gone++
       }
       return true

@@ -5,7 +5,7 @@
  */
 
 export { deleteUnused, releaseContents } from './forget.js'
-export { makeContent, type NewContent, pieceBytes, putContents } from './put.js'
+export { bytesToStore, makeContent, type NewContent, pieceBytes, putContents } from './put.js'
 export {
   type Attachment,
   attachmentsOf,
@@ -15,3 +15,4 @@ export {
   readPiece,
   type StoredContent,
 } from './read.js'
+export { addStoredBytes, type StoredKind, storedBytesOf } from './stored-bytes.js'

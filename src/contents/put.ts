@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type Ids, prepared, preparedInsert, type Tx } from '../store/index.js'
+import { type Ids, prepared, preparedInsert, type Read, type Tx } from '../store/index.js'
+import { addStoredBytes } from './stored-bytes.js'
 
 /** Bytes that are going to be stored: hashed, and cut into pieces, which are read when they are written. */
 export interface NewContent {
@@ -70,6 +71,7 @@ export async function putContents(
     else same.count++
   }
   const found = new Map<string, number>()
+  let newBytes = 0
   for (const [sha256, { content, count }] of uses) {
     const hash = Buffer.from(sha256, 'base64')
     const [known] = await useAgain(tx, { accountId, hash, count })
@@ -77,6 +79,7 @@ export async function putContents(
     found.set(sha256, id)
     if (known !== undefined) continue
     const { sizeBytes: size_bytes, pieces } = content
+    newBytes += size_bytes
     await insertContent(tx, { id, account_id: accountId, sha256: hash, size_bytes, uses: count })
     let number = 0
     for (const bytes of pieces) {
@@ -84,8 +87,34 @@ export async function putContents(
       number++
     }
   }
+  await addStoredBytes(tx, accountId, 'contents', newBytes)
   return contents.map(({ sha256 }) => found.get(sha256) ?? 0)
 }
+
+/** How many bytes of these the account has not stored yet. */
+export async function bytesToStore(
+  read: Read,
+  accountId: string,
+  contents: readonly NewContent[],
+): Promise<number> {
+  const sizes = new Map(contents.map(({ sha256, sizeBytes }) => [sha256, sizeBytes]))
+  let bytes = 0
+  for (const [sha256, sizeBytes] of sizes) {
+    const hash = Buffer.from(sha256, 'base64')
+    const [known] = await contentWith(read, { accountId, hash })
+    if (known === undefined) bytes += sizeBytes
+  }
+  return bytes
+}
+
+const contentWith = prepared<{ accountId: string; hash: Buffer }, { id: number }>(
+  (db, { accountId, hash }) =>
+    db
+      .selectFrom('contents')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .where('sha256', '=', hash),
+)
 
 const insertContent = preparedInsert('contents')
 const insertPiece = preparedInsert('content_pieces')

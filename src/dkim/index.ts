@@ -1,6 +1,6 @@
 /**
  * DKIM signing (RFC 6376, RFC 8463) and the records that publish its keys.
- * Pure: no DNS, no clock, but for the thread of `openSigner`. Always relaxed/relaxed and without
+ * Pure: no DNS, no clock, but for the threads that sign and make key pairs. Always relaxed/relaxed and without
  * `l=`: every octet of the body is covered. The fields that a reader sees are oversigned, so none can
  * be added afterwards. Nothing may be changed in a message once it is signed; only dot-stuffing comes
  * later.
@@ -10,10 +10,9 @@ export { excessOf, headerOf } from './excess.js'
 export {
   type DkimAlgorithm,
   type DkimKey,
-  type DkimKeyPair,
-  generateDkimKeyPair,
   makeDkimKey,
 } from './key.js'
+export { type DkimKeyPair, generateDkimKeyPair, serveKeyPair } from './key-pair.js'
 export {
   type DkimPublicKey,
   type DkimRecord,

@@ -1,5 +1,4 @@
-import { createPrivateKey, generateKeyPair, KeyObject } from 'node:crypto'
-import { promisify } from 'node:util'
+import { createPrivateKey, KeyObject } from 'node:crypto'
 
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
 
@@ -13,7 +12,7 @@ export interface DkimKey {
 
 // RFC 8301 §3.2: shorter ones must not be used; 2048 should be.
 const minRsaBits = 1024
-const newRsaBits = 2048
+export const newRsaBits = 2048
 
 const dnsName =
   /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/
@@ -45,25 +44,4 @@ export function makeDkimKey(options: {
     throw new TypeError(`RSA key of ${bits} bits; DKIM needs ${minRsaBits} at least`)
   }
   return { domain, selector, algorithm, privateKey }
-}
-
-/** The private key as PKCS#8 PEM, the public one as the record's `p=` value. */
-export interface DkimKeyPair {
-  privateKeyPem: string
-  publicKeyBase64: string
-}
-
-/** A new key pair; RSA takes tenths of a second. */
-export async function generateDkimKeyPair(algorithm: DkimAlgorithm): Promise<DkimKeyPair> {
-  const { privateKey, publicKey } =
-    algorithm === 'rsa-sha256'
-      ? await promisify(generateKeyPair)('rsa', { modulusLength: newRsaBits })
-      : await promisify(generateKeyPair)('ed25519', {})
-  const spki = publicKey.export({ type: 'spki', format: 'der' })
-  // RFC 8463 §4.2: the bare 32 octets, which are the end of the SubjectPublicKeyInfo.
-  const published = algorithm === 'rsa-sha256' ? spki : spki.subarray(-32)
-  return {
-    privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    publicKeyBase64: published.toString('base64'),
-  }
 }

@@ -1,5 +1,5 @@
 import { keepNewest } from '../bounded/index.js'
-import { type Clock, hourMs } from '../clock/index.js'
+import { type Clock, hourMs, isRecent } from '../clock/index.js'
 import { canonicalName, type DnsAnswer, type Resolver } from './resolver.js'
 
 /** All have defaults; times in milliseconds. */
@@ -25,7 +25,7 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
   const { validated } = inner
 
   // A Map iterates in order of insertion: a hit is put back at the end, the first is the oldest.
-  const entries = new Map<string, { answer: DnsAnswer<unknown>; until: number }>()
+  const entries = new Map<string, { answer: DnsAnswer<unknown>; at: number; forMs: number }>()
   const underWay = new Map<string, Promise<DnsAnswer<unknown>>>()
 
   function lifeMs(answer: DnsAnswer<unknown>): number {
@@ -38,7 +38,7 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
   function keep(key: string, answer: DnsAnswer<unknown>): void {
     const forMs = lifeMs(answer)
     if (forMs <= 0 || sizeChars(answer) > maxAnswerChars) return
-    keepNewest(entries, key, { answer, until: clock.now() + forMs }, maxEntries)
+    keepNewest(entries, key, { answer, at: clock.now(), forMs }, maxEntries)
   }
 
   // The casts are sound: the key names the question, so an entry fits whoever finds it.
@@ -52,7 +52,7 @@ export function cachingResolver(inner: Resolver, clock: Clock, limits: CacheLimi
     const entry = entries.get(key)
     if (entry !== undefined) {
       entries.delete(key)
-      if (entry.until > clock.now()) {
+      if (isRecent(entry.at, clock.now(), entry.forMs)) {
         entries.set(key, entry)
         return entry.answer as A
       }

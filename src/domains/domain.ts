@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { domainToASCII } from 'node:url'
 import { counted } from '../amounts/index.js'
-import { checkAdding, noteChange, type Plans, readBilling } from '../billing/index.js'
+import {
+  checkAdding,
+  noteChange,
+  type Plans,
+  readBilling,
+  refuseBeyondCeiling,
+} from '../billing/index.js'
+import { makeInTurn } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
-import { type DkimKeyPair, generateDkimKeyPair } from '../dkim/index.js'
+import { type DkimAlgorithm, type DkimKeyPair, generateDkimKeyPair } from '../dkim/index.js'
 import { ApiError } from '../errors/index.js'
 import { hasSoundALabels } from '../mime/index.js'
 import {
@@ -53,6 +60,17 @@ interface AddDomainOptions {
   rsaPair?: DkimKeyPair | undefined
 }
 
+// A pair takes tenths of a second of a processor that others' mail needs: one at a time is made, the accounts take turns.
+const mostWaiting = 5
+// One a process, as the processors are.
+const inTurn = makeInTurn(
+  mostWaiting,
+  () =>
+    new ApiError('rate_limit_exceeded', 'Too many domains are being added; try again in a moment', {
+      headers: { 'Retry-After': '5' },
+    }),
+)
+
 /**
  * Adds a domain to an account with an RSA and an Ed25519 key pair. `trust` takes it as verified by
  * the operator's word (sandbox, split-horizon DNS). Throws a 409 for one that is there, and an `ApiError`
@@ -70,23 +88,19 @@ export async function addDomain(
   const now = clock.now()
   // One stem for both, so that a person sees that they belong together.
   const stem = `ph${randomBytes(4).toString('hex').slice(0, 6)}`
-  // Before the write: an RSA key pair takes tenths of a second.
-  const keys = await Promise.all(
-    (['rsa-sha256', 'ed25519-sha256'] as const).map(async (algorithm): Promise<DkimKeyRow> => {
-      const ready = algorithm === 'rsa-sha256' ? options.rsaPair : undefined
-      const pair = ready ?? (await generateDkimKeyPair(algorithm))
-      return {
-        id: store.ids.uuid(),
-        domain_id: id,
-        selector: `${stem}${algorithm === 'rsa-sha256' ? 'r' : 'e'}`,
-        algorithm,
-        private_key: key.seal(pair.privateKeyPem, sealPurpose(id)),
-        public_key: pair.publicKeyBase64,
-        verified: trusted ? 1 : 0,
-        created_at: now,
-      }
-    }),
-  )
+  const refuse = (read: Read) => refuseDomain(read, accountId, ascii, options.plans)
+  // Before anything that takes time: a refusal costs two look-ups.
+  await refuse(store.read)
+  const keyOf = (algorithm: DkimAlgorithm, pair: DkimKeyPair): DkimKeyRow => ({
+    id: store.ids.uuid(),
+    domain_id: id,
+    selector: `${stem}${algorithm === 'rsa-sha256' ? 'r' : 'e'}`,
+    algorithm,
+    private_key: key.seal(pair.privateKeyPem, sealPurpose(id)),
+    public_key: pair.publicKeyBase64,
+    verified: trusted ? 1 : 0,
+    created_at: now,
+  })
   const row: DomainRow = {
     id,
     account_id: accountId,
@@ -102,32 +116,49 @@ export async function addDomain(
     tracking_host: null,
     tracking_host_ready: null,
   }
-  await store.write(async (tx) => {
-    const twin = await tx
-      .selectFrom('domains')
-      .select('id')
-      .where('account_id', '=', accountId)
-      .where('name', '=', ascii)
-      .executeTakeFirst()
-    if (twin !== undefined) {
-      throw new ApiError('conflict', `The account has the domain ${ascii} already`)
-    }
-    if (options.plans !== undefined) await refuseBeyondPlan(tx, options.plans, accountId)
-    await tx.insertInto('domains').values(row).execute()
-    await tx.insertInto('dkim_keys').values(keys).execute()
-    if (trusted) await noteChange(tx, accountId)
-    await options.alongside?.(tx, toDomain(row, keys))
+  const add = async (rsaPair: DkimKeyPair) => {
+    const keys = [
+      keyOf('rsa-sha256', rsaPair),
+      keyOf('ed25519-sha256', await generateDkimKeyPair('ed25519-sha256')),
+    ]
+    await store.write(async (tx) => {
+      // Again, inside the write: of two who add at once only one may pass.
+      await refuse(tx)
+      await tx.insertInto('domains').values(row).execute()
+      await tx.insertInto('dkim_keys').values(keys).execute()
+      if (trusted) await noteChange(tx, accountId)
+      await options.alongside?.(tx, toDomain(row, keys))
+    })
+    return toDomain(row, keys)
+  }
+  if (options.rsaPair !== undefined) return await add(options.rsaPair)
+  return await inTurn(accountId, async () => {
+    // Of the same request sent many times at once one was served meanwhile.
+    await refuse(store.read)
+    return await add(await generateDkimKeyPair('rsa-sha256'))
   })
-  return toDomain(row, keys)
 }
 
-/** Counted inside the write: two who add at once meet the ceiling too. */
-async function refuseBeyondPlan(tx: Tx, plans: Plans, accountId: string): Promise<void> {
-  const billing = await readBilling(tx, plans, accountId)
+/** A 409 for a domain that is there, and a 403 where the account may add none. */
+async function refuseDomain(
+  read: Read,
+  accountId: string,
+  name: string,
+  plans: Plans | undefined,
+): Promise<void> {
+  const twin = await domainsOf(read, accountId).where('name', '=', name).executeTakeFirst()
+  if (twin !== undefined) {
+    throw new ApiError('conflict', `The account has the domain ${name} already`)
+  }
+  if (plans !== undefined) await refuseBeyondPlan(read, plans, accountId)
+}
+
+async function refuseBeyondPlan(read: Read, plans: Plans, accountId: string): Promise<void> {
+  const billing = await readBilling(read, plans, accountId)
   checkAdding(billing)
   const { name, domains: most } = billing.plan
-  if (most === null) return
-  const { held } = await tx
+  if (most === null) return await refuseBeyondCeiling(read, plans, accountId, 'domains')
+  const { held } = await read
     .selectFrom('domains')
     .select((eb) => eb.fn.countAll<number>().as('held'))
     .where('account_id', '=', accountId)

@@ -39,7 +39,7 @@ export async function acceptEmail(
     }),
   )
   const what = { emailId: id, accountId, recipients: recipients.length, ...scheduled(accepted) }
-  deps.log.info({ ...what, ...warned(recipients) }, 'Accepted')
+  deps.log.info({ ...what, ...warned(recipients, [draft]) }, 'Accepted')
   return accepted
 }
 
@@ -50,9 +50,13 @@ function announce(deps: EmailDeps, { recipients, due }: Announcement): readonly 
   return recipients
 }
 
-/** What is odd about addresses that are taken all the same, for the log: without the addresses. */
-function warned(recipients: readonly Mailbox[]): { warnings?: string[] } {
+/** What is odd about mails that are taken all the same, and their addresses, for the log: without the addresses. */
+function warned(
+  recipients: readonly Mailbox[],
+  drafts: readonly MailDraft[],
+): { warnings?: string[] } {
   const warnings = new Set(recipients.flatMap(({ warning }) => warning ?? []))
+  for (const draft of drafts) for (const warning of draft.warnings) warnings.add(warning)
   return warnings.size > 0 ? { warnings: [...warnings] } : {}
 }
 
@@ -114,6 +118,6 @@ export async function acceptBatch(
     }),
   )
   const what = { accountId, emails: accepted.ids.length, recipients: recipients.length }
-  deps.log.info({ ...what, ...warned(recipients) }, 'Batch accepted')
+  deps.log.info({ ...what, ...warned(recipients, drafts) }, 'Batch accepted')
   return accepted
 }

@@ -31,9 +31,8 @@ export interface FetchFileDeps extends GuardDeps {
 const maxUrlLength = 2_048
 const maxRedirects = 3
 const maxHeaderBytes = 16_384
-// Each may hold as much as a mail may carry.
-const maxAtOnce = 8
-// A file may come as slowly as its server likes, so nobody has all places.
+// Each may hold as much as a mail may carry. A file may come as slowly as its server likes, so nobody has all places.
+const maxAtOnce = 20
 const maxOfAccount = 4
 // Bounds the head of the answer, and how much of its body is read from the socket before somebody takes it.
 const maxAheadBytes = 512 * 1024
@@ -47,7 +46,8 @@ export function makeFetchFile(deps: FetchFileDeps): FetchFile {
 
   return async (text, { withinMs, maxBytes, accountId }) => {
     const own = running.filter((one) => one === accountId).length
-    if (running.length >= maxAtOnce || own >= maxOfAccount) {
+    // Nobody takes more than would be left: those who hold all they may leave a place for one more.
+    if (own >= maxOfAccount || own >= maxAtOnce - running.length) {
       const message = 'Too many attachments are being fetched; try again in a moment'
       throw new ApiError('service_unavailable', message, { headers: { 'retry-after': '5' } })
     }
@@ -112,6 +112,9 @@ async function get(
           return { failed: `${host} sent it in pieces that are too small` }
         }
       }
+      // RFC 9112 §8: what has no length ends with its connection, and Node calls that an end also where we ended it.
+      if (signal.aborted) return { failed: `${host} took too long` }
+      if (!response.complete) return { failed: `${host} broke off in the middle of the file` }
       return bytes === 0 ? { failed: 'the file is empty' } : { pieces }
     } finally {
       response.destroy()
@@ -153,7 +156,11 @@ function head(
       ...(secure && { minVersion: 'TLSv1.2' as const, ...(ca && { ca }) }),
       headers: { 'user-agent': 'Posthorn', accept: '*/*', 'accept-encoding': 'identity' },
     })
-    request.once('response', resolve)
+    request.once('response', (response) => {
+      // A connection that is reset is an orderly end to Node, where the file has no length.
+      request.once('error', (error) => response.destroy(error))
+      resolve(response)
+    })
     request.once('error', reject)
     request.end()
   })

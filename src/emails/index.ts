@@ -36,7 +36,7 @@ export {
 } from './list.js'
 export { emailStatuses, FilterFields, filterOf } from './list-query.js'
 export { insertNotice, insertOwnMail } from './notice.js'
-export { extrasOf, type PreparedEmail } from './prepare.js'
+export { extrasOf, type PreparedEmail, warningsAbout } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
 export {
   accountOfEmail,

@@ -1,7 +1,8 @@
-import { type AccountBilling, checkSending } from '../billing/index.js'
+import { type AccountBilling, checkSending, refuseBeyondStorage } from '../billing/index.js'
+import { bytesToStore } from '../contents/index.js'
 import { blockedOfEach } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
-import type { Mailbox } from '../mime/index.js'
+import { type Mailbox, neverCutChars, textOfHtml } from '../mime/index.js'
 import { type EmailRow, type MailTag, type Tx, writeExtras } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
@@ -40,6 +41,8 @@ export interface MailDraft {
   row: PreparedEmail['row']
   html: string
   text: string | null
+  /** What its sender should know of it, though it is taken. */
+  warnings: readonly string[]
   tags: readonly MailTag[]
   attachments: readonly NewAttachment[]
   raw?: RawMessage | undefined
@@ -106,11 +109,18 @@ export async function draftEmail(
   const { to, mailboxes } = recipients
   // Nothing is fetched for a mail that is refused.
   const attachments = asked.length === 0 ? [] : await reader.take(asked)
+  if (billing.plan.storedBytes !== null && (attachments.length > 0 || input.raw !== undefined)) {
+    const contents = input.raw ? [input.raw.body] : attachments.map(({ content }) => content)
+    const more = await bytesToStore(deps.store.read, accountId, contents)
+    await refuseBeyondStorage(deps.store.read, billing, more)
+  }
   const id = deps.store.ids.uuid()
-  const { reply_to, extras } = extrasOf(input, recipients)
+  const warnings = warningsAbout(content)
+  const { reply_to, extras } = extrasOf(input, { recipients, warnings })
   return {
     html: content.html,
     text: content.text,
+    warnings,
     tags: input.tags ?? [],
     attachments,
     raw: input.raw,
@@ -259,17 +269,29 @@ function recipientsFor(type: SendInput['type'], input: SendInput): Recipients {
   return recipients
 }
 
+/** What is odd about content that is taken all the same. Only HTML of such a length is looked at. */
+export function warningsAbout({ html, text }: Pick<MailContent, 'html' | 'text'>): string[] {
+  if (text !== null || html.length <= neverCutChars || !textOfHtml(html).isCut) return []
+  return [
+    'The HTML is too long to be made into a text part as a whole: that part ends with "… the rest is in the HTML part". Send less HTML, or a text of your own',
+  ]
+}
+
 /** The columns of what few mails have; most have nothing, and cost nothing. */
 export function extrasOf(
   { replyTo, headers, tags }: Pick<SendInput, 'replyTo' | 'headers' | 'tags'>,
-  { cc, bcc }: Pick<Recipients, 'cc' | 'bcc'> = { cc: [], bcc: [] },
+  {
+    recipients: { cc, bcc } = { cc: [], bcc: [] },
+    warnings = [],
+  }: { recipients?: Pick<Recipients, 'cc' | 'bcc'>; warnings?: readonly string[] } = {},
 ): { reply_to: string | null; extras: string | null } {
   const isPlain = typeof replyTo !== 'object' && headers === undefined && tags === undefined
-  if (isPlain && cc.length + bcc.length === 0) {
+  if (isPlain && cc.length + bcc.length + warnings.length === 0) {
     return { reply_to: replyTo?.trim() ?? null, extras: null }
   }
   const answers = listed(replyTo).map((address) => address.trim())
   const [only = null, ...others] = answers
-  const extras = { cc, bcc, ...(others.length > 0 && { replyTo: answers }), headers, tags }
+  const severalAnswers = others.length > 0 ? answers : undefined
+  const extras = { cc, bcc, replyTo: severalAnswers, headers, tags, warnings }
   return { reply_to: others.length > 0 ? null : only, extras: writeExtras(extras) }
 }

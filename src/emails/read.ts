@@ -16,6 +16,8 @@ export interface EmailRecord extends EmailSummary {
   attachments: EmailAttachment[]
   /** Text, HTML and attachments are deleted, as they were old enough: `attachments` is empty then. */
   contentDeleted: boolean
+  /** What its sender should know of it, though it was taken. */
+  warnings: readonly string[]
   /** Some of it waits until the operator releases it: all that the account sends, or this mail. */
   held: Held | null
   recipients: (Omit<RecipientStatus, 'nextAttemptAt' | 'updatedAt' | 'held'> & {
@@ -69,7 +71,7 @@ export async function readEmail(
   if (row === undefined) throw new ApiError('not_found', 'The account has no email with this id')
   const to = storedTexts(row.to_list)
   const extras = extrasOfRow(row)
-  const { cc = [], bcc = [], headers = {}, replyTo = [] } = extras ?? {}
+  const { cc = [], bcc = [], headers = {}, replyTo = [], warnings = [] } = extras ?? {}
   const kindOf = kinds(to ?? [], cc, bcc)
   const recipients = (await readRecipients(read, id)).map((recipient) => ({
     ...recipient,
@@ -97,6 +99,7 @@ export async function readEmail(
     metadata: metadata ?? null,
     attachments: (attachments ?? []).map(shownAttachment),
     contentDeleted: row.has_no_body === 1 && row.has_message === 0,
+    warnings,
     held: stop === undefined ? heldOne : { since: null, reason: stop },
     recipients,
   }

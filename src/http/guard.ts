@@ -44,12 +44,17 @@ export function readHead(request: NativeRequest, received: Received): Head {
   const path = request.getUrl()
   // Undefined, whatever its type says, where there is no question mark.
   const query = request.getQuery() || ''
+  let told = 0
+  request.forEach((name, value) => {
+    told++
+    take(name, value)
+  })
   // uWS cuts bytes that are not ASCII off both ends of a value, so we read it ourselves where we can.
-  const fields =
-    received.fields(method, query === '' ? path : `${path}?${query}`) ??
-    received.fields(method, `${path}?${query}`)
-  if (fields === undefined || fields === 'plain') request.forEach(take)
-  else for (const [name, value] of fields) take(name, value)
+  const fields = received.fields({ method, path, query }, told)
+  if (fields !== undefined && fields !== 'plain') {
+    headers.clear()
+    for (const [name, value] of fields) take(name, value)
+  }
   const key = headers.get('idempotency-key')
   const cut = fields === undefined && key !== undefined && received.showsCut(key)
   return {

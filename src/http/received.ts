@@ -14,13 +14,21 @@ import type { Server } from 'hyper-express'
 type Native = Server['uws_instance']
 type Field = [name: string, value: string]
 
+export interface RequestLine {
+  method: string
+  path: string
+  /** Without its question mark, which may stand there for nothing. */
+  query: string
+}
+
 export interface Received {
   /**
    * The header fields of the request that is being handed over, repeated ones one by one; `plain` where
    * all of them are ASCII, of which uWS cuts nothing; undefined where its head did not arrive in one
-   * piece, for then uWS has put it together elsewhere. Only to be called while uWS calls us.
+   * piece, for then uWS has put it together elsewhere, and where another request arrived in front of it.
+   * `told` is how many fields uWS tells of. Only to be called while uWS calls us, once a request.
    */
-  fields(method: string, target: string): Field[] | 'plain' | undefined
+  fields(line: RequestLine, told: number): Field[] | 'plain' | undefined
   /**
    * Whether what is still there of the pieces in which a head came has a value from which uWS has cut
    * bytes to get this one. Only to be called while uWS calls us.
@@ -33,6 +41,8 @@ const bodyBytes = 2 * 1024 * 1024
 const patienceMs = 5_000
 // https://www.haproxy.org/download/1.8/doc/proxy-protocol.txt §2.2: behind it version, family and length.
 const proxySignature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1')
+// No method begins with it (RFC 9110 §5.6.2), so no request line that uWS tells is equal to a line with it.
+const taken = 0
 const headEnd = Buffer.from('\r\n\r\n')
 /**
  * How long a request's line and header fields may be; where there is more, uWS closes (before 20.57 a head in pieces
@@ -76,15 +86,21 @@ export function openReceived(native: Native) {
   }
 }
 
-function fields(method: string, target: string): Field[] | 'plain' | undefined {
+function fields(asked: RequestLine, told: number): Field[] | 'plain' | undefined {
   if (buffer === undefined) return undefined
   const start = behindProxyHeader(buffer)
   const lineEnd = buffer.indexOf('\r\n', start)
   const line = buffer.toString('utf8', start, Math.max(start, lineEnd))
-  // The bytes at the beginning are this request's, or what came last of one that came in pieces.
-  if (line !== `${method} ${target} HTTP/1.1`) return undefined
+  // The bytes at the beginning are this request's, or what came last of one that came in pieces, or one that this one
+  // was sent behind, which was taken before.
+  if (!isLineOf(asked, line)) return undefined
+  // Whatever comes next into the buffer writes over this byte: a request that still finds it so arrived together
+  // with this one, behind it. uWS does not look at a method again once it has called us.
+  buffer[start] = taken
   const end = buffer.indexOf(headEnd, lineEnd)
   const head = buffer.subarray(lineEnd, Math.max(lineEnd, end))
+  // Of a head in pieces the last one may look like a whole one, but it has fewer fields.
+  if (lineEndsIn(head) !== told) return undefined
   if (isAscii(head)) return 'plain'
   const lines = head.toString('utf8', 2).split('\r\n')
   return lines.map((field) => {
@@ -92,6 +108,17 @@ function fields(method: string, target: string): Field[] | 'plain' | undefined {
     const value = withoutBlanks(field.slice(colon + 1))
     return [field.slice(0, colon).toLowerCase(), value]
   })
+}
+
+function isLineOf({ method, path, query }: RequestLine, line: string): boolean {
+  if (line === `${method} ${path}?${query} HTTP/1.1`) return true
+  return query === '' && line === `${method} ${path} HTTP/1.1`
+}
+
+function lineEndsIn(head: Buffer): number {
+  let count = 0
+  for (let at = head.indexOf('\r\n'); at !== -1; at = head.indexOf('\r\n', at + 2)) count++
+  return count
 }
 
 /** Where the request begins that came over TLS, as the first of its connection (`tls-way.ts`). */

@@ -1,7 +1,7 @@
 import { automationEvents } from './automation-events.js'
 import { at, automationRuns, id, noSuchAutomation, params } from './automation-runs.js'
 import { automationSchemas } from './automation-schemas.js'
-import { accountRefusals, foreignCursor, pageQuery } from './common.js'
+import { accountRefusals, ceiling, foreignCursor, pageQuery } from './common.js'
 import { closed, type Description, orNull, refusal, text } from './describe.js'
 
 const name = 'Welcome'
@@ -124,7 +124,11 @@ export const automations: Description = {
           },
         },
       ],
-      refusals: [invalid('Steps or connections are wrong'), ...accountRefusals],
+      refusals: [
+        invalid('Steps or connections are wrong'),
+        ...accountRefusals,
+        ceiling('500 automations', 'automations'),
+      ],
     },
     'GET /v1/automations': {
       id: 'listAutomations',

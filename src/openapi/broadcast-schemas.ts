@@ -11,7 +11,7 @@ import {
   time,
   uuid,
 } from './describe.js'
-import { given, headers, replyTo, tags, unknownFields } from './email-schemas.js'
+import { given, headers, replyTo, tags, unknownFields, warnings } from './email-schemas.js'
 
 const status = (only: string): Schema => ({ const: only })
 const line = (description: string) => text(description, { minLength: 1, maxLength: 200 })
@@ -188,6 +188,7 @@ export const broadcastSchemas: Record<string, Schema> = {
     from: text('The sender, as given'),
     ...given,
     tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
+    warnings,
     progress: closed({
       waiting: count('How many mails have not ended'),
       relayed: count('How many a smart host has taken, which has told no more'),

@@ -200,6 +200,7 @@ export const broadcasts: Description = {
             replyTo: ['help@example.com'],
             headers: { 'X-Entity-Ref-ID': '4711' },
             tags: [{ name: 'season', value: 'winter' }],
+            warnings: [],
             attachments: [
               {
                 filename: 'programme.pdf',
@@ -248,7 +249,14 @@ export const broadcasts: Description = {
           shape: 'BroadcastDetail',
           value: {
             ...{ ...item, status: 'draft', sentAt: null, stats: noStats },
-            ...{ from: campaign.from, replyTo: [], headers: {}, tags: [], attachments: [] },
+            ...{
+              from: campaign.from,
+              replyTo: [],
+              headers: {},
+              tags: [],
+              warnings: [],
+              attachments: [],
+            },
             progress: {
               ...{ waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
               waitsForRoom: false,

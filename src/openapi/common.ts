@@ -210,6 +210,21 @@ export const pastDue = refusal(
   'The renewal failed: nothing can be added until it is paid; sending goes on',
 )
 
+/** An error of what adds one more of a kind; `has` is what the account has as many of as it may. */
+export const ceiling = (has: string, setting: string) =>
+  refusal(
+    'plan_limit_exceeded',
+    'The account has as many as it may',
+    `The account has ${has}, and may have no more; the operator can raise ceilings.${setting}`,
+  )
+
+/** An error of what stores files, templates or campaigns. */
+export const storageFull = refusal(
+  'plan_limit_exceeded',
+  'The account would store more than its plan allows',
+  'The account stores 1023 MiB of files, templates and campaigns; the plan Free allows 1.0 GiB, and 2 MiB more would be too much. Delete templates, wait until older mails go, or ask the operator for a larger plan',
+)
+
 /** The parameters of every list that comes in pages. */
 export const pageQuery: Record<string, Schema> = {
   limit: {

@@ -1,5 +1,5 @@
 import { columnUses } from '../contacts/index.js'
-import { accountRefusals, pageFields, pageQuery, pastDue } from './common.js'
+import { accountRefusals, ceiling, pageFields, pageQuery, pastDue } from './common.js'
 import {
   closed,
   confirmation,
@@ -195,7 +195,7 @@ export const contacts: Description = {
           value: { id: listId, name: 'Readers' },
         },
       ],
-      refusals: accountRefusals,
+      refusals: [...accountRefusals, ceiling('5,000 contact lists', 'lists')],
     },
     'PATCH /v1/contacts/lists/:id': {
       id: 'renameContactList',

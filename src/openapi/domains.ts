@@ -23,7 +23,8 @@ const choice = { type: 'string', enum: ['on', 'off', 'default'] }
 const tracking = {
   trackOpens: {
     ...choice,
-    description: 'Whether opens are tracked; `default`: as the account has it',
+    description:
+      'Whether opens are tracked; `default`: as the account has it, and in transactional mail not, unless the account says `on`',
   },
   trackClicks: {
     ...choice,

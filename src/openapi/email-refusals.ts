@@ -1,5 +1,5 @@
 import { maxRecipients } from '../emails/index.js'
-import { accountRefusals } from './common.js'
+import { accountRefusals, storageFull } from './common.js'
 import { count, type RefusalExample, refusal, text, time } from './describe.js'
 
 /*
@@ -111,6 +111,7 @@ export const attachmentRefusals: RefusalExample[] = [
     'attachments[0]: write contentType in place of content_type. Nothing was sent',
     { status: 422 },
   ),
+  storageFull,
 ]
 
 /** What may be wrong with the account, the queue or the disk. */

@@ -294,6 +294,14 @@ export const given = {
   },
 } satisfies Record<string, Schema>
 
+/** Of a mail, and of a campaign. */
+export const warnings: Schema = {
+  type: 'array',
+  description:
+    'What you should know though it was taken: that the HTML is too long to be made into a text part as a whole. Most have none',
+  items: { type: 'string' },
+}
+
 /**
  * Closed: the answer has these fields and no others, so that a misspelt one is noticed by a test.
  */
@@ -306,6 +314,7 @@ const email = closed({
     description:
       'True: text, HTML and attachments were deleted, as they were older than the operator keeps them; `attachments` is empty then',
   },
+  warnings,
   held: orNull(
     held(
       'All that the account sends waits, or some of this mail, until the operator releases it; null: nothing is held',

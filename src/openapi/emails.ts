@@ -318,6 +318,7 @@ export const emails: Description = {
                 },
               ],
               contentDeleted: false,
+              warnings: [],
               held: null,
               recipients: [
                 {

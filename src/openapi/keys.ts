@@ -1,5 +1,5 @@
 import { keyScopes } from '../accounts/index.js'
-import { accountRefusals, pastDue } from './common.js'
+import { accountRefusals, ceiling, pastDue } from './common.js'
 import {
   closed,
   confirmation,
@@ -107,6 +107,12 @@ const mightier = refusal(
   'It could do more than the key that asks',
   'A key cannot give another key rights that it lacks itself: the networks of the other key must be 10.0.0.0/8 or ranges of them',
 )
+/** A key that was bound to a network or a time could otherwise take away those that are not. */
+const isMightier = refusal(
+  'forbidden',
+  'It may do more than the key that asks',
+  'A key cannot change or delete one that is good from more networks than itself; use one with as many rights, or the dashboard',
+)
 /**
  * An account without a full key could make no other by the API; the operator still can, by command.
  */
@@ -189,7 +195,7 @@ export const keys: Description = {
           value: { ...example, key: 'ph_dGhpcyBpcyBub3QgYSBrZXkgYnV0IGxvb2tzIGxpa2V' },
         },
       ],
-      refusals: [badLimit, mightier, ...accountRefusals, pastDue],
+      refusals: [badLimit, mightier, ...accountRefusals, pastDue, ceiling('200 API keys', 'keys')],
     },
     'GET /v1/keys/:id': {
       id: 'getKey',
@@ -208,7 +214,7 @@ export const keys: Description = {
         examples: [{ when: 'From anywhere', value: { networks: 'any' } }],
       },
       answers: [{ status: 200, when: 'As it is after the request', shape: 'Key', value: example }],
-      refusals: [noSuchKey, badLimit, mightier, lastFull],
+      refusals: [noSuchKey, badLimit, mightier, isMightier, lastFull],
     },
     'DELETE /v1/keys/:id': {
       id: 'deleteKey',
@@ -223,7 +229,7 @@ export const keys: Description = {
           value: { id, deleted: true, message: 'Key deleted; requests with it fail from now on' },
         },
       ],
-      refusals: [noSuchKey, lastFull],
+      refusals: [noSuchKey, isMightier, lastFull],
     },
   },
 }

@@ -1,4 +1,11 @@
-import { accountRefusals, foreignCursor, pageFields, pageQuery } from './common.js'
+import {
+  accountRefusals,
+  ceiling,
+  foreignCursor,
+  pageFields,
+  pageQuery,
+  storageFull,
+} from './common.js'
 import {
   closed,
   confirmation,
@@ -210,6 +217,8 @@ export const templates: Description = {
         badLiquid,
         refusal('conflict', 'The slug is taken', 'There is a template "welcome" already'),
         ...accountRefusals,
+        ceiling('2,000 templates', 'templates'),
+        storageFull,
       ],
     },
     'GET /v1/templates/:slug': {
@@ -229,7 +238,7 @@ export const templates: Description = {
         examples: [{ when: 'Another subject', value: { subject: 'Hello, {{ name }}' } }],
       },
       answers: [isSaved],
-      refusals: [noSuchTemplate, badField, badLiquid, ...accountRefusals],
+      refusals: [noSuchTemplate, badField, badLiquid, ...accountRefusals, storageFull],
     },
     'DELETE /v1/templates/:slug': {
       id: 'deleteTemplate',
@@ -315,7 +324,7 @@ export const templates: Description = {
       description: 'It is saved again as the next version; those between stay.',
       params: versionParams,
       answers: [isSaved],
-      refusals: [noSuchTemplate, ...accountRefusals],
+      refusals: [noSuchTemplate, ...accountRefusals, storageFull],
     },
   },
 }

@@ -1,4 +1,4 @@
-import { accountRefusals } from './common.js'
+import { accountRefusals, ceiling } from './common.js'
 import {
   closed,
   confirmation,
@@ -133,7 +133,7 @@ export const topics: Description = {
           value: { id, name: 'Offers', message: 'Topic created' },
         },
       ],
-      refusals: [taken, ...accountRefusals],
+      refusals: [taken, ...accountRefusals, ceiling('500 topics (archived ones count)', 'topics')],
     },
     'PATCH /v1/topics/:id': {
       id: 'updateTopic',

@@ -1,5 +1,12 @@
 import { webhookEvents } from '../webhooks/index.js'
-import { accountRefusals, foreignCursor, pageFields, pageQuery, pastDue } from './common.js'
+import {
+  accountRefusals,
+  ceiling,
+  foreignCursor,
+  pageFields,
+  pageQuery,
+  pastDue,
+} from './common.js'
 import {
   closed,
   confirmation,
@@ -259,6 +266,7 @@ export const webhookEndpoints: Description = {
         ...accountRefusals,
         pastDue,
         refusal('plan_limit_exceeded', 'The plan has no webhooks', 'The plan Free has no webhooks'),
+        ceiling('50 webhook endpoints', 'webhook_endpoints'),
       ],
     },
     'GET /v1/webhooks/:id': {

@@ -1,3 +1,4 @@
+import { repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { OutboundDeps } from './deps.js'
 import { sandboxSite, simulatorSite } from './routing/index.js'
@@ -70,22 +71,17 @@ export async function openShaping(
     if (changes.changed.length === 0 && changes.gone.length === 0) return
     await store.write((tx) => saveLearned(tx, changes, { thread, now: clock.now() }))
   }
-  let cancel = () => {}
-  const keepSaving = () => {
-    cancel = clock.after(saveEveryMs, () => {
-      save()
-        // It is only what a restart would have to learn again.
-        .catch((error) => log.warn({ cause: messageOf(error) }, 'Sites could not be written'))
-        .finally(keepSaving)
-    })
-  }
-  keepSaving()
+  // A stop waits for the save under way: a timer that it set afterwards would keep the thread alive for half a minute.
+  const saving = repeat(clock, async () => {
+    // It is only what a restart would have to learn again.
+    await save().catch((error) => log.warn({ cause: messageOf(error) }, 'Sites could not be written'))
+    return saveEveryMs
+  })
 
   return {
     shaping,
     async close() {
-      cancel()
-      cancel = () => {}
+      await saving.stop()
       await save().catch(() => {})
     },
   }

@@ -2,11 +2,19 @@ import { type AccountFace, accountFace } from '../accounts/index.js'
 import type { Form, Page, Pages } from '../http/index.js'
 import type { Read } from '../store/index.js'
 import { lift, suppressionsOf } from '../suppression/index.js'
-import { listTopics, optIn, optOut, type Topic, topicsLeftBy } from '../topics/index.js'
+import {
+  getsSomeTopic,
+  listTopics,
+  optIn,
+  optOut,
+  type Topic,
+  topicsAmong,
+  topicsLeftBy,
+} from '../topics/index.js'
 import type { PreferenceLinks, Recipient } from './link.js'
 import { english as strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { deadLink, page, renderCentre } from './view.js'
+import { type CentreView, deadLink, page, renderCentre } from './view.js'
 
 /** What the page needs. */
 interface CentrePageDeps extends SubscriptionDeps {
@@ -20,6 +28,8 @@ interface Opened {
 }
 
 const path = '/preferences/:token'
+// An account may have thousands, and a form has at most 1,000 fields.
+const perPage = 100
 
 /** The preference centre: which topics an address gets, or nothing at all. */
 export function centrePage(pages: Pages, deps: CentrePageDeps): void {
@@ -29,30 +39,37 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
     return face && { recipient, face }
   }
 
-  pages.get(path, async ({ params }) => {
+  pages.get(path, async ({ params, query }) => {
     const link = await opened(params.token)
-    return link === undefined ? deadLink(params.token) : await show(deps, link)
+    return link === undefined ? deadLink(params.token) : await show(deps, link, partIn(query))
   })
 
   // As on the unsubscribe page, the link is the proof. The answer is the page itself, with what came
   // of it: sending it twice is as once.
-  pages.post(path, { crossSite: true }, async ({ params, form }) => {
+  pages.post(path, { crossSite: true }, async ({ params, query, form }) => {
     const link = await opened(params.token)
     if (link === undefined) return deadLink(params.token)
+    const part = partIn(query)
     switch (form.get('action')) {
       case 'save':
         await saveChoices(deps, link.recipient, savedBy(form))
-        return await show(deps, link, { after: 'save' })
+        return await show(deps, link, part, { after: 'save' })
       case 'leave':
         await unsubscribe(deps, link.recipient, 'Preference centre')
-        return await show(deps, link, { after: 'leave' })
+        return await show(deps, link, part, { after: 'leave' })
       case 'return':
         await resubscribe(deps, link.recipient)
-        return await show(deps, link, { after: 'return' })
+        return await show(deps, link, part, { after: 'return' })
       default:
-        return await show(deps, link, { status: 400 })
+        return await show(deps, link, part, { status: 400 })
     }
   })
+}
+
+/** Which part of the topics is asked for, from 1 on. */
+function partIn(query: URLSearchParams): number {
+  const asked = query.get('part') ?? ''
+  return /^[1-9]\d{0,3}$/.test(asked) ? Number(asked) : 1
 }
 
 /** What the form says. */
@@ -66,17 +83,14 @@ const savedBy = (form: Form): Saved => ({
 async function show(
   { store: { read } }: CentrePageDeps,
   { recipient, face }: Opened,
+  part: number,
   { after, status = 200 }: { after?: 'save' | 'leave' | 'return'; status?: number } = {},
 ): Promise<Page> {
-  const { left, reachable, topics } = await readChoices(read, recipient)
+  const { left, reachable, getsSome, topics, hasMore } = await readChoices(read, recipient, part)
   const names = { account: face.name, address: recipient.address }
   const { centre } = strings
   const messages = {
-    save: left
-      ? centre.status.stillLeft
-      : topics.some(({ chosen }) => chosen)
-        ? centre.status.saved
-        : centre.status.savedNone,
+    save: left ? centre.status.stillLeft : getsSome ? centre.status.saved : centre.status.savedNone,
     leave: centre.status.left,
     return: centre.status.back,
   }
@@ -95,9 +109,19 @@ async function show(
     topics,
     legend: centre.legend,
     save: centre.save,
+    parts: partLinks(part, hasMore),
     everything: { action: left ? 'return' : 'leave', title, line: line(names), button },
   })
   return page(html, status)
+}
+
+function partLinks(part: number, hasMore: boolean): CentreView['parts'] {
+  const { line, earlier, more } = strings.centre.parts
+  const links = [
+    ...(part > 1 ? [{ href: `?part=${part - 1}`, text: earlier, rel: 'prev' }] : []),
+    ...(hasMore ? [{ href: `?part=${part + 1}`, text: more, rel: 'next' }] : []),
+  ]
+  return links.length === 0 ? undefined : { line, links }
 }
 
 /** What a recipient gets from an account, as things stand. */
@@ -106,8 +130,11 @@ interface Choices {
   left: boolean
   /** False when something keeps mail from the address that is not the recipient's to lift. */
   reachable: boolean
-  /** Those that are not archived, in their order. */
+  /** Some topic, on whatever part of the page. */
+  getsSome: boolean
+  /** Those that are not archived, in their order; of one part. */
   topics: (Topic & { chosen: boolean })[]
+  hasMore: boolean
 }
 
 /** What a page that was sent in says. */
@@ -121,17 +148,27 @@ interface Saved {
 }
 
 /** What the recipient gets now. */
-async function readChoices(read: Read, { accountId, address }: Recipient): Promise<Choices> {
+async function readChoices(
+  read: Read,
+  { accountId, address }: Recipient,
+  part: number,
+): Promise<Choices> {
   const reasons = await suppressionsOf(read, accountId, address)
-  const left = reasons.some(({ reason }) => reason === 'unsubscribe')
+  const left = reasons.some(isLeaving)
   const gone = new Set(await topicsLeftBy(read, accountId, address))
-  const topics = await listTopics(read, accountId)
+  const asked = { limit: perPage + 1, offset: (part - 1) * perPage }
+  const found = await listTopics(read, accountId, asked)
+  const topics = found.slice(0, perPage)
   return {
     left,
-    reachable: reasons.every(({ reason }) => reason === 'unsubscribe'),
+    reachable: reasons.every(isLeaving),
+    getsSome: !left && (await getsSomeTopic(read, accountId, address)),
     topics: topics.map((topic) => ({ ...topic, chosen: !left && !gone.has(topic.id) })),
+    hasMore: found.length > perPage,
   }
 }
+
+const isLeaving = ({ reason }: { reason: string }) => reason === 'unsubscribe'
 
 /**
  * Makes what the page showed be so, in one transaction: each topic on it as it was ticked, whatever
@@ -146,11 +183,13 @@ async function saveChoices(
   await store.write(async (tx) => {
     const at = clock.now()
     // Archived ones too: one may have been archived since the page was opened. Others' are not here.
-    const topics = await listTopics(tx, accountId, { archived: true })
-    const seen = topics.filter(({ id }) => shown.has(id))
+    const seen = await topicsAmong(tx, accountId, [...shown])
     const comesBack = seen.some(({ id }) => ticked.has(id))
     // Who stays away as before keeps the choice of topics from before, to come back to.
-    if (showedLeft && !comesBack && (await readChoices(tx, { accountId, address })).left) return
+    if (showedLeft && !comesBack) {
+      const reasons = await suppressionsOf(tx, accountId, address)
+      if (reasons.some(isLeaving)) return
+    }
     const gone = new Set(await topicsLeftBy(tx, accountId, address))
     for (const { id: topicId } of seen) {
       const change = { topicId, address, emailId }

@@ -40,6 +40,8 @@ interface CentreStrings {
   unreachable(names: Names): string
   legend: string
   save: string
+  /** Where there are more topics than fit on a page. */
+  parts: { line: string; earlier: string; more: string }
   leave: { title: string; line(names: Names): string; button: string }
   comeBack: { title: string; line(names: Names): string; button: string }
   /** What came of the last button. */
@@ -101,6 +103,11 @@ export const english: Strings = {
       `Emails from ${account} cannot reach ${address} at present, and this page cannot change that. What you choose here is kept. If you miss their emails, please write to them.`,
     legend: 'Tick what you would like to get',
     save: 'Save my choice',
+    parts: {
+      line: 'There are more topics. Save your choice here before you go on.',
+      earlier: 'Earlier topics',
+      more: 'More topics',
+    },
     leave: {
       title: 'Nothing at all?',
       line: ({ account }) => `No more marketing emails from ${account}, not even about new topics.`,

@@ -65,7 +65,7 @@ async function show(
   status = 200,
 ): Promise<Page> {
   const topic = topicId && ((await topicName(read, accountId, topicId)) ?? strings.someTopic)
-  const hasTopics = (await listTopics(read, accountId)).length > 0
+  const hasTopics = (await listTopics(read, accountId, { limit: 1 })).length > 0
   const { title, lines, button } = strings[state]
   const html = renderNotice({
     language: strings.language,

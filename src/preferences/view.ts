@@ -28,6 +28,8 @@ export interface CentreView {
   topics: readonly { id: string; name: string; description: string; chosen: boolean }[]
   legend: string
   save: string
+  /** The other parts of the list of topics, where it is longer than a page. */
+  parts: { line: string; links: readonly { href: string; text: string; rel: string }[] } | undefined
   everything: { action: 'leave' | 'return'; title: string; line: string; button: string }
 }
 

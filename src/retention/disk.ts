@@ -3,8 +3,8 @@ import { notice, openOfKind, settled } from '../notices/index.js'
 import { type DiskRoom, diskRoom, type Read, readPages, uuidTime } from '../store/index.js'
 import type { Ages } from './old-rows.js'
 import type { RetentionDeps } from './slices.js'
-import { readState } from './state.js'
-import { strip } from './strip.js'
+import { readState, setState } from './state.js'
+import { stripLargest } from './strip-largest.js'
 
 /** `readDisk` is for tests. */
 interface DiskDeps extends RetentionDeps {
@@ -14,8 +14,8 @@ interface DiskDeps extends RetentionDeps {
 }
 
 /**
- * While more of the disk is full than its share, the oldest bodies go, as long as they are old enough: before
- * the disk is full and mail is refused. What the database has free counts as free, as it is used first. The
+ * While more of the disk is full than its share, the oldest bodies of whoever stores most go, as long as they are old
+ * enough: before the disk is full and mail is refused. What the database has free counts as free, as it is used first. The
  * operator is told of it, and that it burns when nothing more may go. Resolves with how many mails had a body.
  */
 export async function keepDiskShare(
@@ -28,7 +28,13 @@ export async function keepDiskShare(
   if (await isOver()) {
     // What is older than `bodies` goes anyway.
     const until = now - Math.min(ages.bodiesAtLeast, ages.bodies)
-    gone = await strip(deps, 'bodies', { until, signal, isEnough: async () => !(await isOver()) })
+    const isEnough = async () => !(await isOver())
+    const early = await stripLargest(deps, { until, signal, isEnough })
+    gone = early.gone
+    const { early_through: before } = await readState(store.read)
+    if (early.throughId > before) {
+      await store.write((tx) => setState(tx, { early_through: early.throughId }))
+    }
   }
   if (signal.aborted) return gone
   // One notice, whatever happens: it rises, falls and is settled under this key.
@@ -46,11 +52,11 @@ export async function keepDiskShare(
   }
   const isEarly = await stillEarly(store.read, now - ages.bodies)
   if (gone > 0 || (burns && isEarly)) {
-    const { bodies_through: through } = await readState(store.read)
+    const { early_through: through } = await readState(store.read)
     const days = Math.floor((now - uuidTime(through)) / dayMs)
     const mails = gone > 0 ? `${gone} mails` : 'mails'
     // There is room: what burned does so no more, though bodies stay gone that were to be kept.
-    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${mails} that were ${days} days old or older were deleted early`
+    const text = `The disk of ${dataDir} was over retention.disk_share (${percent(ages.diskShare)}): the bodies of ${mails} that were ${days} days old or older, of the accounts that store most, were deleted early`
     await store.write((tx) => notice(tx, { ...about, severity: 'daily', text, fix }))
   } else if (!isEarly) {
     await store.write((tx) => settled(tx, about))
@@ -68,7 +74,7 @@ async function fullShare({ store, dataDir, readDisk = diskRoom }: DiskDeps): Pro
 
 /** Bodies are gone that would be kept if there were room. */
 async function stillEarly(read: Read, until: number): Promise<boolean> {
-  const { bodies_through: through } = await readState(read)
+  const { early_through: through } = await readState(read)
   return through !== '' && uuidTime(through) > until
 }
 

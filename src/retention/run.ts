@@ -1,16 +1,17 @@
 import { forgetRuns, makeForgetContactEvents } from '../automations/index.js'
 import { type Plans, readBilling } from '../billing/index.js'
 import { dayMs } from '../clock/index.js'
-import { deleteUnused } from '../contents/index.js'
+import { addStoredBytes, deleteUnused } from '../contents/index.js'
 import { forgetDmarc } from '../dmarc/index.js'
 import { makeForgetEvents, type Retentions } from '../events/index.js'
-import { type DiskRoom, eachApart, prepared } from '../store/index.js'
+import { type DiskRoom, eachApart, prepared, type Tx } from '../store/index.js'
 import { forgetTlsReports } from '../tls-reports/index.js'
 import { forgetDeliveries } from '../webhooks/index.js'
 import { countBodies } from './count-bodies.js'
 import { keepDiskShare } from './disk.js'
 import { forgetMails } from './mails.js'
 import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
+import { cancelOldDrafts, forgetVersions } from './old-drafts.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
@@ -89,6 +90,14 @@ export async function runRetention(
       const until = now - ages[what]
       if (Number.isFinite(until)) await part(what, () => strip(deps, what, { until, signal }))
     }
+    if (Number.isFinite(ages.drafts)) {
+      const until = now - ages.drafts
+      await part('drafts', () => cancelOldDrafts(deps, { now, until, signal }))
+    }
+    if (Number.isFinite(ages.templateVersions)) {
+      const until = now - ages.templateVersions
+      await part('versions', () => forgetVersions(deps, { until, signal }))
+    }
     if (Number.isFinite(ages.bodies)) {
       const until = now - ages.bodies
       await part('bodies', () => forgetCampaignBodies(deps, { until, signal }))
@@ -151,6 +160,8 @@ const words: Record<string, string> = {
   contact_events: 'events of contacts',
   webhook_deliveries: 'webhook deliveries',
   runs: 'runs of automations',
+  drafts: 'old drafts',
+  versions: 'versions of templates',
   rows: 'other rows',
   days: 'days of counters',
   contents: 'files',
@@ -185,7 +196,11 @@ async function forgetCampaignBodies(
     if (last === undefined) break
     after = last.campaign
     const pieces = rows.map((row) => ({ item: row, bytes: row.bytes }))
-    await inSlices(deps, pieces, (tx, row) => dropBodies(tx, [row]), signal)
+    const drop = async (tx: Tx, row: CampaignBody) => {
+      await dropBodies(tx, [row])
+      await addStoredBytes(tx, row.accountId, 'campaigns', -row.bytes)
+    }
+    await inSlices(deps, pieces, drop, signal)
     gone += rows.length
   }
   return gone
@@ -194,6 +209,7 @@ async function forgetCampaignBodies(
 /** A campaign's content that no mail uses. */
 interface CampaignBody {
   campaign: string
+  accountId: string
   id: number
   attachments: string | null
   bytes: number
@@ -206,7 +222,7 @@ const unusedOfCampaigns = prepared<{ after: string; until: number; limit: number
       .selectFrom('broadcasts')
       .innerJoin('bodies', 'bodies.id', 'broadcasts.body_id')
       .leftJoin('body_uses', 'body_uses.body_id', 'bodies.id')
-      .select(['broadcasts.id as campaign', 'bodies.id', 'attachments'])
+      .select(['broadcasts.id as campaign', 'broadcasts.account_id as accountId', 'bodies.id', 'attachments'])
       .select(({ fn }) => fn<number>('octet_length', ['html']).as('bytes'))
       .where('broadcasts.id', '>', after)
       .where('ended_at', '<', until)

@@ -14,6 +14,7 @@ export async function readState(read: Read): Promise<RetentionState> {
   return await read
     .selectFrom('retention_state')
     .select(['mail_number', 'mail_id', 'bodies_through', 'transcripts_through', 'ran_at'])
+    .select('early_through')
     .where('id', '=', 1)
     .executeTakeFirstOrThrow()
 }

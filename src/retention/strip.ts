@@ -23,16 +23,12 @@ const mailsARead = 500
 /**
  * Takes the bodies, or the transcripts, from mails that were accepted before `until` and are through. It goes
  * over the mails once and remembers how far it came; those that still wait then are looked at in every run.
- * Resolves with how many mails had some, and up to which time it came. `isEnough` is asked between slices.
+ * Resolves with how many mails had some.
  */
 export async function strip(
   deps: RetentionDeps,
   what: Stripped,
-  {
-    until,
-    signal,
-    isEnough,
-  }: { until: number; signal: AbortSignal; isEnough?: () => Promise<boolean> },
+  { until, signal }: { until: number; signal: AbortSignal },
 ): Promise<number> {
   const { read, write } = deps.store
   const place = what === 'bodies' ? 'bodies_through' : 'transcripts_through'
@@ -42,11 +38,9 @@ export async function strip(
   const through = (await readState(read))[place]
   let after = through
   if (after > before) after = before
-  while (!signal.aborted && (await isEnough?.()) !== true) {
+  while (!signal.aborted) {
     const below = await countedBelow(read)
-    // Where the disk is asked in between, in small steps: no more bodies go than have to.
-    const limit = isEnough === undefined ? mailsARead : mailsAPiece
-    const rows = await mailsAfter[what](read, { after, before, below, limit })
+    const rows = await mailsAfter[what](read, { after, before, below, limit: mailsARead })
     const last = rows.at(-1)
     if (last === undefined) break
     gone += await stripMails(deps, what, rows, signal)
@@ -57,7 +51,7 @@ export async function strip(
       await setState(tx, { [place]: last.id })
       if (waiting.length > 0) await remember(tx, what, waiting)
     })
-    if (rows.length < limit) break
+    if (rows.length < mailsARead) break
   }
   return gone
 }
@@ -89,7 +83,7 @@ async function stripWaiting(
 }
 
 /** Takes from those that have something and are through; resolves with how many these were. */
-async function stripMails(
+export async function stripMails(
   deps: RetentionDeps,
   what: Stripped,
   rows: readonly StrippedMail[],
@@ -107,7 +101,7 @@ async function stripMails(
 }
 
 /** A mail as far as it decides what may be taken. */
-interface StrippedMail {
+export interface StrippedMail {
   id: string
   bodyId: number | null
   /** There is something to take. */
@@ -122,7 +116,7 @@ const isLive = sql<0 | 1>`(emails.waiting > 0
   or exists (select 1 from queue where queue.email_id = emails.id))`
 
 /** Mails with what their bodies take. */
-const withBody = (db: Read) =>
+export const withBody = (db: Read) =>
   db
     .selectFrom('emails')
     .leftJoin('bodies', 'bodies.id', 'emails.body_id')

@@ -22,6 +22,16 @@ async function deleteBodies(tx: Tx, unused: readonly number[]): Promise<void> {
   await dropBodies(tx, await bodiesNobodyNames(tx, { ids: JSON.stringify(unused) }))
 }
 
+/** Deletes a body that nothing names any more, unless a mail has it or is not counted yet. */
+export async function dropUnused(tx: Tx, bodyId: number): Promise<void> {
+  const counted = await tx
+    .selectFrom('body_uses')
+    .select('uses')
+    .where('body_id', '=', bodyId)
+    .executeTakeFirst()
+  if (counted !== undefined && counted.uses <= 0) await deleteBodies(tx, [bodyId])
+}
+
 /** Deletes bodies, whoever names them, with their uses of contents. */
 export async function dropBodies(
   tx: Tx,

@@ -13,6 +13,8 @@ export interface MailExtras {
   /** By name, in the order given. */
   headers?: Readonly<Record<string, string>>
   tags?: readonly MailTag[]
+  /** What its sender should know of it, though it was taken. */
+  warnings?: readonly string[]
 }
 
 export interface MailTag {
@@ -27,9 +29,9 @@ export function readExtras(json: string | null): MailExtras | undefined {
   if (json === null) return none
   const value = storedJson(json)
   if (!isJsonObject(value)) return undefined
-  const { cc = [], bcc = [], replyTo = [], tags = [], headers = {} } = value
+  const { cc = [], bcc = [], replyTo = [], tags = [], headers = {}, warnings = [] } = value
   const isWhole =
-    [cc, bcc, replyTo].every((list) => isListOf(list, isText)) &&
+    [cc, bcc, replyTo, warnings].every((list) => isListOf(list, isText)) &&
     isListOf(tags, (tag) => isJsonObject(tag) && isText(tag.name) && isText(tag.value)) &&
     isJsonObject(headers) &&
     Object.values(headers).every(isText)

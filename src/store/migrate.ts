@@ -64,6 +64,9 @@ import * as deferredTranscripts from './migrations/0079-deferred-transcripts.js'
 import * as looksAtMillions from './migrations/0080-looks-at-millions.js'
 import * as putOffBy from './migrations/0081-put-off-by.js'
 import * as deliverySources from './migrations/0083-delivery-sources.js'
+import * as egressEvidence from './migrations/0084-egress-evidence.js'
+import * as listsInOrder from './migrations/0085-lists-in-order.js'
+import * as storedBytes from './migrations/0086-stored-bytes.js'
 import * as courses from './migrations/0088-courses.js'
 import * as webhooksThatFail from './migrations/0092-webhooks-that-fail.js'
 import * as lateBounces from './migrations/0095-late-bounces.js'
@@ -137,6 +140,9 @@ const migrations: Record<string, Migration> = {
   '0080-looks-at-millions': looksAtMillions,
   '0081-put-off-by': putOffBy,
   '0083-delivery-sources': deliverySources,
+  '0084-egress-evidence': egressEvidence,
+  '0085-lists-in-order': listsInOrder,
+  '0086-stored-bytes': storedBytes,
   '0088-courses': courses,
   '0092-webhooks-that-fail': webhooksThatFail,
   '0095-late-bounces': lateBounces,

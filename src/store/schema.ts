@@ -17,6 +17,7 @@ export interface Tables {
   dkim_keys: DkimKeyRow
   bodies: BodyRow
   contents: ContentRow
+  stored_bytes: StoredBytesRow
   content_pieces: ContentPieceRow
   emails: EmailRow
   email_tags: EmailTagRow
@@ -221,6 +222,17 @@ export interface ContentRow {
   size_bytes: number
   /** How often rows of other tables name it; 0: it may be deleted. */
   uses: number
+}
+
+/** What an account stores for as long as it likes or its mails are kept; no row: nothing yet. */
+export interface StoredBytesRow {
+  account_id: string
+  /** Of all its rows in `contents`. */
+  contents: number
+  /** Of all versions. */
+  templates: number
+  /** HTML of campaigns, drafts too. */
+  campaigns: number
 }
 
 export interface ContentPieceRow {
@@ -932,6 +944,7 @@ export interface EgressRow {
   cause: 'unreached' | 'refused'
   since: number
   until: number
+  at: ColumnType<number, number | undefined, number>
   passed: number
   relapses: number
 }
@@ -939,6 +952,8 @@ export interface EgressRow {
 /** Sites that gave no connection since any site last did. */
 export interface EgressUnreachedRow {
   site: string
+  /** Whose mail it was for. */
+  account_id: string
   at: number
 }
 
@@ -1034,6 +1049,8 @@ export interface BroadcastRow {
   /** When its dispatch began. */
   sent_at: number | null
   ended_at: number | null
+  /** When a draft was changed, if it was. */
+  changed_at: Generated<number | null>
   /** How many were reachable when it was made, then when it was dispatched. */
   audience: number
   /** The last contact of the list that was looked at. */
@@ -1461,6 +1478,8 @@ export interface RetentionStateRow {
   /** The mail up to which the bodies are deleted, but for those in `retention_waiting`. */
   bodies_through: string
   transcripts_through: string
+  /** The newest mail whose body went before its time, for room on the disk; empty: none did. */
+  early_through: string
   /** The time of the last run; 0: there was none. */
   ran_at: number
 }

@@ -20,7 +20,7 @@ import {
   takeBarePaths,
   wrapSessions,
 } from '../smtpd/index.js'
-import { type Course, type ListenerName, makeTranscript } from './session.js'
+import { type ListenerName, makeTranscript, type SessionCourse } from './session.js'
 import type { SessionLog } from './session-log.js'
 import { makeTransactions, maxRecipients, type SubmissionTransactionDeps } from './transactions.js'
 
@@ -126,7 +126,7 @@ export async function openListener(
 
 /** The sessions of a listener from their first moment until the log has been told of them. */
 interface Courses {
-  courseOf(session: SMTPServerSession): Course
+  courseOf(session: SMTPServerSession): SessionCourse
   /** A command is being answered. */
   answering(work: Promise<unknown>): void
   /** The session is over; once is enough. */
@@ -139,10 +139,10 @@ function makeCourses(
   { clock, gate, sessions }: SubmissionListenerDeps,
   listener: ListenerName,
 ): Courses {
-  const open = new Map<SMTPServerSession, Course>()
+  const open = new Map<SMTPServerSession, SessionCourse>()
   const ended = new WeakSet<SMTPServerSession>()
   const answers = new Set<Promise<unknown>>()
-  const courseOf = (session: SMTPServerSession): Course => {
+  const courseOf = (session: SMTPServerSession): SessionCourse => {
     const course = open.get(session) ?? makeCourse(listener, clock.now())
     // What is still said to a session that is over is not kept.
     if (!ended.has(session)) open.set(session, course)
@@ -254,7 +254,7 @@ type DataDone = (error: Error | null, message?: string) => void
 const refusals = 'posthorn_submission_refusals_total'
 
 /** What is known of a session that has just begun: nothing but its listener. */
-const makeCourse = (listener: ListenerName, beganAt: number): Course => ({
+const makeCourse = (listener: ListenerName, beganAt: number): SessionCourse => ({
   ...{ listener, beganAt, client: undefined, user: undefined, tls: undefined },
   ...{ recipients: new Map(), mailFrom: '', accepted: 0, refused: 0, emailIds: [] },
   ...{ replaced: new Set(), lastRefusal: undefined, transcript: makeTranscript() },
@@ -267,7 +267,7 @@ const tlsInWords = (socket: Socket | TLSSocket) =>
 /** Keeps what is said, and says codes and offers as they are here. */
 function follow(
   connection: SessionConnection,
-  courseOf: () => Course,
+  courseOf: () => SessionCourse,
   mayLogIn: () => boolean,
 ): void {
   const send = connection.send.bind(connection)

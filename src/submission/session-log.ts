@@ -2,11 +2,11 @@ import type { SMTPServerSession } from 'smtp-server'
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { preparedInsert, type Store, type SubmissionSessionRow } from '../store/index.js'
-import type { Course } from './session.js'
+import type { SessionCourse } from './session.js'
 
 /** Writes what became of sessions, some at a time: nobody waits for it. */
 export interface SessionLog {
-  add(session: SMTPServerSession, course: Course): void
+  add(session: SMTPServerSession, course: SessionCourse): void
   /** Writes what is left. */
   close(): Promise<void>
 }
@@ -79,7 +79,7 @@ export function openSessionLog(
 function rowOf(
   id: number,
   session: SMTPServerSession,
-  course: Course,
+  course: SessionCourse,
   now: number,
 ): SubmissionSessionRow {
   const { client, lastRefusal } = course
@@ -104,7 +104,7 @@ function rowOf(
 }
 
 /** `accepted`, or `accepted, with another date, message-id`. */
-const acceptedAs = ({ replaced }: Course) =>
+const acceptedAs = ({ replaced }: SessionCourse) =>
   ['accepted', ...(replaced.size > 0 ? [`with another ${[...replaced].join(', ')}`] : [])].join(
     ', ',
   )

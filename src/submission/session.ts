@@ -6,7 +6,7 @@ import type { Client } from './client.js'
 export type ListenerName = 'starttls' | 'tls' | 'plain'
 
 /** What is known of a session while it lasts, and told of it afterwards. */
-export interface Course {
+export interface SessionCourse {
   listener: ListenerName
   beganAt: number
   client: Client | undefined

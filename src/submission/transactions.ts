@@ -14,7 +14,7 @@ import type { Clients } from './client.js'
 import type { FailedLogins } from './failed-logins.js'
 import { checkEnvelopeSender, type HandInDeps, handIn } from './hand-in.js'
 import { asciiLine, asRefusal } from './replies.js'
-import type { Course } from './session.js'
+import type { SessionCourse } from './session.js'
 
 /** What the commands of a session need. */
 export interface SubmissionTransactionDeps extends HandInDeps {
@@ -25,7 +25,7 @@ export interface SubmissionTransactionDeps extends HandInDeps {
   room: ArrivalRoom
   /** Where large messages stay while they arrive. */
   dir: string
-  courseOf(session: SMTPServerSession): Course
+  courseOf(session: SMTPServerSession): SessionCourse
   /** Called for each mail, and each log-in that failed. */
   taken(): void
   failed(): void

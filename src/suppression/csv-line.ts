@@ -87,9 +87,8 @@ export function readCells(
     detail?: string | undefined
   },
 ): CsvLine | string {
-  // An export for spreadsheets has an apostrophe before what they would take for a formula.
   const cell = (column: (typeof columns)[number]) =>
-    cells[header.indexOf(column)]?.trim().replace(/^'(?=[=+\-@])/, '') ?? ''
+    withoutApostrophe(cells[header.indexOf(column)]?.trim() ?? '')
   // What the decoder puts for bytes that it cannot read: another address than was meant.
   if (cell('email').includes('\uFFFD')) return 'the line is not UTF-8'
   const mailbox = parseMailbox(cell('email'))
@@ -122,6 +121,20 @@ export function readCells(
   }
 }
 
-/** A line of an export by RFC 4180: quotes around a cell that needs them, CRLF at the end. */
-export const csvLine = (cells: readonly string[]): string =>
-  `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`
+/**
+ * A line of an export by RFC 4180: quotes around a cell that needs them, CRLF at the end. Strangers write into
+ * addresses, names and replies, and a spreadsheet runs what begins like a formula: an apostrophe in front makes it text
+ * (OWASP: CSV injection). An import takes it off again (`withoutApostrophe`).
+ */
+export const csvLine = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`
+
+// With what is full-width and means the same; what had an apostrophe already gets another, so that it is there again.
+const formula = /^'*[=+\-@\t\r\n＝＋－＠]/
+
+function csvCell(text: string): string {
+  const safe = formula.test(text) ? `'${text}` : text
+  return /[",;\t\r\n']|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** A cell as it was before an export made text of it. */
+export const withoutApostrophe = (cell: string): string => formula.test(cell) ? cell.replace(/^'/, '') : cell

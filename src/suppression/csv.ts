@@ -121,16 +121,8 @@ export async function importSuppressions(
   return counts
 }
 
-/**
- * All of an account's records as CSV, by address; `importSuppressions` takes it back. `forSpreadsheet`: no cell
- * is read as a formula, as what strangers write into addresses and replies could be.
- */
-export async function* exportSuppressions(
-  read: Read,
-  accountId: string,
-  { forSpreadsheet = false } = {},
-): AsyncGenerator<string> {
-  const written = forSpreadsheet ? asText : (cell: string) => cell
+/** All of an account's records as CSV, by address; `importSuppressions` takes it back. */
+export async function* exportSuppressions(read: Read, accountId: string): AsyncGenerator<string> {
   yield csvLine(columns)
   for (let after: Suppression | undefined; ; ) {
     const page = await listSuppressions(read, accountId, { after, limit: perPage })
@@ -139,11 +131,11 @@ export async function* exportSuppressions(
     yield page
       .map(({ email, reason, scope, emailId, detail, createdAt, expiresAt }) =>
         csvLine([
-          written(email),
+          email,
           reason,
           scope,
           emailId ?? '',
-          written(detail ?? ''),
+          detail ?? '',
           isoTime(createdAt),
           expiresAt === null ? '' : isoTime(expiresAt),
         ]),
@@ -151,12 +143,6 @@ export async function* exportSuppressions(
       .join('')
   }
 }
-
-/**
- * A cell with an apostrophe before what a spreadsheet would run as a formula (OWASP: CSV
- * injection).
- */
-const asText = (cell: string) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)
 
 /** The records with the number of their last line; at one that never ends the file ends. */
 async function* recordsOf(input: Readable, report: (line: number, fault: string) => void) {

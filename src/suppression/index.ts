@@ -12,7 +12,7 @@ export {
   type LineFault,
   type SuppressionImportCounts,
 } from './csv.js'
-export { columnKey, csvLine, emailColumns, reasonOf } from './csv-line.js'
+export { columnKey, csvLine, emailColumns, reasonOf, withoutApostrophe } from './csv-line.js'
 export { suppressFailing } from './failing.js'
 export { listSuppressions, suppressionsOf } from './list.js'
 export {

@@ -1,10 +1,11 @@
-import type { Clock } from '../clock/index.js'
-import type { Store, Tx } from '../store/index.js'
+import type { Tx } from '../store/index.js'
 import { checkDraft } from './draft.js'
 import { findSyntaxFault, refusal } from './render-template.js'
 import type { Renderer } from './renderer.js'
 import {
   findTemplate,
+  refuseNew,
+  type SaveDeps,
   type SaveOptions,
   saveNext,
   type Template,
@@ -18,11 +19,15 @@ export type TemplateChanges = {
 
 /** Saves a template's next version, if its shape is right and its syntax too; otherwise 422. */
 export async function putTemplate(
-  deps: { store: Store; clock: Clock; renderer: Renderer },
+  deps: SaveDeps & { renderer: Renderer },
   accountId: string,
   draft: TemplateDraft,
   options: SaveOptions = {},
 ): Promise<Template> {
+  checkDraft(draft)
+  const { plans, store } = deps
+  // Before it is parsed, which takes longer than all else.
+  if (plans !== undefined) await refuseNew(store.read, plans, accountId, draft.slug)
   await refuseFaulty(deps.renderer, accountId, draft)
   return saveNext(deps, accountId, async () => draft, options)
 }
@@ -32,7 +37,7 @@ export async function putTemplate(
  * 404 for what is no template. Decided inside the write: of two who change a part each, both parts change.
  */
 export async function changeTemplate(
-  deps: { store: Store; clock: Clock; renderer: Renderer },
+  deps: SaveDeps & { renderer: Renderer },
   accountId: string,
   slug: string,
   changes: TemplateChanges,
@@ -47,7 +52,7 @@ export async function changeTemplate(
 
 /** Saves a version of a template again, as its next one. Throws a 404. */
 export async function restoreVersion(
-  deps: { store: Store; clock: Clock },
+  deps: SaveDeps,
   accountId: string,
   slug: string,
   version: number,

@@ -1,5 +1,13 @@
+import {
+  type Plans,
+  readBilling,
+  refuseBeyondCeiling,
+  refuseBeyondStorage,
+} from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
+import { sql } from 'kysely'
+import { addStoredBytes } from '../contents/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 
 /** One version of a template; the current one unless another was asked for. */
@@ -39,6 +47,14 @@ export interface TemplateDraft {
   textBody?: string | null
 }
 
+/** What a save takes. */
+export interface SaveDeps {
+  store: Store
+  clock: Clock
+  /** With them a 403 where the account has as many templates, or stores as much, as it may. */
+  plans?: Plans
+}
+
 export interface SaveOptions {
   /** Throws a 409 for a slug that the account has a template of. */
   isNew?: boolean
@@ -50,7 +66,7 @@ export interface SaveOptions {
  * it is, and so may look at what is there.
  */
 export async function saveNext(
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock, plans }: SaveDeps,
   accountId: string,
   draftOf: (tx: Tx) => Promise<TemplateDraft>,
   { isNew = false, alongside = async () => {} }: SaveOptions = {},
@@ -60,6 +76,11 @@ export async function saveNext(
   const newId = store.ids.uuid()
   return await store.write(async (tx) => {
     const { slug, subject, html, textBody } = await draftOf(tx)
+    const bytes = draftBytes({ slug, subject, html, textBody })
+    if (plans !== undefined) {
+      await refuseNew(tx, plans, accountId, slug)
+      await refuseBeyondStorage(tx, await readBilling(tx, plans, accountId), bytes)
+    }
     const text = textBody || null
     const { id, version } = await nextVersion(tx, accountId, slug, newId, now)
     if (isNew && version > 1) {
@@ -70,6 +91,7 @@ export async function saveNext(
       .values({ id: versionId, template_id: id, version, subject, html, text, created_at: now })
       .execute()
     const saved = { accountId, slug, version, versionId, subject, html, textBody: text }
+    await addStoredBytes(tx, accountId, 'templates', bytes)
     await alongside(tx, { ...saved, savedAt: now })
     return { ...saved, savedAt: now }
   })
@@ -163,14 +185,45 @@ export async function deleteTemplate(
   accountId: string,
   slug: string,
 ): Promise<void> {
-  const { numDeletedRows } = await store.write((tx) =>
-    tx
+  await store.write(async (tx) => {
+    const { bytes } = await tx
+      .selectFrom('template_versions as v')
+      .innerJoin('templates as t', 't.id', 'v.template_id')
+      .select((eb) => eb.fn.sum<number | null>(versionBytes).as('bytes'))
+      .where('t.account_id', '=', accountId)
+      .where('t.slug', '=', slug)
+      .executeTakeFirstOrThrow()
+    const { numDeletedRows } = await tx
       .deleteFrom('templates')
       .where('account_id', '=', accountId)
       .where('slug', '=', slug)
-      .executeTakeFirstOrThrow(),
-  )
-  if (numDeletedRows === 0n) throw noSuchTemplate(slug)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) throw noSuchTemplate(slug)
+    await addStoredBytes(tx, accountId, 'templates', -(bytes ?? 0))
+  })
+}
+
+/** What a version of it takes. */
+const draftBytes = ({ subject, html, textBody }: TemplateDraft): number =>
+  [subject, html, textBody ?? ''].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+
+/** The same of one that is stored (`template_versions as v`). */
+const versionBytes = sql<number>`octet_length(v.subject) + octet_length(v.html) + coalesce(octet_length(v.text), 0)`
+
+/** A 403 for a slug that is new where the account has as many templates as it may. */
+export async function refuseNew(
+  read: Read,
+  plans: Plans,
+  accountId: string,
+  slug: string,
+): Promise<void> {
+  const known = await read
+    .selectFrom('templates')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('slug', '=', slug)
+    .executeTakeFirst()
+  if (known === undefined) await refuseBeyondCeiling(read, plans, accountId, 'templates')
 }
 
 // Counted inside the write: two who save at once get two versions.

@@ -5,6 +5,7 @@
  * and outlives both the contact and the topic.
  */
 export {
+  getsSomeTopic,
   type LeftTopic,
   listOptOuts,
   type OptOut,
@@ -21,5 +22,6 @@ export {
   type Topic,
   type TopicChanges,
   topicName,
+  topicsAmong,
   updateTopic,
 } from './topic.js'

@@ -97,6 +97,33 @@ export async function topicsLeftBy(
   return rows.map((row) => row.topic_id)
 }
 
+/** Whether the account has a topic that is not archived and that an address has not left. */
+export async function getsSomeTopic(
+  read: Read,
+  accountId: string,
+  address: string,
+): Promise<boolean> {
+  const one = await read
+    .selectFrom('topics')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('archived', '=', 0)
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('topic_opt_outs')
+            .select('topic_id')
+            .where('topic_opt_outs.account_id', '=', accountId)
+            .where('address', '=', addressKey(address))
+            .whereRef('topic_id', '=', 'topics.id'),
+        ),
+      ),
+    )
+    .limit(1)
+    .executeTakeFirst()
+  return one !== undefined
+}
+
 /** Somebody who has left a topic. */
 export interface LeftTopic {
   email: string

@@ -1,6 +1,7 @@
+import { type Plans, refuseBeyondCeiling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
-import type { Read, Store, TopicRow, Tx } from '../store/index.js'
+import { idsIn, type Read, type Store, type TopicRow, type Tx } from '../store/index.js'
 
 export interface Topic {
   id: string
@@ -29,11 +30,11 @@ export const maxNameLength = 60
 export const maxDescriptionLength = 200
 
 /**
- * Makes a topic; a name that the account has already, archived or not, is a conflict. `alongside` is
- * written with it.
+ * Makes a topic; a name that the account has already, archived or not, is a conflict. With `plans` a 403 where it has
+ * as many as it may. `alongside` is written with it.
  */
 export async function createTopic(
-  { store, clock }: { store: Store; clock: Clock },
+  { store, clock, plans }: { store: Store; clock: Clock; plans?: Pick<Plans, 'ceilings'> },
   accountId: string,
   given: NewTopic,
   alongside: (tx: Tx, topic: Topic) => Promise<void> = async () => {},
@@ -49,6 +50,7 @@ export async function createTopic(
   // Checked before the write: a refusal needs no turn at the database.
   refuseFraction(topic.position)
   await store.write(async (tx) => {
+    if (plans !== undefined) await refuseBeyondCeiling(tx, plans, accountId, 'topics')
     const { numInsertedOrUpdatedRows } = await tx
       .insertInto('topics')
       .values({
@@ -126,20 +128,39 @@ export async function topicName(
   return (await rowOf(read, accountId, id))?.name
 }
 
-/** In the order of the preference centre. */
+/** In the order of the preference centre: all of them, or `limit` from the one at `offset` on. */
 export async function listTopics(
   read: Read,
   accountId: string,
-  options: { archived?: boolean } = {},
+  options: { archived?: boolean; limit?: number; offset?: number } = {},
 ): Promise<Topic[]> {
+  const { archived, limit, offset } = options
   let query = read
     .selectFrom('topics')
     .selectAll()
     .where('account_id', '=', accountId)
     .orderBy('position')
     .orderBy('name_key')
-  if (!options.archived) query = query.where('archived', '=', 0)
+  if (!archived) query = query.where('archived', '=', 0)
+  if (limit !== undefined) query = query.limit(limit).offset(offset ?? 0)
   return (await query.execute()).map(toTopic)
+}
+
+/** Those of some ids that the account has, archived ones too, in the order of the preference centre. */
+export async function topicsAmong(
+  read: Read,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Topic[]> {
+  const rows = await read
+    .selectFrom('topics')
+    .selectAll()
+    .where('id', 'in', idsIn(ids, 'text'))
+    .where('account_id', '=', accountId)
+    .orderBy('position')
+    .orderBy('name_key')
+    .execute()
+  return rows.map(toTopic)
 }
 
 const rowOf = (read: Read, accountId: string, id: string) =>

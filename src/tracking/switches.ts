@@ -14,13 +14,15 @@ export interface OwnSwitches {
 
 /** What holds for mail from a domain: its own switches, else its account's, else the settings'. */
 export interface DomainTracking extends Switches {
+  /** Opens of transactional mail: where the domain or its account says so. */
+  opensOfTransactional: boolean
   /** The domain's own host for links, once the DNS leads it here. */
   host: string | null
 }
 
 /**
- * What is tracked in a domain's mail: its own switch counts, else its account's, else the
- * appliance's.
+ * What is tracked in a domain's mail: its own switch counts, else its account's, else the appliance's; of that the one
+ * for opens is for marketing mail alone.
  */
 export async function trackingOf(
   read: Read,
@@ -29,8 +31,10 @@ export async function trackingOf(
 ): Promise<DomainTracking | undefined> {
   const [row] = await switchesOf(read, { domainId })
   if (row === undefined) return undefined
+  const ownOpens = flag(row.domainOpens) ?? flag(row.accountOpens)
   return {
-    opens: flag(row.domainOpens) ?? flag(row.accountOpens) ?? settings.opens,
+    opens: ownOpens ?? settings.opens,
+    opensOfTransactional: ownOpens ?? false,
     clicks: flag(row.domainClicks) ?? flag(row.accountClicks) ?? settings.clicks,
     host: row.ready === 1 ? row.host : null,
   }

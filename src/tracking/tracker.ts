@@ -2,6 +2,7 @@ import { applianceAccountId } from '../accounts/index.js'
 import { keepNewest } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
+import { textOfHtml } from '../mime/index.js'
 import { bodyEnd } from '../preferences/index.js'
 import type { Store } from '../store/index.js'
 import { planOf, type RewritePlan, withLinks } from './links.js'
@@ -18,6 +19,7 @@ export interface TrackerDeps {
 }
 
 export interface TrackedMail extends Copy {
+  type: 'transactional' | 'marketing'
   domainId: string
   /** The id of the stored body, which many mails may share. */
   bodyId: number | null
@@ -41,6 +43,7 @@ export function makeTracker(deps: TrackerDeps): Tracker {
   const home = new URL(deps.publicUrl)
   const domains = new Map<string, { tracking: DomainTracking | undefined; until: number }>()
   const plans = new Map<string, { html: string; plan: RewritePlan }>()
+  const outweighs = makeOutweighs()
   // Those of the mail before: one domain's mails come together.
   let origins: { base: string; own: ReadonlySet<string> } | undefined
 
@@ -74,7 +77,8 @@ export function makeTracker(deps: TrackerDeps): Tracker {
       const tracking = await trackingFor(mail.domainId)
       if (tracking === undefined) return html
       const base = tracking.host === null ? deps.publicUrl : urlAt(home, tracking.host)
-      const { opens, clicks } = tracking
+      const { clicks } = tracking
+      const opens = mail.type === 'marketing' ? tracking.opens : tracking.opensOfTransactional
       const plan = clicks ? planFor(mail.bodyId, html, base) : undefined
       const tracked =
         plan === undefined
@@ -83,13 +87,36 @@ export function makeTracker(deps: TrackerDeps): Tracker {
               const click = { links: plan.targets.length, target, ...mail }
               return `${base}/c/${tokens.click(click)}`
             })
-      return opens ? withPixel(tracked, `${base}/o/${tokens.open(mail)}.gif`) : tracked
+      return opens && outweighs(mail.bodyId, html)
+        ? withPixel(tracked, `${base}/o/${tokens.open(mail)}.gif`)
+        : tracked
     },
   }
 }
 
 const urlAt = ({ protocol, port }: URL, host: string) =>
   `${protocol}//${host}${port === '' ? '' : `:${port}`}`
+
+// SpamAssassin's HTML_IMAGE_ONLY_04 to _28 count a picture beside so few characters of text, with up to 2.8 points.
+const lightChars = 2_800
+const picture = /<img[\s/]/i
+
+/** Whether a mail is none that the pixel would make one of a picture with few words: it has another, or many words. */
+function makeOutweighs() {
+  // Of the body before: its mails come together.
+  let latest: { bodyId: number; is: boolean } | undefined
+  return (bodyId: number | null, html: string): boolean => {
+    if (picture.test(html)) return true
+    if (html.length <= lightChars) return false
+    if (latest !== undefined && latest.bodyId === bodyId) return latest.is
+    const is = textOfHtml(html).text.replace(target, '').length > lightChars
+    if (bodyId !== null) latest = { bodyId, is }
+    return is
+  }
+}
+
+// What the text says of where links lead, which is no text to who looks at the HTML.
+const target = /\[[^\]\s]+\]/g
 
 // Without `display: none`, which some programs take as leave not to load it.
 function withPixel(html: string, url: string): string {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import { checkAdding, type Plans, readBilling } from '../billing/index.js'
+import { checkAdding, type Plans, readBilling, refuseBeyondCeiling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
@@ -58,14 +58,7 @@ export async function addEndpoint(
   const id = store.ids.uuid()
   const { secret, sealed } = newSecret(key, id)
   const row = await store.write(async (tx) => {
-    const billing = await readBilling(tx, plans, accountId)
-    checkAdding(billing)
-    if (!billing.plan.webhooks) {
-      throw new ApiError(
-        'plan_limit_exceeded',
-        `The plan ${billing.plan.name} has no webhooks; ask the operator for a plan that has them`,
-      )
-    }
+    await refuseEndpoint(tx, plans, accountId)
     const added = await tx
       .insertInto('webhook_endpoints')
       .values({
@@ -90,6 +83,19 @@ export async function addEndpoint(
     return added
   })
   return { ...toEndpoint(row), secret }
+}
+
+/** Throws a 403 where the account's plan or state does not allow another one. */
+export async function refuseEndpoint(read: Read, plans: Plans, accountId: string): Promise<void> {
+  const billing = await readBilling(read, plans, accountId)
+  checkAdding(billing)
+  if (!billing.plan.webhooks) {
+    throw new ApiError(
+      'plan_limit_exceeded',
+      `The plan ${billing.plan.name} has no webhooks; ask the operator for a plan that has them`,
+    )
+  }
+  await refuseBeyondCeiling(read, plans, accountId, 'webhookEndpoints')
 }
 
 /** The oldest first; all of them, or so many from the one after `after` on. */

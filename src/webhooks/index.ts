@@ -15,6 +15,7 @@ export {
   findEndpoint,
   hasEndpoints,
   listEndpoints,
+  refuseEndpoint,
   rotateSecret,
   updateEndpoint,
   type WebhookEndpoint,

@@ -31,6 +31,7 @@ import {
   type EndpointDeps,
   findEndpoint,
   listEndpoints,
+  refuseEndpoint,
   rotateSecret,
   updateEndpoint,
   type WebhookEndpoint,
@@ -127,6 +128,8 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
 
   api.post('/v1/webhooks', { body: WebhookBody }, async ({ account, body, remember }) => {
     const { url, events = webhookEvents } = body
+    // Before the DNS is asked: a refusal costs nothing.
+    await refuseEndpoint(read, deps.plans, account.accountId)
     await judgeTarget(guard(), url)
     const made = await addEndpoint(
       deps,

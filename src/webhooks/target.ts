@@ -86,11 +86,11 @@ export async function permittedAddresses(
     plain ? liesWithin(address, networks) : isPublicAddress(address, open),
   )
   if (permitted.length > 0) return permitted
-  const [first] = addresses
   if (plain && addresses.some((address) => isPublicAddress(address))) {
     throw new Refused(host, `http://${host} has no TLS; expected https`)
   }
-  throw new Refused(host, `${host} is at ${first}, which is not a public address`)
+  // Not which one: what our resolver sees inside the network is not the client's to know.
+  throw new Refused(host, `${host} is not at a public address`)
 }
 
 /**

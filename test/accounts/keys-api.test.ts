@@ -55,6 +55,25 @@ t.test('no key makes one that may do more, and none lifts its own limits', async
   for (const body of [{ networks: 'any' }, { expiresAt: 'never' }]) {
     t.equal((await posthorn.call('PATCH', at, { body, key: limited.key })).status, 403)
   }
+  // Nor does it take away, or change, one that may do more.
+  const { json: mighty } = await make({ name: 'Mighty' })
+  const others = [
+    mighty.id,
+    (await make({ name: 'Wide', networks: ['10.0.0.0/7'], expiresAt: in2030 })).json.id,
+    (await make({ name: 'Long', networks: ['10.0.0.0/8'] })).json.id,
+  ]
+  for (const id of others) {
+    const there = `/v1/keys/${id}`
+    const deleted = await posthorn.call('DELETE', there, { key: limited.key })
+    t.match(deleted, { status: 403, json: { code: 'forbidden' } })
+    const body = { networks: ['10.0.0.1'], expiresAt: in2030 }
+    const changed = await posthorn.call('PATCH', there, { body, key: limited.key })
+    t.match(changed, { status: 403, json: { code: 'forbidden' } })
+  }
+  t.equal((await posthorn.call('GET', '/v1/keys', { key: mighty.key })).status, 200)
+  t.equal((await posthorn.call('DELETE', `/v1/keys/${mighty.id}`)).status, 200, 'a full key does')
+  const { id: lesser } = (await make(less)).json
+  t.equal((await posthorn.call('DELETE', `/v1/keys/${lesser}`, { key: limited.key })).status, 200)
   const renamed = await posthorn.call('PATCH', at, { body: { name: 'Else' }, key: limited.key })
   t.match(renamed.json, { name: 'Else', networks: own.networks, expiresAt: in2030 })
   const free = await posthorn.call('PATCH', at, { body: { networks: 'any', expiresAt: 'never' } })

@@ -158,7 +158,8 @@ async function tracked(content: typeof plain, on: boolean, bodies: number | unde
   return async () => {
     deliveryId++
     const bodyId = bodies === undefined ? null : deliveryId % bodies
-    const mail = { accountId, domainId: domain.id, emailId: accountId, deliveryId, bodyId }
+    const type = 'marketing' as const
+    const mail = { accountId, domainId: domain.id, emailId: accountId, deliveryId, bodyId, type }
     const html = await tracker.track(mail, content.html)
     const head = { from: sender, to: [recipient], subject: 'x', messageId: '1@example.com' }
     composeMessage({ ...head, dateMs: 0, text: content.text, html })

@@ -113,15 +113,17 @@ t.test('a kill at any step of a pause or a resume: the chore does the rest', asy
 })
 
 t.test("a kill at any step of the operator's cancel: the chore does the rest", async (t) => {
-  const { rig, clock, made, verbs, queued, finish } = await openSent(t, mails)
-  for (let commits = 1; commits < mostCommits; commits++) {
+  const count = 20
+  const { rig, clock, made, verbs, queued, finish } = await openSent(t, count)
+  // Its status, its only slice, and that no more is to be done.
+  for (let commits = 1; commits < 3; commits++) {
     const campaign = await made()
     if (commits % 2 === 0) await passing(clock, verbs.pause(rig.store, campaign))
     const { store, died } = mortalStore(rig.store, commits)
     t.equal(await passing(clock, Promise.race([verbs.cancel(store, campaign), died])), 'died')
     await finish()
     t.equal((await queued(true)) + (await queued(false)), 0, `after ${commits}`)
-    t.match(await rig.find(campaign.id), { status: 'cancelled', cancelled: mails, waiting: 0 })
+    t.match(await rig.find(campaign.id), { status: 'cancelled', cancelled: count, waiting: 0 })
   }
 })
 

@@ -14,10 +14,14 @@ t.test('tracking is switched, and shown with a mail', async (t) => {
   const domain = await json<{ id: string }>('domain', 'add', 'city.example')
 
   t.match(await json('account', 'tracking', 'City'), {
-    ...{ opens: true, clicks: true, own: { opens: null, clicks: null } },
+    ...{ opens: true, opensOfTransactional: false, clicks: true },
+    own: { opens: null, clicks: null },
   })
   const off = await run('account', 'tracking', 'City', '--opens', 'off')
-  t.match(off.stdout, /^Opens +not tracked$\nClicks +tracked, as the settings have it$/m)
+  t.match(
+    off.stdout,
+    /^Opens +not tracked$\nIn transactional mail +not, .*\nClicks +tracked, as the settings have it$/m,
+  )
   t.match(await json('domain', 'tracking', 'city.example', '--clicks', 'off'), {
     ...{ opens: false, clicks: false, own: { opens: null, clicks: false }, host: null },
   })

@@ -144,7 +144,7 @@ t.test('an export is what an import takes back', async (t) => {
     all,
     [
       'email,firstName,lastName,phone,unsubscribedAt,createdAt,metadata',
-      `ada@x.test,"Ada ""A""",Obi,+2348031234567,1970-01-01T00:00:00.000Z,${created},"{""Town"":""Lagos; Ikeja""}"`,
+      `ada@x.test,"Ada ""A""",Obi,"'+2348031234567",1970-01-01T00:00:00.000Z,${created},"{""Town"":""Lagos; Ikeja""}"`,
       `bob@x.test,Bob,,,,${created},"{""note"":""two\\nlines"",""phone"":""call me""}"`,
       `c@x.test,,,,,${created},"{""Email"":""x"",""n"":[1],""off"":false,""none"":null,"""":"" "",""odd"":""\uFFFD\\u0000"",""__proto__"":{""a"":1}}"`,
       `off@x.test,,,,,${created},`,

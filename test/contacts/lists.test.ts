@@ -236,3 +236,40 @@ t.test('a deleted list that cannot be removed keeps no other', async (t) => {
   t.same(left, [{ id: bad }])
   t.ok(other)
 })
+
+t.test('many lists are read some at a time, in their order and each once', async (t) => {
+  const { store, read, account } = await open(t)
+  const rows = Array.from({ length: 1_203 }, (_, i) => ({
+    id: store.ids.uuid(),
+    account_id: account,
+    name: `List ${i}`,
+    // Many of one time.
+    created_at: Math.floor(i / 400),
+    deleted_at: i === 700 ? 1 : null,
+  }))
+  for (let i = 0; i < rows.length; i += 500) {
+    await store.write((tx) =>
+      tx
+        .insertInto('contact_lists')
+        .values(rows.slice(i, i + 500))
+        .execute(),
+    )
+  }
+  let turns = 0
+  let ended = false
+  const turn = () => {
+    turns++
+    if (!ended) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const lists = await listLists(read, account)
+  ended = true
+  t.same(
+    lists.map(({ name }) => name),
+    rows
+      .filter(({ deleted_at }) => deleted_at === null)
+      .map(({ name }) => name)
+      .toReversed(),
+  )
+  t.ok(turns >= 2, 'others had their turn')
+})

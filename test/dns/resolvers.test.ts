@@ -85,6 +85,17 @@ t.test('cache: how long an answer lives', async (t) => {
   }
 })
 
+t.test('cache: what a clock that was ahead has kept is asked again when that is set back', async (t) => {
+  const clock = new FakeClock()
+  const inner = fakeResolver({ 'a.test': { a: ['8.8.8.8'] } })
+  const resolver = cachingResolver(inner, clock)
+  clock.jump(60 * 24 * 60 * minuteMs)
+  await resolver.a('a.test')
+  clock.setBack(60 * 24 * 60 * minuteMs)
+  await resolver.a('a.test')
+  t.equal(inner.questions.length, 2)
+})
+
 t.test('cache: a known TTL is brought between one minute and one hour', async (t) => {
   for (const [ttlMs, livesMs] of [
     [0, minuteMs],

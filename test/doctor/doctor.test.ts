@@ -17,7 +17,7 @@ t.test('a healthy appliance is told so, check by check', async (t) => {
     'but for the address of links, STARTTLS, backups and the operator, which are not set up',
   )
   const checks =
-    'backup blocklist certificate clock dkim dmarc dns helo jobs listener operator outbound-port ptr public-url report return-path spf tls-reports'
+    'backup blocklist certificate clock dkim dmarc dns helo jobs listener operator outbound-port ptr public-url report return-path spf tls-reports warm-up'
   t.same([...new Set(found.map(({ check }) => check))].sort(), checks.split(' '))
   t.ok(
     found.every(({ state, fix }) => (state === 'ok') === (fix === '')),

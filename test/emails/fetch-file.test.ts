@@ -32,7 +32,7 @@ t.test('a file in chunks of one byte is given up long before its end', async (t)
   t.match(await fetchFile(url, limits), { failed: /in pieces that are too small/ })
 })
 
-t.test('one account has half of the places at once, and others go on', async (t) => {
+t.test('one account has four places at once, and others go on', async (t) => {
   const waiting: Socket[] = []
   const { clock, fetchFile, url } = await open(t, (socket) => {
     waiting.push(socket)
@@ -49,4 +49,85 @@ t.test('one account has half of the places at once, and others go on', async (t)
   while (waiting.length < 6) await new Promise((done) => setTimeout(done, 5))
   waiting.at(-1)?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nho')
   t.match(await again, { pieces: [Buffer.from('ho')] }, 'the places are free again')
+})
+
+t.test('a file that was cut off is none, however its end was to be known', async (t) => {
+  const cuts: Record<string, { head: string; how: (socket: Socket) => void; said: RegExp }> = {
+    'no length, and then silence': { head: '', how: () => {}, said: /took too long/ },
+    'no length, reset': {
+      head: '',
+      how: (socket) => socket.resetAndDestroy(),
+      said: /ECONNRESET/,
+    },
+    'a longer length': {
+      head: 'Content-Length: 7200\r\n',
+      how: (socket) => socket.end(),
+      said: /ECONNRESET|broke off/,
+    },
+    'a longer length, and then silence': {
+      head: 'Content-Length: 7200\r\n',
+      how: () => {},
+      said: /took too long/,
+    },
+    'chunks without the last one': {
+      head: 'Transfer-Encoding: chunked\r\n',
+      how: (socket) => socket.end(),
+      said: /ECONNRESET|broke off/,
+    },
+    'chunks, and then silence': {
+      head: 'Transfer-Encoding: chunked\r\n',
+      how: () => {},
+      said: /took too long/,
+    },
+  }
+  for (const [what, { head, how, said }] of Object.entries(cuts)) {
+    let sent: (() => void) | undefined
+    const wasSent = new Promise<void>((done) => {
+      sent = done
+    })
+    const { clock, fetchFile, url } = await open(t, (socket) => {
+      const part = 'x'.repeat(0x468)
+      const body = head.startsWith('T') ? `468\r\n${part}\r\n` : part
+      socket.write(`HTTP/1.1 200 OK\r\n${head}Connection: close\r\n\r\n${body}`, () => {
+        // What was written is read before the connection ends, which it shares an event loop with.
+        setTimeout(() => {
+          how(socket)
+          sent?.()
+        }, 30)
+      })
+    })
+    const fetched = fetchFile(url, limits)
+    await wasSent
+    if (`${said}`.includes('too long')) await clock.advance(20_000)
+    t.match(await fetched, { failed: said }, what)
+  }
+  const { fetchFile, url } = await open(t, (socket) => {
+    socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole')
+  })
+  t.match(await fetchFile(url, limits), { pieces: [Buffer.from('whole')] }, 'no length, and an end')
+})
+
+t.test('accounts that hold all they may leave a place for one more', async (t) => {
+  const waiting: Socket[] = []
+  let arrived: (() => void) | undefined
+  const { clock, fetchFile, url } = await open(t, (socket) => {
+    waiting.push(socket)
+    arrived?.()
+  })
+  const of = (accountId: string) => fetchFile(url, { ...limits, accountId })
+  const hogs = ['a', 'b', 'c', 'd', 'e']
+  const held = hogs.flatMap((name) =>
+    [1, 2, 3, 4, 5].map(() => of(name).catch(() => ({ failed: 'refused' }))),
+  )
+  const one = of('z')
+  // Four have four, and of the four that are left the fifth may have two.
+  while (waiting.length < 19) {
+    await new Promise<void>((done) => {
+      arrived = done
+    })
+  }
+  waiting.at(-1)?.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi')
+  t.match(await one, { pieces: [Buffer.from('hi')] })
+  await clock.advance(20_000)
+  await Promise.all(held)
 })

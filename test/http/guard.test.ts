@@ -517,6 +517,64 @@ t.test('[18] a head in pieces may have an Idempotency-Key, but none that was cut
   }
 })
 
+t.test('[18] a request that came behind another one is judged by its own head', async (t) => {
+  const own = await startServer(
+    t,
+    ({ api, pages }) => {
+      api.get('/v1/who', {}, ({ account, header }) => ({
+        id: account.id,
+        a: header('x-a') ?? null,
+      }))
+      api.post('/v1/key', {}, ({ header }) => ({ key: header('idempotency-key') ?? null }))
+      pages.get('/page', () => ({ text: 'inside' }))
+    },
+    { allowedHosts: ['mail.example.test'] },
+  )
+  const both = async (first: string, then: string) => {
+    const connection = await own.connect()
+    connection.write(first + then)
+    const answers = [await connection.response(), await connection.response()]
+    await connection.destroy()
+    return answers
+  }
+  const ask = (...headers: string[]) =>
+    `${['GET /v1/who HTTP/1.1', 'Host: a', ...headers].join('\r\n')}\r\n\r\n`
+  const keyA = 'Authorization: Bearer key-a'
+  const keyB = 'Authorization: Bearer key-b'
+  for (const odd of ['X-A: \xc3\xa9', 'X-A: \xe9', 'X-A: b\xc3\xa9b', 'X-A: b']) {
+    const [one, none] = await both(ask(odd, keyA), ask())
+    t.equal(one?.status, 200, `${odd}: the first is served`)
+    t.equal(none?.status, 401, `${odd}: without a key behind one with`)
+    const [, wrong] = await both(ask(odd, keyA), ask(odd, 'Authorization: Bearer wrong'))
+    t.equal(wrong?.status, 401, `${odd}: a wrong key behind a good one`)
+    const [, other] = await both(ask(odd, keyA), ask('X-A: c', keyB))
+    t.same(jsonOf(other), { id: 'b', a: 'c' }, `${odd}: another's key`)
+    const [, odd2] = await both(ask('X-A: c', keyA), ask(odd, keyB))
+    t.match(jsonOf(odd2), { id: 'b' }, `${odd}: in the second`)
+  }
+  const page = (host: string, ...headers: string[]) =>
+    `${['GET /page HTTP/1.1', `Host: ${host}`, ...headers].join('\r\n')}\r\n\r\n`
+  const [inside, elsewhere] = await both(
+    page('mail.example.test', 'X-A: \xc3\xa9'),
+    page('rebound.example'),
+  )
+  t.equal(inside?.status, 200)
+  t.equal(elsewhere?.status, 421, 'another Host behind the right one')
+  // A part of a key is not taken for the key, here either.
+  const keyed = (key: string) => request('POST /v1/key', [`Idempotency-Key: ${key}`])
+  const [whole, part] = await both(keyed('order-1'), keyed('order-1\xc3\xa9'))
+  t.same([whole?.status, part?.status], [200, 400])
+})
+
+t.test('[18] the last piece of a head is not taken for the whole of it', async (t) => {
+  const connection = await app.connect()
+  connection.write('GET /header HTTP/1.1\r\nHost: a\r\nX-A: one\r\nX-B: ')
+  for (let turn = 0; turn < 5; turn++) await new Promise((done) => setImmediate(done))
+  connection.write('GET /header HTTP/1.1\r\nAuthorization: Bearer key-a\r\nX-C: \xc3\xa9\r\n\r\n')
+  t.same(jsonOf(await connection.response()), { joined: 'one' })
+  await connection.destroy()
+})
+
 t.test('[12] a head over 32 KiB is not served', async (t) => {
   served.length = 0
   const connection = await app.connect()

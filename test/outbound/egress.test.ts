@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
 import type { Log } from '../../src/log/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
@@ -164,7 +165,7 @@ async function open(t: Test, threads = 1) {
       }
     },
     fail: (...sites: string[]) => {
-      for (const site of sites) egress.saw(site, false)
+      for (const site of sites) egress.saw({ site, accountId: 'x' }, false)
     },
   }
 }
@@ -193,7 +194,7 @@ t.test('a moment without network is not taken for a blocked way', async (t) => {
   fail('one', 'two', 'three', 'four')
   await pass(8_000)
   t.equal(egress.wayTo('one', 'one.test'), 'primary', 'all within seconds')
-  egress.saw('one', true)
+  egress.saw({ site: 'one', accountId: 'x' }, true)
   await pass(60_000)
   t.equal(egress.wayTo('one', 'one.test'), 'primary', 'one was reached since')
 })
@@ -202,11 +203,22 @@ t.test('one site that is reached shows that the others are down themselves', asy
   const { egress, second, fail, pass } = await open(t, 2)
   fail('one', 'two')
   await pass(4_000)
-  second.saw('far', true)
+  second.saw({ site: 'far', accountId: 'x' }, true)
   await pass(20_000)
   fail('three')
   await pass(20_000)
   t.equal(egress.wayTo('one', 'one.test'), 'primary', 'as another thread has found out')
+})
+
+t.test('dead domains of one account move no mail of others', async (t) => {
+  const { egress, fail, pass, store, clock } = await open(t)
+  for (const name of ['Shop', 'School']) await createAccount({ store, clock }, name)
+  fail('one', 'two', 'three', 'four')
+  await pass(60_000)
+  t.equal(egress.wayTo('one', 'one.test'), 'primary')
+  egress.saw({ site: 'four', accountId: 'y' }, false)
+  await pass(4_000)
+  t.equal(egress.wayTo('one', 'one.test'), 'failover', 'another one meets the same')
 })
 
 t.test('failures long ago do not count with new ones', async (t) => {
@@ -221,7 +233,7 @@ t.test('failures long ago do not count with new ones', async (t) => {
 t.test('what two threads found counts together, and both know it; a restart too', async (t) => {
   const { egress, second, fail, pass, restart, said } = await open(t, 2)
   fail('one', 'two')
-  second.saw('three', false)
+  second.saw({ site: 'three', accountId: 'x' }, false)
   await pass(20_000)
   t.equal(egress.wayTo('one', 'one.test'), 'failover')
   t.equal(second.wayTo('one', 'one.test'), 'failover')
@@ -269,6 +281,28 @@ t.test('a site that refuses our address goes the other way alone', async (t) => 
   t.match(await readScopes(store.read), [
     { scope: 'google', way: 'primary', why: /low reputation/ },
   ])
+})
+
+t.test('what a clock that was ahead has begun ends when it is set back', async (t) => {
+  const ahead = 60 * 24 * hour
+  const { clock, egress, fail, pass } = await open(t)
+  clock.jump(ahead)
+  fail('one', 'two', 'three')
+  await pass(20_000)
+  t.equal(egress.wayTo('one', 'one.test'), 'failover')
+  clock.setBack(ahead)
+  await pass(4_000)
+  for (let i = 0; i < 3; i++) {
+    egress.takeProbe('one', 'one.test')?.ended('answered')
+    await pass(16_000)
+  }
+  t.equal(egress.wayTo('one', 'one.test'), 'primary', 'probes begin at once')
+  clock.jump(ahead)
+  egress.saw({ site: 'far', accountId: 'x' }, true)
+  clock.setBack(ahead)
+  fail('four', 'five', 'six')
+  await pass(20_000)
+  t.equal(egress.wayTo('four', 'four.test'), 'failover', 'what was reached then tells nothing now')
 })
 
 t.test('an address that many sites refuse is refused everywhere', async (t) => {

@@ -204,6 +204,27 @@ t.test('a suspension outlives restarts without mail for its site', async (t) => 
   await rig.becomes(id, 'delivered')
 })
 
+t.test('a stop while sites are being saved leaves no timer behind', async (t) => {
+  const clock = new FakeClock()
+  const rig = await outboundRig(t, { clock, script: { mail: '421 4.7.0 too many connections' } })
+  const id = await rig.send({ to: 'a@one.test' })
+  await rig.until(id, ({ recipients }) => recipients[0]?.status === 'deferred')
+  let goOn = () => {}
+  const free = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const busy = rig.store.write(() => free)
+  // The save stands behind another write when the stop comes.
+  await clock.advance(30_000)
+  const stopped = rig.stop()
+  await new Promise((resolve) => setImmediate(resolve))
+  goOn()
+  await Promise.all([busy, stopped])
+  await rig.store.write(async () => {})
+  await new Promise((resolve) => setImmediate(resolve))
+  t.notOk(clock.isAwaited)
+})
+
 t.test('a retry tries a suspended site with one mail at once, after a restart too', async (t) => {
   const clock = new FakeClock()
   const rig = await outboundRig(t, {
@@ -310,7 +331,8 @@ t.test('a new address sends its ration, and its reserve of transactional mail', 
   await rig.start()
   await rig.mx.waitForMessages(60)
   const key = { lane: 'one.test', class: 0, accountId: rig.accountId } as const
-  await rig.eventually(() => rig.gateOf(key)?.gate === 'warm-up')
+  // Not only while it asks for a ration.
+  await rig.eventually(() => /day 1/.test(rig.gateOf(key)?.says ?? ''))
   t.match(rig.gateOf(key)?.says, /day 1 of 16, whose 50 mails.*outbound\.warm_up\) \(default\)$/)
   t.equal(rig.mx.messages.length, 60)
   const of = { read: rig.store.read, now: clock.now(), dataDir: rig.dataDir, certificates: [] }

@@ -318,6 +318,17 @@ t.test('the cache of policies', async (t) => {
       { domain: 'one.test', policy_id: '1', mode: 'enforce', mx: '["mx.one.test"]' },
     ])
   })
+  t.test('is no fresher for a clock that was ahead', async (t) => {
+    const { clock, web, ask, open, store } = await site(t)
+    clock.jump(60 * 24 * 60 * minute)
+    await ask()
+    clock.setBack(60 * 24 * 60 * minute)
+    web.body = policyOf('testing')
+    t.equal(await ask(), 'testing', 'in memory')
+    await store.close()
+    t.equal(await (await open()).ask(), 'testing')
+    t.equal(web.fetches, 2)
+  })
   t.test('fetches again when the id changes', async (t) => {
     const { clock, web, announce, ask, store } = await site(t)
     await ask()

@@ -71,7 +71,16 @@ t.test(
 
     const { shown, mailed } = await good.ask(ceo)
     const byShown = await good.browser.get(shown)
-    t.match(byShown.text, /If that was not you, use the link in your mail/)
+    t.match(byShown.text, /If somebody else made it, use the link in your mail/)
+    // Whoever invites is not told whether an address has a log-in here, by any account.
+    const nobody = 'nobody@bigcorp.test'
+    const { shown: other } = await good.ask(nobody)
+    for (const browser of [good.browser, openBrowser(started.url)]) {
+      const [known, unknown] = [await browser.get(shown), await browser.get(other)]
+      const neutral = (text: string) =>
+        text.replaceAll(other, shown).replaceAll(nobody, ceo).replace(/value="[0-9a-f-]{36}"/g, '')
+      t.equal(neutral(unknown.text), neutral(known.text))
+    }
     const stranger = openBrowser(started.url)
     const tried = await stranger.post(shown, { name: 'X', password })
     t.match(tried.to, /^\/login/, 'the owner who invites cannot take over either')

@@ -355,3 +355,53 @@ t.test('a logo is a small PNG, JPEG or WebP picture, whatever its name says', as
     t.throws(() => readLogo(bytes), /PNG, JPEG or WebP/, bytes.toString('latin1', 0, 6))
   }
 })
+
+t.test(
+  'an account with thousands of topics has a page of some, and a way to the others',
+  async (t) => {
+    const { store, accountId, ...site } = await open(t)
+    const rows = Array.from({ length: 3_000 }, (_, i) => ({
+      id: store.ids.uuid(),
+      account_id: accountId,
+      name: `Topic ${i}`,
+      name_key: `topic ${String(i).padStart(5, '0')}`,
+      description: 'x'.repeat(200),
+      position: 10,
+      archived: 0,
+      created_at: 0,
+    }))
+    for (let i = 0; i < rows.length; i += 500) {
+      await store.write((tx) =>
+        tx
+          .insertInto('topics')
+          .values(rows.slice(i, i + 500))
+          .execute(),
+      )
+    }
+    const first = await site.get()
+    t.ok(first.text.length < 120_000, `${first.text.length} characters`)
+    t.equal(boxes(first.text).length, 100)
+    t.match(first.text, 'href="?part=2" rel="next"')
+    t.notMatch(first.text, 'rel="prev"')
+    const url = `${site.centre(address, emailId)}?part=2`
+    const second = await site.get(url)
+    t.match(second.text, 'href="?part=1" rel="prev"')
+    t.same(boxes(second.text).slice(0, 2), ['+Topic 97', '+Topic 98'], 'behind three others')
+
+    // What is saved is this part alone, and the answer is this part again.
+    const shown = rows.slice(97, 197)
+    const saved = await site.post(
+      [...shown.map(({ id }): [string, string] => ['shown', id]), ['action', 'save']],
+      url,
+    )
+    t.equal(statusIn(saved.text), 'Your choice is saved.', 'topics of other parts still come')
+    t.ok(boxes(saved.text).every((box) => box.startsWith('-Topic')))
+    t.ok(boxes((await site.get()).text).every((box) => box.startsWith('+')))
+    const last = await site.get(`${site.centre(address, emailId)}?part=31`)
+    t.same([boxes(last.text).length, last.text.includes('rel="next"')], [3, false])
+    for (const odd of ['0', '-1', 'x', '99999']) {
+      const { status } = await site.get(`${site.centre(address, emailId)}?part=${odd}`)
+      t.equal(status, 200, odd)
+    }
+  },
+)

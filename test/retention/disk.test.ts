@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
 import { openNotices } from '../../src/notices/index.js'
 import { diskRoom } from '../../src/store/index.js'
 import { day, type MailLog, openMailLog } from '../support/mail-log.js'
@@ -89,6 +90,40 @@ t.test('nothing young goes, and the operator hears before mail is refused', asyn
   await log.run(more)
   t.same(await openNotices(store.read), [], 'there is room again')
   await clock.advance(day)
+})
+
+t.test('room is made from whoever stores most, until others store as much', async (t) => {
+  const log = await openMailLog(t, { plan: 'Unlimited' })
+  const { retention, store, clock } = log
+  const { id: small } = await createAccount({ store, clock }, 'Small')
+  const body = (name: string) => name.padEnd(100_000, 'x')
+  // The small account's mails are the oldest of all.
+  const kept = await log.accept([{ html: body('small 1') }, { html: body('small 2') }], small)
+  const ofLarge: string[] = []
+  for (let n = 0; n < 60; n++) ofLarge.push(...(await log.accept([{ html: body(`large ${n}`) }])))
+  await log.deliver()
+  await log.countBodies()
+  await clock.advance(3 * day)
+  // One more mail, as the last that was counted stays.
+  await log.accept([{ html: 'last' }])
+
+  let asked = 0
+  // Full when it is asked for the first times, and then no more.
+  const readDisk = async () => ({
+    totalBytes: 1_000_000,
+    freeBytes: asked++ < 2 ? 100_000 : 900_000,
+  })
+  await log.run({ readDisk, ages: { ...retention.ages, ...ages } })
+  const some = await withBody(log)
+  t.ok(kept.every((id) => some.includes(id)), 'nothing of who stores little')
+  const left = ofLarge.filter((id) => some.includes(id))
+  t.same(left, ofLarge.slice(-left.length), 'the oldest of who stores much')
+  t.equal(left.length, 40, 'no more than had to')
+
+  const full = async () => ({ totalBytes: 1_000_000_000, freeBytes: 10_000_000 })
+  await log.run({ readDisk: full, ages: { ...retention.ages, ...ages } })
+  const none = await withBody(log)
+  t.notOk(kept.some((id) => none.includes(id)), 'those too, where nobody stores more')
 })
 
 t.test('what burned does so no more once there is room, though bodies went early', async (t) => {

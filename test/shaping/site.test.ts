@@ -372,6 +372,32 @@ t.test('a clock that is set back makes no rate, suspension or slowness last long
   t.equal(down.send(delivered), undefined)
 })
 
+t.test('what a clock that was ahead has suspended or slowed down is over after a restart', async (t) => {
+  const day = 24 * hour
+  for (const aheadMs of [hour, day, 60 * day]) {
+    // Half an hour, and two.
+    const [slowed, suspended] = ['TS02', 'TSS04'].map((name) => {
+      const { clock: ahead, send, site } = open('mta7.am0.yahoodns.net')
+      ahead.jump(aheadMs)
+      send(deferred(replies.yahoo?.[name] ?? ''))
+      return site.learned()
+    })
+    const { suspension = null, connections = 10 } = suspended ?? {}
+    t.ok(suspension)
+    const learned = { connections, suspension, active: slowed?.active ?? [] }
+    const clock = new FakeClock()
+    const name = nameOf('mta7.am0.yahoodns.net')
+    const shaping = makeShaping({
+      ...{ data, clock, random: () => 0, thread: 0, threads: 1 },
+      learned: [{ site: name.key, source: 'default', thread: 0, learned }],
+    })
+    const isShort = aheadMs < 2 * hour
+    const site = shaping.site(name, 'default')
+    t.equal(site.mayStart(transactional) !== undefined, isShort, `${aheadMs} ms ahead`)
+    t.equal(site.learned().active.length, 0)
+  }
+})
+
 t.test('no limit is exceeded and the reserve is there, whatever happens', async (t) => {
   for (let seed = 1; seed <= 6; seed++) {
     const random = seeded(seed)

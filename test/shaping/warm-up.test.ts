@@ -61,6 +61,21 @@ t.test('days with mail move the ramp on, 30 idle ones begin it again', async (t)
   t.match(grant(state, { klass: campaign, share: 0.05, now: start + 40 * day }), { granted: 1 })
 })
 
+t.test('the days that a clock was ahead are not waited for', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  const claim = () =>
+    store.write((tx) =>
+      claimRation(tx, address, { klass: transactional, share: 1, now: clock.now() }),
+    )
+  clock.jump(60 * day)
+  t.equal((await claim()).messages, 50)
+  clock.setBack(60 * day)
+  t.equal((await claim()).messages, 0, 'no second ration')
+  await clock.advance(day)
+  t.equal((await claim()).messages, 100)
+})
+
 t.test('a fifth of the day is for transactional mail alone', async (t) => {
   let state: SourceState | undefined
   const take = (klass: 0 | 2) => {

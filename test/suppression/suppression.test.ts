@@ -247,6 +247,7 @@ t.test('an export taken back elsewhere is the same list', async (t) => {
   const expiresAt = Date.UTC(2026, 11, 21)
   await list.add({ email: 'full@x.test', reason: 'bounce', expiresAt })
   await list.add({ email: 'ada@x.test', reason: 'manual', scope: 'marketing', detail: '=1+1' })
+  await list.add({ email: 'quoted@x.test', reason: 'manual', detail: "'@a" })
   await list.add({ email: 'other@x.test', reason: 'bounce' }, 'b')
   for (let n = 0; n < 450; n++) await list.add({ email: `n${n}@x.test`, reason: 'complaint' })
   const csv = await list.exported()
@@ -260,12 +261,14 @@ t.test('an export taken back elsewhere is the same list', async (t) => {
   )
   t.match(csv, 'full@x.test,bounce,all,,,2026-11-21T12:00:00.000Z,2026-12-21T00:00:00.000Z\r\n')
   t.notMatch(csv, /other/)
+  t.match(csv, `ada@x.test,manual,marketing,,"'=1+1",`, 'no cell is a formula')
+  t.match(csv, `"''@a"`, 'nor one less than it was')
 
   const copy = await open(t)
   await copy.clock.advance(5_000)
   // In pieces that end anywhere.
   const pieces = csv.match(/[\s\S]{1,37}/g) ?? []
-  t.same(await copy.load(pieces), { added: 454, known: 0, faults: [], lines: [] })
+  t.same(await copy.load(pieces), { added: 455, known: 0, faults: [], lines: [] })
   t.equal(await copy.exported(), csv.replace('5.1.1 "', '5.1.1"'))
 })
 

@@ -8,7 +8,8 @@ import { openTestStore } from '../support/store.js'
 
 const key = makeApplianceKey(Buffer.alloc(32, 7))
 const tokens = makeTrackingTokens(key)
-const html = '<body><a href="https://shop.test/">shop</a></body>'
+const html =
+  '<body><img src="https://shop.test/logo.png"><a href="https://shop.test/">shop</a></body>'
 
 async function start(t: Test, settings = { opens: true, clicks: true }) {
   const clock = new FakeClock()
@@ -25,6 +26,7 @@ async function start(t: Test, settings = { opens: true, clicks: true }) {
     deliveryId: 7,
     domainId: domain.id,
     bodyId: 1,
+    type: 'marketing' as const,
   }
   const does = async () => {
     await clock.advance(5_000)
@@ -53,6 +55,37 @@ t.test('the domain overrides the account, which overrides the settings', async (
     await setSwitches({ store }, { domainId }, {})
     t.same(await does(), { opens, clicks: !clicks }, 'what is not given stays')
   }
+})
+
+t.test('transactional mail has the pixel only where its domain or account says so', async (t) => {
+  const { clock, store, accountId, domainId, tracker, mail } = await start(t)
+  const has = async () => {
+    await clock.advance(5_000)
+    return (await tracker.track({ ...mail, type: 'transactional' }, html)).includes('/o/')
+  }
+  t.equal(await has(), false)
+  await setSwitches({ store }, { accountId }, { opens: true })
+  t.equal(await has(), true)
+  await setSwitches({ store }, { domainId }, { opens: false })
+  t.equal(await has(), false)
+  await setSwitches({ store }, { accountId }, { opens: null })
+  await setSwitches({ store }, { domainId }, { opens: true })
+  t.equal(await has(), true)
+})
+
+t.test('the pixel is not the only picture beside a few words', async (t) => {
+  const { tracker, mail } = await start(t)
+  const has = async (own: string, bodyId: number | null = null) =>
+    (await tracker.track({ ...mail, bodyId }, own)).includes('/o/')
+  const words = (chars: number) => `<p>${'word '.repeat(chars / 5)}</p>`
+  t.equal(await has('<p>Your order is on its way.</p>'), false)
+  t.equal(await has(`<p>Hi</p><img src="https://shop.test/logo.png">`), true)
+  t.equal(await has(words(2_500)), false)
+  t.equal(await has(`${words(500)}<style>${'a { color: red } '.repeat(500)}</style>`), false)
+  t.equal(await has(`${words(2_000)}<a href="https://x.test/${'a'.repeat(2_000)}">x</a>`), false)
+  t.equal(await has(words(3_500)), true)
+  for (const bodyId of [11, 11, 12])
+    t.equal(await has(words(bodyId === 11 ? 3_500 : 2_500), bodyId), bodyId === 11)
 })
 
 t.test('a switch is seen after five seconds, and not asked for at every mail', async (t) => {
@@ -99,8 +132,11 @@ t.test('a body is read once, and each copy has its own tokens', async (t) => {
   t.match(read(await tracker.track({ ...mail, deliveryId: 8 }, html)).open, { deliveryId: 8 })
   const merged = await tracker.track(mail, html.replace('shop</a>', 'Ann</a>'))
   t.match(merged, 'Ann</a>', 'a body that is merged for each recipient is theirs')
-  const unstored = await tracker.track({ ...mail, bodyId: null }, '<a href="mailto:a@b.test">')
-  t.match(unstored, /^<a href="mailto:a@b.test"><img /)
+  const unstored = await tracker.track(
+    { ...mail, bodyId: null },
+    '<IMG src=a><a href="mailto:a@b.test">',
+  )
+  t.match(unstored, /^<IMG src=a><a href="mailto:a@b.test"><img /)
 })
 
 t.test('what has no HTML or no author is left alone', async (t) => {

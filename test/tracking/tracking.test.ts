@@ -2,11 +2,12 @@ import PostalMime from 'postal-mime'
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
+import { setSwitches } from '../../src/tracking/index.js'
 import { type Posthorn, startPosthorn } from '../support/posthorn.js'
 import { collectStatements } from '../support/statements.js'
 
 const html =
-  '<!doctype html>\n<HTML><body class=x>\n<p>Hi <a title="é" HREF="https://shop.test/a?b=1&amp;c=2">there</a> ' +
+  '<!doctype html>\n<HTML><body class=x>\n<img src="https://shop.test/logo.png" alt="Shop"><p>Hi <a title="é" HREF="https://shop.test/a?b=1&amp;c=2">there</a> ' +
   '<a href="mailto:a@x.test">us</a> <a href="#top">up</a> <a data-posthorn-notrack href="https://x.test/secret">quiet</a>\n' +
   "<a href='https://shop.test/b'>b</a> <a href='https://shop.test/b'>b again</a></p></body></HTML>\n"
 const phone = {
@@ -69,6 +70,7 @@ t.test('from a mail to its counts', async (t) => {
     t.equal(status, 200, text)
     return json.id
   }
+  await setSwitches({ store }, { accountId: posthorn.accountId }, { opens: true })
   const id = await send()
   const copies = await received(posthorn, id)
   const [b, c] = [copies.get('b@one.test'), copies.get('c@two.test')]

@@ -30,28 +30,28 @@ t.test(
     const cases: [url: string, allow: string[], expected: string[] | RegExp][] = [
       ['https://app.example.com/', [], ['8.8.8.8', '2606:4700::1111']],
       ['https://mixed.example.com/', [], ['8.8.4.4']],
-      ['https://app.lan/', [], /^app\.lan is at 10\.1\.2\.3, which is not a public address\. /],
+      ['https://app.lan/', [], /^app\.lan is not at a public address\. /],
       ['https://app.lan/', ['app.lan'], ['10.1.2.3']],
       ['https://APP.lan./', ['App.LAN'], ['10.1.2.3']],
       ['https://app.lan/', ['10.0.0.0/8'], ['10.1.2.3']],
       ['https://app.lan/', ['10.1.2.3'], ['10.1.2.3']],
-      ['https://app.lan/', ['other.lan', '192.168.0.0/16'], /not a public address/],
+      ['https://app.lan/', ['other.lan', '192.168.0.0/16'], /not at a public address/],
       ['http://app.lan:3000/', ['app.lan'], ['10.1.2.3']],
       ['http://app.lan:3000/', ['10.0.0.0/8'], ['10.1.2.3']],
       ['http://app.example.com/', [], /^http:\/\/app\.example\.com has no TLS; expected https\. /],
       ['http://app.example.com/', ['app.example.com'], ['8.8.8.8', '2606:4700::1111']],
       ['http://mixed.example.com/', ['10.0.0.0/8'], ['10.0.0.1']],
-      ['https://metadata.lan/', ['metadata.lan'], /169\.254\.169\.254/],
+      ['https://metadata.lan/', ['metadata.lan'], /metadata\.lan is not at a public address/],
       ['https://metadata.lan/', ['169.254.169.254'], ['169.254.169.254']],
-      ['https://mapped.example.com/', [], /not a public address/],
-      ['https://localhost/', [], /localhost is at 127\.0\.0\.1/],
+      ['https://mapped.example.com/', [], /not at a public address/],
+      ['https://localhost/', [], /localhost is not at a public address/],
       ['http://localhost:3000/', ['localhost'], ['127.0.0.1', '::1']],
-      ['https://127.0.0.1/', [], /127\.0\.0\.1 is at 127\.0\.0\.1/],
+      ['https://127.0.0.1/', [], /127\.0\.0\.1 is not at a public address/],
       ['https://2130706433/', [], /127\.0\.0\.1/],
       ['https://0x7f.1/', [], /127\.0\.0\.1/],
-      ['https://[::1]/', [], /::1, which is not a public address/],
-      ['https://[::ffff:10.0.0.1]/', [], /not a public address/],
-      ['https://0.0.0.0/', [], /not a public address/],
+      ['https://[::1]/', [], /::1 is not at a public address/],
+      ['https://[::ffff:10.0.0.1]/', [], /not at a public address/],
+      ['https://0.0.0.0/', [], /not at a public address/],
       ['https://down.example.com/', [], /SERVFAIL/],
       ['https://nowhere.example.com/', [], /nowhere\.example\.com has no address/],
     ]
@@ -96,7 +96,7 @@ t.test(
         lookup('a.test', { all: true }, (error, all) => resolve(error?.message ?? all)),
       )
     t.same(await found(), [{ address: '127.0.0.2', family: 4 }])
-    t.match(await found(), /127\.0\.0\.1, which is not a public address/)
+    t.match(await found(), /a\.test is not at a public address/)
 
     asked = 0
     const rig = await webhookRig(t)

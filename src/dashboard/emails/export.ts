@@ -1,5 +1,6 @@
 import { type EmailFilter, type EmailSummary, listEmails } from '../../emails/index.js'
 import type { Read } from '../../store/index.js'
+import { csvLine } from '../../suppression/index.js'
 
 /** More than a spreadsheet is good for; the API has all of it. */
 const maxExported = 100_000
@@ -39,12 +40,3 @@ const cellsOf = (email: EmailSummary) =>
     const value = email[column]
     return Array.isArray(value) ? value.join(', ') : String(value ?? '')
   })
-
-const csvLine = (cells: readonly string[]) => `${cells.map(csvCell).join(',')}\r\n`
-
-// Spreadsheets run what begins like a formula, and these cells have what strangers wrote: a quote
-// in front makes it text (OWASP, CSV injection).
-function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",;\t\r\n']|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}

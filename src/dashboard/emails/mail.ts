@@ -36,6 +36,7 @@ export interface MailView {
   /** How many more wait than are explained. */
   moreWaiting: number
   held: string | undefined
+  warnings: readonly string[]
   timeline: TimelineView
   origin: Origin[]
   actions: ActionsView
@@ -86,6 +87,7 @@ export async function showMail(
     ),
     moreWaiting: waiting.length - explained.length,
     held: email.held?.reason,
+    warnings: email.warnings,
     timeline: await historyOf(read, visit, email, [...ended, ...waiting]),
     origin: await originOf(read, visit, email),
     actions: await actionsOf(deps, visit, email, waiting),

@@ -1,13 +1,21 @@
 import { enums, object, optional, string } from 'superstruct'
 import { readContent } from '../../contents/index.js'
 import { verifiedDomains } from '../../domains/index.js'
-import { acceptEmail, SendBody, type SendInput } from '../../emails/index.js'
+import {
+  type AcceptedEmail,
+  acceptEmail,
+  type Idempotency,
+  makeIdempotency,
+  SendBody,
+  type SendInput,
+} from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
-import { check } from '../../http/index.js'
+import { check, type Remember } from '../../http/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { listTemplates, type Samples, samplesOf } from '../../templates/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
+import { onceKey } from '../shell/once.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { contentToSend } from './again.js'
@@ -56,14 +64,35 @@ export function newMailPages(pages: AccountPages, deps: EmailPageDeps): void {
   // was typed stays, without script too.
   const fill = { action: 'emails.send', reads: true, maxBodyBytes: maxFormBytes } as const
   pages.post('/emails/new/fill', fill, (visit) => showForm(deps, visit))
-  pages.post('/emails/new', form, async ({ account, form, base }) => {
-    // From here on it is the API's way: the same checks, limits and quota.
+  const idempotency = makeIdempotency(deps)
+  pages.post('/emails/new', form, async ({ account, form, base, fields }) => {
+    // From here on it is the API's way: the same checks, limits, quota and answers to repeats.
     const body = await bodyOf(deps, account.id, form)
-    const { id, scheduledAt } = await acceptEmail(deps, account.id, body)
+    const key = onceKey(fields)
+    const send = (remember?: Remember) =>
+      acceptEmail(deps, account.id, body, async (tx, sent) => await remember?.(tx, sent))
+    const { id, scheduledAt } =
+      key === undefined
+        ? await send()
+        : await sentOnce(idempotency, { accountId: account.id, key }, send)
     const flash = await flashOf(deps, id, scheduledAt)
     const audit = { action: 'email.send', target: id, detail: { to: form.to } }
     return redirect(`${base}/emails/${id}`, { flash, audit })
   })
+}
+
+/** What was sent, now or by the same form before. The key tells what is in it too. */
+async function sentOnce(
+  idempotency: Idempotency,
+  { accountId, key }: { accountId: string; key: string },
+  send: (remember: Remember) => Promise<AcceptedEmail>,
+): Promise<AcceptedEmail> {
+  const asked = { account: { accountId }, key, fingerprint: key }
+  const { body } = await idempotency.once(asked, async (remember) => ({
+    status: 200,
+    body: await send(remember),
+  }))
+  return body as AcceptedEmail
 }
 
 /**

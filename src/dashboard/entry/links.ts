@@ -103,7 +103,8 @@ function invitationPages(pages: OpenPages, deps: EntryDeps): void {
 
   const show = async ({ params, now, request }: AskedPage, faults = noFaults) => {
     const token = params.token ?? ''
-    const { invitation, person, choosesPassword } = await findInvitation(read, token, now)
+    const found = await findInvitation(read, token, now)
+    const { invitation, person, isProof, choosesPassword } = found
     // The page differs for who is there already: they join, and do not choose a password that would be nobody's.
     const session = await sessionHere(deps, request)
     const isHere = person !== undefined && session?.person.id === person.id
@@ -111,8 +112,9 @@ function invitationPages(pages: OpenPages, deps: EntryDeps): void {
       ...{ token, faults, email: invitation.email, least: leastCharacters },
       ...{ invitedBy: invitation.invitedBy, role: invitation.role },
       account: invitation.accountName,
-      ...{ isHere, isNew: choosesPassword && !isHere },
-      mayBeAnother: person?.proved_at === null,
+      // Whoever invites has the other link too, and is not to learn of any address whether it has a log-in here.
+      ...{ isHere, isNew: (choosesPassword || !isProof) && !isHere, mayHaveOne: !isProof },
+      mayBeAnother: isProof && person?.proved_at === null,
       other: session?.person.email,
     }
     return page('entry/invite', view, { title: 'Invitation' })

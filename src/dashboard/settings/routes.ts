@@ -126,7 +126,7 @@ async function showSettings(
     tracking: [
       {
         ...{ name: 'opens', label: 'Opens', value: chosen(own.opens) },
-        hint: 'A picture of one pixel tells when a mail is looked at.',
+        hint: 'A picture of one pixel tells when a mail is looked at. Transactional mail gets it only with On.',
       },
       {
         ...{ name: 'clicks', label: 'Clicks', value: chosen(own.clicks) },

@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { keepNewest } from '../../bounded/index.js'
 import { type Clock, isRecent } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
-import type { PageRequest } from '../../http/index.js'
+import type { Form, PageRequest } from '../../http/index.js'
 import type { PageAnswer } from './answer.js'
 
 /** The hidden field that each form of ours has: its value is good once. */
@@ -25,6 +25,10 @@ export function withOnce(html: string): string {
   return html.replace(/<form\b[^>]*\bmethod="post"[^>]*>/g, (form) => form + hidden)
 }
 
+/** A key for what this form asks for, another one for each form and what is typed in it; undefined: no page of ours made it. */
+export const onceKey = (form: Form): string | undefined =>
+  form.get(field) === undefined ? undefined : `form ${form.digest()}`
+
 const mostKept = 10_000
 // A second click comes within a second or two, over a slow line in some more. The answer may show a secret.
 const answeredMs = 10_000
@@ -34,7 +38,7 @@ const doneAlready =
 /**
  * A double click sends a form twice, and the browser shows the second answer alone: that is the first one's, once it is
  * there. Later the same form is told that it was sent. Whoever goes back and changes something in it sends another
- * one, and so does who was refused. In memory: after a restart a form may do its work again.
+ * one, and so does who was refused. In memory: after a restart a form may do its work again, but for that of a new mail.
  */
 export function makeOnceForms(clock: Clock): OnceForms {
   const deeds = new Map<string, { deed?: Promise<Deed>; doneAt?: number }>()
@@ -49,10 +53,10 @@ export function makeOnceForms(clock: Clock): OnceForms {
 
   return {
     async run(who, request, work) {
-      const value = request.form.get(field)
+      const form = onceKey(request.form)
       // A script of ours, or another program: it sends what it means.
-      if (value === undefined) return await work()
-      const key = keyOf([who, request.path, value, request.form.digest()])
+      if (form === undefined) return await work()
+      const key = `${who} ${request.path} ${form}`
       forgetAnswers(clock.now())
       const before = deeds.get(key)
       if (before !== undefined) {
@@ -75,6 +79,3 @@ export function makeOnceForms(clock: Clock): OnceForms {
     },
   }
 }
-
-const keyOf = (parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('base64')

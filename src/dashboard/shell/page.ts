@@ -186,8 +186,9 @@ function makePlace<V extends AskedPage, A extends string>(
         // The door is asked once more after the body: the session may have ended while a large one
         // was sent.
         serve(request, action, async (visit, send) => {
+          const work = () => act(visit, options, handler)
           const who = door.session(visit)?.person.id ?? ''
-          const { answer, done } = await once.run(who, request, () => act(visit, options, handler))
+          const { answer, done } = options.reads ? await work() : await once.run(who, request, work)
           // After the deed: what failed is not in the log as done.
           if (done) await note(audit, visit, action, answer)
           return send(answer)

@@ -12,9 +12,7 @@ export function suppressionPages(pages: AccountPages, deps: SuppressionPageDeps)
   addressPages(pages, deps)
   addPages(pages, deps)
   pages.get('/suppression.csv', 'suppression.read', async ({ account }) => {
-    // `forSpreadsheet`: no cell is run as a formula. The command's export is for programs and stays
-    // as it is.
-    const rows = exportSuppressions(deps.store.read, account.id, { forSpreadsheet: true })
+    const rows = exportSuppressions(deps.store.read, account.id)
     const audit = { action: 'suppression.export', target: 'suppression.csv' }
     return file(rows, 'text/csv; charset=utf-8', { saveAs: 'suppression.csv', audit })
   })

@@ -1,5 +1,11 @@
 import { array, string, type } from 'superstruct'
-import { addEndpoint, chooseEvents, judgeTarget, webhookEvents } from '../../webhooks/index.js'
+import {
+  addEndpoint,
+  chooseEvents,
+  judgeTarget,
+  refuseEndpoint,
+  webhookEvents,
+} from '../../webhooks/index.js'
 import type { FormTokens } from '../keys/once.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -52,6 +58,7 @@ export function createPages(
     // A new resolver, without an answer of a moment ago: people mend the DNS and try again.
     const guard = { resolver: deps.openResolver(), allow: deps.allow }
     const made = await once.run(form.once, async () => {
+      await refuseEndpoint(deps.store.read, plans, account.id)
       const doubt = await judgeTarget(guard, form.url)
       return { doubt, ...(await addEndpoint(deps, plans, account.id, { url: form.url, events })) }
     })

@@ -38,7 +38,7 @@ const causes: readonly [RegExp, string][] = [
     'Your server took longer than 10 s. Let it answer with 200 first, and do the work afterwards.',
   ],
   [
-    /not a public address|webhooks\.allow|has no TLS/i,
+    /not at a public address|webhooks\.allow|has no TLS/i,
     'Nothing may be sent to such an address, unless the operator of this appliance allows it.',
   ],
   [

@@ -1,3 +1,4 @@
+import { isRecent } from '../../clock/index.js'
 import type { Egress, Relays } from '../egress/index.js'
 import { type EgressPools, isDnsSite, simulatorSite } from '../routing/index.js'
 import type { Shaping, SiteName } from '../shaping/index.js'
@@ -46,4 +47,4 @@ const routeAgainSeconds = 300
 
 /** Whether the lane's site is not known, or was looked up too long ago to claim by it. */
 export const isStale = ({ site, routedSecond }: Lane, now: number): boolean =>
-  site === undefined || isDnsSite(site.key) || secondOf(now) - routedSecond >= routeAgainSeconds
+  site === undefined || isDnsSite(site.key) || !isRecent(routedSecond, secondOf(now), routeAgainSeconds)

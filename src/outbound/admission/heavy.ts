@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock/index.js'
+import { type Clock, isRecent } from '../../clock/index.js'
 
 /**
  * Room for large messages under way: a receiver may make us hold one for the ten minutes that it has for
@@ -54,12 +54,12 @@ export function makeHeavyRoom(mostBytes: number, clock: Clock): HeavyRoom {
   /** The oldest of the account that has most. */
   const endOldest = (now: number) => {
     const old = [...inside].filter((held) => {
-      return now - held.since >= patienceMs && held.giveUp !== undefined && !over.has(held)
+      return !isRecent(held.since, now, patienceMs) && held.giveUp !== undefined && !over.has(held)
     })
     const [first] = old.sort((a, b) => ofAccount(b.accountId) - ofAccount(a.accountId))
     if (first === undefined) return
     over.add(first)
-    const seconds = Math.round((now - first.since) / 1000)
+    const seconds = Math.round(Math.max(patienceMs, now - first.since) / 1000)
     first.giveUp?.(`given up after ${seconds} s, as other large mail waits for room`)
   }
   const keepLooking = () => {

@@ -1,3 +1,4 @@
+import { isRecent } from '../../clock/index.js'
 import type { StreamDue } from '../../deliveries/index.js'
 import type { QueueClass } from '../../store/index.js'
 import type { SiteName } from '../shaping/index.js'
@@ -115,9 +116,9 @@ export function makeLanes(): Lanes {
     },
     sweep(now) {
       accountIds.clear()
-      const before = secondOf(now - forgetAfterMs)
       for (const { name, streams, usedSecond } of lanes.values()) {
-        if (streams === undefined && usedSecond <= before) lanes.delete(name)
+        const isUsed = isRecent(usedSecond, secondOf(now), secondOf(forgetAfterMs))
+        if (streams === undefined && !isUsed) lanes.delete(name)
       }
     },
     wakeAt: () => later.first()?.at,

@@ -96,10 +96,11 @@ export function makeDetour({ egress, relays, shaping, onRoom }: DetourOptions): 
       return probe === undefined ? { way: 'relay', relay } : { way: 'probe', relay, probe }
     },
 
-    afterDirect({ class: of }, { slot, route, result }) {
+    afterDirect({ class: of, accountId }, { slot, route, result }) {
       // The appliance's own servers say nothing about the way out.
       if ('inside' in route) return ends
-      if (result.reached !== undefined) egress.saw(route.site.key, result.reached)
+      if (result.reached !== undefined)
+        egress.saw({ site: route.site.key, accountId }, result.reached)
       if (relays === undefined || !egress.mayRelay()) return ends
       if (!refusesUs(slot.site.policy, result)) return ends
       const relay = relays.start(of)

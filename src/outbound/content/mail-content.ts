@@ -81,9 +81,10 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     { html, text }: { html: string; text: string },
   ): Promise<Decorated> => {
     const { account_id: accountId, id: emailId, domain_id: domainId, body_id: bodyId } = email
-    const copy = { accountId, emailId, deliveryId, domainId, bodyId }
+    const { type } = email
+    const copy = { accountId, emailId, deliveryId, domainId, bodyId, type }
     const content = { html: await tracker.track(copy, html), text }
-    if (email.type === 'transactional') return { extraHeaders: [], ...content }
+    if (type === 'transactional') return { extraHeaders: [], ...content }
     const topicId = email.topic_id ?? undefined
     const reader = { accountId, address: recipient, emailId }
     const unsubscribeUrl = links.unsubscribe.url({ topicId, ...reader })

@@ -1,4 +1,5 @@
-import { hourMs } from '../../clock/index.js'
+import { hourMs, isRecent } from '../../clock/index.js'
+import { lasts } from '../shaping/index.js'
 
 /**
  * The breaker of one scope, a site or all mail, as plain data: what it is and what each piece of
@@ -21,6 +22,8 @@ export interface Breaker {
   readonly since: number
   /** On the failover way: when probes begin. */
   readonly until: number
+  /** When `until` was set; 0 where that is not known. */
+  readonly at: number
   /** Probes in a row that passed. */
   readonly passed: number
   /** Failed probes and early relapses since the last lasting return. */
@@ -51,13 +54,14 @@ export const unbroken: Breaker = {
   cause: 'unreached',
   since: 0,
   until: 0,
+  at: 0,
   passed: 0,
   relapses: 0,
 }
 
-/** Whether probes are due. */
-export const isProbing = (breaker: Breaker, now: number): boolean =>
-  breaker.way === 'failover' && now >= breaker.until
+/** Whether probes are due: the wait is over, or it was set by a clock that has been set back since. */
+export const isProbing = ({ way, at, until }: Breaker, now: number): boolean =>
+  way === 'failover' && !lasts(at > 0 ? { until, at } : { until }, now)
 
 /** The primary way does not work. `until`: how long at least, where the evidence says so. */
 export function trip(
@@ -67,13 +71,14 @@ export function trip(
 ): Breaker {
   const { cause, why } = evidence
   if (breaker.way === 'failover') {
-    const until = Math.max(breaker.until, evidence.until ?? now + waitMs(breaker.relapses))
-    return { ...breaker, cause, why, until, passed: 0 }
+    const before = isProbing(breaker, now) ? 0 : breaker.until
+    const until = Math.max(before, evidence.until ?? now + waitMs(breaker.relapses))
+    return { ...breaker, cause, why, until, at: now, passed: 0 }
   }
-  const early = breaker.since > 0 && now - breaker.since < relapseMs
+  const early = isRecent(breaker.since, now, relapseMs)
   const relapses = early ? breaker.relapses + 1 : 0
   const until = Math.max(evidence.until ?? 0, now + waitMs(relapses))
-  return { way: 'failover', cause, why, since: now, until, passed: 0, relapses }
+  return { way: 'failover', cause, why, since: now, until, at: now, passed: 0, relapses }
 }
 
 /** What one probe means. One that ends when no probes are due any more means nothing. */
@@ -81,7 +86,7 @@ export function probed(breaker: Breaker, outcome: ProbeOutcome, now: number): Br
   if (!isProbing(breaker, now)) return breaker
   if (outcome === 'unreached') {
     const relapses = breaker.relapses + 1
-    return { ...breaker, passed: 0, relapses, until: now + waitMs(relapses) }
+    return { ...breaker, passed: 0, relapses, until: now + waitMs(relapses), at: now }
   }
   // A deferral or a refusal tells nothing about an address that was refused before.
   if (breaker.cause === 'refused' && outcome !== 'accepted') return breaker

@@ -1,6 +1,8 @@
+import { pageOfAccounts } from '../../accounts/index.js'
 import { dayMs } from '../../clock/index.js'
 import type { Tx } from '../../store/index.js'
 import { type Breaker, type ProbeOutcome, probed, trip } from './breaker.js'
+import type { UnreachedSite } from './evidence.js'
 import {
   everything,
   forgetOldScopes,
@@ -21,17 +23,22 @@ const soberingMs = 10_000
 // How long a scope is remembered after its return, to see a relapse.
 const keptMs = dayMs
 
-/** Sites that this thread could not reach, together with those of the others: enough of them move all mail. */
+/**
+ * Sites that this thread could not reach, together with those of the others: enough of them move all mail. They are of
+ * several accounts, where there are several: one that mails domains that are dead says nothing of our way out.
+ */
 export async function tripOnUnreached(
   tx: Tx,
-  unreached: readonly string[],
+  unreached: readonly UnreachedSite[],
   { now, sites, windowMs }: { now: number; sites: number; windowMs: number },
 ): Promise<Scope[]> {
   const since = now - windowMs
   if (unreached.length > 0) await noteUnreached(tx, unreached, { now, since })
-  const found = await readUnreached(tx, since)
+  const found = await readUnreached(tx, { since, now })
   const isSober = now - found.firstAt >= soberingMs
   if (found.sites < sites || !isSober) return []
+  const several = (await pageOfAccounts(tx, { limit: 2 })).length
+  if (found.accounts < several) return []
   const why = `${found.sites} sites in a row gave no connection, and none did`
   return await tripAll(tx, now, { cause: 'unreached', why })
 }

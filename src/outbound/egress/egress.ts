@@ -6,7 +6,7 @@ import type { Store, Tx } from '../../store/index.js'
 import { tellOrders, tellWay } from './alarm.js'
 import type { ProbeOutcome } from './breaker.js'
 import { countProbe, tripOnRefusal, tripOnUnreached } from './decisions.js'
-import { makeReachEvidence } from './evidence.js'
+import { makeReachEvidence, type UnreachedSite } from './evidence.js'
 import { makeProbes } from './probes.js'
 import {
   everything,
@@ -28,8 +28,8 @@ export interface Egress {
   isProbeDue(site: string, lane: string): boolean
   /** Takes that probe, if nobody has meanwhile. */
   takeProbe(site: string, lane: string): Probe | undefined
-  /** A connection to a site was opened the primary way, or could not be. */
-  saw(site: string, reached: boolean): void
+  /** A connection to a site, for an account's mail, was opened the primary way, or could not be. */
+  saw(seen: UnreachedSite, reached: boolean): void
   /** A site says that our address is blocked: the failover way until then at least. */
   refused(site: string, reply: string, until: number): void
   close(): Promise<void>
@@ -76,7 +76,7 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
   const evidence = makeReachEvidence(options.windowMs)
   const probes = makeProbes(clock)
   let view = viewOf([])
-  let unreached: Unreached = { sites: 0, firstAt: 0 }
+  let unreached: Unreached = { sites: 0, accounts: 0, firstAt: 0 }
   let cancelLook = () => {}
   let closed = false
   /** Writes under way. */
@@ -84,7 +84,8 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
 
   const refresh = async () => {
     view = viewOf(await readScopes(store.read))
-    unreached = await readUnreached(store.read, clock.now() - options.windowMs)
+    const now = clock.now()
+    unreached = await readUnreached(store.read, { since: now - options.windowMs, now })
     if (options.shown) show()
   }
   const refreshAndTurn = async () => {
@@ -116,7 +117,9 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
   const weigh = () => {
     const sites = evidence.take(clock.now())
     const { reachedAt } = evidence
-    if (unreached.sites > 0 && unreached.firstAt <= reachedAt) {
+    // Of a clock that was ahead it would be told for as long.
+    const isReached = unreached.firstAt <= reachedAt && reachedAt <= clock.now()
+    if (unreached.sites > 0 && isReached) {
       decide(async (tx) => {
         await forgetUnreached(tx, reachedAt)
         return []
@@ -156,7 +159,7 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
         },
       }
     },
-    saw: (site, reached) => evidence.add(site, reached, clock.now()),
+    saw: (seen, reached) => evidence.add(seen, reached, clock.now()),
     refused(site, reply, until) {
       decide((tx, now) => tripOnRefusal(tx, site, reply, { now, until, sites: options.sites }))
     },

@@ -1,43 +1,57 @@
+import { isRecent } from '../../clock/index.js'
+
 /** What one thread has seen of the way out since it last told the others. Bounded. */
 export interface ReachEvidence {
-  add(site: string, reached: boolean, now: number): void
+  add(seen: UnreachedSite, reached: boolean, now: number): void
   /** Sites that gave no connection since any did, as far as they were not taken before. */
-  take(now: number): string[]
+  take(now: number): UnreachedSite[]
   /** When one last did; 0 for never. */
   readonly reachedAt: number
 }
 
-// Sites that are kept: far more than any threshold. More would say no more, so a new one is left out, and none that
-// was told to the others is forgotten early for it.
+/** A site that gave no connection, and whose mail it was for. */
+export interface UnreachedSite {
+  site: string
+  accountId: string
+}
+
+// Sites that are kept of an account, and accounts: far more than any threshold. More would say no more, so a new one is
+// left out, and none that was told to the others is forgotten early for it.
 const maxSites = 1_000
+const maxAccounts = 20
 
 /**
  * A thread that reaches any site is not cut off, so failures before that are dropped, most of them
  * before anybody wrote them down.
  */
 export function makeReachEvidence(windowMs: number): ReachEvidence {
-  /** When each was told to the others; undefined: not yet. */
-  const unreached = new Map<string, number | undefined>()
+  /** By account, when each site was told to the others; undefined: not yet. */
+  const unreached = new Map<string, Map<string, number | undefined>>()
   let reachedAt = 0
   return {
-    add(site, reached, now) {
+    add({ site, accountId }, reached, now) {
       if (reached) {
         unreached.clear()
         reachedAt = now
         return
       }
-      if (unreached.has(site) || unreached.size >= maxSites) return
-      unreached.set(site, undefined)
+      const sites = unreached.get(accountId) ?? new Map<string, number | undefined>()
+      if (sites.has(site) || sites.size >= maxSites) return
+      if (sites.size === 0 && unreached.size >= maxAccounts) return
+      unreached.set(accountId, sites.set(site, undefined))
     },
     take(now) {
-      const sites: string[] = []
-      for (const [site, toldAt] of unreached) {
-        if (toldAt === undefined) {
-          sites.push(site)
-          unreached.set(site, now)
-        } else if (now - toldAt >= windowMs) unreached.delete(site)
+      const taken: UnreachedSite[] = []
+      for (const [accountId, sites] of unreached) {
+        for (const [site, toldAt] of sites) {
+          if (toldAt === undefined) {
+            taken.push({ site, accountId })
+            sites.set(site, now)
+          } else if (!isRecent(toldAt, now, windowMs)) sites.delete(site)
+        }
+        if (sites.size === 0) unreached.delete(accountId)
       }
-      return sites
+      return taken
     },
     get reachedAt() {
       return reachedAt

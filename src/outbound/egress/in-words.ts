@@ -1,17 +1,19 @@
 import { utcTime } from '../../clock/index.js'
+import { isProbing } from './breaker.js'
 import type { Scope } from './scopes.js'
 
 /** Which way the mail of a scope goes, and why; `forAll`: the orders for all mail. */
 export function wayInWords(
-  { orders, way, why, until, passed }: Scope,
+  scope: Scope,
   now: number,
   forAll?: Scope['orders'],
 ): string {
+  const { orders, way, why, until, passed } = scope
   if (forAll === 'forbid') return 'the primary way: the other is forbidden for all mail'
   if (orders === 'force') return 'by the smart hosts: forced by the operator'
   if (orders === 'forbid') return 'the primary way: the other is forbidden by the operator'
   if (way === 'primary') return 'the primary way'
   const probes =
-    now < until ? `first probes ${utcTime(until)}` : `probing, ${passed} of 3 in a row passed`
+    isProbing(scope, now) ? `probing, ${passed} of 3 in a row passed` : `first probes ${utcTime(until)}`
   return `by the smart hosts: ${why}; ${probes}`
 }

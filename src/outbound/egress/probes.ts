@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock/index.js'
+import { type Clock, isRecent } from '../../clock/index.js'
 import { isProbing } from './breaker.js'
 import type { Scope } from './scopes.js'
 
@@ -12,29 +12,31 @@ export interface Probes {
 
 // Between the beginnings of two probes.
 const probeEveryMs = 15_000
+const none = { busy: false, begunAt: 0 }
 
 /**
  * One probe at a time and a pause between two: a site that is still broken must not get a stream of
  * mails that fail.
  */
 export function makeProbes(clock: Pick<Clock, 'now'>): Probes {
-  const probes = new Map<string, { busy: boolean; nextAt: number }>()
+  const probes = new Map<string, { busy: boolean; begunAt: number }>()
   return {
     due(broken) {
       const now = clock.now()
       const isDue = broken.every((scope) => {
-        const { busy = false, nextAt = 0 } = probes.get(scope.scope) ?? {}
-        return isProbing(scope, now) && !busy && now >= nextAt
+        const { busy, begunAt } = probes.get(scope.scope) ?? none
+        return isProbing(scope, now) && !busy && !isRecent(begunAt, now, probeEveryMs)
       })
       return isDue ? broken.map(({ scope }) => scope) : []
     },
     begin(scopes) {
-      const nextAt = clock.now() + probeEveryMs
-      for (const scope of scopes) probes.set(scope, { busy: true, nextAt })
+      const begunAt = clock.now()
+      for (const scope of scopes) probes.set(scope, { busy: true, begunAt })
     },
     end(scopes) {
       for (const scope of scopes) {
-        probes.set(scope, { busy: false, nextAt: probes.get(scope)?.nextAt ?? 0 })
+        const { begunAt } = probes.get(scope) ?? none
+        probes.set(scope, { busy: false, begunAt })
       }
     },
   }

@@ -1,5 +1,6 @@
 import type { EgressRow, Read, Tx } from '../../store/index.js'
 import { type Breaker, unbroken } from './breaker.js'
+import type { UnreachedSite } from './evidence.js'
 
 /** The operator's word on a scope; without one the evidence decides. */
 export type Orders = EgressRow['orders']
@@ -78,6 +79,8 @@ export async function forgetOldScopes(tx: Tx, before: number): Promise<void> {
 /** Sites that gave no connection since any site last did, by when that was. */
 export interface Unreached {
   readonly sites: number
+  /** Whose mail they were for. */
+  readonly accounts: number
   /** When the first of them failed; 0 when there is none. */
   readonly firstAt: number
 }
@@ -86,30 +89,41 @@ export interface Unreached {
  * Distinct sites within the window: many failures of one site are that site's affair, failures of
  * many are ours.
  */
-export async function readUnreached(read: Read, since: number): Promise<Unreached> {
-  const { sites, firstAt } = await read
+export async function readUnreached(
+  read: Read,
+  { since, now }: { since: number; now: number },
+): Promise<Unreached> {
+  const { firstAt, ...found } = await read
     .selectFrom('egress_unreached')
-    .select(({ fn }) => [fn.countAll<number>().as('sites'), fn.min('at').as('firstAt')])
+    .select(({ fn }) => [
+      fn.count<number>('site').distinct().as('sites'),
+      fn.count<number>('account_id').distinct().as('accounts'),
+      fn.min('at').as('firstAt'),
+    ])
     .where('at', '>=', since)
+    .where('at', '<=', now)
     .executeTakeFirstOrThrow()
-  return { sites, firstAt: firstAt ?? 0 }
+  return { ...found, firstAt: firstAt ?? 0 }
 }
 
 /**
- * A site is noted once, and old notes go with each write; the table never has more rows than a
+ * A site is noted once an account, and old notes go with each write; the table never has more rows than a
  * decision needs.
  */
 export async function noteUnreached(
   tx: Tx,
-  sites: readonly string[],
+  sites: readonly UnreachedSite[],
   { now, since }: { now: number; since: number },
 ): Promise<void> {
-  await tx.deleteFrom('egress_unreached').where('at', '<', since).execute()
-  for (const site of sites) {
+  await tx
+    .deleteFrom('egress_unreached')
+    .where(({ eb, or }) => or([eb('at', '<', since), eb('at', '>', now)]))
+    .execute()
+  for (const { site, accountId } of sites) {
     await tx
       .insertInto('egress_unreached')
-      .values({ site, at: now })
-      .onConflict((conflict) => conflict.column('site').doNothing())
+      .values({ site, account_id: accountId, at: now })
+      .onConflict((conflict) => conflict.columns(['site', 'account_id']).doNothing())
       .execute()
   }
 }

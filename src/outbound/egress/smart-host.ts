@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock/index.js'
+import { type Clock, isRecent } from '../../clock/index.js'
 import { authoritiesOf, type SmartHost } from '../../config/index.js'
 import type { Resolver } from '../../dns/index.js'
 import type { Log } from '../../log/index.js'
@@ -66,7 +66,7 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   const room = makeSite(policyOf(host, options), { clock, random: options.random })
   const dying = new AbortController()
   let inOrder = true
-  let quietUntil = 0
+  let quiet = { at: 0, forMs: 0 }
 
   const connect = () => openSmartHost(host, { ...options, ca, signal: dying.signal })
   const sessions: RelaySessions<NotOpened> = openRelaySessions({
@@ -78,9 +78,10 @@ export function openRelay(host: SmartHost, options: RelayOptions): Relay {
   })
   /** Told once, not with each mail, also where it takes some and refuses others. */
   const fares = (well: boolean, reply: string, quietForMs = 0) => {
-    if (well === inOrder || (well && clock.now() < quietUntil)) return
+    const now = clock.now()
+    if (well === inOrder || (well && isRecent(quiet.at, now, quiet.forMs))) return
     inOrder = well
-    quietUntil = clock.now() + quietForMs
+    quiet = { at: now, forMs: quietForMs }
     if (well) log.warn({ smartHost: name }, 'Failover: the smart host takes mail again')
     else log.error({ smartHost: name, reply }, 'Failover: the smart host takes no mail')
   }

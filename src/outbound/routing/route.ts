@@ -1,4 +1,5 @@
 import { keepNewest } from '../../bounded/index.js'
+import { isRecent } from '../../clock/index.js'
 import { allSourceAddresses } from '../../config/index.js'
 import { type MxHost, routeToMx } from '../../dns/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
@@ -99,18 +100,18 @@ function toMx(deps: RouteDeps, shaping: Pick<Shaping, 'siteOf'>): Routes {
     ownAddresses: allSourceAddresses(config),
     ipFamily: config.ipFamily,
   }
-  const known = new Map<string, { route: MailRoute; until: number; uses: number }>()
+  const known = new Map<string, { route: MailRoute; at: number; uses: number }>()
   const findRoute: FindRoute = async (domain) => {
     const now = deps.clock.now()
     const kept = known.get(domain)
-    if (kept !== undefined && now < kept.until && kept.uses-- > 0) return kept.route
+    if (kept !== undefined && isRecent(kept.at, now, keptMs) && kept.uses-- > 0) return kept.route
     const found = await routeToMx(deps.resolver, domain, options)
     if (found.kind === 'hosts') {
       const route = { hosts: found.hosts, site: shaping.siteOf(found.mx, domain) }
       const [host, ...others] = found.hosts
       const isOneWay = others.length === 0 && host?.addresses.length === 1
       const uses = isOneWay ? Number.POSITIVE_INFINITY : keptUses
-      keepNewest(known, domain, { route, until: now + keptMs, uses }, maxKnown)
+      keepNewest(known, domain, { route, at: now, uses }, maxKnown)
       return route
     }
     const site = found.kind === 'failed' ? siteNamed(dnsOf + domain) : nowhere

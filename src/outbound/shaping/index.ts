@@ -13,6 +13,7 @@ export {
   type StoredLearned,
   saveLearned,
 } from './learned.js'
+export { type Lasting, lasts } from './lasting.js'
 export { limitNames, type ShapingLimits } from './limits.js'
 export type { SiteOutcome, Suspension } from './parking.js'
 export { type Policy, policyFor, shareOf, type ThreadShare } from './policy.js'

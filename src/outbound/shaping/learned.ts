@@ -1,4 +1,5 @@
 import type { Read, Tx } from '../../store/index.js'
+import { lasts } from './lasting.js'
 import type { Learned } from './site.js'
 
 /** What one thread knows about one site from one source address. */
@@ -58,6 +59,16 @@ function parsed(learned: string): Learned | undefined {
     return JSON.parse(learned) as Learned
   } catch {
     return undefined
+  }
+}
+
+/** Without what is over; a suspension that is over is tried with one message. */
+export function asOf({ suspension, active, connections }: Learned, now: number): Learned {
+  const isOver = suspension !== null && !lasts(suspension, now)
+  return {
+    connections,
+    suspension: isOver ? { ...suspension, until: Math.min(suspension.until, now) } : suspension,
+    active: active.filter((one) => lasts(one, now)),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Lasting } from './lasting.js'
 import { firstWords } from './reactions.js'
 
 /** How an attempt ended. `reply` is the server's own words, code first; never a sentence of ours. */
@@ -14,7 +15,7 @@ export interface SiteOutcome {
 }
 
 /** Why and until when nothing is sent to a site. */
-export interface Suspension {
+export interface Suspension extends Lasting {
   /** From then on one message at a time, until one gets through. */
   readonly until: number
   readonly why: string
@@ -48,6 +49,7 @@ export function park(
     before?.askedMs === undefined ? usualMs : Math.min(2 * before.askedMs, longestAskedMs)
   const forMs = isAsked ? again : usualMs
   return {
+    at: now,
     until: now + Math.round(forMs * (1 + jitter * random())),
     why: firstWords(why),
     // A receiver that suspended us by its words is not well again because it can be reached.

@@ -37,8 +37,8 @@ export function today(state: SourceState | undefined, now: number): SourceState 
   if (state === undefined || day - state.lastDay > idleDays) {
     return { firstDay: day, lastDay: day, rampDay: 1, sent: 0 }
   }
-  // A clock that was set back gives no second ration.
-  if (day <= state.lastDay) return state
+  // A clock that was set back gives no second ration; the days that it was ahead are not waited for.
+  if (day <= state.lastDay) return { ...state, lastDay: day }
   return { ...state, lastDay: day, rampDay: Math.min(state.rampDay + 1, rampDays + 1), sent: 0 }
 }
 

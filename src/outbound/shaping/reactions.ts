@@ -1,6 +1,7 @@
-import { utcTime } from '../../clock/index.js'
+import { isRecent, utcTime } from '../../clock/index.js'
 import type { ShapingAction, ShapingAutomation } from './automation.js'
 import { occursIn, wordsOf } from './pattern.js'
+import type { Lasting } from './lasting.js'
 import type { Policy, RankedAutomation } from './policy.js'
 
 /** What an automation does, told once while it lasts. */
@@ -16,7 +17,7 @@ export interface SiteAction {
 }
 
 /** What is in force because of a receiver's words, as plain data. */
-export interface ActiveAction {
+export interface ActiveAction extends Lasting {
   readonly name: string
   /** Tells automations of the same name in several tables apart. */
   readonly rank: number
@@ -79,7 +80,7 @@ export class Reactions {
   /** Nothing in force, no threshold half counted. */
   isOver(now: number): boolean {
     for (const [key, { times, withinMs }] of this.#heard) {
-      if (times.every((at) => now - at >= withinMs)) this.#heard.delete(key)
+      if (times.every((at) => !isRecent(at, now, withinMs))) this.#heard.delete(key)
     }
     return this.#heard.size === 0 && this.active(now).length === 0
   }
@@ -87,7 +88,8 @@ export class Reactions {
   /** What was to last until a time of the clock lasts no longer because the clock was set back. */
   setBack(byMs: number): void {
     for (const [key, action] of this.#active) {
-      this.#active.set(key, { ...action, until: action.until - byMs })
+      const { until, at = until } = action
+      this.#active.set(key, { ...action, until: until - byMs, at: at - byMs })
     }
   }
 
@@ -95,7 +97,7 @@ export class Reactions {
     const { times, withinMs } = automation.threshold
     if (times <= 1) return true
     const key = keyOf(automation)
-    const recent = this.#heard.get(key)?.times.filter((at) => now - at < withinMs) ?? []
+    const recent = this.#heard.get(key)?.times.filter((at) => isRecent(at, now, withinMs)) ?? []
     const reached = recent.length + 1 >= times
     // Once it is reached the count begins anew: the next time needs as many replies again.
     this.#heard.set(key, { times: reached ? [] : [...recent, now], withinMs })
@@ -121,7 +123,7 @@ export class Reactions {
     const { connections = isFewer ? halved : null, messagesPerMinute = null } = automation
     const words = firstWords(reply)
     this.#active.set(key, {
-      ...{ name, rank, action, until },
+      ...{ name, rank, action, until, at: now },
       ...{ connections, messagesPerMinute, reply: words },
     })
     return goesOn ? { again: true, ...told } : told

@@ -1,4 +1,4 @@
-import type { LearnedRow } from './learned.js'
+import { asOf, type LearnedRow } from './learned.js'
 import type { ThreadShare } from './policy.js'
 import type { Learned } from './site.js'
 
@@ -8,7 +8,7 @@ import type { Learned } from './site.js'
  */
 export interface Remembered {
   /** Hands over what is known of a site that comes into use; `told`: its row in the table, if it has one. */
-  take(key: string): { learned: Learned; told: string | undefined } | undefined
+  take(key: string, now: number): { learned: Learned; told: string | undefined } | undefined
   /** As `Site.tryNow`, of all sites or of one. */
   tryNow(site: string | undefined, now: number): void
   /** The rows to write and those that are over, as by `saveLearned`; each is told once. */
@@ -22,9 +22,14 @@ export type RememberedRow = LearnedRow & { readonly thread?: number }
  * What an earlier process has learned about sites, for the threads that now take its place: each
  * site waits here until it is asked for.
  */
-export function makeRemembered(rows: readonly RememberedRow[], share: ThreadShare): Remembered {
+export function makeRemembered(
+  rows: readonly RememberedRow[],
+  share: ThreadShare,
+  startedAt: number,
+): Remembered {
   const sites = new Map<string, { row: LearnedRow; isOwn: boolean; isTold: boolean }>()
-  for (const row of rows) {
+  for (const given of rows) {
+    const row = { ...given, learned: asOf(given.learned, startedAt) }
     const key = keyOf(row.site, row.source)
     const known = sites.get(key)
     // Each thread learns by itself. Where several have a row about a site, what ends last holds for all of them, and
@@ -35,12 +40,12 @@ export function makeRemembered(rows: readonly RememberedRow[], share: ThreadShar
   }
 
   return {
-    take(key) {
+    take(key, now) {
       const known = sites.get(key)
       if (known === undefined) return undefined
       sites.delete(key)
       const { row, isTold } = known
-      return { learned: row.learned, told: isTold ? JSON.stringify(row.learned) : undefined }
+      return { learned: asOf(row.learned, now), told: isTold ? JSON.stringify(row.learned) : undefined }
     },
     tryNow(site, now) {
       for (const known of sites.values()) {
@@ -55,7 +60,7 @@ export function makeRemembered(rows: readonly RememberedRow[], share: ThreadShar
       const changed: LearnedRow[] = []
       const gone: Omit<LearnedRow, 'learned'>[] = []
       for (const known of sites.values()) {
-        const isDue = known.isOwn && endOf(known.row.learned) > now
+        const isDue = known.isOwn && endOf(asOf(known.row.learned, now)) > now
         if (isDue === known.isTold) continue
         known.isTold = isDue
         const { site, source, learned } = known.row

@@ -80,13 +80,13 @@ export function makeShaping(options: ShapingOptions): Shaping {
   let data = options.data
   let policies = makePolicies(data, options)
   const entries = new Map<string, Entry>()
-  const before = makeRemembered(options.learned ?? [], options)
+  const before = makeRemembered(options.learned ?? [], options, clock.now())
   let told = 0
   /** Sites that were forgotten since `learnedChanges` was asked last. */
   let gone: Omit<LearnedRow, 'learned'>[] = []
 
   const open = (name: SiteName, source: string, key: string): Entry => {
-    const known = before.take(key)
+    const known = before.take(key, clock.now())
     const isOurs = options.unshaped?.includes(name.key) === true
     const site = makeSite(isOurs ? unlimited : policies.of(name), {
       clock,

@@ -230,7 +230,10 @@ export class Site {
     this.#usedAt -= setBackBy
     this.#reactions?.setBack(setBackBy)
     const suspension = this.#suspension
-    if (suspension) this.#suspension = { ...suspension, until: suspension.until - setBackBy }
+    if (suspension) {
+      const { until, at = until } = suspension
+      this.#suspension = { ...suspension, until: until - setBackBy, at: at - setBackBy }
+    }
     return now
   }
 
@@ -272,7 +275,7 @@ export class Site {
         suspended = true
         const until = Math.max(action.until, this.#suspension?.until ?? 0)
         const why = `The receiver answered: ${firstWords(reply)}`
-        this.#suspension = { until, why, by: 'reply' }
+        this.#suspension = { at: now, until, why, by: 'reply' }
         // Whatever was under way at the suspension gets the same answer. The operator is told once.
         if (parked) continue
       }

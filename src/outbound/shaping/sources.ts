@@ -14,8 +14,10 @@ export async function claimRation(
   request: RationRequest,
   reserve = 0,
 ): Promise<Ration> {
-  const { state, granted } = grant(await readSource(tx, address), { ...request, reserve })
-  if (granted > 0) await saveSource(tx, address, state)
+  const before = await readSource(tx, address)
+  const { state, granted } = grant(before, { ...request, reserve })
+  const isSetBack = before !== undefined && state.lastDay < before.lastDay
+  if (granted > 0 || isSetBack) await saveSource(tx, address, state)
   const { rampDay } = state
   const limit = rampLimit(rampDay)
   const why = `${rampInWords(rampDay)}, whose ${limit} mails are used (outbound.warm_up)`

@@ -1,5 +1,5 @@
 import { keepNewest } from '../../bounded/index.js'
-import { type Clock, dayMs } from '../../clock/index.js'
+import { type Clock, dayMs, isRecent } from '../../clock/index.js'
 import type { Resolver } from '../../dns/index.js'
 import type { Log } from '../../log/index.js'
 import type { Store } from '../../store/index.js'
@@ -43,8 +43,8 @@ export interface StsProblem {
  */
 export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsFound> {
   const { clock, log } = deps
-  const memo = new Map<string, { found: Promise<StsFound>; until: number }>()
-  const failed = new Map<string, { until: number; problem: StsProblem }>()
+  const memo = new Map<string, { found: Promise<StsFound>; at: number }>()
+  const failed = new Map<string, { at: number; problem: StsProblem }>()
 
   const discover = async (domain: string): Promise<StsFound> => {
     const [row, id] = await Promise.all([
@@ -52,12 +52,12 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsF
       publishedId(deps.resolver, domain),
     ])
     const now = clock.now()
-    const kept = row !== undefined && row.expiresAt > now ? row : undefined
+    const kept = row && isRecent(row.fetchedAt, now, row.maxAgeMs) ? row : undefined
     if (id === undefined) return { policy: kept }
-    const isFresh = kept && now - kept.fetchedAt < Math.min(refreshMs, kept.maxAgeMs / 2)
+    const isFresh = kept && isRecent(kept.fetchedAt, now, Math.min(refreshMs, kept.maxAgeMs / 2))
     if (isFresh && kept.id === id) return { policy: kept }
     const before = failed.get(domain)
-    if (before !== undefined && before.until > now) {
+    if (before !== undefined && isRecent(before.at, now, failedMs)) {
       return { policy: kept, problem: before.problem }
     }
     const fetched = await fetchNew(domain, id)
@@ -65,7 +65,7 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsF
       await deps.store.write((tx) => saveSts(tx, domain, fetched))
       return { policy: fetched }
     }
-    keepNewest(failed, domain, { until: clock.now() + failedMs, problem: fetched }, maxDomains)
+    keepNewest(failed, domain, { at: clock.now(), problem: fetched }, maxDomains)
     const { reason: cause } = fetched
     log.warn({ domain, id, cause, keptId: kept?.id }, 'MTA-STS policy could not be fetched')
     return { policy: kept, problem: fetched }
@@ -90,9 +90,9 @@ export function makeStsPolicies(deps: StsDeps): (domain: string) => Promise<StsF
   return (domain) => {
     const now = clock.now()
     const known = memo.get(domain)
-    if (known !== undefined && known.until > now) return known.found
+    if (known !== undefined && isRecent(known.at, now, memoMs)) return known.found
     const found = discover(domain)
-    keepNewest(memo, domain, { found, until: now + memoMs }, maxDomains)
+    keepNewest(memo, domain, { found, at: now }, maxDomains)
     // What cannot be read (a broken database) is not remembered, and never taken for 'no policy'.
     found.catch(() => memo.delete(domain))
     return found

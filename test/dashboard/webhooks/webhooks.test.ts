@@ -92,7 +92,7 @@ t.test('what cannot be a webhook comes again with what was typed', async (t) => 
   const { create, endpoints, noted } = await open(t)
   for (const [form, words] of [
     [{ url: 'ftp://app.example.com', events: ['email.sent'] }, /not a URL for a webhook endpoint/],
-    [{ url: 'https://10.0.0.1/hooks', events: ['email.sent'] }, /not a public address/],
+    [{ url: 'https://10.0.0.1/hooks', events: ['email.sent'] }, /not at a public address/],
     [{ url, events: [] }, /Events must be one or more of/],
     [{ url, events: ['email.eaten'] }, /Events must be one or more of/],
     [{ url: hostile, events: ['email.sent'] }, /not a URL for a webhook endpoint/],
