@@ -309,7 +309,7 @@ export interface Broadcast {
   status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
   /** Why it is paused; null when it is not */
   pausedReason: string | null
-  /** Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any */
+  /** Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any. A campaign whose list has grown beyond what the plan has room for this month is the account’s to resume */
   pausedBy: 'account' | 'operator' | null | (string & {})
   /** Why it could not be dispatched; null unless its `status` is `failed` */
   failedReason: string | null
@@ -379,7 +379,7 @@ export interface BroadcastDetail {
   status: 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed' | (string & {})
   /** Why it is paused; null when it is not */
   pausedReason: string | null
-  /** Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any */
+  /** Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any. A campaign whose list has grown beyond what the plan has room for this month is the account’s to resume */
   pausedBy: 'account' | 'operator' | null | (string & {})
   /** Why it could not be dispatched; null unless its `status` is `failed` */
   failedReason: string | null
