@@ -29,7 +29,11 @@ export async function cancelOldDrafts(
       // Asked again: somebody may be changing or sending it.
       const { numUpdatedRows } = await tx
         .updateTable('broadcasts')
-        .set({ status: 'cancelled', reason: 'A draft that was not changed for long', ended_at: now })
+        .set({
+          status: 'cancelled',
+          reason: 'A draft that was not changed for long',
+          ended_at: now,
+        })
         .where('id', '=', id)
         .where('status', '=', 'draft')
         .where(sql<boolean>`coalesce(changed_at, created_at) < ${until}`)
@@ -56,10 +60,7 @@ const draftsAfter = prepared<{ after: string; until: number; limit: number }, { 
 )
 
 /** Deletes versions of templates that are old and none of the newest, with what was stored for them. */
-export async function forgetVersions(
-  deps: RetentionDeps,
-  { until, signal }: Old,
-): Promise<number> {
+export async function forgetVersions(deps: RetentionDeps, { until, signal }: Old): Promise<number> {
   let gone = 0
   for (let after = ''; !signal.aborted; ) {
     const templates = await templatesAfter(deps.store.read, { after, limit: atOnce })

@@ -10,8 +10,8 @@ import { forgetDeliveries } from '../webhooks/index.js'
 import { countBodies } from './count-bodies.js'
 import { keepDiskShare } from './disk.js'
 import { forgetMails } from './mails.js'
-import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
 import { cancelOldDrafts, forgetVersions } from './old-drafts.js'
+import { type Ages, forgetDays, forgetOldRows } from './old-rows.js'
 import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
@@ -238,7 +238,12 @@ const unusedOfCampaigns = prepared<{ after: string; until: number; limit: number
       .selectFrom('broadcasts')
       .innerJoin('bodies', 'bodies.id', 'broadcasts.body_id')
       .leftJoin('body_uses', 'body_uses.body_id', 'bodies.id')
-      .select(['broadcasts.id as campaign', 'broadcasts.account_id as accountId', 'bodies.id', 'attachments'])
+      .select([
+        'broadcasts.id as campaign',
+        'broadcasts.account_id as accountId',
+        'bodies.id',
+        'attachments',
+      ])
       .select(({ fn }) => fn<number>('octet_length', ['html']).as('bytes'))
       .where('broadcasts.id', '>', after)
       .where('ended_at', '<', until)

@@ -137,4 +137,5 @@ function csvCell(text: string): string {
 }
 
 /** A cell as it was before an export made text of it. */
-export const withoutApostrophe = (cell: string): string => formula.test(cell) ? cell.replace(/^'/, '') : cell
+export const withoutApostrophe = (cell: string): string =>
+  formula.test(cell) ? cell.replace(/^'/, '') : cell

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import {
   type Plans,
   readBilling,
@@ -5,9 +6,8 @@ import {
   refuseBeyondStorage,
 } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
-import { ApiError } from '../errors/index.js'
-import { sql } from 'kysely'
 import { addStoredBytes } from '../contents/index.js'
+import { ApiError } from '../errors/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 
 /** One version of a template; the current one unless another was asked for. */

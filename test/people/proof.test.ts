@@ -78,7 +78,10 @@ t.test(
     for (const browser of [good.browser, openBrowser(started.url)]) {
       const [known, unknown] = [await browser.get(shown), await browser.get(other)]
       const neutral = (text: string) =>
-        text.replaceAll(other, shown).replaceAll(nobody, ceo).replace(/value="[0-9a-f-]{36}"/g, '')
+        text
+          .replaceAll(other, shown)
+          .replaceAll(nobody, ceo)
+          .replace(/value="[0-9a-f-]{36}"/g, '')
       t.equal(neutral(unknown.text), neutral(known.text))
     }
     const stranger = openBrowser(started.url)

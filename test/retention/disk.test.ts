@@ -115,7 +115,10 @@ t.test('room is made from whoever stores most, until others store as much', asyn
   })
   await log.run({ readDisk, ages: { ...retention.ages, ...ages } })
   const some = await withBody(log)
-  t.ok(kept.every((id) => some.includes(id)), 'nothing of who stores little')
+  t.ok(
+    kept.every((id) => some.includes(id)),
+    'nothing of who stores little',
+  )
   const left = ofLarge.filter((id) => some.includes(id))
   t.same(left, ofLarge.slice(-left.length), 'the oldest of who stores much')
   t.equal(left.length, 40, 'no more than had to')
@@ -123,7 +126,10 @@ t.test('room is made from whoever stores most, until others store as much', asyn
   const full = async () => ({ totalBytes: 1_000_000_000, freeBytes: 10_000_000 })
   await log.run({ readDisk: full, ages: { ...retention.ages, ...ages } })
   const none = await withBody(log)
-  t.notOk(kept.some((id) => none.includes(id)), 'those too, where nobody stores more')
+  t.notOk(
+    kept.some((id) => none.includes(id)),
+    'those too, where nobody stores more',
+  )
 })
 
 t.test('what burned does so no more once there is room, though bodies went early', async (t) => {

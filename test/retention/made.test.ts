@@ -21,7 +21,9 @@ t.test('old versions of a template go, and the newest ten stay', async (t) => {
   for (let days = 0; days < 366; days += 6) await clock.advance(6 * day)
   await save('often', 16)
   // A clock that was set forward takes only a week at once, so the runs before are counted.
-  await store.write((tx) => tx.updateTable('retention_state').set({ ran_at: clock.now() }).execute())
+  await store.write((tx) =>
+    tx.updateTable('retention_state').set({ ran_at: clock.now() }).execute(),
+  )
   const { figures } = await log.run()
   t.equal(figures.versions, 6)
   const versions = async (slug: string) =>
