@@ -109,7 +109,7 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
   )
   t.same(shown, {
     ...item,
-    ...{ from: good.from, replyTo: [], headers: {}, tags: [], attachments: [] },
+    ...{ from: good.from, replyTo: [], headers: {}, tags: [], warnings: [], attachments: [] },
     progress: {
       ...{ waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
       waitsForRoom: false,
