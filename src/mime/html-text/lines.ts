@@ -33,6 +33,8 @@ const beginning = () => ({
   isGuarded: false,
   /** It is set above a number, of which its digits are none. */
   isRaised: false,
+  /** The last word so far ends in a digit. To look at the line itself would copy it each time. */
+  isBehindDigit: false,
   /** Behind a link there was nothing yet. */
   isBehindLink: false,
   /** Pieces of text so far. */
@@ -59,6 +61,7 @@ const copyOf = (place: Place): Place => ({
   isEmptyCell: place.isEmptyCell,
   isGuarded: place.isGuarded,
   isRaised: place.isRaised,
+  isBehindDigit: place.isBehindDigit,
   isBehindLink: place.isBehindLink,
   pieces: place.pieces,
   ends: place.ends,
@@ -115,7 +118,9 @@ export function addWords(lines: Lines, text: string, from: number, to: number, i
 }
 
 function write(lines: Lines, piece: string): void {
-  lines.at.line += piece
+  const { at } = lines
+  at.line += piece
+  at.isBehindDigit = isDigit(piece.charCodeAt(piece.length - 1))
   if (lines.spoken !== undefined) lines.spoken += piece
 }
 
@@ -156,14 +161,14 @@ function open(at: Place, length: number, first: number): void {
   }
   at.breaks = 0
   at.isSpaced = at.isNextCell = at.isEmptyCell = at.isGuarded = at.isBehindLink = false
-  at.isRaised = false
+  at.isRaised = at.isBehindDigit = false
 }
 
 /** What stands between the text so far and one in the same line. */
 function partingOf(at: Place, first: number): string {
   if (at.isNextCell) return '  '
   if (at.isSpaced || (at.isGuarded && isWordy(first))) return ' '
-  return at.isRaised && isDigit(first) && isDigit(at.line.charCodeAt(at.line.length - 1)) ? '^' : ''
+  return at.isRaised && at.isBehindDigit && isDigit(first) ? '^' : ''
 }
 
 function newLine(at: Place, breaks: number, prefix: string): void {
