@@ -15,6 +15,8 @@ const leastPlainness = 0.6
  * one of them has words in it.
  */
 export function decodeUnlabelled(bytes: Buffer): string {
+  // RFC 1468: Japanese in seven bits, told by its escapes.
+  if (bytes.includes('\x1b$')) return new TextDecoder('iso-2022-jp').decode(bytes)
   if (isUtf8(bytes)) return bytes.toString('utf8')
   const sample = sampleOf(bytes)
   const asWestern = plainnessOf(westernText(sample), western)
@@ -83,17 +85,26 @@ const isLetter = (char: string) => /^\p{L}$/u.test(char)
 const usualCyrillic = new Set('оеаинтсрвлкмдпуяыьзгбчй')
 const rarerCyrillic = new Set('хжшюцщэфъёіїєґў')
 
-function cyrillic(char: string, before: string, after: string): number {
-  // No word has both alphabets.
-  if (isAsciiLetter(before) || isAsciiLetter(after)) return 0
-  // Alone it may be any accented letter of a Western text: `è`.
-  if (!isLetter(before) && !isLetter(after)) return 0
-  const small = char.toLowerCase()
-  const usual = usualCyrillic.has(small) ? 1 : rarerCyrillic.has(small) ? 0.4 : 0
-  // A capital begins a word, or all of it is in capitals.
-  const isOdd = isUpper(char) && isLetter(before) && !isUpper(before)
-  return isOdd ? 0 : usual
-}
+const usualGreek = new Set('αοεσιτνηυρκπμλςωάέήίόύώδγ')
+const rarerGreek = new Set('θχφξβψζϊϋΐΰ')
+
+/** Letters of another alphabet, by how often words have them. */
+const lettersOf =
+  (often: ReadonlySet<string>, seldom: ReadonlySet<string>) =>
+  (char: string, before: string, after: string): number => {
+    // No word has both alphabets.
+    if (isAsciiLetter(before) || isAsciiLetter(after)) return 0
+    // Alone it may be any accented letter of a Western text: `è`.
+    if (!isLetter(before) && !isLetter(after)) return 0
+    const small = char.toLowerCase()
+    const usual = often.has(small) ? 1 : seldom.has(small) ? 0.4 : 0
+    // A capital begins a word, or all of it is in capitals.
+    const isOdd = isUpper(char) && isLetter(before) && !isUpper(before)
+    return isOdd ? 0 : usual
+  }
+
+const cyrillic = lettersOf(usualCyrillic, rarerCyrillic)
+const greek = lettersOf(usualGreek, rarerGreek)
 
 /** Words of mail servers' replies have few accents, one or two at a time, in the midst of other letters. */
 function western(char: string, before: string, after: string): number {
@@ -114,6 +125,17 @@ const japanese =
 const hangul =
   '가각간감같개거건검게결경계고공과관구국그기까나난날남내너네년노는능니다단달당대더데도동되된될드든들등디따때또라람래량러런력로록료류를름리린마만많말망매면명모목못무문물미바받발방버번변보복부분불비사상새서선설성세소속송수스시식신실아않안알암았앞야약양어없었에여연열영오와완외요용우운원위유으은을음응의이인일임입잘장재저적전절정제조족존주중즉지직진집차찾처체초총최추출크타태터통트특파패편포표필하한할함합항해했행허현호화확환후휴회메함계편박스도드록'
 
+const centralLetters = new Set('ąćęłńóśźżáčďéěíňřšťúůýžőűöüäôľĺŕăâîşţ')
+
+/**
+ * Polish, Czech and their neighbours: what is Western as well stays so, as most of the bytes are letters in both, and a sign in
+ * the midst of a Western word is a letter here.
+ */
+const central = (char: string, before: string, after: string): number =>
+  centralLetters.has(char.toLowerCase()) && (isAsciiLetter(before) || isAsciiLetter(after))
+    ? 0.7
+    : 0
+
 const inSet = (chars: string, kana = false) => {
   const usual = new Set(chars)
   return (char: string) => {
@@ -128,6 +150,10 @@ const inSet = (chars: string, kana = false) => {
 const candidates: readonly Candidate[] = [
   { label: 'windows-1251', plainness: cyrillic },
   { label: 'koi8-r', plainness: cyrillic },
+  { label: 'windows-1253', plainness: greek },
+  { label: 'iso-8859-7', plainness: greek },
+  { label: 'iso-8859-2', plainness: central },
+  { label: 'windows-1250', plainness: central },
   { label: 'gb18030', plainness: inSet(simplified) },
   { label: 'big5', plainness: inSet(traditional) },
   { label: 'shift_jis', plainness: inSet(japanese, true) },

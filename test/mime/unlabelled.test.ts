@@ -3,6 +3,21 @@ import t from 'tap'
 import { decodeUnlabelled } from '../../src/mime/index.js'
 
 const texts: readonly (readonly [charset: string, text: string, bytes: string])[] = [
+  ['iso8859-2', 'Nieznany użytkownik', '4e69657a6e616e792075bf79746b6f776e696b'],
+  [
+    'iso8859-2',
+    'Użytkownik nie istnieje, skrzynka pełna',
+    '55bf79746b6f776e696b206e6965206973746e69656a652c20736b727a796e6b61207065b36e61',
+  ],
+  ['cp1250', 'Nieznany użytkownik', '4e69657a6e616e792075bf79746b6f776e696b'],
+  [
+    'iso8859-2',
+    'Uživatel neexistuje: příjemce nenalezen',
+    '55be69766174656c206e656578697374756a653a2070f8ed6a656d6365206e656e616c657a656e',
+  ],
+  ['iso8859-7', 'Άγνωστος χρήστης', 'b6e3edf9f3f4eff220f7f1def3f4e7f2'],
+  ['cp1253', 'Ο χρήστης δεν υπάρχει', 'cf20f7f1def3f4e7f220e4e5ed20f5f0dcf1f7e5e9'],
+  ['iso2022-jp', '宛先が見つかりません', '1b244230384068242c382b2444242b246a245e243b24731b2842'],
   ['gbk', '收件人不存在', 'cad5bcfec8cbb2bbb4e6d4da'],
   ['gbk', '用户不存在', 'd3c3bba7b2bbb4e6d4da'],
   ['gbk', '邮箱不存在', 'd3cacfe4b2bbb4e6d4da'],
