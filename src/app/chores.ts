@@ -13,6 +13,7 @@ import { certificateChores } from './certificate-chores.js'
 import { makeObserver } from './conditions.js'
 import { forwardingChores } from './forwarding.js'
 import type { Ground } from './ground.js'
+import { setAlive } from './health.js'
 import type { Chore } from './housekeeping.js'
 import { operatorChores } from './operator.js'
 import { operatorGauges } from './operator-gauges.js'
@@ -129,13 +130,19 @@ function afterSetBack({
   lastAliveAt,
 }: Pick<Ground, 'store' | 'clock' | 'log' | 'lastAliveAt'>): Chore {
   let latest = Math.max(clock.now(), lastAliveAt)
+  let noted = lastAliveAt
   return {
     name: 'what was put off by a clock that was ahead',
-    everyMs: 10_000,
+    // A clock that was ahead between two looks is not noticed, and what it has put off waits.
+    everyMs: 1_000,
     async run(stop) {
       const backMs = latest - clock.now()
       if (backMs < setBackMs) {
         latest = Math.max(latest, clock.now())
+        if (latest - noted < setBackMs) return
+        // Soon after a jump forward, for a start that finds the clock set back: health is asked more seldom.
+        noted = latest
+        await store.write((tx) => setAlive(tx, latest))
         return
       }
       const deliveries = await dueAfterSetBack({ store, clock }, stop)
@@ -146,6 +153,7 @@ function afterSetBack({
       const now = clock.now()
       await store.write((tx) => tx.updateTable('appliance').set({ alive_at: now }).execute())
       latest = now
+      noted = now
       log.warn(
         { backMs, deliveries, runs },
         'The clock was set back; what it had put off is due now',
