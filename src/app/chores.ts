@@ -13,6 +13,7 @@ import { certificateChores } from './certificate-chores.js'
 import { makeObserver } from './conditions.js'
 import { forwardingChores } from './forwarding.js'
 import type { Ground } from './ground.js'
+import { setAlive } from './health.js'
 import type { Chore } from './housekeeping.js'
 import { operatorChores } from './operator.js'
 import { operatorGauges } from './operator-gauges.js'
@@ -106,7 +107,7 @@ function sweeps(
       everyMs: 30_000,
       run: (stop) => expireOverdue({ store, clock, log, backlog, land, gateOf: crew.gateOf }, stop),
     },
-    afterSetBack({ store, clock, log, lastAliveAt }),
+    afterSetBack({ store, clock, log, lastAliveAt }, crew),
     {
       name: 'expired suppressions',
       everyMs: 60_000,
@@ -122,30 +123,42 @@ const setBackMs = 60_000
  * What was put off by a clock that was ahead does not wait until then, whether the clock is set back while the
  * appliance runs or while it is down.
  */
-function afterSetBack({
-  store,
-  clock,
-  log,
-  lastAliveAt,
-}: Pick<Ground, 'store' | 'clock' | 'log' | 'lastAliveAt'>): Chore {
+function afterSetBack(
+  { store, clock, log, lastAliveAt }: Pick<Ground, 'store' | 'clock' | 'log' | 'lastAliveAt'>,
+  crew: Pick<Work['crew'], 'retry'>,
+): Chore {
   let latest = Math.max(clock.now(), lastAliveAt)
+  let noted = lastAliveAt
+  // A kill soon after the clock went ahead has written nothing of it down: only the mail tells.
+  let isStart = true
   return {
     name: 'what was put off by a clock that was ahead',
-    everyMs: 10_000,
+    // A clock that was ahead between two looks is not noticed, and what it has put off waits.
+    everyMs: 1_000,
     async run(stop) {
       const backMs = latest - clock.now()
-      if (backMs < setBackMs) {
+      if (backMs < setBackMs && !isStart) {
         latest = Math.max(latest, clock.now())
+        if (latest - noted < setBackMs) return
+        // Soon after a jump forward, for a start that finds the clock set back: health is asked more seldom.
+        noted = latest
+        await store.write((tx) => setAlive(tx, latest))
         return
       }
       const deliveries = await dueAfterSetBack({ store, clock }, stop)
-      const runs = await runsAfterSetBack({ store, clock }, stop)
-      await certificatesAfterSetBack({ store, clock })
+      // Of no domain more than of others: the threads look through the queue.
+      if (deliveries > 0) crew.retry([])
+      const isBack = backMs >= setBackMs || deliveries > 0
+      const runs = isBack ? await runsAfterSetBack({ store, clock }, stop) : 0
+      if (isBack) await certificatesAfterSetBack({ store, clock })
       if (stop.aborted) return
       // Only now: a walk that failed, or that a stop has cut off, comes again, after the next start too.
       const now = clock.now()
       await store.write((tx) => tx.updateTable('appliance').set({ alive_at: now }).execute())
       latest = now
+      noted = now
+      isStart = false
+      if (!isBack) return
       log.warn(
         { backMs, deliveries, runs },
         'The clock was set back; what it had put off is due now',

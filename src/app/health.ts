@@ -158,7 +158,7 @@ function openStorageProbe({ store, clock }: Pick<HealthDeps, 'store' | 'clock'>)
  * It is not set back with the clock: what was put off by one that was ahead is mended first (`chores.ts`), however often
  * the appliance is started until then.
  */
-const setAlive = (tx: Tx, now: number) =>
+export const setAlive = (tx: Tx, now: number) =>
   tx
     .updateTable('appliance')
     .set((eb) => ({

@@ -47,7 +47,8 @@ export async function release(
     .updateTable('queue')
     .set({
       due_at: sql`case when held_due_at > ${now} then held_due_at else ${now} end`,
-      expires_at: sql`expires_at + ${now} - held_at`,
+      // Held by a clock that was ahead and has been set back since: for how long, nobody knows.
+      expires_at: sql`expires_at + max(0, ${now} - held_at)`,
       held_at: null,
       held_reason: null,
       held_due_at: null,

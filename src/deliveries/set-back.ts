@@ -26,11 +26,14 @@ export async function dueAfterSetBack(
       const { numUpdatedRows } = await store.write((tx) =>
         tx
           .updateTable('queue')
-          .set({ due_at: now })
+          // What is held stays so; it is due when it is released.
+          .set((eb) => ({
+            due_at: eb.case().when('held_at', 'is', null).then(now).else(eb.ref('due_at')).end(),
+            held_due_at: eb.case().when('held_at', 'is', null).then(null).else(now).end(),
+          }))
           .where('id', 'in', idsIn(ahead, 'integer'))
           .where('lease', 'is', null)
-          .where('held_at', 'is', null)
-          .where('due_at', '>', now)
+          .where((eb) => eb(eb.fn.coalesce('held_due_at', 'due_at'), '>', now))
           .executeTakeFirstOrThrow(),
       )
       changed += Number(numUpdatedRows)
@@ -45,7 +48,8 @@ type Row = Awaited<ReturnType<typeof rowsAfter>>[number]
 const rowsAfter = (read: Read, after: number) =>
   read
     .selectFrom('queue')
-    .select(['id', 'email_id', 'due_at', 'attempts', 'lease', 'held_at', 'last_attempt_at'])
+    .select(['id', 'email_id', 'attempts', 'lease', 'last_attempt_at'])
+    .select((eb) => eb.fn.coalesce('held_due_at', 'due_at').as('due_at'))
     .where('id', '>', after)
     .orderBy('id')
     .limit(rowsPerLook)
@@ -53,9 +57,7 @@ const rowsAfter = (read: Read, after: number) =>
 
 /** Those whose last attempt, or whose acceptance where there was none, is in the future. */
 async function putOffAhead(read: Read, rows: readonly Row[], now: number): Promise<number[]> {
-  const waiting = rows.filter(
-    (row) => row.lease === null && row.held_at === null && row.due_at > now && row.due_at < never,
-  )
+  const waiting = rows.filter((row) => row.lease === null && row.due_at > now && row.due_at < never)
   const tried = waiting.filter(
     ({ attempts, last_attempt_at: at }) => attempts > 0 && (at ?? 0) > now,
   )

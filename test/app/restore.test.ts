@@ -108,40 +108,49 @@ t.test('an appliance that wakes up holds what it should have sent long ago', asy
   await until(old, 'delivered')
 })
 
-t.test(
-  'a clock that was set back while the appliance was down keeps no mail that long',
-  async (t) => {
-    const { store, dataDir, send, appliance } = await startPosthorn(t)
-    const scheduledAt = new Date(Date.now() + hourMs).toISOString()
-    const mail = { from: 'Shop <shop@sender.test>', subject: 'Hi', html: '<p>Hi</p>' }
-    const { id } = (await send({ ...mail, to: 'a@one.test', scheduledAt })).json
-    await appliance.close()
-    // As a clock that was a day ahead has left it: deferred, and the appliance alive a moment later.
-    const ahead = Date.now() + 24 * hourMs
-    await store.write(async (tx) => {
-      await tx.updateTable('emails').set({ scheduled_at: null }).where('id', '=', id).execute()
-      await tx
-        .updateTable('queue')
-        .set({ attempts: 1, last_attempt_at: ahead, due_at: ahead + 300_000 })
-        .where('email_id', '=', id)
-        .execute()
-      await tx
-        .updateTable('appliance')
-        .set({ alive_at: ahead + 10_000 })
-        .execute()
-    })
-    await startAgain(t, dataDir, silentLog)
-    const status = async () =>
-      (
-        await store.read
-          .selectFrom('emails')
-          .select('status')
-          .where('id', '=', id)
-          .executeTakeFirst()
-      )?.status
-    for (let waitedMs = 0; (await status()) !== 'delivered' && waitedMs < 60_000; waitedMs += 100) {
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    t.equal(await status(), 'delivered')
-  },
-)
+for (const [how, aliveMs] of [
+  ['stopped', 10_000],
+  ['killed at once', -24 * hourMs],
+] as const) {
+  t.test(
+    `a clock that was set back while the appliance was down keeps no mail that long, ${how}`,
+    async (t) => {
+      const { store, dataDir, send, appliance } = await startPosthorn(t)
+      const scheduledAt = new Date(Date.now() + hourMs).toISOString()
+      const mail = { from: 'Shop <shop@sender.test>', subject: 'Hi', html: '<p>Hi</p>' }
+      const { id } = (await send({ ...mail, to: 'a@one.test', scheduledAt })).json
+      await appliance.close()
+      // As a clock that was a day ahead has left it: deferred, and the appliance alive a moment later.
+      const ahead = Date.now() + 24 * hourMs
+      await store.write(async (tx) => {
+        await tx.updateTable('emails').set({ scheduled_at: null }).where('id', '=', id).execute()
+        await tx
+          .updateTable('queue')
+          .set({ attempts: 1, last_attempt_at: ahead, due_at: ahead + 300_000 })
+          .where('email_id', '=', id)
+          .execute()
+        await tx
+          .updateTable('appliance')
+          .set({ alive_at: ahead + aliveMs })
+          .execute()
+      })
+      await startAgain(t, dataDir, silentLog)
+      const status = async () =>
+        (
+          await store.read
+            .selectFrom('emails')
+            .select('status')
+            .where('id', '=', id)
+            .executeTakeFirst()
+        )?.status
+      for (
+        let waitedMs = 0;
+        (await status()) !== 'delivered' && waitedMs < 60_000;
+        waitedMs += 100
+      ) {
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+      t.equal(await status(), 'delivered')
+    },
+  )
+}
