@@ -111,7 +111,7 @@ export async function openContainer(
 export const encryptedSuffix = '.enc'
 
 function refusePlain(name: string, onlyEncrypted: boolean): void {
-  if (name.endsWith(encryptedSuffix)) {
+  if (name.toLowerCase().endsWith(encryptedSuffix)) {
     throw new OperatorError(
       `${name} is not encrypted, though its name says so: it is damaged, or somebody has put another file in its place. Take another backup`,
     )

@@ -92,6 +92,9 @@ t.test('a plain file is no encrypted backup, whatever its name says', async (t) 
   }
   const named = /is not encrypted, though its name says so/
   await refused(named, ['backup', 'verify', claims])
+  const loud = join(folder, 'COPY.TAR.GZ.ENC')
+  copyFileSync(file, loud)
+  await refused(named, ['backup', 'verify', loud])
   await refused(named, ['restore', claims, '--to', to, '--plain'], { env })
   const set = /is not encrypted, though a passphrase is set/
   await refused(set, ['backup', 'verify', file], { env })

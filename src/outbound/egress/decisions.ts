@@ -2,7 +2,7 @@ import { pageOfAccounts } from '../../accounts/index.js'
 import { dayMs } from '../../clock/index.js'
 import type { Tx } from '../../store/index.js'
 import { type Breaker, type ProbeOutcome, probed, trip } from './breaker.js'
-import type { Refusal, UnreachedSite } from './evidence.js'
+import type { RefusedSite, UnreachedSite } from './evidence.js'
 import {
   everything,
   forgetOldScopes,
@@ -52,7 +52,7 @@ async function areEnough(tx: Tx, accounts: number): Promise<boolean> {
  */
 export async function tripOnRefusal(
   tx: Tx,
-  { site, reply, accountId, until }: Refusal,
+  { site, reply, accountId, until }: RefusedSite,
   { now, sites }: { now: number; sites: number },
 ): Promise<Scope[]> {
   const why = `the receiver answered: ${reply.replace(/\s+/g, ' ').slice(0, 200)}`

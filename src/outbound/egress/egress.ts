@@ -6,7 +6,7 @@ import type { Store, Tx } from '../../store/index.js'
 import { tellOrders, tellWay } from './alarm.js'
 import type { ProbeOutcome } from './breaker.js'
 import { countProbe, tripOnRefusal, tripOnUnreached } from './decisions.js'
-import { makeReachEvidence, type Refusal, type UnreachedSite } from './evidence.js'
+import { makeReachEvidence, type RefusedSite, type UnreachedSite } from './evidence.js'
 import { makeProbes } from './probes.js'
 import {
   everything,
@@ -30,7 +30,7 @@ export interface Egress {
   takeProbe(site: string, lane: string): Probe | undefined
   /** A connection to a site, for an account's mail, was opened the primary way, or could not be. */
   saw(seen: UnreachedSite, reached: boolean): void
-  refused(refusal: Refusal): void
+  refused(refusal: RefusedSite): void
   close(): Promise<void>
 }
 

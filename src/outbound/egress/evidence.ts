@@ -16,7 +16,7 @@ export interface UnreachedSite {
 }
 
 /** A site whose server said that our address is blocked, and for how long its mail goes another way at least. */
-export interface Refusal extends UnreachedSite {
+export interface RefusedSite extends UnreachedSite {
   reply: string
   until: number
 }
