@@ -1,5 +1,5 @@
 import { type Clock, pause } from '../clock/index.js'
-import { acceptedAt, idsIn, type Read, type Store } from '../store/index.js'
+import { idsIn, type Read, type Store } from '../store/index.js'
 import { never } from './hold.js'
 
 const rowsPerLook = 500
@@ -55,13 +55,14 @@ const rowsAfter = (read: Read, after: number) =>
     .limit(rowsPerLook)
     .execute()
 
-/** Those whose last attempt, or whose acceptance where there was none, is in the future. */
+/** Those whose last attempt is in the future, or that were not tried yet although nobody has chosen a later time. */
 async function putOffAhead(read: Read, rows: readonly Row[], now: number): Promise<number[]> {
   const waiting = rows.filter((row) => row.lease === null && row.due_at > now && row.due_at < never)
   const tried = waiting.filter(
     ({ attempts, last_attempt_at: at }) => attempts > 0 && (at ?? 0) > now,
   )
-  const untried = waiting.filter(({ attempts, id }) => attempts === 0 && acceptedAt(id) > now)
+  // It is due when it is accepted, when it is released, or when somebody has chosen.
+  const untried = waiting.filter(({ attempts }) => attempts === 0)
   const emails = await read
     .selectFrom('emails')
     .select('id')
@@ -73,7 +74,7 @@ async function putOffAhead(read: Read, rows: readonly Row[], now: number): Promi
         'text',
       ),
     )
-    .where('scheduled_at', 'is', null)
+    .where((eb) => eb.or([eb('scheduled_at', 'is', null), eb('scheduled_at', '<=', now)]))
     .execute()
   const unscheduled = new Set(emails.map(({ id }) => id))
   return [...tried, ...untried.filter(({ email_id: id }) => unscheduled.has(id))].map(
