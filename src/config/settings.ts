@@ -123,7 +123,9 @@ export function command(
     const words = 'value' in result ? result.value : undefined
     // The path of a program may have blanks, and begins with a slash then.
     const isLine = words?.length === 1 && /^[^/].*\s|\s[-{]/.test(words[0]?.trim() ?? '')
-    return words !== undefined && !isLine ? { value: words } : { expected }
+    // A command line may have a password in it.
+    if (isLine) return { given: 'a command line in one text', expected }
+    return words === undefined ? { expected } : { value: words }
   })
 }
 

@@ -1,5 +1,6 @@
-import { checkSending } from '../billing/index.js'
+import { type AccountBilling, checkSending, refuseBeyondStorage } from '../billing/index.js'
 import { isoTime } from '../clock/index.js'
+import { bytesToStore } from '../contents/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Mailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
@@ -29,6 +30,7 @@ export async function acceptEmail(
   const now = deps.clock.now()
   const { billing, senders } = await standingOf(deps, accountId, input.type)
   const draft = await draftEmail(deps, billing, input, now, { senders })
+  await refuseContents(deps, billing, [draft])
   const { id, scheduled_at: at } = draft.row
   const accepted = { id, scheduledAt: at === null ? undefined : isoTime(at) }
   const recipients = announce(
@@ -41,6 +43,21 @@ export async function acceptEmail(
   const what = { emailId: id, accountId, recipients: recipients.length, ...scheduled(accepted) }
   deps.log.info({ ...what, ...warned(recipients, [draft]) }, 'Accepted')
   return accepted
+}
+
+/** Throws a 403 where the account would store more files than it may with those of all of the mails. */
+async function refuseContents(
+  { store: { read } }: EmailDeps,
+  billing: AccountBilling,
+  drafts: readonly MailDraft[],
+): Promise<void> {
+  if (billing.plan.storedBytes === null) return
+  const contents = drafts.flatMap(({ raw, attachments }) =>
+    raw === undefined ? attachments.map(({ content }) => content) : [raw.body],
+  )
+  if (contents.length === 0) return
+  const more = await bytesToStore(read, billing.accountId, contents)
+  await refuseBeyondStorage(read, billing, more)
 }
 
 /** Counts what waits now and rings for it; returns who the mails go to. */
@@ -109,6 +126,7 @@ export async function acceptBatch(
     throw new ApiError('validation_error', message, { status: 422, fields: { errors } })
   }
   items.length = 0
+  await refuseContents(deps, billing, drafts)
   const accepted = { ids: drafts.map((draft) => draft.row.id) }
   const recipients = announce(
     deps,

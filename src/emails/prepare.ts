@@ -1,5 +1,4 @@
-import { type AccountBilling, checkSending, refuseBeyondStorage } from '../billing/index.js'
-import { bytesToStore } from '../contents/index.js'
+import { type AccountBilling, checkSending } from '../billing/index.js'
 import { blockedOfEach } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import { type Mailbox, neverCutChars, textOfHtml } from '../mime/index.js'
@@ -109,11 +108,6 @@ export async function draftEmail(
   const { to, mailboxes } = recipients
   // Nothing is fetched for a mail that is refused.
   const attachments = asked.length === 0 ? [] : await reader.take(asked)
-  if (billing.plan.storedBytes !== null && (attachments.length > 0 || input.raw !== undefined)) {
-    const contents = input.raw ? [input.raw.body] : attachments.map(({ content }) => content)
-    const more = await bytesToStore(deps.store.read, accountId, contents)
-    await refuseBeyondStorage(deps.store.read, billing, more)
-  }
   const id = deps.store.ids.uuid()
   const warnings = warningsAbout(content)
   const { reply_to, extras } = extrasOf(input, { recipients, warnings })

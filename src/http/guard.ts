@@ -50,7 +50,7 @@ export function readHead(request: NativeRequest, received: Received): Head {
     take(name, value)
   })
   // uWS cuts bytes that are not ASCII off both ends of a value, so we read it ourselves where we can.
-  const fields = received.fields({ method, path, query }, told)
+  const fields = received.fields({ method, path, query }, told, (each) => request.forEach(each))
   if (fields !== undefined && fields !== 'plain') {
     headers.clear()
     for (const [name, value] of fields) take(name, value)

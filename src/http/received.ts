@@ -13,6 +13,7 @@ import type { Server } from 'hyper-express'
 
 type Native = Server['uws_instance']
 type Field = [name: string, value: string]
+type Tell = (each: (name: string, value: string) => void) => void
 
 export interface RequestLine {
   method: string
@@ -26,9 +27,10 @@ export interface Received {
    * The header fields of the request that is being handed over, repeated ones one by one; `plain` where
    * all of them are ASCII, of which uWS cuts nothing; undefined where its head did not arrive in one
    * piece, for then uWS has put it together elsewhere, and where another request arrived in front of it.
-   * `told` is how many fields uWS tells of. Only to be called while uWS calls us, once a request.
+   * `told` is how many fields uWS tells of, and `tell` goes through them. Only to be called while uWS calls us, once a
+   * request.
    */
-  fields(line: RequestLine, told: number): Field[] | 'plain' | undefined
+  fields(line: RequestLine, told: number, tell: Tell): Field[] | 'plain' | undefined
   /**
    * Whether what is still there of the pieces in which a head came has a value from which uWS has cut
    * bytes to get this one. Only to be called while uWS calls us.
@@ -86,7 +88,7 @@ export function openReceived(native: Native) {
   }
 }
 
-function fields(asked: RequestLine, told: number): Field[] | 'plain' | undefined {
+function fields(asked: RequestLine, told: number, tell: Tell): Field[] | 'plain' | undefined {
   if (buffer === undefined) return undefined
   const start = behindProxyHeader(buffer)
   const lineEnd = buffer.indexOf('\r\n', start)
@@ -103,11 +105,26 @@ function fields(asked: RequestLine, told: number): Field[] | 'plain' | undefined
   if (lineEndsIn(head) !== told) return undefined
   if (isAscii(head)) return 'plain'
   const lines = head.toString('utf8', 2).split('\r\n')
-  return lines.map((field) => {
+  const seen = lines.map((field): Field => {
     const colon = field.indexOf(':')
     const value = withoutBlanks(field.slice(colon + 1))
     return [field.slice(0, colon).toLowerCase(), value]
   })
+  return areTold(seen, tell) ? seen : undefined
+}
+
+/**
+ * Whether these are the fields that uWS tells, but for what it cuts. What came last of a body may look like the head of
+ * the request behind it.
+ */
+function areTold(seen: readonly Field[], tell: Tell): boolean {
+  let at = 0
+  let are = true
+  tell((name, value) => {
+    const [seenName, sent = ''] = seen[at++] ?? []
+    are &&= seenName === name && (sent === value || cutOf(sent) === value)
+  })
+  return are
 }
 
 function isLineOf({ method, path, query }: RequestLine, line: string): boolean {
@@ -134,9 +151,12 @@ function showsCut(value: string): boolean {
   // The last piece lies over the beginning of those before it, so that the field's name may be gone.
   return lines.some((line) => {
     const sent = withoutBlanks(line.slice(line.indexOf(':') + 1))
-    return sent !== value && sent.replace(/^[^!-~]+|(?<![^!-~])[^!-~]+$/g, '') === value
+    return sent !== value && cutOf(sent) === value
   })
 }
+
+/** What uWS leaves of a value: it takes bytes from 0x80 on for less than a blank. */
+const cutOf = (sent: string) => sent.replace(/^[^!-\x7f]+|(?<![^!-\x7f])[^!-\x7f]+$/g, '')
 
 // RFC 9110 §5.5: only blanks and tabs around a value are none of it. Looked at from the first of a run alone: a
 // head of 32 KiB of blanks would cost their square.

@@ -1,6 +1,7 @@
 import { repeat } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { OutboundDeps } from './deps.js'
+import type { Egress } from './egress/index.js'
 import { sandboxSite, simulatorSite } from './routing/index.js'
 import {
   claimRation,
@@ -24,7 +25,7 @@ const saveEveryMs = 30_000
 export async function openShaping(
   deps: OutboundDeps,
   onRation: () => void,
-  onFailover: (site: string, reply: string, until: number) => void,
+  onFailover: Egress['refused'],
 ): Promise<{ shaping: Shaping; close(): Promise<void> }> {
   const { store, clock, log, config, thread, threads, random } = deps
   const warmUps = new Map<string, WarmUp>()
@@ -53,10 +54,10 @@ export async function openShaping(
     threads,
     warmUpOf,
     learned,
-    onAction({ key: site }, source, { action, name, from, until, reply }) {
+    onAction({ key: site }, source, { action, name, from, until, reply }, accountId) {
       const fields = { site, source, automation: name, from, until: new Date(until), reply }
       log.warn(fields, `A receiver's reply: ${action}`)
-      if (action === 'failover') onFailover(site, reply, until)
+      if (action === 'failover') onFailover({ site, reply, until, accountId })
     },
   })
 

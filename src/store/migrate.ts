@@ -71,6 +71,7 @@ import * as courses from './migrations/0088-courses.js'
 import * as unusedBodies from './migrations/0090-unused-bodies.js'
 import * as webhooksThatFail from './migrations/0092-webhooks-that-fail.js'
 import * as lateBounces from './migrations/0095-late-bounces.js'
+import * as refusedAccounts from './migrations/0097-refused-accounts.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -148,6 +149,7 @@ const migrations: Record<string, Migration> = {
   '0090-unused-bodies': unusedBodies,
   '0092-webhooks-that-fail': webhooksThatFail,
   '0095-late-bounces': lateBounces,
+  '0097-refused-accounts': refusedAccounts,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)

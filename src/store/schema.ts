@@ -947,6 +947,8 @@ export interface EgressRow {
   at: ColumnType<number, number | undefined, number>
   passed: number
   relapses: number
+  /** Whose mail was refused; null where nobody's was, or that is not known. */
+  account_id: ColumnType<string | null, string | null | undefined, string | null>
 }
 
 /** Sites that gave no connection since any site last did. */

@@ -35,6 +35,16 @@ t.test('files, templates and drafts together have a ceiling', async (t) => {
   const refused = await send('b')
   t.match(refused, { status: 403, json: { code: 'plan_limit_exceeded', error: /1 MiB/ } })
   t.equal((await posthorn.send({ ...mail, html: '<p>x</p>' })).status, 200, 'mail without files')
+  const batch = (...letters: string[]) => {
+    const emails = letters.map((letter) => ({
+      ...{ ...mail, html: '<p>x</p>' },
+      attachments: [file(letter, 300 * KiB)],
+    }))
+    return posthorn.call('POST', '/v1/emails/batch', { body: { emails } })
+  }
+  const together = await batch('c', 'd')
+  t.match(together, { status: 403, json: { code: 'plan_limit_exceeded' } }, 'each would fit alone')
+  t.equal(await held(), 600 * KiB)
 
   const { json: list } = await posthorn.call('POST', '/v1/contacts/lists', {
     body: { name: 'News' },

@@ -82,7 +82,7 @@ t.test('no rate is over 100 %, whatever bounces after it was opened', async (t) 
         .where('id', '=', emailId)
         .execute()
       const of = { accountId, emailId, deliveryId, recipient, class: queueClass.campaign }
-      await land(tx, [{ ...of, type, at, reply: null, detail: null }])
+      await land(tx, [{ ...of, type, at, reply: null, detail: { first: true } }])
     })
   const bounce = (mail: Claimed, detail: EventDetail) =>
     store.write(async (tx) => {

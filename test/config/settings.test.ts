@@ -142,7 +142,7 @@ const badValues: [name: string, toml: string, expected: string][] = [
   ['contacts.default_country', '"ZZ"', 'a country code'],
   ['outbound.helo_name', '"192.0.2.1"', 'a host name, not an address'],
   ['outbound.helo_name', '"mail.example.1"', 'a host name, not an address'],
-  ['backup.hook', '"rclone copy {file} far:backups"', 'each a text of its own'],
+  ['backup.hook', '"rclone copy {file} far:backups"', 'a command line in one text given'],
   ['backup.hook', '["rclone copy {file} far:backups"]', 'each a text of its own'],
   ['backup.hook', '["/usr/bin/rclone copy {file} far:backups"]', 'each a text of its own'],
   ['operator.command', '"/usr/bin/notify --all"', 'the absolute path of a program, and'],

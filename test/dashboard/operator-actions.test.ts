@@ -24,7 +24,7 @@ async function formOf(operator: LoggedIn, path: string): Promise<Record<string, 
 }
 
 // An account's own tests leave it as it was, but for the last.
-const hook = 'curl --token=very-secret-word https://me:my-secret@backup.test'
+const hook = ['curl', '--token=very-secret-word', 'https://me:my-secret@backup.test']
 const posthorn = await startPosthorn(t, { settings: { backup: { hook } } })
 const operator = await logIn(posthorn, posthorn.accountId, 'operator')
 

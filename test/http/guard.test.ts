@@ -566,6 +566,28 @@ t.test('[18] a request that came behind another one is judged by its own head', 
   t.same([whole?.status, part?.status], [200, 400])
 })
 
+t.test('[18] the end of a body is not taken for the head behind it', async (t) => {
+  const seen = request('GET /header', ['X-A: \xe9inside'])
+  const behind = request('GET /header', ['X-A: own'])
+  const size = 1 + seen.length
+  const chunked = `${size.toString(16)}\r\n`
+  for (const [line, framing, end] of [
+    ['POST /length', `Content-Length: ${size}\r\n\r\n`, ''],
+    ['POST /nowhere', `Content-Length: ${size}\r\n\r\n`, ''],
+    ['GET /header', `Content-Length: ${size}\r\n\r\n`, ''],
+    ['DELETE /none', `Transfer-Encoding: chunked\r\n\r\n${chunked}`, '\r\n0\r\n\r\n'],
+  ] as const) {
+    const connection = await app.connect()
+    connection.write(`${request(line).slice(0, -2)}${framing}x`)
+    for (let turn = 0; turn < 5; turn++) await new Promise((done) => setImmediate(done))
+    connection.write(`${seen}${end}${behind}${behind.replace('key-a', 'wrong')}`)
+    await connection.response()
+    t.same(jsonOf(await connection.response()), { joined: 'own' }, line)
+    t.equal((await connection.response())?.status, 401, line)
+    await connection.destroy()
+  }
+})
+
 t.test('[18] the last piece of a head is not taken for the whole of it', async (t) => {
   const connection = await app.connect()
   connection.write('GET /header HTTP/1.1\r\nHost: a\r\nX-A: one\r\nX-B: ')

@@ -129,6 +129,49 @@ says('pictures are what they say', [
   ],
 ])
 
+says('a picture without words and the words beside it are one link', [
+  [
+    `<table>${row('<a href="https://x.test/s"><img alt="" src=f></a>', '<a href="https://x.test/s">Share it</a>')}</table>`,
+    'Share it [https://x.test/s]',
+  ],
+  [
+    '<p>First</p><a href="https://x.test/s"><img></a><h2><a href="https://x.test/s">Title</a></h2>',
+    'First\n\nTitle [https://x.test/s]',
+  ],
+  [
+    '<a href=x.test><img></a> a <a href=x.test><img></a><h2><a href=x.test>Title</a></h2>',
+    '[x.test] a\n\nTitle [x.test]',
+  ],
+  ['<a href=x.test><img></a><a href=x.test><img></a><a href=y.test>b</a>', '[x.test] b [y.test]'],
+])
+
+says('addresses are as people use them', [
+  ['Call <a href="tel:+49 30 12">+49 30 12</a>', 'Call +49 30 12'],
+  ['<a href="tel:+49%2030-12">us</a>', 'us [+4930-12]'],
+  ['<a href="mailto:a%40x.test?subject=%20">a@x.test</a>', 'a@x.test'],
+  ['<a href="mailto:a%zz%00@x.test">a</a>', 'a [a%zz%00@x.test]'],
+])
+
+says('a number above a number is not part of it', [
+  ['<b>$19<sup>99</sup></b>, $20<sup><a name=n>1</a></sup>', '$19^99, $20^1'],
+  ['10<sup>6</sup> m<sup>2</sup> 1<sup>st</sup> 5 <sup>2</sup>', '10^6 m2 1st 5 2'],
+  ['1<sup></sup> 2 3<sup><br>4</sup>', '1 2 3\n4'],
+])
+
+const wraps = 'style="white-space:pre-wrap"'
+const long = 'word '.repeat(20).trim()
+says('white space is kept where the style says so', [
+  [`<pre ${wraps}>if x:\n    y  z\n</pre>`, 'if x:\n    y  z'],
+  [`<pre><code ${wraps}><b>a</b>\n  <b>b</b>  c</code></pre>`, 'a\n  b  c'],
+  [`<div ${wraps}>Hi,\n\n    a  b\n- <b>c</b>  d</div>e`, 'Hi,\n\n    a  b\n- c  d\ne'],
+  [
+    `<div ${wraps}>  ${long}\nx</div>`,
+    `  ${'word '.repeat(15).trim()}\n${'word '.repeat(5).trim()}\nx`,
+  ],
+  [`<div ${wraps}>\n  <p>a</p>\n  \n  \n  <p>b</p>\n</div>`, 'a\n\nb'],
+  ['<div style="white-space:pre-line">a  b\n  c</div>', 'a b\nc'],
+])
+
 const hidden = [
   'style="display:none"',
   'style="DISPLAY : NONE !important"',

@@ -39,7 +39,8 @@ t.test('each recipient gets what is known of them, in HTML and in text', async (
   await campaigns.add('ann@d.test', { firstName: 'Ann <b>', metadata })
   await campaigns.add('bob@d.test')
   const simple = `<p>Dear {{ firstName | default: "friend of the house, near or far" }},</p>
-    <p>{{ town }}/{{ metadata.town }} {{nothing}}<a href="https://x.test/?m={{ email }}">Go</a></p>`
+    <p>{{ town }}/{{ metadata.town }} {{nothing}}<a href="https://x.test/?m={{ email }}">Go</a></p>
+    <p>{{ town }}: <a href="https://x.test/{{ email }}">https://x.test/{{ email }}</a></p>`
   const mails = await send(simple, 2)
   const ann = mails.get('ann')
   t.match(ann?.html, '<p>Dear Ann &lt;b&gt;,</p>')
@@ -47,6 +48,7 @@ t.test('each recipient gets what is known of them, in HTML and in text', async (
   t.match(ann?.text, 'Dear Ann <b>,')
   t.match(ann?.text, 'Lagos & <co>/Lagos & <co>')
   t.match(ann?.text, '[https://x.test/?m=ann@d.test]')
+  t.match(ann?.text, 'Lagos & <co>: https://x.test/ann@d.test\n')
   t.match(mails.get('bob')?.text, 'Dear friend of the house, near or far,')
   t.match(ann?.html, /Unsubscribe/)
   t.match(ann?.text, /Unsubscribe/)

@@ -167,6 +167,10 @@ async function open(t: Test, threads = 1) {
     fail: (...sites: string[]) => {
       for (const site of sites) egress.saw({ site, accountId: 'x' }, false)
     },
+    refuse: (accountId: string, ...sites: string[]) => {
+      const [reply, until] = ['554 spamhaus', clock.now() + hour]
+      for (const site of sites) egress.refused({ site, accountId, reply, until })
+    },
   }
 }
 
@@ -265,7 +269,8 @@ t.test('a few mails try the primary way, and mail returns when it works', async 
 
 t.test('a site that refuses our address goes the other way alone', async (t) => {
   const { clock, egress, pass, said, store } = await open(t)
-  egress.refused('google', '550 5.7.1 low reputation', clock.now() + hour)
+  const reply = '550 5.7.1 low reputation'
+  egress.refused({ site: 'google', accountId: 'x', reply, until: clock.now() + hour })
   await pass(2_000)
   t.equal(egress.wayTo('google', 'gmail.com'), 'failover')
   t.equal(egress.wayTo('yahoo', 'yahoo.com'), 'primary')
@@ -306,12 +311,23 @@ t.test('what a clock that was ahead has begun ends when it is set back', async (
 })
 
 t.test('an address that many sites refuse is refused everywhere', async (t) => {
-  const { clock, egress, pass } = await open(t)
-  for (const site of ['one', 'two', 'three']) {
-    egress.refused(site, '554 spamhaus', clock.now() + hour)
-  }
+  const { egress, pass, refuse } = await open(t)
+  refuse('x', 'one', 'two', 'three')
   await pass(2_000)
   t.equal(egress.wayTo('four', 'four.test'), 'failover')
+})
+
+t.test('the words of one account’s servers move no mail of others', async (t) => {
+  const { egress, pass, refuse, store, clock, restart } = await open(t)
+  for (const name of ['Shop', 'School']) await createAccount({ store, clock }, name)
+  refuse('x', 'one', 'two', 'three', 'four')
+  await pass(4_000)
+  t.equal(egress.wayTo('one', 'one.test'), 'failover', 'each for itself')
+  t.equal(egress.wayTo('far', 'far.test'), 'primary')
+  const again = await restart()
+  refuse('y', 'five')
+  await pass(4_000)
+  t.equal(again.wayTo('far', 'far.test'), 'failover', 'another one hears the same')
 })
 
 t.test('the operator decides: force all, one site or domain, forbid, leave it', async (t) => {

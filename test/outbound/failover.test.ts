@@ -169,6 +169,20 @@ t.test('a burst to a receiver that blocks our address ends by the smart host', a
   t.equal(relay.messages.length, 15)
 })
 
+t.test('servers that refuse one account’s mail move no mail of others', async (t) => {
+  const rcpt = '550 5.7.1 Service unavailable, blocked using zen.spamhaus.org'
+  const { rig, pass, relayed, store } = await open(t, { receiver: { rcpt } })
+  const other = await rig.addAccount()
+  for (const name of ['one', 'two', 'three']) await relayed(name)
+  await pass(4_000)
+  const ways = async () => (await readScopes(store.read)).map(({ scope, way }) => [scope, way])
+  const each = ['mx.one.test', 'mx.three.test', 'mx.two.test'].map((site) => [site, 'failover'])
+  t.same(await ways(), each, 'each site for itself')
+  await rig.send({ to: 'ada@four.test' }, other)
+  await rig.eventually(async () => (await ways()).length === 5)
+  t.same((await ways())[0], [everything, 'failover'], 'another account’s mail is refused, too')
+})
+
 t.test('where the operator forbids it, a refused address is a refusal', async (t) => {
   const rcpt = '550 5.7.1 Service unavailable, blocked using zen.spamhaus.org'
   const { rig, relay, order, send } = await open(t, { receiver: { rcpt } })

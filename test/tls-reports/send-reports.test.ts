@@ -330,7 +330,7 @@ t.test('nothing goes to private addresses, nor without a domain that can sign', 
   await run({ config: { ...deps.config, webhooks: { allow: [] } } })
   t.equal(receiver.taken.length, 0)
   const [post] = await rig.store.read.selectFrom('tls_report_posts').select('cause').execute()
-  t.match(post?.cause, /not a public address/)
+  t.match(post?.cause, /not at a public address/)
   await rig.store.write((tx) => tx.updateTable('domains').set({ status: 'pending' }).execute())
   t.match(await run(), { summary: 'No verified domain can send reports about TLS' })
 })

@@ -1,8 +1,17 @@
 import { type Element, idOf } from './elements.js'
-import { addApart, addKept, addWords, breakLine, endLine, makeLines, written } from './lines.js'
+import {
+  addApart,
+  addIndented,
+  addKept,
+  addWords,
+  breakLine,
+  endLine,
+  makeLines,
+  written,
+} from './lines.js'
 import { makeOpenElements, type OpenElement } from './open-elements.js'
 import { scan } from './scan.js'
-import { flows, keepsSpaces, makeSeen } from './seen.js'
+import { flows, keepsIndents, keepsSpaces, makeSeen } from './seen.js'
 import { makeStructure } from './structure.js'
 import type { Tag } from './tag.js'
 import { decodeText } from './white-space.js'
@@ -85,7 +94,9 @@ export function textOfHtml(html: string): PlainText {
       // HTML §13.2.6.4.7: a line end at its very beginning is none of a `pre`.
       const kept = isAtPre ? source.replace(/^\r?\n/, '') : source
       isAtPre = false
-      addKept(lines, decodeText(kept), seen.whiteSpace === keepsSpaces)
+      const decoded = decodeText(kept)
+      if (seen.whiteSpace === keepsIndents) addIndented(lines, decoded)
+      else addKept(lines, decoded, seen.whiteSpace === keepsSpaces)
     },
     raw(element, from, to) {
       if (element.id === style) seen.readSheet(from, to)

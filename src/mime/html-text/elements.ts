@@ -44,7 +44,7 @@ add('area base br col embed img input link meta source track wbr param', { isVoi
 add('hr', { isVoid: true, endsParagraph: true })
 add('script style title textarea iframe noembed noframes', { isRaw: true })
 add('template head body html object marquee applet button select', { isSpecial: true })
-add('span', {})
+add('span sup', {})
 known.th = known.td as Element
 // As browsers take it.
 known.image = known.img as Element

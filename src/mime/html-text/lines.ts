@@ -31,6 +31,10 @@ const beginning = () => ({
   isEmptyCell: false,
   /** A space before it, if it is a word. */
   isGuarded: false,
+  /** It is set above a number, of which its digits are none. */
+  isRaised: false,
+  /** The last word so far ends in a digit. To look at the line itself would copy it each time. */
+  isBehindDigit: false,
   /** Behind a link there was nothing yet. */
   isBehindLink: false,
   /** Pieces of text so far. */
@@ -56,6 +60,8 @@ const copyOf = (place: Place): Place => ({
   isNextCell: place.isNextCell,
   isEmptyCell: place.isEmptyCell,
   isGuarded: place.isGuarded,
+  isRaised: place.isRaised,
+  isBehindDigit: place.isBehindDigit,
   isBehindLink: place.isBehindLink,
   pieces: place.pieces,
   ends: place.ends,
@@ -112,7 +118,9 @@ export function addWords(lines: Lines, text: string, from: number, to: number, i
 }
 
 function write(lines: Lines, piece: string): void {
-  lines.at.line += piece
+  const { at } = lines
+  at.line += piece
+  at.isBehindDigit = isDigit(piece.charCodeAt(piece.length - 1))
   if (lines.spoken !== undefined) lines.spoken += piece
 }
 
@@ -127,19 +135,20 @@ function open(at: Place, length: number, first: number): void {
     newLine(at, at.breaks, own)
     at.ends++
   } else {
-    const parted = at.isNextCell ? '  ' : at.isSpaced || (at.isGuarded && isWordy(first)) ? ' ' : ''
+    const parted = partingOf(at, first)
     const isFull = at.line.length + parted.length + marker.length + length > width
-    if (isFull && parted !== '' && at.line.length > prefix.length) {
+    const isRoom = parted !== '' && parted !== '^'
+    if (isFull && isRoom && at.line.length > prefix.length) {
       newLine(at, 1, own)
       at.wraps++
-    } else if (isFull && parted === '' && at.breakAt > 0) {
+    } else if (isFull && !isRoom && at.breakAt > 0) {
       // The word began before, in an element that has ended: all of it goes on in the next line.
       const begun = at.line.slice(at.goOnAt)
       at.line = at.line.slice(0, at.breakAt)
-      newLine(at, 1, prefix + begun + marker)
+      newLine(at, 1, prefix + begun + parted + marker)
       at.wraps++
     } else {
-      if (parted !== '') {
+      if (isRoom) {
         at.breakAt = at.line.length
         at.goOnAt = at.breakAt + parted.length
       }
@@ -152,6 +161,14 @@ function open(at: Place, length: number, first: number): void {
   }
   at.breaks = 0
   at.isSpaced = at.isNextCell = at.isEmptyCell = at.isGuarded = at.isBehindLink = false
+  at.isRaised = at.isBehindDigit = false
+}
+
+/** What stands between the text so far and one in the same line. */
+function partingOf(at: Place, first: number): string {
+  if (at.isNextCell) return '  '
+  if (at.isSpaced || (at.isGuarded && isWordy(first))) return ' '
+  return at.isRaised && at.isBehindDigit && isDigit(first) ? '^' : ''
 }
 
 function newLine(at: Place, breaks: number, prefix: string): void {
@@ -196,6 +213,25 @@ export function addKept(lines: Lines, text: string, keepsSpaces: boolean): void 
   }
 }
 
+/** Adds a text whose line ends and spaces stay in lines that fit; others are broken, behind what sets them in. */
+export function addIndented(lines: Lines, text: string): void {
+  const all = text.split(/\r\n?|\n/)
+  for (const [i, line] of all.entries()) {
+    if (i > 0) addKept(lines, '\n', false)
+    const { at } = lines
+    const begins = at.pieces === 0 || (at.breaks > 0 && !isBegun(at))
+    const used = begins ? at.prefix.length : at.line.length
+    // Between blocks there are the line ends and spaces of who wrote the HTML.
+    if (begins && line.trim() === '') endKept(lines)
+    else if (used + line.length <= width) addKept(lines, line, true)
+    else {
+      const margin = begins ? (/^[ \t]{1,20}/.exec(line)?.[0] ?? '') : ''
+      addKept(lines, margin, true)
+      addKept(lines, line.slice(margin.length), false)
+    }
+  }
+}
+
 /** At most one empty line before the next text, whatever was kept. */
 export function endKept({ at }: Lines): void {
   at.breaks = Math.min(at.breaks, 2)
@@ -214,6 +250,11 @@ export function addWordsApart(lines: Lines, text: string): void {
   lines.at.isGuarded = true
   addWords(lines, text, 0, text.length, true)
   lines.at.isGuarded = true
+}
+
+/** Begins what is set above the line. */
+export function raise({ at }: Lines): void {
+  at.isRaised = true
 }
 
 /** Goes back to a place, and on with a text that is not broken. */
@@ -270,12 +311,11 @@ export function indent(lines: Lines, marker: string, isMarker: boolean): () => v
 
 const letter = 0x61
 
+const isDigit = (char: number): boolean => char >= 0x30 && char <= 0x39
+
 /** Letters and digits of any script, and what opens a target. */
 const isWordy = (char: number): boolean =>
-  char >= 0x80 ||
-  (char >= 0x30 && char <= 0x39) ||
-  (char >= 0x41 && char <= 0x5b) ||
-  (char >= 0x61 && char <= 0x7a)
+  char >= 0x80 || isDigit(char) || (char >= 0x41 && char <= 0x5b) || (char >= 0x61 && char <= 0x7a)
 
 /** An empty line between two, with the quotation that both belong to. */
 function between(before: string, prefix: string): string {

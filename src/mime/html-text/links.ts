@@ -17,11 +17,14 @@ export function makeLinks(lines: Lines) {
   const told = new Set<string>()
   // The link before, and how much of the text there was behind it.
   let before = { target: '', words: '', pieces: 0 }
+  // Where the one before begins, if that is a picture which said nothing but its target.
+  let wordless: Place | undefined
 
   const end = () => {
     if (link === undefined) return
     const { target, place, hasPicture } = link
     link = undefined
+    wordless = undefined
     const words = heard(lines)
     if (words === before.words && target === before.target && place.pieces === before.pieces) {
       // A picture and its caption, each of them a link.
@@ -30,18 +33,32 @@ export function makeLinks(lines: Lines) {
     }
     if (words === '') {
       // A picture that says nothing: the link would be lost, unless it is there already.
-      if (hasPicture && !told.has(target)) addApart(lines, `[${target}]`)
+      if (hasPicture && !told.has(target)) {
+        addApart(lines, `[${target}]`)
+        wordless = place
+      }
     } else if (!isSameTarget(words, target)) addTarget(lines, `[${target}]`)
     else if (words !== target) replaceFrom(lines, place, target)
     if (words !== '' || hasPicture) told.add(target)
     before = { target, words, pieces: lines.at.pieces }
   }
 
+  /** Takes a picture that says nothing back where the words behind it lead to the same place. */
+  const goBack = (target: string): boolean => {
+    const { at } = lines
+    const isSame = target === before.target && at.pieces === before.pieces
+    if (wordless === undefined || !isSame || wordless.prefix !== at.prefix) return false
+    lines.at = wordless
+    told.delete(target)
+    return true
+  }
+
   const begin = (href: string | undefined) => {
     end()
     const target = href === undefined ? undefined : targetOf(href)
     if (target === undefined) return undefined
-    const own = { target, place: listen(lines), hasPicture: false }
+    const isAgain = goBack(target)
+    const own = { target, place: listen(lines), hasPicture: isAgain }
     link = own
     return () => {
       if (link === own) end()

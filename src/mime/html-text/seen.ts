@@ -7,6 +7,7 @@ import { attribute, hasAttribute, sourceOf, type Tag } from './tag.js'
 export const flows = 0
 export const keepsLines = 1
 export const keepsSpaces = 2
+export const keepsIndents = 3
 
 /** What of a mail is seen, and how its text is set, by styles, style sheets and attributes. */
 export function makeSeen(html: string) {
@@ -58,10 +59,15 @@ export function makeSeen(html: string) {
     enter({ id }: Element, said: number) {
       if ((said & says.noFont) !== 0 || (said & noLine) === noLine) this.isTextless = true
       else if ((said & says.font) !== 0) this.isTextless = false
+      const isCode = id === pre || id === listing
       if ((said & says.spaces) !== 0) this.whiteSpace = keepsSpaces
-      else if ((said & says.lines) !== 0) this.whiteSpace = keepsLines
+      else if ((said & says.indents) !== 0) {
+        // A program's lines are kept as they are, also where a browser would break them.
+        if (isCode) this.whiteSpace = keepsSpaces
+        else if (this.whiteSpace !== keepsSpaces) this.whiteSpace = keepsIndents
+      } else if ((said & says.lines) !== 0) this.whiteSpace = keepsLines
       else if ((said & says.flows) !== 0) this.whiteSpace = flows
-      else if (id === pre || id === listing) this.whiteSpace = keepsSpaces
+      else if (isCode) this.whiteSpace = keepsSpaces
     },
   }
 }

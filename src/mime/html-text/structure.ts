@@ -1,6 +1,6 @@
 import { makeCells } from './cells.js'
 import type { Element } from './elements.js'
-import { addApart, breakLine, endKept, endLine, type Lines } from './lines.js'
+import { addApart, breakLine, endKept, endLine, type Lines, raise } from './lines.js'
 import { isSeen, makeLinks } from './links.js'
 import { makeLists } from './lists.js'
 import { says } from './style.js'
@@ -51,6 +51,10 @@ export function makeStructure(html: string, lines: Lines) {
           return lists.saying()
         case 'blockquote':
           return lists.quotation()
+        case 'sup':
+          // The cents of a price, a note behind a number: one number with it would be another one.
+          raise(lines)
+          return undefined
         case 'pre':
         case 'listing':
           return () => endKept(lines)

@@ -21,7 +21,7 @@ export const says = {
   line: 1 << 10,
   /** Line ends are kept. */
   lines: 1 << 11,
-  /** Spaces are kept too. */
+  /** Line ends and spaces are kept. */
   spaces: 1 << 12,
   /** White space is as ever. */
   flows: 1 << 13,
@@ -29,6 +29,8 @@ export const says = {
   noMarker: 1 << 14,
   /** `!important` stands behind a display. */
   important: 1 << 15,
+  /** Line ends and spaces are kept, and long lines broken. */
+  indents: 1 << 16,
 } as const
 
 const colon = 0x3a
@@ -148,8 +150,10 @@ function isNothing(source: string, at: number): boolean {
 }
 
 function withWhiteSpace(said: number, source: string, value: number): number {
-  const before = said & ~(says.lines | says.spaces | says.flows)
-  if (isAt('pre-wrap', source, value) || isAt('pre-line', source, value)) return before | says.lines
-  if (isAt('break-spaces', source, value)) return before | says.lines
-  return before | (isAt('pre', source, value) ? says.lines | says.spaces : says.flows)
+  const before = said & ~(says.lines | says.spaces | says.indents | says.flows)
+  if (isAt('pre-line', source, value)) return before | says.lines
+  if (isAt('pre-wrap', source, value) || isAt('break-spaces', source, value)) {
+    return before | says.indents
+  }
+  return before | (isAt('pre', source, value) ? says.spaces : says.flows)
 }

@@ -11,8 +11,20 @@ export function targetOf(source: string): string | undefined {
   const whole = /\s/.test(value) ? value.replace(/[\t\n\r]+/g, '').replace(/\s/g, '%20') : value
   const scheme = address.exec(whole)?.[0]
   if (scheme === undefined) return whole
-  const [to = ''] = whole.slice(scheme.length).split('?')
-  return to === '' ? undefined : to
+  const [to = ''] = value.slice(scheme.length).split('?')
+  return addressIn(to) || undefined
+}
+
+/** RFC 6068 §2, RFC 3966 §3: what is in the way of its use is escaped in an address. */
+function addressIn(source: string): string {
+  const bare = source.replace(/\s+/g, '')
+  if (!bare.includes('%')) return bare
+  try {
+    const decoded = decodeURIComponent(bare).replace(/ /g, '')
+    return /[\p{C}\s[\]]/u.test(decoded) ? bare : decoded
+  } catch {
+    return bare
+  }
 }
 
 /** Whether the words of a link, without spaces, are its target, as people write it. */

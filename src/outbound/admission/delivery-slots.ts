@@ -74,7 +74,10 @@ export function openSiteSlots(shaping: Shaping, site: SiteName, pool: EgressPool
       return 'changed'
     }
     return {
-      ...{ site: room.state, siteKey: site.key, source: room.source, leaveFrom },
+      site: room.state,
+      siteKey: site.key,
+      source: room.source,
+      leaveFrom,
       withdraw: () => giveBack(room, of),
       ended: (outcome) => room.state.ended(of, outcome, room.ration),
       ...own,

@@ -101,10 +101,12 @@ export async function sendInTurn(
     mail?.done()
   }
   const { result, unheard } = resultOfAll(results)
-  for (const reply of unheard) slot.site.heard(reply)
+  const { accountId } = claimed
+  for (const reply of unheard) slot.site.heard({ reply, accountId })
   if (result.kind !== 'deferred' && result.kind !== 'bounced') return result
   const elsewhere = result.elsewhere === true || trail.failed.some(({ how }) => how !== 'put off')
-  return { ...result, elsewhere, putOffBy: rememberedOf(trail, target) }
+  const site = result.site && { ...result.site, accountId }
+  return { ...result, site, elsewhere, putOffBy: rememberedOf(trail, target) }
 }
 
 /**

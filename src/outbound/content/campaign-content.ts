@@ -128,11 +128,18 @@ const liquidTag = /\{\{[^{}]{0,500}\}\}|\{%[^%]{0,500}%\}/g
 
 /** HTML to text, but for its tags, which the converter must neither wrap nor unescape. */
 function textTemplateOf(html: string): string {
+  // Equal ones by one number: a link whose words are its target is written once.
   const tags: string[] = []
+  const numbers = new Map<string, number>()
+  const numberOf = (tag: string) => {
+    const number = numbers.get(tag) ?? tags.push(tag) - 1
+    numbers.set(tag, number)
+    return number
+  }
   const marked = html
     .replaceAll(opening, '')
     .replaceAll(closing, '')
-    .replace(liquidTag, (tag) => `${opening}${tags.push(tag) - 1}${closing}`)
+    .replace(liquidTag, (tag) => `${opening}${numberOf(tag)}${closing}`)
   return textOfHtml(marked).text.replace(
     new RegExp(`${opening}(\\d+)${closing}`, 'gu'),
     (_, place) => tags[Number(place)] ?? '',

@@ -2,7 +2,7 @@ import { pageOfAccounts } from '../../accounts/index.js'
 import { dayMs } from '../../clock/index.js'
 import type { Tx } from '../../store/index.js'
 import { type Breaker, type ProbeOutcome, probed, trip } from './breaker.js'
-import type { UnreachedSite } from './evidence.js'
+import type { Refusal, UnreachedSite } from './evidence.js'
 import {
   everything,
   forgetOldScopes,
@@ -36,29 +36,36 @@ export async function tripOnUnreached(
   if (unreached.length > 0) await noteUnreached(tx, unreached, { now, since })
   const found = await readUnreached(tx, { since, now })
   const isSober = now - found.firstAt >= soberingMs
-  if (found.sites < sites || !isSober) return []
-  const several = (await pageOfAccounts(tx, { limit: 2 })).length
-  if (found.accounts < several) return []
+  if (found.sites < sites || !isSober || !(await areEnough(tx, found.accounts))) return []
   const why = `${found.sites} sites in a row gave no connection, and none did`
   return await tripAll(tx, now, { cause: 'unreached', why })
 }
 
-/** A site refuses our address: its mail moves, and all mail when that many sites do so. */
+/** Two where there are two: what only one of several has met is its own affair. */
+async function areEnough(tx: Tx, accounts: number): Promise<boolean> {
+  return accounts >= (await pageOfAccounts(tx, { limit: 2 })).length
+}
+
+/**
+ * A site refuses our address: its mail moves, and all mail when that many sites do so. Those are of several accounts,
+ * too: anybody may have domains whose servers answer with the words of a blocklist.
+ */
 export async function tripOnRefusal(
   tx: Tx,
-  site: string,
-  reply: string,
-  { now, until, sites }: { now: number; until: number; sites: number },
+  { site, reply, accountId, until }: Refusal,
+  { now, sites }: { now: number; sites: number },
 ): Promise<Scope[]> {
   const why = `the receiver answered: ${reply.replace(/\s+/g, ' ').slice(0, 200)}`
-  const changes = await change(tx, site, (before) =>
-    trip(before, { cause: 'refused', why, until }, now),
-  )
+  const changes = await change(tx, site, (before) => ({
+    ...trip(before, { cause: 'refused', why, until }, now),
+    account_id: accountId,
+  }))
   await forgetOldScopes(tx, now - keptMs)
   const others = (await readScopes(tx)).filter(
     ({ scope, way, cause }) => scope !== everything && way === 'failover' && cause === 'refused',
   )
-  if (others.length < sites) return changes
+  const accounts = new Set(others.map(({ account_id }) => account_id)).size
+  if (others.length < sites || !(await areEnough(tx, accounts))) return changes
   const all = `${others.length} sites refuse our address; the last one, ${site}: ${why}`
   return [...changes, ...(await tripAll(tx, now, { cause: 'refused', why: all, until }))]
 }
@@ -90,7 +97,11 @@ async function tripAll(tx: Tx, now: number, evidence: Parameters<typeof trip>[1]
  * Read and written in one transaction: several threads see the same incident at once, and only the
  * first may announce it.
  */
-async function change(tx: Tx, scope: string, next: (before: Breaker) => Breaker): Promise<Scope[]> {
+async function change(
+  tx: Tx,
+  scope: string,
+  next: (before: Breaker) => Breaker & Partial<Pick<Scope, 'account_id'>>,
+): Promise<Scope[]> {
   const before = await readScope(tx, scope)
   const after = next(before)
   if (after === before) return []

@@ -6,7 +6,7 @@ import type { Store, Tx } from '../../store/index.js'
 import { tellOrders, tellWay } from './alarm.js'
 import type { ProbeOutcome } from './breaker.js'
 import { countProbe, tripOnRefusal, tripOnUnreached } from './decisions.js'
-import { makeReachEvidence, type UnreachedSite } from './evidence.js'
+import { makeReachEvidence, type Refusal, type UnreachedSite } from './evidence.js'
 import { makeProbes } from './probes.js'
 import {
   everything,
@@ -30,8 +30,7 @@ export interface Egress {
   takeProbe(site: string, lane: string): Probe | undefined
   /** A connection to a site, for an account's mail, was opened the primary way, or could not be. */
   saw(seen: UnreachedSite, reached: boolean): void
-  /** A site says that our address is blocked: the failover way until then at least. */
-  refused(site: string, reply: string, until: number): void
+  refused(refusal: Refusal): void
   close(): Promise<void>
 }
 
@@ -160,8 +159,8 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
       }
     },
     saw: (seen, reached) => evidence.add(seen, reached, clock.now()),
-    refused(site, reply, until) {
-      decide((tx, now) => tripOnRefusal(tx, site, reply, { now, until, sites: options.sites }))
+    refused(refusal) {
+      decide((tx, now) => tripOnRefusal(tx, refusal, { now, sites: options.sites }))
     },
     async close() {
       closed = true

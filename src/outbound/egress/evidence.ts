@@ -15,6 +15,12 @@ export interface UnreachedSite {
   accountId: string
 }
 
+/** A site whose server said that our address is blocked, and for how long its mail goes another way at least. */
+export interface Refusal extends UnreachedSite {
+  reply: string
+  until: number
+}
+
 // Sites that are kept of an account, and accounts: far more than any threshold. More would say no more, so a new one is
 // left out, and none that was told to the others is forgotten early for it.
 const maxSites = 1_000

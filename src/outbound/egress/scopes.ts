@@ -10,6 +10,8 @@ export interface Scope extends Breaker {
   /** A site's key, or `everything`. */
   readonly scope: string
   readonly orders: Orders
+  /** Whose mail a server refused for our address. */
+  readonly account_id: string | null
 }
 
 /** The scope of all mail. Not a host name, so no site has it as its key. */
@@ -27,7 +29,7 @@ export async function readScope(read: Read, scope: string): Promise<Scope> {
     .selectAll()
     .where('scope', '=', scope)
     .executeTakeFirst()
-  return row ?? { ...unbroken, scope, orders: 'auto' }
+  return row ?? { ...unbroken, scope, orders: 'auto', account_id: null }
 }
 
 /** One row a scope, whose newest state is all that counts. */

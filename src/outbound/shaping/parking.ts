@@ -10,6 +10,8 @@ export interface SiteOutcome {
    * too many already, else `refused`.
    */
   readonly cause?: 'refused' | 'timeout' | 'dns' | 'busy' | undefined
+  /** Whose mail it was; of smart hosts nobody asks. */
+  readonly accountId?: string
   /** Our own sentence about it, for people. */
   readonly why?: string
 }

@@ -41,7 +41,7 @@ export interface ShapingOptions extends ThreadShare {
   clock: Clock
   random: () => number
   warmUpOf?: (source: string) => WarmUp
-  onAction?: (site: SiteName, source: string, action: SiteAction) => void
+  onAction?: (site: SiteName, source: string, action: SiteAction, accountId: string) => void
   /** What was known before a restart (`readLearned`). */
   learned?: readonly RememberedRow[]
 }
@@ -92,7 +92,7 @@ export function makeShaping(options: ShapingOptions): Shaping {
       clock,
       random,
       warmUp: isOurs ? undefined : warmUpOf?.(source),
-      onAction: onAction && ((action) => onAction(name, source, action)),
+      onAction: onAction && ((action, accountId) => onAction(name, source, action, accountId)),
       learned: known?.learned,
     })
     return { name, source, site, told: known?.told }

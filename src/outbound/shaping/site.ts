@@ -27,7 +27,8 @@ export interface SiteOptions {
   random: () => number
   /** The ration of the source address; none by default. */
   warmUp?: WarmUp | undefined
-  onAction?: ((action: SiteAction) => void) | undefined
+  /** `accountId`: whose mail the receiver answered; empty where nobody says so. */
+  onAction?: ((action: SiteAction, accountId: string) => void) | undefined
   /** What was known of it before a restart. */
   learned?: Learned | undefined
 }
@@ -154,7 +155,7 @@ export class Site {
     this.#usedAt = now
     this.#answers = outcome.kind !== 'connect-failed' || outcome.reply !== undefined
     if (outcome.kind === 'connect-failed' && taken) this.#options.warmUp?.giveBack(taken)
-    const heard = outcome.kind === 'delivered' ? undefined : this.#listen(outcome.reply, now)
+    const heard = outcome.kind === 'delivered' ? undefined : this.#listen(outcome, now)
     this.#inFlight--
     if (klass !== queueClass.transactional) this.#bulkInFlight--
     if (heard !== undefined) return
@@ -180,8 +181,8 @@ export class Site {
   }
 
   /** What one of its servers said of a mail that then went to another one: an attempt ends once. */
-  heard(reply: string): void {
-    this.#listen(reply, this.#now())
+  heard(said: Pick<SiteOutcome, 'reply' | 'accountId'>): void {
+    this.#listen(said, this.#now())
   }
 
   /** Takes a new policy; what is under way and what was learned stays. */
@@ -260,7 +261,10 @@ export class Site {
   }
 
   /** Acts on what the server said; returns what the attempt has shown thereby, and no more than that. */
-  #listen(reply: string | undefined, now: number): 'suspended' | 'too many' | undefined {
+  #listen(
+    { reply, accountId = '' }: Pick<SiteOutcome, 'reply' | 'accountId'>,
+    now: number,
+  ): 'suspended' | 'too many' | undefined {
     if (reply === undefined) return undefined
     this.#reactions ??= new Reactions()
     const most = this.#connections(now)
@@ -279,7 +283,7 @@ export class Site {
         // Whatever was under way at the suspension gets the same answer. The operator is told once.
         if (parked) continue
       }
-      if (!action.again) this.#options.onAction?.(action)
+      if (!action.again) this.#options.onAction?.(action, accountId)
     }
     if (suspended) return 'suspended'
     if (!asked.some(({ action }) => action === 'fewer connections')) return undefined

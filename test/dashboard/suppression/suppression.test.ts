@@ -142,7 +142,7 @@ t.test('the export is a file that no spreadsheet takes for formulas', async (t) 
   await put('=cmd@example.com', { detail: '@sum(1), "x"' })
   const { text, headers } = await get('/suppression.csv', 'viewer')
   t.match(headers.get('content-disposition'), 'attachment; filename="suppression.csv"')
-  t.match(text, /^email,reason,scope,.*\r\n'=cmd@example\.com,manual,all,,"'@sum\(1\), ""x""",/)
+  t.match(text, /^email,reason,scope,.*\r\n"'=cmd@example\.com",manual,all,,"'@sum\(1\), ""x""",/)
   t.match(
     noted,
     [{ action: 'suppression.export', actor: { userId: 'viewer' } }],
