@@ -86,7 +86,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
 
 /** What is over and would pile up. */
 function sweeps(
-  { log, clock, store, land, lastAliveAt }: Ground,
+  { log, clock, config, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
   { idempotency }: Tools,
 ): Chore[] {
@@ -107,7 +107,7 @@ function sweeps(
       everyMs: 30_000,
       run: (stop) => expireOverdue({ store, clock, log, backlog, land, gateOf: crew.gateOf }, stop),
     },
-    afterSetBack({ store, clock, log, lastAliveAt }, crew),
+    afterSetBack({ store, clock, config, log, lastAliveAt }, crew),
     {
       name: 'expired suppressions',
       everyMs: 60_000,
@@ -124,11 +124,20 @@ const setBackMs = 60_000
  * appliance runs or while it is down.
  */
 function afterSetBack(
-  { store, clock, log, lastAliveAt }: Pick<Ground, 'store' | 'clock' | 'log' | 'lastAliveAt'>,
+  {
+    store,
+    clock,
+    config,
+    log,
+    lastAliveAt,
+  }: Pick<Ground, 'store' | 'clock' | 'config' | 'log' | 'lastAliveAt'>,
   crew: Pick<Work['crew'], 'retry'>,
 ): Chore {
   let latest = Math.max(clock.now(), lastAliveAt)
   let noted = lastAliveAt
+  const waits = Object.values(config.outbound.retry).flatMap(({ schedule }) => schedule)
+  // Twice: jitter comes to it.
+  const longestMs = 2 * Math.max(...waits)
   // A kill soon after the clock went ahead has written nothing of it down: only the mail tells.
   let isStart = true
   return {
@@ -145,7 +154,7 @@ function afterSetBack(
         await store.write((tx) => setAlive(tx, latest))
         return
       }
-      const deliveries = await dueAfterSetBack({ store, clock }, stop)
+      const deliveries = await dueAfterSetBack({ store, clock, longestMs }, stop)
       // Of no domain more than of others: the threads look through the queue.
       if (deliveries > 0) crew.retry([])
       const isBack = backMs >= setBackMs || deliveries > 0

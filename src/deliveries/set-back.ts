@@ -1,17 +1,24 @@
-import { type Clock, pause } from '../clock/index.js'
-import { acceptedAt, idsIn, type Read, type Store } from '../store/index.js'
+import { type Clock, isDueBy, pause } from '../clock/index.js'
+import { idsIn, type Read, type Store } from '../store/index.js'
 import { never } from './hold.js'
 
 const rowsPerLook = 500
 // The main thread looks: each slice takes it a millisecond or two.
 const restMs = 20
 
+interface SetBackDeps {
+  store: Pick<Store, 'read' | 'write'>
+  clock: Clock
+  /** No mail is put off for longer: where it would have to wait longer still, it was released by a clock ahead. */
+  longestMs: number
+}
+
 /**
  * Makes due at once what a clock that was ahead has put off, after it was set back: otherwise mail would wait for as
  * long as the clock was wrong. A time that somebody has chosen stays. Resolves with how many deliveries it were.
  */
 export async function dueAfterSetBack(
-  { store, clock }: { store: Pick<Store, 'read' | 'write'>; clock: Clock },
+  { store, clock, longestMs }: SetBackDeps,
   signal: AbortSignal,
 ): Promise<number> {
   let changed = 0
@@ -21,7 +28,7 @@ export async function dueAfterSetBack(
     const last = rows.at(-1)
     if (last === undefined) break
     after = last.id
-    const ahead = await putOffAhead(store.read, rows, now)
+    const ahead = await putOffAhead(store.read, rows, { now, longestMs })
     if (ahead.length > 0) {
       const { numUpdatedRows } = await store.write((tx) =>
         tx
@@ -55,13 +62,19 @@ const rowsAfter = (read: Read, after: number) =>
     .limit(rowsPerLook)
     .execute()
 
-/** Those whose last attempt, or whose acceptance where there was none, is in the future. */
-async function putOffAhead(read: Read, rows: readonly Row[], now: number): Promise<number[]> {
+/** Those whose last attempt is in the future, or that were not tried yet although nobody has chosen a later time. */
+async function putOffAhead(
+  read: Read,
+  rows: readonly Row[],
+  { now, longestMs }: { now: number; longestMs: number },
+): Promise<number[]> {
   const waiting = rows.filter((row) => row.lease === null && row.due_at > now && row.due_at < never)
   const tried = waiting.filter(
-    ({ attempts, last_attempt_at: at }) => attempts > 0 && (at ?? 0) > now,
+    ({ attempts, due_at, last_attempt_at: at }) =>
+      attempts > 0 && ((at ?? 0) > now || isDueBy(due_at, now, longestMs)),
   )
-  const untried = waiting.filter(({ attempts, id }) => attempts === 0 && acceptedAt(id) > now)
+  // It is due when it is accepted, when it is released, or when somebody has chosen.
+  const untried = waiting.filter(({ attempts }) => attempts === 0)
   const emails = await read
     .selectFrom('emails')
     .select('id')
@@ -73,7 +86,7 @@ async function putOffAhead(read: Read, rows: readonly Row[], now: number): Promi
         'text',
       ),
     )
-    .where('scheduled_at', 'is', null)
+    .where((eb) => eb.or([eb('scheduled_at', 'is', null), eb('scheduled_at', '<=', now)]))
     .execute()
   const unscheduled = new Set(emails.map(({ id }) => id))
   return [...tried, ...untried.filter(({ email_id: id }) => unscheduled.has(id))].map(

@@ -9,6 +9,7 @@ t.test(
     const { accept, store, clock } = await openMailLog(t, { plan: 'Unlimited' })
     const before = clock.now()
     const [deferred = '', held = '', leased = '', later = ''] = await accept([{}, {}, {}, {}])
+    const [resumed = '', resumedTried = ''] = await accept([{}, {}])
     const [chosen = '', chosenHeld = ''] = await accept([
       { scheduledAt: before + 3 * day },
       { scheduledAt: before + 3 * day },
@@ -24,19 +25,25 @@ t.test(
     const tried = { attempts: 1, last_attempt_at: ahead, due_at: ahead + 300_000 }
     await put(deferred, tried)
     const holding = { held_at: ahead, held_reason: 'x', due_at: never }
+    // Of a campaign that went on while the clock was ahead.
+    await put(resumed, { due_at: ahead })
+    await put(resumedTried, { attempts: 1, last_attempt_at: before, due_at: ahead })
     await put(held, { ...tried, ...holding, held_due_at: ahead + 300_000 })
     await put(chosenHeld, { ...holding, held_due_at: before + 3 * day })
     await put(leased, { ...tried, lease: 0 })
     await put(later, { attempts: 1, last_attempt_at: before, due_at: before + 3_600_000 })
     clock.setBack(day)
     const now = clock.now()
-    const going = dueAfterSetBack({ store, clock }, new AbortController().signal)
+    const going = dueAfterSetBack(
+      { store, clock, longestMs: 4 * 3_600_000 },
+      new AbortController().signal,
+    )
     let isDone = false
     void going.then(() => {
       isDone = true
     })
     while (!isDone) await clock.advance(20)
-    t.equal(await going, 3)
+    t.equal(await going, 5)
     const due = async (email: string) =>
       (
         await store.read
@@ -45,7 +52,7 @@ t.test(
           .where('email_id', '=', email)
           .executeTakeFirstOrThrow()
       ).due_at
-    for (const email of [deferred, untried]) {
+    for (const email of [deferred, untried, resumed, resumedTried]) {
       const at = await due(email)
       t.ok(at >= now && at < now + 1_000)
     }
