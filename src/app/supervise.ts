@@ -210,7 +210,10 @@ function launch(
   let worker: Worker
   try {
     worker = new Worker(entry, {
-      ...{ workerData: data, name, stdout: false, stderr: false },
+      workerData: data,
+      name,
+      stdout: false,
+      stderr: false,
       // Node would close what the thread leaves open, such as the database (`store/sqlite/checkpoint.ts`).
       trackUnmanagedFds: false,
       ...(resourceLimits === undefined ? {} : { resourceLimits }),

@@ -55,7 +55,10 @@ export async function changeDraft(
       .updateTable('broadcasts')
       .set({
         ...{ list_id: listId, topic_id: topicId, name: input.name ?? null, domain_id: domainId },
-        ...{ from_header: input.from.trim(), subject: input.subject, ...extras, audience },
+        from_header: input.from.trim(),
+        subject: input.subject,
+        ...extras,
+        audience,
         body_id: bodyId,
         changed_at: clock.now(),
         scheduled_at: changes.scheduledAt === undefined ? draft.scheduled_at : scheduledAt,

@@ -86,7 +86,9 @@ export async function createBroadcast(
       .values({
         ...{ id, account_id: accountId, list_id: listId, topic_id: topicId },
         ...{ name: input.name ?? null, domain_id: domainId, from_header: input.from.trim() },
-        ...{ ...extras, subject: input.subject, body_id: bodyId },
+        ...extras,
+        subject: input.subject,
+        body_id: bodyId,
         ...{ status: draft ? 'draft' : 'scheduled', reason: null, paused_by: null },
         ...{
           scheduled_at: scheduledAt,

@@ -42,7 +42,9 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
 /** One update a campaign and write, however many of its mails had events in it. */
 const noChange = (): Change => ({
   ...{ waiting: 0, delivered: 0, relayed: 0, bounced: 0, failed: 0, suppressed: 0 },
-  ...{ bouncedLate: 0, opened: 0, clicked: 0 },
+  bouncedLate: 0,
+  opened: 0,
+  clicked: 0,
 })
 
 /** A report that comes late takes a mail from one counter to another; any other ends its waiting. */

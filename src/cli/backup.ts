@@ -308,7 +308,8 @@ async function list(place: CommandPlace, named: string | undefined): Promise<voi
     ['MADE', 'SIZE', 'ENCRYPTED', 'FILE'],
     found.map(({ madeAt, sizeBytes, encrypted, isMisnamed, file }) => [
       ...[shownTime(madeAt), shownBytes(sizeBytes)],
-      ...[encrypted ? 'yes' : isMisnamed ? 'NO, though its name says so' : 'no', file],
+      encrypted ? 'yes' : isMisnamed ? 'NO, though its name says so' : 'no',
+      file,
     ]),
     `No backups in ${dir}`,
   )

@@ -89,7 +89,9 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
       scratch: restoreScratch(to),
       replace: database !== undefined,
       givenKey,
-      ...{ passphrase, onlyEncrypted, name: resolve(given) },
+      passphrase,
+      onlyEncrypted,
+      name: resolve(given),
       clock: systemClock,
     })
     const madeAt = Date.parse(manifest.madeAt)

@@ -69,12 +69,24 @@ export async function readStatus(
     isUsed: source.sent >= bulkLimit(source.limit),
   }))
   const troubles = await findTroubles(read, {
-    ...{ now, overview, classes, sites, certificates, heldCount, warmUp },
+    now,
+    overview,
+    classes,
+    sites,
+    certificates,
+    heldCount,
+    warmUp,
     ...{ protectionWindowMs: config.protection.window, restoredAt: appliance?.restored_at ?? null },
   })
   const { freeBytes, totalBytes } = await diskRoom(dataDir)
   return {
-    ...{ overview, now, aliveAt: appliance?.alive_at ?? 0, classes, sites, certificates, warmUp },
+    overview,
+    now,
+    aliveAt: appliance?.alive_at ?? 0,
+    classes,
+    sites,
+    certificates,
+    warmUp,
     held: heldCount === 0 ? 'none' : deliveriesInWords(heldCount),
     backupAt: backup?.madeAt ?? null,
     disk: { freeBytes, sizeBytes: totalBytes, daysLeft: daysLeft(overview, freeBytes) },

@@ -69,7 +69,9 @@ export async function forgetVersions(deps: RetentionDeps, { until, signal }: Old
     after = last.id
     for (const { id, accountId, version } of templates) {
       const old = await versionsOf(deps.store.read, {
-        ...{ id, below: version - newestVersions + 1, until },
+        id,
+        below: version - newestVersions + 1,
+        until,
       })
       const forget = async (tx: Tx, one: string) => {
         const row = await tx

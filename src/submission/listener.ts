@@ -257,7 +257,9 @@ const refusals = 'posthorn_submission_refusals_total'
 const makeCourse = (listener: ListenerName, beganAt: number): SessionCourse => ({
   ...{ listener, beganAt, client: undefined, user: undefined, tls: undefined },
   ...{ recipients: new Map(), mailFrom: '', accepted: 0, refused: 0, emailIds: [] },
-  ...{ replaced: new Set(), lastRefusal: undefined, transcript: makeTranscript() },
+  replaced: new Set(),
+  lastRefusal: undefined,
+  transcript: makeTranscript(),
 })
 
 /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, for the session log; undefined without TLS. */

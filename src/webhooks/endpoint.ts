@@ -219,12 +219,17 @@ export async function updateEndpoint(
     const row = await endpointRow(tx, accountId, id)
     // `announced: 1`: who disables it by hand need not be told of it.
     const off = {
-      ...{ enabled: 0, disabled_at: clock.now(), disabled_because: disabledBy },
+      enabled: 0,
+      disabled_at: clock.now(),
+      disabled_because: disabledBy,
       events_not_kept: 0,
     }
     const on = {
       ...forgotten,
-      ...{ enabled: 1, disabled_at: null, disabled_because: null, announced: 1 },
+      enabled: 1,
+      disabled_at: null,
+      disabled_because: null,
+      announced: 1,
     }
     const changes = {
       ...target,

@@ -113,7 +113,9 @@ function invitationPages(pages: OpenPages, deps: EntryDeps): void {
       ...{ invitedBy: invitation.invitedBy, role: invitation.role },
       account: invitation.accountName,
       // Whoever invites has the other link too, and is not to learn of any address whether it has a log-in here.
-      ...{ isHere, isNew: (choosesPassword || !isProof) && !isHere, mayHaveOne: !isProof },
+      isHere,
+      isNew: (choosesPassword || !isProof) && !isHere,
+      mayHaveOne: !isProof,
       mayBeAnother: isProof && person?.proved_at === null,
       other: session?.person.email,
     }

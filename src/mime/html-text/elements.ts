@@ -51,8 +51,14 @@ known.image = known.img as Element
 
 export const elementAt = makeNames(known)
 export const unknownElement: Element = {
-  ...{ id: 0, name: '', breaks: 0, isVoid: false, isRaw: false },
-  ...{ isSpecial: false, isFormatting: false, endsParagraph: false },
+  id: 0,
+  name: '',
+  breaks: 0,
+  isVoid: false,
+  isRaw: false,
+  isSpecial: false,
+  isFormatting: false,
+  endsParagraph: false,
 }
 /** One more than the highest id. */
 export const elementIds = ids

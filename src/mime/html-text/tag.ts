@@ -12,8 +12,18 @@ export interface Tag {
 }
 
 const names = [
-  ...['style', 'class', 'id', 'hidden', 'href', 'alt', 'width', 'height', 'data-skip-in-text'],
-  ...['start', 'value', 'type'],
+  'style',
+  'class',
+  'id',
+  'hidden',
+  'href',
+  'alt',
+  'width',
+  'height',
+  'data-skip-in-text',
+  'start',
+  'value',
+  'type',
 ] as const
 
 /** The attributes that are looked at, by number. */
@@ -24,7 +34,10 @@ export const attribute = Object.fromEntries(names.map((name, i) => [name, i])) a
 const attributeAt = makeNames<number>(attribute)
 
 export const makeTag = (): Tag => ({
-  ...{ has: 0, starts: names.map(() => 0), ends: names.map(() => 0), valueChars: 0 },
+  has: 0,
+  starts: names.map(() => 0),
+  ends: names.map(() => 0),
+  valueChars: 0,
 })
 
 const slash = 0x2f

@@ -42,7 +42,11 @@ const maxRemembered = 20
 
 /** An attempt at its beginning. */
 export const makeTrail = (earlier: readonly string[]): Trail => ({
-  ...{ earlier, failed: [], connections: 0, silent: 0, offered: 0 },
+  earlier,
+  failed: [],
+  connections: 0,
+  silent: 0,
+  offered: 0,
 })
 
 /** Whether the attempt is over, whichever hosts are left. */

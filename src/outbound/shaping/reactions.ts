@@ -123,7 +123,11 @@ export class Reactions {
     const { connections = isFewer ? halved : null, messagesPerMinute = null } = automation
     const words = firstWords(reply)
     this.#active.set(key, {
-      ...{ name, rank, action, until, at: now },
+      name,
+      rank,
+      action,
+      until,
+      at: now,
       ...{ connections, messagesPerMinute, reply: words },
     })
     return goesOn ? { again: true, ...told } : told
