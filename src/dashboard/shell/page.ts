@@ -187,8 +187,10 @@ function makePlace<V extends AskedPage, A extends string>(
         // was sent.
         serve(request, action, async (visit, send) => {
           const work = () => act(visit, options, handler)
-          const who = door.session(visit)?.person.id ?? ''
-          const { answer, done } = options.reads ? await work() : await once.run(who, request, work)
+          const who = door.session(visit)?.person.id
+          // The answer to a log-in has the session in it: what a stranger has sent is answered anew.
+          const isAnew = options.reads || who === undefined
+          const { answer, done } = isAnew ? await work() : await once.run(who, request, work)
           // After the deed: what failed is not in the log as done.
           if (done) await note(audit, visit, action, answer)
           return send(answer)
