@@ -94,20 +94,23 @@ function decoded(bytes: AsyncIterable<Uint8Array>) {
   }
   async function* pieces(): AsyncGenerator<string> {
     let encoding: string | undefined
+    // Before it a byte order mark may stand, which is no text.
+    let isFirst = true
     // The bytes of a character whose others are in the next piece.
     let rest: Uint8Array = new Uint8Array()
     for await (const piece of bytes) {
       const given = rest.length === 0 ? piece : Buffer.concat([rest, piece])
       rest = given
       if (given.length < 2) continue
-      const isFirst = encoding === undefined
       encoding ??= encodingOf(given)
       const end = wholeLength(encoding, given)
       rest = given.subarray(end)
+      if (end === 0) continue
       yield decode(encoding, given.subarray(0, end), isFirst)
+      isFirst = false
       if (!isText) return
     }
-    yield decode(encoding ?? 'utf-8', rest, encoding === undefined)
+    yield decode(encoding ?? 'utf-8', rest, isFirst)
   }
   return { text: pieces(), isText: () => isText }
 }

@@ -136,6 +136,8 @@ t.test(
       const { id: listId } = await createList(site, site.account, `Pieces of ${size}`)
       const answer = await site.import(inPieces(bad, size), { listId })
       t.match(answer, { status: 400, line: 6, message: /not UTF-8/, ...counts(3) }, `${size}`)
+      const marked = inPieces(Buffer.from('\uFEFFemail\nmark@x.test\n'), size)
+      t.match(await site.import(marked, { listId }), counts(1), `a mark in pieces of ${size}`)
     }
     const quoted = Buffer.concat([Buffer.from(`${file}"c@x.test","ab\nc`), Buffer.from([0xff])])
     t.match(await site.import(quoted), { status: 400, line: 5, message: /not UTF-8/ })
