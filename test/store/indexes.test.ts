@@ -4,12 +4,13 @@ import { applianceAccountId, newestKeys } from '../../src/accounts/index.js'
 import { readChanges } from '../../src/audit/index.js'
 import {
   cancelArchived,
+  finishReleases,
   listAutomations,
   listRuns,
   liveFigures,
 } from '../../src/automations/index.js'
 import { changedAccounts } from '../../src/billing/index.js'
-import { listUndelivered } from '../../src/broadcasts/index.js'
+import { finishCourses, listUndelivered } from '../../src/broadcasts/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import { contactHistory, findByPhone } from '../../src/contacts/index.js'
 import { deleteUnused, makeContent, putContents } from '../../src/contents/index.js'
@@ -157,6 +158,8 @@ t.test('every index is used by a statement', async (t) => {
   await write((tx) => releaseLeases(tx, { thread: 0, threads: 3, now: 0 }))
   await firstDue(store.read, { lane: 'one.test', class: 0, accountId, now: 0 })
   await liftExpired(deps, never)
+  await finishCourses(deps, never)
+  await finishReleases(deps, never)
   await write((tx) => forgetPastEntries(tx, 0))
   await write((tx) => setRole(tx, accountId, 'u', 'viewer', 0))
   await write((tx) => putContents(tx, store, accountId, [makeContent([Buffer.from('x')])]))
