@@ -7,8 +7,11 @@ import type { Ceilings, Plans } from './plan.js'
 interface Kind {
   one: string
   many?: string
-  /** Rows that count, from the one on that has `before` others before it. */
-  from(read: Read, accountId: string, before: number): { execute(): Promise<object[]> }
+  /** The rows that count. */
+  from(
+    read: Read,
+    accountId: string,
+  ): { limit(rows: 1): { offset(rows: number): { execute(): Promise<object[]> } } }
 }
 
 // Each by an index of the account, however many there are.
@@ -16,77 +19,54 @@ const kinds: Record<Exclude<keyof Ceilings, 'storedMib'>, Kind> = {
   topics: {
     one: 'topic',
     many: 'topics (archived ones count)',
-    from: (read, accountId, before) =>
-      read
-        .selectFrom('topics')
-        .select('id')
-        .where('account_id', '=', accountId)
-        .limit(1)
-        .offset(before),
+    from: (read, accountId) =>
+      read.selectFrom('topics').select('id').where('account_id', '=', accountId),
   },
   lists: {
     one: 'contact list',
-    from: (read, accountId, before) =>
+    from: (read, accountId) =>
       read
         .selectFrom('contact_lists')
         .select('id')
         .where('account_id', '=', accountId)
-        .where('deleted_at', 'is', null)
-        .limit(1)
-        .offset(before),
+        .where('deleted_at', 'is', null),
   },
   keys: {
     one: 'API key',
-    from: (read, accountId, before) =>
+    from: (read, accountId) =>
       read
         .selectFrom('api_keys')
         .select('id')
         .where('account_id', '=', accountId)
-        .where('deleted_at', 'is', null)
-        .limit(1)
-        .offset(before),
+        .where('deleted_at', 'is', null),
   },
   templates: {
     one: 'template',
-    from: (read, accountId, before) =>
-      read
-        .selectFrom('templates')
-        .select('id')
-        .where('account_id', '=', accountId)
-        .limit(1)
-        .offset(before),
+    from: (read, accountId) =>
+      read.selectFrom('templates').select('id').where('account_id', '=', accountId),
   },
   webhookEndpoints: {
     one: 'webhook endpoint',
-    from: (read, accountId, before) =>
+    from: (read, accountId) =>
       read
         .selectFrom('webhook_endpoints')
         .select('id')
         .where('account_id', '=', accountId)
-        .where('deleted_at', 'is', null)
-        .limit(1)
-        .offset(before),
+        .where('deleted_at', 'is', null),
   },
   automations: {
     one: 'automation',
-    from: (read, accountId, before) =>
+    from: (read, accountId) =>
       read
         .selectFrom('automations')
         .select('id')
         .where('account_id', '=', accountId)
-        .where('status', '<>', 'archived')
-        .limit(1)
-        .offset(before),
+        .where('status', '<>', 'archived'),
   },
   domains: {
     one: 'domain',
-    from: (read, accountId, before) =>
-      read
-        .selectFrom('domains')
-        .select('id')
-        .where('account_id', '=', accountId)
-        .limit(1)
-        .offset(before),
+    from: (read, accountId) =>
+      read.selectFrom('domains').select('id').where('account_id', '=', accountId),
   },
 }
 
@@ -102,7 +82,10 @@ export async function refuseBeyondCeiling(
 ): Promise<void> {
   const { one, many, from } = kinds[kind]
   const most = ceilings[kind]
-  const beyond = await from(read, accountId, most - 1).execute()
+  const beyond = await from(read, accountId)
+    .limit(1)
+    .offset(most - 1)
+    .execute()
   if (beyond.length === 0) return
   throw new ApiError(
     'plan_limit_exceeded',
