@@ -1,4 +1,4 @@
-import { type Element, idOf } from './elements.js'
+import { idOf } from './elements.js'
 import {
   addApart,
   addIndented,
@@ -35,7 +35,7 @@ const theRest = '… the rest is in the HTML part'
 export function textOfHtml(html: string): PlainText {
   const lines = makeLines()
   const seen = makeSeen(html)
-  const structure = makeStructure(html, lines)
+  const structure = makeStructure(lines)
   let hidden = 0
   let isAtPre = false
 
@@ -48,34 +48,40 @@ export function textOfHtml(html: string): PlainText {
     seen.isTextless = one.isTextless
   })
 
-  const startTag = (element: Element, tag: Tag) => {
+  const startTag = (tag: Tag) => {
+    const { element } = tag
     isAtPre = element.id === pre
     elements.endImplied(element)
-    const { whiteSpace, isTextless } = seen
-    const open = (hides: boolean, breaks: number, end: OpenElement['end']) =>
-      elements.push({ element, hides, breaks, end, whiteSpace, isTextless })
-    if (hidden > 0) {
-      if (!element.isVoid) open(false, 0, undefined)
-      return
-    }
-    const said = seen.styleOf(tag)
-    const hides = seen.isHidden(element, tag, said)
     if (element.isVoid) {
-      if (!hides) structure.leaf(element, tag, said)
+      if (hidden > 0) return
+      const said = seen.styleOf(tag)
+      if (!seen.isHidden(tag, said)) structure.leaf(tag, said)
       return
     }
-    if (hides) {
+    const { whiteSpace, isTextless } = seen
+    const one: OpenElement = {
+      element,
+      hides: false,
+      breaks: 0,
+      end: undefined,
+      whiteSpace,
+      isTextless,
+    }
+    if (hidden > 0) return elements.push(one)
+    const said = seen.styleOf(tag)
+    if (seen.isHidden(tag, said)) {
       hidden++
-      open(true, 0, undefined)
-      return
+      one.hides = true
+      return elements.push(one)
     }
     const breaks = structure.breaksOf(element, said)
     if (breaks > 0) breakLine(lines, breaks)
-    const end = structure.begin(element, tag, said)
+    one.breaks = breaks
+    one.end = structure.begin(tag, said)
     seen.enter(element, said)
     const isChanged = seen.whiteSpace !== whiteSpace || seen.isTextless !== isTextless
-    if (breaks > 0 || end !== undefined || isChanged || elements.isOpen(element)) {
-      open(false, breaks, end)
+    if (breaks > 0 || one.end !== undefined || isChanged || elements.isOpen(element)) {
+      elements.push(one)
     }
   }
 

@@ -1,11 +1,11 @@
 import { type Element, elementAt, unknownElement } from './elements.js'
 import { isAt } from './names.js'
-import { makeTag, readAttributes, type Tag } from './tag.js'
+import { behindAttributes, endOfTagName, type Tag, tagAt } from './tag.js'
 
 /** What is told of a source, in its order. Places are those of the source. */
 export interface Told {
   text(from: number, to: number): void
-  startTag(element: Element, tag: Tag): void
+  startTag(tag: Tag): void
   endTag(element: Element): void
   /** The content of an element of raw text. */
   raw(element: Element, from: number, to: number): void
@@ -24,17 +24,16 @@ const question = 0x3f
  * over which native searches go; what it returns is whether that was all.
  */
 export function scan(html: string, mostChars: number, told: Told): boolean {
-  const tag = makeTag()
   const { length } = html
   let unread = 0
 
   const startTag = (start: number): number => {
-    const end = endOfName(html, start)
-    const element = elementAt(html, start, end) ?? unknownElement
-    const next = readAttributes(html, end, tag)
-    if (next === -1) return length
-    unread += tag.valueChars
-    told.startTag(element, tag)
+    const tag = tagAt(html, start)
+    if (tag === undefined) return length
+    const { element, source, valueChars } = tag
+    const next = start + source.length
+    unread += valueChars
+    told.startTag(tag)
     if (!element.isRaw) return next
     const close = endOfRaw(html, element.name, next)
     told.raw(element, next, close)
@@ -43,9 +42,9 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
   }
 
   const endTag = (start: number): number => {
-    const end = endOfName(html, start)
+    const end = endOfTagName(html, start)
     const isBare = end < length && html.charCodeAt(end) === greater
-    const next = isBare ? end + 1 : readAttributes(html, end, tag)
+    const next = isBare ? end + 1 : behindAttributes(html, end)
     if (next === -1) return length
     told.endTag(elementAt(html, start, end) ?? unknownElement)
     return next
@@ -85,15 +84,6 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
 const isLetter = (char: number): boolean => {
   const lower = char | 32
   return lower >= 0x61 && lower <= 0x7a
-}
-
-function endOfName(html: string, from: number): number {
-  let at = from
-  for (; at < html.length; at++) {
-    const char = html.charCodeAt(at)
-    if (char <= 0x20 || char === slash || char === greater) break
-  }
-  return at
 }
 
 /** HTML §13.2.5.15: where the end tag begins that is of the same name. */

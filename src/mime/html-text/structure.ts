@@ -10,14 +10,14 @@ import { decodeValue } from './white-space.js'
 const rule = '-'.repeat(40)
 
 /** What elements that are seen make of the lines. */
-export function makeStructure(html: string, lines: Lines) {
+export function makeStructure(lines: Lines) {
   const cells = makeCells(lines)
   const lists = makeLists(lines)
   const links = makeLinks(lines)
   let piecesAtRule = 0
 
   const value = (tag: Tag, name: keyof typeof attribute): string | undefined => {
-    const source = sourceOf(html, tag, attribute[name])
+    const source = sourceOf(tag, attribute[name])
     return source === undefined ? undefined : decodeValue(source)
   }
 
@@ -29,11 +29,12 @@ export function makeStructure(html: string, lines: Lines) {
     },
 
     /** Begins an element; what it returns ends it, if that means anything. */
-    begin({ name }: Element, tag: Tag, said: number): (() => void) | undefined {
+    begin(tag: Tag, said: number): (() => void) | undefined {
+      const { name } = tag.element
       const isMarked = (said & says.noMarker) === 0
       switch (name) {
         case 'a':
-          return links.begin(sourceOf(html, tag, attribute.href))
+          return links.begin(sourceOf(tag, attribute.href))
         case 'td':
           return cells.cell()
         case 'tr':
@@ -64,10 +65,11 @@ export function makeStructure(html: string, lines: Lines) {
     },
 
     /** An element without content. */
-    leaf({ name }: Element, tag: Tag, said: number): void {
+    leaf(tag: Tag, said: number): void {
+      const { name } = tag.element
       if (name === 'br') endLine(lines)
       else if (name === 'area') {
-        links.area(sourceOf(html, tag, attribute.href), value(tag, 'alt'))
+        links.area(sourceOf(tag, attribute.href), value(tag, 'alt'))
       } else if (name === 'hr') {
         // Of several with nothing between them one says as much.
         if (lines.at.pieces === piecesAtRule) return
