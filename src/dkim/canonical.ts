@@ -91,25 +91,25 @@ function rewrite(body: Buffer, from: number): Buffer {
   const [words, outWords] = [wordsOf(body), isUsual ? usualWords : wordsOf(out)]
   body.copy(out, 0, 0, from)
   let length = from
-  for (let i = from; i < body.length; i++) {
+  for (let i = from; i < body.length; ) {
     // Four that have no two spaces in a row, nor a space behind one, stay as they are.
+    let behind = out[length - 1] === space ? spaceBit : 0
     for (; i + 4 <= body.length; i += 4) {
       const four = words.getInt32(i, true)
       if (!arePrintable(four)) break
       const spaces = spacesAmong(four)
-      const behind = out[length - 1] === space ? spaceBit : 0
       if ((spaces & ((spaces << 8) | behind)) !== 0) break
+      behind = spaces >>> 24
       outWords.setInt32(length, four, true)
       length += 4
     }
     if (i === body.length) break
-    const byte = body[i] as number
-    if (byte > space) {
-      out[length++] = byte
-    } else if (byte === space || byte === tab) {
+    const byte = body[i++] as number
+    if (byte === space || byte === tab) {
       if (out[length - 1] !== space) out[length++] = space
+      while (body[i] === space || body[i] === tab) i++
     } else if (byte === cr || byte === lf) {
-      expectLineEnd(body, i)
+      expectLineEnd(body, i - 1)
       if (out[length - 1] === space) length--
       out[length++] = cr
       out[length++] = lf
