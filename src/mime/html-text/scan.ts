@@ -20,11 +20,12 @@ const bang = 0x21
 const question = 0x3f
 
 /**
- * Reads HTML as HTML §13.2.5 cuts it into tags. `mostChars` of it are read, beside values of attributes, comments and raw text,
- * over which native searches go; what it returns is whether that was all.
+ * Makes a reader of HTML, which cuts it into tags as HTML §13.2.5 does. `mostChars` of it are read, beside values of
+ * attributes, comments and raw text, over which native searches go; what the reader returns is whether that was all.
  */
-export function scan(html: string, mostChars: number, told: Told): boolean {
-  const { length } = html
+export function makeScan(mostChars: number, told: Told): (source: string) => boolean {
+  let html = ''
+  let length = 0
   let unread = 0
 
   const startTag = (start: number): number => {
@@ -68,17 +69,22 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
     return next
   }
 
-  for (let at = 0; at < length; ) {
-    const found = html.indexOf('<', at)
-    const end = found === -1 ? length : found
-    if (end - unread > mostChars) {
-      told.text(at, lastSpace(html, at, mostChars + unread))
-      return false
+  return (source) => {
+    html = source
+    length = html.length
+    unread = 0
+    for (let at = 0; at < length; ) {
+      const found = html.indexOf('<', at)
+      const end = found === -1 ? length : found
+      if (end - unread > mostChars) {
+        told.text(at, lastSpace(html, at, mostChars + unread))
+        return false
+      }
+      if (end > at) told.text(at, end)
+      at = end === length ? end : markup(end)
     }
-    if (end > at) told.text(at, end)
-    at = end === length ? end : markup(end)
+    return true
   }
-  return true
 }
 
 const isLetter = (char: number): boolean => {

@@ -10,12 +10,22 @@ export const keepsSpaces = 2
 export const keepsIndents = 3
 
 /** What of a mail is seen, and how its text is set, by styles, style sheets and attributes. */
-export function makeSeen(html: string) {
+export function makeSeen() {
+  let html = ''
   const rules: Rules = new Map()
   // In a part that Outlook alone is not shown.
   let isForOthers = false
 
   return {
+    /** Goes on with another mail. */
+    restart(source: string) {
+      html = source
+      rules.clear()
+      isForOthers = false
+      this.whiteSpace = flows
+      this.isTextless = false
+    },
+
     whiteSpace: flows,
     /** The text has no height. Pictures in it have. */
     isTextless: false,

@@ -22,6 +22,11 @@ export function makeStructure(lines: Lines) {
   }
 
   return {
+    restart() {
+      for (const one of [cells, lists, links]) one.restart()
+      piecesAtRule = 0
+    },
+
     /** How an element parts itself from what is around it. */
     breaksOf({ name, breaks }: Element, said: number): number {
       if (breaks === 2 && isList.has(name) && lists.isInner()) return 1
