@@ -209,9 +209,22 @@ function toLogIn(request: PageRequest): PageAnswer {
   return redirect(`/login?next=${encodeURIComponent(pageOf(request))}`)
 }
 
+/**
+ * To the page that asks who is there, with the form. WCAG 2.2, 3.3.7: nobody types the same twice, so that page has the
+ * form's fields as hidden ones, and sends them back here after the proof (`entry/sudo.ts`).
+ */
+export function toProof(request: PageRequest): PageAnswer {
+  const query = new URLSearchParams({ next: pageOf(request), to: pathOf(request) })
+  return redirect(`/sudo/ask?${query}`, { keepsForm: true })
+}
+
 /** The page that a request is for, or was sent from. */
-export function pageOf(request: PageRequest): string {
-  if (request.method === 'POST') return cameFrom(request) ?? '/'
+function pageOf(request: PageRequest): string {
+  return request.method === 'POST' ? (cameFrom(request) ?? '/') : pathOf(request)
+}
+
+/** What was asked for, with the query. */
+function pathOf(request: PageRequest): string {
   const query = request.query.toString()
   return query === '' ? request.path : `${request.path}?${query}`
 }

@@ -7,15 +7,15 @@ import {
   type Page as Sent,
   ShapeError,
 } from '../../http/index.js'
-import { type PageAnswer, page, redirect } from './answer.js'
+import { type PageAnswer, page } from './answer.js'
 import {
   accountDoor,
   type Door,
   type DoorDeps,
   openDoor,
   operatorDoor,
-  pageOf,
   personDoor,
+  toProof,
 } from './doors.js'
 import { type ExportSeats, makeExportSeats } from './exports.js'
 import { type Faults, faultsOf, formOf } from './faults.js'
@@ -209,10 +209,8 @@ function sentAway<V extends AskedPage, A extends string>(
   const { request } = visit
   refuseOthersPosts(request)
   const session = door.session(visit)
-  // The form is not kept over the detour: it may hold a password, and an action that is delicate should be a decision of
-  // this moment. The message after the proof asks for it once more.
   if (!sudo || session === undefined || session.sudoUntil > visit.now) return undefined
-  return redirect(`/sudo?next=${encodeURIComponent(pageOf(request))}`)
+  return toProof(request)
 }
 
 /** Gives the form to its handler. */

@@ -134,7 +134,11 @@ t.test('what was done leads on, tells it once, and is in the log', async (t) => 
 t.test('what is sensitive asks for a factor again; a preview leaves no row', async (t) => {
   const { post, noted, url } = await start(t)
   const roll = await post('/a/one/keys/roll', '', { referer: `${url}/a/one/keys` })
-  t.equal(roll.headers.get('location'), '/sudo?next=%2Fa%2Fone%2Fkeys')
+  t.equal(roll.status, 307)
+  t.equal(
+    roll.headers.get('location'),
+    '/sudo/ask?next=%2Fa%2Fone%2Fkeys&to=%2Fa%2Fone%2Fkeys%2Froll',
+  )
   t.equal((await post('/a/one/keys/preview', '')).status, 200)
   t.same(noted, [])
 })
