@@ -21,6 +21,8 @@ export interface Door<V extends AskedPage, A> {
   /** Who stands in the audit log for what is done here; undefined: the handlers write their own rows. */
   logged?: (visit: V) => { actor: PersonVisit['actor']; accountId: string | null }
   session(visit: V): Session | undefined
+  /** By which action somebody is let in to be told that a path below the prefix has no page; without it: nobody is. */
+  unknown?: A
 }
 
 /** What every door asks: who somebody is, and which pages were added. */
@@ -90,6 +92,7 @@ export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
   const { people, sandbox } = deps
   return {
     prefix: '/operator',
+    unknown: 'operator.read',
     async admit(asked, action) {
       const session = await people.sessionOf(asked.request)
       if (session === undefined) return toLogIn(asked.request)
@@ -136,6 +139,7 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
   }
   return {
     prefix: '/a/:account',
+    unknown: 'account.read',
     async admit(asked, action) {
       const session = await people.sessionOf(asked.request)
       if (session === undefined) return toLogIn(asked.request)

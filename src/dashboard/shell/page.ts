@@ -102,6 +102,8 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
   }
 }
 
+const mostParts = 9
+
 /**
  * One place's pages: each handler is called for visitors whom its door let in, and for no others.
  */
@@ -150,6 +152,18 @@ function makePlace<V extends AskedPage, A extends string>(
       const { place } = await door.outside(asked)
       return await send(errorAnswer(error, request.requestId, place))
     }
+  }
+
+  // A path without a page keeps what is around the pages: the navigation, and the name of who is logged in. The router
+  // knows no path of any length, and none of ours has more parts.
+  for (let path = door.prefix; path.split('/').length < mostParts && door.unknown; ) {
+    const action = door.unknown
+    path += `/:part${path.split('/').length}`
+    pages.get(path, (request) =>
+      serve(request, action, async () => {
+        throw new ApiError('not_found', 'There is no page here')
+      }),
+    )
   }
 
   return {
