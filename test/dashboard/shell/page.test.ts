@@ -140,7 +140,11 @@ t.test('a path without a page keeps what is around the pages', async (t) => {
     t.match(text, /<nav class="rail"[\s\S]*\/a\/one\/keys/, path)
   }
   t.equal((await get('/a/other/nothing', 'owner')).status, 404)
-  t.notMatch((await get('/a/other/nothing', 'owner')).text, /class="rail"/, 'nobody else sees what is there')
+  t.notMatch(
+    (await get('/a/other/nothing', 'owner')).text,
+    /class="rail"/,
+    'nobody else sees what is there',
+  )
   t.equal((await post('/a/one/nothing', '')).status, 405)
 })
 
