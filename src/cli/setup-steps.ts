@@ -77,12 +77,12 @@ interface PlannedStep {
 export const textOf = ({ answers, facts }: Pick<SetupWork, 'answers' | 'facts'>) =>
   settingsText(answers, {
     ownAddresses: facts.addresses,
-    example: lastingPath(packageFile('config/posthorn.example.toml')),
+    example: lastingFile('config/posthorn.example.toml'),
   })
 
-/** A release is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
-const lastingPath = (file: string) =>
-  file.replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
+/** A file of the release: that is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
+export const lastingFile = (name: string) =>
+  packageFile(name).replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
     existsSync(join(folder, 'current')) ? `${folder}/current/` : found,
   )
 
@@ -146,7 +146,7 @@ export async function makeAll(work: SetupWork): Promise<MadeBySetup> {
     keyIsShown(place)
   }
   if (place.isSystem && !hasUnit()) {
-    installUnit(packageFile('systemd/posthorn.service'), packageFile('bin/posthorn'))
+    installUnit(packageFile('systemd/posthorn.service'), lastingFile('bin/posthorn'))
     tell('written', ownUnitFile)
   }
   const setupUrl = await asOwner(place, () => firstLink(place))
