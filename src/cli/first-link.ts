@@ -29,7 +29,7 @@ export function sayFirstLink(url: string | undefined, host: string): void {
   say('\nOnce it runs, open this to become its first operator (good once, for a day):')
   say(`  ${styled('bold', url)}`)
   const tunnel = tunnelTo(url, host)
-  if (tunnel !== undefined) say(`On another machine type this there first: ${tunnel}`)
+  if (tunnel !== undefined) say(`From another machine, after this command there:\n  ${tunnel}`)
 }
 
 /** The command by which another machine reaches a link that only this one hears; undefined for other links. */

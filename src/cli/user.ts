@@ -296,6 +296,6 @@ function sayLink(place: CommandPlace, path: string, what: string): void {
     say(url)
     remark(what)
     const tunnel = tunnelTo(url, settingsOf(place).outbound.heloName)
-    if (tunnel !== undefined) remark(`On another machine type this there first: ${tunnel}`)
+    if (tunnel !== undefined) remark(`From another machine, after this command there: ${tunnel}`)
   }
 }
