@@ -14,7 +14,7 @@ import {
 import type { PreferenceLinks, Recipient } from './link.js'
 import { english as strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { type CentreView, deadLink, page, renderCentre } from './view.js'
+import { type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
 
 /** What the page needs. */
 interface CentrePageDeps extends SubscriptionDeps {
@@ -98,7 +98,7 @@ async function show(
   const html = renderCentre({
     language: strings.language,
     title: centre.title(names),
-    logo: face.logoId === null ? undefined : `/logo/${face.logoId}`,
+    logo: logoOf(face),
     message: after && messages[after],
     lines: [
       left ? centre.intro.left(names) : centre.intro.subscribed(names),

@@ -4,7 +4,7 @@ import { listTopics, topicName } from '../topics/index.js'
 import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
 import { english as strings } from './strings.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { deadLink, page, renderNotice } from './view.js'
+import { deadLink, logoOf, page, renderNotice } from './view.js'
 
 /** What the pages behind links need. */
 export interface UnsubscribePageDeps extends SubscriptionDeps {
@@ -70,6 +70,7 @@ async function show(
   const html = renderNotice({
     language: strings.language,
     title,
+    logo: logoOf(face),
     lines: lines({ account: face.name, address, topic }),
     form: {
       action: state === 'done' ? 'resubscribe' : 'unsubscribe',

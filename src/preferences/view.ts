@@ -9,6 +9,8 @@ import { english } from './strings.js'
 export interface NoticeView {
   language: string
   title: string
+  /** Where the account's picture is. */
+  logo?: string | undefined
   lines: readonly string[]
   /** Posts `action` to the page's own address. */
   form?: { action: 'unsubscribe' | 'resubscribe'; button: string; quiet: boolean } | undefined
@@ -32,6 +34,10 @@ export interface CentreView {
   parts: { line: string; links: readonly { href: string; text: string; rel: string }[] } | undefined
   everything: { action: 'leave' | 'return'; title: string; line: string; button: string }
 }
+
+/** Where the picture at the head of an account's pages is. */
+export const logoOf = ({ logoId }: { logoId: string | null }): string | undefined =>
+  logoId === null ? undefined : `/logo/${logoId}`
 
 /** Whole pages; the views see theirs as `it` and write data with `<%= %>` only, which escapes it. */
 export const renderNotice: (view: NoticeView) => string = compiled('notice')

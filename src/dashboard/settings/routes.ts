@@ -111,7 +111,7 @@ async function showSettings(
   // null: not chosen, so what the appliance has holds.
   const chosen = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
   const optionsOf = (usual: boolean) => [
-    { value: 'default', label: `As this appliance has it (${usual ? 'on' : 'off'})` },
+    { value: 'default', label: `Default (${usual ? 'on' : 'off'})` },
     { value: 'on', label: 'On' },
     { value: 'off', label: 'Off' },
   ]
@@ -130,7 +130,7 @@ async function showSettings(
       },
       {
         ...{ name: 'clicks', label: 'Clicks', value: chosen(own.clicks) },
-        hint: 'Links lead over this appliance, which counts them.',
+        hint: 'Links go through this server, which counts clicks.',
       },
     ],
     options: { opens: optionsOf(tracking.opens), clicks: optionsOf(tracking.clicks) },

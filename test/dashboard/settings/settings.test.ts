@@ -45,7 +45,7 @@ t.test('an account is renamed, but to no name that another has', async (t) => {
 })
 
 t.test('a logo is set, shown as a picture alone, and taken away', async (t) => {
-  t.match((await owner.get(at)).text, 'There is none')
+  t.match((await owner.get(at)).text, 'No logo yet')
   t.equal((await upload(png)).status, 303)
   t.match((await owner.get(at)).text, `src="${at}/logo?${png.length}"`)
   const shown = await owner.get(`${at}/logo`)
