@@ -115,6 +115,7 @@ t.test('the rules see what they are meant to see', async (t) => {
     ['cli/a.js', 'dashboard/index.js', 'pages-are-opened-by-app-alone'],
     ['cli/a.js', 'openapi/index.js', 'pages-are-opened-by-app-alone'],
     ['outbound/a.js', 'http/index.js', 'mail-threads-import-no-http'],
+    ['automations/runs/a.js', 'automations/events/a.js', 'rooms-are-entered-by-their-door'],
   ] as const) {
     t.ok(broken(`dist/src/${from}`, `dist/src/${to}`).includes(rule), `${from} → ${to}: ${rule}`)
   }
