@@ -26,7 +26,8 @@ function broken(from: string, to: string): string[] {
       const source = rule.from.path === undefined ? [''] : from.match(rule.from.path)
       if (source === null) return false
       if (rule.from.pathNot !== undefined && new RegExp(rule.from.pathNot).test(from)) return false
-      const fill = (pattern = '') => new RegExp(pattern.replaceAll('$1', source[1] ?? ''))
+      const fill = (pattern = '') =>
+        new RegExp(pattern.replace(/\$(\d)/g, (_, at: string) => source[Number(at)] ?? ''))
       if (!fill(rule.to.path).test(to)) return false
       return rule.to.pathNot === undefined || !fill(rule.to.pathNot).test(to)
     })
