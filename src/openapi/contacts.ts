@@ -1,5 +1,12 @@
 import { columnUses } from '../contacts/index.js'
-import { accountRefusals, ceiling, pageFields, pageQuery, pastDue } from './common.js'
+import {
+  accountRefusals,
+  ceiling,
+  inexactNumber,
+  pageFields,
+  pageQuery,
+  pastDue,
+} from './common.js'
 import {
   closed,
   confirmation,
@@ -7,6 +14,7 @@ import {
   type Description,
   openObject,
   orNull,
+  ownData,
   refusal,
   shaped,
   text,
@@ -31,7 +39,7 @@ const name = (which: string) => text(`${which}; a merge tag of campaigns`, { max
  * Laid over key by key, because several sources write into the same contact: an import must not
  * wipe out what the shop has set.
  */
-const metadata = openObject(
+const metadata = ownData(
   'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
 )
 /** interface.md leaves the shape of deletions open; all of ours are this one. */
@@ -320,6 +328,7 @@ export const contacts: Description = {
           'The metadata, together with what is stored already, is too large',
           'metadata, together with what is stored already, has over 16384 bytes',
         ),
+        inexactNumber('metadata.customer'),
         refusal(
           'plan_limit_exceeded',
           'The account holds as many contacts as its plan allows',

@@ -12,8 +12,8 @@ import {
   count,
   type Description,
   invalidField,
-  openObject,
   orNull,
+  ownData,
   refusal,
   text,
   time,
@@ -166,7 +166,7 @@ export const templates: Description = {
     TemplateVariables: {
       type: 'object',
       properties: {
-        variables: openObject('The values that it is filled in with; at most 256 KiB as JSON'),
+        variables: ownData('The values that it is filled in with; at most 256 KiB as JSON'),
         subject: text("A subject in Liquid, in place of the template's"),
         version: { ...version, description: 'An older version; default: the newest' },
       },

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/index.js'
+import { numberFault } from '../json/index.js'
 import { maxSourceBytes } from './draft.js'
 import {
   limitFault,
@@ -42,6 +43,10 @@ export async function tryRender(
 ): Promise<Extract<RenderOutcome, { kind: 'rendered' | 'failed' }>> {
   const json = variablesJson(variables)
   if (typeof json !== 'string') return { kind: 'failed', fault: json }
+  const inexact = numberFault('variables', variables)
+  if (inexact !== undefined) {
+    return { kind: 'failed', fault: { kind: 'render', part: null, message: inexact } }
+  }
   const own = sources(template)
   const given = text === undefined || own.text !== null ? null : { key: null, liquid: text }
   if (given !== null && Buffer.byteLength(given.liquid) > maxSourceBytes) {
