@@ -242,8 +242,8 @@ async function renderMail(
   const sender = { template: slug, from }
   try {
     const template = await findTemplate(store.read, accountId, slug, templateVersion)
-    const given = { variables, ...(subject === undefined ? {} : { subject }) }
-    const outcome = await tryRender(renderer, template, given)
+    const copyTags = config.type === 'transactional' ? undefined : 'shown'
+    const outcome = await tryRender(renderer, template, { variables, subject, copyTags })
     if (outcome.kind === 'failed') return { ...sender, fault: outcome.fault.message }
     return { ...sender, ...outcome.rendered }
   } catch (error) {

@@ -349,9 +349,9 @@ export interface BroadcastChanges {
   listId?: string | null | undefined
   /** The sender, on a verified domain of the account */
   from?: string | null | undefined
-  /** The subject, at most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422 */
   subject?: string | null | undefined
-  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient's own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. */
   html?: string | null | undefined
   /** The id of the topic; an empty text takes it away */
   topicId?: string | null | undefined
@@ -1575,9 +1575,9 @@ export interface NewBroadcast {
   listId: string
   /** The sender, on a verified domain of the account */
   from: string
-  /** The subject, at most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422 */
   subject: string
-  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient's own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. */
   html: string
   /** The topic: whoever has left it gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
@@ -1742,7 +1742,7 @@ export interface NewTemplate {
   slug: string
   /** The subject, in Liquid */
   subject: string
-  /** The HTML, in Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded */
   html: string
   /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody?: string | null | undefined
@@ -2222,7 +2222,7 @@ export interface Template {
   version: number
   /** The subject, in Liquid */
   subject: string
-  /** The HTML, in Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded */
   html: string
   /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody: string | null
@@ -2234,7 +2234,7 @@ export interface Template {
 export interface TemplateChanges {
   /** The subject, in Liquid */
   subject?: string | null | undefined
-  /** The HTML, in Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded */
   html?: string | null | undefined
   /** An empty one takes it away: the text is then made from the HTML */
   textBody?: string | null | undefined
@@ -2255,7 +2255,7 @@ export interface TemplateSaved {
   version: number
   /** The subject, in Liquid */
   subject: string
-  /** The HTML, in Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded */
   html: string
   /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody: string | null
@@ -2328,9 +2328,9 @@ export interface TestBroadcast {
   listId: string
   /** The sender, on a verified domain of the account */
   from: string
-  /** The subject, at most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422 */
   subject: string
-  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient's own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. */
   html: string
   /** The topic: whoever has left it gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined

@@ -244,14 +244,15 @@ function contentGiven({
 async function contentOf(
   deps: EmailDeps,
   accountId: string,
-  { html, template: slug, subject, text, variables = {} }: SendRequest,
+  { html, template: slug, subject, text, variables = {}, type }: SendRequest,
 ): Promise<MailContent> {
   if (slug === undefined || html !== undefined) {
     const message = 'Exactly one of html and template must be given'
     throw new ApiError('validation_error', message, { status: 422 })
   }
   const template = await findTemplate(deps.store.read, accountId, slug)
-  return await renderTemplate(deps.renderer, template, { variables, subject, text })
+  const copyTags = type === 'marketing' ? 'kept' : undefined
+  return await renderTemplate(deps.renderer, template, { variables, subject, text, copyTags })
 }
 
 /** Nobody may leave a list by another's link, so marketing mail has no copies that are alike. */

@@ -6,8 +6,8 @@ export const welcome = `Posthorn signs mail and delivers it straight to the reci
 
 Every request but those marked public carries \`Authorization: Bearer <API key>\`. Bodies are JSON in
 UTF-8, gzipped if you like (\`Content-Encoding: gzip\`; the limits hold for what is inflated). Null in an
-optional field means absent. Fields that are not known are ignored, but \`attachments\`, \`reply_to\` and
-\`scheduled_at\` of a mail are a 422. Times are ISO 8601 in UTC, ids are UUIDs; an id
+optional field means absent. Fields that are not known are ignored, but \`reply_to\` and \`scheduled_at\` of a
+mail are a 422, as is a whole number beyond 2^53 - 1 in data of your own. Times are ISO 8601 in UTC, ids are UUIDs; an id
 of another account, or that is no UUID, is one that does not exist. A slash at the end of a path says
 nothing.
 

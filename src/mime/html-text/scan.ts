@@ -6,11 +6,14 @@ import { makeTag, readAttributes, type Tag } from './tag.js'
 export interface Told {
   text(from: number, to: number): void
   startTag(element: Element, tag: Tag): void
-  endTag(element: Element): void
+  /** `from`: its `<`. */
+  endTag(element: Element, from: number): void
   /** The content of an element of raw text. */
   raw(element: Element, from: number, to: number): void
   /** A comment, or what browsers take for one, from its `<` on. */
   comment(from: number): void
+  /** A tag, comment or raw text that goes on to the end of the source, from its `<` on; browsers show nothing of it. */
+  unclosed?(from: number): void
 }
 
 const less = 0x3c
@@ -28,15 +31,21 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
   const { length } = html
   let unread = 0
 
+  const unclosed = (from: number): number => {
+    told.unclosed?.(from)
+    return length
+  }
+
   const startTag = (start: number): number => {
     const end = endOfName(html, start)
     const element = elementAt(html, start, end) ?? unknownElement
     const next = readAttributes(html, end, tag)
-    if (next === -1) return length
+    if (next === -1) return unclosed(start - 1)
     unread += tag.valueChars
     told.startTag(element, tag)
     if (!element.isRaw) return next
     const close = endOfRaw(html, element.name, next)
+    if (close === length) told.unclosed?.(start - 1)
     told.raw(element, next, close)
     unread += close - next
     return close
@@ -46,8 +55,8 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
     const end = endOfName(html, start)
     const isBare = end < length && html.charCodeAt(end) === greater
     const next = isBare ? end + 1 : readAttributes(html, end, tag)
-    if (next === -1) return length
-    told.endTag(elementAt(html, start, end) ?? unknownElement)
+    if (next === -1) return unclosed(start - 2)
+    told.endTag(elementAt(html, start, end) ?? unknownElement, start - 2)
     return next
   }
 
@@ -64,7 +73,8 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
       return at + 1
     }
     told.comment(at)
-    const next = endOfComment(html, at)
+    const end = endOfComment(html, at)
+    const next = end === -1 ? unclosed(at) : end
     unread += next - at
     return next
   }
@@ -106,11 +116,14 @@ function endOfRaw(html: string, name: string, from: number): number {
   return html.length
 }
 
-/** HTML §13.2.5.41 to 13.2.5.52: where it goes on behind a comment, a doctype or what is taken for a comment. */
+/**
+ * HTML §13.2.5.41 to 13.2.5.52: where it goes on behind a comment, a doctype or what is taken for a comment; -1 where that
+ * has no end.
+ */
 function endOfComment(html: string, at: number): number {
   if (!html.startsWith('<!--', at)) {
     const end = html.indexOf('>', at)
-    return end === -1 ? html.length : end + 1
+    return end === -1 ? -1 : end + 1
   }
   if (html.startsWith('>', at + 4)) return at + 5
   if (html.startsWith('->', at + 4)) return at + 6
@@ -119,7 +132,7 @@ function endOfComment(html: string, at: number): number {
     if (behind === greater) return end + 3
     if (behind === bang && html.charCodeAt(end + 3) === greater) return end + 4
   }
-  return html.length
+  return -1
 }
 
 /** Where a text may be cut: at white space, if there is any. */
