@@ -4,7 +4,7 @@ import type { Reason } from '../doctor/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Page, Pages } from '../http/index.js'
 import type { Meter } from '../metrics/index.js'
-import { diskRoom, type Store, type Tx } from '../store/index.js'
+import { diskRoom, type Store, scarceBytes, type Tx } from '../store/index.js'
 import type { Crew } from './crew.js'
 import type { Chore } from './housekeeping.js'
 import { tellEveryMs } from './thread-meter.js'
@@ -43,8 +43,6 @@ const stuckMs = 2_000
 // Nothing of ours, nor a slow disk, takes so long: whoever has the turn to write does not give it back.
 const hungMs = 120_000
 const gaugesEveryMs = 15_000
-/** With less than this on the disk of the data directory no mail should be handed in (`doctor` fails too). */
-const roomBytes = 0.2 * 1024 ** 3
 
 /**
  * Answers within seconds, whatever the database and the disk do: each look waits for a second at
@@ -78,9 +76,9 @@ export function openHealth(deps: HealthDeps): Health {
       reasons.push({ what: 'room', says })
     } else if (free === undefined) {
       reasons.push({ what: 'disk', says: `The disk of ${dataDir} does not answer` })
-    } else if (free < roomBytes) {
+    } else if (free < scarceBytes) {
       const left = `${Math.floor(free / 1024 ** 2)} MiB are left on the disk of ${dataDir}`
-      reasons.push({ what: 'disk', says: `${left}; ${roomBytes / 1024 ** 2} are wanted` })
+      reasons.push({ what: 'disk', says: `${left}; ${Math.ceil(scarceBytes / 1024 ** 2)} are wanted` })
     }
     if (backlog.size >= maxQueued) {
       reasons.push({

@@ -1,7 +1,15 @@
 import { type Clock, pause } from '../clock/index.js'
+import type { Reason } from '../doctor/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { heldRelease, liftHold, ownName, upgradeLock } from '../release/index.js'
+import {
+  findBrokenUpgrade,
+  heldRelease,
+  liftHold,
+  ownName,
+  speaksAgainst,
+  upgradeLock,
+} from '../release/index.js'
 import { tryLockFile } from '../store/index.js'
 
 /** Whether an upgrade still looks at this release (`release/README.md`): until then nothing is taken or sent. */
@@ -9,14 +17,20 @@ export interface Hold {
   readonly isOn: boolean
   /** What clients of the listeners are told while it is on: a 503. Undefined otherwise. */
   refuse(): ApiError | undefined
-  /** Resolves when it is lifted, or false when it was closed before that. */
-  over(isHealthy: () => Promise<boolean>): Promise<boolean>
+  /**
+   * Resolves when it is lifted, or false when it was closed before that. `reasons` says what is wrong now; `stuck` is told
+   * why it stays held although nobody upgrades any more.
+   */
+  over(reasons: () => Promise<Reason[]>, stuck: (why: string) => void): Promise<boolean>
   close(): void
 }
 
 const lookEveryMs = 250
 // An upgrade that is under way asks far sooner; one that was killed has this looked at in its place.
 const healthyLooks = 4
+// A start may take some seconds; then an operator is told, and again while nothing comes of it.
+const stuckLooks = 40
+const tellEveryLooks = 1_200
 
 /**
  * An upgrade has started this release to see whether it is healthy. Until the upgrade says so,
@@ -26,6 +40,8 @@ export function openHold(dataDir: string, clock: Clock, log: Log): Hold {
   const closing = new AbortController()
   const isHeld = () => heldRelease(dataDir) === ownName()
   let isOn = isHeld()
+  const broken = findBrokenUpgrade(dataDir)
+  if (broken !== undefined) log.warn({ fix: broken.fix }, broken.says)
   /** Nobody is there any more who would: the appliance itself decides, as far as it can see. */
   const liftWithoutUpgrade = () => {
     const unlock = tryLockFile(upgradeLock(dataDir))
@@ -37,6 +53,14 @@ export function openHold(dataDir: string, clock: Clock, log: Log): Hold {
       unlock()
     }
   }
+  const tellStuck = (reasons: readonly Reason[], stuck: (why: string) => void) => {
+    const left = findBrokenUpgrade(dataDir)
+    if (left === undefined) return
+    const why = reasons.map(({ says }) => says).join('; ')
+    const says = `${left.says}, and this release takes and sends nothing: ${why}`
+    log.error({ fix: left.fix }, says)
+    stuck(says)
+  }
   return {
     get isOn() {
       return isOn
@@ -47,12 +71,14 @@ export function openHold(dataDir: string, clock: Clock, log: Log): Hold {
         headers: { 'Retry-After': '5' },
       })
     },
-    async over(isHealthy) {
+    async over(reasons, stuck) {
       if (!isOn) return true
       log.info({}, "Held by 'posthorn upgrade': nothing is taken or sent before it says so")
-      for (let healthy = 0; isHeld(); ) {
-        healthy = (await isHealthy()) ? healthy + 1 : 0
+      for (let healthy = 0, looks = 0; isHeld(); looks++) {
+        const against = (await reasons()).filter(speaksAgainst)
+        healthy = against.length === 0 ? healthy + 1 : 0
         if (healthy >= healthyLooks) liftWithoutUpgrade()
+        else if (healthy === 0 && looks % tellEveryLooks === stuckLooks) tellStuck(against, stuck)
         await pause(clock, lookEveryMs, closing.signal)
         if (closing.signal.aborted) return false
       }

@@ -10,7 +10,7 @@ import type { Hold } from './hold.js'
 import { privateOverTls } from './https.js'
 import { openPrivateServer } from './listeners.js'
 import { openMailRules } from './mail-rules.js'
-import { openSystemdNotifier } from './notify.js'
+import { openSystemdNotifier, type SystemdNotifier } from './notify.js'
 import { makeRecurring } from './recurring.js'
 import { holdOldMail } from './restore.js'
 import { startWhenRoom } from './room.js'
@@ -113,7 +113,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       },
     })
     back.add(() => privateServer.close(config.http.shutdownGrace))
-    if (hold.isOn) beginWhenLifted(hold, { log, work, begin: recurring.begin }, back)
+    if (hold.isOn) beginWhenLifted(hold, { log, work, notifier, begin: recurring.begin }, back)
     else await recurring.begin()
     notifier.ready()
     if (!isLate && !hold.isOn) health.become('running')
@@ -152,20 +152,28 @@ async function settlePast({ store, clock, log }: Ground): Promise<void> {
   await store.write(noteAllBlocked)
 }
 
+interface HeldStart {
+  log: Log
+  work: Work
+  notifier: SystemdNotifier
+  begin(): Promise<void>
+}
+
 /**
  * What a start that an upgrade holds has left for later. One that fails then ends the process, and systemd starts
  * another.
  */
 function beginWhenLifted(
   hold: Hold,
-  { log, work, begin }: { log: Log; work: Work; begin: () => Promise<void> },
+  { log, work, notifier, begin }: HeldStart,
   back: WayBack,
 ): void {
   const { crew, health } = work
   health.become('held')
   const begun = (async () => {
     try {
-      if (!(await hold.over(() => isWell(health)))) return
+      if (!(await hold.over(() => reasonsOf(health), notifier.status))) return
+      notifier.status('Running')
       await crew.complete()
       await begin()
       health.become('running')
@@ -181,8 +189,7 @@ function beginWhenLifted(
   })
 }
 
-/** Nothing is wrong but that it is held. */
-async function isWell(health: Health): Promise<boolean> {
-  const reasons = [...(await health.unhealthy()), ...(await health.unready())]
-  return reasons.every(({ what }) => what === 'held')
-}
+const reasonsOf = async (health: Health) => [
+  ...(await health.unhealthy()),
+  ...(await health.unready()),
+]

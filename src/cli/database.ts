@@ -83,6 +83,8 @@ async function refuseOtherSchema(place: CommandPlace): Promise<void> {
       : running === 'unknown'
         ? 'An appliance runs on it, which does not tell its version'
         : `An appliance of version ${running} runs on it`
+  const { findBrokenUpgrade } = await import('../release/index.js')
+  const broken = findBrokenUpgrade(dataDir)
   const toDo =
     kind === 'newer'
       ? 'use the command of the release that wrote it'
@@ -90,7 +92,7 @@ async function refuseOtherSchema(place: CommandPlace): Promise<void> {
         ? "start the appliance ('systemctl start posthorn'), which brings the database up to date, or run 'posthorn init', and then run the command again"
         : "restart it ('systemctl restart posthorn'), which brings the database up to date, or use the command of its own release"
   throw new OperatorError(
-    `This command is Posthorn ${version} (schema ${await latestSchema()}), and the database in ${dataDir} is of ${theirs} (schema ${schema ?? 'none'}), which is ${kind}. ${served}: ${toDo}`,
+    `This command is Posthorn ${version} (schema ${await latestSchema()}), and the database in ${dataDir} is of ${theirs} (schema ${schema ?? 'none'}), which is ${kind}. ${served}${broken ? `. ${broken.says}: ${broken.fix}` : `: ${toDo}`}`,
   )
 }
 

@@ -9,6 +9,7 @@ import {
   readStatus,
   type TroubledSite,
 } from '../doctor/index.js'
+import { findBrokenUpgrade } from '../release/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { withStore } from './database.js'
 import { jsonTime, say, sayJson, sayTable, shownTime, styled, visibleLine } from './output.js'
@@ -43,7 +44,13 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
       const { dataDir } = place
       const certificates = listenerCertificates(config)
       const status = await withStore(place, ({ store: { read }, clock }) =>
-        readStatus({ read, now: clock.now(), config, dataDir, certificates }, overview),
+        readStatus(
+          {
+            ...{ read, now: clock.now(), config, dataDir, certificates },
+            brokenUpgrade: findBrokenUpgrade(dataDir),
+          },
+          overview,
+        ),
       )
       const burns = status.troubles.some(({ burning }) => burning)
       process.exitCode = overview === undefined ? notRunning : burns ? 1 : 0

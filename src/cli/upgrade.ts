@@ -159,11 +159,31 @@ function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Opti
       if (progress.state === 'begins') {
         const line = lineOf(progress)
         if (line !== undefined) remark(line)
-        if (progress.step === 'stop') stoppedAt = now
+        if (progress.step === 'stop') {
+          stoppedAt = now
+          goOnAfterSignals()
+        }
       } else if (progress.step === 'release' && stoppedAt > 0) {
         remark(`Nothing was taken or sent for ${((now - stoppedAt) / 1_000).toFixed(1)} s`)
       }
     },
+  }
+}
+
+/**
+ * From the stop on nothing serves until this has ended, so neither Ctrl-C nor a connection that breaks ends it: a step
+ * that they break fails, and the old release comes back.
+ */
+function goOnAfterSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () =>
+      remark(`${signal}: it goes on, as no mail is taken until it has ended`),
+    )
+  }
+  // The terminal may be gone.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error')
+    stream.on('error', () => {})
   }
 }
 

@@ -9,6 +9,7 @@ import {
   isOutOfRoom,
   reserveBytesOf,
   reservedBytes,
+  scarceBytes,
 } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
@@ -52,10 +53,10 @@ export function judgeDisk(dataDir: string, room: DiskRoom, reserved: number | un
   if (reserved !== undefined && isOutOfRoom(room, reserved, true)) {
     const needed = shownBytes(2 * reserveBytesOf(totalBytes) - reserved)
     const words = `${found}: if mail was refused for want of room (503), it is until ${needed} are free`
-    return freeBytes < 0.2 * GiB ? of.fail(words, fix) : of.warn(words, fix)
+    return freeBytes < scarceBytes ? of.fail(words, fix) : of.warn(words, fix)
   }
   // A full disk stops acceptance; a tenth is a warning in time, and enough on a large disk anyway.
-  if (freeBytes < 0.2 * GiB) return of.fail(found, fix)
+  if (freeBytes < scarceBytes) return of.fail(found, fix)
   if (freeBytes < Math.min(totalBytes / 10, 10 * GiB)) return of.warn(found, fix)
   return of.ok(found)
 }

@@ -44,11 +44,13 @@ export interface StatusDeps {
   config: Config
   dataDir: string
   certificates: readonly ListenerCertificate[]
+  /** What an upgrade that was killed has left, with its remedy (`release/`). */
+  brokenUpgrade?: { says: string; fix: string } | undefined
 }
 
 /** What the database knows, by few rows or along an index, together with what the running appliance says. */
 export async function readStatus(
-  { read, now, config, dataDir, certificates }: StatusDeps,
+  { read, now, config, dataDir, certificates, brokenUpgrade }: StatusDeps,
   overview: Overview | undefined,
 ): Promise<ApplianceStatus> {
   const appliance = await read
@@ -76,6 +78,7 @@ export async function readStatus(
     certificates,
     heldCount,
     warmUp,
+    brokenUpgrade,
     ...{ protectionWindowMs: config.protection.window, restoredAt: appliance?.restored_at ?? null },
   })
   const { freeBytes, totalBytes } = await diskRoom(dataDir)

@@ -52,6 +52,8 @@ interface StatusFacts {
   heldCount: number
   /** Source addresses in their warm-up, each in words, and whether today's mails are used. */
   warmUp: readonly { address: string; says: string; isUsed: boolean }[]
+  /** What an upgrade that was killed has left. */
+  brokenUpgrade?: { says: string; fix: string } | undefined
   protectionWindowMs: number
   /** When this database was restored from a backup; null: never. */
   restoredAt: number | null
@@ -62,10 +64,11 @@ interface StatusFacts {
  * again.
  */
 export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trouble[]> {
-  const { now, overview } = facts
+  const { now } = facts
   const notices = await openNotices(read)
   const seen: Seen[] = [
-    ...ofHealth(overview),
+    ...ofUpgrade(facts),
+    ...ofHealth(facts),
     ...ofQueue(facts.classes),
     ...ofWarmUp(facts),
     ...(await ofAccounts(read, now - facts.protectionWindowMs)),
@@ -85,8 +88,20 @@ export async function findTroubles(read: Read, facts: StatusFacts): Promise<Trou
   return troubles.sort((a, b) => Number(b.burning) - Number(a.burning))
 }
 
-/** Each reason of `/healthz` with what an operator can do about it. */
-function ofHealth(overview: Overview | undefined): Seen[] {
+/** One that was killed: urgent as long as no mail is taken for it. */
+const ofUpgrade = ({ brokenUpgrade, overview }: StatusFacts): Seen[] =>
+  brokenUpgrade === undefined
+    ? []
+    : [
+        {
+          burning: overview === undefined || overview.unready.some(({ what }) => what === 'held'),
+          text: brokenUpgrade.says,
+          fix: brokenUpgrade.fix,
+        },
+      ]
+
+/** Each reason of `/healthz` and `/readyz` with what an operator can do about it. */
+function ofHealth({ overview, brokenUpgrade }: StatusFacts): Seen[] {
   const makeRoom = "make room: 'df -h', 'du -xh --max-depth=2 / | sort -h'"
   const fixes = {
     disk: makeRoom,
@@ -95,10 +110,14 @@ function ofHealth(overview: Overview | undefined): Seen[] {
     thread:
       "journalctl -u posthorn -n 100 shows why; 'systemctl restart posthorn' starts everything again",
     queue: "'posthorn queue summary' shows what waits; raise outbound.max_queued if that is right",
-    held: "wait for 'posthorn upgrade'; if that was broken off, run it again",
+    held: "wait for 'posthorn upgrade'",
   } as const
   const { unhealthy = [], unready = [] } = overview ?? {}
-  const reasons = new Map([...unhealthy, ...unready].map((reason) => [reason.says, reason]))
+  // Of one that was broken off more is said.
+  const told = [...unhealthy, ...unready].filter(
+    ({ what }) => what !== 'held' || brokenUpgrade === undefined,
+  )
+  const reasons = new Map(told.map((reason) => [reason.says, reason]))
   return [...reasons.values()].map(({ what, says }) => ({
     burning: true,
     text: says,

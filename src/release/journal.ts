@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { boolean, enums, type Infer, is, nullable, optional, string, type } from 'superstruct'
 import { OperatorError } from '../errors/index.js'
@@ -49,7 +49,11 @@ export function readJournal(prefix: string): Journal | undefined {
   )
 }
 
-export const writeJournal = (prefix: string, journal: Journal): void =>
-  writeDurably(journalFile(prefix), `${JSON.stringify(journal, undefined, 2)}\n`)
+export function writeJournal(prefix: string, journal: Journal): void {
+  const file = journalFile(prefix)
+  writeDurably(file, `${JSON.stringify(journal, undefined, 2)}\n`)
+  // Whatever the umask: the appliance, which is another user, says by it that the upgrade was broken off.
+  chmodSync(file, 0o644)
+}
 
 export const endJournal = (prefix: string): void => removeDurably(journalFile(prefix))

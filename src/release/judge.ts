@@ -1,6 +1,8 @@
 import { request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { type Clock, pause } from '../clock/index.js'
+import type { Reason } from '../doctor/index.js'
+import { messageOf } from '../errors/index.js'
 import type { Service } from './run.js'
 
 /** What the running appliance tells of itself. */
@@ -24,9 +26,24 @@ const answerMs = 5_000
 // systemd starts a process that died again; so many looks in a row without one, and it is no accident.
 const missedLooks = 4
 
+/** Why an appliance takes no mail, or does not even say so. */
+interface Unready {
+  what: Reason['what'] | 'silent'
+  says: string
+}
+
 /**
- * Waits until the appliance of that release says that it is ready, but for the hold where there is one. Returns
- * why it does not, when the time is over or its process ended; undefined: it is healthy.
+ * What no release can help, and what the old one would say too: to go back would mend nothing. `held` is what the
+ * upgrade itself has asked for.
+ */
+const ofTheMachine: readonly Unready['what'][] = ['held', 'disk', 'room', 'queue']
+
+/** Whether a release is to be given up for a reason of its `/readyz` or `/healthz`. */
+export const speaksAgainst = ({ what }: Unready): boolean => !ofTheMachine.includes(what)
+
+/**
+ * Waits until the appliance of that release says that it is ready, but for what no release can help. Returns why it
+ * does not, when the time is over or its process ended; undefined: it is healthy.
  */
 export async function judge(
   { service, clock, timeoutMs, appliance }: JudgeDeps,
@@ -41,9 +58,9 @@ export async function judge(
       missed = 0
       if (running.release !== release) why = `${running.release} answers in its place`
       else {
-        const reasons = await unready(running)
-        if (reasons === undefined) return undefined
-        why = reasons
+        const reasons = (await unready(running)).filter(speaksAgainst)
+        if (reasons.length === 0) return undefined
+        why = inWords(reasons)
       }
     } else if (await service.isActive()) missed = 0
     else if (++missed >= missedLooks) return 'its process ends'
@@ -52,19 +69,19 @@ export async function judge(
   return `within ${timeoutMs / 1_000} s: ${why}`
 }
 
-/** Asks as a load balancer does; undefined: it is ready. */
-async function unready({ api }: RunningRelease): Promise<string | undefined> {
-  if (api === undefined) return 'its API does not listen'
+/** Asks as a load balancer does why it takes no mail; nothing where it does. */
+export async function unready({ api }: RunningRelease): Promise<Unready[]> {
+  if (api === undefined) return [{ what: 'silent', says: 'its API does not listen' }]
   try {
     const { status, text } = await get(`${api}/readyz`)
-    if (status === 200) return undefined
-    const { reasons } = JSON.parse(text) as { reasons: { what: string; says: string }[] }
-    const others = reasons.filter(({ what }) => what !== 'held')
-    return others.length === 0 ? undefined : others.map(({ says }) => says).join('; ')
+    return status === 200 ? [] : (JSON.parse(text) as { reasons: Reason[] }).reasons
   } catch (error) {
-    return `its API at ${api} does not answer: ${error instanceof Error ? error.message : error}`
+    return [{ what: 'silent', says: `its API at ${api} does not answer: ${messageOf(error)}` }]
   }
 }
+
+export const inWords = (reasons: readonly Unready[]): string =>
+  reasons.map(({ says }) => says).join('; ')
 
 function get(url: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {

@@ -42,10 +42,14 @@ export function readRelease(tree: string): Release | undefined {
   throw new OperatorError(`${file} does not say which release this is (name, version, arch)`)
 }
 
+const ownTree = () => join(packageFile('package.json'), '..')
+
 /** The name of the release whose code this is; the version alone where it runs from a checkout. */
-export function ownName(): string {
-  return readRelease(join(packageFile('package.json'), '..'))?.name ?? packageVersion()
-}
+export const ownName = (): string => readRelease(ownTree())?.name ?? packageVersion()
+
+/** Where the release whose code this is was installed, with others beside it; undefined in a checkout. */
+export const ownPrefix = (): string | undefined =>
+  readRelease(ownTree()) === undefined ? undefined : join(ownTree(), '..')
 
 /** Where releases are installed: a folder each, and links to the one in use and to the one before it. */
 export interface Layout {

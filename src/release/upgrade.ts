@@ -2,10 +2,10 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../errors/index.js'
 import { readSchemaState, tryLockFile } from '../store/index.js'
-import { databaseBytes } from './database-copy.js'
 import { upgradeLock } from './hold.js'
 import { type Journal, readJournal } from './journal.js'
-import { commandOf, type Release, refuseWithoutRoom } from './layout.js'
+import { commandOf, type Release } from './layout.js'
+import { refuseFullDisk, refuseUntimely } from './look-first.js'
 import { runWell } from './run.js'
 import { goBack, goForward, resume, type SwitchDeps, type Switched } from './switch.js'
 import { type Placed, placeRelease, type ReleaseSource } from './unpack.js'
@@ -41,10 +41,6 @@ export type Upgraded =
   | { kind: 'installed'; plan: UpgradePlan; backup: string | undefined }
   | { kind: 'not confirmed' }
   | { kind: 'in use'; name: string }
-
-// Below that /readyz says that the disk is full.
-const roomBytes = 256 * 1024 ** 2
-const migratedFactor = 1.5
 
 /**
  * Runs `work` while no other upgrade of this prefix or this data directory does; OperatorError where one does. The lock
@@ -123,15 +119,14 @@ export async function upgrade(deps: UpgradeDeps, options: UpgradeOptions): Promi
       )
     }
     const plan: UpgradePlan = { from, to, migrates, running }
-    if (migrates && running) {
-      const wanted = databaseBytes(dataDir) * migratedFactor + roomBytes
-      await refuseWithoutRoom(dataDir, wanted, 'for a copy of the database')
-    }
+    if (running) await refuseUntimely(deps, migrates)
     if (!(await options.confirm(plan))) {
       drop()
       return { kind: 'not confirmed' }
     }
     const backup = options.backup ? await backUp(deps, from ?? to) : undefined
+    // The backup may lie on the same disk.
+    if (running) await refuseFullDisk(deps, migrates)
     if (from === undefined || !running) {
       layout.switchTo(to)
       layout.keepOnly(from)

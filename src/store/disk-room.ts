@@ -13,6 +13,9 @@ export async function diskRoom(dir: string): Promise<DiskRoom> {
   return { totalBytes: (blocks - bfree + bavail) * bsize, freeBytes: bavail * bsize }
 }
 
+/** With less than this on the disk of the data directory no mail should be handed in: `/readyz` and the doctor say so. */
+export const scarceBytes = 0.2 * 1024 ** 3
+
 const mostReserved = 160 * 1_048_576
 const shareOfDisk = 8
 

@@ -15,6 +15,7 @@ export {
   reserveBytesOf,
   reservedBytes,
   reserveFile,
+  scarceBytes,
 } from './disk-room.js'
 export { copyDurably, removeDurably, renameDurably, writeDurably } from './durable.js'
 export {

@@ -13,7 +13,7 @@ const neverReady = {
   'app/health.js': (text: string) =>
     text.replace(
       "if (phase === 'stopping')",
-      "if (phase === 'held') return [{ what: 'disk', says: 'Never ready' }];$&",
+      "if (phase === 'held') return [{ what: 'database', says: 'Never ready' }];$&",
     ),
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,11 +10,18 @@ import { initSandbox } from './process.js'
 import { type Install, makeInstall, makeTree } from './release-tree.js'
 import { makeTempDir } from './store.js'
 
-/** A data directory with release 0.1.0 in use on it, and programs that send by it. */
-export async function installedRelease(t: Test) {
+/**
+ * A data directory with release 0.1.0 in use on it, and programs that send by it. `diskMiB`: it has a disk of its own,
+ * which only root can mount.
+ */
+export async function installedRelease(t: Test, { diskMiB = 0 } = {}) {
   const dir = makeTempDir(t)
   const dataDir = join(dir, 'data')
   mkdirSync(dataDir)
+  if (diskMiB > 0) {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMiB}m`, 'tmpfs', dataDir])
+    t.teardown(() => execFileSync('umount', ['-l', dataDir]))
+  }
   const { apiKey } = initSandbox(dataDir)
   const mx = await fakeMx(t, { dot: { reply: '250 2.0.0 taken', delayMs: 15 } })
   writeFileSync(

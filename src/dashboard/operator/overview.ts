@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { dayMs, shownFor } from '../../clock/index.js'
 import { packageVersion } from '../../config/index.js'
 import { type Overview, readStatus, type Trouble } from '../../doctor/index.js'
+import { findBrokenUpgrade } from '../../release/index.js'
 import { databaseFile } from '../../store/index.js'
 import { fileSize } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -19,7 +20,11 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
   // Out of the appliance's memory: what its threads are at, and its rates, are in no row.
   const overview = await running.overview()
   const status = await readStatus(
-    { read: store.read, now, config, dataDir, certificates: deps.certificates() },
+    {
+      ...{ read: store.read, now, config, dataDir },
+      certificates: deps.certificates(),
+      brokenUpgrade: findBrokenUpgrade(dataDir),
+    },
     overview,
   )
   const { freeBytes, sizeBytes, daysLeft } = status.disk
