@@ -48,6 +48,9 @@ const header = (description: string, schema: Schema, required = true): Schema =>
 const wholeNumber = { type: 'integer', minimum: 0 }
 const seconds = { type: 'integer', minimum: 1 }
 
+/** Of a 405 alone, which no operation has. */
+export const allow = header('The methods that the path knows', { type: 'string' })
+
 /**
  * The three of the rate limit come with every answer (interface.md, Limits), errors included, so
  * that a client can slow down before it is refused.
@@ -66,7 +69,6 @@ export const responseHeaders: Record<string, Schema> = {
     false,
   ),
   'WWW-Authenticate': header('The scheme that is wanted', { const: 'Bearer' }),
-  Allow: header('The methods that the path knows', { type: 'string' }),
   'Retry-After': header('Seconds to wait before trying again', seconds),
   'Retry-After-If-Brief': header(
     'Seconds to wait before trying again; not there if waiting does not help',

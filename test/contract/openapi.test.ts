@@ -870,6 +870,14 @@ t.test('a fault of the service', async (t) => {
   for (const one of secured) await answers(t, one, { on }, 500, 'application_error')
 })
 
+t.test('a request of two lengths', async (t) => {
+  for (const one of Object.keys(requests).filter((one) => open.test(one))) {
+    const connection = await RawConnection.open(Number(new URL(posthorn.url).port))
+    const asked = raw(one, 'content-length: 1\r\ntransfer-encoding: chunked\r\n')
+    t.equal(observe(one, await connection.write(asked).response()).status, 400)
+  }
+})
+
 t.test('while it stops', async (t) => {
   const stopping = await startPosthorn(t)
   const port = Number(new URL(stopping.url).port)
