@@ -85,9 +85,8 @@ async function showAll(
   route: MxRoute,
   found: ExplainedSite | undefined,
 ): Promise<void> {
-  const { inForce, limitNames, noRoute, rampInWords, shownSlow, shownSpan } = await import(
-    '../outbound/index.js'
-  )
+  const { inForce, limitNames, noRoute, rampInWords, shownPattern, shownSlow, shownSpan } =
+    await import('../outbound/index.js')
   if (route.kind !== 'hosts' || found === undefined) {
     const cause = 'cause' in route ? `: ${route.cause}` : ''
     say(`${domain} has no site: ${noRoute[route.kind]}${cause}`)
@@ -127,14 +126,17 @@ async function showAll(
   say()
   sayTable(
     ['REPLY', 'CODE', 'TIMES', 'ACTION', 'FOR', 'FROM'],
-    policy.automations.map(({ pattern, code, threshold, action, forMs, from, ...limits }) => [
-      pattern.join(' * '),
-      code || '4, 5',
-      threshold.times === 1 ? '1' : `${threshold.times} in ${shownSpan(threshold.withinMs)}`,
-      action === 'slow down' ? `slow down to ${shownSlow(limits)}` : action,
-      action === 'none' ? '-' : shownSpan(forMs),
-      from,
-    ]),
+    policy.automations.map((automation) => {
+      const { code, threshold, action, forMs, from } = automation
+      return [
+        shownPattern(automation),
+        code || '4, 5',
+        threshold.times === 1 ? '1' : `${threshold.times} in ${shownSpan(threshold.withinMs)}`,
+        action === 'slow down' ? `slow down to ${shownSlow(automation)}` : action,
+        action === 'none' ? '-' : shownSpan(forMs),
+        from,
+      ]
+    }),
     'No replies are acted on',
   )
   say()

@@ -19,6 +19,7 @@ import { peopleOf } from './shell/people.js'
 import { builtOf, fixedRoutes, staticRoutes } from './shell/static-files.js'
 import { suppressionPages } from './suppression/routes.js'
 import { teamPages } from './team/routes.js'
+import { makeRenderedPages } from './templates/rendered.js'
 import { templatePages } from './templates/routes.js'
 import { webhookPages } from './webhooks/routes.js'
 
@@ -40,8 +41,10 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   // The appliance always gives these; tests of other pages leave them out.
   if (deps.mail !== undefined) {
     overviewPages(shell.account, deps.mail)
-    emailPages(shell.account, deps.mail)
-    templatePages(shell.account, deps.mail)
+    // A preview of either is shown in a frame, which asks for it a moment later.
+    const mail = { ...deps.mail, rendered: makeRenderedPages() }
+    emailPages(shell.account, mail)
+    templatePages(shell.account, mail)
   }
   planPages(shell.account, deps)
   settingsPages(shell.account, deps)

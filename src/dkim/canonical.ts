@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { arePrintable, spaceBit, spacesAmong, wordsOf } from './four-octets.js'
 
 /** A header field in relaxed form (RFC 6376 §3.4.2), without its CRLF. */
 export interface RelaxedField {
@@ -46,14 +47,21 @@ const lf = 0x0a
 
 /**
  * The body in relaxed form (RFC 6376 §3.4.4): runs of white space become one space, none at
- * the end of a line, no empty lines at the end. A body that is so already is not copied.
- * Throws TypeError on a bare CR or LF: it would be mended on the way, and the signature broken.
+ * the end of a line, no empty lines at the end. A body that is so already is not copied; another one may stand in
+ * memory that the next call overwrites. Throws TypeError on a bare CR or LF: it would be mended on the way, and the signature broken.
  */
 export function relaxBody(body: Buffer): Buffer {
   return endWithOneLine(relaxLines(body))
 }
 
-/** Lines in relaxed form, those at the end that are empty included: they may be only a part of a body. */
+// Most bodies fit, and are hashed at once: 28 KB of memory for each are garbage, and moved about by V8.
+const usualRoom = Buffer.allocUnsafeSlow(128 * 1024)
+const usualWords = wordsOf(usualRoom)
+
+/**
+ * Lines in relaxed form, those at the end that are empty included: they may be only a part of a body. In memory that
+ * the next call overwrites, unless they are many or the same.
+ */
 function relaxLines(lines: Buffer): Buffer {
   const from = firstChange(lines)
   return from < lines.length ? rewrite(lines, from) : lines
@@ -78,17 +86,30 @@ function firstChange(body: Buffer): number {
 }
 
 function rewrite(body: Buffer, from: number): Buffer {
-  const out = Buffer.allocUnsafe(body.length)
+  const isUsual = body.length <= usualRoom.length
+  const out = isUsual ? usualRoom : Buffer.allocUnsafe(body.length)
+  const [words, outWords] = [wordsOf(body), isUsual ? usualWords : wordsOf(out)]
   body.copy(out, 0, 0, from)
   let length = from
-  for (let i = from; i < body.length; i++) {
-    const byte = body[i] as number
-    if (byte > space) {
-      out[length++] = byte
-    } else if (byte === space || byte === tab) {
+  for (let i = from; i < body.length; ) {
+    // Four that have no two spaces in a row, nor a space behind one, stay as they are.
+    let behind = out[length - 1] === space ? spaceBit : 0
+    for (; i + 4 <= body.length; i += 4) {
+      const four = words.getInt32(i, true)
+      if (!arePrintable(four)) break
+      const spaces = spacesAmong(four)
+      if ((spaces & ((spaces << 8) | behind)) !== 0) break
+      behind = spaces >>> 24
+      outWords.setInt32(length, four, true)
+      length += 4
+    }
+    if (i === body.length) break
+    const byte = body[i++] as number
+    if (byte === space || byte === tab) {
       if (out[length - 1] !== space) out[length++] = space
+      while (body[i] === space || body[i] === tab) i++
     } else if (byte === cr || byte === lf) {
-      expectLineEnd(body, i)
+      expectLineEnd(body, i - 1)
       if (out[length - 1] === space) length--
       out[length++] = cr
       out[length++] = lf

@@ -7,6 +7,7 @@
  */
 export { hashBody } from './canonical.js'
 export { excessOf, headerOf } from './excess.js'
+export { arePrintable, spaceBit, spacesAmong, wordsOf } from './four-octets.js'
 export {
   type DkimAlgorithm,
   type DkimKey,

@@ -36,6 +36,8 @@ export interface EmailFilter {
   createdAfter?: number | undefined
   /** Accepted before this time, in ms. */
   createdBefore?: number | undefined
+  /** What a recipient's address begins with, or is in the subject; in capitals or not. No index finds it. */
+  text?: string | undefined
 }
 
 // A mail's id is made after the time of its acceptance was read, in a large batch some moments after.

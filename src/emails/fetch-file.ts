@@ -96,7 +96,10 @@ async function get(
       const { location } = response.headers
       if (status >= 300 && status < 400 && location !== undefined) return { location }
       if (status !== 200) return { failed: `${host} answered ${status}` }
-      if ((response.headers['content-encoding'] ?? 'identity') !== 'identity') {
+      const { 'content-encoding': coding = 'identity', 'transfer-encoding': transfer = 'chunked' } =
+        response.headers
+      // RFC 9112 §7: a coding of the transfer may compress too, and Node takes off none but the chunks.
+      if (!/^identity$/i.test(coding) || !/^chunked$/i.test(transfer)) {
         return { failed: `${host} sent it compressed, which was not asked for` }
       }
       const tooLarge = { failed: `the file has over ${maxBytes} bytes` }
@@ -162,6 +165,8 @@ function head(
       resolve(response)
     })
     request.once('error', reject)
+    // What is no answer to what was asked, such as 101, ends the connection without an error.
+    request.once('close', () => reject(new Error('There was no answer')))
     request.end()
   })
 }

@@ -81,7 +81,8 @@ function fits(
   filter: EmailFilter,
   steps: ReadonlySet<number | null> | undefined,
 ): boolean {
-  const { status, from, domain, type, topicId, broadcastId, template, tag, to, messageId } = filter
+  const { status, from, domain, type, topicId, broadcastId, template, tag, to, messageId, text } =
+    filter
   const { createdAfter = 0, createdBefore = Number.POSITIVE_INFINITY } = filter
   return (
     (status === undefined || status.includes(row.status)) &&
@@ -96,9 +97,14 @@ function fits(
     (tag === undefined || hasTag(row, tag)) &&
     (messageId === undefined || row.message_id === messageId) &&
     (steps === undefined || steps.has(row.automation_step_id)) &&
-    (to === undefined || recipientsIn(row).has(addressKey(to)))
+    (to === undefined || recipientsIn(row).has(addressKey(to))) &&
+    (text === undefined || hasText(row, text.toLowerCase()))
   )
 }
+
+const hasText = (row: SummaryRow, text: string) =>
+  row.subject.toLowerCase().includes(text) ||
+  [...recipientsIn(row)].some((address) => address.startsWith(text))
 
 const isFrom = (row: SummaryRow, from: string) =>
   addressKey(parseMailbox(row.from_header)?.address ?? '') === addressKey(from)

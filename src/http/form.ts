@@ -12,6 +12,8 @@ export interface FormFile {
 export interface Form {
   get(name: string): string | undefined
   all(name: string): string[]
+  /** Names and values in the order in which they were sent, without files. */
+  entries(): readonly (readonly [string, string])[]
   file(name: string): FormFile | undefined
   /** The same for two forms of the same fields and files; of a large file its ends are looked at. */
   digest(): string
@@ -63,6 +65,7 @@ function makeForm(fields: [string, string][], files: Map<string, FormFile>): For
   return {
     get: (name) => fields.find(([key]) => key === name)?.[1],
     all: (name) => fields.filter(([key]) => key === name).map(([, value]) => value),
+    entries: () => fields,
     file: (name) => files.get(name),
     digest: () => digestOf(fields, files),
   }

@@ -270,7 +270,10 @@ export const nothingFound = () => new ApiError('not_found', 'Nothing is found at
  */
 export function renderElsewhere(exchange: Exchange, error: ApiError): Outgoing {
   const wantsHtml = exchange.header('accept')?.includes('text/html') === true
-  return wantsHtml ? renderError(error, exchange.requestId) : errorResponse(error)
+  if (!wantsHtml) return errorResponse(error)
+  const shown =
+    error.code === 'not_found' ? new ApiError('not_found', 'There is no page here') : error
+  return renderError(shown, exchange.requestId)
 }
 
 /** The small page that a browser gets for anything that went wrong. */

@@ -1,3 +1,5 @@
+import { arePrintable, spaceBit, spacesAmong, wordsOf } from '../dkim/index.js'
+
 export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64'
 
 // RFC 5322 §2.1.1; RFC 2045 §2.7 holds 7bit data to the same.
@@ -107,20 +109,7 @@ function canonicalLines(text: string): CanonicalLines {
   return { bytes: out.subarray(0, length), unsafe, isRelaxed, isDotted }
 }
 
-const wordsOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length)
 const usualWords = [wordsOf(usualSource), wordsOf(usualLines)] as const
-
-/** Whether all four octets of a word are printable ASCII, spaces among them: none has a bit over when it is moved to an end. */
-const arePrintable = (four: number): boolean =>
-  ((four | (four - 0x20202020) | (four + 0x01010101)) & 0x80808080) === 0
-
-const spaceBit = 0x80
-
-/** The highest bit (`spaceBit`) of each octet that is a space, of four that are printable. */
-function spacesAmong(four: number): number {
-  const differing = four ^ 0x20202020
-  return ~(differing + 0x7f7f7f7f) & 0x80808080
-}
 
 const space = 0x20
 const tab = 0x09

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer'
+import { alphabetCharsets, type CharPlainness } from './alphabets.js'
+import { latinCharsets, latinPlainness } from './latin.js'
 
-/** What shows that bytes were written in a charset: how plain each character of the text is, from 0 to 1. */
+/** What shows that bytes were written in a charset: how plain the text is, from 0 to 1. */
 interface Candidate {
   label: string
-  plainness(char: string, before: string, after: string): number
+  plainness(text: string): number
 }
 
 // A text has to be as plain as that, or it is read as Western European, in which every byte is a character.
@@ -19,11 +21,11 @@ export function decodeUnlabelled(bytes: Buffer): string {
   if (bytes.includes('\x1b$')) return new TextDecoder('iso-2022-jp').decode(bytes)
   if (isUtf8(bytes)) return bytes.toString('utf8')
   const sample = sampleOf(bytes)
-  const asWestern = plainnessOf(westernText(sample), western)
+  const asWestern = latinPlainness(westernText(sample))
   let best = { label: '', plainness: Math.max(leastPlainness, asWestern) }
   for (const { label, plainness } of candidates) {
     const text = decoded(sample, label)
-    const found = text === undefined ? 0 : plainnessOf(text, plainness)
+    const found = text === undefined ? 0 : plainness(text)
     if (found > best.plainness) best = { label, plainness: found }
   }
   return best.label === '' ? westernText(bytes) : new TextDecoder(best.label).decode(bytes)
@@ -32,10 +34,10 @@ export function decodeUnlabelled(bytes: Buffer): string {
 // More does not make it plainer, and strangers write what is read.
 const sampleBytes = 1_000
 
-/** From the last character of ASCII before the others on. */
+/** From a little before the first character that is not ASCII on: the words beside it tell the language. */
 function sampleOf(bytes: Buffer): Buffer {
   const first = bytes.findIndex((byte) => byte > 127)
-  return bytes.subarray(Math.max(0, first - 1), first + sampleBytes)
+  return bytes.subarray(Math.max(0, first - sampleBytes / 4), first + sampleBytes)
 }
 
 const westernText = (bytes: Buffer) =>
@@ -65,7 +67,7 @@ function decoded(bytes: Buffer, label: string): string | undefined {
 }
 
 /** Of all characters that are not ASCII. */
-function plainnessOf(text: string, of: Candidate['plainness']): number {
+function averageOf(text: string, of: CharPlainness): number {
   const chars = [...text]
   let count = 0
   let sum = 0
@@ -75,44 +77,6 @@ function plainnessOf(text: string, of: Candidate['plainness']): number {
     sum += of(char, chars[at - 1] ?? ' ', chars[at + 1] ?? ' ')
   }
   return count === 0 ? 0 : sum / count
-}
-
-const isAsciiLetter = (char: string) => /^[a-z]$/i.test(char)
-const isUpper = (char: string) => char !== char.toLowerCase()
-const isLetter = (char: string) => /^\p{L}$/u.test(char)
-
-// By how often Russian has them: in KOI8-R and Windows-1251 the same bytes are other letters, or the other case.
-const usualCyrillic = new Set('оеаинтсрвлкмдпуяыьзгбчй')
-const rarerCyrillic = new Set('хжшюцщэфъёіїєґў')
-
-const usualGreek = new Set('αοεσιτνηυρκπμλςωάέήίόύώδγ')
-const rarerGreek = new Set('θχφξβψζϊϋΐΰ')
-
-/** Letters of another alphabet, by how often words have them. */
-const lettersOf =
-  (often: ReadonlySet<string>, seldom: ReadonlySet<string>) =>
-  (char: string, before: string, after: string): number => {
-    // No word has both alphabets.
-    if (isAsciiLetter(before) || isAsciiLetter(after)) return 0
-    // Alone it may be any accented letter of a Western text: `è`.
-    if (!isLetter(before) && !isLetter(after)) return 0
-    const small = char.toLowerCase()
-    const usual = often.has(small) ? 1 : seldom.has(small) ? 0.4 : 0
-    // A capital begins a word, or all of it is in capitals.
-    const isOdd = isUpper(char) && isLetter(before) && !isUpper(before)
-    return isOdd ? 0 : usual
-  }
-
-const cyrillic = lettersOf(usualCyrillic, rarerCyrillic)
-const greek = lettersOf(usualGreek, rarerGreek)
-
-/** Words of mail servers' replies have few accents, one or two at a time, in the midst of other letters. */
-function western(char: string, before: string, after: string): number {
-  if (char >= '\u0080' && char <= '\u009f') return 0
-  if (!isLetter(char)) return isLetter(before) && isLetter(after) && !/[‘’]/.test(char) ? 0 : 0.5
-  if (!isLetter(before) && !isLetter(after)) return 0.7
-  const isOdd = isUpper(char) && isLetter(before) && !isUpper(before)
-  return !isOdd && (isAsciiLetter(before) || isAsciiLetter(after)) ? 0.9 : 0
 }
 
 // The characters of such replies: nobody there, full, refused, later; and those that join them.
@@ -125,35 +89,24 @@ const japanese =
 const hangul =
   '가각간감같개거건검게결경계고공과관구국그기까나난날남내너네년노는능니다단달당대더데도동되된될드든들등디따때또라람래량러런력로록료류를름리린마만많말망매면명모목못무문물미바받발방버번변보복부분불비사상새서선설성세소속송수스시식신실아않안알암았앞야약양어없었에여연열영오와완외요용우운원위유으은을음응의이인일임입잘장재저적전절정제조족존주중즉지직진집차찾처체초총최추출크타태터통트특파패편포표필하한할함합항해했행허현호화확환후휴회메함계편박스도드록'
 
-const centralLetters = new Set('ąćęłńóśźżáčďéěíňřšťúůýžőűöüäôľĺŕăâîşţ')
-
-/**
- * Polish, Czech and their neighbours: what is Western as well stays so, as most of the bytes are letters in both, and a sign in
- * the midst of a Western word is a letter here.
- */
-const central = (char: string, before: string, after: string): number =>
-  centralLetters.has(char.toLowerCase()) && (isAsciiLetter(before) || isAsciiLetter(after))
-    ? 0.7
-    : 0
-
 const inSet = (chars: string, kana = false) => {
   const usual = new Set(chars)
-  return (char: string) => {
+  const of = (char: string) => {
     if (usual.has(char)) return 1
     if (kana && /^[\u3041-\u3093\u30a1-\u30f6\u30fc]$/.test(char)) return 1
     // Punctuation of these scripts, and any other character of them.
     return /^[\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\u300c\u300d]$/.test(char) ? 0.8 : 0.2
   }
+  return (text: string) => averageOf(text, of)
 }
 
-// RFC 6365 §3.3 knows hundreds; these are those in which servers still write.
+// RFC 6365 §3.3 knows hundreds; these are those in which servers still write. Of two in which it is as plain the first.
 const candidates: readonly Candidate[] = [
-  { label: 'windows-1251', plainness: cyrillic },
-  { label: 'koi8-r', plainness: cyrillic },
-  { label: 'windows-1253', plainness: greek },
-  { label: 'iso-8859-7', plainness: greek },
-  { label: 'iso-8859-2', plainness: central },
-  { label: 'windows-1250', plainness: central },
+  ...alphabetCharsets.map(({ label, plainness }) => ({
+    label,
+    plainness: (text: string) => averageOf(text, plainness),
+  })),
+  ...latinCharsets.map((label) => ({ label, plainness: latinPlainness })),
   { label: 'gb18030', plainness: inSet(simplified) },
   { label: 'big5', plainness: inSet(traditional) },
   { label: 'shift_jis', plainness: inSet(japanese, true) },

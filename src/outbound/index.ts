@@ -25,6 +25,7 @@ export {
   inForce,
   noRoute,
   routeOfDomain,
+  shownPattern,
   shownSlow,
   shownSpan,
   sourcesInWarmUp,

@@ -78,8 +78,8 @@ export function makeFooterPlaces(): (html: string, links: CopyLinks) => PlacedFo
     const link = escapeHtml(unsubscribeUrl)
     const isMarked = html.includes(footerPlace)
     const places = placesIn(html, {
-      ...(isMarked ? { mark: footerPlace } : {}),
-      ...(html.includes(link) ? { link } : {}),
+      mark: isMarked ? footerPlace : undefined,
+      link: html.includes(link) ? link : undefined,
     })
     const at = places.mark ?? places.end
     // A tag in a comment or an attribute is a place where nobody would see the footer, and one footer is enough.

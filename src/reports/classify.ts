@@ -30,7 +30,7 @@ export function classify(rules: BounceRules, said: Said): Verdict {
   const rule = known ?? rules.text.find(fits) ?? byStatus(rules, said.status) ?? byCode(rules, code)
   const verdict = verdictOf(rules, rule, said)
   // What a provider means by its own words is known, whenever it says them.
-  const isGuess = known === undefined && isUnsure(verdict, words.text, said.status)
+  const isGuess = known === undefined && isUnsure(verdict, words.text, said)
   return isGuess ? { ...verdict, ...repeated } : verdict
 }
 
@@ -38,12 +38,18 @@ const repeated = { suppress: false, soft: true, bounceType: 'Transient' } as con
 
 /**
  * RFC 5321 §3.3: some servers know their recipients only when they have the message, but 'unknown' is also
- * what a recipient's own filter says then, and it may be about a domain in the message. A status is plain.
+ * what a recipient's own filter says then, and it may be about a domain in the message. A status is plain. 'Host
+ * unknown' in a reply without one may be about any host, or of a DNS that fails.
  */
-function isUnsure({ class: name, suppress }: Verdict, words: string, status: string | undefined) {
+function isUnsure({ class: name, suppress }: Verdict, words: string, { code, status }: Said) {
   if (!suppress || (name !== 'bad-mailbox' && name !== 'bad-domain')) return false
+  const isBare = name === 'bad-domain' && code > 0 && status === undefined
+  if (isBare && hostAlone.test(words) && !/name server/.test(words)) return true
   return /\(in reply to (?:end of )?data\b/.test(words) && status?.startsWith('5.1.') !== true
 }
+
+const hostAlone =
+  /^(?:[^a-z]|<>)*(?:host(?: ?name)?(?: is)? (?:unknown|not found)|(?:unknown|no such) host)\b/
 
 /** What follows from a class, whatever it was concluded from. `shown` is the verdict's `rule`. */
 export function verdictOf(

@@ -119,7 +119,7 @@ function firstEnd([first = [], ...rest]: readonly Choice[], words: Words, from: 
 const isLetter = (code: number) => (code >= 97 && code <= 122) || (code >= 48 && code <= 57)
 
 // Bounded on both sides of the @, so that no text makes it look at a character more than 64 times.
-const address = /<?[^\s<>()"',;:@]{1,64}@[^\s<>()"',;@]{1,253}>?/g
+const address = /<?[^\s<>()"',;:@]{1,64}@[^\s<>()"',;:@]{1,253}>?/g
 
 const leadingCode = /^[45]\d\d[- ]/
 // RFC 2034 §4: code and status stand on every line of a reply, in the middle of its sentences.

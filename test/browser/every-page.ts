@@ -87,6 +87,7 @@ export async function faultsOfPage(
       await page.setViewportSize({ width, height: 800 })
       const wider = await sideways(page)
       if (wider > 0) tell(`scrolls sideways by ${wider} px at ${width} px: ${await tooWide(page)}`)
+      for (const fault of await badlySet(page)) tell(`${width} px: ${fault}`)
       for (const scheme of kind === 'scripted' ? schemes : []) {
         await page.emulateMedia({ colorScheme: scheme })
         await picture(page, `${title}-${width}-${scheme}`)
@@ -143,6 +144,66 @@ const tooWide = (page: Page) =>
   page.evaluate<string>(`[...document.querySelectorAll('body *')]
     .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
     .slice(-3).map((element) => element.outerHTML.slice(0, 120)).join(' | ')`)
+
+/**
+ * What a reader would call ugly: a word of a table that is broken though it is short, an empty row of a card, a tick that
+ * does not stand beside its words, boxes that touch, a head that fills a phone, a preview that is cut off.
+ */
+const badlySet = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const faults = []
+    const isSeen = (one) => one.checkVisibility() && one.getClientRects().length > 0
+    const texts = document.createTreeWalker(document.querySelector('main') ?? document.body, NodeFilter.SHOW_TEXT)
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      if (!node.parentElement.closest('td, th, .chip, button, .button') || !isSeen(node.parentElement)) continue
+      if (node.parentElement.closest('pre, .hidden, .wrap')) continue
+      for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}@.]+/gu)) {
+        if (word.length > 20) continue
+        const range = document.createRange()
+        range.setStart(node, index)
+        range.setEnd(node, index + word.length)
+        const tops = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+        if (tops.size > 1) faults.push('breaks ' + JSON.stringify(word))
+      }
+    }
+    for (const cell of document.querySelectorAll('.cards td:empty')) {
+      if (isSeen(cell) && getComputedStyle(cell).display !== 'table-cell') faults.push('empty row of ' + cell.dataset.label)
+    }
+    for (const tick of document.querySelectorAll('.choice > input, .check > input')) {
+      if (!isSeen(tick)) continue
+      const box = tick.getBoundingClientRect()
+      const words = document.createRange()
+      words.selectNodeContents(tick.parentElement.querySelector('span, label'))
+      const [line] = words.getClientRects()
+      const off = line.top + line.height / 2 - box.top - box.height / 2
+      if (Math.abs(off) > 3) faults.push('a tick is off its words by ' + off + ' px')
+    }
+    const cards = [...document.querySelectorAll('main .card, main .table-box, main .notice, main form.card, main section > .buttons, main .confirm')].filter(isSeen)
+    for (const [at, one] of cards.entries()) {
+      const next = cards[at + 1]
+      if (!next || one.contains(next)) continue
+      const [above, below] = [one.getBoundingClientRect(), next.getBoundingClientRect()]
+      const gap = below.top - above.bottom
+      if (gap >= 0 && gap < 4 && below.left < above.right && above.left < below.right)
+        faults.push('touch: ' + one.outerHTML.slice(0, 60) + ' and ' + next.outerHTML.slice(0, 60))
+    }
+    const isNarrow = innerWidth < 640
+    const head = document.querySelector('main')?.getBoundingClientRect().top ?? 0
+    if (isNarrow && document.documentElement.dataset.session !== undefined && head > 110) faults.push('the head has ' + head + ' px')
+    for (const form of document.querySelectorAll('[role=search]')) {
+      if (isNarrow && form.offsetHeight > 190) faults.push('the search has ' + form.offsetHeight + ' px')
+    }
+    for (const frame of document.querySelectorAll('.looks iframe')) {
+      if (!isSeen(frame)) continue
+      const [inner, outer] = [frame.getBoundingClientRect(), frame.parentElement.getBoundingClientRect()]
+      if (inner.right > outer.right + 1) faults.push('a third of the mail is out of sight: ' + inner.right + ' of ' + outer.right)
+      if (frame.offsetWidth < 600) faults.push('a desktop of ' + frame.offsetWidth + ' px')
+    }
+    for (const editor of document.querySelectorAll('.editor .cm-content')) {
+      if (editor.offsetHeight < 120) faults.push('an editor of one line')
+    }
+    return faults.slice(0, 6)
+  })()`)
 
 /** A pair of contexts for each persona, so that every page starts with its cookies and none of others. */
 export async function openContexts(browser: Browser, world: World, as: Persona | undefined) {

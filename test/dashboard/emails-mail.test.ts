@@ -251,6 +251,57 @@ t.test('a mail is sent from the form, and again as a new one', async (t) => {
   t.match(prefilled.text, 'value="me@one.test"')
 })
 
+t.test(
+  'several addresses get a mail each, unless somebody wants them to see each other',
+  async (t) => {
+    const form = { from: 'shop@sender.test', to: 'ann@one.test, bob@one.test', content: 'Hi' }
+    const page = await member.get(`${base}/emails/new`)
+    t.match(page.text, /value="each" checked[\s\S]*Each of them sees all addresses/)
+    const each = await member.post(`${base}/emails/new`, {
+      ...form,
+      subject: 'Each',
+      copies: 'each',
+    })
+    t.equal(each.to, `${base}/emails`)
+    const together = { ...form, subject: 'Together', copies: 'together' }
+    t.match((await member.post(`${base}/emails/new`, together)).to, /\/emails\/[0-9a-f-]{36}$/)
+    const { emails } = (await posthorn.call('GET', '/v1/emails?limit=3')).json
+    t.match(emails, [
+      { subject: 'Together', to: 'ann@one.test, bob@one.test' },
+      { subject: 'Each', to: 'bob@one.test' },
+      { subject: 'Each', to: 'ann@one.test' },
+    ])
+  },
+)
+
+t.test('a template is chosen, filled in, seen and sent', async (t) => {
+  const html = '<p>Order {{ order.id }} of {{ name }}</p>'
+  const body = { slug: 'paid', subject: 'Paid: {{ order.id }}', html }
+  await posthorn.call('POST', '/v1/templates', { body })
+  const form = { from: 'shop@sender.test', to: 'ann@one.test', template: 'paid', content: 'Old' }
+  const first = await member.post(`${base}/emails/new`, form)
+  t.equal(first.status, 422, 'nothing is sent that nobody has seen')
+  const filled = await member.post(`${base}/emails/new/fill`, form)
+  t.match(filled.text, /name="variable" value="order.id"><input [^>]*name="sample" value="Id"/)
+  t.match(filled.text, '<b>Paid: Id</b>')
+  t.match(filled.text, '<iframe class="mail"')
+  t.notMatch(filled.text, '<textarea', 'a template brings its own content')
+  const fields = new URLSearchParams({ ...form, shown: 'paid' })
+  for (const [path, value] of [
+    ['order.id', '4711'],
+    ['name', 'Ann'],
+  ] as const) {
+    fields.append('variable', path)
+    fields.append('sample', value)
+  }
+  const headers = { cookie: member.cookie, 'sec-fetch-site': 'same-origin' }
+  const sent = await fetch(`${posthorn.url}${base}/emails/new`, {
+    ...{ method: 'POST', body: fields, headers, redirect: 'manual' },
+  })
+  const id = sent.headers.get('location')?.slice(-36) ?? ''
+  t.match(await posthorn.email(id), { subject: 'Paid: 4711' })
+})
+
 t.test('an attachment goes along when a mail is sent again', async (t) => {
   const attachments = [{ filename: 'a.txt', content: Buffer.from('Terms').toString('base64') }]
   const id = await send('ann@one.test', { attachments, scheduledAt: inHours(1) })

@@ -232,6 +232,22 @@ t.test('relaxed bodies, octet for octet', async (t) => {
   t.equal(relaxed.toString(), 'b b\r\n\r\nc\r\n', 'what is relaxed already is not copied')
 })
 
+t.test('random bodies are relaxed as RFC 6376 §3.4.4 says it', async (t) => {
+  const pieces = ['\r\n', ' ', ' ', '  ', '\t', 'a', 'word', 'of-four', '=3D', '\xe9', '.', '\x7f']
+  let seed = 20_261_128
+  const random = (below: number) => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+    return (seed >> 8) % below
+  }
+  for (let round = 0; round < 2_000; round++) {
+    const body = Array.from({ length: random(80) }, () => pieces[random(pieces.length)]).join('')
+    const lines = body.split('\r\n').map((line) => line.replace(/[\t ]+/g, ' ').replace(/ $/, ''))
+    const relaxed = lines.join('\r\n').replace(/(?:\r\n)*$/, '')
+    const made = relaxBody(Buffer.from(body, 'latin1')).toString('latin1')
+    if (made !== (relaxed && `${relaxed}\r\n`)) t.fail(JSON.stringify({ body, made }))
+  }
+})
+
 t.test('relaxed headers, octet for octet', async (t) => {
   const cases: [header: string, name: string, line: string][] = [
     // RFC 6376 §3.4.5.

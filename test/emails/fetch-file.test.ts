@@ -107,6 +107,19 @@ t.test('a file that was cut off is none, however its end was to be known', async
   t.match(await fetchFile(url, limits), { pieces: [Buffer.from('whole')] }, 'no length, and an end')
 })
 
+t.test('an answer that is none ends the fetch, and a compressed one is no file', async (t) => {
+  for (const [head, said] of [
+    ['101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade', /nothing could be fetched/],
+    ['200 OK\r\nTransfer-Encoding: gzip, chunked', /compressed/],
+    ['200 OK\r\nTransfer-Encoding: gzip', /compressed/],
+  ] as const) {
+    const { fetchFile, url } = await open(t, (socket) => {
+      socket.end(`HTTP/1.1 ${head}\r\n\r\n2\r\nhi\r\n0\r\n\r\n`)
+    })
+    t.match(await fetchFile(url, limits), { failed: said }, head)
+  }
+})
+
 t.test('accounts that hold all they may leave a place for one more', async (t) => {
   const waiting: Socket[] = []
   let arrived: (() => void) | undefined

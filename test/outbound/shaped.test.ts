@@ -131,6 +131,26 @@ t.test('too much mail: the site waits for its next minute', async (t) => {
   for (const id of ids) await rig.becomes(id, 'delivered')
 })
 
+t.test('a limit of messages in one session costs a mail nothing but another session', async (t) => {
+  for (const full of [
+    '452 4.3.1 Too many messages for this session',
+    { last: '421 Max message per connection reached, closing transmission channel\r\n' },
+  ]) {
+    const mail = (_: string, { commands }: MxSession) =>
+      commands.filter((line) => line.startsWith('MAIL')).length > 3 ? full : '250 ok'
+    const rig = await outboundRig(t, {
+      clock: new FakeClock(),
+      script: { mail },
+      shaping: shapedTo({ connections: 1 }),
+    })
+    for (const id of await many(rig, 10)) {
+      const { recipients } = await rig.becomes(id, 'delivered')
+      t.equal(recipients[0]?.attempts, 1)
+    }
+    t.equal(rig.mx.sessions.length, 4, 'three in each')
+  }
+})
+
 t.test('a session whose first mail was put off carries no other', async (t) => {
   // As postscreen does, which knows a client from its second connection on.
   let passed: MxSession | undefined

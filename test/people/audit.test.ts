@@ -5,7 +5,9 @@ import { routePermissions } from '../../src/accounts/index.js'
 import { isAudited } from '../../src/app/api-audit.js'
 import { noteAudit, readChanges } from '../../src/audit/index.js'
 import { systemClock } from '../../src/clock/index.js'
+import { changeInWords } from '../../src/dashboard/audit/words.js'
 import { jsonOf, runCli } from '../cli/run.js'
+import { logIn } from '../support/log-in.js'
 import { startPeople } from '../support/people.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { firstOperator } from '../support/visitor.js'
@@ -13,7 +15,8 @@ import { firstOperator } from '../support/visitor.js'
 t.test(
   'a change by the API is in the log when it is answered, once, with the key and the id',
   async (t) => {
-    const { call, send, store, accountId } = await startPosthorn(t)
+    const posthorn = await startPosthorn(t)
+    const { call, send, store, accountId } = posthorn
     const before = await rowsOf(store.read)
     const again = { 'idempotency-key': randomUUID() }
     const body = { name: 'New books' }
@@ -32,8 +35,30 @@ t.test(
     t.equal((await rowsOf(store.read)).length, made.length, 'no repeat, refusal, look or mail')
     await call('PATCH', `/v1/topics/${json.id}`, { body: { name: 'Old books' } })
     t.match((await rowsOf(store.read)).at(-1), { action: 'PATCH /v1/topics/:id', target: json.id })
+
+    const key = (await call('POST', '/v1/keys', { body: { name: 'Shop', scope: 'read' } })).json
+    const owner = await logIn(posthorn, accountId, 'owner')
+    const { text } = await owner.get(`/a/${accountId}/audit`)
+    t.match(text, `<a href="/a/${accountId}/keys/${key.id}">API key “Shop” created</a>`)
+    for (const done of ['created', 'changed']) t.match(text, `>Topic “Old books” ${done}<`)
+    const outside = text.replace(/<details><summary class="quiet">.*?<\/details>/g, '')
+    t.notMatch(outside, json.id, 'ids and routes are for who opens the row')
+    t.notMatch(outside, '/v1/')
   },
 )
+
+t.test('every change that the log knows is said in words', async (t) => {
+  for (const action of Object.keys(routePermissions).filter(isAudited)) {
+    const said = changeInWords({ action, target: 'x' }).says('Name')
+    t.match(said, /^[A-Z].* [a-z]+$/, action)
+    t.notMatch(said, /[:/]/, action)
+  }
+  const said = (action: string, target = 'x') => changeInWords({ action, target }).says('Name')
+  t.equal(said('POST /v1/automations/:id/enable'), 'Automation “Name” enabled')
+  t.equal(said('key.rotate'), 'API key “Name” has a new secret')
+  t.equal(said('posthorn domain add'), 'Domain “Name” added')
+  t.equal(said('posthorn unheard of'), 'Unheard “Name”: of')
+})
 
 t.test(
   'of the routes that change something only those without a row have a log of their own',
@@ -181,7 +206,7 @@ t.test(
     while (path !== undefined) {
       const { text }: { text: string } = await owner.get(path)
       seen.push(
-        ...[...text.matchAll(/data-label="To what"[^>]*>(t\d+)</g)].map(([, id = '']) => id),
+        ...[...text.matchAll(/Topic “(t\d+)” (?:created|deleted)/g)].map(([, id = '']) => id),
       )
       path = /href="([^"]+)" rel="next"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
       pages++
@@ -193,7 +218,7 @@ t.test(
     )
     const few = await owner.get(`/a/${accountId}/audit?action=DELETE&name=key+0`)
     t.equal([...few.text.matchAll(/scope="row"/g)].length, 11)
-    t.match((await owner.get('/operator/audit?action=DELETE')).text, />t60</)
+    t.match((await owner.get('/operator/audit?action=DELETE')).text, /Topic “t60” deleted/)
     t.equal(
       (
         await readChanges(store.read, accountId, {

@@ -187,7 +187,7 @@ t.test(
     const stranger = from('198.51.100.0')
     for (let i = 0; i < 9; i++)
       await openBrowser(url).post('/login', { email: 'n', password: 'x' }, stranger)
-    const proof = { password: goodPassword, next: '/me' }
+    const proof = { 'posthorn-password': goodPassword }
     t.equal(
       (await browser.post('/sudo', proof, stranger)).to,
       '/me',
@@ -231,7 +231,7 @@ t.test('who came when too many log in did not fail, and who is known does not wa
   t.match((await Promise.race(strangers)).text, tooMany, 'no place is left')
   for (let i = 0; i < 12; i++) t.match((await attempt('192.0.2.1')).text, tooMany, 'no wait')
   t.equal((await browser.post('/login', credentials)).status, 303, 'at a known place')
-  t.equal((await browser.post('/sudo', { password: goodPassword, next: '/me' })).to, '/me')
+  t.equal((await browser.post('/sudo', { 'posthorn-password': goodPassword })).to, '/me')
   go()
   await Promise.all(strangers)
   t.equal((await attempt('192.0.2.1')).status, 303)

@@ -123,7 +123,7 @@ t.test('an open browser that changes the password meanwhile does not undo a rese
 
 t.test('a proof that outlasts a reset gives no session back', async (t) => {
   const { held, reset, browser, store } = await start(t)
-  const { goOn } = await held(() => browser.post('/sudo', { password: goodPassword, code: '' }))
+  const { goOn } = await held(() => browser.post('/sudo', { 'posthorn-password': goodPassword }))
   await reset()
   t.ok((await goOn()).status >= 400)
   t.same(await sessions(store), [])

@@ -168,8 +168,8 @@ t.test(
     const given = { accountId: null, email, role: 'operator', inviter: operator } as const
     const { path } = await invite(people, given)
     const refused = await browser.post(path)
-    t.equal(refused.to, `/sudo?next=${encodeURIComponent(path)}`)
-    await browser.post('/sudo', { password: goodPassword, next: path })
+    t.equal(refused.to, `/sudo/ask?next=%2F&to=${encodeURIComponent(path)}`)
+    await browser.post('/sudo', { 'posthorn-password': goodPassword })
     const before = new Map(browser.cookies)
     t.equal((await browser.post(path)).to, '/operator')
     t.equal((await browser.get('/operator/audit')).status, 200)

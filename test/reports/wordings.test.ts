@@ -39,13 +39,33 @@ t.test(
   },
 )
 
-t.test('a full mailbox, a list, spam, a rate or a delay is known in other languages', async (t) => {
-  for (const line of linesOf('in-other-languages.txt')) {
+t.test('what is not of a dead mailbox is known in other words and languages', async (t) => {
+  for (const line of [...linesOf('in-other-languages.txt'), ...linesOf('of-other-programs.txt')]) {
     const [expected, reply = ''] = line.split('| ')
     const { class: found, rule } = verdictOn(reply)
     t.equal(found, expected, `${reply} by ${rule}`)
   }
 })
+
+t.test(
+  'a host that is unknown counts at once where a status or a name server says whose',
+  async (t) => {
+    for (const reply of [
+      '550 Host unknown',
+      '554 unknown host',
+      '550 <a@b.test>: host not found',
+    ]) {
+      t.match(verdictOn(reply), { class: 'bad-domain', suppress: false, soft: true }, reply)
+    }
+    for (const reply of [
+      '550 5.1.2 Host unknown',
+      '550 5.1.2 <a@b.test>... Host unknown (Name server: b.test: host not found)',
+      '550 Host unknown (Authoritative answer from name server)',
+    ]) {
+      t.match(verdictOn(reply), { class: 'bad-domain', suppress: true }, reply)
+    }
+  },
+)
 
 t.test('accents and their absence are one, and a choice is either of its texts', async (t) => {
   for (const reply of [

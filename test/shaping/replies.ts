@@ -7,9 +7,6 @@ export const replies: Readonly<Record<string, Readonly<Record<string, string>>>>
     'rate limited': '450 4.2.0 <a@example.org>: Recipient address rejected: Rate limit exceeded',
     throttled: '451 4.7.1 Message throttled, come back later',
     'too many connections': '421 4.7.0 mx.example.org Error: too many concurrent SMTP connections',
-    'too many sessions': '421 4.3.2 Too many SMTP sessions from your host',
-    'connection limit':
-      '421 4.7.0 mx.example.org: maximum number of connections from 192.0.2.7 reached',
     'too much mail':
       '450 4.7.1 <out.example>: Client host rejected: Error: too much mail from 192.0.2.7',
     'too many messages': '452 4.3.1 Too many messages from your host in this hour',
@@ -100,3 +97,52 @@ export const replies: Readonly<Record<string, Readonly<Record<string, string>>>>
     'HL:REP': '550 HL:REP 163 mx12,PcCowEDJ http://mail.163.com/help/help_spam_16.htm?ip=192.0.2.7',
   },
 }
+
+/** Requests for fewer connections in the words of other servers, by their MX. */
+export const askForFewer: readonly (readonly [exchange: string, reply: string])[] = [
+  ...[
+    '421 Too many concurrent SMTP connections; please try again later',
+    '421 4.3.2 The maximum number of concurrent connections has exceeded a limit, closing transmission channel',
+    '421 4.3.2 The maximum number of concurrent server connections has exceeded a per-source limit',
+    '421 4.3.2 Too many open connections.',
+    '421 4.3.2 Connection rate limit exceeded.',
+    '421 Too many SMTP sessions for this host',
+    '421 4.7.0 too many simultaneous connections',
+    '421 Exceeds per-domain connection limit for example.com',
+    '421 4.7.0 Connection limit reached for 192.0.2.1',
+    '421 Maximum concurrent connections reached',
+    '421 4.7.1 maximum connections from your IP reached',
+    '421 max concurrent sessions exceeded',
+    '450 4.7.1 Error: too many new TLS sessions from 192.0.2.1',
+    '421 4.4.5 Too many TLS sessions at this time',
+    '421 All available IPs are at maximum connection limit',
+    '421 Connection refused, too many sessions from This IP. Lower the number of concurrent sessions.',
+    '452 4.7.0 Too many concurrent deliveries from your host',
+    '421 Trop de connexions, ralentissez',
+    '421 zu viele gleichzeitige Verbindungen von 192.0.2.1',
+  ].map((reply) => ['mx.small.example', reply] as const),
+  [
+    'a.olc.protection.outlook.com',
+    '421 Connection refused from 192.0.2.1 due to exceed max concurrent connections. IB007',
+  ],
+  ['aspmx.l.google.com', '421 4.7.0 Too many concurrent SMTP connections from your IP'],
+  ['mta7.am0.yahoodns.net', '421 [HX01] Too many connections'],
+  [
+    'mx1.comcast.net',
+    '421 comcast Try again later; too many sessions http://postmaster.comcast.net/smtp-error-codes.php#RL000003',
+  ],
+  ['mx00.gmx.net', '421 gmx.net Nemesis ESMTP Service not available: Too many connections'],
+]
+
+/** What sounds alike, and is of one session, one mail or one mailbox: the site goes on as it did. */
+export const askForNothing: readonly string[] = [
+  '421 Max message per connection reached, closing transmission channel',
+  '452 4.3.1 Too many messages for this session',
+  '421 4.7.0 Too many messages in this connection',
+  '451 4.7.653 The mail server [192.0.2.7] has exceeded maximum number of messages per connection.',
+  '452 4.5.3 Error: too many recipients',
+  '421 4.7.0 Error: too many errors',
+  '452 4.2.2 user has too many messages on the server',
+  '450 4.2.1 mailbox has too many messages',
+  '421 maximum connection time exceeded',
+]

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import {
+  automationsFor,
   type Learned,
   loadShaping,
   makeShaping,
@@ -16,7 +17,7 @@ import { reserveOf } from '../../src/outbound/shaping/throttle.js'
 import { type QueueClass, queueClass } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { makeTempDir } from '../support/store.js'
-import { replies } from './replies.js'
+import { askForFewer, askForNothing, replies } from './replies.js'
 import { seeded } from './seeded.js'
 
 const { transactional, automation, campaign } = queueClass
@@ -193,6 +194,18 @@ t.test('a suspension by words ends with a delivery alone', async (t) => {
   t.equal(send({ kind: 'bounced', reply: '550 5.1.1 No such user' }), undefined)
   t.equal(site.learned().suspension, null)
 })
+
+t.test(
+  'whoever asks for fewer connections, in whatever words, has fewer, and no rate',
+  async (t) => {
+    const actionsOn = (exchange: string, reply: string) =>
+      automationsFor(policyFor(data, nameOf(exchange)), reply).map(({ action }) => action)
+    for (const [exchange, reply] of askForFewer) {
+      t.same(actionsOn(exchange, reply), ['fewer connections'], `${exchange}: ${reply}`)
+    }
+    for (const reply of askForNothing) t.same(actionsOn('mx.small.example', reply), [], reply)
+  },
+)
 
 t.test('every automation that comes along acts on its reply, and on no other', async (t) => {
   const exchanges: Record<string, string> = {

@@ -1,11 +1,14 @@
 import { type ChangeFilter, type LoggedChange, readChanges } from '../../audit/index.js'
 import type { PeopleDeps } from '../../people/index.js'
 import { readAudit } from '../../protection/index.js'
+import type { Read } from '../../store/index.js'
 import { browserName } from '../entry/browser-name.js'
 import { page } from '../shell/answer.js'
 import { type Html, html } from '../shell/html.js'
 import type { Shell } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
+import { namesOf } from './names.js'
+import { changeInWords } from './words.js'
 
 interface AuditDeps {
   people: Pick<PeopleDeps, 'store'>
@@ -27,7 +30,7 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
       ? await readAudit(read, { accountId: account.id, limit: pausesShown })
       : []
     const view = {
-      ...{ ...rest, now: visit.now, ofAll: false, changes: changes.map(shown) },
+      ...{ ...rest, now: visit.now, ofAll: false, changes: await shown(read, changes) },
       pauses: pauses.map(({ at, action, reason, who, note }) => ({
         at,
         action,
@@ -41,7 +44,10 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
 
   shell.operator.get('/audit', 'operator.read', async (visit) => {
     const { changes, ...rest } = await changesOf(deps, visit, undefined, '/operator/audit')
-    const view = { ...rest, now: visit.now, ofAll: true, changes: changes.map(shown), pauses: [] }
+    const view = {
+      ...{ ...rest, now: visit.now, ofAll: true, pauses: [] },
+      changes: await shown(read, changes),
+    }
     return page('audit/list', view, { title: 'Audit log' })
   })
 }
@@ -88,22 +94,42 @@ const kinds = [
   { value: 'system', label: 'The appliance itself' },
 ] as const
 
-const ways = { user: 'page', api: 'API', cli: 'command', system: 'itself' } as const
+const ways = { user: 'page', api: 'API key', cli: 'command', system: 'itself' } as const
 
-/** A row of the log. */
-const shown = (change: LoggedChange) => ({
-  ...{ at: change.at, name: change.name, way: ways[change.kind], account: change.account ?? '' },
-  ...{ action: change.action, target: change.target ?? '', from: change.clientAddressKey ?? '' },
-  detail: detailOf(change.detail),
-})
+/** The rows of the log, in words. */
+async function shown(read: Read, changes: readonly LoggedChange[]) {
+  const find = await namesOf(read, changes)
+  return changes.map((change) => {
+    const { action, detail } = change
+    const words = changeInWords(change)
+    const found = find(change)
+    // What is gone has its name in the row, if anywhere; an id alone is nobody's name for anything.
+    const kept = [detail.name, detail.url].find((one) => typeof one === 'string')
+    const name = found?.name ?? kept ?? (isId(words.target) ? undefined : words.target)
+    return {
+      ...{
+        at: change.at,
+        name: change.name,
+        way: ways[change.kind],
+        account: change.account ?? '',
+      },
+      ...{ says: words.says(name), path: found?.path, from: change.clientAddressKey ?? '' },
+      ...{ action, target: change.target ?? '', detail: detailOf(change, name) },
+    }
+  })
+}
+
+const isId = (text: string | undefined) => text !== undefined && /^[0-9a-f-]{36}$/.test(text)
 
 /**
  * What the row knows beside who, what and when. It is whatever was noted then, so that everything
  * is escaped.
  */
-function detailOf(detail: Record<string, unknown>): Html | undefined {
+function detailOf({ kind, detail }: LoggedChange, said: string | undefined): Html | undefined {
   const entries = Object.entries(detail).flatMap(([name, value]): [string, unknown][] => {
-    if (value === null || value === '') return []
+    if (value === null || value === '' || value === said) return []
+    // The key that did it is who did it; `--yes` says that nobody was asked.
+    if ((kind === 'api' && name === 'key') || (kind === 'cli' && name === 'yes')) return []
     if (name === 'agent' && typeof value === 'string') return [['with', browserName(value)]]
     if (name === 'newBrowser') return value === true ? [['browser', 'new']] : []
     return [[name, value]]
@@ -111,6 +137,9 @@ function detailOf(detail: Record<string, unknown>): Html | undefined {
   if (entries.length === 0) return undefined
   return html`${entries.map(
     ([name, value]) =>
-      html`<div><span class="quiet">${name}</span> ${typeof value === 'string' ? value : JSON.stringify(value)}</div>`,
+      html`<div><span class="quiet">${inWords(name)}</span>${value !== true && html` ${typeof value === 'string' ? value : JSON.stringify(value)}`}</div>`,
   )}`
 }
+
+/** `oldSecretUntil` as people write it. */
+const inWords = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

@@ -9,7 +9,7 @@ const isAddress = /^[\d.]+$|^\[/.test(location.hostname)
  */
 async function answer(form: HTMLFormElement): Promise<void> {
   const fault = form.querySelector<HTMLElement>('[data-passkey-fault]')
-  const field = form.querySelector<HTMLInputElement>('input[name="answer"]')
+  const field = form.querySelector<HTMLInputElement>('input[data-passkey-answer]')
   if (field === null) return
   try {
     const response = await fetch(form.dataset.options ?? '', { method: 'POST' })

@@ -51,6 +51,29 @@ function enhance(within: ParentNode): void {
   }
 }
 
+/** A date field has UTC for the server; whoever types sees their own time, and it is sent as UTC. */
+function useOwnTime(box: HTMLElement): void {
+  const [field, label] = [box.querySelector('input'), box.querySelector('label')]
+  if (field === null || label === null) return
+  const { timeZone } = ownTime.resolvedOptions()
+  label.textContent = (label.textContent ?? '').replace('UTC', timeZone)
+  if (field.value !== '') {
+    const at = new Date(`${field.value}Z`)
+    at.setMinutes(at.getMinutes() - at.getTimezoneOffset())
+    field.value = at.toISOString().slice(0, 16)
+  }
+  field.form?.addEventListener('formdata', ({ formData }) => {
+    if (field.value !== '') formData.set(field.name, new Date(field.value).toISOString())
+  })
+}
+
+for (const box of document.querySelectorAll<HTMLElement>('[data-local-time]')) useOwnTime(box)
+// A button that stands for 'now show what this choice needs' is pressed by the choice.
+for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-follows]')) {
+  document.getElementById(button.dataset.follows ?? '')?.addEventListener('change', () => {
+    button.click()
+  })
+}
 enhance(document)
 document.addEventListener('htmx:load', (event) => {
   if (event.target instanceof Element) enhance(event.target)

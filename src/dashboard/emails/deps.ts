@@ -1,10 +1,16 @@
 import type { LiveGate, StreamKey } from '../../deliveries/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import type { SentCopy } from '../../outbound/index.js'
+import type { RenderedPages } from '../templates/rendered.js'
 
 /** What the pages about mails need: what accepts them, and what the threads know of those that wait. */
 export interface EmailPageDeps extends EmailDeps {
   gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
   /** A recipient's copy as it leaves. Throws when it cannot be made any more. */
   sentCopy: (copy: { id: number; emailId: string; recipient: string }) => Promise<SentCopy>
+}
+
+/** The form of a new mail shows what a template makes of it too. */
+export interface NewMailDeps extends EmailPageDeps {
+  rendered: RenderedPages
 }

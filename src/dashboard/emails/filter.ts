@@ -3,6 +3,7 @@ import { dayMs, hourMs, isoTime } from '../../clock/index.js'
 import { type EmailFilter, FilterFields, filterOf } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, ShapeError } from '../../http/index.js'
+import { parseMailbox } from '../../mime/index.js'
 
 const Fields = type(FilterFields)
 type Given = Infer<typeof Fields>
@@ -47,31 +48,34 @@ export function wantedOf(query: URLSearchParams, now: number): Wanted {
   if (range.ms !== undefined) given.createdAfter = isoTime(now - range.ms)
   const wanted = { given, search, range: range.value }
   try {
-    const filter = filterOf(check(given, Fields))
+    const filter = { ...filterOf(check(given, Fields)), text: freeText(search) }
     const mailId = uuid.test(search) ? search.toLowerCase() : undefined
     return { ...wanted, filter, mailId, fault: undefined }
   } catch (error) {
-    const fault = faultIn(error, search)
-    return { ...wanted, filter: {}, mailId: undefined, fault }
+    return { ...wanted, filter: {}, mailId: undefined, fault: faultIn(error) }
   }
 }
+
+/** What is neither an id nor a whole address: the beginning of one, or words of a subject. */
+const freeText = (text: string) =>
+  text === '' || uuid.test(text) || 'to' in searched(text) || 'messageId' in searched(text)
+    ? undefined
+    : text
 
 /** One field finds what people have at hand: an address, a mail's id or its Message-ID. */
 function searched(text: string): Given {
   if (text === '' || uuid.test(text)) return {}
   // Our Message-IDs begin with the mail's UUID; others stand in angle brackets.
   const isMessageId = /^<[^<>]+>$/.test(text) || uuid.test(text.slice(0, text.indexOf('@')))
-  return isMessageId ? { messageId: text } : { to: text }
+  if (isMessageId) return { messageId: text }
+  return parseMailbox(text) === undefined ? {} : { to: text }
 }
 
 /** The first fault as a sentence. Anything that is no fault of the address is thrown on. */
-function faultIn(error: unknown, search: string): string {
+function faultIn(error: unknown): string {
   if (error instanceof ApiError) return `${error.message}.`
   if (!(error instanceof ShapeError)) throw error
   const [issue] = error.issues
-  if (issue?.path[0] === 'to' && search !== '') {
-    return `“${search.slice(0, 80)}” is not an address, id or Message-ID. A recipient is searched by the whole address.`
-  }
   return `${issue?.path[0] ?? 'The filter'}: ${issue?.message ?? error.message}.`
 }
 

@@ -2,33 +2,37 @@ import { enums, object, optional, string } from 'superstruct'
 import { readContent } from '../../contents/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import {
-  type AcceptedEmail,
+  acceptBatch,
   acceptEmail,
   type Idempotency,
   makeIdempotency,
+  maxBatch,
   SendBody,
   type SendInput,
 } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, type Remember } from '../../http/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
-import { listTemplates, type Samples, samplesOf } from '../../templates/index.js'
+import { listTemplates, type Samples } from '../../templates/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import { onceKey } from '../shell/once.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { contentToSend } from './again.js'
-import type { EmailPageDeps } from './deps.js'
+import type { EmailPageDeps, NewMailDeps } from './deps.js'
 import { mailIdOf } from './mail.js'
+import { type ChosenTemplate, chosenTemplate, typedFor, variablesIn } from './template-fields.js'
 
 const Form = object({
   from: string(),
   to: string(),
   subject: optional(string()),
   template: optional(string()),
-  variables: optional(string()),
-  format: enums(['text', 'html']),
+  /** The template whose fields and preview the form had. */
+  shown: optional(string()),
+  copies: optional(enums(['each', 'together'])),
+  format: optional(enums(['text', 'html'])),
   content: optional(string()),
   scheduledAt: optional(string()),
   again: optional(string()),
@@ -41,6 +45,7 @@ export interface NewMailView {
   faults: Faults | undefined
   values: Partial<NewMail>
   templates: string[]
+  chosen: ChosenTemplate | undefined
   /** Whom to try it with: addresses and what becomes of mail to them. */
   tries: { label: string; action: string }[]
   /** Files of the mail that is sent again. */
@@ -55,7 +60,7 @@ const maxTemplates = 200
 const maxFormBytes = 8 * 1024 * 1024
 
 /** A form that sends one mail, by the same acceptance as the API's. */
-export function newMailPages(pages: AccountPages, deps: EmailPageDeps): void {
+export function newMailPages(pages: AccountPages, deps: NewMailDeps): void {
   pages.get('/emails/new', 'emails.send', (visit) => showForm(deps, visit))
 
   const again = (visit: Visit, faults: Faults) => showForm(deps, visit, faults)
@@ -67,14 +72,28 @@ export function newMailPages(pages: AccountPages, deps: EmailPageDeps): void {
   const idempotency = makeIdempotency(deps)
   pages.post('/emails/new', form, async ({ account, form, base, fields }) => {
     // From here on it is the API's way: the same checks, limits, quota and answers to repeats.
-    const body = await bodyOf(deps, account.id, form)
+    const to = addressesIn(form.to)
+    const variables = form.template && typedFor(fields, form.template)
+    const body = await bodyOf(deps, account.id, { ...form, to, variables: variables || undefined })
     const key = onceKey(fields)
-    const send = (remember?: Remember) =>
-      acceptEmail(deps, account.id, body, async (tx, sent) => await remember?.(tx, sent))
-    const { id, scheduledAt } =
-      key === undefined
-        ? await send()
-        : await sentOnce(idempotency, { accountId: account.id, key }, send)
+    const asked = { accountId: account.id, key }
+    if (to.length > 1 && form.copies !== 'together') {
+      if (to.length > maxBatch) throw faultOf('to', `At most ${maxBatch} addresses at once`)
+      const { ids } = await sentOnce(idempotency, asked, (remember) =>
+        acceptBatch(
+          deps,
+          account.id,
+          { items: to.map((one) => ({ ...body, to: [one] })) },
+          remember,
+        ),
+      )
+      const flash = `${ids.length} mails are queued, one for each address.`
+      const detail = { to: form.to, mails: ids.length }
+      return redirect(`${base}/emails`, { flash, audit: { action: 'email.send', detail } })
+    }
+    const { id, scheduledAt } = await sentOnce(idempotency, asked, (remember) =>
+      acceptEmail(deps, account.id, body, remember),
+    )
     const flash = await flashOf(deps, id, scheduledAt)
     const audit = { action: 'email.send', target: id, detail: { to: form.to } }
     return redirect(`${base}/emails/${id}`, { flash, audit })
@@ -82,17 +101,18 @@ export function newMailPages(pages: AccountPages, deps: EmailPageDeps): void {
 }
 
 /** What was sent, now or by the same form before. The key tells what is in it too. */
-async function sentOnce(
+async function sentOnce<Sent>(
   idempotency: Idempotency,
-  { accountId, key }: { accountId: string; key: string },
-  send: (remember: Remember) => Promise<AcceptedEmail>,
-): Promise<AcceptedEmail> {
+  { accountId, key }: { accountId: string; key: string | undefined },
+  send: (remember?: Remember) => Promise<Sent>,
+): Promise<Sent> {
+  if (key === undefined) return await send()
   const asked = { account: { accountId }, key, fingerprint: key }
   const { body } = await idempotency.once(asked, async (remember) => ({
     status: 200,
     body: await send(remember),
   }))
-  return body as AcceptedEmail
+  return body as Sent
 }
 
 /**
@@ -111,11 +131,8 @@ async function flashOf({ store }: EmailPageDeps, id: string, scheduledAt: unknow
 }
 
 /** The form. What comes later in `values` wins: typed before sent before default. */
-async function showForm(
-  { store }: EmailPageDeps,
-  visit: Visit,
-  faults?: Faults,
-): Promise<PageAnswer> {
+async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promise<PageAnswer> {
+  const { store } = deps
   const { account, base, query, person } = visit
   const { read } = store
   const [domain] = await verifiedDomains(read, account.id)
@@ -125,8 +142,11 @@ async function showForm(
       ? undefined
       : await contentToSend(read, account.id, mailIdOf({ params: { id: againId } }))
   const templates = await listTemplates(read, account.id, { limit: maxTemplates })
-  const template = query.get('template')
-  const samples = template === null ? {} : await samplesOf(read, account.id, template)
+  const template = visit.fields.get('template') ?? query.get('template') ?? ''
+  const chosen =
+    template === ''
+      ? undefined
+      : await chosenTemplate(deps, visit, template, typedFor(visit.fields, template))
   const fill = (to: string) => `${base}/emails/new/fill?${new URLSearchParams({ to })}`
   const simulated = (name: string) => `${name}@${simulatorDomain}`
   const view: NewMailView = {
@@ -134,14 +154,14 @@ async function showForm(
     values: {
       from: domain === undefined ? '' : `${account.name} <hello@${domain}>`,
       to: person.email,
-      format: 'text',
-      ...(Object.keys(samples).length > 0 && { variables: variablesText(samples) }),
+      ...{ format: 'text', copies: 'each' },
       // In this order: the mail that is sent again, then what was typed, then what the address asks
       // for.
       ...source?.values,
       ...typedIn(visit.fields),
       ...asked(query),
     },
+    chosen,
     templates: templates.map(({ slug }) => slug),
     tries: [
       { label: 'yourself', action: fill(person.email) },
@@ -161,14 +181,8 @@ async function showForm(
 const typedIn = (fields: Visit['fields']): Record<string, string> =>
   Object.fromEntries(
     [
-      'from',
-      'subject',
-      'template',
-      'variables',
-      'format',
-      'content',
-      'scheduledAt',
-      'again',
+      ...['from', 'to', 'subject', 'template', 'format', 'content'],
+      ...['copies', 'scheduledAt', 'again'],
     ].flatMap((name) => {
       const value = fields.get(name)
       return value ? [[name, value]] : []
@@ -190,13 +204,9 @@ function asked(query: URLSearchParams): Record<string, string> {
 async function bodyOf(
   { store, attachments: { maxBytes } }: EmailPageDeps,
   accountId: string,
-  form: NewMail,
+  form: Omit<NewMail, 'to'> & { to: string[]; variables: Samples | undefined },
 ): Promise<SendInput> {
-  const { from, subject, template, content, format, scheduledAt } = form
-  const to = form.to
-    .split(/[,\n]/)
-    .map((address) => address.trim())
-    .filter((address) => address !== '')
+  const { from, to, subject, template, content, format, scheduledAt, variables } = form
   if (template === undefined && content === undefined) {
     const hasTemplates = (await listTemplates(store.read, accountId, { limit: 1 })).length > 0
     throw faultOf(
@@ -204,8 +214,9 @@ async function bodyOf(
       hasTemplates ? 'Write something, or choose a template' : 'Write something',
     )
   }
-  if (template !== undefined && content !== undefined) {
-    throw faultOf('content', 'A template brings its own: empty this field, or choose no template')
+  // Nobody sends what they have not seen; and what a template asks for differs from that of another.
+  if (template !== undefined && variables === undefined) {
+    throw faultOf('template', 'This is what the template makes. Look at it, then send')
   }
   const source =
     form.again === undefined
@@ -214,10 +225,10 @@ async function bodyOf(
   const attachments = await filesOf(store.read, source?.attachments ?? [], maxBytes)
   return check(
     {
-      ...{ from, to, subject },
+      ...{ from, to, ...(template === undefined && { subject }) },
       ...(template === undefined
         ? { html: format === 'html' ? content : htmlOf(content ?? '') }
-        : { template, variables: variablesOf(form.variables) }),
+        : { template, variables: variablesIn(variables ?? {}) }),
       ...(template === undefined && format === 'text' && { text: content }),
       ...(scheduledAt !== undefined && { scheduledAt: utc(scheduledAt) }),
       ...(attachments.length > 0 && { attachments }),
@@ -229,35 +240,14 @@ async function bodyOf(
 const faultOf = (field: string, message: string) =>
   new ApiError('validation_error', message, { fields: { field } })
 
+const addressesIn = (text: string) =>
+  text
+    .split(/[,\n]/)
+    .map((address) => address.trim())
+    .filter((address) => address !== '')
+
 /** A browser's `datetime-local`, which the form calls UTC. */
 const utc = (text: string) => (/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? `${text}Z` : text)
-
-/** Sample values by their paths, as the variables of a send: `order.id` is within `order`. */
-function variablesText(samples: Samples): string {
-  const variables: Record<string, unknown> = Object.create(null)
-  for (const [path, value] of Object.entries(samples)) {
-    const names = path.split('.')
-    const last = names.pop() ?? path
-    let at = variables
-    for (const name of names) {
-      if (typeof at[name] !== 'object' || at[name] === null) at[name] = Object.create(null)
-      at = at[name] as Record<string, unknown>
-    }
-    at[last] = value
-  }
-  return JSON.stringify(variables, undefined, 2)
-}
-
-/**
- * The JSON that somebody wrote into the field. A value that is no object, the acceptance refuses.
- */
-function variablesOf(text = '{}'): Record<string, unknown> {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw faultOf('variables', 'This is not a JSON object such as {"name": "Ann"}')
-  }
-}
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

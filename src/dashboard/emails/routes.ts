@@ -3,7 +3,7 @@ import { file } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
 import { actionPages } from './actions.js'
 import { contentPages } from './content.js'
-import type { EmailPageDeps } from './deps.js'
+import type { NewMailDeps } from './deps.js'
 import { exportEmails } from './export.js'
 import { wantedOf } from './filter.js'
 import { showLog } from './log.js'
@@ -11,7 +11,7 @@ import { showMail } from './mail.js'
 import { newMailPages } from './new-mail.js'
 
 /** The log of an account's mails, each of them, and what can be done with it. */
-export function emailPages(pages: AccountPages, deps: EmailPageDeps): void {
+export function emailPages(pages: AccountPages, deps: NewMailDeps): void {
   pages.get('/emails', 'emails.read', (visit) => showLog(deps, visit))
 
   pages.get('/emails.csv', 'emails.read', async ({ account, query, now }) => {

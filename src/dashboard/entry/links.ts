@@ -15,6 +15,7 @@ import {
   setUp,
 } from '../../people/index.js'
 import { page, redirect } from '../shell/answer.js'
+import { toProof } from '../shell/doors.js'
 import { noFaults } from '../shell/faults.js'
 import type { OpenPages } from '../shell/page.js'
 import type { AskedPage } from '../shell/visit.js'
@@ -140,7 +141,7 @@ function invitationPages(pages: OpenPages, deps: EntryDeps): void {
       if (session === undefined) return redirect(`/login?next=${next}`)
       // Who has only found the browser open does not become an operator.
       const isRise = invitation.accountId === null
-      if (isRise && !hasSudo(session, now)) return redirect(`/sudo?next=${next}`)
+      if (isRise && !hasSudo(session, now)) return toProof(request)
       return await join(deps, request, token, session)
     }
     const { name = '', password = '' } = form

@@ -11,9 +11,11 @@ import {
 } from '../../people/index.js'
 import { file, redirect } from '../shell/answer.js'
 import type { Shell } from '../shell/page.js'
+import { goOn } from './sudo.js'
 import { type EntryDeps, enter, mayLogIn, safePath, visitorOf } from './way-in.js'
 
 const AnswerForm = type({ answer: string(), next: optional(string()) })
+const ProofForm = type({ 'posthorn-answer': string() })
 const NewForm = type({ answer: string(), name: optional(string()) })
 
 /** Passkeys: to log in, to prove it again, and one's own. The script in `browser/passkey.ts` is the other half. */
@@ -40,15 +42,13 @@ export function passkeyPages({ open, person }: Pick<Shell, 'open' | 'person'>, d
     json(await askForPasskey(people, siteOf(visit.request), visit.person.id)),
   )
 
-  person.post('/sudo/passkey', { action: 'own', form: AnswerForm }, async (visit) => {
+  person.post('/sudo/passkey', { action: 'own', form: ProofForm }, async (visit) => {
     const { request, form } = visit
     const token = await proveByPasskey(people, {
-      ...{ answer: form.answer, site: siteOf(request), visitor: visitorOf(request) },
+      ...{ answer: form['posthorn-answer'], site: siteOf(request), visitor: visitorOf(request) },
       ...{ userId: visit.person.id, token: cookie.read(request) ?? '' },
     })
-    const headers = { 'Set-Cookie': cookie.set(request, token) }
-    const flash = 'Thank you: we know that it is you. Please repeat what you wanted to do.'
-    return redirect(safePath(form.next) ?? '/me', { headers, flash })
+    return goOn(visit, cookie.set(request, token))
   })
 
   person.post('/me/passkeys/options', { action: 'own', sudo: true, reads: true }, async (visit) => {

@@ -99,7 +99,7 @@ async function sitePage(
             from: found.policy.from[limit],
           })),
     replies: (found?.policy.automations ?? []).map((one) => ({
-      pattern: one.pattern.join(' * '),
+      pattern: outbound.shownPattern(one),
       code: one.code || '4, 5',
       times:
         one.threshold.times === 1

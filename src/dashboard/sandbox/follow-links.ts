@@ -140,6 +140,8 @@ function head(
     })
     request.once('response', resolve)
     request.once('error', reject)
+    // What is no answer, such as 101, ends the connection without an error.
+    request.once('close', () => reject(new Error('no answer')))
     request.end()
   })
 }

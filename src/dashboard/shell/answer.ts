@@ -40,7 +40,7 @@ export type FileBody = string | Buffer | AsyncIterable<string | Buffer>
 export type PageAnswer = Common &
   (
     | { kind: 'page'; template: string; view: object; look: PageLook }
-    | { kind: 'redirect'; to: string; flash: string | undefined }
+    | { kind: 'redirect'; to: string; flash: string | undefined; keepsForm?: true }
     | { kind: 'frame'; html: string; remotePictures: boolean }
     | { kind: 'file'; body: FileBody; contentType: string; saveAs: string | undefined }
   )
@@ -54,8 +54,14 @@ export function page<V extends object>(
   return { kind: 'page', template, view, look, headers, ...(audit && { audit }) }
 }
 
-/** 303 to a path of this appliance; `flash` is shown there once. */
-export function redirect(to: string, options: { flash?: string } & Common = {}): PageAnswer {
+/**
+ * 303 to a path of this appliance; `flash` is shown there once. `keepsForm`: 307, by which the browser sends the same form
+ * there (RFC 9110 §15.4.8).
+ */
+export function redirect(
+  to: string,
+  options: { flash?: string; keepsForm?: true } & Common = {},
+): PageAnswer {
   return { kind: 'redirect', to, flash: undefined, ...options }
 }
 

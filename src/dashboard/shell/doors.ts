@@ -21,6 +21,8 @@ export interface Door<V extends AskedPage, A> {
   /** Who stands in the audit log for what is done here; undefined: the handlers write their own rows. */
   logged?: (visit: V) => { actor: PersonVisit['actor']; accountId: string | null }
   session(visit: V): Session | undefined
+  /** By which action somebody is let in to be told that a path below the prefix has no page; without it: nobody is. */
+  unknown?: A
 }
 
 /** What every door asks: who somebody is, and which pages were added. */
@@ -90,6 +92,7 @@ export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
   const { people, sandbox } = deps
   return {
     prefix: '/operator',
+    unknown: 'operator.read',
     async admit(asked, action) {
       const session = await people.sessionOf(asked.request)
       if (session === undefined) return toLogIn(asked.request)
@@ -136,6 +139,7 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
   }
   return {
     prefix: '/a/:account',
+    unknown: 'account.read',
     async admit(asked, action) {
       const session = await people.sessionOf(asked.request)
       if (session === undefined) return toLogIn(asked.request)
@@ -209,9 +213,22 @@ function toLogIn(request: PageRequest): PageAnswer {
   return redirect(`/login?next=${encodeURIComponent(pageOf(request))}`)
 }
 
+/**
+ * To the page that asks who is there, with the form. WCAG 2.2, 3.3.7: nobody types the same twice, so that page has the
+ * form's fields as hidden ones, and sends them back here after the proof (`entry/sudo.ts`).
+ */
+export function toProof(request: PageRequest): PageAnswer {
+  const query = new URLSearchParams({ next: pageOf(request), to: pathOf(request) })
+  return redirect(`/sudo/ask?${query}`, { keepsForm: true })
+}
+
 /** The page that a request is for, or was sent from. */
-export function pageOf(request: PageRequest): string {
-  if (request.method === 'POST') return cameFrom(request) ?? '/'
+function pageOf(request: PageRequest): string {
+  return request.method === 'POST' ? (cameFrom(request) ?? '/') : pathOf(request)
+}
+
+/** What was asked for, with the query. */
+function pathOf(request: PageRequest): string {
   const query = request.query.toString()
   return query === '' ? request.path : `${request.path}?${query}`
 }

@@ -5,6 +5,8 @@ export interface NavigationEntry {
   label: string
   path: string
   action: Action
+  /** Pages beside it that have no link of their own here. */
+  also?: readonly string[]
 }
 
 /** A few entries under one heading. */
@@ -62,7 +64,7 @@ export const operatorPlaces: readonly NavigationGroup[] = [
       { label: 'Held', path: '/held', action: 'operator.read' },
       { label: 'Sites', path: '/sites', action: 'operator.read' },
       { label: 'Failover', path: '/failover', action: 'operator.read' },
-      { label: 'Inbound mail', path: '/inbound', action: 'operator.read' },
+      { label: 'Inbound mail', path: '/inbound', action: 'operator.read', also: ['/parked'] },
     ],
   },
   {
@@ -92,17 +94,17 @@ export function navigation(
   // Whole parts of a path: `/keys` is not the place of `/keysmith`.
   const begins = (href: string) => path === href || path.startsWith(`${href}/`)
   const [here] = shown
-    .flatMap(({ entries }) => entries.map((entry) => base + entry.path))
-    .filter(begins)
+    .flatMap(({ entries }) => entries)
+    .flatMap((entry) => [entry.path, ...(entry.also ?? [])].map((at) => ({ entry, at: base + at })))
+    .filter(({ at }) => begins(at))
     // The longest wins, as the overview's path begins all others.
-    .sort((a, b) => b.length - a.length)
+    .sort((a, b) => b.at.length - a.at.length)
   return shown
     .filter(({ entries }) => entries.length > 0)
     .map(({ label, entries }) => ({
       label,
       links: entries.map((entry) => {
-        const href = base + entry.path
-        return { label: entry.label, href, here: href === here }
+        return { label: entry.label, href: base + entry.path, here: entry === here?.entry }
       }),
     }))
 }

@@ -5,8 +5,11 @@ import { ApiError } from '../../errors/index.js'
 import type { Form, PageRequest } from '../../http/index.js'
 import type { PageAnswer } from './answer.js'
 
+/** The shell's own fields in a form of a page begin with this. */
+export const ownPrefix = 'posthorn-'
+
 /** The hidden field that each form of ours has: its value is good once. */
-const field = 'posthorn-once'
+const field = `${ownPrefix}once`
 
 /** What a POST came to. `done`: something was changed, which the audit log is to have. */
 export interface Deed {

@@ -7,15 +7,15 @@ import {
   type Page as Sent,
   ShapeError,
 } from '../../http/index.js'
-import { type PageAnswer, page, redirect } from './answer.js'
+import { type PageAnswer, page } from './answer.js'
 import {
   accountDoor,
   type Door,
   type DoorDeps,
   openDoor,
   operatorDoor,
-  pageOf,
   personDoor,
+  toProof,
 } from './doors.js'
 import { type ExportSeats, makeExportSeats } from './exports.js'
 import { type Faults, faultsOf, formOf } from './faults.js'
@@ -102,6 +102,8 @@ export function makeShell(pages: Pages, deps: ShellDeps): Shell {
   }
 }
 
+const mostParts = 9
+
 /**
  * One place's pages: each handler is called for visitors whom its door let in, and for no others.
  */
@@ -150,6 +152,18 @@ function makePlace<V extends AskedPage, A extends string>(
       const { place } = await door.outside(asked)
       return await send(errorAnswer(error, request.requestId, place))
     }
+  }
+
+  // A path without a page keeps what is around the pages: the navigation, and the name of who is logged in. The router
+  // knows no path of any length, and none of ours has more parts.
+  for (let path = door.prefix; path.split('/').length < mostParts && door.unknown; ) {
+    const action = door.unknown
+    path += `/:part${path.split('/').length}`
+    pages.get(path, (request) =>
+      serve(request, action, async () => {
+        throw new ApiError('not_found', 'There is no page here')
+      }),
+    )
   }
 
   return {
@@ -209,10 +223,8 @@ function sentAway<V extends AskedPage, A extends string>(
   const { request } = visit
   refuseOthersPosts(request)
   const session = door.session(visit)
-  // The form is not kept over the detour: it may hold a password, and an action that is delicate should be a decision of
-  // this moment. The message after the proof asks for it once more.
   if (!sudo || session === undefined || session.sudoUntil > visit.now) return undefined
-  return redirect(`/sudo?next=${encodeURIComponent(pageOf(request))}`)
+  return toProof(request)
 }
 
 /** Gives the form to its handler. */

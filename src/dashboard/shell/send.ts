@@ -20,7 +20,9 @@ export async function sendAnswer(
   around: () => Promise<PageSurroundings>,
 ): Promise<Sent> {
   const { headers = {} } = answer
-  if (answer.kind === 'redirect') return { redirect: answer.to, headers }
+  if (answer.kind === 'redirect') {
+    return { redirect: answer.to, status: answer.keepsForm ? 307 : 303, headers }
+  }
   if (answer.kind === 'frame') {
     return { html: frameDocument(answer.html), headers: { ...frameHeaders(answer), ...headers } }
   }

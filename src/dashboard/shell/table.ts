@@ -1,4 +1,4 @@
-import { type Html, type HtmlContent, html } from './html.js'
+import { Html, type HtmlContent, html, written } from './html.js'
 
 /** A column's heading and what kind of values it has. */
 export interface Column {
@@ -26,9 +26,28 @@ export function table(of: {
     (cells) =>
       html`<tr>${cells.map((cell, at) => {
         const { label = '', kind } = columns[at] ?? {}
+        const content = breakable(written(cell))
         return kind === 'main'
-          ? html`<th scope="row" class="main">${cell}</th>`
-          : html`<td data-label="${label}"${kind && html` class="${kind}"`}>${cell}</td>`
+          ? html`<th scope="row" class="main">${content}</th>`
+          : html`<td data-label="${label}"${kind && html` class="${kind}"`}>${content}</td>`
       })}</tr>\n`,
   )}</tbody></table></div>`
 }
+
+/*
+ * A column is no narrower than its longest word, and words of mail are long: addresses, URLs, host names. What is longer than
+ * this may break behind a sign that divides it, and after so many letters without one.
+ */
+const longestWord = 24
+const part = /(?:&(?:#\d+|\w+);|[^@._/=:-]){1,16}[@._/=:-]?|[@._/=:-]/g
+// What is in a field is no markup.
+const tagOrWord = /<(?:textarea|option)\b[^>]*>[^<]*|<[^>]*>|[^<\s]+/g
+
+/** HTML whose long words may break, outside of its tags. */
+const breakable = (text: string): Html =>
+  new Html(
+    text.replace(tagOrWord, (piece) => {
+      if (piece.startsWith('<') || piece.length <= longestWord) return piece
+      return (piece.match(part) ?? [piece]).join('<wbr>')
+    }),
+  )

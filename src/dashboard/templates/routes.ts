@@ -19,7 +19,7 @@ import type { Visit } from '../shell/visit.js'
 import { type EditorDeps, showEditor, showNew, typedIn } from './editor.js'
 import { showTemplates } from './list.js'
 import { filledIn, previewOf } from './preview.js'
-import { inTheDark, makeRenderedPages } from './rendered.js'
+import { inTheDark } from './rendered.js'
 import { showVersion, showVersions } from './versions.js'
 
 // Room for HTML and text at their longest: a form writes each byte of them as up to three.
@@ -31,8 +31,7 @@ const EditForm = type({ base: string(), ...Content })
 
 // Paths below `/templates/-/` are never a template's, as no slug begins with '-'.
 /** Templates: the list, the editor with its preview, versions, a test. */
-export function templatePages(pages: AccountPages, sending: EmailDeps): void {
-  const deps = { ...sending, rendered: makeRenderedPages() }
+export function templatePages(pages: AccountPages, deps: EditorDeps): void {
   pages.get('/templates', 'templates.read', (visit) => showTemplates(deps, visit))
   newPages(pages, deps)
   editorPages(pages, deps)

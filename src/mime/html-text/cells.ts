@@ -28,6 +28,10 @@ export function makeCells(lines: Lines) {
   let row = rowOf(true)
 
   return {
+    restart() {
+      row = rowOf(true)
+    },
+
     /** Begins a row or a table; what it returns ends it. */
     row(isTable: boolean): () => void {
       const outer = row

@@ -1,4 +1,4 @@
-import { type Element, idOf } from './elements.js'
+import { idOf } from './elements.js'
 import {
   addApart,
   addIndented,
@@ -7,10 +7,11 @@ import {
   breakLine,
   endLine,
   makeLines,
+  restartLines,
   written,
 } from './lines.js'
 import { makeOpenElements, type OpenElement } from './open-elements.js'
-import { scan } from './scan.js'
+import { makeScan } from './scan.js'
 import { flows, keepsIndents, keepsSpaces, makeSeen } from './seen.js'
 import { makeStructure } from './structure.js'
 import type { Tag } from './tag.js'
@@ -32,10 +33,13 @@ const theRest = '… the rest is in the HTML part'
  * What a mail's HTML says to whoever reads no HTML: one pass over its tags, without a tree, in time that grows with its length
  * and with nothing else.
  */
-export function textOfHtml(html: string): PlainText {
+export const textOfHtml = (html: string): PlainText => convert(html)
+
+function makeConverter(): (html: string) => PlainText {
   const lines = makeLines()
-  const seen = makeSeen(html)
-  const structure = makeStructure(html, lines)
+  const seen = makeSeen()
+  const structure = makeStructure(lines)
+  let html = ''
   let hidden = 0
   let isAtPre = false
 
@@ -48,38 +52,44 @@ export function textOfHtml(html: string): PlainText {
     seen.isTextless = one.isTextless
   })
 
-  const startTag = (element: Element, tag: Tag) => {
+  const startTag = (tag: Tag) => {
+    const { element } = tag
     isAtPre = element.id === pre
     elements.endImplied(element)
-    const { whiteSpace, isTextless } = seen
-    const open = (hides: boolean, breaks: number, end: OpenElement['end']) =>
-      elements.push({ element, hides, breaks, end, whiteSpace, isTextless })
-    if (hidden > 0) {
-      if (!element.isVoid) open(false, 0, undefined)
-      return
-    }
-    const said = seen.styleOf(tag)
-    const hides = seen.isHidden(element, tag, said)
     if (element.isVoid) {
-      if (!hides) structure.leaf(element, tag, said)
+      if (hidden > 0) return
+      const said = seen.styleOf(tag)
+      if (!seen.isHidden(tag, said)) structure.leaf(tag, said)
       return
     }
-    if (hides) {
+    const { whiteSpace, isTextless } = seen
+    const one: OpenElement = {
+      element,
+      hides: false,
+      breaks: 0,
+      end: undefined,
+      whiteSpace,
+      isTextless,
+    }
+    if (hidden > 0) return elements.push(one)
+    const said = seen.styleOf(tag)
+    if (seen.isHidden(tag, said)) {
       hidden++
-      open(true, 0, undefined)
-      return
+      one.hides = true
+      return elements.push(one)
     }
     const breaks = structure.breaksOf(element, said)
     if (breaks > 0) breakLine(lines, breaks)
-    const end = structure.begin(element, tag, said)
+    one.breaks = breaks
+    one.end = structure.begin(tag, said)
     seen.enter(element, said)
     const isChanged = seen.whiteSpace !== whiteSpace || seen.isTextless !== isTextless
-    if (breaks > 0 || end !== undefined || isChanged || elements.isOpen(element)) {
-      open(false, breaks, end)
+    if (breaks > 0 || one.end !== undefined || isChanged || elements.isOpen(element)) {
+      elements.push(one)
     }
   }
 
-  const isWhole = scan(html, neverCutChars, {
+  const scan = makeScan(neverCutChars, {
     startTag,
     endTag(element) {
       if (elements.endTag(element) || hidden > 0) return
@@ -103,15 +113,37 @@ export function textOfHtml(html: string): PlainText {
     },
     comment: (from) => seen.comment(from),
   })
-  elements.endFrom(0)
-  if (!isWhole) {
-    breakLine(lines, 1)
-    addApart(lines, theRest)
+
+  const restart = (source: string) => {
+    html = source
+    hidden = 0
+    isAtPre = false
+    restartLines(lines)
+    seen.restart(source)
+    structure.restart()
+    elements.restart()
   }
-  return { text: written(lines), isCut: !isWhole }
+
+  return (source) => {
+    restart(source)
+    const isWhole = scan(source)
+    elements.endFrom(0)
+    if (!isWhole) {
+      breakLine(lines, 1)
+      addApart(lines, theRest)
+    }
+    const text = written(lines)
+    // So that the mail is not kept until the next one.
+    restart('')
+    scan('')
+    return { text, isCut: !isWhole }
+  }
 }
 
 const pre = idOf('pre')
 const paragraph = idOf('p')
 const lineBreak = idOf('br')
 const style = idOf('style')
+
+// One for all mails of the thread: functions that are made anew for each of them are compiled anew, over and over.
+const convert = makeConverter()

@@ -83,6 +83,11 @@ export interface Lines {
  */
 export const makeLines = (): Lines => ({ at: beginning(), spoken: undefined })
 
+export function restartLines(lines: Lines): void {
+  lines.at = beginning()
+  lines.spoken = undefined
+}
+
 /** All that is written, without a line end behind it. */
 export const written = ({ at }: Lines): string => at.done + at.line
 

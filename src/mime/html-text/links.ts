@@ -14,9 +14,10 @@ import { withoutFilling } from './white-space.js'
 /** Links and pictures: what is not words, told in words. */
 export function makeLinks(lines: Lines) {
   let link: { target: string; place: Place; hasPicture: boolean } | undefined
-  const told = new Set<string>()
+  let told = new Set<string>()
   // The link before, and how much of the text there was behind it.
-  let before = { target: '', words: '', pieces: 0 }
+  const nothing = { target: '', words: '', pieces: 0 }
+  let before = nothing
   // Where the one before begins, if that is a picture which said nothing but its target.
   let wordless: Place | undefined
 
@@ -66,6 +67,11 @@ export function makeLinks(lines: Lines) {
   }
 
   return {
+    restart() {
+      link = wordless = undefined
+      told = new Set()
+      before = nothing
+    },
     /** Begins a link; what it returns ends it. Undefined: it leads nowhere. */
     begin,
     /** A picture by its alternative text; `isSeen`: it is no pixel that counts or keeps a place. */

@@ -5,7 +5,8 @@ const bullet = '- '
 
 /** Lists, their items and what else is set in from the margin. */
 export function makeLists(lines: Lines) {
-  let markerOf: (own?: number) => string = () => bullet
+  const unnumbered = (): string => bullet
+  let markerOf: (own?: number) => string = unnumbered
   let depth = 0
 
   const begin = (marker: typeof markerOf) => {
@@ -19,6 +20,10 @@ export function makeLists(lines: Lines) {
   }
 
   return {
+    restart() {
+      markerOf = unnumbered
+      depth = 0
+    },
     /** Whether it would be a list in another. */
     isInner: (): boolean => depth > 0,
     bullets: (isMarked: boolean) => begin(() => (isMarked ? bullet : '')),

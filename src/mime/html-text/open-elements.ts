@@ -57,6 +57,11 @@ export function makeOpenElements(end: (one: OpenElement) => void) {
   }
 
   return {
+    restart() {
+      open.length = 0
+      last.fill(-1)
+      lastSpecial = -1
+    },
     push(one: OpenElement) {
       const { id, isSpecial } = one.element
       const place = open.length

@@ -1,6 +1,6 @@
-import { type Element, idOf } from './elements.js'
-import { scan } from './scan.js'
-import { attribute, hasAttribute, type Tag } from './tag.js'
+import { idOf } from './elements.js'
+import { makeScan } from './scan.js'
+import { attribute, hasAttribute, sourceOf, type Tag } from './tag.js'
 
 /** Where something may be put into a mail's HTML. */
 export interface HtmlPlaces {
@@ -15,25 +15,34 @@ export interface HtmlPlaces {
   hasLink: boolean
 }
 
+const body = idOf('body')
+const nothing = () => {}
+
 /** Looks for these places in one pass, as browsers read HTML (HTML §13.2.5). */
-export function placesIn(
-  html: string,
-  { mark, link }: { mark?: string; link?: string } = {},
-): HtmlPlaces {
+export const placesIn = makePlaces()
+
+/** One for all mails of a thread, so that it is compiled once. */
+function makePlaces() {
+  let html = ''
+  let link: string | undefined
+  let mark: string | undefined
+  let nextMark = -1
   let bodyEnd: number | undefined
-  // A `</` at the very end would begin a comment with whatever comes after it.
-  let unclosed = html.endsWith('</') ? html.length - 2 : html.length
-  let nextMark = mark === undefined ? -1 : html.indexOf(mark)
-  const places: HtmlPlaces = { end: html.length, mark: undefined, hasLink: false }
-  scan(html, Number.POSITIVE_INFINITY, {
+  let unclosed = 0
+  let shownMark: number | undefined
+  let hasLink = false
+
+  const scan = makeScan(Number.POSITIVE_INFINITY, {
     text(from, to) {
-      if (nextMark === -1 || mark === undefined || places.mark !== undefined) return
+      if (nextMark === -1 || mark === undefined || shownMark !== undefined) return
       if (nextMark < from) nextMark = html.indexOf(mark, from)
-      if (nextMark !== -1 && nextMark < to) places.mark = nextMark
+      if (nextMark !== -1 && nextMark < to) shownMark = nextMark
     },
-    startTag(element, tag) {
-      if (link === undefined || places.hasLink || !isLink(element)) return
-      places.hasLink = leadsTo(html, tag, link)
+    startTag(tag) {
+      if (link === undefined || hasLink) return
+      const { name } = tag.element
+      if (name !== 'a' && name !== 'area') return
+      hasLink = sourceOf(tag, attribute.href)?.trimStart().startsWith(link) === true
     },
     endTag(element, from) {
       if (element.id === body) bodyEnd = from
@@ -44,36 +53,40 @@ export function placesIn(
     raw: nothing,
     comment: nothing,
   })
-  places.end = bodyEnd ?? unclosed
-  return places
+
+  return (
+    source: string,
+    asked: { mark?: string | undefined; link?: string | undefined } = {},
+  ): HtmlPlaces => {
+    html = source
+    link = asked.link
+    mark = asked.mark
+    nextMark = mark === undefined ? -1 : html.indexOf(mark)
+    bodyEnd = undefined
+    // A `</` at the very end would begin a comment with whatever comes after it.
+    unclosed = html.endsWith('</') ? html.length - 2 : html.length
+    shownMark = undefined
+    hasLink = false
+    scan(html)
+    html = ''
+    return { end: bodyEnd ?? unclosed, mark: shownMark, hasLink }
+  }
 }
 
 /** Where the values of all `href` stand in the source, without their quotes. */
 export function hrefsIn(html: string): { start: number; end: number }[] {
   const hrefs: { start: number; end: number }[] = []
-  scan(html, Number.POSITIVE_INFINITY, {
-    startTag(_element, tag) {
-      const place = hrefOf(tag)
-      if (place !== undefined) hrefs.push(place)
+  const { href } = attribute
+  const scan = makeScan(Number.POSITIVE_INFINITY, {
+    startTag(tag: Tag, from) {
+      if (!hasAttribute(tag, href)) return
+      hrefs.push({ start: from + (tag.starts[href] ?? 0), end: from + (tag.ends[href] ?? 0) })
     },
     text: nothing,
     endTag: nothing,
     raw: nothing,
     comment: nothing,
   })
+  scan(html)
   return hrefs
-}
-
-const body = idOf('body')
-const nothing = () => {}
-const isLink = ({ name }: Element) => name === 'a' || name === 'area'
-
-function hrefOf(tag: Tag): { start: number; end: number } | undefined {
-  if (!hasAttribute(tag, attribute.href)) return undefined
-  return { start: tag.starts[attribute.href] ?? 0, end: tag.ends[attribute.href] ?? 0 }
-}
-
-function leadsTo(html: string, tag: Tag, link: string): boolean {
-  const href = hrefOf(tag)
-  return href !== undefined && html.slice(href.start, href.end).trimStart().startsWith(link)
 }

@@ -1,11 +1,12 @@
 import { type Element, elementAt, unknownElement } from './elements.js'
 import { isAt } from './names.js'
-import { makeTag, readAttributes, type Tag } from './tag.js'
+import { behindAttributes, endOfTagName, type Tag, tagAt } from './tag.js'
 
 /** What is told of a source, in its order. Places are those of the source. */
 export interface Told {
   text(from: number, to: number): void
-  startTag(element: Element, tag: Tag): void
+  /** `from`: its name. */
+  startTag(tag: Tag, from: number): void
   /** `from`: its `<`. */
   endTag(element: Element, from: number): void
   /** The content of an element of raw text. */
@@ -23,12 +24,12 @@ const bang = 0x21
 const question = 0x3f
 
 /**
- * Reads HTML as HTML §13.2.5 cuts it into tags. `mostChars` of it are read, beside values of attributes, comments and raw text,
- * over which native searches go; what it returns is whether that was all.
+ * Makes a reader of HTML, which cuts it into tags as HTML §13.2.5 does. `mostChars` of it are read, beside values of
+ * attributes, comments and raw text, over which native searches go; what the reader returns is whether that was all.
  */
-export function scan(html: string, mostChars: number, told: Told): boolean {
-  const tag = makeTag()
-  const { length } = html
+export function makeScan(mostChars: number, told: Told): (source: string) => boolean {
+  let html = ''
+  let length = 0
   let unread = 0
 
   const unclosed = (from: number): number => {
@@ -37,12 +38,12 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
   }
 
   const startTag = (start: number): number => {
-    const end = endOfName(html, start)
-    const element = elementAt(html, start, end) ?? unknownElement
-    const next = readAttributes(html, end, tag)
-    if (next === -1) return unclosed(start - 1)
-    unread += tag.valueChars
-    told.startTag(element, tag)
+    const tag = tagAt(html, start)
+    if (tag === undefined) return unclosed(start - 1)
+    const { element, source, valueChars } = tag
+    const next = start + source.length
+    unread += valueChars
+    told.startTag(tag, start)
     if (!element.isRaw) return next
     const close = endOfRaw(html, element.name, next)
     if (close === length) told.unclosed?.(start - 1)
@@ -52,9 +53,9 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
   }
 
   const endTag = (start: number): number => {
-    const end = endOfName(html, start)
+    const end = endOfTagName(html, start)
     const isBare = end < length && html.charCodeAt(end) === greater
-    const next = isBare ? end + 1 : readAttributes(html, end, tag)
+    const next = isBare ? end + 1 : behindAttributes(html, end)
     if (next === -1) return unclosed(start - 2)
     told.endTag(elementAt(html, start, end) ?? unknownElement, start - 2)
     return next
@@ -79,31 +80,27 @@ export function scan(html: string, mostChars: number, told: Told): boolean {
     return next
   }
 
-  for (let at = 0; at < length; ) {
-    const found = html.indexOf('<', at)
-    const end = found === -1 ? length : found
-    if (end - unread > mostChars) {
-      told.text(at, lastSpace(html, at, mostChars + unread))
-      return false
+  return (source) => {
+    html = source
+    length = html.length
+    unread = 0
+    for (let at = 0; at < length; ) {
+      const found = html.indexOf('<', at)
+      const end = found === -1 ? length : found
+      if (end - unread > mostChars) {
+        told.text(at, lastSpace(html, at, mostChars + unread))
+        return false
+      }
+      if (end > at) told.text(at, end)
+      at = end === length ? end : markup(end)
     }
-    if (end > at) told.text(at, end)
-    at = end === length ? end : markup(end)
+    return true
   }
-  return true
 }
 
 const isLetter = (char: number): boolean => {
   const lower = char | 32
   return lower >= 0x61 && lower <= 0x7a
-}
-
-function endOfName(html: string, from: number): number {
-  let at = from
-  for (; at < html.length; at++) {
-    const char = html.charCodeAt(at)
-    if (char <= 0x20 || char === slash || char === greater) break
-  }
-  return at
 }
 
 /** HTML §13.2.5.15: where the end tag begins that is of the same name. */

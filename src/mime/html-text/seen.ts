@@ -1,6 +1,6 @@
 import { type Element, idOf } from './elements.js'
 import { type Rules, readRules, ruled } from './rules.js'
-import { readStyle, says } from './style.js'
+import { says } from './style.js'
 import { attribute, hasAttribute, sourceOf, type Tag } from './tag.js'
 
 /** How white space is shown. */
@@ -10,13 +10,22 @@ export const keepsSpaces = 2
 export const keepsIndents = 3
 
 /** What of a mail is seen, and how its text is set, by styles, style sheets and attributes. */
-export function makeSeen(html: string) {
-  const semicolons = { source: html, next: -1 }
+export function makeSeen() {
+  let html = ''
   const rules: Rules = new Map()
   // In a part that Outlook alone is not shown.
   let isForOthers = false
 
   return {
+    /** Goes on with another mail. */
+    restart(source: string) {
+      html = source
+      rules.clear()
+      isForOthers = false
+      this.whiteSpace = flows
+      this.isTextless = false
+    },
+
     whiteSpace: flows,
     /** The text has no height. Pictures in it have. */
     isTextless: false,
@@ -32,20 +41,18 @@ export function makeSeen(html: string) {
 
     /** What a tag's style says, and the rules for its classes. */
     styleOf(tag: Tag): number {
-      if (tag.has === 0) return 0
-      const { style, class: classes, id } = attribute
-      const said = hasAttribute(tag, style)
-        ? readStyle(semicolons, tag.starts[style] as number, tag.ends[style] as number)
-        : 0
+      const { said } = tag
+      const { class: classes, id } = attribute
       if (rules.size === 0 || !(hasAttribute(tag, classes) || hasAttribute(tag, id))) return said
-      const byRule = ruled(rules, sourceOf(html, tag, classes) ?? '', sourceOf(html, tag, id) ?? '')
+      const byRule = ruled(rules, sourceOf(tag, classes) ?? '', sourceOf(tag, id) ?? '')
       const isOverruled = (said & says.display) !== 0 && (byRule & says.important) === 0
       return said | (isOverruled ? byRule & ~says.none : byRule)
     },
 
-    isHidden(element: Element, tag: Tag, said: number): boolean {
+    isHidden(tag: Tag, said: number): boolean {
+      const { element } = tag
       if (element.id === template || hasAttribute(tag, attribute.hidden)) return true
-      const skips = sourceOf(html, tag, attribute['data-skip-in-text'])
+      const skips = sourceOf(tag, attribute['data-skip-in-text'])
       if (skips !== undefined && skips !== 'false') return true
       if ((said & hiding) === 0) return false
       if ((said & (says.none | says.invisible)) !== 0) return true

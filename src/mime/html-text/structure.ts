@@ -10,18 +10,23 @@ import { decodeValue } from './white-space.js'
 const rule = '-'.repeat(40)
 
 /** What elements that are seen make of the lines. */
-export function makeStructure(html: string, lines: Lines) {
+export function makeStructure(lines: Lines) {
   const cells = makeCells(lines)
   const lists = makeLists(lines)
   const links = makeLinks(lines)
   let piecesAtRule = 0
 
   const value = (tag: Tag, name: keyof typeof attribute): string | undefined => {
-    const source = sourceOf(html, tag, attribute[name])
+    const source = sourceOf(tag, attribute[name])
     return source === undefined ? undefined : decodeValue(source)
   }
 
   return {
+    restart() {
+      for (const one of [cells, lists, links]) one.restart()
+      piecesAtRule = 0
+    },
+
     /** How an element parts itself from what is around it. */
     breaksOf({ name, breaks }: Element, said: number): number {
       if (breaks === 2 && isList.has(name) && lists.isInner()) return 1
@@ -29,11 +34,12 @@ export function makeStructure(html: string, lines: Lines) {
     },
 
     /** Begins an element; what it returns ends it, if that means anything. */
-    begin({ name }: Element, tag: Tag, said: number): (() => void) | undefined {
+    begin(tag: Tag, said: number): (() => void) | undefined {
+      const { name } = tag.element
       const isMarked = (said & says.noMarker) === 0
       switch (name) {
         case 'a':
-          return links.begin(sourceOf(html, tag, attribute.href))
+          return links.begin(sourceOf(tag, attribute.href))
         case 'td':
           return cells.cell()
         case 'tr':
@@ -64,10 +70,11 @@ export function makeStructure(html: string, lines: Lines) {
     },
 
     /** An element without content. */
-    leaf({ name }: Element, tag: Tag, said: number): void {
+    leaf(tag: Tag, said: number): void {
+      const { name } = tag.element
       if (name === 'br') endLine(lines)
       else if (name === 'area') {
-        links.area(sourceOf(html, tag, attribute.href), value(tag, 'alt'))
+        links.area(sourceOf(tag, attribute.href), value(tag, 'alt'))
       } else if (name === 'hr') {
         // Of several with nothing between them one says as much.
         if (lines.at.pieces === piecesAtRule) return

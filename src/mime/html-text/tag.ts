@@ -1,14 +1,22 @@
+import { keepNewest } from '../../bounded/index.js'
+import { type Element, elementAt, unknownElement } from './elements.js'
 import { makeNames } from './names.js'
+import { readStyle } from './style.js'
 
-/** Where the values of a start tag's attributes stand in the source; one object for all tags. */
+/** A start tag. Those that are written alike share one. */
 export interface Tag {
-  /** The bits of those that it has. */
+  element: Element
+  /** As it is written, from its name on, with its `>`. */
+  source: string
+  /** The bits of the attributes that it has. */
   has: number
-  /** By the number of the attribute. */
-  starts: number[]
-  ends: number[]
+  /** Where their values stand in the source, by the number of the attribute. */
+  starts: readonly number[]
+  ends: readonly number[]
   /** How many characters its values have. */
   valueChars: number
+  /** What its style says. */
+  said: number
 }
 
 const names = [
@@ -33,28 +41,83 @@ export const attribute = Object.fromEntries(names.map((name, i) => [name, i])) a
 >
 const attributeAt = makeNames<number>(attribute)
 
-export const makeTag = (): Tag => ({
-  has: 0,
-  starts: names.map(() => 0),
-  ends: names.map(() => 0),
-  valueChars: 0,
-})
-
 const slash = 0x2f
 const greater = 0x3e
 const equals = 0x3d
 const doubleQuote = 0x22
 const singleQuote = 0x27
 
+/** Where values stand, as they are read; one object for all tags. */
+const read = {
+  has: 0,
+  starts: names.map(() => 0),
+  ends: names.map(() => 0),
+  valueChars: 0,
+}
+
+// Mails are made of templates, so that a tag has most often been there before, down to its styles.
+const alike = new Map<string, Tag>()
+const mostAlike = 1_000
+const mostChars = 400
+
+/** Reads the start tag whose name begins there; undefined where the source ends in it. */
+export function tagAt(html: string, start: number): Tag | undefined {
+  const close = html.indexOf('>', start) + 1
+  if (close === 0) return undefined
+  if (close - start > mostChars) return readTag(html, start)
+  const source = html.slice(start, close)
+  const known = alike.get(source)
+  if (known !== undefined) return known
+  const tag = readTag(html, start)
+  if (tag?.source.length === source.length) keepNewest(alike, tag.source, tag, mostAlike)
+  return tag
+}
+
+function readTag(html: string, start: number): Tag | undefined {
+  const nameEnd = endOfTagName(html, start)
+  const end = behindAttributes(html, nameEnd)
+  if (end === -1) return undefined
+  const { has, starts, ends, valueChars } = read
+  // A slice would keep all of the mail in memory.
+  const source = Buffer.from(html.slice(start, end), 'utf16le').toString('utf16le')
+  const tag: Tag = {
+    element: elementAt(html, start, nameEnd) ?? unknownElement,
+    source,
+    has,
+    starts: has === 0 ? nowhere : starts.map((at) => at - start),
+    ends: has === 0 ? nowhere : ends.map((at) => at - start),
+    valueChars,
+    said: 0,
+  }
+  const { style } = attribute
+  if (hasAttribute(tag, style)) {
+    const declarations = { source, next: -1 }
+    tag.said = readStyle(declarations, tag.starts[style] as number, tag.ends[style] as number)
+  }
+  return tag
+}
+
+const nowhere: readonly number[] = []
+
+/** HTML §13.2.5.8. */
+export function endOfTagName(html: string, from: number): number {
+  let at = from
+  for (; at < html.length; at++) {
+    const char = html.charCodeAt(at)
+    if (char <= 0x20 || char === slash || char === greater) break
+  }
+  return at
+}
+
 /**
- * Reads the attributes of a start tag from behind its name on, as HTML §13.2.5.32 to 13.2.5.40 do; where the source goes on
+ * Reads the attributes of a tag from behind its name on, as HTML §13.2.5.32 to 13.2.5.40 do; where the source goes on
  * behind the tag, or -1 where it ends in it.
  */
-export function readAttributes(html: string, from: number, tag: Tag): number {
+export function behindAttributes(html: string, from: number): number {
   const { length } = html
   let at = from
-  tag.has = 0
-  tag.valueChars = 0
+  read.has = 0
+  read.valueChars = 0
   for (;;) {
     at = behindSpace(html, at, true)
     if (at === length) return -1
@@ -78,14 +141,14 @@ export function readAttributes(html: string, from: number, tag: Tag): number {
         valueEnd = endOfBareValue(html, valueStart)
         at = valueEnd
       }
-      tag.valueChars += valueEnd - valueStart
+      read.valueChars += valueEnd - valueStart
     }
     const number = attributeAt(html, start, end)
     // Browsers take the first of two attributes with the same name.
-    if (number === undefined || (tag.has & (1 << number)) !== 0) continue
-    tag.has |= 1 << number
-    tag.starts[number] = valueStart
-    tag.ends[number] = valueEnd
+    if (number === undefined || (read.has & (1 << number)) !== 0) continue
+    read.has |= 1 << number
+    read.starts[number] = valueStart
+    read.ends[number] = valueEnd
   }
 }
 
@@ -120,7 +183,7 @@ function endOfBareValue(html: string, from: number): number {
 }
 
 /** The value of an attribute as it stands in the source; undefined where the tag has none. */
-export function sourceOf(html: string, tag: Tag, number: number): string | undefined {
+export function sourceOf(tag: Tag, number: number): string | undefined {
   if (!hasAttribute(tag, number)) return undefined
-  return html.slice(tag.starts[number], tag.ends[number])
+  return tag.source.slice(tag.starts[number], tag.ends[number])
 }

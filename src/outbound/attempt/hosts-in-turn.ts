@@ -114,7 +114,7 @@ export async function sendInTurn(
  * postscreen lets a client pass that it did not know only when it connects again.
  */
 function mayCarryMore({ session, sent }: Sent): boolean {
-  if (sent.kind === 'lost' || !sent.reusable) return false
+  if (sent.kind === 'lost' || !sent.reusable || isFullSession(sent)) return false
   const { kind, phase } = sent
   return kind !== 'deferred' || session.reused || (phase !== 'mail' && phase !== 'rcpt')
 }
@@ -124,13 +124,20 @@ const isOver = (trail: Trail, cut: Cut | undefined) => isSpent(trail) || cut?.wh
 
 /**
  * A session that ended while it was idle says nothing about this mail, which takes another one; nor does one that was
- * left at MAIL, as many servers leave after their last message without a word.
+ * left at MAIL, as many servers leave after their last message without a word, or with the words that it was the last.
  */
 function isUntried({ session, sent }: Sent): boolean {
-  if (sent.kind !== 'lost' || !session.reused) return false
+  if (!session.reused) return false
+  if (sent.kind !== 'lost') return isFullSession(sent)
   const isGone = sent.phase === 'mail' && sent.reply === undefined && sent.code !== 'ETIMEDOUT'
   return !sent.offered || isGone
 }
+
+/** The server takes so many messages in one session, and this would be one more: `Max message per connection reached`. */
+const isFullSession = (sent: Exclude<SendResult, { kind: 'lost' }>) =>
+  sent.kind === 'deferred' &&
+  sent.phase === 'mail' &&
+  /\b(?:messages?|mails?|transactions?)\b.{0,40}\b(?:connection|session)\b/i.test(sent.reply.text)
 
 /**
  * RFC 7435 §3: TLS that nobody demands is worth less than the mail. A server may hang up, or send its alert, at any

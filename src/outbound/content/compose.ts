@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { keepNewest } from '../../bounded/index.js'
-import { isRecent } from '../../clock/index.js'
+import { type Clock, isRecent } from '../../clock/index.js'
 import { attachmentsOf } from '../../contents/index.js'
 import type { ReturnPaths } from '../../deliveries/index.js'
 import type { DkimKey } from '../../dkim/index.js'
@@ -71,7 +71,8 @@ export function makeComposer(
     return found
   }
 
-  return async ({ id, emailId, recipient }) => {
+  /** All that is known before the signatures. In a function of its own, so that what the mail says is not held while they are made. */
+  const draft = async ({ id, emailId, recipient }: RecipientCopy) => {
     const email = await find(emailId)
     const from = senderOf(email.from_header)
     const copy = { recipient, deliveryId: id, domain: from.domain }
@@ -79,13 +80,13 @@ export function makeComposer(
     if (signs === undefined) throw new MailFault(`The sending domain ${from.domain} was deleted`)
     const { keys, returnPathHost } = signs
     const { returnPath, complaints } = returnOf(id, returnPathHost, { returnPaths, ...deps })
-    const sign = (message: ToSign) =>
-      signMessageAsync(message, keys, { timeSeconds: Math.floor(deps.clock.now() / 1000) }, signer)
+    const sign = signingWith(keys, deps.clock, signer)
     const raw = email.body_id === null ? await submitted.find(email.id) : undefined
     if (raw !== undefined) {
       const firstField = structuredField(complaints.name, complaints.value)
       const decorated = (content: { html: string; text: string }) => decorate(email, copy, content)
-      return { returnPath, ...(await submitted.compose(raw, decorated, { sign, firstField })) }
+      const finish = () => submitted.compose(raw, decorated, { sign, firstField })
+      return { returnPath, finish }
     }
     const content = await plainContentFor(email, recipient)
     const decorated = await decorate(email, copy, content)
@@ -94,12 +95,27 @@ export function makeComposer(
     if (email.attachments !== null) {
       const attachments = attachmentsOf(email.attachments)
       if (attachments === undefined) throw new Error('The list of its attachments is damaged')
-      return { returnPath, ...(await attached.compose(input, attachments, sign)) }
+      return { returnPath, finish: () => attached.compose(input, attachments, sign) }
     }
-    const composed = composeMessage(input)
-    return { returnPath, ...signedMessage(composed, await sign(composed)) }
+    return { returnPath, finish: finishing(composeMessage(input), sign) }
+  }
+
+  return async (copy) => {
+    const { returnPath, finish } = await draft(copy)
+    return { returnPath, ...(await finish()) }
   }
 }
+
+type Sign = (message: ToSign) => Promise<Buffer>
+
+const signingWith =
+  (keys: DkimKey[], clock: Clock, signer: Pick<Signer, 'sign'>): Sign =>
+  (message) =>
+    signMessageAsync(message, keys, { timeSeconds: Math.floor(clock.now() / 1000) }, signer)
+
+/** Signs a message that is composed. Closes over nothing of what it was composed from. */
+const finishing = (composed: ComposedMessage, sign: Sign) => async () =>
+  signedMessage(composed, await sign(composed))
 
 /** A composed message behind its signatures: as it goes over the wire, unless dots of it have to be doubled. */
 function signedMessage(composed: ComposedMessage, signatures: Buffer) {

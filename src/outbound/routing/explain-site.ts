@@ -135,6 +135,12 @@ interface Slowed {
   messagesPerMinute?: number | null | undefined
 }
 
+/** What is looked for in replies, in a table: the first of several texts. */
+export function shownPattern({ patterns }: Policy['automations'][number]): string {
+  const [first = [], ...others] = patterns
+  return `${first.join(' * ')}${others.length === 0 ? '' : ` (or ${others.length} more)`}`
+}
+
 /** What something is slowed down to: `10 a minute, 2 at once`. */
 export const shownSlow = ({ connections, messagesPerMinute }: Slowed) =>
   [

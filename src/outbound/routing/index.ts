@@ -8,6 +8,7 @@ export {
   inForce,
   noRoute,
   routeOfDomain,
+  shownPattern,
   shownSlow,
   shownSpan,
   sourcesInWarmUp,

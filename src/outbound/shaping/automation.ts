@@ -1,4 +1,4 @@
-import { duration, oneOf, settingName, text } from '../../config/index.js'
+import { duration, oneOf, type Setting, settingName, text } from '../../config/index.js'
 import { type Given, type Problems, readFields, shown, tableOf } from './fields.js'
 import { limitSettings } from './limits.js'
 import { makeReplyPattern, type ReplyPattern } from './pattern.js'
@@ -24,7 +24,10 @@ const actions = [
 /** What a receiver's words set off. */
 export interface ShapingAutomation {
   readonly name: string
-  readonly pattern: ReplyPattern
+  /** One of them occurs in the reply. */
+  readonly patterns: readonly ReplyPattern[]
+  /** None of these does. */
+  readonly unless: readonly ReplyPattern[]
   /** How the reply's code begins; empty for any. */
   readonly code: string
   /** At the `times`-th reply within `withinMs`. */
@@ -37,10 +40,24 @@ export interface ShapingAutomation {
   readonly from: string
 }
 
+/** One text to look for in replies, or a list of them. */
+const replyTexts: Setting<readonly string[]> = {
+  kind: 'setting',
+  fallback: [],
+  read(value) {
+    const given: unknown[] = Array.isArray(value) ? value : [value]
+    const texts = given.filter((one) => typeof one === 'string' && /^\P{Cc}{1,200}$/u.test(one))
+    return texts.length === given.length && texts.length > 0
+      ? { value: texts as string[] }
+      : { expected: 'a text of 1 to 200 characters, or a list of such texts' }
+  },
+}
+
 // The keys of an automation's table.
 const automationSettings = {
   name: text('', { pattern: /^\P{Cc}{1,60}$/u, expected: 'a text of 1 to 60 characters' }),
-  pattern: text('', { pattern: /^\P{Cc}{1,200}$/u, expected: 'a text of 1 to 200 characters' }),
+  pattern: replyTexts,
+  unless: replyTexts,
   code: text('', {
     pattern: /^[45]\d{0,2}$/,
     expected: 'how a code begins, such as "4" or "421"',
@@ -103,10 +120,13 @@ function automationOf(
   if (action !== 'slow down' && limited) {
     problems.push(`${place}: only "slow down" has connections and messages_per_minute`)
   }
-  const pattern = makeReplyPattern(read.pattern ?? '')
-  if (read.pattern !== undefined && pattern === undefined) {
-    problems.push(`${place}: pattern: ${shown(read.pattern)} given, expected text beside the *`)
-  }
+  const patternsOf = (key: 'pattern' | 'unless') =>
+    (read[key] ?? []).flatMap((given) => {
+      const pattern = makeReplyPattern(given)
+      if (pattern !== undefined) return [pattern]
+      problems.push(`${place}: ${key}: ${shown(given)} given, expected text beside the *`)
+      return []
+    })
   const [times = '1', within = '1h'] = threshold.split('/')
   const span = duration('1h', '1s', '7d').read(within)
   if ('expected' in span) {
@@ -114,7 +134,8 @@ function automationOf(
   }
   return {
     name: read.name ?? '',
-    pattern: pattern ?? [],
+    patterns: patternsOf('pattern'),
+    unless: patternsOf('unless'),
     code: read.code ?? '',
     threshold: { times: Number(times), withinMs: 'value' in span ? span.value : 0 },
     action,

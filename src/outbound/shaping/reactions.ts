@@ -139,7 +139,9 @@ export function automationsFor(policy: Policy, reply: string): RankedAutomation[
   const words = wordsOf(reply)
   if (words === undefined) return []
   const fits = (automation: ShapingAutomation) =>
-    words.startsWith(automation.code) && occursIn(automation.pattern, words)
+    words.startsWith(automation.code) &&
+    automation.patterns.some((pattern) => occursIn(pattern, words)) &&
+    !automation.unless.some((pattern) => occursIn(pattern, words))
   const rank = policy.automations.find(fits)?.rank
   return policy.automations.filter((automation) => automation.rank === rank && fits(automation))
 }

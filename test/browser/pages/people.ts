@@ -45,6 +45,7 @@ export const place: PlacePages = {
     { path: '/me', as: 'operator', name: 'me-operator' },
     { path: '/me/totp', as: 'owner', name: 'me-totp' },
     { path: '/sudo?next=/me', as: 'member', name: 'sudo' },
+    { path: '/sudo/ask?next=/me', as: 'member', name: 'sudo-ask' },
     { path: `${full}/team`, as: 'owner', name: 'team' },
     { path: `${full}/team`, as: 'viewer', status: 403, name: 'team-viewer' },
     { path: `${empty}/team`, as: 'empty', name: 'team-empty' },

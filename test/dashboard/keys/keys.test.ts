@@ -170,7 +170,7 @@ t.test(
     }
     endSudo()
     for (const path of ['/keys/new', `/keys/${id}`, `/keys/${id}/delete`]) {
-      t.match((await post(path, { ...usual, once: 'x' })).location, /^\/sudo\?/)
+      t.match((await post(path, { ...usual, once: 'x' })).location, /^\/sudo\/ask\?/)
     }
     t.strictSame(
       (await keys()).map((one) => one.name),

@@ -131,10 +131,31 @@ t.test('what was done leads on, tells it once, and is in the log', async (t) => 
   t.notMatch(forged.text, 'Made')
 })
 
+t.test('a path without a page keeps what is around the pages', async (t) => {
+  const { get, post } = await start(t)
+  for (const path of ['/a/one/nothing', '/a/one/keys/a/b/c', '/a/one/keys/roll/x']) {
+    const { status, text } = await get(path, 'owner')
+    t.equal(status, 404, path)
+    t.match(text, /There is no page here/, path)
+    t.match(text, /<nav class="rail"[\s\S]*\/a\/one\/keys/, path)
+  }
+  t.equal((await get('/a/other/nothing', 'owner')).status, 404)
+  t.notMatch(
+    (await get('/a/other/nothing', 'owner')).text,
+    /class="rail"/,
+    'nobody else sees what is there',
+  )
+  t.equal((await post('/a/one/nothing', '')).status, 405)
+})
+
 t.test('what is sensitive asks for a factor again; a preview leaves no row', async (t) => {
   const { post, noted, url } = await start(t)
   const roll = await post('/a/one/keys/roll', '', { referer: `${url}/a/one/keys` })
-  t.equal(roll.headers.get('location'), '/sudo?next=%2Fa%2Fone%2Fkeys')
+  t.equal(roll.status, 307)
+  t.equal(
+    roll.headers.get('location'),
+    '/sudo/ask?next=%2Fa%2Fone%2Fkeys&to=%2Fa%2Fone%2Fkeys%2Froll',
+  )
   t.equal((await post('/a/one/keys/preview', '')).status, 200)
   t.same(noted, [])
 })

@@ -276,7 +276,7 @@ t.test(
     }
     endSudo()
     for (const path of secret) {
-      t.match((await post(`/webhooks${path}`, form)).location, /^\/sudo\?/, path)
+      t.match((await post(`/webhooks${path}`, form)).location, /^\/sudo\/ask\?/, path)
     }
     t.match(await endpoint(id), { enabled: true, url })
   },

@@ -1,0 +1,146 @@
+import type { LoggedChange } from '../../audit/index.js'
+
+/** What was changed and how, as a reader of the log is told it. */
+export interface ChangeInWords {
+  /** `automation`, `key`: of what kind the thing is. */
+  thing: string
+  /** Its id or name, where the log has one. */
+  target: string | undefined
+  /** `delete`: what was done to it. */
+  verb: string
+  /** `Automation “Onboarding” enabled`. */
+  says(name: string | undefined): string
+}
+
+/** What things are called, where the log's own word is not the page's. */
+const things: Record<string, string> = {
+  broadcast: 'Campaign',
+  codes: 'Recovery codes',
+  event: 'Event of the API',
+  key: 'API key',
+  list: 'Contact list',
+  passkey: 'Passkey',
+  report: 'Inbound mail',
+  run: 'Run of an automation',
+  site: 'Site',
+  suppression: 'Suppression of',
+  team: 'Member',
+  totp: 'Authenticator app',
+  webhook: 'Webhook',
+}
+
+/** What somebody did, as it is said of the thing afterwards. */
+const verbs: Record<string, string> = {
+  add: 'added',
+  archive: 'archived',
+  batch: 'sent',
+  cancel: 'cancelled',
+  change: 'changed',
+  check: 'checked',
+  create: 'created',
+  delete: 'deleted',
+  demote: 'is no operator any more',
+  disable: 'disabled',
+  download: 'downloaded',
+  enable: 'enabled',
+  export: 'exported',
+  fail: 'given up',
+  hold: 'held',
+  import: 'imported',
+  invite: 'invited',
+  join: 'joined',
+  language: 'has another language',
+  lift: 'lifted',
+  pause: 'paused',
+  promote: 'is an operator now',
+  release: 'released',
+  remove: 'removed',
+  rename: 'renamed',
+  renew: 'renewed',
+  replay: 'sent again',
+  reset: 'given a link for a new password',
+  restore: 'brought back to an older version',
+  resume: 'resumed',
+  retry: 'tried again',
+  revoke: 'no longer invited',
+  'revoke-invitation': 'no longer invited',
+  role: 'has another role',
+  rotate: 'has a new secret',
+  run: 'run',
+  samples: 'has other sample values',
+  save: 'saved',
+  send: 'sent',
+  set: 'set',
+  suspend: 'suspended',
+  test: 'tested',
+  tracking: 'has other tracking',
+  unpause: 'released from its pause',
+  update: 'changed',
+  use: 'used',
+  verify: 'checked',
+}
+
+/** Where thing and verb make no sentence. */
+const whole: Record<string, string> = {
+  'account.view-as': 'An operator looked into the account',
+  'emails.export': 'Log of emails downloaded',
+  'password.change': 'Password changed',
+  'recovery-code.use': 'A recovery code used',
+  'recovery-codes.renew': 'New recovery codes made',
+  login: 'Logged in',
+  setup: 'Set up',
+  'suppression.export': 'Suppression list downloaded',
+  'suppression.import': 'Addresses suppressed from a file',
+  'totp.add': 'Authenticator app added',
+  'totp.remove': 'Authenticator app removed',
+}
+
+const byMethod: Record<string, string> = {
+  POST: 'create',
+  PUT: 'save',
+  PATCH: 'change',
+  DELETE: 'delete',
+}
+
+/**
+ * A row of the log in words. `action` is what the page, the command or the route is called: `key.create`, `posthorn key
+ * create`, `POST /v1/keys`. A word that is not known here is said as it is.
+ */
+export function changeInWords({
+  action,
+  target,
+}: Pick<LoggedChange, 'action' | 'target'>): ChangeInWords {
+  const { thing, verb } = partsOf(action)
+  const sentence = whole[`${thing}.${verb}`] ?? whole[action]
+  const [first] =
+    action.includes('/:') || action.startsWith('posthorn ')
+      ? (target ?? '').split(' ')
+      : [target ?? '']
+  return {
+    ...{ thing, verb, target: first === '' ? undefined : first },
+    says(name) {
+      if (sentence !== undefined) return sentence
+      const said = things[thing] ?? thing.charAt(0).toUpperCase() + thing.slice(1)
+      const named = name === undefined ? said : `${said} “${name}”`
+      const done = verbs[verb]
+      return done === undefined ? `${named}: ${verb.replaceAll('-', ' ')}` : `${named} ${done}`
+    },
+  }
+}
+
+function partsOf(action: string): { thing: string; verb: string } {
+  const [, method = '', path = ''] = /^([A-Z]+) \/v\d+\/(.+)$/.exec(action) ?? []
+  if (method !== '') {
+    const parts = path.split('/')
+    const nouns = parts.filter((part) => !part.startsWith(':'))
+    const last = nouns.at(-1) ?? ''
+    // `/v1/keys/:id/rotate` ends with what is done, `/v1/contacts/lists` with what it is done to.
+    const isDone = nouns.length > 1 && last in verbs
+    // A contact is below the list that it is on: `/v1/contacts/:listId/:contactId`.
+    const [noun = ''] = nouns[1] === 'lists' || nouns[1] === 'runs' ? [nouns[1]] : nouns
+    return { thing: noun.replace(/s$/, ''), verb: isDone ? last : (byMethod[method] ?? method) }
+  }
+  const [thing = '', ...rest] = action.replace(/^posthorn /, '').split(/[. ]/)
+  // `user.update` of a page, `posthorn user` of a command without a word of its own.
+  return { thing, verb: rest.join(' ') || 'change' }
+}
