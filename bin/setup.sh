@@ -94,12 +94,45 @@ prepare_test_runner() {
   done_with $? || give_up 'tap build failed.'
 }
 
-require_compiler() {
+# Of what compiles better-sqlite3 the Debian packages that are missing; none where it has a binary.
+missing_compiler() {
+  [ $compiles = yes ] || return 0
   local tool
-  for tool in make g++ python3; do
-    [ $compiles = no ] || command -v $tool >/dev/null || [ -d node_modules/better-sqlite3/build ] ||
-      give_up "$tool is missing; compiling better-sqlite3 needs it: sudo apt-get install make g++ python3"
-  done
+  for tool in make g++ python3; do command -v $tool >/dev/null || echo $tool; done
+}
+
+require_compiler() {
+  local missing
+  [ ! -d node_modules/better-sqlite3/build ] || return 0
+  mapfile -t missing < <(missing_compiler)
+  provide_packages "${missing[@]}" || give_up 'compiling better-sqlite3 needs them.'
+}
+
+# Installs Debian packages as root; else says what to type, with status 1.
+provide_packages() {
+  [ $# -gt 0 ] || return 0
+  step "Debian packages: $*"
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    printf '    Not installed. To install:\n    sudo apt-get install --no-install-recommends %s\n' "$*"
+    return 1
+  fi
+  install_packages "$@" >$results/apt-get.log 2>&1 || { tail -5 $results/apt-get.log; false; }
+  done_with $?
+}
+
+install_packages() {
+  # Postfix brings smtp-sink; its mail server must not start. A policy that is there stays.
+  local policy=/usr/sbin/policy-rc.d ours=no status=0
+  export DEBIAN_FRONTEND=noninteractive
+  if [ ! -e $policy ]; then
+    printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy && ours=yes
+  fi
+  case " $* " in
+    *' postfix '*) echo 'postfix postfix/main_mailer_type select No configuration' | debconf-set-selections ;;
+  esac
+  apt-get update -q && apt-get install -q -y --no-install-recommends "$@" || status=$?
+  [ $ours = yes ] && rm -f $policy
+  return $status
 }
 
 # Without the tests: of those bin/check takes care.

@@ -60,7 +60,9 @@ Examples:
 
 One file has everything: a copy of the database, checked, the operator's files, and the appliance key,
 without which the database is worth little; so whoever reads the file can sign as your domains. Encrypt it,
-or leave the key out by --without-key (backup.with_key) and keep a copy of it apart: it never changes.`,
+or leave the key out by --without-key (backup.with_key) and keep a copy of it apart: it never changes.
+Not in it: /etc/posthorn/environment, files that the settings name (passphrase, certificates, keys,
+authorities), what 'systemctl edit' wrote, the log, and all that comes in after it.`,
     )
     .action(async (dir: string | undefined, options: MakeOptions, command: Command) => {
       if (options.withKey && options.withoutKey) {

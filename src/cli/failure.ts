@@ -47,7 +47,7 @@ export const failureInJson = ({ code, message, advice = '' }: Failure) =>
  * and advice), one of the operating system or SQLite (their words, our advice), and a fault of ours
  * (with its stack).
  */
-function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): Failure {
   // What an API client would be told, an operator is told as well.
   if (error instanceof OperatorError || error instanceof ApiError) {
     const cause = error.cause === undefined ? '' : messageOf(error.cause)

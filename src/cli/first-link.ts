@@ -23,9 +23,18 @@ export async function firstLink(place: CommandPlace): Promise<string | undefined
 export const linkAt = (place: CommandPlace, path: string): string =>
   `${urlsOf(settingsOf(place).http).privateUrl}${path}`
 
-/** What the first person opens, once the appliance runs. */
-export function sayFirstLink(url: string | undefined): void {
+/** What the first person opens, once the appliance runs; `host` is this machine as others know it. */
+export function sayFirstLink(url: string | undefined, host: string): void {
   if (url === undefined) return
   say('\nOnce it runs, open this to become its first operator (good once, for a day):')
   say(`  ${styled('bold', url)}`)
+  const tunnel = tunnelTo(url, host)
+  if (tunnel !== undefined) say(`From another machine, after this command there:\n  ${tunnel}`)
+}
+
+/** The command by which another machine reaches a link that only this one hears; undefined for other links. */
+export function tunnelTo(url: string, host: string): string | undefined {
+  const { hostname, port } = new URL(url)
+  if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return undefined
+  return `ssh -L ${port || 80}:${hostname}:${port || 80} ${host.includes('.') ? host : 'THIS-MACHINE'}`
 }

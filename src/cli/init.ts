@@ -126,7 +126,7 @@ Next:
   posthorn key create NAME      how its application shows who it is
   posthorn domain add NAME      what it sends from, with the DNS records to publish
   posthorn serve                run the appliance`)
-  sayFirstLink(setupUrl)
+  sayFirstLink(setupUrl, settingsOf(place).outbound.heloName)
   say(
     `\nKeep a copy of ${keyFile} elsewhere: without it no domain can sign. 'posthorn backup' makes one of everything; with backup.dir in ${file ?? 'the settings'} one is made each night.`,
   )
@@ -149,5 +149,5 @@ async function finishSandbox(place: CommandPlace, tell: (line: string) => void):
     'Public URL': sandbox.publicUrl,
   })
   sayNext('\nNext: posthorn serve')
-  sayFirstLink(setupUrl)
+  sayFirstLink(setupUrl, settingsOf(place).outbound.heloName)
 }

@@ -1,4 +1,4 @@
-import { runCommandLine } from './index.js'
+import { readFileSync } from 'node:fs'
 
 // `posthorn key list | head -1`: whoever reads may stop reading.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -7,4 +7,21 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // What commands write has keys, mails and addresses in it: files are their owner's alone, as under
 // systemd.
 process.umask(0o077)
-process.exitCode = await runCommandLine(process.argv.slice(2))
+const args = process.argv.slice(2)
+const help = madeHelp(args)
+if (help !== undefined) process.stdout.write(help)
+else process.exitCode = await (await import('./index.js')).runCommandLine(args)
+
+/**
+ * The help of the whole command describes every command, and to load them all for it takes ten times as long as all else.
+ * So the build keeps it in a file (bin/pack-appliance); undefined where there is none, or a terminal is too narrow for it.
+ */
+function madeHelp([arg = '', ...more]: readonly string[]): string | undefined {
+  if (more.length > 0 || !['--help', '-h', 'help'].includes(arg)) return undefined
+  if (process.stdout.isTTY && process.stdout.columns < 80) return undefined
+  try {
+    return readFileSync(new URL('help.txt', import.meta.url), 'utf8')
+  } catch {
+    return undefined
+  }
+}

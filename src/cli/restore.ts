@@ -70,14 +70,16 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
   // Also false where `to` is a file, which is refused below.
   const database = existsSync(there) ? statSync(there) : undefined
   const { passphrase, onlyEncrypted } = opening(place, options)
+  // Before it asks, and before it becomes another user: the file may be root's alone, and is open from then on.
+  const file = await openBackup(resolve(given))
   if (options.dryRun || database !== undefined) {
     const manifest = options.dryRun
       ? await manifestOf(resolve(given), passphrase, { onlyEncrypted })
       : undefined
-    if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
+    if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) {
+      return await file.close()
+    }
   }
-  // Before it becomes another user: the file may be root's alone, and is open from then on.
-  const file = await openBackup(resolve(given))
   const givenKey = options.key === undefined ? undefined : readKey(resolve(options.key))
   await makeDirectory(to)
   becomeOwner({ ...place, dataDir: to })

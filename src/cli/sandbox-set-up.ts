@@ -62,6 +62,13 @@ allow = ["127.0.0.0/8", "::1"]
 `
 }
 
+/** Whether a file of settings is as `init --sandbox` wrote it: then nothing of a person's is lost with it. */
+export function areSandboxSettings(text: string): boolean {
+  const ports = [...text.matchAll(/^(?:smtp_)?port = (\d+)$/gm)].map(([, port]) => Number(port))
+  const [privatePort = 0, publicPort = 0, inboundPort = 0, smtpPort = 0] = ports
+  return text === sandboxSettings({ privatePort, publicPort, inboundPort, smtpPort })
+}
+
 /** Account, domain and a new API key in an initialised data directory. */
 export function setUpSandbox(
   place: CommandPlace,

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { fitDescriptors, openFilesLimit } from '../app/descriptors.js'
 import { say, sayFields, styled } from './output.js'
-import { becomeOwner, placeOf, requireDataDir, settingsOf } from './place.js'
+import { becomeOwner, type CommandPlace, placeOf, requireDataDir, settingsOf } from './place.js'
 
 /** `posthorn serve`: the appliance itself. */
 export function serveCommand(program: Command): void {
@@ -22,38 +22,65 @@ learned of receivers stays as it is.`,
     )
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
-      const settings = settingsOf(place)
-      becomeOwner(place)
-      await requireDataDir(place)
-      // Before the start, which may take seconds: a signal meanwhile is not lost.
-      const stop = stopSignal()
-      const { config, warning } = fitDescriptors(settings, openFilesLimit())
-      // Only here: other commands need not load an HTTP server. It takes hundreds of descriptors.
-      const { logOptions, serveAppliance } = await import('../app/index.js')
-      const { openLog } = await import('../log/index.js')
-      const log = openLog(logOptions(config.log))
-      if (warning !== undefined) log.warn({}, warning)
-      const appliance = await serveAppliance(
-        { config, configFile: place.configFile, dataDir: place.dataDir, log },
-        stop,
-      )
-      if (appliance === undefined) return
-      const { privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort } = appliance
-      // One line, so that a script can wait for it.
-      if (place.json)
-        say(JSON.stringify({ privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort }))
-      else if (process.stdout.isTTY) {
-        say(styled('bold', 'Posthorn is up. Ctrl-C stops it.'))
-        sayFields({
-          'API and dashboard': privateUrl,
-          'Public pages': publicUrl,
-          ...(sandboxSmtpPort ? { 'Sandbox SMTP': `127.0.0.1:${sandboxSmtpPort}` } : {}),
-        })
+      try {
+        await serve(place)
+      } catch (error) {
+        await logFailedStart(place, error)
       }
-      process.on('SIGHUP', () => appliance.reload())
-      await stop
-      await appliance.close()
     })
+}
+
+async function serve(place: CommandPlace): Promise<void> {
+  const settings = settingsOf(place)
+  becomeOwner(place)
+  await requireDataDir(place)
+  // Before the start, which may take seconds: a signal meanwhile is not lost.
+  const stop = stopSignal()
+  const { config, warning } = fitDescriptors(settings, openFilesLimit())
+  // Only here: other commands need not load an HTTP server. It takes hundreds of descriptors.
+  const { logOptions, serveAppliance } = await import('../app/index.js')
+  const { openLog } = await import('../log/index.js')
+  const log = openLog(logOptions(config.log))
+  if (warning !== undefined) log.warn({}, warning)
+  const appliance = await serveAppliance(
+    { config, configFile: place.configFile, dataDir: place.dataDir, log },
+    stop,
+  )
+  if (appliance === undefined) return
+  const { privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort } = appliance
+  // One line, so that a script can wait for it.
+  if (place.json) say(JSON.stringify({ privateUrl, publicUrl, sandboxSmtpPort, inboundSmtpPort }))
+  else if (process.stdout.isTTY) {
+    say(styled('bold', 'Posthorn is up. Ctrl-C stops it.'))
+    sayFields({
+      'API and dashboard': privateUrl,
+      'Public pages': publicUrl,
+      ...(sandboxSmtpPort ? { 'Sandbox SMTP': `127.0.0.1:${sandboxSmtpPort}` } : {}),
+    })
+  }
+  process.on('SIGHUP', () => appliance.reload())
+  await stop
+  await appliance.close()
+}
+
+/** Who reads a log of JSON finds why it did not start there too, as a line like the others. Throws where it is none. */
+async function logFailedStart(place: CommandPlace, error: unknown): Promise<void> {
+  const isJson = { json: true, human: false, auto: !process.stderr.isTTY }[formatOf(place)]
+  if (place.json || !isJson) throw error
+  const { openLog } = await import('../log/index.js')
+  const { failureOf, statusOf } = await import('./failure.js')
+  const { code, message, advice } = failureOf(error)
+  openLog({ level: 'error', human: false }).error({ code, ...(advice && { advice }) }, message)
+  process.exitCode = statusOf(error)
+}
+
+function formatOf(place: CommandPlace): 'auto' | 'human' | 'json' {
+  try {
+    return settingsOf(place).log.format
+  } catch {
+    // Wrong settings may be what it fails for.
+    return 'auto'
+  }
 }
 
 /** Resolves at the first signal, even one during the start; a second ends the process at once. */

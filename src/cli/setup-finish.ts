@@ -1,6 +1,6 @@
 import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
-import { type Config, openApplianceKey, packageFile } from '../config/index.js'
+import { type Config, openApplianceKey } from '../config/index.js'
 import { examine, type Finding } from '../doctor/index.js'
 import { recordSettings, verifyDomain, zoneFile } from '../domains/index.js'
 import {
@@ -19,7 +19,13 @@ import { settingsOf } from './place.js'
 import { urlsOf } from './sandbox-set-up.js'
 import type { SetupPlace } from './setup-place.js'
 import { sayExamination, sayStep, sayTasks, sayTitle, sayWanted } from './setup-screens.js'
-import { asOwner, keyIsShown, type MadeBySetup, type SetupWork } from './setup-steps.js'
+import {
+  asOwner,
+  keyIsShown,
+  lastingFile,
+  type MadeBySetup,
+  type SetupWork,
+} from './setup-steps.js'
 
 /** Starts the appliance, and says what the operator does next. */
 export async function finishSetup(work: SetupWork, made: MadeBySetup): Promise<void> {
@@ -32,7 +38,7 @@ export async function finishSetup(work: SetupWork, made: MadeBySetup): Promise<v
   const records = isDirect ? wantedRecords(config, answers.addresses, first.domain) : []
   if (!place.json && isDirect) sayWanted(records)
   const findings = isDirect ? await examineAll(work, config, made, started.state === 'running') : []
-  const example = packageFile('systemd/Caddyfile.example')
+  const example = lastingFile('systemd/Caddyfile.example')
   const tasks = leftToDo(answers, records, findings, example)
   const left = started.state === 'running' ? tasks : [startTask(started.command), ...tasks]
   const { privateUrl } = urlsOf(config.http)
@@ -56,8 +62,10 @@ export async function finishSetup(work: SetupWork, made: MadeBySetup): Promise<v
   if (findings.length > 0) sayExamination(findings)
   sayTasks(left)
   if (isDirect && config.outbound.warmUp === 'auto') say(`\n  Warm-up, ${firstDayInWords()}`)
-  sayFirstLink(made.setupUrl)
+  sayFirstLink(made.setupUrl, config.outbound.heloName)
   sayTitle(isDirect ? `Send a mail, once ${first.domain.name} is verified` : 'Send a mail')
+  const key = first.apiKey ?? "…   # your API key; 'posthorn key create NAME' makes another"
+  say(`  export KEY=${key}`)
   say(`  curl ${privateUrl}/v1/emails/send \\
     -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
     -d '{ "from": "hello@${first.domain.name}", "to": "${(answers.operator || 'you@example.org').replaceAll("'", "'\\''")}",

@@ -16,6 +16,7 @@ import { openApplianceKey, packageFile } from '../config/index.js'
 import type { Finding } from '../doctor/index.js'
 import { listDomains } from '../domains/index.js'
 import {
+  endTrial,
   type First,
   type FoundSettings,
   findUser,
@@ -25,6 +26,7 @@ import {
   makeFirst,
   makeUser,
   ownUnitFile,
+  refuseWaitingTrial,
   type SetupAnswers,
   sandboxAnswers,
   serviceName,
@@ -48,6 +50,8 @@ export interface SetupWork {
   answers: SetupAnswers
   found: FoundSettings
   facts: MachineFacts
+  /** The machine was tried in sandbox mode, and becomes a server now. */
+  endsTrial: boolean
   checks: readonly Finding[]
 }
 
@@ -70,15 +74,15 @@ interface PlannedStep {
 }
 
 /** The settings that would be written, with paths that outlast an upgrade. */
-const textOf = ({ answers, facts }: SetupWork) =>
+export const textOf = ({ answers, facts }: Pick<SetupWork, 'answers' | 'facts'>) =>
   settingsText(answers, {
     ownAddresses: facts.addresses,
-    example: lastingPath(packageFile('config/posthorn.example.toml')),
+    example: lastingFile('config/posthorn.example.toml'),
   })
 
-/** A release is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
-const lastingPath = (file: string) =>
-  file.replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
+/** A file of the release: that is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
+export const lastingFile = (name: string) =>
+  packageFile(name).replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
     existsSync(join(folder, 'current')) ? `${folder}/current/` : found,
   )
 
@@ -100,6 +104,10 @@ export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
     existsSync(applianceKeyFile(dataDir))
       ? { verb: 'keep', what: `${dataDir}: database and keys` }
       : { verb: 'make', what: `${dataDir}: database and keys` },
+    work.endsTrial && {
+      verb: 'remove',
+      what: `the trial's domain ${sandboxAnswers.domain}, and its names`,
+    },
     { verb: 'make', what: `an account with an API key, and ${answers.domain} with its DKIM keys` },
     isSystem && !hasUnit() && { verb: 'write', what: ownUnitFile },
     starts && { verb: 'run', what: `systemctl enable --now ${serviceName}` },
@@ -115,6 +123,9 @@ export async function makeAll(work: SetupWork): Promise<MadeBySetup> {
   if (!place.json) sayTitle('Done')
   const isNew = !existsSync(applianceKeyFile(place.dataDir))
   makeDirs(place, isNew, tell)
+  // Before the settings, by which a run after a kill knows that it was a trial.
+  const removed = work.endsTrial ? await takeTrialAway(work) : []
+  for (const one of removed) tell('removed', one)
   const settings = writeSettings(work)
   tell(settings === 'kept' ? 'kept' : 'written', place.configFile)
   const differ = work.found === 'theirs' ? settingsDifferences(settingsOf(place), given(work)) : []
@@ -135,11 +146,20 @@ export async function makeAll(work: SetupWork): Promise<MadeBySetup> {
     keyIsShown(place)
   }
   if (place.isSystem && !hasUnit()) {
-    installUnit(packageFile('systemd/posthorn.service'), packageFile('bin/posthorn'))
+    installUnit(packageFile('systemd/posthorn.service'), lastingFile('bin/posthorn'))
     tell('written', ownUnitFile)
   }
   const setupUrl = await asOwner(place, () => firstLink(place))
   return { settings, differences: differ, first, setupUrl }
+}
+
+function takeTrialAway({ place, options, answers }: SetupWork): Promise<string[]> {
+  return asOwner(place, () =>
+    withStore(place, async (deps) => {
+      await refuseWaitingTrial(deps.store.read)
+      return endTrial(deps, options.account ?? answers.domain)
+    }),
+  )
 }
 
 /** Says what was done; silent with --json. */

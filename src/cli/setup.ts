@@ -1,4 +1,6 @@
+import { existsSync, readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { systemClock } from '../clock/index.js'
 import { type Config, loadConfig } from '../config/index.js'
@@ -7,6 +9,7 @@ import type { Finding } from '../doctor/index.js'
 import { OperatorError } from '../errors/index.js'
 import {
   answersIn,
+  type FoundSettings,
   foundSettings,
   guessMachine,
   type MachineFacts,
@@ -18,11 +21,12 @@ import {
 import { say, sayJson } from './output.js'
 import { refuseHalfRestored, settingsOf } from './place.js'
 import { openQuestions, type Questions } from './questions.js'
+import { areSandboxSettings } from './sandbox-set-up.js'
 import { gatherAnswers, type SetupOptions } from './setup-answers.js'
 import { finishSetup } from './setup-finish.js'
 import { type SetupPlace, setupPlace } from './setup-place.js'
 import { sayFindings, sayStep, sayTitle } from './setup-screens.js'
-import { knownDomain, makeAll, planOf } from './setup-steps.js'
+import { knownDomain, makeAll, planOf, textOf } from './setup-steps.js'
 
 /**
  * `posthorn setup`: the way from a bare machine to a mail server, with one question before anything
@@ -68,9 +72,16 @@ Examples:
  */
 async function setUp(place: SetupPlace, options: SetupOptions): Promise<void> {
   refuseHalfRestored(place.dataDir)
-  const found = foundSettings(place.configFile)
+  const found = whoseSettings(place.configFile)
   // The environment counts also where there is no file yet.
   const before = found === 'none' ? loadConfig({ env: process.env }) : settingsOf(place)
+  const wasTrial = found !== 'none' && before.outbound.route === 'sandbox'
+  if (wasTrial && !options.sandbox && found === 'theirs') {
+    throw new OperatorError(
+      `outbound.route is "sandbox" in ${place.configFile}, which is your own: no mail would leave this machine`,
+      { advice: 'take that line out, or choose another --data directory for the server' },
+    )
+  }
   if (options.sandbox && found !== 'none' && before.outbound.route !== 'sandbox') {
     throw new OperatorError(
       `outbound.route is "${before.outbound.route}" in ${place.configFile}, so mail would leave this machine`,
@@ -86,12 +97,14 @@ async function setUp(place: SetupPlace, options: SetupOptions): Promise<void> {
   try {
     if (questions) greet(place, isFixed)
     const answers = await ask({ place, options, before, isFixed, resolver, facts, questions })
-    const checks = await look(before, resolver, answers, place)
+    const checks = await look({ place, before, found, resolver, answers, facts })
     if (!place.json && checks.length > 0) {
       sayTitle('This machine')
       sayFindings(checks)
     }
-    const work = { place, options, answers, found, facts, checks }
+    const isThere = existsSync(applianceKeyFile(place.dataDir))
+    const endsTrial = wasTrial && isThere && answers.route === 'direct'
+    const work = { place, options, answers, found, facts, endsTrial, checks }
     const plan = await planOf(work)
     if (options.dryRun && place.json) return sayJson({ dryRun: true, answers, plan, checks })
     if (options.dryRun || questions) {
@@ -110,6 +123,10 @@ async function setUp(place: SetupPlace, options: SetupOptions): Promise<void> {
     questions?.close()
   }
 }
+
+/** A file as `init --sandbox` wrote it is ours too. */
+const whoseSettings = (file: string): FoundSettings =>
+  existsSync(file) && areSandboxSettings(readFileSync(file, 'utf8')) ? 'ours' : foundSettings(file)
 
 /** What will happen, so that nobody fears the first question. */
 function greet({ configFile }: SetupPlace, isFixed: boolean): void {
@@ -154,14 +171,24 @@ async function whereItLeads(resolver: Resolver, hostName: string): Promise<strin
 }
 
 /** A trial asks nothing of the world; an appliance that runs has its ports itself. */
-async function look(
-  config: Config,
-  resolver: Resolver,
-  answers: SetupAnswers,
-  place: SetupPlace,
-): Promise<Finding[]> {
+async function look(given: {
+  place: SetupPlace
+  before: Config
+  found: FoundSettings
+  resolver: Resolver
+  answers: SetupAnswers
+  facts: MachineFacts
+}): Promise<Finding[]> {
+  const { place, before, found, resolver, answers } = given
   if (answers.route === 'sandbox') return []
+  // Those that will be in effect: of a trial neither the addresses nor the ports are a server's.
+  const config =
+    found === 'theirs'
+      ? before
+      : loadConfig({ env: process.env, file: place.configFile, text: textOf(given) })
   const { isServed } = await import('../app/lock.js')
-  const ports = isServed(place.dataDir) ? [] : portsOf(config, answers)
+  const certificates = before.tls.acme ? 'acme' : 'proxy'
+  const own = isServed(place.dataDir) ? portsOf(before, { certificates }) : []
+  const ports = portsOf(config, answers).filter((port) => !own.includes(port))
   return preflight({ config, clock: systemClock, resolver, random: Math.random }, ports)
 }

@@ -19,10 +19,10 @@ import {
 } from '../people/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
-import { linkAt } from './first-link.js'
+import { linkAt, tunnelTo } from './first-link.js'
 import { withHints } from './limits.js'
 import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
-import { type CommandPlace, placeOf } from './place.js'
+import { type CommandPlace, placeOf, settingsOf } from './place.js'
 
 /** Made anew for each command, as Commander keeps the value in the option. */
 const roleOption = () =>
@@ -295,5 +295,7 @@ function sayLink(place: CommandPlace, path: string, what: string): void {
   else {
     say(url)
     remark(what)
+    const tunnel = tunnelTo(url, settingsOf(place).outbound.heloName)
+    if (tunnel !== undefined) remark(`From another machine, after this command there: ${tunnel}`)
   }
 }

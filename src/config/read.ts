@@ -1,5 +1,5 @@
 import { OperatorError } from '../errors/index.js'
-import { isTable, readToml } from '../toml/index.js'
+import { isTable, parseToml, readToml, type Table } from '../toml/index.js'
 import { isSetting, type Section, type Setting, type Values } from './settings.js'
 
 /**
@@ -9,6 +9,8 @@ import { isSetting, type Section, type Setting, type Values } from './settings.j
 export interface ConfigSource {
   /** Path of the TOML file; without one the defaults and the environment alone. */
   file?: string
+  /** What the file is to say, where it is not written yet. */
+  text?: string
   env: Readonly<Record<string, string | undefined>>
 }
 
@@ -19,18 +21,17 @@ export interface ConfigSource {
  */
 export function readConfig<S extends Section>(section: S, source: ConfigSource): Values<S> {
   const problems: string[] = []
-  const values = readSection(
-    section,
-    source.file ? readToml(source.file, 'the configuration') : {},
-    [],
-    source,
-    problems,
-  )
+  const values = readSection(section, tableIn(source), [], source, problems)
   if (problems.length > 0) {
     const where = source.file ?? 'the environment'
     throw new OperatorError(`Bad configuration (${where}):\n  ${problems.join('\n  ')}`)
   }
   return values as Values<S>
+}
+
+function tableIn({ file, text }: ConfigSource): Table {
+  if (file === undefined) return {}
+  return text === undefined ? readToml(file, 'the configuration') : parseToml(text, file)
 }
 
 /** `heloName` is written `helo_name` in the file. */

@@ -38,4 +38,4 @@ export {
   verifiedDomains,
 } from './sending.js'
 export { setTrackingHost, type TrackingHost, trackingHosts } from './tracking-host.js'
-export { checkRecords, type Verification, verifyDomain } from './verify.js'
+export { checkRecords, distrustDomain, type Verification, verifyDomain } from './verify.js'

@@ -19,6 +19,29 @@ export interface Verification {
   records: RecordCheck[]
 }
 
+/** Takes a domain that was verified by word for one that nobody has looked at yet; its keys stay. */
+export async function distrustDomain(
+  { store }: Pick<DomainDeps, 'store'>,
+  accountId: string,
+  name: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const { id } = await findDomain(tx, accountId, name)
+    const unseen = {
+      status: 'pending',
+      trusted: 0,
+      return_path: 0,
+      tracking_host_ready: 0,
+    } as const
+    await tx
+      .updateTable('domains')
+      .set({ ...unseen, verified_at: null, checked_at: null })
+      .where('id', '=', id)
+      .execute()
+    await tx.updateTable('dkim_keys').set({ verified: 0 }).where('domain_id', '=', id).execute()
+  })
+}
+
 /**
  * Looks a domain's records up and stores what follows: `verified` when the RSA key is published
  * (that proves who owns the domain), the Ed25519 key signs when its own record is there, the

@@ -1,6 +1,6 @@
 /**
  * `posthorn setup`: from a machine with Posthorn installed to one that runs, and what its operator has to do
- * elsewhere. What must hold: nothing that a person wrote or made is replaced; each step may be the second time
+ * elsewhere. What must hold: nothing that a person wrote or made is replaced, but for a trial's domain; each step may be the second time
  * that it is done, after a kill at any point; the records that are printed are those that the doctor looks for.
  */
 export {
@@ -10,6 +10,7 @@ export {
   sandboxAnswers,
   unseen,
 } from './answers.js'
+export { endTrial, refuseWaitingTrial } from './end-trial.js'
 export { type First, makeFirst } from './first-account.js'
 export { firstDayInWords } from './first-day.js'
 export { guessDomain, guessMachine, type MachineFacts, type MachineGuess } from './machine.js'

@@ -49,7 +49,10 @@ const takenPort = (port: number) =>
   )
 
 /** The ports that an appliance with these answers listens on. */
-export function portsOf({ http, inbound }: Config, { certificates }: SetupAnswers): number[] {
+export function portsOf(
+  { http, inbound }: Config,
+  { certificates }: Pick<SetupAnswers, 'certificates'>,
+): number[] {
   const web = certificates === 'acme' ? [80, 443] : [http.public.port]
   return [...new Set([http.private.port, ...web, inbound.port])].filter((port) => port !== 0)
 }

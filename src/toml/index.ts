@@ -16,6 +16,11 @@ export function readToml(file: string, what: string): Table {
   } catch (error) {
     throw new OperatorError(`Cannot read ${what} ${file}: ${messageOf(error)}`)
   }
+  return parseToml(content, file)
+}
+
+/** What a text says; `file` is where it is from, or is to be written. */
+export function parseToml(content: string, file: string): Table {
   try {
     return parse(content)
   } catch (error) {

@@ -99,6 +99,16 @@ t.test('help is the same however it is asked for, and never runs what it is abou
   t.notOk(existsSync(env.POSTHORN_DATA))
 })
 
+t.test('the help that the build keeps in a file is what the commands say now', async (t) => {
+  t.ok(existsSync('dist/packed/cli/help.txt'))
+  const [kept, now] = await Promise.all([
+    runCli(['--help'], { alone: true }),
+    runCli(['--help', '--quiet'], { alone: true }),
+  ])
+  t.equal(kept.status, 0)
+  t.equal(kept.stdout, now.stdout)
+})
+
 t.test('under --json an error is a line of JSON on stderr, with the same status', async (t) => {
   const { run, json, data } = await openPlace(t)
   await json('account', 'create', 'City')
@@ -274,10 +284,7 @@ t.test('a directory that is none of ours is not written to', async (t) => {
   ]) {
     const { status, stdout, stderr } = await runCli([...args, '--data', data])
     t.match({ status, stdout }, { status: 1, stdout: '' })
-    t.match(
-      stderr,
-      `error: ${data} is not a data directory of Posthorn yet. 'posthorn init' makes one`,
-    )
+    t.match(stderr, `${data} is not a data directory of Posthorn yet. 'posthorn init' makes one`)
     t.notOk(existsSync(data))
   }
 })

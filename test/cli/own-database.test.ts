@@ -47,7 +47,7 @@ t.test(
     renameSync(key, `${key}.saved`)
     copyFileSync(join(other, 'appliance.key'), key)
     const reason =
-      /^error: The database in .* was made with another appliance\.key .*Put back both files/
+      /(^error: |"msg":")The database in .* was made with another appliance\.key .*Put back both files/
     await refused(t, own, reason, [...some, ['init'], ['init', '--sandbox']])
     renameSync(`${key}.saved`, key)
     const posthorn = await serve(t, own, {})
@@ -63,7 +63,7 @@ t.test('a key without a database is refused, and no log is lost meanwhile', asyn
   await refused(
     t,
     own,
-    /^error: There is an appliance\.key in .* posthorn\.db is missing\. Put/,
+    /(^error: |"msg":")There is an appliance\.key in .* posthorn\.db is missing\. Put/,
     some,
   )
   writeFileSync(database, '')
@@ -82,7 +82,7 @@ t.test('a database without its key is refused, and gets no other one', async (t)
   const { own, key } = await twoPlaces(t)
   rmSync(key)
   const reason =
-    /^error: There is a posthorn\.db in .*, but no appliance\.key\. Put back the appliance\.key/
+    /(^error: |"msg":")There is a posthorn\.db in .*, but no appliance\.key\. Put back the appliance\.key/
   await refused(t, own, reason, [...some, ['init'], ['init', '--sandbox']])
   t.notOk(existsSync(key))
 })

@@ -124,7 +124,7 @@ t.test('serve with too few descriptors says what to do', async (t) => {
   const { data } = await makeSandbox(t)
   const few = ['sh', '-c', 'ulimit -n 256; exec "$@"', '-', process.execPath, main]
   const outcome = await runCli(['serve', '--data', data], { program: few })
-  t.match(outcome, { status: 1, stderr: /^error: This process may open 256 files; .*LimitNOFILE/ })
+  t.match(outcome, { status: 1, stderr: /"msg":"This process may open 256 files; .*LimitNOFILE/ })
 })
 
 t.test(
@@ -134,7 +134,18 @@ t.test(
     const { child, ended, addresses } = await serve(t, data)
     const second = await runCli(['serve', '--data', data], { alone: true })
     t.match(second, { status: 1, stdout: '' })
-    t.match(second.stderr, `error: Another posthorn serves ${data} already. Stop it first`)
+    const line = JSON.parse(second.stderr)
+    t.match(line, {
+      level: 'error',
+      code: 'refused',
+      msg: `Another posthorn serves ${data} already`,
+    })
+    t.ok(line.time, 'as every line of the log')
+    const told = await runCli(['serve', '--data', data], {
+      alone: true,
+      env: { POSTHORN_LOG_FORMAT: 'human' },
+    })
+    t.match(told.stderr, `error: Another posthorn serves ${data} already. Stop it first`)
     t.equal((await fetch(addresses.privateUrl)).status, 200)
     child.kill('SIGINT')
     t.equal((await ended).status, 0)
@@ -175,7 +186,7 @@ t.test('a port that is taken is said, and nothing stays behind', async (t) => {
     env: { POSTHORN_HTTP_PRIVATE_PORT: port },
   })
   t.match(result, { status: 1, stdout: '' })
-  t.match(result.stderr, `error: Cannot listen on 127.0.0.1:${port}: listen EADDRINUSE`)
+  t.match(result.stderr, `"msg":"Cannot listen on 127.0.0.1:${port}: listen EADDRINUSE`)
   t.match(result.stderr, 'Another program has this port: stop it or choose another port')
   child.kill('SIGTERM')
   await ended

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { makeTempDir } from '../support/store.js'
 import { jsonOf, outcomeOf, runCli, startCli } from './run.js'
@@ -37,7 +38,7 @@ interface Outcome {
   zone: string
   records: { type: string; host: string }[]
   left: { where: string; what: string }[]
-  findings: { check: string; state: string }[]
+  findings: { check: string; subject: string; state: string }[]
 }
 
 const newData = (t: Test) => join(makeTempDir(t), 'data')
@@ -141,9 +142,38 @@ t.test('--sandbox asks nothing and is replaced by the real thing', async (t) => 
   const real = await setUp(t, data, ...answers)
   t.match(real, { settings: 'written anew', domain: 'shop.test', apiKey: null })
   t.match(readFileSync(join(data, 'posthorn.toml'), 'utf8'), 'helo_name = "mail.shop.test"')
+  t.same(
+    real.findings.filter(({ subject }) => /example\.test|127\.0\.0\.1$/.test(subject)),
+    [],
+    'the doctor looks for nothing of the trial',
+  )
+  const domains = await jsonOf<object[]>(t, ['domain', 'list', '--data', data])
+  t.equal(domains.length, 1)
+  t.match(domains, [{ name: 'shop.test', status: 'pending', trusted: false }])
+  t.match(await jsonOf(t, ['account', 'list', '--data', data]), [{ name: 'shop.test' }])
   t.match(await setUp(t, data), { settings: 'kept', domain: 'shop.test' })
   const back = await runCli(['setup', '--data', data, '--sandbox'], { env })
   t.match(back, { status: 1, stderr: /outbound\.route is "direct" in .*choose another --data/s })
+})
+
+t.test("a quickstart's directory becomes a server's, once none of its mail waits", async (t) => {
+  const data = newData(t)
+  const { apiKey } = await jsonOf<{ apiKey: string }>(t, ['init', '--sandbox', '--data', data])
+  t.match(apiKey, /^ph_/)
+  const db = new Database(join(data, 'posthorn.db'))
+  db.pragma('foreign_keys = off')
+  db.exec(`insert into queue (id, email_id, account_id, recipient, lane, class, due_at, attempts, expires_at)
+    values (1, 'x', 'y', 'ann@shop.test', 'z', 0, 0, 0, 0)`)
+  const refused = await runCli(['setup', '--data', data, ...answers], { env })
+  t.match(refused, { status: 1, stderr: /Mail of the trial still waits.*queue fail --all/s })
+  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), [{ name: 'example.test' }])
+  db.exec('delete from queue')
+  db.close()
+  t.match(await setUp(t, data, ...answers), {
+    settings: 'written anew',
+    account: { name: 'shop.test' },
+  })
+  t.equal((await jsonOf<object[]>(t, ['domain', 'list', '--data', data])).length, 1)
 })
 
 t.test('killed after any step, the next run goes on and ends well', async (t) => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 
@@ -61,5 +61,35 @@ t.test('without Node it says which Node it needs', async (t) => {
   t.match(
     stderr,
     'Node is not installed; it needs 24.21 or a later 24.x, or 20.20 or a later 20.x.',
+  )
+})
+
+t.test('a compiler that is missing is installed by root, and named to others', async (t) => {
+  const folder = t.testdir()
+  const tools = join(folder, 'bin')
+  mkdirSync(tools)
+  for (const tool of ['chmod', 'rm', 'tail']) symlinkSync(`/usr/bin/${tool}`, join(tools, tool))
+  const asked = join(folder, 'asked')
+  const stub = (name: string, script: string) =>
+    writeFileSync(join(tools, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  stub('apt-get', `echo "$*" >>${asked}`)
+  stub('python3', '')
+  const require = (user: number, compiles: string) => {
+    stub('id', `echo ${user}`)
+    const script = `. ${resolve('bin/setup.sh')}; results=. failed_steps=() compiles=${compiles}; require_compiler`
+    return spawnSync('/bin/bash', ['-c', script], {
+      ...{ cwd: folder, encoding: 'utf8' as const, env: { PATH: tools } },
+    })
+  }
+  t.equal(require(1000, 'no').status, 0, 'none is needed')
+  const { status, stdout } = require(1000, 'yes')
+  t.equal(status, 1)
+  t.match(stdout, 'sudo apt-get install --no-install-recommends make g++')
+  t.notOk(existsSync(asked))
+  const byRoot = require(0, 'yes')
+  t.equal(byRoot.status, 0, byRoot.stderr)
+  t.match(
+    readFileSync(asked, 'utf8'),
+    /^update -q\ninstall -q -y --no-install-recommends make g\+\+\n$/,
   )
 })

@@ -74,8 +74,11 @@ for (const [suite, runtime] of [
       apt-get remove --yes posthorn
       test ! -e /usr/lib/posthorn && test ! -e /usr/bin/posthorn
       test -s /var/lib/posthorn/appliance.key && test -e /etc/posthorn/posthorn.toml
+      cd /root
+      ${aptInstall.replace('node24', runtime)} --yes
       apt-get purge --yes posthorn 2>&1
       test ! -e /etc/posthorn && test -s /var/lib/posthorn/appliance.key`)
+    t.match(removed, 'data of before. Next: systemctl enable --now posthorn')
     t.match(removed, '/var/lib/posthorn stays')
   })
 }
@@ -94,6 +97,7 @@ t.test('the package has what Debian asks of one', { skip }, async (t) => {
   const deb = packageOf('node24')
   const control = execFileSync('dpkg-deb', ['--field', deb], { encoding: 'utf8' })
   t.match(control, /^Depends: libc6 \(>= 2\.38\), libstdc\+\+6 \(>= 11\), libgcc-s1, passwd$/m)
+  t.match(control, /^Recommends: xz-utils$/m, '`posthorn upgrade` unpacks a .tar.xz by it')
   t.notMatch(control, /@[A-Z]+@|NaN|undefined/)
   const files = execFileSync('dpkg-deb', ['--contents', deb], { encoding: 'utf8' })
   for (const path of [

@@ -73,6 +73,7 @@ t.test('nginx takes the example', { skip: absent('nginx', 'openssl') }, async (t
   )
   const { stderr } = await run('nginx', ['-t', '-c', config])
   t.match(stderr, 'test is successful')
+  t.notMatch(stderr, '[warn]', 'nothing that is deprecated')
 })
 
 t.test('Caddy takes the example', { skip: absent('caddy') }, async (t) => {
@@ -87,6 +88,9 @@ t.test('the proxies lead to the public listener alone, over HTTP/1.1', async (t)
     const settings = readFileSync(join('systemd', name), 'utf8').replaceAll(/^\s*#.*$/gm, '')
     t.match(settings, '127.0.0.1:8081', name)
     t.notMatch(settings, '8080', `${name} does not show the private listener`)
-    if (name.startsWith('nginx')) t.match(settings, 'proxy_http_version 1.1;')
+    if (name.startsWith('nginx')) {
+      t.match(settings, 'proxy_http_version 1.1;')
+      t.notMatch(settings, /listen .*http2/, 'deprecated since nginx 1.25.1')
+    }
   }
 })

@@ -43,6 +43,12 @@ export async function listSources(read: Read): Promise<(SourceState & { address:
   return rows.map((row) => ({ address: row.address, ...stateOf(row) }))
 }
 
+/** Forgets all that was learned of addresses and sites: in a sandbox nobody has seen mail of any of them. */
+export async function forgetSources(tx: Tx): Promise<void> {
+  await tx.deleteFrom('sources').execute()
+  await tx.deleteFrom('site_states').execute()
+}
+
 /** Writes an address's warm-up down. */
 export async function saveSource(tx: Tx, address: string, state: SourceState): Promise<void> {
   const { firstDay: first_day, lastDay: last_day, rampDay: ramp_day, sent } = state
