@@ -15,7 +15,7 @@ export function commonRefusals(route: ApiRoute): RefusalExample[] {
     ...(route.body === 'json' ? jsonRefusals : []),
     ...(route.body === 'form' ? formRefusals : []),
     ...(route.body === undefined ? [] : bodyRefusals(route.maxBodyBytes)),
-    ...(route.auth ? keyRefusals : [twoLengths]),
+    ...(route.auth ? keyRefusals : []),
     // Without a key nobody knows whose `Idempotency-Key` it is, so public routes take none.
     ...(route.auth && route.method === 'POST' ? repeatRefusals : []),
     stopping,
@@ -167,13 +167,6 @@ const repeatRefusals: RefusalExample[] = [
     'This Idempotency-Key was already used with another request body',
   ),
 ]
-
-/** Of every request; said where nothing else is refused. */
-const twoLengths = refusal(
-  'validation_error',
-  'The request does not say where it ends',
-  'The request has both content-length and transfer-encoding; expected one of them',
-)
 
 /**
  * A stop announces itself for a while (`http.shutdown_notice`), in which clients that keep a
