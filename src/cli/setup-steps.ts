@@ -120,11 +120,11 @@ export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
 export async function makeAll(work: SetupWork): Promise<MadeBySetup> {
   const { place, options, answers } = work
   const tell = place.json ? () => {} : sayStep
+  // Before the settings, by which a run after a kill knows that it was a trial.
+  const removed = work.endsTrial ? await takeTrialAway(work) : []
   if (!place.json) sayTitle('Done')
   const isNew = !existsSync(applianceKeyFile(place.dataDir))
   makeDirs(place, isNew, tell)
-  // Before the settings, by which a run after a kill knows that it was a trial.
-  const removed = work.endsTrial ? await takeTrialAway(work) : []
   for (const one of removed) tell('removed', one)
   const settings = writeSettings(work)
   tell(settings === 'kept' ? 'kept' : 'written', place.configFile)
