@@ -2,8 +2,12 @@ import type { AccountBilling } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
 import { check, jsonFingerprint, type Remember, ShapeError } from '../http/index.js'
 import { isJsonObject } from '../json/index.js'
-import { type AcceptDeps, acceptEvents } from './accept.js'
-import type { AcceptedEvent, EventInput } from './repeats.js'
+import {
+  type AcceptDeps,
+  type AcceptedEvent,
+  acceptEvents,
+  type EventInput,
+} from './events/index.js'
 import { EventItem } from './shapes.js'
 
 /** What a batch came to, in the order of its events. */

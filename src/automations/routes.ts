@@ -3,20 +3,23 @@ import { readBilling } from '../billing/index.js'
 import { type Api, type Remember, reply } from '../http/index.js'
 import type { JsonObject } from '../json/index.js'
 import { cursorOf, idInCursor, pageOf, type Read } from '../store/index.js'
-import { type AcceptDeps, acceptEvents } from './accept.js'
+import { acceptBatch } from './batch.js'
 import {
   type Automation,
+  archiveAutomation,
+  cancelRun,
+  createAutomation,
+  disableAutomation,
+  editAutomation,
+  enableAutomation,
   findAutomation,
   listAutomations,
   readDefinition,
   type WrittenAlongside,
-} from './automation.js'
-import { acceptBatch } from './batch.js'
-import { createAutomation, editAutomation } from './edit.js'
-import { explainRun } from './explain.js'
-import { afterMs } from './happening.js'
-import { type PreviewDeps, previewAutomation, previewCohort } from './preview.js'
-import { findRun, listRuns } from './runs.js'
+  warningsAbout,
+} from './definition/index.js'
+import { type AcceptDeps, acceptEvents } from './events/index.js'
+import { explainRun, findRun, listRuns } from './runs/index.js'
 import {
   AutomationBody,
   AutomationParams,
@@ -31,6 +34,10 @@ import {
   usualPage,
 } from './shapes.js'
 import {
+  afterMs,
+  type PreviewDeps,
+  previewAutomation,
+  previewCohort,
   shownAutomation,
   shownCohort,
   shownDetail,
@@ -38,9 +45,7 @@ import {
   shownPreview,
   shownRun,
   shownState,
-} from './shown.js'
-import { archiveAutomation, cancelRun, disableAutomation, enableAutomation } from './state.js'
-import { warningsAbout } from './warn.js'
+} from './trial/index.js'
 
 /** What the routes need: all that taking in events and walking through takes. */
 export type AutomationRouteDeps = AcceptDeps & PreviewDeps

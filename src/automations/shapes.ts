@@ -2,8 +2,8 @@ import { optional, refine, type, unknown } from 'superstruct'
 import { BodyId, listOf, QueryInteger, Uuid } from '../http/index.js'
 import { isJsonObject, type Json, jsonBytes, rule } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { afterMs } from './happening.js'
-import { endStatuses, liveStatuses, type RunStatus } from './runs.js'
+import { endStatuses, liveStatuses, type RunStatus } from './runs/index.js'
+import { afterMs } from './trial/index.js'
 
 /*
  * What requests about automations and events look like. Every rule says in its message what it expects.

@@ -141,6 +141,8 @@ async function countTest(
     .select('sent_at')
     .where('account_id', '=', accountId)
     .where('sent_at', '>', now - hourMs)
+    // What was sent while the clock was ahead is not of the last hour.
+    .where('sent_at', '<', now + hourMs)
     .orderBy('sent_at', 'desc')
     .limit(testsAnHour)
     .execute()
@@ -158,7 +160,9 @@ async function countTest(
   await tx
     .deleteFrom('broadcast_tests')
     .where('account_id', '=', accountId)
-    .where('sent_at', '<=', now - hourMs)
+    .where((eb) =>
+      eb.or([eb('sent_at', '<=', now - hourMs), eb('sent_at', '>=', now + hourMs)]),
+    )
     .execute()
   const row = { id: store.ids.serial(), account_id: accountId, sent_at: now }
   await tx.insertInto('broadcast_tests').values(row).execute()

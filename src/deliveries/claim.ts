@@ -192,18 +192,19 @@ export async function firstDue(
   return rows.filter(({ dueAt }) => dueAt <= now)
 }
 
-/** Gives back what `thread` claimed and did not try: it is due again as it was. */
+/** Gives back what `thread` claimed and did not try, in one statement: it is due again at its `dueAt`. */
 export async function unclaim(tx: Tx, claimed: readonly Claimed[], thread: number): Promise<void> {
-  for (const { id, dueAt } of claimed) await giveBack(tx, { id, dueAt, thread })
+  const json = JSON.stringify(claimed.map(({ id, dueAt }) => [id, dueAt]))
+  await giveBack(tx, { json, thread })
 }
 
-const giveBack = prepared<{ id: number; dueAt: number; thread: number }, UpdateResult>(
-  (db, { id, dueAt, thread }) =>
-    db
-      .updateTable('queue')
-      .set({ lease: null, due_at: dueAt })
-      .where('id', '=', id)
-      .where('lease', '=', thread),
+const giveBack = prepared<{ json: string; thread: number }, UpdateResult>((db, { json, thread }) =>
+  db
+    .updateTable('queue')
+    .from(rowsOf(json))
+    .set({ lease: null, due_at: cell(1, 'integer') })
+    .where('queue.id', '=', cell(0, 'integer'))
+    .where('lease', '=', thread),
 )
 
 /** When the stream's next delivery falls due; undefined when none waits but those held back. */

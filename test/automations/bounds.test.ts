@@ -1,9 +1,9 @@
 // What may happen so many times an hour does so in no 60 minutes more often.
 import t from 'tap'
+import { planDue } from '../../src/automations/engine/plan.js'
+import { takePlans } from '../../src/automations/engine/take.js'
 import { runAutomations } from '../../src/automations/index.js'
-import { planDue } from '../../src/automations/plan.js'
-import { simulate } from '../../src/automations/simulate.js'
-import { takePlans } from '../../src/automations/take.js'
+import { simulate } from '../../src/automations/trial/simulate.js'
 import { setPlan } from '../../src/billing/index.js'
 import { delay, hourMs, minuteMs, openEngine, send, trigger } from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type ExplainedRun, explainRun } from '../../src/automations/explain.js'
-import type { RunStatus, RunWait } from '../../src/automations/runs.js'
+import { type ExplainedRun, explainRun } from '../../src/automations/runs/explain.js'
+import type { RunStatus, RunWait } from '../../src/automations/runs/runs.js'
 import { day, hour } from '../support/automations.js'
 import { start, version } from '../support/paid-order.js'
 

@@ -1,6 +1,6 @@
 // automations.md §4, row 18: payloads are stored and compared as they were given.
 import t from 'tap'
-import type { AutomationDefinition } from '../../src/automations/definition.js'
+import type { AutomationDefinition } from '../../src/automations/definition/definition.js'
 import type { Json } from '../../src/json/index.js'
 import { openTimeline } from '../support/automation-engine.js'
 import { startName } from '../support/automations.js'

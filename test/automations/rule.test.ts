@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { Operator, Rule, Variable } from '../../src/automations/definition.js'
-import { type Facts, fieldOf } from '../../src/automations/field.js'
-import { hasText } from '../../src/automations/json.js'
-import { judge } from '../../src/automations/rule.js'
+import type { Operator, Rule, Variable } from '../../src/automations/definition/definition.js'
+import { type Facts, fieldOf } from '../../src/automations/definition/field.js'
+import { hasText } from '../../src/automations/definition/json.js'
+import { judge } from '../../src/automations/definition/rule.js'
 import type { Json, JsonObject } from '../../src/json/index.js'
 import { seeded } from '../shaping/seeded.js'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { AutomationDefinition } from '../../src/automations/definition.js'
-import { definitionIn } from '../../src/automations/edit.js'
-import { validate } from '../../src/automations/validate.js'
-import { warningsOf } from '../../src/automations/warn.js'
+import type { AutomationDefinition } from '../../src/automations/definition/definition.js'
+import { definitionIn } from '../../src/automations/definition/edit.js'
+import { validate } from '../../src/automations/definition/validate.js'
+import { warningsOf } from '../../src/automations/definition/warn.js'
 
 const trigger = { key: 'start', type: 'trigger', config: { eventName: 'user.signup' } }
 const send = {

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
+import { planDue } from '../../src/automations/engine/plan.js'
+import { takePlans } from '../../src/automations/engine/take.js'
 import {
   noteAllBlocked,
   pauseAutomation,
   resumeAutomation,
   wakeBlocked,
 } from '../../src/automations/index.js'
-import { planDue } from '../../src/automations/plan.js'
-import { takePlans } from '../../src/automations/take.js'
 import {
   changedAccounts,
   clearPauses,

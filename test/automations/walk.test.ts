@@ -1,19 +1,24 @@
 import t from 'tap'
-import { compile } from '../../src/automations/compile.js'
+import { compile } from '../../src/automations/definition/compile.js'
 import type {
   AutomationDefinition,
   AutomationSettings,
   Connection,
   StepDefinition,
   WaitConfig,
-} from '../../src/automations/definition.js'
-import { durationMs } from '../../src/automations/duration.js'
-import { appended, type RunContact, type StoredEvent, startRun } from '../../src/automations/run.js'
-import { simulate } from '../../src/automations/simulate.js'
-import type { SimulatedHappening, SimulatedWorld } from '../../src/automations/simulation.js'
-import { validate } from '../../src/automations/validate.js'
-import { branchOf, walk } from '../../src/automations/walk.js'
-import type { RunFacts } from '../../src/automations/walked.js'
+} from '../../src/automations/definition/definition.js'
+import { durationMs } from '../../src/automations/definition/duration.js'
+import {
+  appended,
+  type RunContact,
+  type StoredEvent,
+  startRun,
+} from '../../src/automations/definition/run.js'
+import { validate } from '../../src/automations/definition/validate.js'
+import { branchOf, walk } from '../../src/automations/runs/walk.js'
+import type { RunFacts } from '../../src/automations/runs/walked.js'
+import { simulate } from '../../src/automations/trial/simulate.js'
+import type { SimulatedHappening, SimulatedWorld } from '../../src/automations/trial/simulation.js'
 import type { Json } from '../../src/json/index.js'
 import { chance, day, eventNames, hour, minute, startName } from '../support/automations.js'
 import { thoroughly } from '../support/thorough.js'

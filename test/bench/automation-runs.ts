@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { dueRuns } from '../../src/automations/due.js'
+import { dueRuns } from '../../src/automations/engine/due.js'
 import { openConnection } from '../../src/store/sqlite/connection.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { openBenchEngine } from './automation-engine.js'

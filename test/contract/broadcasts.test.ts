@@ -356,6 +356,11 @@ t.test('twenty tests an hour; what was not sent does not count', async (t) => {
   )
   t.equal((await test()).status, 200)
   t.equal(await counted(), 4, 'the old ones are forgotten')
+  const ahead = clock.now() + 5_000_000_000
+  const later = rows.map((row) => ({ ...row, id: row.id + 100, sent_at: ahead }))
+  await store.write((tx) => tx.insertInto('broadcast_tests').values(later).execute())
+  t.equal((await test()).status, 200, 'nor do those count that a clock ahead has dated')
+  t.equal(await counted(), 5)
 })
 
 t.test('a stopped account’s campaign that is sending shows as paused, and why', async (t) => {

@@ -1,17 +1,22 @@
 // Random definitions, valid or not, with random events: `validate` names what is wrong and never
 // throws, and what it lets through is walked to its end within the limits.
 import t from 'tap'
-import { compile } from '../../src/automations/compile.js'
+import { compile } from '../../src/automations/definition/compile.js'
 import {
   type AutomationDefinition,
   type Connection,
   limits,
-} from '../../src/automations/definition.js'
-import { appended, type RunContact, type StoredEvent, startRun } from '../../src/automations/run.js'
-import { simulate } from '../../src/automations/simulate.js'
-import { validate } from '../../src/automations/validate.js'
-import { walk } from '../../src/automations/walk.js'
-import { advanced, type RunFacts } from '../../src/automations/walked.js'
+} from '../../src/automations/definition/definition.js'
+import {
+  appended,
+  type RunContact,
+  type StoredEvent,
+  startRun,
+} from '../../src/automations/definition/run.js'
+import { validate } from '../../src/automations/definition/validate.js'
+import { walk } from '../../src/automations/runs/walk.js'
+import { advanced, type RunFacts } from '../../src/automations/runs/walked.js'
+import { simulate } from '../../src/automations/trial/simulate.js'
 import type { Json } from '../../src/json/index.js'
 import {
   type Chance,

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { databaseFile } from '../../src/store/index.js'
-import { outboundRig, shapedTo } from '../support/outbound.js'
+import { leased, outboundRig, shapedTo } from '../support/outbound.js'
 import { countStatements } from '../support/statements.js'
 
 t.test('mails are claimed and settled by fewer statements than there are of them', async (t) => {
@@ -57,4 +57,30 @@ t.test('mail that comes one by one is claimed and settled together', async (t) =
   }
   t.ok(times(/^update "queue"/) < mails / 2, 'claims')
   t.ok(times(/^delete from "queue"/) < mails / 2, 'settlements')
+})
+
+t.test('what waits for a connection of its source is given back together', async (t) => {
+  const counts = countStatements(t)
+  const sources = [10, 11].map((last) => ({
+    ...{ addresses: [`127.0.0.${last}`], heloName: 'out.test', weight: 1 },
+  }))
+  const rig = await outboundRig(t, {
+    script: { dot: 'hang' },
+    shaping: shapedTo({ connections: 10 }),
+    config: { pools: { p: { sources, classes: ['transactional'], accounts: [] } } },
+    stopped: true,
+  })
+  for (let i = 0; i < 40; i++) await rig.send({ to: `a${i}@one.test` })
+  // As if all had been put off from the first source.
+  await rig.store.write((tx) => tx.updateTable('queue').set({ source: '127.0.0.10' }).execute())
+  counts.clear()
+  await rig.start()
+  await rig.mx.waitUntil(() => rig.mx.unaccepted.length === 10)
+  await rig.eventually(async () => (await leased(rig)) === 10)
+  t.same([...new Set(rig.mx.sessions.map(({ remoteAddress }) => remoteAddress))], ['127.0.0.10'])
+  const givenBack = [...counts].filter(([source]) =>
+    /^update "queue" set "lease".* and "lease" = \?$/.test(source),
+  )
+  const times = givenBack.reduce((sum, [, count]) => sum + count, 0)
+  t.ok(times > 0 && times <= 10, `${times} statements for 30 deliveries`)
 })

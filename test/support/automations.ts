@@ -6,8 +6,8 @@ import type {
   Rule,
   StepDefinition,
   StepType,
-} from '../../src/automations/definition.js'
-import type { SimulatedHappening } from '../../src/automations/simulation.js'
+} from '../../src/automations/definition/definition.js'
+import type { SimulatedHappening } from '../../src/automations/trial/simulation.js'
 import type { Json, JsonObject } from '../../src/json/index.js'
 import { seeded } from '../shaping/seeded.js'
 

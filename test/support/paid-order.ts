@@ -1,5 +1,5 @@
-import { compile } from '../../src/automations/compile.js'
-import type { AutomationDefinition } from '../../src/automations/definition.js'
+import { compile } from '../../src/automations/definition/compile.js'
+import type { AutomationDefinition } from '../../src/automations/definition/definition.js'
 import { startName } from './automations.js'
 
 /** When its event comes in the tests of it. */

@@ -28,8 +28,8 @@ export interface Ahead {
   isEmpty(): boolean
   /** Gives back what is left of the streams, and claims no more of them than there are slots for a while. */
   giveBack(streams: Iterable<Stream>): void
-  /** Gives back one that was begun, and that no server was offered. */
-  giveBackBegun(stream: Stream, delivery: Claimed): Promise<void>
+  /** Gives back some that were begun, and that no server was offered. */
+  giveBackBegun(stream: Stream, deliveries: readonly Claimed[]): Promise<void>
   /** Gives all back. */
   close(): Promise<void>
 }
@@ -153,8 +153,9 @@ export function makeAhead(options: AheadOptions): Ahead {
     giveBack(streams) {
       for (const stream of streams) void giveBack(stream)
     },
-    async giveBackBegun(stream, delivery) {
-      if (await unclaimAll([delivery])) onReturned(stream, delivery.dueAt)
+    async giveBackBegun(stream, deliveries) {
+      if (!(await unclaimAll(deliveries))) return
+      onReturned(stream, Math.min(...deliveries.map(({ dueAt }) => dueAt)))
     },
     async close() {
       closing.abort()

@@ -44,12 +44,11 @@ export function makeHandOut(
   const begin = (stream: Stream, deliveries: readonly Claimed[], slots: DeliverySlot[]) => {
     const { pairs, busy } = pair(deliveries, slots, admission.roomAt)
     for (const [delivery, slot] of pairs) runs.begin(stream, delivery, slot)
-    for (const delivery of busy) {
-      const later = { ...delivery, dueAt: clock.now() + busyMs }
-      ahead.giveBackBegun(stream, later).catch((error) => {
-        log.error({ error, deliveryId: delivery.id }, 'A delivery could not be given back')
-      })
-    }
+    if (busy.length === 0) return
+    const later = busy.map((delivery) => ({ ...delivery, dueAt: clock.now() + busyMs }))
+    ahead.giveBackBegun(stream, later).catch((error) => {
+      log.error({ error, deliveries: busy.length }, 'Deliveries could not be given back')
+    })
   }
   return {
     claimedAhead({ stream, slots }) {

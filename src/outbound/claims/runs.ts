@@ -93,7 +93,7 @@ export function makeRuns(
     const { settlement, fault } = attempted
     freeSlot(stream, slot, attempted)
     if (settlement === undefined) {
-      await ahead.giveBackBegun(stream, delivery).finally(() => leave(delivery.id))
+      await ahead.giveBackBegun(stream, [delivery]).finally(() => leave(delivery.id))
       return
     }
     recorder.record({ settlement, fault, done: (how) => written(stream, settlement, how) })

@@ -1,0 +1,91 @@
+import { type AccountBilling, checkSending } from '../../billing/index.js'
+import { findSenderDomain } from '../../domains/index.js'
+import { ApiError, messageOf } from '../../errors/index.js'
+import { parseMailbox } from '../../mime/index.js'
+import type { Read } from '../../store/index.js'
+import { findTemplate } from '../../templates/index.js'
+import { findTopic } from '../../topics/index.js'
+import { listEndpoints } from '../../webhooks/index.js'
+import type { AutomationDefinition, SendConfig } from './definition.js'
+import type { StepFault } from './graph.js'
+
+/**
+ * What a definition names and the account has not: a template, a verified sender, a topic, a webhook
+ * endpoint. Throws the 402 of marketing mail without a plan.
+ */
+export async function checkEnabling(
+  read: Read,
+  billing: AccountBilling,
+  { steps }: AutomationDefinition,
+): Promise<StepFault[]> {
+  const faults: StepFault[] = []
+  const marketing: string[] = []
+  for (const { key, type, config } of steps) {
+    const say = (error: string) => faults.push({ key, error })
+    if (type === 'webhook') {
+      const endpoints = await listEndpoints(read, billing.accountId)
+      const isThere = endpoints.some(({ id }) => id === config.endpointId.toLowerCase())
+      if (!isThere) say('endpointId: the account has no such webhook endpoint')
+      else if (!billing.plan.webhooks) {
+        say(
+          `The plan ${billing.plan.name} has no webhooks; ask the operator for a plan that has them`,
+        )
+      }
+    }
+    if (type !== 'send_email') continue
+    await checkSend(read, billing.accountId, config, say)
+    if (config.type !== 'transactional') marketing.push(key)
+  }
+  if (marketing.length > 0 && faults.length === 0) checkPlan(billing, marketing)
+  return faults
+}
+
+/**
+ * Only the want of a plan stops the enabling. A pause or a suspension ends by itself or by an
+ * operator, and runs wait for that.
+ */
+function checkPlan(billing: AccountBilling, marketing: readonly string[]): void {
+  try {
+    // The checks of a send, but as if nothing were paused.
+    checkSending({ ...billing, paused: null, marketingPaused: null }, 'marketing')
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'marketing_subscription_required')
+      throw error
+    const { code, fields } = error
+    const steps = marketing.slice(0, maxNamed).map((key) => `"${key}"`)
+    const more = marketing.length > maxNamed ? ` and ${marketing.length - maxNamed} more` : ''
+    const message =
+      `Marketing mail needs a marketing plan; steps that send it: ${steps.join(', ')}${more}. ` +
+      'Ask the operator for a marketing plan, then enable the automation'
+    throw new ApiError(code, message, { fields })
+  }
+}
+
+// Steps that the message names; the others are a number.
+const maxNamed = 5
+
+/**
+ * interface.md: 422 if a send step names a missing template or a from domain that is not verified.
+ * Each is looked for by the function that sends would use, so that they cannot disagree.
+ */
+async function checkSend(
+  read: Read,
+  accountId: string,
+  { template, templateVersion, from, topicId }: SendConfig,
+  say: (error: string) => void,
+): Promise<void> {
+  const missing = (error: unknown) => {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    say(messageOf(error))
+  }
+  await findTemplate(read, accountId, template, templateVersion).catch(missing)
+  const mailbox = parseMailbox(from)
+  const domain = mailbox && (await findSenderDomain(read, accountId, mailbox.domain))
+  if (mailbox === undefined) say('from: expected "email@domain" or "Name <email@domain>"')
+  else if (domain?.status !== 'verified') {
+    say(`The sending domain ${mailbox.domain} is not verified for this account`)
+  }
+  if (topicId !== undefined) {
+    await findTopic(read, accountId, topicId.toLowerCase()).catch(missing)
+  }
+}

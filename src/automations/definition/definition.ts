@@ -1,0 +1,209 @@
+import { dayMs } from '../../clock/index.js'
+import type { Json } from '../../json/index.js'
+import type { MailTag } from '../../store/index.js'
+
+/*
+ * What an automation is made of, as clients write it and as versions keep it (decisions.md,
+ * 'Automations'). `validate` makes sure that what is kept has this shape.
+ */
+
+/** A value that is known only when the step runs: the path of a field, such as `trigger.cartId`. */
+export interface Variable {
+  var: string
+}
+
+/** How a rule may compare; `rule.ts` says what each means. */
+export const operators = [
+  'eq',
+  'neq',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'ends_with',
+  'exists',
+  'is_empty',
+] as const
+export type Operator = (typeof operators)[number]
+
+/** `exists` and `is_empty` have no value; `in` has an array. */
+export interface Comparison {
+  field: string
+  operator: Operator
+  value?: Json | Variable
+}
+/** A condition: a comparison, or several of them put together. */
+export type Rule = Comparison | { all: Rule[] } | { any: Rule[] } | { not: Rule }
+
+/** Wall time: `from` to `to` ("09:00"; "24:00" ends a day) on ISO weekdays, 1 for Monday. */
+export interface Window {
+  from: string
+  to: string
+  /** The days on which the window opens; one across midnight closes on the next. All by default. */
+  days?: number[]
+  /** An IANA name, or "contact" (the default): see `zoneOf`. */
+  zone?: string
+}
+
+/** The next time that a clock on the wall shows `time` on one of the days. */
+export interface TimeOfDay {
+  time: string
+  days?: number[]
+  zone?: string
+}
+
+/** How often a contact may go through: again once the run has ended, once, or after a duration. */
+export type Reentry = 'after_end' | 'once' | { after: string }
+
+/** The event that starts runs, for whom, and how often. */
+export interface TriggerConfig {
+  eventName: string
+  filter?: Rule
+  /** "after_end" by default (automations.md, O3). */
+  reentry?: Reentry
+}
+
+/** A mail: as a send by the API, but for one contact and by a template only. */
+export interface SendConfig {
+  /** Slug; its newest version, or the one that `templateVersion` names. */
+  template: string
+  from: string
+  subject?: string
+  replyTo?: string | string[]
+  headers?: Record<string, string>
+  tags?: MailTag[]
+  variables?: Record<string, Json | Variable>
+  /** "marketing" by default. */
+  type?: 'marketing' | 'transactional'
+  /** The topic of marketing mail, which alone has one. */
+  topicId?: string
+  templateVersion?: number
+}
+
+/** Either a duration of elapsed time (ISO 8601), or a time of day. */
+export interface DelayConfig {
+  duration?: string
+  until?: TimeOfDay
+}
+
+/** Waits for an event of the contact, up to a timeout. */
+export interface WaitConfig {
+  eventName: string
+  filter?: Rule
+  /** ISO 8601; 90 days by default. */
+  timeout?: string
+  /** Whether an event counts that came before this step, but after the run began ("run"). */
+  since?: 'run' | 'step'
+}
+
+/** Changes the contact. */
+export interface UpdateConfig {
+  /** Null takes the name away. */
+  firstName?: string | null | Variable
+  lastName?: string | null | Variable
+  /** Laid over what is known, key by key; null removes a key. */
+  metadata?: Record<string, Json | Variable>
+}
+
+/** One way out of a split, and its share of the contacts. */
+export interface Branch {
+  key: string
+  /** All of a split's branches add up to 100. */
+  percent: number
+}
+
+/** Tells one endpoint of the account that the run is here. */
+export interface WebhookConfig {
+  /** One of the account's webhook endpoints. */
+  endpointId: string
+  payload?: Record<string, Json | Variable>
+}
+
+interface StepConfigs {
+  trigger: TriggerConfig
+  send_email: SendConfig
+  delay: DelayConfig
+  wait_for_event: WaitConfig
+  condition: Rule
+  contact_update: UpdateConfig
+  split: { branches: Branch[] }
+  webhook: WebhookConfig
+  /** What the run's `reason` is to be; `exit_step` by default. */
+  exit: { reason?: string }
+}
+/** The types of steps. */
+export type StepType = keyof StepConfigs
+/** The step of a type, with the config that belongs to it. */
+export type StepOf<T extends StepType> = T extends StepType
+  ? { key: string; type: T; config: StepConfigs[T] }
+  : never
+export type StepDefinition = StepOf<StepType>
+
+/** The ways out of a step; which type has which is in `graph.ts`. */
+export type EdgeType =
+  | 'default'
+  | 'condition_met'
+  | 'condition_not_met'
+  | 'event_received'
+  | 'timeout'
+  | 'branch'
+
+/** An edge of the graph, by the keys of its steps. */
+export interface Connection {
+  from: string
+  to: string
+  type: EdgeType
+  /** Of a connection of type `branch` the key of the split's branch. */
+  branch?: string
+}
+
+/** An event, perhaps only where a rule holds. */
+export interface ExitRule {
+  eventName: string
+  filter?: Rule
+}
+
+/** What holds for the automation as a whole. */
+export interface AutomationSettings {
+  /** Events that end a run wherever it is. */
+  exitOn?: ExitRule[]
+  /** The event for which the run is there: it ends with it, or goes on at the step `to`. */
+  goal?: ExitRule & { to?: string }
+  /** An IANA name, for contacts who have none of their own; UTC by default. */
+  timeZone?: string
+  /** When mail of this automation may be made; outside of it the run waits at its send step. */
+  sendWindow?: Window
+  /** How many mails the automation makes in any hour. */
+  maxPerHour?: number
+  /** "continue" only where every send is transactional (automations.md, O8). */
+  onUnsubscribe?: 'exit' | 'continue'
+}
+
+/** An automation as it is written, shown and kept. */
+export interface AutomationDefinition {
+  steps: StepDefinition[]
+  connections: Connection[]
+  settings?: AutomationSettings
+}
+
+// The bounds of automations.md §3.8: what one account's automations may cost the others.
+export const limits = {
+  steps: 100,
+  definitionBytes: 256 * 1024,
+  /** Steps that one walk takes before it lets others have their turn. */
+  stepsPerWalk: 100,
+  stepsPerRun: 1_000,
+  mailsPerRun: 100,
+  runAgeMs: 400 * dayMs,
+  startsPerHour: 20,
+  eventAgeMs: dayMs,
+  /** Mails of automations that set each other off by what they bring about, in a row. */
+  depth: 5,
+  historyEntries: 200,
+  contactMetadataBytes: 16 * 1024,
+  nameLength: 200,
+} as const

@@ -1,0 +1,77 @@
+/*
+ * Owns what an automation is: its definition, checked and compiled, its versions, its state, and the words of its
+ * rules. Pure but for the rows of automations and versions. What must hold: an enabled version never changes; what a
+ * client is told to be wrong is named by its path.
+ */
+export {
+  type Automation,
+  type AutomationStatus,
+  findAnyAutomation,
+  findAutomation,
+  listAutomations,
+  readDefinition,
+  type WrittenAlongside,
+} from './automation.js'
+export { type Compiled, type CompiledStep, compile } from './compile.js'
+export {
+  type AutomationDefinition,
+  type Branch,
+  limits,
+  type StepDefinition,
+  type StepOf,
+  type StepType,
+  type UpdateConfig,
+  type Variable,
+} from './definition.js'
+export { durationMs, maxWaitMs } from './duration.js'
+export { createAutomation, definitionIn, editAutomation } from './edit.js'
+export { hears, listensTo, staysOn } from './exit-rules.js'
+export { type Facts, resolve, shownContact } from './field.js'
+export {
+  type DomainUse,
+  domainUses,
+  refuseTemplateInUse,
+  type TemplateUse,
+  templateSenders,
+  templateUses,
+} from './in-use.js'
+export {
+  bodiesOf,
+  type FilledSubject,
+  fillIn,
+  type MailTemplate,
+  makeMailTemplates,
+  render,
+} from './mail-template.js'
+export { holds, type Judged, judge } from './rule.js'
+export {
+  appended,
+  asRunContact,
+  type BlockedReason,
+  blockedReasons,
+  type Departure,
+  departureOf,
+  type Engagement,
+  type HistoryEntry,
+  type Obstacle,
+  type RunContact,
+  type RunState,
+  type StoredEvent,
+  startRun,
+} from './run.js'
+export {
+  archiveAutomation,
+  cancelArchived,
+  cancelRun,
+  disableAutomation,
+  enableAutomation,
+} from './state.js'
+export {
+  type FrozenVersion,
+  frozenOf,
+  makeVersions,
+  readableVersion,
+  type Versions,
+} from './versions.js'
+export { warningsAbout } from './warn.js'
+export { nextTimeOfDay, windowOpens, zoneOf } from './window.js'

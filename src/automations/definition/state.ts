@@ -1,0 +1,274 @@
+import { sql } from 'kysely'
+import { type AccountBilling, checkOpen } from '../../billing/index.js'
+import { pause } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
+import { type EndingRow, endingOf, endRuns, makeRunTally } from '../../runs/index.js'
+import { prepared, type Read, type Tx } from '../../store/index.js'
+import {
+  type Automation,
+  type AutomationDeps,
+  findAutomation,
+  nothing,
+  readDefinition,
+  refuseArchived,
+  type WrittenAlongside,
+} from './automation.js'
+import { checkEnabling } from './check-enabling.js'
+import type { AutomationDefinition } from './definition.js'
+import { invalidAutomation } from './edit.js'
+
+/*
+ *   (made) ──▶ disabled ──enable──▶ enabled ──disable──▶ disabled
+ *   disabled, enabled ──archive──▶ archived (its live runs are cancelled)
+ */
+
+// automations.md §3.8: automations that an account may have enabled, and that one event may start.
+const maxEnabled = 200
+const maxPerEvent = 50
+
+/**
+ * Lets events start runs, in the version as it is now, which never changes from then on. Throws a 422
+ * when a step names what is not there, a 402 for marketing mail without a plan. Enabled already, it
+ * changes nothing.
+ */
+export async function enableAutomation(
+  { store, clock }: AutomationDeps,
+  billing: AccountBilling,
+  id: string,
+  alongside: WrittenAlongside = nothing,
+): Promise<Automation> {
+  checkOpen(billing)
+  const { accountId } = billing
+  return await store.write(async (tx) => {
+    const automation = await findAutomation(tx, accountId, id)
+    refuseArchived(automation)
+    if (automation.status === 'enabled') return automation
+    const { definition, frozenAt } = await readDefinition(tx, automation.id, automation.version)
+    const faults = await checkEnabling(tx, billing, definition)
+    if (faults.length > 0) throw invalidAutomation(faults)
+    const event = triggerEventOf(definition)
+    await refuseMoreThan(tx, accountId, event)
+    const now = clock.now()
+    if (frozenAt === null) await freeze(tx, automation, definition, now)
+    const { version } = automation
+    await tx
+      .insertInto('automation_triggers')
+      .values({ account_id: accountId, event, automation_id: automation.id, version })
+      .execute()
+    await setStatus(tx, automation.id, 'enabled', now)
+    return await changed(tx, automation, alongside)
+  })
+}
+
+/** The event that starts a definition's runs. */
+function triggerEventOf({ steps }: AutomationDefinition): string {
+  for (const step of steps) if (step.type === 'trigger') return step.config.eventName
+  throw new Error('A definition without a trigger was kept')
+}
+
+/** Counted within the write: two requests at once must not both be the fiftieth. */
+async function refuseMoreThan(tx: Tx, accountId: string, event: string): Promise<void> {
+  const enabled = await tx
+    .selectFrom('automation_triggers')
+    .select('event')
+    .where('account_id', '=', accountId)
+    .execute()
+  if (enabled.length >= maxEnabled) {
+    throw tooMany(`At most ${maxEnabled} automations may be enabled; disable another first`)
+  }
+  if (enabled.filter((one) => one.event === event).length >= maxPerEvent) {
+    throw tooMany(`At most ${maxPerEvent} enabled automations may begin with the same event`)
+  }
+}
+
+/** The 422 for an automation too many. */
+const tooMany = (message: string) => new ApiError('validation_error', message, { status: 422 })
+
+/** From now on the version never changes, and its steps have rows to count on. */
+async function freeze(
+  tx: Tx,
+  { id, version }: Automation,
+  { steps }: AutomationDefinition,
+  now: number,
+): Promise<void> {
+  const none = {
+    ...{ entered: 0, done: 0, skipped: 0, failed: 0, met: 0, not_met: 0, received: 0 },
+    ...{ timed_out: 0, mails: 0, delivered: 0, bounced: 0, opened: 0, clicked: 0 },
+    unsubscribed: 0,
+  }
+  for (const { key, type } of steps) {
+    await tx
+      .insertInto('automation_steps')
+      .values({ id: await nextStepId(tx), automation_id: id, version, key, type, ...none })
+      .execute()
+  }
+  await tx
+    .updateTable('automation_versions')
+    .set({ frozen_at: now })
+    .where('automation_id', '=', id)
+    .where('version', '=', version)
+    .execute()
+}
+
+/**
+ * Numbers of steps go up over all automations and are never used again, because mails keep the
+ * number of the step that made them.
+ */
+async function nextStepId(tx: Tx): Promise<number> {
+  const [last] = await lastStep(tx, {})
+  return (last?.id ?? 0) + 1
+}
+
+/** The highest number of a step. */
+const lastStep = prepared<object, { id: number | null }>((db) =>
+  db.selectFrom('automation_steps').select((eb) => eb.fn.max('id').as('id')),
+)
+
+/** New entries stop; runs that are under way finish. */
+export async function disableAutomation(
+  { store, clock }: AutomationDeps,
+  accountId: string,
+  id: string,
+  alongside: WrittenAlongside = nothing,
+): Promise<Automation> {
+  return await store.write(async (tx) => {
+    const automation = await findAutomation(tx, accountId, id)
+    refuseArchived(automation)
+    if (automation.status === 'disabled') return automation
+    await stopStarting(tx, automation)
+    await setStatus(tx, automation.id, 'disabled', clock.now())
+    return await changed(tx, automation, alongside)
+  })
+}
+
+/**
+ * What the client is told is read back in the same write, so that the remembered answer of an
+ * idempotent request is the true one.
+ */
+async function changed(tx: Tx, { account_id, id }: Automation, alongside: WrittenAlongside) {
+  const automation = await findAutomation(tx, account_id, id)
+  await alongside(tx, automation)
+  return automation
+}
+
+/** From here on no event starts it; runs that are under way are not looked at. */
+async function stopStarting(tx: Tx, { account_id, id }: Automation): Promise<void> {
+  await tx
+    .deleteFrom('automation_triggers')
+    .where('account_id', '=', account_id)
+    .where('automation_id', '=', id)
+    .execute()
+}
+
+/** Writes down what an automation is now. */
+async function setStatus(tx: Tx, id: string, status: Automation['status'], now: number) {
+  await tx
+    .updateTable('automations')
+    .set({ status, updated_at: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+// Runs a transaction, which other writes wait for.
+const perWrite = 200
+// The rest between two of these, in which others write.
+const restMs = 20
+// What a client waits for; what is left is for `cancelArchived`.
+const atOnce = 5_000
+
+/** Stops it for good; its live runs are cancelled. From now on the engine runs none of them. */
+export async function archiveAutomation(
+  deps: AutomationDeps,
+  accountId: string,
+  id: string,
+  alongside: WrittenAlongside = nothing,
+): Promise<Automation> {
+  const { store, clock } = deps
+  const archived = await store.write(async (tx) => {
+    const automation = await findAutomation(tx, accountId, id)
+    if (automation.status === 'archived') return automation
+    await stopStarting(tx, automation)
+    await tx.deleteFrom('automation_backfills').where('automation_id', '=', automation.id).execute()
+    await setStatus(tx, automation.id, 'archived', clock.now())
+    return await changed(tx, automation, alongside)
+  })
+  for (let taken = 0; taken < atOnce; taken += perWrite) {
+    if (await cancelSlice(deps, archived.id)) break
+  }
+  return await findAutomation(store.read, accountId, id)
+}
+
+/** What archiving has left to do, one that a stop or a crash cut short included. */
+export async function cancelArchived(deps: AutomationDeps, signal: AbortSignal): Promise<void> {
+  for (const { id } of await endingAutomations(deps.store.read, {})) {
+    while (!signal.aborted && !(await cancelSlice(deps, id))) {
+      await pause(deps.clock, restMs, signal)
+    }
+  }
+}
+
+/** Archived automations that still have live runs. */
+const endingAutomations = prepared<object, { id: string }>((db) =>
+  db
+    .selectFrom('automations')
+    .select('id')
+    // Literals, or SQLite does not see that an index has just these.
+    .where(sql<boolean>`status = 'archived' and running + waiting > 0`),
+)
+
+/** Resolves with whether no live run is left. */
+async function cancelSlice({ store, clock }: AutomationDeps, id: string): Promise<boolean> {
+  return await store.write(async (tx) => {
+    const rows = await tx
+      .selectFrom('automation_live')
+      .select(['id', 'step_id', 'history', 'started_at'])
+      .where('automation_id', '=', id)
+      .limit(perWrite)
+      .execute()
+    await cancelRows(tx, rows, 'archived', clock.now())
+    return rows.length < perWrite
+  })
+}
+
+/** Ended with their histories and counted in one write, a slice of them. */
+async function cancelRows(tx: Tx, rows: readonly EndingRow[], reason: string, at: number) {
+  const tally = makeRunTally()
+  const endings = rows.map((row) => endingOf(row, 'cancelled', reason, at))
+  await endRuns(tx, endings, { at, tally })
+  await tally.write(tx)
+}
+
+/** Stops one run. Throws a 404 for a run that the account has not, a 409 for one that has ended. */
+export async function cancelRun(
+  { store, clock }: AutomationDeps,
+  accountId: string,
+  runId: string,
+  alongside: (tx: Tx) => Promise<void> = async () => {},
+): Promise<void> {
+  await store.write(async (tx) => {
+    const row = await liveRow(tx, accountId, runId)
+    if (row !== undefined) {
+      await cancelRows(tx, [row], 'api', clock.now())
+      return await alongside(tx)
+    }
+    const ended = await tx
+      .selectFrom('automation_runs')
+      .select('status')
+      .where('id', '=', runId)
+      .where('account_id', '=', accountId)
+      .executeTakeFirst()
+    if (ended === undefined)
+      throw new ApiError('not_found', 'The account has no automation run with this id')
+    throw new ApiError('conflict', `The run has ended already: it is ${ended.status}`)
+  })
+}
+
+/** By account as well: a run of another account must look like none (404). */
+async function liveRow(read: Read, accountId: string, id: string): Promise<EndingRow | undefined> {
+  return await read
+    .selectFrom('automation_live')
+    .select(['id', 'step_id', 'history', 'started_at'])
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+}

@@ -1,0 +1,114 @@
+import { sql, type UpdateResult } from 'kysely'
+import { hourMs, isRecent } from '../../clock/index.js'
+import { cell, prepared, type Read, rowsOf, type Tx } from '../../store/index.js'
+import type { FrozenVersion } from '../definition/index.js'
+
+/** How many mails may still be made, and until when none if that is none. */
+export interface Quota {
+  left: number
+  until: number
+}
+
+// Mails are counted by the minute: 60 numbers an automation, in place of a row for each mail.
+const minuteMs = 60_000
+
+/** The caps of a batch's versions, by automation and version. */
+export type HourlyCaps = ReadonlyMap<string, ReadonlyMap<number, Quota>>
+
+/**
+ * What automations with `maxPerHour` may still make, so that no 60 minutes see more: mails are counted by
+ * the minute, and those of a minute until its last is an hour old. An automation's mails are counted together,
+ * and each version keeps to its own limit.
+ */
+export async function capsOf(
+  read: Read,
+  versions: readonly FrozenVersion[],
+  now: number,
+): Promise<HourlyCaps> {
+  const caps = new Map<string, Map<number, Quota>>()
+  for (const { automationId, version, compiled } of versions) {
+    const { maxPerHour } = compiled.settings
+    if (maxPerHour === undefined) continue
+    const made = await madeSince(read, {
+      ...{ automationId, from: minuteOf(now - hourMs), until: now + hourMs },
+    })
+    const counted = made.filter(({ lastAt }) => isRecent(lastAt, now, hourMs))
+    const sum = counted.reduce((mails, minute) => mails + minute.mails, 0)
+    const ofAutomation = caps.get(automationId) ?? new Map<number, Quota>()
+    caps.set(automationId, ofAutomation)
+    ofAutomation.set(version, {
+      left: maxPerHour - sum,
+      until: (counted[0]?.lastAt ?? now) + hourMs,
+    })
+  }
+  return caps
+}
+
+/** What a version's next mail needs room in, and what it uses up; nothing where the version has no limit. */
+export function capOf(caps: HourlyCaps, { automationId, version }: FrozenVersion) {
+  const ofAutomation = caps.get(automationId)
+  const own = ofAutomation?.get(version)
+  return own && { own, uses: [...(ofAutomation?.values() ?? [])] }
+}
+
+/** The number of the minute since 1970. */
+const minuteOf = (at: number) => Math.floor(at / minuteMs)
+
+/** The minutes in which an automation has made mails, the oldest first. */
+const madeSince = prepared<
+  { automationId: string; from: number; until: number },
+  { mails: number; lastAt: number }
+>((db, { automationId, from, until }) =>
+  db
+    .selectFrom('automation_hours')
+    .select(['mails', 'last_at as lastAt'])
+    .where('automation_id', '=', automationId)
+    .where('minute', '>=', from)
+    // Those of the next hour were made before the clock was set back. One that was further ahead must not stop
+    // an automation until then.
+    .where('last_at', '<=', until)
+    .orderBy('minute'),
+)
+
+/** Counts mails that automations with `maxPerHour` have made: rows of automation and number. */
+export async function countHourly(tx: Tx, made: readonly [string, number][], now: number) {
+  const json = JSON.stringify(made)
+  await forgetOlder(tx, { json, before: minuteOf(now - hourMs) })
+  await addMails(tx, { json, minute: minuteOf(now), now })
+}
+
+/** Only the last hour is ever asked about. */
+const forgetOlder = prepared<{ json: string; before: number }, unknown>((db, { json, before }) =>
+  db
+    .deleteFrom('automation_hours')
+    .where('automation_id', 'in', (eb) =>
+      eb.selectFrom(rowsOf(json)).select(cell(0, 'text').as('id')),
+    )
+    .where('minute', '<', before),
+)
+
+// An insert from a query, with an upsert: `where true` tells SQLite that the `on` which follows is
+// not the query's join (sqlite.org/lang_upsert.html, 'Parsing Ambiguity').
+const addMails = prepared<{ json: string; minute: number; now: number }, UpdateResult>(
+  (db, { json, minute, now }) =>
+    db
+      .insertInto('automation_hours')
+      .columns(['automation_id', 'minute', 'mails', 'last_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom(rowsOf(json))
+          .select([
+            cell(0, 'text').as('automation_id'),
+            eb.val(minute).as('minute'),
+            cell(1, 'integer').as('mails'),
+            eb.val(now).as('last_at'),
+          ])
+          .where(sql<boolean>`true`),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['automation_id', 'minute']).doUpdateSet((eb) => ({
+          mails: eb('automation_hours.mails', '+', eb.ref('excluded.mails')),
+          last_at: eb.ref('excluded.last_at'),
+        })),
+      ),
+)

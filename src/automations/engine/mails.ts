@@ -1,0 +1,201 @@
+import { sql, type UpdateResult } from 'kysely'
+import { type AccountBilling, countCampaignMails, countMails } from '../../billing/index.js'
+import {
+  blockedOfEach,
+  type ClassName,
+  classNameOf,
+  enqueueTogether,
+  type StreamDue,
+} from '../../deliveries/index.js'
+import { extrasOf, insertTags } from '../../emails/index.js'
+import { type Mailbox, parseMailbox } from '../../mime/index.js'
+import {
+  cell,
+  type Ids,
+  prepared,
+  preparedInsert,
+  queueClass,
+  rowsOf,
+  type Tx,
+} from '../../store/index.js'
+import { bodiesOf } from '../definition/index.js'
+import { typeOf } from './gate.js'
+import type { PlannedMail } from './plan.js'
+
+/** What it takes to write mails; `retry` says how long (ms) deliveries of each class are tried. */
+export interface MailDeps {
+  ids: Pick<Ids, 'serial'>
+  retry: Readonly<Record<ClassName, { readonly maxAge: number }>>
+}
+
+// automations.md, O16: what is transactional leaves as such.
+const classOf = ({ step }: PlannedMail) =>
+  typeOf(step) === 'transactional' ? queueClass.transactional : queueClass.automation
+
+/** Those of these mails whose recipients must not get them any more, by the mail's id. */
+export async function refusedMails(
+  tx: Tx,
+  accountId: string,
+  mails: readonly PlannedMail[],
+): Promise<Set<string>> {
+  const blocked = await blockedOfEach(
+    tx,
+    mails.map(({ step, to }) => ({
+      ...{ accountId, type: typeOf(step), topicId: step.config.topicId?.toLowerCase() },
+      addresses: [to.email],
+    })),
+  )
+  const refused = mails.filter(({ to }, i) => blocked[i]?.has(to.email))
+  return new Set(refused.map(({ id }) => id))
+}
+
+/** Counts and writes mails with their deliveries. Throws as sends do when a cap would be passed. */
+export async function insertMails(
+  tx: Tx,
+  { ids, retry }: MailDeps,
+  billing: AccountBilling,
+  mails: readonly PlannedMail[],
+  now: number,
+): Promise<void> {
+  if (mails.length === 0) return
+  const marketing = mails.filter(({ step }) => typeOf(step) === 'marketing').length
+  await countMails(tx, billing, mails.length - marketing, now)
+  await countCampaignMails(tx, billing, marketing, now)
+  const bodies = await bodiesFor(tx, ids, mails)
+  const rows = mails.map((mail) => {
+    const { id, stepId, step, subject, domainId, from, template } = mail
+    const mailbox = mailboxOf(mail)
+    const { config } = step
+    const { reply_to: replyTo, extras } = extrasOf(config)
+    return [
+      ...[id, domainId, bodies.get(template.template.versionId) ?? 0, config.from.trim()],
+      ...[JSON.stringify([mailbox.address]), replyTo, subject],
+      ...[typeOf(step), config.topicId?.toLowerCase() ?? null, `<${id}@${from.domain}>`, stepId],
+      ...[extras, config.template],
+    ]
+  })
+  const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }
+  await insertEmails(tx, values)
+  const deliveries = mails.map((mail) => {
+    const { address: recipient, domain: lane } = mailboxOf(mail)
+    const expiresAt = now + retry[classNameOf(classOf(mail))].maxAge
+    const { id: emailId, deliveryId: id } = mail
+    return { id, emailId, recipient, lane, class: classOf(mail), expiresAt }
+  })
+  await enqueueTogether(tx, { accountId: billing.accountId, dueAt: now }, deliveries)
+  const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
+  if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
+  const { accountId } = billing
+  await insertTags(
+    tx,
+    mails.map(({ id, step }) => ({ id, accountId, tags: step.config.tags ?? [] })),
+  )
+}
+
+/** A mail's only recipient. */
+function mailboxOf({ to }: PlannedMail): Mailbox {
+  const mailbox = parseMailbox(to.email)
+  // Contacts are addresses since they were added.
+  if (mailbox === undefined) throw new Error('A contact has no address')
+  return mailbox
+}
+
+/** The bodies of the mails' templates: one for all mails of a version, made with the first. */
+async function bodiesFor(
+  tx: Tx,
+  ids: Pick<Ids, 'serial'>,
+  mails: readonly PlannedMail[],
+): Promise<Map<string, number>> {
+  const templates = new Map(
+    mails.map(({ template: { template } }) => [template.versionId, template]),
+  )
+  const bodies = await bodiesOf(tx, [...templates.keys()])
+  for (const [versionId, { html, textBody }] of templates) {
+    if (bodies.has(versionId)) continue
+    const id = ids.serial()
+    await insertBody(tx, { id, html, text: textBody })
+    await keepBody(tx, { versionId, id })
+    bodies.set(versionId, id)
+  }
+  return bodies
+}
+
+/** Keeps a text and HTML for all mails of a version. */
+const insertBody = preparedInsert('bodies')
+/** Keeps the body's id, so that the next mail of this version finds it. */
+const keepBody = prepared<{ versionId: string; id: number }, UpdateResult>(
+  (db, { versionId, id }) =>
+    db.updateTable('template_versions').set({ body_id: id }).where('id', '=', versionId),
+)
+
+/** What the outbound threads have to hear of these mails. */
+export function ringOf(accountId: string, mails: readonly PlannedMail[], now: number): StreamDue[] {
+  const streams = new Map<string, StreamDue>()
+  for (const mail of mails) {
+    const lane = parseMailbox(mail.to.email)?.domain ?? ''
+    const due = { lane, class: classOf(mail), accountId, dueAt: now }
+    streams.set(`${due.class} ${lane}`, due)
+  }
+  return [...streams.values()]
+}
+
+/** Rows as JSON, and what all of them have in common. */
+interface Rows {
+  json: string
+  accountId: string
+  now: number
+}
+
+/** All mails of a slice in one statement, with what is the same for each given once. */
+const insertEmails = prepared<Rows, unknown>((db, { json, accountId, now }) =>
+  db
+    .insertInto('emails')
+    .columns([
+      ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
+      ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
+      ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
+      ...(['automation_step_id', 'extras', 'template'] as const),
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([
+          cell(0, 'text').as('id'),
+          eb.val(accountId).as('account_id'),
+          cell(1, 'text').as('domain_id'),
+          cell(2, 'integer').as('body_id'),
+          cell(3, 'text').as('from_header'),
+          cell(4, 'text').as('to_list'),
+          cell<string | null>(5, 'text').as('reply_to'),
+          cell(6, 'text').as('subject'),
+          cell<'marketing'>(7, 'text').as('type'),
+          cell<string | null>(8, 'text').as('topic_id'),
+          sql<'queued'>`'queued'`.as('status'),
+          cell(9, 'text').as('message_id'),
+          sql<'primary'>`'primary'`.as('provider'),
+          eb.lit(1).as('waiting'),
+          eb.lit(0).as('delivered'),
+          eb.lit(0).as('bounced'),
+          eb.lit(0).as('failed'),
+          eb.val(now).as('created_at'),
+          cell(10, 'integer').as('automation_step_id'),
+          cell<string | null>(11, 'text').as('extras'),
+          cell(12, 'text').as('template'),
+        ]),
+    ),
+)
+
+/**
+ * Variables beside the mail, which has the template's body: text and HTML are made when the mail is
+ * sent.
+ */
+const insertMerges = prepared<{ json: string }, unknown>((db, { json }) =>
+  db
+    .insertInto('email_merges')
+    .columns(['email_id', 'variables'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(json))
+        .select([cell(0, 'text').as('email_id'), cell(1, 'text').as('variables')]),
+    ),
+)

@@ -1,0 +1,47 @@
+/*
+ * Owns a run: its row, what each step of the walk makes of it, why it waits and who sees that. What must hold: the
+ * walk reads and writes nothing; every live run has a time to be looked at.
+ */
+export { type EntryRefusal, inLastHour, refusalOf } from './entry.js'
+export { explainRun } from './explain.js'
+export {
+  blockedMark,
+  blockedReason,
+  countHeld,
+  type HeldRelease,
+  type HeldRuns,
+  holdLive,
+  holdOverdueRuns,
+  holdRestoredRuns,
+  isSkipping,
+  overdueReason,
+  releaseRuns,
+  releases,
+} from './hold.js'
+export {
+  checkLive,
+  type EventColumns,
+  eventsById,
+  eventsOf,
+  historyJson,
+  type LiveRow,
+  readHistory,
+  stateOf,
+  toEvent,
+  waitsJson,
+} from './live.js'
+export { contactColumns, contactOf, type RunContactRow } from './run-contact.js'
+export {
+  endStatuses,
+  findAnyRun,
+  findRun,
+  listRuns,
+  liveStatuses,
+  type Run,
+  type RunStatus,
+} from './runs.js'
+export { automationStanding, liveFigures, type StepStanding, type Waits } from './standing.js'
+export { wakes } from './steps.js'
+export { type ContactChanges, changed } from './update.js'
+export { walk } from './walk.js'
+export { advanced, type RunFacts, type Walked, type WalkedEntry } from './walked.js'

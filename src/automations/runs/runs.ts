@@ -1,0 +1,262 @@
+import { nextTurn } from '../../bounded/index.js'
+import { ApiError, OperatorError } from '../../errors/index.js'
+import type { EndStatus } from '../../runs/index.js'
+import { idsIn, type Read } from '../../store/index.js'
+import type { BlockedReason, HistoryEntry } from '../definition/index.js'
+import { blockedReason } from './hold.js'
+import { readHistory } from './live.js'
+
+/** What a run is while it is under way. */
+export const liveStatuses = ['running', 'waiting'] as const
+/** How a run may have ended. */
+export const endStatuses = ['completed', 'exited', 'failed', 'cancelled'] as const
+/** How a run stands. */
+export type RunStatus = (typeof liveStatuses)[number] | EndStatus
+
+/** A run as it is told, whether it is under way or has ended. */
+export interface Run {
+  id: string
+  automationId: string
+  version: number
+  /** Null once the contact was deleted. */
+  contactId: string | null
+  email: string | null
+  status: RunStatus
+  reason: string | null
+  /** The key of the step at which it is or has ended. */
+  currentStep: string | null
+  startedAt: number
+  updatedAt: number
+  history: (Omit<HistoryEntry, 'stepId'> & { step: string | null })[]
+  /** What it waits for; null when it has ended, or goes on at once. */
+  waitingFor: RunWait | null
+}
+
+/** What a run waits for, and until when. */
+export interface RunWait {
+  kind: 'event' | 'delay' | 'held' | 'retry' | BlockedReason
+  /** The event's name; of what is held the reason. */
+  event?: string
+  reason?: string
+  /** Null: until an operator releases it. */
+  until: number | null
+}
+
+/** Which page of an automation's runs. */
+export interface RunsAsked {
+  statuses: readonly RunStatus[]
+  limit: number
+  /** Older than this run. */
+  before?: string | undefined
+  /** Runs that it looks at, at most; default: `mostLookedAt`. */
+  most?: number
+}
+
+/** Some of them, newest first. */
+export interface RunsPage {
+  runs: Run[]
+  /** The run behind which the next page begins; undefined: there is no more. */
+  next: string | undefined
+}
+
+/** A status may be rare among a million runs: a page of it then ends with fewer, or none, and the next goes on from there. */
+const mostLookedAt = 10_000
+// A millisecond or so of the thread, in between which others have their turn.
+const perLook = 500
+
+/** Runs of an automation, newest first, those under way and those that have ended in one order. */
+export async function listRuns(
+  read: Read,
+  automationId: string,
+  { statuses, limit, before, most = mostLookedAt }: RunsAsked,
+): Promise<RunsPage> {
+  const found: string[] = []
+  let below = before
+  // Mostly the first ones are a page already.
+  let size = limit + 1
+  for (let looked = 0; looked < most; looked += size, size = perLook) {
+    if (looked > 0) await nextTurn()
+    const { rows, more } = await newestRuns(read, automationId, { statuses, below, size })
+    for (const { id, status } of rows) {
+      // One that ends between the two reads is in both tables.
+      if (statuses.includes(status) && id !== found.at(-1)) {
+        if (found.length === limit) return { runs: await runsOf(read, found), next: found.at(-1) }
+        found.push(id)
+      }
+      below = id
+    }
+    if (!more) return { runs: await runsOf(read, found), next: undefined }
+  }
+  return { runs: await runsOf(read, found), next: below }
+}
+
+/** The next runs below one, at least `size` of them if there are `more`, of those tables that may have such statuses. */
+async function newestRuns(
+  read: Read,
+  automationId: string,
+  look: { statuses: readonly RunStatus[]; below: string | undefined; size: number },
+): Promise<{ rows: { id: string; status: RunStatus }[]; more: boolean }> {
+  const { statuses, below, size } = look
+  const from = (table: 'automation_live' | 'automation_runs', of: readonly RunStatus[]) =>
+    of.some((status) => statuses.includes(status))
+      ? read
+          .selectFrom(table)
+          .select(['id', 'status'])
+          .where('automation_id', '=', automationId)
+          .$if(below !== undefined, (query) => query.where('id', '<', below ?? ''))
+          .orderBy('id', 'desc')
+          .limit(size)
+          .execute()
+      : []
+  const each: { id: string; status: RunStatus }[][] = [
+    await from('automation_live', liveStatuses),
+    await from('automation_runs', endStatuses),
+  ]
+  // Of a table with more of them nothing is known below its last one.
+  const ends = each.flatMap((rows) => (rows.length < size ? [] : [rows.at(-1)?.id ?? '']))
+  const through = ends.sort().at(-1) ?? ''
+  const rows = each.flat().filter(({ id }) => id >= through)
+  return { rows: rows.sort((a, b) => (a.id < b.id ? 1 : -1)), more: ends.length > 0 }
+}
+
+/** They are looked up in both tables, as one may have ended since. */
+async function runsOf(read: Read, ids: readonly string[]): Promise<Run[]> {
+  const rows: RunColumns[] = [
+    ...(await liveColumns(read).where('automation_live.id', 'in', idsIn(ids, 'text')).execute()),
+    ...(await endedColumns(read).where('automation_runs.id', 'in', idsIn(ids, 'text')).execute()),
+  ]
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return await withSteps(
+    read,
+    ids.flatMap((id) => byId.get(id) ?? []),
+  )
+}
+
+/** A run of the account; throws a 404. */
+export async function findRun(read: Read, accountId: string, id: string): Promise<Run> {
+  const row =
+    (await liveColumns(read)
+      .where('automation_live.id', '=', id.toLowerCase())
+      .where('automation_live.account_id', '=', accountId)
+      .executeTakeFirst()) ??
+    (await endedColumns(read)
+      .where('automation_runs.id', '=', id.toLowerCase())
+      .where('automation_runs.account_id', '=', accountId)
+      .executeTakeFirst())
+  const [run] = row === undefined ? [] : await withSteps(read, [row])
+  if (run === undefined)
+    throw new ApiError('not_found', 'The account has no automation run with this id')
+  return run
+}
+
+/** A run of whichever account, for operators. */
+export async function findAnyRun(read: Read, id: string): Promise<Run> {
+  const row =
+    (await liveColumns(read)
+      .where('automation_live.id', '=', id.toLowerCase())
+      .executeTakeFirst()) ??
+    (await endedColumns(read).where('automation_runs.id', '=', id.toLowerCase()).executeTakeFirst())
+  const [run] = row === undefined ? [] : await withSteps(read, [row])
+  if (run !== undefined) return run
+  throw new OperatorError(
+    `No run ${id}; 'posthorn automation runs AUTOMATION' shows those of an automation`,
+  )
+}
+
+/** A run of either table; what only one of them has is optional. */
+interface RunColumns {
+  id: string
+  automation_id: string
+  version: number
+  contact_id: string | null
+  email: string | null
+  status: RunStatus
+  step_id: number
+  history: string
+  started_at: number
+  /** A run that has ended has these two. */
+  reason?: string | null
+  ended_at?: number
+  /** A run that is under way has these. */
+  updated_at?: number
+  due_at?: number
+  wait_event?: string | null
+  blocked?: string | null
+  attempts?: number
+  held_reason?: string | null
+  entered_at?: number | null
+}
+
+/** Runs that are under way. */
+const liveColumns = (read: Read) =>
+  read
+    .selectFrom('automation_live')
+    .leftJoin('contacts', 'contacts.id', 'automation_live.contact_id')
+    .select(['automation_live.id', 'automation_id', 'version', 'contact_id', 'contacts.email'])
+    .select(['status', 'step_id', 'history', 'started_at', 'updated_at'])
+    .select(['due_at', 'wait_event', 'blocked', 'attempts', 'held_reason', 'entered_at'])
+
+/** Runs that have ended. */
+const endedColumns = (read: Read) =>
+  read
+    .selectFrom('automation_runs')
+    .leftJoin('contacts', 'contacts.id', 'automation_runs.contact_id')
+    .select(['automation_runs.id', 'automation_id', 'version', 'contact_id', 'contacts.email'])
+    .select(['status', 'reason', 'step_id', 'history', 'started_at', 'ended_at'])
+
+/** One that is broken is shown as empty, so that the run can be found, and others be listed with it. */
+function shownHistory(json: string, startedAt: number): HistoryEntry[] {
+  try {
+    return readHistory(json, startedAt)
+  } catch {
+    return []
+  }
+}
+
+/** Runs with the keys of their steps in place of their ids: one query for all. */
+async function withSteps(read: Read, rows: readonly RunColumns[]): Promise<Run[]> {
+  const histories = rows.map((row) => shownHistory(row.history, row.started_at))
+  const ids = new Set(rows.map((row) => row.step_id))
+  for (const entry of histories.flat()) ids.add(entry.stepId)
+  const steps =
+    ids.size === 0
+      ? []
+      : await read
+          .selectFrom('automation_steps')
+          .select(['id', 'key'])
+          .where('id', 'in', idsIn([...ids], 'integer'))
+          .execute()
+  const keys = new Map(steps.map(({ id, key }) => [id, key]))
+  return rows.map((row, place) => ({
+    id: row.id,
+    automationId: row.automation_id,
+    version: row.version,
+    contactId: row.contact_id,
+    email: row.email,
+    status: row.status,
+    reason: row.reason ?? null,
+    currentStep: keys.get(row.step_id) ?? null,
+    startedAt: row.started_at,
+    updatedAt: row.ended_at ?? row.updated_at ?? row.started_at,
+    history: (histories[place] ?? []).map(({ stepId, ...entry }) => ({
+      step: keys.get(stepId) ?? null,
+      ...entry,
+    })),
+    waitingFor: waitingOf(row),
+  }))
+}
+
+/**
+ * The one of several things that a run may wait for which somebody can do something about: held
+ * before blocked, blocked before the event or the timer.
+ */
+function waitingOf(row: RunColumns): RunWait | null {
+  const { due_at: until, held_reason: held, blocked, wait_event: event, attempts = 0 } = row
+  if (until === undefined) return null
+  if (held != null) return { kind: 'held', reason: held, until: null }
+  const reason = blockedReason(blocked ?? null)
+  if (reason !== undefined) return { kind: reason, until }
+  if (event != null) return { kind: 'event', event, until }
+  if (attempts > 0) return { kind: 'retry', until }
+  return row.entered_at == null ? null : { kind: 'delay', until }
+}

@@ -1,0 +1,256 @@
+import type { Plans } from '../../billing/index.js'
+import { type Clock, dayMs } from '../../clock/index.js'
+import { findContact, listMembers } from '../../contacts/index.js'
+import type { Backlog } from '../../deliveries/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { JsonObject } from '../../json/index.js'
+import type { Store } from '../../store/index.js'
+import { suppressionsAmong } from '../../suppression/index.js'
+import { findTemplate, type Renderer, tryRender } from '../../templates/index.js'
+import { optedOutAmong } from '../../topics/index.js'
+import {
+  type AutomationDefinition,
+  asRunContact,
+  compile,
+  definitionIn,
+  departureOf,
+  findAutomation,
+  frozenOf,
+  makeMailTemplates,
+  type RunContact,
+  readDefinition,
+} from '../definition/index.js'
+import { openGate } from '../engine/index.js'
+import { type CohortCounts, simulateCohort } from './cohort.js'
+import { simulate } from './simulate.js'
+import type { SimulatedHappening, SimulatedLine, SimulatedWorld, Simulation } from './simulation.js'
+
+/** What a walk needs; it writes nothing. */
+export interface PreviewDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+  renderer: Renderer
+  backlog: Backlog
+  maxQueued: number
+}
+
+/** Who walks through, and what happens on the way. Times in ms since 1970. */
+export interface PreviewInput {
+  /** A contact of the account, or an address that need not be known. */
+  email: string
+  /** The payload of the event that begins it. */
+  payload?: JsonObject | undefined
+  /** When that comes; now by default. */
+  at?: number | undefined
+  events?: readonly { event: string; at: number; payload?: JsonObject | undefined }[] | undefined
+  /** How long after a step's mail (ms) it is opened or clicked, by the step's key. */
+  opens?: ReadonlyMap<string, number> | undefined
+  clicks?: ReadonlyMap<string, number> | undefined
+  until?: number | undefined
+  /** In place of what is kept. */
+  draft?: { steps: unknown; connections: unknown; settings?: unknown } | undefined
+}
+
+/** A line of the timeline, its mail rendered. */
+export interface PreviewedLine extends Omit<SimulatedLine, 'mail'> {
+  mail?: PreviewedMail
+}
+
+/** A mail as it would be, or why it would not. */
+export type PreviewedMail =
+  | { template: string; from: string; subject: string; html: string; text: string | null }
+  | { template: string; from: string; fault: string }
+
+/** What a walk tells; `version` is null for a draft. */
+export interface AutomationPreview extends Omit<Simulation, 'lines'> {
+  version: number | null
+  lines: PreviewedLine[]
+  stepOf(id: number): string | null
+}
+
+// Long enough for most runs, though each of their waits may take 90 days.
+const usualLengthMs = 365 * dayMs
+
+// Mails that are rendered: each takes some milliseconds of the thread that renders, and a loop may
+// send a hundred times.
+const maxRendered = 20
+// Contacts of a list that are sent through.
+const cohortSize = 100
+
+/**
+ * Walks somebody through an automation with a clock of its own and writes nothing. Tells each step with
+ * why it came out so, the first 20 mails as they would be, and what would stop each as things stand
+ * now. Throws a 404 for the automation, a 422 for a draft that is not valid.
+ */
+export async function previewAutomation(
+  deps: PreviewDeps,
+  accountId: string,
+  id: string,
+  input: PreviewInput,
+): Promise<AutomationPreview> {
+  const { automation, definition, compiled, worldOf } = await settingOf(deps, accountId, id, input)
+  const contact = await travellerAt(deps, accountId, input.email)
+  const wouldStop = await stopsOf(deps, accountId, definition, contact, automation.id)
+  const { lines, ...told } = simulate(compiled, { ...worldOf(contact), wouldStop })
+  const rendered: PreviewedLine[] = []
+  let room = maxRendered
+  for (const { mail, ...line } of lines) {
+    if (mail === undefined || room === 0) rendered.push(line)
+    else {
+      room -= 1
+      const shown = await renderMail(deps, accountId, mail)
+      // The run would end there; what comes after it is told all the same.
+      const stoppedBy = line.stoppedBy ?? ('fault' in shown ? shown.fault : undefined)
+      rendered.push({ ...line, mail: shown, ...(stoppedBy === undefined ? {} : { stoppedBy }) })
+    }
+  }
+  return {
+    ...told,
+    version: input.draft === undefined ? automation.version : null,
+    lines: rendered,
+    stepOf: (stepId) => compiled.byId.get(stepId)?.step.key ?? null,
+  }
+}
+
+/**
+ * The preview for those who came to a list last, 100 at most, each by themselves: how often each step came
+ * to each result. Throws a 404 for the list, too.
+ */
+export async function previewCohort(
+  deps: PreviewDeps,
+  accountId: string,
+  id: string,
+  { listId, ...input }: Omit<PreviewInput, 'email'> & { listId: string },
+): Promise<CohortCounts> {
+  const { compiled, worldOf } = await settingOf(deps, accountId, id, input)
+  const page = { limit: cohortSize }
+  const { members } = await listMembers(deps.store.read, accountId, listId.toLowerCase(), page)
+  return await simulateCohort(
+    compiled,
+    members.map((member) => worldOf(asRunContact(member))),
+  )
+}
+
+/** What is simulated: the version or draft, and what happens to whomever. */
+async function settingOf(
+  { store, clock }: PreviewDeps,
+  accountId: string,
+  id: string,
+  input: Omit<PreviewInput, 'email'>,
+) {
+  const automation = await findAutomation(store.read, accountId, id)
+  const definition =
+    input.draft === undefined
+      ? (await readDefinition(store.read, automation.id, automation.version)).definition
+      : definitionIn(input.draft)
+  const compiled = compile(definition, { seed: automation.id })
+  const at = input.at ?? clock.now()
+  refuseMeaningless(definition, input, at)
+  const happenings: SimulatedHappening[] = [
+    { at, kind: 'event', name: triggerOf(definition), payload: input.payload ?? {} },
+    ...(input.events ?? []).map(({ event: name, payload = {}, ...one }): SimulatedHappening => {
+      return { at: one.at, kind: 'event', name, payload }
+    }),
+  ]
+  const { opens, clicks, until = at + usualLengthMs } = input
+  const worldOf = (contact: RunContact): SimulatedWorld => ({
+    ...{ contact, happenings, until },
+    ...(opens === undefined ? {} : { opens }),
+    ...(clicks === undefined ? {} : { clicks }),
+  })
+  return { automation, definition, compiled, worldOf }
+}
+
+/** What would be passed over in silence: it was misspelt, most likely. */
+function refuseMeaningless(
+  { steps }: AutomationDefinition,
+  { opens, clicks, until }: Omit<PreviewInput, 'email'>,
+  at: number,
+): void {
+  const sends = new Set(steps.filter(({ type }) => type === 'send_email').map(({ key }) => key))
+  for (const [field, keys] of Object.entries({ opens, clicks })) {
+    const unknown = [...(keys?.keys() ?? [])].find((key) => !sends.has(key))
+    if (unknown !== undefined) throw refused(`${field}: no send step has the key "${unknown}"`)
+  }
+  if (until !== undefined && until < at)
+    throw refused('until is earlier than the start of the walk')
+}
+
+/** In the form of the validator's faults, so that an editor shows it like those. */
+const refused = (error: string) =>
+  new ApiError('validation_error', error, {
+    status: 422,
+    fields: { errors: [{ key: null, error }] },
+  })
+
+/** The name of the event that a definition begins with. */
+const triggerOf = ({ steps }: AutomationDefinition): string =>
+  steps.flatMap((step) => (step.type === 'trigger' ? [step.config.eventName] : []))[0] ?? ''
+
+/** An address that nobody knows is walked as the contact that its event would make. */
+async function travellerAt(
+  { store, clock }: PreviewDeps,
+  accountId: string,
+  email: string,
+): Promise<RunContact> {
+  const known = await findContact(store.read, accountId, email)
+  if (known === undefined) {
+    const nobody = { firstName: null, lastName: null, phone: null, metadata: {} }
+    return { id: store.ids.uuid(), email, ...nobody, createdAt: clock.now() }
+  }
+  return asRunContact(known)
+}
+
+/** What would keep a step's mail from this contact as things stand now. */
+async function stopsOf(
+  deps: PreviewDeps,
+  accountId: string,
+  definition: AutomationDefinition,
+  { email }: RunContact,
+  automationId: string,
+): Promise<NonNullable<Parameters<typeof simulate>[1]['wouldStop']>> {
+  const { read } = deps.store
+  const version = frozenOf(definition, { automationId, version: 0 })
+  const gateDeps = { ...deps, read, templates: makeMailTemplates() }
+  const gate = await openGate(gateDeps, accountId, [version], deps.clock.now())
+  const { obstacle } = gate.forRun()
+  const reasons = await suppressionsAmong(read, accountId, [email])
+  const departed = departureOf(reasons, email)
+  const left = new Set<string>()
+  for (const topicId of version.topics) {
+    if ((await optedOutAmong(read, accountId, topicId, [email])).size > 0) left.add(topicId)
+  }
+  return (step, variables) => {
+    const { topicId, type } = step.config
+    const isOutlived = departed === 'unsubscribed' && type === 'transactional'
+    if (departed !== undefined && !isOutlived) return departed
+    if (topicId !== undefined && left.has(topicId.toLowerCase())) return 'left_topic'
+    return obstacle(version, step, variables)?.reason
+  }
+}
+
+/**
+ * A fault is part of the answer and not an error: the walk goes on and shows what else would
+ * happen.
+ */
+async function renderMail(
+  { store, renderer }: PreviewDeps,
+  accountId: string,
+  { step: { config }, variables }: NonNullable<SimulatedLine['mail']>,
+): Promise<PreviewedMail> {
+  const { template: slug, from, subject, templateVersion } = config
+  const sender = { template: slug, from }
+  try {
+    const template = await findTemplate(store.read, accountId, slug, templateVersion)
+    const given = { variables, ...(subject === undefined ? {} : { subject }) }
+    const outcome = await tryRender(renderer, template, given)
+    if (outcome.kind === 'failed') return { ...sender, fault: outcome.fault.message }
+    return { ...sender, ...outcome.rendered }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'not_found') {
+      return { ...sender, fault: error.message }
+    }
+    throw error
+  }
+}

@@ -1,0 +1,16 @@
+/*
+ * Owns what operators do to many runs: pause and resume, moves to newer versions, starts over a list, what a clock
+ * that was set back or an age asks for. What must hold: all of it goes on, or is finished, after a kill.
+ */
+export { runsAfterSetBack } from './after-set-back.js'
+export {
+  type Backfill,
+  findBackfill,
+  judgeBackfill,
+  startBackfill,
+  stopBackfill,
+} from './backfill.js'
+export { forgetRuns, makeForgetContactEvents } from './forget.js'
+export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
+export { finishReleases, pauseAutomation, resumeAutomation } from './pause.js'
+export { runBackfills } from './run-backfills.js'

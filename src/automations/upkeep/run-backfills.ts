@@ -1,0 +1,116 @@
+import type { UpdateResult } from 'kysely'
+import { type Plans, readBilling } from '../../billing/index.js'
+import { type Clock, hourMs, pause } from '../../clock/index.js'
+import { makeRunTally } from '../../runs/index.js'
+import { prepared, type Store } from '../../store/index.js'
+import { type IngestDeps, judgeStarts, startRuns, storeEvents } from '../events/index.js'
+import { type Backfill, findBackfill, membersAfter, provisional, triggerOf } from './backfill.js'
+
+/** What starts over lists need. */
+interface BackfillRunDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+  versions: IngestDeps['versions']
+  automate: () => void
+  /** Whether there are as many live runs as there may be. */
+  isFull: () => Promise<boolean>
+}
+
+// Contacts a transaction, and the rest after it in which others write.
+const perWrite = 200
+const restMs = 20
+// After a time without the appliance no more than this is made up for.
+const catchUpMs = 10_000
+
+/**
+ * Takes all starts that are under way on, in turn, as far as their rates let them now. A kill at any
+ * point is made good by the next call: the cursor moves in the transaction that starts the runs.
+ */
+export async function runBackfills(deps: BackfillRunDeps, signal: AbortSignal): Promise<void> {
+  for (let isDue = true; isDue && !signal.aborted; ) {
+    isDue = false
+    for (const row of await underWay(deps.store.read, {})) {
+      if (signal.aborted) return
+      if (row.next_at > deps.clock.now()) continue
+      if (!(await startSome(deps, row))) continue
+      isDue = true
+      await pause(deps.clock, restMs, signal)
+    }
+  }
+}
+
+/** Starts the next runs; resolves with whether it is to be looked at again at once. */
+async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean> {
+  const { store, clock, plans, versions } = deps
+  const { automation_id: id, account_id: accountId, list_id: listId, per_hour: perHour } = row
+  // It goes on once the account does, and there is room for its runs.
+  const { suspended, state } = await readBilling(store.read, plans, accountId)
+  if (suspended !== null || state === 'expired' || (await deps.isFull())) return false
+  // A minute's worth at most, so that a low rate goes evenly over the hour.
+  const limit = Math.min(perWrite, Math.ceil(perHour / 60))
+  const outcome = await store.write(async (tx) => {
+    const before = await findBackfill(tx, id)
+    // Stopped, or another engine has taken this slice: the cursor tells.
+    if (before === undefined || before.ended_at !== null || before.cursor !== row.cursor) return
+    const trigger = await triggerOf(tx, id)
+    // Disabled since: it goes on when it is enabled.
+    if (trigger === undefined) return
+    const now = clock.now()
+    const found = await membersAfter(tx, listId, before.cursor, perWrite)
+    const events = found.map((contact) => provisional(contact, listId, now))
+    const judged = await judgeStarts(tx, versions, { accountId, now }, events, [trigger])
+    // Whoever is not let in costs nothing of the rate, and no write of their own.
+    const all = judged.flatMap(({ event, reason }) => (reason === undefined ? [event] : []))
+    const entering = all.slice(0, limit)
+    const next = all[limit]?.contact.id
+    const through = next === undefined ? found.length : found.findIndex(({ id }) => id === next)
+    const members = found.slice(0, through)
+    const tally = makeRunTally()
+    const stored = await storeEvents(tx, accountId, now, entering)
+    await startRuns(tx, { ids: store.ids, versions }, { accountId, now, tally }, stored, trigger)
+    await tally.write(tx)
+    const started = entering.length
+    const done = next === undefined && found.length < perWrite
+    const next_at = Math.max(before.next_at, now - catchUpMs) + (started * hourMs) / perHour
+    await advance(tx, {
+      ...{ id, cursor: members.at(-1)?.id ?? before.cursor, seen: before.seen + members.length },
+      ...{ started: before.started + started, nextAt: Math.round(next_at) },
+      endedAt: done ? now : null,
+    })
+    return { started, isDue: !done && next_at <= now }
+  })
+  if (outcome === undefined) return false
+  if (outcome.started > 0) deps.automate()
+  return outcome.isDue
+}
+
+/** Few rows, in the order of their next slice. */
+const underWay = prepared<object, Backfill>((db) =>
+  db
+    .selectFrom('automation_backfills')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .orderBy('next_at'),
+)
+
+/**
+ * The cursor is moved in the transaction that starts the runs: a kill in between starts nobody
+ * twice and leaves nobody out.
+ */
+const advance = prepared<
+  {
+    id: string
+    cursor: string
+    seen: number
+    started: number
+    nextAt: number
+    endedAt: number | null
+  },
+  UpdateResult
+>((db, { id, cursor, seen, started, nextAt, endedAt }) =>
+  db
+    .updateTable('automation_backfills')
+    .set({ cursor, seen, started, next_at: nextAt, ended_at: endedAt })
+    .where('automation_id', '=', id),
+)
