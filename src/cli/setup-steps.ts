@@ -38,7 +38,7 @@ import {
 import { withStore } from './database.js'
 import { firstLink } from './first-link.js'
 import { say, styled } from './output.js'
-import { actAsOwner, settingsOf } from './place.js'
+import { actAsOwner, lastingPath, settingsOf } from './place.js'
 import type { SetupOptions } from './setup-answers.js'
 import type { SetupPlace } from './setup-place.js'
 import { sayStep, sayTitle } from './setup-screens.js'
@@ -80,11 +80,8 @@ export const textOf = ({ answers, facts }: Pick<SetupWork, 'answers' | 'facts'>)
     example: lastingFile('config/posthorn.example.toml'),
   })
 
-/** A file of the release: that is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
-export const lastingFile = (name: string) =>
-  packageFile(name).replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
-    existsSync(join(folder, 'current')) ? `${folder}/current/` : found,
-  )
+/** A file of the release, by a path that an upgrade leaves right. */
+export const lastingFile = (name: string) => lastingPath(packageFile(name))
 
 /** Without doing any of it. */
 export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
