@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import ejs from 'ejs'
 import { packageFile } from '../config/index.js'
 import type { Page } from '../http/index.js'
+import { english } from './english.js'
 import { shownToken } from './link.js'
-import { english } from './strings.js'
 
 /** A page of a heading, a few sentences, at most one button and one link. */
 export interface NoticeView {
