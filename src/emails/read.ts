@@ -146,6 +146,10 @@ export interface MailHappening {
   reply: string | null
   /** What was concluded from it, and by which rule; of an open or click who asked, and for what. */
   means: string
+  /** The class of a refusal, where that is what it means. */
+  bounceClass?: string | undefined
+  /** Of a complaint: whether it provably comes from a feedback loop. */
+  isProved?: boolean | undefined
   /** A machine made this open or click, so it counts for nothing. */
   byMachine: boolean
 }
@@ -169,6 +173,8 @@ export function timelineOf(email: EmailRecord, events: readonly MailEvent[]): Ma
       deliveryId: event.deliveryId,
       reply: event.reply,
       means: meaningOf(event),
+      bounceClass: event.detail?.bounceClass,
+      ...(event.type === 'complained' && { isProved: event.detail?.evidence !== undefined }),
       byMachine: event.detail?.machine === true,
     })),
   ]

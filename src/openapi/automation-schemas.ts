@@ -6,6 +6,7 @@ import {
   count,
   openObject,
   orNull,
+  ownData,
   type Schema,
   shaped,
   text,
@@ -35,7 +36,7 @@ const eventFields: Record<string, Schema> = {
   email: text(
     'The address of the contact; one that the account does not know becomes a contact on no list',
   ),
-  payload: openObject(
+  payload: ownData(
     'Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON',
   ),
   occurredAt: time(

@@ -143,7 +143,8 @@ export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): vo
         body: { variables = {}, subject, version },
       } = request
       const template = await findTemplate(read, account.accountId, params.slug, version)
-      return await renderTemplate(deps.renderer, template, { variables, subject })
+      const input = { variables, subject, copyTags: 'shown' } as const
+      return await renderTemplate(deps.renderer, template, input)
     },
   )
 

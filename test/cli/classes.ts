@@ -60,7 +60,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     ...['account set-plan', 'account set-marketing-plan', 'account set-billing-state'],
     ...['user role', 'user disable', 'user enable', 'user operator'],
     ...['account unsuspend', 'account unpause', 'account tracking', 'account rename'],
-    'domain tracking',
+    ...['domain tracking', 'account language'],
     ...['broadcast pause', 'broadcast resume', 'automation enable', 'automation disable'],
     // What waits for a webhook that is disabled is set aside for a replay.
     ...['automation pause', 'webhook enable', 'webhook disable', 'notice silence'],

@@ -165,7 +165,10 @@ t.test("a quickstart's directory becomes a server's, once none of its mail waits
   db.exec(`insert into queue (id, email_id, account_id, recipient, lane, class, due_at, attempts, expires_at)
     values (1, 'x', 'y', 'ann@shop.test', 'z', 0, 0, 0, 0)`)
   const refused = await runCli(['setup', '--data', data, ...answers], { env })
-  t.match(refused, { status: 1, stderr: /Mail of the trial still waits.*queue fail --all/s })
+  t.match(refused, {
+    status: 1,
+    stderr: /Mail of the trial still waits.*queue fail --all --yes --reason trial/s,
+  })
   t.match(await jsonOf(t, ['domain', 'list', '--data', data]), [{ name: 'example.test' }])
   db.exec('delete from queue')
   db.close()

@@ -246,6 +246,12 @@ t.test('what is refused', async (t) => {
     [{ from: 'a@elsewhere.test' }, 400, /not verified/],
     [{ scheduledAt: '2020-01-01T00:00:00Z' }, 400, /past/],
     [{ html: '{{ firstName' }, 422, /^The campaign has a syntax error/],
+    [
+      { subject: ' {{firstName}} ' },
+      422,
+      /empty without firstName; .* \{\{ firstName \| default: "Hello" \}\} \(subject\)$/,
+    ],
+    [{ subject: '{{ unsubscribe_url }}' }, 422, /subject is empty/],
   ] as const) {
     t.match(await create(more), { status, json: { code: String, error } })
   }

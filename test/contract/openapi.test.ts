@@ -426,6 +426,8 @@ t.test('what is wrong with contacts and topics', async (t) => {
   const half = (key: string) => ({ email: 'full@x.test', metadata: { [key]: 'x'.repeat(9_000) } })
   await answers(t, contact, { body: half('a') }, 201)
   await answers(t, contact, { body: half('b') }, 400, 'validation_error')
+  const inexact = { email: 'full@x.test', metadata: { id: 2 ** 60 } }
+  await answers(t, contact, { body: inexact }, 422, 'validation_error')
   await answers(t, 'POST /v1/topics', {}, 409, 'conflict')
   await answers(t, `PATCH /v1/topics/${topic}`, { body: { name: 'Offers' } }, 409, 'conflict')
 })

@@ -49,6 +49,7 @@ const verbs: Record<string, string> = {
   import: 'imported',
   invite: 'invited',
   join: 'joined',
+  language: 'has another language',
   lift: 'lifted',
   pause: 'paused',
   promote: 'is an operator now',

@@ -134,7 +134,7 @@ const meanings: Record<string, Omit<PolicyView, 'next'> & { next: string }> = {
 /** By what the last look found. `reportsTo`: where this appliance takes reports; undefined: it takes none. */
 function policyOf(seen: RecordCheck | undefined, reportsTo: string | undefined): PolicyView {
   const none = { text: 'unknown', tone: 'none', next: '' } as const
-  if (seen === undefined) return { ...none, sentence: 'Nobody has looked for the record yet.' }
+  if (seen === undefined) return { ...none, sentence: 'Not checked yet.' }
   if (seen.state === 'unknown') return { ...none, sentence: 'The DNS gave no answer.' }
   const [found = '', ...more] = seen.found
   if (more.length > 0) {

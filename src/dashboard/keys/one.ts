@@ -88,8 +88,6 @@ function deletionOf({ name }: ApiKey, { lastUsed, last4 }: KeyView, isLast: bool
   const used = lastUsed === undefined ? 'never used' : `last used ${lastUsed.ago}`
   return [
     `Delete ${name} (…${last4}), ${used}? Requests with it fail at once.`,
-    ...(isLast
-      ? ['It is the last key of the scope full: another is then made here or by command.']
-      : []),
+    ...(isLast ? ['This is your last full key. You can make another here.'] : []),
   ].join(' ')
 }

@@ -3,7 +3,7 @@ import { dayMs, shownFor } from '../../clock/index.js'
 import { packageVersion } from '../../config/index.js'
 import { type Overview, readStatus, type Trouble } from '../../doctor/index.js'
 import { findBrokenUpgrade } from '../../release/index.js'
-import { databaseFile } from '../../store/index.js'
+import { databaseFile, type Read } from '../../store/index.js'
 import { fileSize } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
@@ -31,10 +31,12 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
   const database = await stat(databaseFile(dataDir))
   const view = {
     now,
-    troubles: status.troubles.map(({ burning, text, fix, at }) => ({
-      ...{ burning, text, fix },
-      href: pageOf(at),
-    })),
+    troubles: await Promise.all(
+      status.troubles.map(async ({ burning, text, fix, at }) => ({
+        ...{ burning, text, fixes: fix.split('; ') },
+        href: await pageOf(store.read, at),
+      })),
+    ),
     isWell: overview.unhealthy.length === 0 && overview.unready.length === 0,
     version: packageVersion(),
     release: overview.release,
@@ -79,9 +81,18 @@ function flowsOf({ rates }: Overview) {
 }
 
 /** The page on which a trouble is mended. */
-function pageOf(at: Trouble['at']): string | undefined {
+async function pageOf(read: Read, at: Trouble['at']): Promise<string | undefined> {
   if (at === undefined) return undefined
   const { what, id = '' } = at
+  if (what === 'domain' || what === 'webhook') {
+    const table = what === 'domain' ? 'domains' : 'webhook_endpoints'
+    const found = await read
+      .selectFrom(table)
+      .select('account_id')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return found && `/operator/accounts/${found.account_id}`
+  }
   if (what === 'account') return `/operator/accounts/${id}`
   if (what === 'job') return `/operator/jobs/${id}`
   return `/operator/${what}`

@@ -49,7 +49,10 @@ export async function showPlan(
       ...usageOf(billing, used, now).map((one) => ({ ...one, hint: hintOf(one) })),
       {
         ...{ label: 'Contacts', used: contacts, limit: ceiling ?? undefined, resets: '' },
-        text: `${count(contacts)} ${ceiling === null ? 'without a limit' : `of ${count(ceiling)}`}`,
+        text:
+          ceiling === null
+            ? `${count(contacts)}, no limit`
+            : `${count(contacts)} of ${count(ceiling)}`,
         hint: undefined,
       },
     ],

@@ -47,12 +47,13 @@ async function open(t: Test) {
 
 t.test('a domain is added, and its records are shown to be published', async (t) => {
   const { post, follow, names, noted } = await open(t)
-  const got = await post('/domains/new', { name: 'Shop.Example.' })
+  const got = await post('/domains/new', { name: ' https://www.Shop.Example:443/about ' })
   t.match(got.location, /\/domains\/shop\.example$/)
   const { text } = await follow(got)
   t.match(text, /shop\.example is added/)
   t.match(text, /not verified/)
-  t.match(text, /Nobody has looked for them yet/)
+  t.match(text, /Last look/, 'what is there already is found')
+  t.match(text, /<code>_dmarc<\/code>/, 'as a DNS panel wants it')
   t.match(text, /_domainkey\.shop\.example<\/code>.*data-copy/s)
   t.match(text, /v=DKIM1; k=rsa; p=/)
   t.match(text, /bounce\.shop\.example\. +3600 IN MX +10 mail\.appliance\.test\./, 'the zone')

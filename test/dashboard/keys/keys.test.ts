@@ -134,7 +134,7 @@ t.test('a key is deleted, after its page has told when it was used', async (t) =
   )
   const { text } = await get(`/keys/${id}`)
   t.match(text, `Delete Printer (…${last4}), last used 2 min ago?`)
-  t.match(text, /last key of the scope full/)
+  t.match(text, /This is your last full key/)
   t.match((await follow(await post(`/keys/${id}/delete`))).text, /Printer is deleted/)
   t.strictSame(await keys(), [])
   t.match(noted, [{ action: 'key.delete', target: id }])
