@@ -215,7 +215,9 @@ t.test('an operator invites the first owner of a new account', async (t) => {
 })
 
 t.test('settings name no secret', async (t) => {
-  const { text } = await operator.get('/operator/settings?section=backup')
+  const { text: broken } = await operator.get('/operator/settings?section=backup')
+  // A long word of a table may break.
+  const text = broken.replaceAll('<wbr>', '')
   t.match(text, 'backup.test')
   t.notMatch(text, /very-secret-word|my-secret/)
 })
