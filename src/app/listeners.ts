@@ -142,7 +142,9 @@ export async function openPrivateServer(
     setSwitches: (domainId, changes) => setSwitches({ store }, { domainId }, changes),
   })
   dmarcRoutes(server.api, {
-    ...{ store, clock, outbound: config.outbound },
+    store,
+    clock,
+    outbound: config.outbound,
     openResolver: ownResolver,
   })
   statsRoutes(server.api, { store, clock })
@@ -182,13 +184,25 @@ function dashboardDeps(
   const ownResolver = resolverOf(config, clock)
   return {
     ...made,
-    ...{ store, clock, key: core.key, plans: core.plans, outbound: config.outbound },
-    ...{ sandbox: config.outbound.route === 'sandbox', backupDir: config.backup.dir },
-    ...{ records: recordSettings(config), openResolver: ownResolver },
+    store,
+    clock,
+    key: core.key,
+    plans: core.plans,
+    outbound: config.outbound,
+    sandbox: config.outbound.route === 'sandbox',
+    backupDir: config.backup.dir,
+    records: recordSettings(config),
+    openResolver: ownResolver,
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
     operator: {
-      ...{ store, clock, config, configFile, dataDir, plans: core.plans, land: core.land },
+      store,
+      clock,
+      config,
+      configFile,
+      dataDir,
+      plans: core.plans,
+      land: core.land,
       running: core.running,
       certificates: () => listenerCertificates(config),
       shapingFiles: () => shapingFiles(dataDir),
@@ -198,7 +212,9 @@ function dashboardDeps(
     hostNames: config.http.private.allowedHosts.map((name) => name.toLowerCase()),
     sendNotice: (mail) => mailOwn(core, config, mail),
     people: makePeople({
-      ...{ store, clock, key: core.key },
+      store,
+      clock,
+      key: core.key,
       // A password alone may be guessed or seen; on a loopback address only who is on the machine could use it.
       asksFactorOfOperators: othersReachPages(config),
     }),

@@ -124,8 +124,11 @@ function foreignAddresses(addresses: readonly string[]): string[] {
 
 // The command's own, beside those of settings, and the client library's.
 const ownVariables = [
-  ...['POSTHORN_CONFIG', 'POSTHORN_DATA', 'POSTHORN_BACKUP_PASSPHRASE'],
-  ...['POSTHORN_URL', 'POSTHORN_API_KEY'],
+  'POSTHORN_CONFIG',
+  'POSTHORN_DATA',
+  'POSTHORN_BACKUP_PASSPHRASE',
+  'POSTHORN_URL',
+  'POSTHORN_API_KEY',
 ]
 
 /**

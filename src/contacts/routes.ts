@@ -98,7 +98,10 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       const number = phone === undefined ? undefined : toE164(phone, deps.defaultCountry)
       const given = { email, firstName, lastName, phone: number, metadata }
       const { contact, joined } = await addContact(deps, accountId, given, {
-        ...{ listId, ceiling, checkNew, follow: deps.follow },
+        listId,
+        ceiling,
+        checkNew,
+        follow: deps.follow,
         alongside: (tx, { contact, joined }) => remember(tx, added(contact), statusOf(joined)),
       })
       deps.followed?.()

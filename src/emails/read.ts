@@ -131,8 +131,11 @@ export async function accountOfEmail(read: Read, id: string): Promise<string> {
 
 /** As clients see it, without its bytes. */
 export const shownAttachment = ({ filename, contentType, ...of }: Attachment): EmailAttachment => ({
-  ...{ filename, contentType, size: of.sizeBytes },
-  ...{ contentId: of.contentId ?? null, disposition: of.disposition },
+  filename,
+  contentType,
+  size: of.sizeBytes,
+  contentId: of.contentId ?? null,
+  disposition: of.disposition,
 })
 
 /** What happened to a mail, in the order of time. */

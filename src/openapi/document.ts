@@ -270,7 +270,9 @@ function response(
 function headersOf(status: number, idempotent: boolean): Schema {
   const names = [
     'X-Request-Id',
-    ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
     ...(status < 300 && idempotent ? ['Idempotency-Replay'] : []),
     ...(status === 401 ? ['WWW-Authenticate'] : []),
     ...(status === 429 ? ['Retry-After'] : []),

@@ -48,7 +48,8 @@ t.test('an event starts a run, its mail comes merged, and the run is completed',
   t.equal(mail.header('Reply-To'), 'a@b.test, Bob <b@b.test>')
   t.equal(mail.header('X-Flow'), 'welcome')
   t.match(await rig.posthorn.email(run.history[1].emailId), {
-    ...{ replyTo: ['a@b.test', 'Bob <b@b.test>'], headers: { 'X-Flow': 'welcome' } },
+    replyTo: ['a@b.test', 'Bob <b@b.test>'],
+    headers: { 'X-Flow': 'welcome' },
     tags: [{ name: 'flow', value: 'welcome' }],
   })
   t.match((await rig.posthorn.call('GET', `/v1/automations/${id}`)).json, {
@@ -150,7 +151,9 @@ t.test('who follows the unsubscribe link leaves the automation', async (t) => {
   const answer = await fetch(link, { method: 'POST', body })
   t.equal(answer.status, 200)
   t.match((await rig.call('GET', `/v1/automations/runs/${runId}`)).json, {
-    ...{ status: 'exited', reason: 'unsubscribed', waitingFor: null },
+    status: 'exited',
+    reason: 'unsubscribed',
+    waitingFor: null,
   })
   t.match((await rig.event({ event: 'signup', email: 'ann@example.com' })).automations, [
     { started: false, runId: null, reason: 'suppressed' },

@@ -67,7 +67,8 @@ t.test('an event is not of the future, but a clock may be a little ahead', async
   await rig.enabled('Welcome', steps)
   const event = (ms: number) =>
     rig.call('POST', '/v1/events/send', {
-      ...{ event: 'e', email: 'ann@example.com' },
+      event: 'e',
+      email: 'ann@example.com',
       occurredAt: new Date(Date.now() + ms).toISOString(),
     })
   t.match(await event(3_600_000), {

@@ -257,9 +257,7 @@ t.test('templates, webhooks, suppressions, reports, mails to the postmaster', as
     {
       command: 'suppression import',
       make: async (n) => ({
-        args: [
-          ...['suppression', 'import', file(`${n}.csv`, `email\na${n}@x.test\nb${n}@x.test\n`)],
-        ],
+        args: ['suppression', 'import', file(`${n}.csv`, `email\na${n}@x.test\nb${n}@x.test\n`)],
       }),
       says: /suppress 2 addresses in "City"\.\s+Lines that are known already: 0; that cannot be read: 0/,
       counts: { added: 2, known: 0, faults: 0 },
@@ -273,7 +271,11 @@ t.test('templates, webhooks, suppressions, reports, mails to the postmaster', as
           await tx
             .insertInto('inbound_spool')
             .values({
-              ...{ id: report, received_at: 0, recipients: '[]', raw: Buffer.from('x'), ...given },
+              id: report,
+              received_at: 0,
+              recipients: '[]',
+              raw: Buffer.from('x'),
+              ...given,
             })
             .execute()
           await parkReport(tx, report, { fault: 'it is broken', now: 1 })

@@ -107,7 +107,13 @@ const taking = Object.keys(requests).filter((one) => requests[one] !== undefined
 const sending = taking.filter((one) => one.includes('/emails/'))
 /** Fields of the wrong type: each body has one of them at least. */
 const misshapen = {
-  ...{ name: 1, trackOpens: 1, enabled: 1, variables: 1, subject: 1, email: 1, url: 1 },
+  name: 1,
+  trackOpens: 1,
+  enabled: 1,
+  variables: 1,
+  subject: 1,
+  email: 1,
+  url: 1,
   overlapSeconds: '1',
   suppressions: 1,
 }

@@ -298,7 +298,10 @@ t.test('a template is chosen, filled in, seen and sent', async (t) => {
   }
   const headers = { cookie: member.cookie, 'sec-fetch-site': 'same-origin' }
   const sent = await fetch(`${posthorn.url}${base}/emails/new`, {
-    ...{ method: 'POST', body: fields, headers, redirect: 'manual' },
+    method: 'POST',
+    body: fields,
+    headers,
+    redirect: 'manual',
   })
   const id = sent.headers.get('location')?.slice(-36) ?? ''
   t.match(await posthorn.email(id), { subject: 'Paid: 4711' })

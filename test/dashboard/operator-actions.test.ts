@@ -115,7 +115,11 @@ t.test('a change of the queue is of those that were counted, and of no others', 
 t.test('what is failed is ended for the sender, with the reason in its reply', async (t) => {
   const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
   const { json } = await posthorn.send({
-    ...{ from: 'a@sender.test', to: 'b@gone.test', subject: 'x', html: 'x', scheduledAt },
+    from: 'a@sender.test',
+    to: 'b@gone.test',
+    subject: 'x',
+    html: 'x',
+    scheduledAt,
   })
   const fail = await formOf(operator, '/operator/queue/change/fail?domain=gone.test')
   const done = await operator.post('/operator/queue/change/fail', {

@@ -16,7 +16,10 @@ async function open(t: Test) {
   const campaigns = await openCampaigns(t, { store, accountId, clock: systemClock })
   let seen = 0
   return {
-    ...{ outbound, campaigns, store, accountId },
+    outbound,
+    campaigns,
+    store,
+    accountId,
     /** Sends it, and resolves with what each recipient got. */
     async send(html: string, count: number, more: Partial<BroadcastInput> = {}) {
       const made = await campaigns.create({ html, subject: 'News', ...more })
@@ -224,8 +227,11 @@ t.test('what was put off before a pause or a cancel does not leave after it', as
   await retryNow()
   await outbound.eventually(async () => ((await waiting())?.held_at ?? null) !== null)
   t.match(await waiting(), {
-    ...{ attempts: 1, last_reply: '451 4.3.0 later', held_reason: `campaign ${made.id} is paused` },
-    ...{ held_due_at: 0, lease: null },
+    attempts: 1,
+    last_reply: '451 4.3.0 later',
+    held_reason: `campaign ${made.id} is paused`,
+    held_due_at: 0,
+    lease: null,
   })
   // As those are that were in flight when the others were cancelled.
   await set('cancelled')

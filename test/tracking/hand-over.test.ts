@@ -39,7 +39,7 @@ t.test('hits go over together, with their times, and one message at a time', asy
   await clock.advance(30)
   const clicked = { ...asked, kind: 'clicked', target: 'https://x.test/', links: 2 } as const
   // The listener gives all that it read of a link.
-  handOver.note({ ...copy, ...{ links: 2, target: 'https://x.test/' } }, clicked)
+  handOver.note({ ...copy, links: 2, target: 'https://x.test/' }, clicked)
   t.equal(messages.length, 0)
   await clock.advance(100)
   const noted: unknown[] = []

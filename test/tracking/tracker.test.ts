@@ -17,7 +17,10 @@ async function start(t: Test, settings = { opens: true, clicks: true }) {
   const { id: accountId } = await createAccount({ store, clock }, 'Shop')
   const domain = await addDomain({ store, clock, key }, accountId, 'shop.test')
   const tracker = makeTracker({
-    ...{ store, clock, key, tracking: settings },
+    store,
+    clock,
+    key,
+    tracking: settings,
     publicUrl: 'https://mail.test:8443',
   })
   const mail = {

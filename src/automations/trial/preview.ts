@@ -155,7 +155,9 @@ async function settingOf(
   ]
   const { opens, clicks, until = at + usualLengthMs } = input
   const worldOf = (contact: RunContact): SimulatedWorld => ({
-    ...{ contact, happenings, until },
+    contact,
+    happenings,
+    until,
     ...(opens === undefined ? {} : { opens }),
     ...(clicks === undefined ? {} : { clicks }),
   })

@@ -117,7 +117,9 @@ export function changeInWords({
       ? (target ?? '').split(' ')
       : [target ?? '']
   return {
-    ...{ thing, verb, target: first === '' ? undefined : first },
+    thing,
+    verb,
+    target: first === '' ? undefined : first,
     says(name) {
       if (sentence !== undefined) return sentence
       const said = things[thing] ?? thing.charAt(0).toUpperCase() + thing.slice(1)

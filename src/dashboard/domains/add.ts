@@ -33,7 +33,11 @@ export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
     const held =
       most === undefined ? [] : await listDomains(store.read, account.id, { limit: most })
     const view: AddView = {
-      ...{ base, accountId: account.id, most, faults, plan: plan.name },
+      base,
+      accountId: account.id,
+      most,
+      faults,
+      plan: plan.name,
       isFull: most !== undefined && held.length >= most,
     }
     return page('domains/add', view, { title: 'Add a domain' })

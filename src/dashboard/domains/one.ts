@@ -86,8 +86,12 @@ async function oneDomainView(
   // To the person who looks, whose address is known: a test to anybody else would be a mail like any other.
   const mayTest = visit.may('emails.send') && domain.status === 'verified'
   return {
-    ...{ base, url: `${base}/domains/${domain.name}`, accountId: account.id, faults },
-    ...{ id: domain.id, name: domain.name },
+    base,
+    url: `${base}/domains/${domain.name}`,
+    accountId: account.id,
+    faults,
+    id: domain.id,
+    name: domain.name,
     mayWrite: visit.may('domains.write'),
     state: stateOf(domain),
     looked: at === null ? undefined : moment(at, now),

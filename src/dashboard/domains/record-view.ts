@@ -54,8 +54,13 @@ export function recordView(
 ): RecordView {
   const { purpose, type, host, value, required, seen } = record
   return {
-    ...{ ...words[purpose], type, host, value, required },
-    ...{ label: labelIn(host, domain.name), zone: domain.name },
+    ...words[purpose],
+    type,
+    host,
+    value,
+    required,
+    label: labelIn(host, domain.name),
+    zone: domain.name,
     state: stateIn(seen, domain),
     found: seen?.found ?? [],
     advice: seen?.advice ?? '',

@@ -44,7 +44,7 @@ export async function contentToSend(
   const { from, to, subject } = email
   const content = asTags(body.html)
   return {
-    values: { ...{ from, to, subject, content }, format: 'html', again: id },
+    values: { from, to, subject, content, format: 'html', again: id },
     attachments: attachmentsOf(body.attachments) ?? [],
   }
 }

@@ -110,7 +110,11 @@ function conversations(
 
 // What an attempt can come to, as the events call it.
 const attempts: ReadonlySet<string> = new Set([
-  ...['deferred', 'delivered', 'relayed', 'bounced', 'failed'],
+  'deferred',
+  'delivered',
+  'relayed',
+  'bounced',
+  'failed',
 ])
 
 const words: Partial<Record<MailHappening['what'], string>> = {

@@ -43,10 +43,17 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
     const isLast =
       key.scope === 'full' && !(await hasOtherFullKey(store.read, account.id, key.id, now))
     const view: OneKeyView = {
-      ...{ base, accountId: account.id, key: shown, scopes, faults },
+      base,
+      accountId: account.id,
+      key: shown,
+      scopes,
+      faults,
       values: {
-        ...{ name: key.name, scope: key.scope, domains: [...(key.domains ?? [])] },
-        ...{ networks: key.networks?.join('\n') ?? '', expiresAt: shown.expires.day },
+        name: key.name,
+        scope: key.scope,
+        domains: [...(key.domains ?? [])],
+        networks: key.networks?.join('\n') ?? '',
+        expiresAt: shown.expires.day,
       },
       domains: await domainBoxes(store.read, account.id),
       deletion: deletionOf(key, shown, isLast),

@@ -21,7 +21,10 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
   const overview = await running.overview()
   const status = await readStatus(
     {
-      ...{ read: store.read, now, config, dataDir },
+      read: store.read,
+      now,
+      config,
+      dataDir,
       certificates: deps.certificates(),
       brokenUpgrade: findBrokenUpgrade(dataDir),
     },
@@ -33,7 +36,9 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
     now,
     troubles: await Promise.all(
       status.troubles.map(async ({ burning, text, fix, at }) => ({
-        ...{ burning, text, fixes: fix.split('; ') },
+        burning,
+        text,
+        fixes: fix.split('; '),
         href: await pageOf(store.read, at),
       })),
     ),
@@ -43,13 +48,15 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
     startedAt: overview.startedAt,
     listeners: overview.listeners.map(({ name, at }) => ({ label: name, value: at })),
     classes: status.classes.map(({ name, waiting, oldestMs, dueMs }) => ({
-      ...{ name, waiting },
+      name,
+      waiting,
       oldest: spanOf(oldestMs),
       due: spanOf(dueMs),
     })),
     flows: flowsOf(overview),
     sites: status.sites.map(({ site, until, why }) => ({
-      ...{ site, why },
+      site,
+      why,
       forMs: until === null ? '–' : shownFor(until - now),
     })),
     held: status.held,
@@ -76,7 +83,8 @@ function flowsOf({ rates }: Overview) {
   const { hour, day } = rates
   // Within the first hour they are the same.
   return (day.ms > hour.ms ? [hour, day] : [hour]).map((flow) => ({
-    ...{ ...flow, label: shownFor(flow.ms) },
+    ...flow,
+    label: shownFor(flow.ms),
   }))
 }
 

@@ -30,7 +30,10 @@ export function usageOf(
     const resets = day.format(endsAt)
     const of = limit === null ? ', no limit' : ` of ${shown(limit)}`
     return {
-      ...{ label, used, limit: limit ?? undefined, resets },
+      label,
+      used,
+      limit: limit ?? undefined,
+      resets,
       text: `${shown(used)}${of}. Counts again from ${resets}`,
     }
   }

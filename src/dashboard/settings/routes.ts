@@ -133,7 +133,11 @@ async function showSettings(
     { value: 'off', label: 'Off' },
   ]
   const view: SettingsView = {
-    ...{ base, id: account.id, name: account.name, mayWrite: may('settings.write'), faults },
+    base,
+    id: account.id,
+    name: account.name,
+    mayWrite: may('settings.write'),
+    faults,
     logo: logo && {
       // With its size, so that another picture is another address for the browser's memory.
       src: `${base}/settings/logo?${logo.bytes.length}`,
@@ -144,11 +148,15 @@ async function showSettings(
     languages: Object.entries(accountLanguages).map(([value, label]) => ({ value, label })),
     tracking: [
       {
-        ...{ name: 'opens', label: 'Opens', value: chosen(own.opens) },
+        name: 'opens',
+        label: 'Opens',
+        value: chosen(own.opens),
         hint: 'A picture of one pixel tells when a mail is looked at. Transactional mail gets it only with On.',
       },
       {
-        ...{ name: 'clicks', label: 'Clicks', value: chosen(own.clicks) },
+        name: 'clicks',
+        label: 'Clicks',
+        value: chosen(own.clicks),
         hint: 'Links go through this server, which counts clicks.',
       },
     ],

@@ -97,7 +97,11 @@ function mailView({ subject, html, text }: Rendered): Omit<TriedMail, 'id'> {
   const plain = text ?? textOfHtml(html).text
   const size = Buffer.byteLength(html)
   return {
-    ...{ subject, text: plain, ownText: text !== null, size, isClipped: size > clippedBytes },
+    subject,
+    text: plain,
+    ownText: text !== null,
+    size,
+    isClipped: size > clippedBytes,
     hasRemotePictures: hasRemotePictures(html),
     // 140 characters are about what an inbox shows on a wide screen.
     snippet: plain.replace(/\s+/g, ' ').trim().slice(0, 140),
@@ -157,7 +161,10 @@ function shownFault(
   const start = Math.max(0, column - 1 - excerptChars / 2)
   const at = line === 0 ? '' : `, line ${line}, column ${column}`
   return {
-    ...{ field, message, line, column },
+    field,
+    message,
+    line,
+    column,
     where: part === null ? 'The template' : nameOf[part] + at,
     excerpt: source?.slice(start, start + excerptChars),
   }

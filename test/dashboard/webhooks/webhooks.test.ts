@@ -22,7 +22,12 @@ async function open(t: Test) {
   const resolver = fakeResolver({ 'app.example.com': { a: ['8.8.8.8'] } })
   const rig = await startAccountPages(t, ({ account }, { store }) =>
     webhookPages(account, {
-      ...{ store, clock, key, plans, openResolver: () => resolver, allow: ['127.0.0.0/8'] },
+      store,
+      clock,
+      key,
+      plans,
+      openResolver: () => resolver,
+      allow: ['127.0.0.0/8'],
     }),
   )
   const { store, accountId, get, post } = rig
