@@ -124,13 +124,17 @@ function refusePlain(name: string, onlyEncrypted: boolean): void {
 
 /** Opens a backup for reading, of which anything but a file is refused. */
 export async function openBackup(file: string): Promise<FileHandle> {
-  const handle = await open(file, 'r')
+  const handle = await open(file, 'r').catch((error: unknown) => {
+    if (systemCode(error) === 'ENOENT') throw noBackup(`There is no file ${file}`)
+    throw error
+  })
   if ((await handle.stat()).isFile()) return handle
   await handle.close()
-  throw new OperatorError(
-    `${file} is not a file. Name a backup: 'posthorn backup list DIR' shows those of a directory`,
-  )
+  throw noBackup(`${file} is not a file`)
 }
+
+const noBackup = (what: string) =>
+  new OperatorError(`${what}. Name a backup: 'posthorn backup list DIR' shows those of a directory`)
 
 async function beginningOf(file: BackupFile): Promise<Buffer> {
   const handle = typeof file === 'string' ? await openBackup(file) : file

@@ -418,6 +418,9 @@ t.test('what stands in the way of a backup is said plainly', async (t) => {
   await refused(/notes is not a directory/, 'backup', 'list', notes)
   await refused(/backups is not a file\. Name a backup/, 'backup', 'verify', dir)
   await refused(/backups is not a file\. Name a backup/, 'restore', dir, '--to', to)
+  // Before it asks whether the database that is there may go.
+  const missing = join(dir, 'missing.tar.gz')
+  await refused(/There is no file \S+missing\.tar\.gz\. Name a backup/, 'restore', missing)
   await refused(/Cannot read the appliance key of --key/, 'restore', file, '--to', to, '--key', dir)
   for (const name of ['.posthorn-backup.db', 'posthorn-20261122T021307045Z.tar.partial']) {
     mkdirSync(join(dir, name))
