@@ -3,6 +3,7 @@ import { campaignsWait, finishCourses } from '../broadcasts/index.js'
 import { type Certificates, certificatesAfterSetBack } from '../certificates/index.js'
 import { removeDeletedLists } from '../contacts/index.js'
 import { dueAfterSetBack, expireOverdue } from '../deliveries/index.js'
+import { checkNewDomains, recordSettings } from '../domains/index.js'
 import { forgetPastEntries } from '../people/index.js'
 import { liftExpired } from '../suppression/index.js'
 import { announceDisabled } from '../webhooks/index.js'
@@ -20,6 +21,7 @@ import { operatorGauges } from './operator-gauges.js'
 import { operatorWays } from './operator-ways.js'
 import { protectionChores } from './protection.js'
 import { reserveChore } from './reserve.js'
+import { openResolver } from './resolver.js'
 
 import { tellEveryMs } from './thread-meter.js'
 import type { Tools, Work } from './work.js'
@@ -76,6 +78,19 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
     ...health.chores,
     overview.chore,
     ...operatorGauges({ store, clock, config, dataDir, backlog, meter }),
+    {
+      name: 'domains that were added',
+      everyMs: 120_000,
+      run: (signal) =>
+        checkNewDomains({
+          store,
+          clock,
+          log,
+          resolver: openResolver(config.dns, clock),
+          settings: recordSettings(config),
+          signal,
+        }),
+    },
     ...certificateChores({
       store,
       clock,

@@ -1,5 +1,5 @@
 import { someAtOnce } from '../bounded/index.js'
-import { type Clock, hourMs } from '../clock/index.js'
+import { type Clock, dayMs, hourMs, isRecent } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -14,7 +14,7 @@ import {
   stillWanted,
   zoneLine,
 } from './records.js'
-import { checkRecords } from './verify.js'
+import { checkRecords, verifyDomain } from './verify.js'
 
 /** What the job needs; `signal` ends it between two domains. */
 export interface CheckAgainDeps {
@@ -73,6 +73,25 @@ export async function checkDomainsAgain(
   })
   await store.write((tx) => settleDeleted(tx, deps.clock.now()))
   return result
+}
+
+// Whoever has not published the records by then asks for a look.
+const newForMs = 3 * dayMs
+
+/** Looks at the records of domains that were added a short time ago, so that nobody has to ask whether they are seen yet. */
+export async function checkNewDomains(deps: CheckAgainDeps): Promise<void> {
+  const { store, clock, signal, log } = deps
+  const pending = await store.read
+    .selectFrom('domains')
+    .select(['account_id', 'name', 'created_at'])
+    .where('status', '=', 'pending')
+    .execute()
+  const now = clock.now()
+  const added = pending.filter(({ created_at }) => isRecent(created_at, now, newForMs))
+  await someAtOnce(added, { atOnce, signal }, async ({ account_id: accountId, name }) => {
+    const looked = await verifyDomain(deps, accountId, name).catch(unlessGone)
+    if (looked?.domain.status === 'verified') log.info({ domain: name }, 'A domain is verified')
+  })
 }
 
 /** A domain that was deleted meanwhile is no fault. */

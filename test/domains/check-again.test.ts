@@ -4,6 +4,7 @@ import { makeApplianceKey } from '../../src/config/index.js'
 import {
   addDomain,
   checkDomainsAgain,
+  checkNewDomains,
   domainRecords,
   findDomain,
   setTrackingHost,
@@ -152,3 +153,33 @@ t.test('a host for links that is set during a look is not used before it was see
   t.match(await checkDomainsAgain(look), { checked: 1, broken: [] })
   t.match(await domain(), { trackingHost: 'new.books.test', trackingHostReady: false })
 })
+
+t.test(
+  'the records of a domain that was added are found by themselves, for three days',
+  async (t) => {
+    const { accountId, clock, deps, resolver, store } = await openDomain(t)
+    const { signal } = new AbortController()
+    const look = () => checkNewDomains({ store, clock, resolver, settings, signal, log: silentLog })
+    const add = async (name: string) => {
+      const { keys } = await addDomain(deps, accountId, name)
+      const rsa = keys.find(({ algorithm }) => algorithm === 'rsa-sha256')
+      const status = async () => (await findDomain(store.read, accountId, name)).status
+      const host = `${rsa?.selector}._domainkey.${name}`
+      const record = () => {
+        resolver.set(host, { txt: [`v=DKIM1; k=rsa; p=${rsa?.publicKey}`] })
+      }
+      return { status, record }
+    }
+    const soon = await add('soon.test')
+    const late = await add('late.test')
+    await look()
+    t.equal(await soon.status(), 'pending', 'nothing is published yet')
+    soon.record()
+    await look()
+    t.equal(await soon.status(), 'verified')
+    await clock.advance(73 * hourMs)
+    late.record()
+    await look()
+    t.equal(await late.status(), 'pending', 'whoever takes longer asks for a look')
+  },
+)

@@ -53,7 +53,7 @@ export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
     const flash =
       domain.status === 'verified'
         ? `${name} is added, and its records are there`
-        : `${name} is added. Publish its records, then press ‘Check again’`
+        : `${name} is added. Publish its records: they are looked for every two minutes`
     const audit = { action: 'domain.add', target: name }
     return redirect(`${base}/domains/${name}`, { flash, audit })
   })
