@@ -8,8 +8,8 @@ import { gzipSync } from 'node:zlib'
 /** Writes `file`; `level` is that of xz. All times are `epoch`, all owners root, names in order. */
 export function makeTarball({ tree, file, epoch, level }) {
   const tar = [
-    ...['--create', '--format=gnu', '--sort=name', `--mtime=@${epoch}`, '--mode=u=rwX,go=rX'],
-    ...['--owner=0', '--group=0', '--numeric-owner', `--directory=${dirname(tree)}`],
+    '--create', '--format=gnu', '--sort=name', `--mtime=@${epoch}`, '--mode=u=rwX,go=rX',
+    '--owner=0', '--group=0', '--numeric-owner', `--directory=${dirname(tree)}`,
   ]
   // Blocks of one size, always by more than one thread: what is written does not depend on the processors.
   const xz = `xz -${level} --threads=2 --block-size=24MiB`

@@ -11,9 +11,9 @@ export async function bundleForBrowsers(top) {
   const from = join(top, 'src/dashboard/browser')
   const { metafile } = await build({
     entryPoints: ['posthorn.ts', 'editor.ts'].map((name) => join(from, name)),
-    ...{ outdir: join(top, 'dist/static'), absWorkingDir: top, metafile: true },
-    ...{ bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022' },
-    ...{ tsconfig: join(from, 'tsconfig.json'), logLevel: 'warning' },
+    outdir: join(top, 'dist/static'), absWorkingDir: top, metafile: true,
+    bundle: true, minify: true, format: 'esm', platform: 'browser', target: 'es2022',
+    tsconfig: join(from, 'tsconfig.json'), logLevel: 'warning',
   })
   const folders = Object.keys(metafile.inputs).flatMap((path) => folderOfPackage(path) ?? [])
   return [...new Set(folders)].sort()
@@ -29,9 +29,9 @@ export const nativePackages = ['better-sqlite3', 'uWebSockets.js']
 export async function bundle(top, outdir) {
   const from = join(top, 'dist/src')
   const options = {
-    ...{ absWorkingDir: top, metafile: true, bundle: true, platform: 'node', target: 'node20' },
+    absWorkingDir: top, metafile: true, bundle: true, platform: 'node', target: 'node20',
     // Names stay, and lines are short: the stack of an error in a log can be read.
-    ...{ minifySyntax: true, minifyWhitespace: true, lineLimit: 160, logLevel: 'warning' },
+    minifySyntax: true, minifyWhitespace: true, lineLimit: 160, logLevel: 'warning',
   }
   const required = new Set()
   const fileOf = (name) => {
@@ -42,7 +42,7 @@ export async function bundle(top, outdir) {
   const { metafile } = await build({
     ...options,
     entryPoints: entries(from),
-    ...{ outdir, outbase: from, splitting: true, format: 'esm' },
+    outdir, outbase: from, splitting: true, format: 'esm',
     // As deep as the modules were, which find the threads' entries from where they lie themselves.
     chunkNames: 'chunks/[name]-[hash]',
     external: nativePackages,
@@ -61,7 +61,7 @@ export async function bundle(top, outdir) {
       build({
         ...options,
         stdin: { contents: `module.exports = require('${name}')`, resolveDir: top },
-        ...{ outfile: join(outdir, 'chunks', lateFile(name)), format: 'cjs' },
+        outfile: join(outdir, 'chunks', lateFile(name)), format: 'cjs',
       }),
     ),
   )

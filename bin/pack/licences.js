@@ -5,8 +5,8 @@ import { join } from 'node:path'
 
 /** SPDX names of licences that allow to pass a package on in binary form, without its source. */
 const accepted = new Set([
-  ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'],
-  ...['BlueOak-1.0.0', 'CC0-1.0', 'Unlicense'],
+  'MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0',
+  'BlueOak-1.0.0', 'CC0-1.0', 'Unlicense',
 ])
 
 /** What a package's README says where its package.json does not. */

@@ -26,6 +26,7 @@ export {
   newestKeys,
   updateKey,
 } from './key.js'
+export { type AccountLanguage, accountLanguages, languageOf, setLanguage } from './language.js'
 export {
   type KeyLimits,
   type KeyScope,

@@ -22,7 +22,7 @@ export interface ApiKey extends KeyLimits {
   lastUsedAt: number | null
 }
 
-// By it secret scanners, and people, know what was leaked.
+// The prefix tells secret scanners, and people, what was leaked.
 const prefix = 'ph_'
 
 /** How a key is made; `alongside` is written with it. */

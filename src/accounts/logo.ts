@@ -14,6 +14,8 @@ export interface AccountFace {
   name: string
   /** The id in the logo's URL; null without a logo. */
   logoId: string | null
+  /** As stored, of what they read (`languageOf`). */
+  language: string | null
 }
 
 /**
@@ -73,11 +75,11 @@ export async function accountFace(read: Read, accountId: string): Promise<Accoun
   const row = await read
     .selectFrom('accounts')
     .leftJoin('account_logos', 'account_logos.account_id', 'accounts.id')
-    .select(['name', 'public_id'])
+    .select(['name', 'public_id', 'language'])
     .where('accounts.id', '=', accountId)
     .where('accounts.id', '<>', applianceAccountId)
     .executeTakeFirst()
-  return row && { name: row.name, logoId: row.public_id }
+  return row && { name: row.name, logoId: row.public_id, language: row.language }
 }
 
 /** The picture without what finds it. */

@@ -56,7 +56,9 @@ export function keyRoutes(api: Api<Principal>, deps: KeyRouteDeps): void {
   api.post('/v1/keys', { body: KeyBody }, async ({ account, body, remember }) => {
     const { plans } = deps
     const made = await createKey(deps, account.accountId, body.name, {
-      ...{ plans, by: account, limits: limitsIn(body) },
+      plans,
+      by: account,
+      limits: limitsIn(body),
       // The key itself is kept nowhere: a repeat is told of it without it.
       alongside: (tx, key) => remember(tx, { ...shown(key), key: null }, 201),
     })

@@ -140,7 +140,9 @@ async function runOnce(
   const { name, limitMs, schedule } = entry
   let { handledUntil } = entry
   const run = await runRecorded(deps, {
-    ...{ name, dueAt, limitMs },
+    name,
+    dueAt,
+    limitMs,
     // A job that takes longer than its schedule leaves time does not run without an end.
     async alongside(tx, now) {
       handledUntil = entry.handledUntil

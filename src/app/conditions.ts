@@ -40,7 +40,8 @@ export function makeObserver(deps: ConditionDeps): () => Promise<Observed> {
     { kinds: ['disk'], isOfDatabase: false, look: () => disk(deps) },
     { kinds: ['thread'], isOfDatabase: false, look: async () => threads(deps) },
     {
-      ...{ kinds: ['queue-stuck'], isOfDatabase: true },
+      kinds: ['queue-stuck'],
+      isOfDatabase: true,
       look: async () => [...(await lookAtQueue()), ...(await cutOff(deps))],
     },
     { kinds: ['failover'], isOfDatabase: true, look: () => failover(deps.store.read) },
@@ -84,7 +85,9 @@ async function disk({
   const left = `${shownBytes(freeBytes)} of ${shownBytes(totalBytes)}`
   return [
     {
-      ...{ kind: 'disk', key: dataDir, severity: isShort ? 'burning' : 'daily' },
+      kind: 'disk',
+      key: dataDir,
+      severity: isShort ? 'burning' : 'daily',
       text: [`The disk of ${dataDir} is nearly full: ${left} are left`, saysOfMail(isOut, isShort)],
       fix: [`df -h ${dataDir}; sudo du -xh --max-depth=2 / | sort -h | tail`, 'or a larger disk'],
     },
@@ -177,7 +180,9 @@ function queueStuck(
     gate === undefined ? [] : [`${where[at]}: ${gate.says}`],
   )
   return {
-    ...{ kind: 'queue-stuck', key: 'transactional', severity: isStuck ? 'burning' : 'daily' },
+    kind: 'queue-stuck',
+    key: 'transactional',
+    severity: isStuck ? 'burning' : 'daily',
     text: [
       isStuck
         ? 'Transactional mail is due, but nothing sends it'
@@ -206,7 +211,9 @@ async function cutOff({ clock, config, crew, backlog }: ConditionDeps): Promise<
   const lanes = unreached.map(({ lane }) => lane).slice(0, asked)
   return [
     {
-      ...{ kind: 'queue-stuck', key: 'connections', severity: 'burning' },
+      kind: 'queue-stuck',
+      key: 'connections',
+      severity: 'burning',
       text: [
         'No mail leaves: no server at all can be reached',
         `For ${counted(Math.round((now - since) / 60_000), 'minute')} every connection has failed, to ${unreached.length} domains such as ${lanes.join(', ')}`,
@@ -254,7 +261,9 @@ async function held(read: Read): Promise<Raised[]> {
   if (row === undefined) return []
   return [
     {
-      ...{ kind: 'held', key: 'queue', severity: 'daily' },
+      kind: 'held',
+      key: 'queue',
+      severity: 'daily',
       text: [
         'Mail is held until somebody decides',
         `The reason for one of them: ${row.held_reason ?? ''}`,
@@ -268,7 +277,9 @@ async function held(read: Read): Promise<Raised[]> {
 async function unknownPlans({ store, plans }: ConditionDeps): Promise<Raised[]> {
   const unknown = await findUnknownPlans(store.read, plans)
   return unknown.map(({ accountId, missing }) => ({
-    ...{ kind: 'plan', key: accountId, severity: 'burning' },
+    kind: 'plan',
+    key: accountId,
+    severity: 'burning',
     text: [
       'An account has a plan that this appliance has not read',
       `Account ${accountId}: ${missing.join(', ')}. Until it is read the caps are those of an account without a plan of its own.`,

@@ -60,9 +60,16 @@ export async function openCrew(options: CrewOptions): Promise<Crew> {
   const { ring, gateOf, standing, contacts, retry } = outbound
   const { complete, startWhatIsMissing, restOrWake, close } = starts
   return {
-    ...{ ring, gateOf, standing, contacts, retry },
+    ring,
+    gateOf,
+    standing,
+    contacts,
+    retry,
     ...watchThreads(threads, options.clock),
-    ...{ complete, startWhatIsMissing, restOrWake, close },
+    complete,
+    startWhatIsMissing,
+    restOrWake,
+    close,
     get sandboxPort() {
       return portOf(threads, 'sandbox')
     },

@@ -13,6 +13,10 @@ export function makeEffects(config: Config, plans: Plans): LandEvents {
   const protection = makeProtection(config.protection)
   const followAutomations = makeFollowAutomations(makeLiveLimit(config.automations.maxLiveRuns))
   return makeLandEvents([
-    ...[suppressFailing, protection, followBroadcasts, followAutomations, webhookJobs],
+    suppressFailing,
+    protection,
+    followBroadcasts,
+    followAutomations,
+    webhookJobs,
   ])
 }

@@ -24,7 +24,9 @@ export function forwardingChores({ store, clock, log, config, backlog, ring }: D
   const { retry } = config.outbound
   let posted: StreamDue[] = []
   const forward = makeForwarding({
-    ...{ store, clock, log },
+    store,
+    clock,
+    log,
     async post(tx, mail) {
       const made = await insertNotice({ store, retry }, tx, { ...mail, from, to, now: clock.now() })
       if (made !== undefined) posted.push(...made.due)

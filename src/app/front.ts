@@ -22,12 +22,15 @@ export async function openFront(ground: Ground, back: WayBack) {
   // Closed after the listener, whose last hits it writes.
   back.add(() => recorder.close())
   const server = await openPublicServer(ground, {
-    ...{ ...ground, recorder, challenge: certificates.challenge },
+    ...ground,
+    recorder,
+    challenge: certificates.challenge,
     overTls: publicOverTls(ground, httpsPeers, certificates),
   })
   back.add(() => server.close(config.http.shutdownGrace))
   return {
-    ...{ certificates, httpsPeers },
+    certificates,
+    httpsPeers,
     /** Who opens and clicks without reading, by the last good file. */
     agents: () => agents,
     publicPort: server.port,

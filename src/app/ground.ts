@@ -58,7 +58,10 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   await migrateStore(dataDir)
   const turns = makeTurns()
   const metrics = openMetrics({
-    ...{ enabled: config.metrics.enabled, dataDir, clock, backupDir: config.backup.dir },
+    enabled: config.metrics.enabled,
+    dataDir,
+    clock,
+    backupDir: config.backup.dir,
   })
   const end = openEnd(log, dataDir)
   back.add(() => end.close())

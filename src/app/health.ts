@@ -78,7 +78,10 @@ export function openHealth(deps: HealthDeps): Health {
       reasons.push({ what: 'disk', says: `The disk of ${dataDir} does not answer` })
     } else if (free < scarceBytes) {
       const left = `${Math.floor(free / 1024 ** 2)} MiB are left on the disk of ${dataDir}`
-      reasons.push({ what: 'disk', says: `${left}; ${Math.ceil(scarceBytes / 1024 ** 2)} are wanted` })
+      reasons.push({
+        what: 'disk',
+        says: `${left}; ${Math.ceil(scarceBytes / 1024 ** 2)} are wanted`,
+      })
     }
     if (backlog.size >= maxQueued) {
       reasons.push({

@@ -41,7 +41,9 @@ export function publicOverTls(
   const hsts: Record<string, string> =
     tls.hsts === 0 ? {} : { 'Strict-Transport-Security': `max-age=${Math.floor(tls.hsts / 1_000)}` }
   return {
-    ...{ socket: httpsSocket(dataDir, 'public'), addressOf: makePeerLookup(peers), only: false },
+    socket: httpsSocket(dataDir, 'public'),
+    addressOf: makePeerLookup(peers),
+    only: false,
     // Never to a name that nobody could be shown a certificate for.
     originOf: (name) =>
       certificates.isFor(name) ? `https://${name}${port === '' ? '' : `:${port}`}` : undefined,
@@ -79,7 +81,12 @@ export async function openHttps({
     if (peers === undefined) return []
     const certificates = certificatesOf(name, { config, dataDir, log })
     const listener = await openTlsListener({
-      ...{ clock, log, name, host, port: listenPorts[name] ?? port, peers },
+      clock,
+      log,
+      name,
+      host,
+      port: listenPorts[name] ?? port,
+      peers,
       upstream: httpsSocket(dataDir, name),
       certificateFor: (serverName) => certificates.forName(serverName),
       maxConnections: maxConnections[name],

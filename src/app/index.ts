@@ -104,11 +104,17 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     back.add(() => control.close())
     // Last there and so first closed: nothing is asked for while its parts are closing.
     const privateServer = await openPrivateServer(options, {
-      ...{ ...ground, ...work, ...tools, ...work.jobs },
-      ...{ publicUrl: front.publicUrl, gateOf: crew.gateOf },
+      ...ground,
+      ...work,
+      ...tools,
+      ...work.jobs,
+      publicUrl: front.publicUrl,
+      gateOf: crew.gateOf,
       overTls: privateOverTls(options.dataDir, front.httpsPeers),
       running: {
-        ...{ overview: work.overview.tell, gateOf: crew.gateOf, retry: crew.retry },
+        overview: work.overview.tell,
+        gateOf: crew.gateOf,
+        retry: crew.retry,
         runJob: runNow,
       },
     })
@@ -132,7 +138,9 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
         crew.reload()
       },
       ...closing({
-        ...{ log, notifier, closeAll: back.go },
+        log,
+        notifier,
+        closeAll: back.go,
         async announce() {
           health.become('stopping')
           const { shutdownNotice } = config.http

@@ -48,7 +48,9 @@ function overdue({ name }: JobStanding, standings: readonly JobStanding[], forMs
   )
   return {
     // The others can be made up for; what no backup holds is lost with the disk.
-    ...{ kind: kindOf(name), key: name, severity: name === 'backup' ? 'burning' : 'daily' },
+    kind: kindOf(name),
+    key: name,
+    severity: name === 'backup' ? 'burning' : 'daily',
     stage: 'overdue',
     text: [
       `The job ${name} is overdue`,

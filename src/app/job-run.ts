@@ -41,7 +41,12 @@ export async function runRecorded(deps: JobRunDeps, order: RunOrder): Promise<Jo
   await keepEnd(deps, order, id, end)
   const { said, endedAt, result, error } = end
   return {
-    ...{ id, name, dueAt, beganAt, endedAt, result },
+    id,
+    name,
+    dueAt,
+    beganAt,
+    endedAt,
+    result,
     summary: said?.summary ?? null,
     problems: said?.problems ?? [],
     figures: said?.figures ?? {},

@@ -89,7 +89,12 @@ export async function inJobThread(
   }
   try {
     await work({
-      ...{ data, store, clock, log, meter, rest },
+      data,
+      store,
+      clock,
+      log,
+      meter,
+      rest,
       signal: cancelled.signal,
       plans: data.plans,
       backlog: joinBacklog(data.backlog),

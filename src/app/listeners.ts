@@ -81,9 +81,10 @@ interface ListenerOptions {
 
 /** What applications and the operator reach: the API, the pages, the metrics. */
 export async function openPrivateServer(
-  { config, configFile, dataDir, log }: ListenerOptions,
+  options: ListenerOptions,
   core: Core,
 ): Promise<HttpServer<Principal>> {
+  const { config, log } = options
   const { http } = config
   const { store, clock, metrics } = core
   const server = await openHttpServer<Principal>({
@@ -128,7 +129,7 @@ export async function openPrivateServer(
     usesOf: (accountId, slug, version) => templateUses(store.read, accountId, slug, version),
     refuseInUse: (accountId, slug) => refuseTemplateInUse(store.read, accountId, slug),
   })
-  const ownResolver = () => openResolver(config.dns, clock)
+  const ownResolver = resolverOf(config, clock)
   webhookRoutes(server.api, { ...core, openResolver: ownResolver, allow: config.webhooks.allow })
   billingRoutes(server.api, core)
   keyRoutes(server.api, core)
@@ -141,38 +142,22 @@ export async function openPrivateServer(
     setSwitches: (domainId, changes) => setSwitches({ store }, { domainId }, changes),
   })
   dmarcRoutes(server.api, {
-    ...{ store, clock, outbound: config.outbound },
+    store,
+    clock,
+    outbound: config.outbound,
     openResolver: ownResolver,
   })
   statsRoutes(server.api, { store, clock })
   const makeDocument = openApiRoutes(server)
-  const pageDeps: DashboardDeps = {
+  const pageDeps = dashboardDeps(options, core, {
     document: makeDocument,
-    ...{ store, clock, key: core.key, plans: core.plans, outbound: config.outbound },
-    ...{ sandbox: config.outbound.route === 'sandbox', backupDir: config.backup.dir },
-    ...{ records: recordSettings(config), openResolver: ownResolver },
-    webhookTargets: config.webhooks.allow,
-    tracking: config.tracking,
-    operator: {
-      ...{ store, clock, config, configFile, dataDir, plans: core.plans, land: core.land },
-      running: core.running,
-      certificates: () => listenerCertificates(config),
-      shapingFiles: () => shapingFiles(dataDir),
-      openResolver: ownResolver,
-    },
-    plainHttp: config.dashboard.plainHttp,
-    hostNames: config.http.private.allowedHosts.map((name) => name.toLowerCase()),
-    sendNotice: (mail) => mailOwn(core, config, mail),
-    people: makePeople({
-      ...{ store, clock, key: core.key },
-      // A password alone may be guessed or seen; on a loopback address only who is on the machine could use it.
-      asksFactorOfOperators: othersReachPages(config),
-    }),
     mail: {
-      ...{ ...sending, protection: config.protection, gateOf: core.gateOf },
+      ...sending,
+      protection: config.protection,
+      gateOf: core.gateOf,
       sentCopy: makeSentCopyLater(config, core),
     },
-  }
+  })
   const addPages = async (pages: Pages) => {
     const { dashboardRoutes } = await import('../dashboard/routes.js')
     dashboardRoutes(pages, pageDeps)
@@ -185,6 +170,55 @@ export async function openPrivateServer(
   if (metrics.expose !== undefined) server.pages.get('/metrics', metrics.expose)
   await server.listen()
   return server
+}
+
+const resolverOf = (config: Config, clock: Clock) => () => openResolver(config.dns, clock)
+
+/** What the pages of accounts and of the operator work with. */
+function dashboardDeps(
+  { config, configFile, dataDir }: ListenerOptions,
+  core: Core,
+  made: Pick<DashboardDeps, 'document' | 'mail'>,
+): DashboardDeps {
+  const { store, clock } = core
+  const ownResolver = resolverOf(config, clock)
+  return {
+    ...made,
+    store,
+    clock,
+    key: core.key,
+    plans: core.plans,
+    outbound: config.outbound,
+    sandbox: config.outbound.route === 'sandbox',
+    backupDir: config.backup.dir,
+    records: recordSettings(config),
+    openResolver: ownResolver,
+    webhookTargets: config.webhooks.allow,
+    tracking: config.tracking,
+    operator: {
+      store,
+      clock,
+      config,
+      configFile,
+      dataDir,
+      plans: core.plans,
+      land: core.land,
+      running: core.running,
+      certificates: () => listenerCertificates(config),
+      shapingFiles: () => shapingFiles(dataDir),
+      openResolver: ownResolver,
+    },
+    plainHttp: config.dashboard.plainHttp,
+    hostNames: config.http.private.allowedHosts.map((name) => name.toLowerCase()),
+    sendNotice: (mail) => mailOwn(core, config, mail),
+    people: makePeople({
+      store,
+      clock,
+      key: core.key,
+      // A password alone may be guessed or seen; on a loopback address only who is on the machine could use it.
+      asksFactorOfOperators: othersReachPages(config),
+    }),
+  }
 }
 
 /** Whether others than this machine reach the pages. Behind a proxy all come from the loopback interface. */

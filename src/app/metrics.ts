@@ -137,7 +137,9 @@ function walSize(dataDir: string): Metric {
 function backupGauges(dir: string, clock: Clock): Metric[] {
   const gauge = (name: string, help: string, figureOf: (newest: FoundBackup) => number): Metric =>
     new (promClient().Gauge)({
-      ...{ name, help, registers: [] },
+      name,
+      help,
+      registers: [],
       async collect() {
         const [newest] = await findBackups(dir, clock.now())
         if (newest !== undefined) this.set(figureOf(newest))

@@ -30,8 +30,12 @@ export function openSystemdNotifier(
 ): SystemdNotifier {
   if (!env.NOTIFY_SOCKET) {
     return {
-      ...{ ready() {}, status() {}, extendStart() {} },
-      ...{ stopping() {}, startWatchdog() {}, close() {} },
+      ready() {},
+      status() {},
+      extendStart() {},
+      stopping() {},
+      startWatchdog() {},
+      close() {},
     }
   }
   let messenger: ChildProcess | undefined

@@ -59,7 +59,9 @@ export async function tryWays(deps: {
   const now = clock.now()
   const mailOf = (way: string) =>
     composeOperatorMail({
-      ...{ host: hostOf(config), zone: config.jobs.zone, parts: [] },
+      host: hostOf(config),
+      zone: config.jobs.zone,
+      parts: [],
       about: `Test, by ${way}`,
       annex: {
         text: 'Nothing is wrong. This way to you works.',

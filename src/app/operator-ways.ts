@@ -68,8 +68,13 @@ function rawOf(
   if (sender === undefined || recipient === undefined)
     throw new Error(`${to} is not an email address`)
   const { header, body } = composeMessage({
-    ...{ from: sender, to: [recipient], subject: mail.subject },
-    ...{ text: mail.text, html: mail.html, messageId: `<${id}>`, dateMs: at },
+    from: sender,
+    to: [recipient],
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+    messageId: `<${id}>`,
+    dateMs: at,
     // RFC 3834 §5: no vacation notice is to answer.
     extraHeaders: [{ name: 'Auto-Submitted', value: 'auto-generated' }],
   })

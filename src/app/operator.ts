@@ -93,7 +93,11 @@ export function operatorChores(
   const memory = makeEmergencyMemory({ clock, log, settings, host: hostOf(config), ways })
   let isStuck = false
   const deliver = makeDelivery({
-    ...{ store, clock, log, ways, afterMs: config.operator.relayAfter },
+    store,
+    clock,
+    log,
+    ways,
+    afterMs: config.operator.relayAfter,
     isStuck: async () => isStuck,
     async withdraw(tx, emailId) {
       const rows = await tx
@@ -155,7 +159,9 @@ async function faultOf(clock: Clock, work: () => Promise<void>): Promise<string 
 
 /** Kept in memory and sent by a relay, as the database is what does not work. */
 const databaseNotice = (fault: string): Raised => ({
-  ...{ kind: 'database', key: 'posthorn.db', severity: 'burning' },
+  kind: 'database',
+  key: 'posthorn.db',
+  severity: 'burning',
   text: [
     'The database of Posthorn cannot be read or written',
     fault,

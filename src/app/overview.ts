@@ -84,14 +84,14 @@ export function openOverview({ clock, metrics, crew, health, hasRoomForCampaigns
       const now = sample(series)
       const rates = { hour: since(now, hourMs), day: since(now, dayMs) }
       return {
-        ...{
-          version: packageVersion(),
-          release: ownName(),
-          startedAt,
-          now: clock.now(),
-          listeners,
-        },
-        ...{ unhealthy, unready, ...standing },
+        version: packageVersion(),
+        release: ownName(),
+        startedAt,
+        now: clock.now(),
+        listeners,
+        unhealthy,
+        unready,
+        ...standing,
         hasRoomForCampaigns: hasRoomForCampaigns(),
         // Buckets are for Prometheus.
         series: series.filter(({ labels }) => labels.le === undefined),

@@ -32,8 +32,13 @@ export function makeRecurring(
     async begin() {
       housekeeping = startHousekeeping(clock, log, chores)
       calendar = await openCalendar({
-        ...{ store, clock, log, meter: metrics.meter, threads: jobThreads },
-        ...{ jobs: calendarJobs(config.jobs), zone: config.jobs.zone },
+        store,
+        clock,
+        log,
+        meter: metrics.meter,
+        threads: jobThreads,
+        jobs: calendarJobs(config.jobs),
+        zone: config.jobs.zone,
       })
       // What a stop or a kill has left half done.
       if (await campaignsWait({ store, clock })) jobs.expand()

@@ -23,9 +23,17 @@ export async function rehearse({
 >): Promise<void> {
   for (const { host, port } of smtpListeners(config)) if (port !== 0) await probePort(host, port)
   const workerData: ThreadData = {
-    ...{ config, dataDir, plans, agents: agents(), publicUrl, turns, backlog },
+    config,
+    dataDir,
+    plans,
+    agents: agents(),
+    publicUrl,
+    turns,
+    backlog,
     // Nobody has it yet: before `complete` the only thread beside the main one is that of HTTPS.
-    ...{ slot: writeSlots.checkpoint, index: 0, isRehearsal: true },
+    slot: writeSlots.checkpoint,
+    index: 0,
+    isRehearsal: true,
   }
   for (const name of rehearsed(config)) {
     const worker = new Worker(entryOf(name), { workerData, name })

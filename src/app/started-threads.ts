@@ -113,7 +113,12 @@ function startOne(
       entry: entryOf(kind),
       resourceLimits: roles[kind].heap,
       data: {
-        ...{ config, dataDir, plans, publicUrl, turns, backlog },
+        config,
+        dataDir,
+        plans,
+        publicUrl,
+        turns,
+        backlog,
         // Asked at each start of the thread.
         get agents() {
           return options.agents()
@@ -121,9 +126,15 @@ function startOne(
         get mailRules() {
           return rulesFor(kind, options)
         },
-        ...{ slot: writeSlots[kind] + index, index, ...given },
+        slot: writeSlots[kind] + index,
+        index,
+        ...given,
       },
-      ...{ log, clock, metrics, onRing, isLater },
+      log,
+      clock,
+      metrics,
+      onRing,
+      isLater,
     }),
   }
   started.starting.then(

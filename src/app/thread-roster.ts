@@ -69,7 +69,8 @@ const closingMs = 10_000
  * million domains to send to has 400 MB, the checkpoint thread 20.
  */
 const heapOf = (maxYoungGenerationSizeMb: number, maxOldGenerationSizeMb: number) => ({
-  ...{ maxYoungGenerationSizeMb, maxOldGenerationSizeMb },
+  maxYoungGenerationSizeMb,
+  maxOldGenerationSizeMb,
 })
 
 /** A kind of which there is one thread while `isWanted`. */

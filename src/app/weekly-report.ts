@@ -217,7 +217,9 @@ function annexOf(title: string, tables: readonly Table[], state: readonly string
   const shown = tables.filter(({ weeks }) => weeks.length > 0)
   const header = ['', 'answered', 'delivered', 'bounced', 'complained', 'week before']
   const rowOf = ({ name, now, before }: Week) => [
-    ...[name, whole(now.answered), share(now.delivered, now.answered)],
+    name,
+    whole(now.answered),
+    share(now.delivered, now.answered),
     share(now.bouncedHard + now.bouncedSoft, now.answered),
     share(now.complained, now.delivered + now.relayed),
     whole(before.answered),

@@ -35,7 +35,11 @@ export function tellWhere(
     )
   }
   return {
-    ...{ privateUrl, publicUrl, publicPort, submissionPorts, httpsPorts },
+    privateUrl,
+    publicUrl,
+    publicPort,
+    submissionPorts,
+    httpsPorts,
     ...(sandboxPort === undefined ? {} : { sandboxSmtpPort: sandboxPort }),
     ...(inboundPort === undefined ? {} : { inboundSmtpPort: inboundPort }),
   }

@@ -42,8 +42,17 @@ export async function startWork(
   // What comes while the threads start is found by their first look.
   let ringOfThreads: (due: readonly StreamDue[]) => void = () => {}
   const crew = await openCrew({
-    ...{ config, dataDir, publicUrl, ...shared, log, clock, metrics, httpsPeers, isLate },
-    ...{ agents, mailRules },
+    config,
+    dataDir,
+    publicUrl,
+    ...shared,
+    log,
+    clock,
+    metrics,
+    httpsPeers,
+    isLate,
+    agents,
+    mailRules,
     onRing: (due) => ringOfThreads(due),
     isHeld: hold.isOn,
     // Asked every second until there is one; without a commit since the last time the answer is the same.
@@ -56,13 +65,23 @@ export async function startWork(
   const { maxQueued } = config.outbound
   const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
   const overview = openOverview({
-    ...{ clock, metrics, crew, health },
+    clock,
+    metrics,
+    crew,
+    health,
     hasRoomForCampaigns: () => hasRoomForCampaigns(backlog, maxQueued),
   })
   const ring = makeDoorbell((due) => crew.ring(due))
   ringOfThreads = ring
   const jobThreads = openJobThreads({
-    ...{ config, configFile, dataDir, ...shared, log, clock, metrics, ring },
+    config,
+    configFile,
+    dataDir,
+    ...shared,
+    log,
+    clock,
+    metrics,
+    ring,
     threads: [...jobsOnDemand, ...jobsOfCalendar],
   })
   back.add(() => jobThreads.close())
@@ -82,7 +101,9 @@ export function openTools(ground: Ground, back: WayBack) {
   const { maxLiveRuns } = config.automations
   const isLimited = makeLiveLimit(maxLiveRuns)
   return {
-    ...{ plans, renderer, importer },
+    plans,
+    renderer,
+    importer,
     idempotency: makeIdempotency({ store, clock }),
     versions: makeVersions(),
     /** Whether there are as many runs of automations as there may be. */

@@ -70,8 +70,14 @@ export async function readChanges(
 }
 
 const toChange = (row: AuditLogRowRead & { account: string | null }): LoggedChange => ({
-  ...{ id: row.id, at: row.at, accountId: row.account_id, account: row.account },
-  ...{ kind: row.actor, name: row.name, action: row.action, target: row.target },
+  id: row.id,
+  at: row.at,
+  accountId: row.account_id,
+  account: row.account,
+  kind: row.actor,
+  name: row.name,
+  action: row.action,
+  target: row.target,
   detail: JSON.parse(row.detail) as Record<string, unknown>,
   clientAddressKey: row.address_key,
 })

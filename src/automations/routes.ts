@@ -239,13 +239,16 @@ function simulationRoute(api: Api<Principal>, deps: AutomationRouteDeps): void {
       const at = time(body.at) ?? deps.clock.now()
       const isDraft = steps !== undefined || connections !== undefined
       const input = {
-        ...{ at, until: time(body.until), payload: payload as JsonObject | undefined },
+        at,
+        until: time(body.until),
+        payload: payload as JsonObject | undefined,
         events: (body.events ?? []).map(({ event, after, ...one }) => ({
           event,
           at: time(one.at) ?? at + (afterMs(after ?? '') ?? 0),
           payload: one.payload as JsonObject | undefined,
         })),
-        ...{ opens: afters(body.opens), clicks: afters(body.clicks) },
+        opens: afters(body.opens),
+        clicks: afters(body.clicks),
         draft: isDraft ? { steps, connections, settings } : undefined,
       }
       return listId === undefined

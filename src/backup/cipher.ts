@@ -45,7 +45,11 @@ export async function* encrypt(
 ): AsyncGenerator<Buffer> {
   const salt = randomBytes(saltBytes).toString('base64')
   const head: EncryptedHead = {
-    ...{ format: 1, ...known, salt, logN: cost.logN, chunkBytes },
+    format: 1,
+    ...known,
+    salt,
+    logN: cost.logN,
+    chunkBytes,
     words: ['posthorn backup, encrypted: scrypt, AES-256-GCM', "open it by 'posthorn restore'"],
   }
   const headBytes = Buffer.from(JSON.stringify(head))

@@ -38,7 +38,9 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   const order: Order = { kind: 'make', ...of }
   const made = await inProcess(order, signal)
   const expired = expiredBackups(await findBackups(dir, made.madeAt), {
-    ...{ daily: how.keepDaily, weekly: how.keepWeekly, monthly: how.keepMonthly },
+    daily: how.keepDaily,
+    weekly: how.keepWeekly,
+    monthly: how.keepMonthly,
   })
   // What cannot go keeps nothing else from being done: the command copies the backup away from this machine.
   const kept = await removeExpired(expired)
@@ -109,7 +111,9 @@ export async function carryOut(
   if (order.kind === 'make') {
     const known = passphrase === undefined ? undefined : checkPassphrase(passphrase)
     const { file, sizeBytes, tookMs, manifest } = await makeBackup({
-      ...{ ...order, clock, signal },
+      ...order,
+      clock,
+      signal,
       passphrase: known,
     })
     const madeAt = Date.parse(manifest.madeAt)

@@ -54,7 +54,10 @@ export async function changeDraft(
     await tx
       .updateTable('broadcasts')
       .set({
-        ...{ list_id: listId, topic_id: topicId, name: input.name ?? null, domain_id: domainId },
+        list_id: listId,
+        topic_id: topicId,
+        name: input.name ?? null,
+        domain_id: domainId,
         from_header: input.from.trim(),
         subject: input.subject,
         ...extras,
@@ -135,10 +138,15 @@ const isSame = (a: Omit<DraftWithHtml, 'attachments'>, b: Omit<DraftWithHtml, 'a
 function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges): BroadcastInput {
   const { replyTo, headers, tags } = readExtras(draft.extras) ?? {}
   const before = {
-    ...{ listId: draft.list_id, from: draft.from_header, subject: draft.subject, html },
-    ...{ topicId: draft.topic_id ?? undefined, name: draft.name ?? undefined },
+    listId: draft.list_id,
+    from: draft.from_header,
+    subject: draft.subject,
+    html,
+    topicId: draft.topic_id ?? undefined,
+    name: draft.name ?? undefined,
     replyTo: draft.reply_to ?? (replyTo && [...replyTo]),
-    ...{ headers: headers && { ...headers }, tags: tags && [...tags] },
+    headers: headers && { ...headers },
+    tags: tags && [...tags],
   }
   const given = Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),

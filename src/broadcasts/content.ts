@@ -1,5 +1,6 @@
 import { ApiError } from '../errors/index.js'
 import {
+  copyTags,
   describeFault,
   type MergedContact,
   mergeValues,
@@ -26,7 +27,7 @@ export async function renderFor(
     subject: { key: null, liquid: subject },
     html: { key: null, liquid: html },
     text: null,
-    variables: JSON.stringify(mergeValues(contact)),
+    variables: JSON.stringify(Object.assign(mergeValues(contact), copyTags)),
     strict: false,
   })
   if (outcome.kind === 'rendered') return outcome.rendered

@@ -41,7 +41,12 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
 
 /** One update a campaign and write, however many of its mails had events in it. */
 const noChange = (): Change => ({
-  ...{ waiting: 0, delivered: 0, relayed: 0, bounced: 0, failed: 0, suppressed: 0 },
+  waiting: 0,
+  delivered: 0,
+  relayed: 0,
+  bounced: 0,
+  failed: 0,
+  suppressed: 0,
   bouncedLate: 0,
   opened: 0,
   clicked: 0,

@@ -30,14 +30,23 @@ export async function insertMails(
   const now = clock.now()
   const host = parseMailbox(broadcast.from_header)?.domain
   const rows = mails.map(({ id, mailbox: { address }, subject }) => [
-    ...[id, JSON.stringify([address]), subject, `<${id}@${host}>`],
+    id,
+    JSON.stringify([address]),
+    subject,
+    `<${id}@${host}>`,
   ])
   const json = JSON.stringify(rows)
   const { id: broadcastId, account_id: accountId, domain_id: domainId } = broadcast
   await insertEmails(tx, {
-    ...{ json, now, broadcastId, accountId, domainId },
-    ...{ bodyId: broadcast.body_id, from: broadcast.from_header },
-    ...{ replyTo: broadcast.reply_to, topicId: broadcast.topic_id },
+    json,
+    now,
+    broadcastId,
+    accountId,
+    domainId,
+    bodyId: broadcast.body_id,
+    from: broadcast.from_header,
+    replyTo: broadcast.reply_to,
+    topicId: broadcast.topic_id,
   })
   const { tags = [] } = readExtras(broadcast.extras) ?? {}
   await insertTags(

@@ -103,9 +103,15 @@ export async function sendTest(
     deps,
     accountId,
     {
-      ...{ from, to: address, subject, html, type: 'marketing' },
+      from,
+      to: address,
+      subject,
+      html,
+      type: 'marketing',
       ...(text === null ? {} : { text }),
-      ...{ replyTo, headers, tags },
+      replyTo,
+      headers,
+      tags,
       ...(topicId === null ? {} : { topicId }),
       ...(attachments === undefined ? {} : { attachments: [...attachments] }),
     },
@@ -160,9 +166,7 @@ async function countTest(
   await tx
     .deleteFrom('broadcast_tests')
     .where('account_id', '=', accountId)
-    .where((eb) =>
-      eb.or([eb('sent_at', '<=', now - hourMs), eb('sent_at', '>=', now + hourMs)]),
-    )
+    .where((eb) => eb.or([eb('sent_at', '<=', now - hourMs), eb('sent_at', '>=', now + hourMs)]))
     .execute()
   const row = { id: store.ids.serial(), account_id: accountId, sent_at: now }
   await tx.insertInto('broadcast_tests').values(row).execute()

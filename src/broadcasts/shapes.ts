@@ -72,10 +72,17 @@ export const BroadcastBody = type({
 /** Null means absent in every body, so what is taken away from a draft is empty. */
 export const ChangesBody = atLeastOne(
   type({
-    ...{ listId: optional(BodyId), from: optional(Sender), subject: optional(line(maxSubject)) },
-    ...{ html: optional(Content(1)), topicId: optional(BodyId), name: optional(line(maxName, 0)) },
-    ...{ replyTo: optional(ReplyTo), headers: optional(Headers), tags: optional(Tags) },
-    ...{ scheduledAt: optional(ScheduledAt), attachments: optional(Attachments) },
+    listId: optional(BodyId),
+    from: optional(Sender),
+    subject: optional(line(maxSubject)),
+    html: optional(Content(1)),
+    topicId: optional(BodyId),
+    name: optional(line(maxName, 0)),
+    replyTo: optional(ReplyTo),
+    headers: optional(Headers),
+    tags: optional(Tags),
+    scheduledAt: optional(ScheduledAt),
+    attachments: optional(Attachments),
   }),
 )
 

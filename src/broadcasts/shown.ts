@@ -57,7 +57,11 @@ export function shownDetail(
     warnings,
     attachments: (attachmentsOf(broadcast.attachments) ?? []).map(shownAttachment),
     progress: {
-      ...{ waiting, relayed, failed, suppressed, cancelled },
+      waiting,
+      relayed,
+      failed,
+      suppressed,
+      cancelled,
       waitsForRoom: waitsForRoom(broadcast, stop, hasRoom),
     },
     recipients: recipients.map(shownRecipient),

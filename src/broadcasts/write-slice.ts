@@ -58,7 +58,12 @@ async function writeSlice(
   const { before, after: cursor, mails, done } = slice
   const at = deps.clock.now()
   const [now] = await advance(tx, {
-    ...{ id, before, cursor, mails: mails.length, expanded: done ? 1 : 0, at },
+    id,
+    before,
+    cursor,
+    mails: mails.length,
+    expanded: done ? 1 : 0,
+    at,
   })
   if (now === undefined) return false
   const { audience, recipients, sentAt } = now

@@ -46,8 +46,15 @@ export async function beginRun(
   const { id } = await tx
     .insertInto('job_runs')
     .values({
-      ...{ name, due_at: dueAt, began_at: beganAt, ended_at: null, result: 'running' },
-      ...{ summary: null, problems: '[]', figures: '{}', error: null },
+      name,
+      due_at: dueAt,
+      began_at: beganAt,
+      ended_at: null,
+      result: 'running',
+      summary: null,
+      problems: '[]',
+      figures: '{}',
+      error: null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -114,8 +121,14 @@ export async function lastRuns(read: Read): Promise<Map<string, JobRun>> {
 type StoredRun = { [K in keyof JobRunRow]: K extends 'id' ? number : JobRunRow[K] }
 
 const runOf = (row: StoredRun): JobRun => ({
-  ...{ id: row.id, name: row.name, dueAt: row.due_at, beganAt: row.began_at },
-  ...{ endedAt: row.ended_at, result: row.result, summary: row.summary, error: row.error },
+  id: row.id,
+  name: row.name,
+  dueAt: row.due_at,
+  beganAt: row.began_at,
+  endedAt: row.ended_at,
+  result: row.result,
+  summary: row.summary,
+  error: row.error,
   problems: storedTexts(row.problems) ?? [],
   figures: storedObject<number>(row.figures),
 })

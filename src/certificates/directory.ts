@@ -53,7 +53,8 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
     return { data: text, status, statusText: '', headers, config }
   }
   const client = new Client({
-    ...{ directoryUrl, accountKey },
+    directoryUrl,
+    accountKey,
     ...(accountUrl === undefined ? {} : { accountUrl }),
   })
   return {

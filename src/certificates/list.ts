@@ -36,7 +36,9 @@ export async function listCertificates({
     const leaf = held && new X509Certificate(held.cert)
     const nextAt = Math.max(row.next_at, account?.next_at ?? 0)
     return {
-      ...{ ...row, ...wish, next_at: nextAt },
+      ...row,
+      ...wish,
+      next_at: nextAt,
       beganAt: leaf === undefined ? null : Date.parse(leaf.validFrom),
       endsAt: held?.endsAt ?? null,
     }

@@ -37,8 +37,10 @@ export async function noteWait(
   // Given up after a day, as it may never be decided.
   const isOld = !isRecent(row.ordered_at ?? now, now, dayMs)
   await setRow(store, row.name, {
-    ...{ failed_since: row.failed_since ?? now, error: 'the directory has not decided yet' },
-    ...{ fix: 'it is asked again by itself', next_at: now + pendingRestMs(askedMs) },
+    failed_since: row.failed_since ?? now,
+    error: 'the directory has not decided yet',
+    fix: 'it is asked again by itself',
+    next_at: now + pendingRestMs(askedMs),
     ...(isOld ? noOrder : {}),
   })
   return { kind: 'waits' }
@@ -70,7 +72,8 @@ export async function noteRefusal(
   }
   const isLimit = error instanceof AcmeProblem && error.type === 'rateLimited'
   const failed = await noteFailure(deps, row, {
-    ...{ cause, fix: fixFor(row.name, error) },
+    cause,
+    fix: fixFor(row.name, error),
     restMs: restAfter(row.failures + 1, askedMs, random),
   })
   return { ...failed, ...(isLimit ? { limit: { askedMs } } : {}) }
@@ -84,8 +87,13 @@ export async function noteFailure(
 ): Promise<TurnOutcome & { kind: 'failed' }> {
   const now = clock.now()
   await setRow(store, row.name, {
-    ...{ failures: row.failures + 1, failed_since: row.failed_since ?? now, error: cause, fix },
-    ...{ renew_at: row.renew_at, next_at: now + restMs, ...noOrder },
+    failures: row.failures + 1,
+    failed_since: row.failed_since ?? now,
+    error: cause,
+    fix,
+    renew_at: row.renew_at,
+    next_at: now + restMs,
+    ...noOrder,
   })
   return { kind: 'failed', cause }
 }

@@ -118,7 +118,9 @@ async function renewOne(deps: Own, wish: WantedName, row: CertificateRow): Promi
   }
   const countOnce = once(() =>
     noteOrder(store, {
-      ...{ ordered_at: clock.now(), name, account_id: wish.accountId ?? null },
+      ordered_at: clock.now(),
+      name,
+      account_id: wish.accountId ?? null,
       is_first: held === undefined ? 1 : 0,
     }),
   )
@@ -148,7 +150,9 @@ async function orderOne(
   const key = row.order_key === null ? newKey() : deps.key.unseal(row.order_key, purpose)
   const keep = async (order_url: string) => {
     await setRow(store, name, {
-      ...{ order_url, ordered_at: clock.now(), renew_at: row.renew_at },
+      order_url,
+      ordered_at: clock.now(),
+      renew_at: row.renew_at,
       order_key: deps.key.seal(key, purpose),
     })
     await deps.countOnce()
@@ -156,7 +160,9 @@ async function orderOne(
   const outcome = await advanceOrder(
     { directory, dataDir, clock, signal, keep },
     {
-      ...{ name, key, url: row.order_url ?? undefined },
+      name,
+      key,
+      url: row.order_url ?? undefined,
       replaces: held && renewalId(held.cert.toString()),
     },
   )
@@ -176,7 +182,9 @@ async function openOwn(deps: RenewDeps): Promise<Directory> {
   const account = await ownAccount(deps)
   const ca = directoryCa === '' ? undefined : readFileSync(directoryCa, 'utf8')
   const directory = await openDirectory({
-    ...{ url, accountKey: account.key, accountUrl: account.url ?? undefined },
+    url,
+    accountKey: account.key,
+    accountUrl: account.url ?? undefined,
     transport: { clock, resolver, ca, signal },
   })
   await register(deps, directory, account)

@@ -27,8 +27,15 @@ export async function setRow(
 }
 
 export const blankRow: Omit<CertificateRow, 'name'> = {
-  ...{ failures: 0, failed_since: null, ordered_at: null, next_at: 0, renew_at: null },
-  ...{ error: null, fix: null, order_url: null, order_key: null },
+  failures: 0,
+  failed_since: null,
+  ordered_at: null,
+  next_at: 0,
+  renew_at: null,
+  error: null,
+  fix: null,
+  order_url: null,
+  order_key: null,
 }
 
 export interface WantedCertificates {

@@ -45,7 +45,10 @@ export async function exchange(
     const cancel = clock.after(deadlineMs, () => fail(`no answer within ${deadlineMs / 1_000} s`))
     const request = httpsRequest(
       {
-        ...{ method: asked.method, hostname, port: port || 443, path: `${pathname}${search}` },
+        method: asked.method,
+        hostname,
+        port: port || 443,
+        path: `${pathname}${search}`,
         lookup: pinned(found.addresses),
         agent: false,
         minVersion: 'TLSv1.2',

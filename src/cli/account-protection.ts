@@ -197,7 +197,10 @@ async function change(
 function jsonOf({ id, name }: Account, { warnedAt, totals, ...standing }: AccountStanding) {
   const { bounce, complaint } = warnedAt
   return {
-    ...{ id, name, ...standing, totals: nested(totals) },
+    id,
+    name,
+    ...standing,
+    totals: nested(totals),
     warnedAt: { bounce: jsonTime(bounce), complaint: jsonTime(complaint) },
   }
 }
@@ -215,7 +218,10 @@ const jsonOfEntry = ({ at, totals, ...rest }: AuditEntry) => ({
  */
 const nested = ({ recipients, bounces, complaints, unproved, ...rest }: Totals) => ({
   // The audit log has older entries.
-  ...{ recipients, bounces, complaints, unproved: unproved ?? 0 },
+  recipients,
+  bounces,
+  complaints,
+  unproved: unproved ?? 0,
   marketing: {
     recipients: rest.marketing_recipients,
     bounces: rest.marketing_bounces,

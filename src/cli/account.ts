@@ -9,6 +9,7 @@ import {
 } from '../accounts/index.js'
 import { listDomains } from '../domains/index.js'
 import { accountBillingRows } from './account-billing.js'
+import { accountLanguageRows } from './account-language.js'
 import { accountLogoRows } from './account-logo.js'
 import { accountProtectionRows } from './account-protection.js'
 import { addCommands, type CommandRow } from './command-row.js'
@@ -17,7 +18,7 @@ import { jsonTime, say, sayFields, sayJson, sayNext, sayTable, shownTime } from 
 import { placeOf } from './place.js'
 import { accountTrackingRows } from './tracking.js'
 
-/** `posthorn account`: accounts, their plans, their protection, their logo, their tracking. */
+/** `posthorn account`: accounts, their plans, their protection, their logo, their language, their tracking. */
 export function accountCommands(program: Command): void {
   const account = program.command('account').description('accounts: who sends')
   addCommands(account, rows)
@@ -52,6 +53,7 @@ const rows: readonly CommandRow[] = [
   ...accountBillingRows,
   ...accountProtectionRows,
   ...accountLogoRows,
+  ...accountLanguageRows,
   ...accountTrackingRows,
 ]
 

@@ -126,7 +126,10 @@ function sayMoved({
   sayTable(
     ['VERSION', 'STEP', 'TYPE', 'RUNS', 'MOVES'],
     groups.map(({ version, step, type, runs, stays }) => [
-      ...[String(version), step, type, shownCount(runs)],
+      String(version),
+      step,
+      type,
+      shownCount(runs),
       stays === null ? 'yes' : `no: ${stays}`,
     ]),
     '',

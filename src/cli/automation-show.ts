@@ -89,8 +89,19 @@ function beginningOf({ steps }: AutomationDefinition): string {
  * HERE is counted from the runs themselves; the others are counters, which a version has from its first enabling on.
  */
 const stepTitles = [
-  ...['VERSION', 'STEP', 'TYPE', 'HERE', 'ENTERED', 'SKIPPED', 'FAILED', 'MAILS'],
-  ...['DELIVERED', 'BOUNCED', 'OPENED', 'CLICKED', 'OUTCOME'],
+  'VERSION',
+  'STEP',
+  'TYPE',
+  'HERE',
+  'ENTERED',
+  'SKIPPED',
+  'FAILED',
+  'MAILS',
+  'DELIVERED',
+  'BOUNCED',
+  'OPENED',
+  'CLICKED',
+  'OUTCOME',
 ]
 
 /**
@@ -145,7 +156,10 @@ function shownBackfill({ list_id, seen, started, per_hour, ended_at }: Backfill)
 
 /** Columns in snake_case stay inside: JSON has the names of the API. */
 const backfillForMachines = ({ list_id, per_hour, seen, started, ...times }: Backfill) => ({
-  ...{ listId: list_id, perHour: per_hour, seen, started },
+  listId: list_id,
+  perHour: per_hour,
+  seen,
+  started,
   createdAt: jsonTime(times.created_at),
   nextAt: jsonTime(times.next_at),
   endedAt: jsonTime(times.ended_at),
@@ -160,7 +174,11 @@ export function automationForMachines(one: Automation) {
   const { id, account_id: accountId, name, status, version, enrolled } = one
   const { running, waiting, completed, exited, failed, cancelled } = one
   return {
-    ...{ id, accountId, name, status, version },
+    id,
+    accountId,
+    name,
+    status,
+    version,
     pausedAt: jsonTime(one.paused_at),
     runs: { running, waiting, completed, exited, failed, cancelled },
     enrolledContacts: enrolled,

@@ -84,7 +84,9 @@ async function runWalk(named: string, options: WalkOptions, command: Command): P
       const backlog = joinBacklog(makeBacklogMemory())
       const deps = { store, clock, plans, renderer, backlog, maxQueued }
       return previewAutomation(deps, found.account_id, found.id, {
-        ...{ email: options.email, at, payload: options.payload ?? {} },
+        email: options.email,
+        at,
+        payload: options.payload ?? {},
         events: (options.event ?? []).map((text) => eventOf(text, at)),
         opens: new Map(options.opens),
         clicks: new Map(options.clicks),
@@ -111,7 +113,11 @@ function sayWalk({ lines, runs, refused, cut, stepOf }: AutomationPreview): void
   sayTable(
     ['AT', 'STEP', 'RESULT', 'STOPPED BY', 'WHY'],
     lines.map((line) => [
-      ...[shownTime(line.at), line.step ?? '-', line.result, line.stoppedBy ?? '', whyOf(line)],
+      shownTime(line.at),
+      line.step ?? '-',
+      line.result,
+      line.stoppedBy ?? '',
+      whyOf(line),
     ]),
     'It does not start',
   )

@@ -122,8 +122,12 @@ async function runRuns(
     sayTable(
       ['RUN', 'CONTACT', 'STATUS', 'VERSION', 'STARTED', 'WHY'],
       shown.map(({ run, why }) => [
-        ...[run.id, run.email ?? '(deleted)', run.status, String(run.version)],
-        ...[shownTime(run.startedAt), why],
+        run.id,
+        run.email ?? '(deleted)',
+        run.status,
+        String(run.version),
+        shownTime(run.startedAt),
+        why,
       ]),
       'No run',
     )
@@ -156,7 +160,10 @@ async function runWhy(id: string, _options: unknown, command: Command): Promise<
   sayTable(
     ['AT', 'STEP', 'RESULT', 'EMAIL'],
     run.history.map(({ at, step, result, emailId }) => [
-      ...[shownTime(at), step ?? '-', result, emailId ?? ''],
+      shownTime(at),
+      step ?? '-',
+      result,
+      emailId ?? '',
     ]),
     run.contactId === null
       ? 'What it did was forgotten with its contact'

@@ -309,7 +309,8 @@ async function list(place: CommandPlace, named: string | undefined): Promise<voi
   sayTable(
     ['MADE', 'SIZE', 'ENCRYPTED', 'FILE'],
     found.map(({ madeAt, sizeBytes, encrypted, isMisnamed, file }) => [
-      ...[shownTime(madeAt), shownBytes(sizeBytes)],
+      shownTime(madeAt),
+      shownBytes(sizeBytes),
       encrypted ? 'yes' : isMisnamed ? 'NO, though its name says so' : 'no',
       file,
     ]),

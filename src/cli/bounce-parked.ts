@@ -79,7 +79,10 @@ async function runParked(
   sayTable(
     ['ID', 'RECEIVED', 'FROM', 'TO', 'WHY'],
     found.map(({ id, receivedAt, remoteAddress, recipients, fault }) => [
-      ...[String(id), shownTime(receivedAt), remoteAddress, recipients.slice(0, 60)],
+      String(id),
+      shownTime(receivedAt),
+      remoteAddress,
+      recipients.slice(0, 60),
       fault ?? 'it is going to be read again',
     ]),
     'Nothing is parked',

@@ -89,7 +89,10 @@ async function sayUndelivered(place: CommandPlace, id: string): Promise<void> {
   sayTable(
     ['TO', 'STATUS', 'EMAIL', 'REPLY'],
     found.map(({ email, status, emailId, reply }) => [
-      ...[email, status, emailId, oneLine(reply ?? '-')],
+      email,
+      status,
+      emailId,
+      oneLine(reply ?? '-'),
     ]),
     'It reached everybody so far',
   )
@@ -149,7 +152,12 @@ export function broadcastForMachines(broadcast: Broadcast, stop: string | null, 
   const { recipients, waiting, delivered, relayed, bounced, failed } = broadcast
   const { suppressed, cancelled, opened, clicked } = broadcast
   return {
-    ...{ id, accountId: account_id, listId: list_id, topicId: topic_id, name, subject },
+    id,
+    accountId: account_id,
+    listId: list_id,
+    topicId: topic_id,
+    name,
+    subject,
     ...broadcastStanding(broadcast, stop, now),
     scheduledAt: jsonTime(broadcast.scheduled_at),
     sentAt: jsonTime(broadcast.sent_at),
@@ -157,7 +165,16 @@ export function broadcastForMachines(broadcast: Broadcast, stop: string | null, 
     createdAt: jsonTime(broadcast.created_at),
     recipientCount: recipientCount(broadcast),
     allMade: expanded === 1,
-    ...{ recipients, waiting, delivered, relayed, bounced, failed, suppressed, cancelled },
-    ...{ opened, clicked, ...ratesOf(broadcast) },
+    recipients,
+    waiting,
+    delivered,
+    relayed,
+    bounced,
+    failed,
+    suppressed,
+    cancelled,
+    opened,
+    clicked,
+    ...ratesOf(broadcast),
   }
 }

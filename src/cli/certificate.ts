@@ -66,11 +66,12 @@ async function runList(_options: unknown, command: Command): Promise<void> {
   sayTable(
     ['NAME', 'SOURCE', 'ENDS', 'NEXT TRY', 'WHAT IS WRONG'],
     [
-      ...fromFiles.map((one) => [
-        ...[one.name, one.file, shownTime(one.endsAt), '-', one.error ?? '-'],
-      ]),
+      ...fromFiles.map((one) => [one.name, one.file, shownTime(one.endsAt), '-', one.error ?? '-']),
       ...byAcme.map((one) => [
-        ...[one.name, 'ACME', shownTime(one.endsAt), shownTime(one.next_at || null)],
+        one.name,
+        'ACME',
+        shownTime(one.endsAt),
+        shownTime(one.next_at || null),
         one.error ?? '-',
       ]),
     ],
@@ -174,14 +175,21 @@ const filesOf = (config: Config): FileStanding[] =>
 
 /** A certificate from a file, for scripts. */
 const fileInJson = ({ endsAt, ...one }: FileStanding) => ({
-  ...{ source: 'file', ...one, endsAt: jsonTime(endsAt) },
+  source: 'file',
+  ...one,
+  endsAt: jsonTime(endsAt),
 })
 
 /** `next_at` is 0 before the first try, which is no time. */
 const standingInJson = (one: CertificateStanding) => ({
-  ...{ source: 'acme', name: one.name, domain: one.domain ?? null, endsAt: jsonTime(one.endsAt) },
+  source: 'acme',
+  name: one.name,
+  domain: one.domain ?? null,
+  endsAt: jsonTime(one.endsAt),
   renewAt: jsonTime(one.renew_at),
   nextAt: jsonTime(one.next_at || null),
-  ...{ failures: one.failures, failedSince: jsonTime(one.failed_since) },
-  ...{ error: one.error, fix: one.fix },
+  failures: one.failures,
+  failedSince: jsonTime(one.failed_since),
+  error: one.error,
+  fix: one.fix,
 })

@@ -42,7 +42,12 @@ function runShow(name: string | undefined, { changed }: { changed?: true }, comm
   if (place.json) {
     return sayJson(
       shown.map(({ name, value, source, line, variable }) => ({
-        ...{ name, value, source, file: line === null ? null : file, line, variable },
+        name,
+        value,
+        source,
+        file: line === null ? null : file,
+        line,
+        variable,
       })),
     )
   }

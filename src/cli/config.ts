@@ -27,7 +27,7 @@ import { bounceRulesOf } from './bounce.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { configShowRows } from './config-show.js'
 import { say, sayJson, warn } from './output.js'
-import { placeOf, settingsOf } from './place.js'
+import { lastingPath, placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 import { shapingOf } from './shaping.js'
 
@@ -105,7 +105,7 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
     ...trackingAgentFiles(place.dataDir),
   ]
   for (const file of data) {
-    say(`${file} is good`)
+    say(`${lastingPath(file)} is good`)
   }
 }
 
@@ -124,8 +124,11 @@ function foreignAddresses(addresses: readonly string[]): string[] {
 
 // The command's own, beside those of settings, and the client library's.
 const ownVariables = [
-  ...['POSTHORN_CONFIG', 'POSTHORN_DATA', 'POSTHORN_BACKUP_PASSPHRASE'],
-  ...['POSTHORN_URL', 'POSTHORN_API_KEY'],
+  'POSTHORN_CONFIG',
+  'POSTHORN_DATA',
+  'POSTHORN_BACKUP_PASSPHRASE',
+  'POSTHORN_URL',
+  'POSTHORN_API_KEY',
 ]
 
 /**

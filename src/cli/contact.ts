@@ -38,6 +38,10 @@ interface Options {
   force?: boolean
 }
 
+// Who is asked to forget somebody would take 'for good' for everything.
+const mailStays =
+  "Mails to the address stay in the log with their content, as long as any mail ('posthorn retention')"
+
 /** `posthorn contact`: the contacts of one account. */
 export function contactCommands(program: Command): void {
   const contact = program
@@ -65,7 +69,10 @@ const rows: readonly CommandRow[] = [
     usage: 'delete <email>',
     about: 'delete a contact for good, off all lists; runs of automations end',
     options: [...askOptions(), accountOption()],
-    help: 'Example:\n  $ posthorn contact delete ada@example.com\n\nSuppressions and the consent record stay.',
+    help: `Example:
+  $ posthorn contact delete ada@example.com
+
+Suppressions and the consent record stay. ${mailStays}.`,
     run: runDelete,
   },
   {
@@ -167,6 +174,7 @@ const deletionOf = (taken: Awaited<ReturnType<typeof whatDeletionTakes>>): Inten
     `It is taken off ${counted(taken.lists, 'list')}, and its fields and history there are deleted`,
     `${counted(taken.runs, 'run')} of automations would end`,
     'Suppressions and the consent record stay',
+    mailStays,
   ],
   counts: taken,
   how: { typed: taken.email },

@@ -93,7 +93,9 @@ function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
   sayTable(
     ['SOURCE', 'NAME', 'WHOSE', 'MESSAGES', 'PASSED', 'DKIM', 'SPF', 'UNSIGNED'],
     sources.map((source) => [
-      ...[source.address || '(others)', source.name || '-', source.kind],
+      source.address || '(others)',
+      source.name || '-',
+      source.kind,
       ...[source.messages, source.passed, source.dkimPassed, source.spfPassed].map(String),
       String(source.unproven),
     ]),

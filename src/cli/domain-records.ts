@@ -10,7 +10,11 @@ export function sayRecords(records: readonly DnsRecord[]): void {
   sayTable(
     ['PURPOSE', 'NEEDED', 'TYPE', 'NAME', 'VALUE'],
     records.map(({ purpose, required, type, host, value }) => [
-      ...[purpose, required ? 'required' : 'advised', type, host, value],
+      purpose,
+      required ? 'required' : 'advised',
+      type,
+      host,
+      value,
     ]),
     'none',
   )

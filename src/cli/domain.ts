@@ -120,8 +120,10 @@ async function runList(options: DomainOptions, command: Command): Promise<void> 
   sayTable(
     ['NAME', 'STATUS', 'CREATED', 'CHECKED'],
     domains.map((row) => [
-      ...[row.name, statusOf(row)],
-      ...[shownTime(row.createdAt), row.checkedAt === null ? 'never' : shownTime(row.checkedAt)],
+      row.name,
+      statusOf(row),
+      shownTime(row.createdAt),
+      row.checkedAt === null ? 'never' : shownTime(row.checkedAt),
     ]),
     "No domain yet; 'posthorn domain add NAME' adds one",
   )

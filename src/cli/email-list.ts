@@ -80,5 +80,9 @@ async function runList(
 
 /** A mail's line. */
 const row = ({ id, createdAt, status, to, subject }: EmailSummary) => [
-  ...[id, `${createdAt.slice(0, 19).replace('T', ' ')} UTC`, status, to, subject],
+  id,
+  `${createdAt.slice(0, 19).replace('T', ' ')} UTC`,
+  status,
+  to,
+  subject,
 ]

@@ -119,11 +119,18 @@ function asked(name: string, count: number, firstAt: string | null, events: read
 
 /** A line of the timeline; a reply of several lines is put into one. */
 const happeningRow = ({ at, what, recipient, reply, means }: MailHappening) => [
-  ...[isoTime(at), what, recipient ?? '-'],
+  isoTime(at),
+  what,
+  recipient ?? '-',
   [reply?.replaceAll('\n', ' '), means].filter(Boolean).join('  '),
 ]
 
 /** An event for scripts, with the fields that `GET /v1/emails/:id` has. */
 const eventInJson = ({ type, at, recipient, deliveryId, reply, detail }: MailEvent) => ({
-  ...{ type, at: isoTime(at), recipient, deliveryId, reply, detail },
+  type,
+  at: isoTime(at),
+  recipient,
+  deliveryId,
+  reply,
+  detail,
 })

@@ -77,8 +77,11 @@ async function runList(_options: unknown, command: Command): Promise<void> {
   sayTable(
     ['NAME', 'SCHEDULE', 'LAST RUN', 'RESULT', 'TOOK', 'NEXT DUE'],
     jobs.map((one) => [
-      ...[one.name, scheduleInWords(one.cron, zone), shownTime(one.last?.beganAt ?? null)],
-      ...[one.last?.result ?? '-', shownDuration(one.last)],
+      one.name,
+      scheduleInWords(one.cron, zone),
+      shownTime(one.last?.beganAt ?? null),
+      one.last?.result ?? '-',
+      shownDuration(one.last),
       one.dueAt === null ? '-' : `${shownTime(one.dueAt)}${one.isOverdue ? ' (overdue)' : ''}`,
     ]),
     'No job',
@@ -113,8 +116,11 @@ async function runShow(given: string, options: { limit: number }, command: Comma
   sayTable(
     ['BEGAN', 'WAS DUE', 'TOOK', 'RESULT', 'WHAT IT SAID'],
     runs.map((run) => [
-      ...[shownTime(run.beganAt), run.dueAt === null ? 'by hand' : shownTime(run.dueAt)],
-      ...[shownDuration(run), run.result, run.error ?? run.summary ?? ''],
+      shownTime(run.beganAt),
+      run.dueAt === null ? 'by hand' : shownTime(run.dueAt),
+      shownDuration(run),
+      run.result,
+      run.error ?? run.summary ?? '',
     ]),
     'It has not run yet',
   )
@@ -181,12 +187,18 @@ function jobNamed(given: string): JobName {
 
 /** A job for scripts, with its last run. */
 const standingInJson = ({ last, dueAt, cron, ...one }: JobStanding) => ({
-  ...{ name: one.name, what: one.what, cron, nextDueAt: jsonTime(dueAt) },
-  ...{ overdue: one.isOverdue, last: last === undefined ? null : runInJson(last) },
+  name: one.name,
+  what: one.what,
+  cron,
+  nextDueAt: jsonTime(dueAt),
+  overdue: one.isOverdue,
+  last: last === undefined ? null : runInJson(last),
 })
 
 /** A run for scripts. */
 const runInJson = ({ dueAt, beganAt, endedAt, id: _, ...run }: JobRun) => ({
   ...run,
-  ...{ dueAt: jsonTime(dueAt), beganAt: jsonTime(beganAt), endedAt: jsonTime(endedAt) },
+  dueAt: jsonTime(dueAt),
+  beganAt: jsonTime(beganAt),
+  endedAt: jsonTime(endedAt),
 })

@@ -108,7 +108,9 @@ async function runList(options: KeyOptions, command: Command): Promise<void> {
   sayTable(
     ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'EXPIRES', 'CREATED', 'LAST USED'],
     keys.map((one) => [
-      ...[one.id, one.name, `…${one.last4}`],
+      one.id,
+      one.name,
+      `…${one.last4}`,
       [one.scope, ...(one.domains ?? [])].join(' '),
       one.networks?.join(' ') ?? 'anywhere',
       one.expiresAt === null ? 'never' : shownTime(one.expiresAt),

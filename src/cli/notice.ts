@@ -172,14 +172,24 @@ async function runMails({ limit }: { limit: number }, command: Command): Promise
   if (place.json) {
     return sayJson(
       mails.map(({ id, at, kind, subject, state, path, result }) => ({
-        ...{ id, at: jsonTime(at), kind, subject, state, path, result },
+        id,
+        at: jsonTime(at),
+        kind,
+        subject,
+        state,
+        path,
+        result,
       })),
     )
   }
   sayTable(
     ['WHEN', 'KIND', 'STATE', 'WAY', 'SUBJECT'],
     mails.map(({ at, kind, state, path, subject }) => [
-      ...[shownTime(at), kind, state, path || '-', subject],
+      shownTime(at),
+      kind,
+      state,
+      path || '-',
+      subject,
     ]),
     'No mail has been written yet',
   )

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { applianceKeyFile, configFile, isHalfRestored, restoreScratch } from '../app/files.js'
 import { type Config, loadConfig, packageFile } from '../config/index.js'
@@ -169,6 +169,12 @@ export function refuseHalfRestored(dataDir: string): void {
     { status: exitStatus.misplaced },
   )
 }
+
+/** A release is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
+export const lastingPath = (file: string): string =>
+  file.replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
+    isThere(join(folder, 'current')) ? `${folder}/current/` : found,
+  )
 
 /** Throws where it may not look: settings that cannot be seen must not be passed over. */
 const isThere = (file: string) => statSync(file, { throwIfNoEntry: false }) !== undefined

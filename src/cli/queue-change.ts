@@ -152,7 +152,8 @@ async function run(
     const isClear = (isNamed || intent?.counts?.deliveries === 0) && !options.dryRun
     if (intent && !isClear && !(await confirmed(place, options, intent))) return undefined
     return changeWaiting(deps, change.name, filter, {
-      ...{ reason, land },
+      reason,
+      land,
       onProgress(seen) {
         if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${shownCount(seen)} so far`)
       },

@@ -40,8 +40,11 @@ export function sayOthersHeld({ campaigns, runs, webhooks }: OthersHeld): void {
   sayPart(
     ['HELD RUNS', 'AUTOMATION', 'NAME', 'WAS DUE', 'WHY'],
     runs.map(({ runs, automationId, name, oldestDueAt, reason }) => [
-      ...[shownCount(runs), automationId, name.slice(0, 40)],
-      ...[shownTime(oldestDueAt), oneLine(reason ?? '')],
+      shownCount(runs),
+      automationId,
+      name.slice(0, 40),
+      shownTime(oldestDueAt),
+      oneLine(reason ?? ''),
     ]),
     "'posthorn automation resume ID --overdue shift|now|skip' releases them: 'now' makes at most one mail a run at once",
   )
@@ -49,8 +52,11 @@ export function sayOthersHeld({ campaigns, runs, webhooks }: OthersHeld): void {
   sayPart(
     ['WEBHOOKS SET ASIDE', 'ENDPOINT', 'URL', 'OLDEST', 'WHY'],
     webhooks.map(({ events, endpointId, url, oldestAt, reason }) => [
-      ...[shownCount(events), endpointId, url.slice(0, 40)],
-      ...[shownTime(oldestAt), oneLine(reason)],
+      shownCount(events),
+      endpointId,
+      url.slice(0, 40),
+      shownTime(oldestAt),
+      oneLine(reason),
     ]),
     `'posthorn webhook replay ENDPOINT --failed' sends them${isOff ? ", after 'posthorn webhook enable ENDPOINT'" : ''}; left alone they are never sent`,
   )
@@ -67,8 +73,12 @@ function sayPart(titles: string[], rows: string[][], whatToDo: string): void {
 /** What else is held, for scripts. */
 export const othersForMachines = ({ campaigns, runs, webhooks }: OthersHeld) => ({
   campaigns: campaigns.map((one) => ({
-    ...{ id: one.id, accountId: one.account_id, name: one.name, subject: one.subject },
-    ...{ status: one.status, dueAt: jsonTime(one.scheduled_at ?? one.created_at) },
+    id: one.id,
+    accountId: one.account_id,
+    name: one.name,
+    subject: one.subject,
+    status: one.status,
+    dueAt: jsonTime(one.scheduled_at ?? one.created_at),
     reason: one.reason,
   })),
   runs: runs.map(({ oldestDueAt, ...one }) => ({ ...one, oldestDueAt: jsonTime(oldestDueAt) })),

@@ -67,7 +67,8 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
   }
   const blocks = [
     ...waiting.map(({ delivery, why }) => ({
-      ...{ id: delivery.id, transcript: delivery.lastTranscript },
+      id: delivery.id,
+      transcript: delivery.lastTranscript,
       fields: waitingForPeople(delivery, names.get(delivery.accountId) ?? '', why, now),
     })),
     ...ended.map((delivery) => ({ ...delivery, fields: endedForPeople(delivery) })),

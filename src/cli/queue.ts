@@ -105,7 +105,9 @@ async function runSummary(options: FilterOptions, command: Command): Promise<voi
   }
   const cells = (row: DeliveryStanding) => [
     ...[row.waiting, row.due, row.inFlight, row.deferred, row.scheduled].map(String),
-    ...[String(row.held), String(row.stopped), shownAge(now - row.oldestAt)],
+    String(row.held),
+    String(row.stopped),
+    shownAge(now - row.oldestAt),
   ]
   const states = ['WAITING', 'DUE', 'IN FLIGHT', 'DEFERRED', 'SCHEDULED', 'HELD', 'STOPPED']
   const titles = [...states, 'OLDEST']

@@ -124,7 +124,10 @@ async function run(quickstart: Quickstart): Promise<void> {
 
   step(6, 'What comes back: a bounce and a complaint, by the simulator')
   await showReturns({
-    ...{ dataDir, accountId: sandbox.accountId, domain: sandbox.domain, poll },
+    dataDir,
+    accountId: sandbox.accountId,
+    domain: sandbox.domain,
+    poll,
     ask: (path, init) => ask(target, path, init),
   })
   say(`\n${styled('green', 'Delivered, signed and verified.')} ${seconds(quickstart.beganAt)}\n`)

@@ -104,8 +104,12 @@ async function runRestore(given: string, options: RestoreOptions, command: Comma
     const programs = settings.flatMap(programsOf)
     if (place.json) {
       return sayJson({
-        ...{ dataDir: to, madeAt: jsonTime(madeAt) },
-        ...{ keptIn: keptIn ?? null, etcIn: etcIn ?? null, programs, rows: manifest.rows },
+        dataDir: to,
+        madeAt: jsonTime(madeAt),
+        keptIn: keptIn ?? null,
+        etcIn: etcIn ?? null,
+        programs,
+        rows: manifest.rows,
       })
     }
     say(`Restored to ${to}, as it was at ${shownTime(madeAt)}`)
@@ -154,7 +158,8 @@ function restoringOf(to: string, database: Stats | undefined, manifest?: Manifes
         : `The database that is there (${shownBytes(database.size)}, written ${shownTime(database.mtimeMs)}) is replaced, and the old one is kept beside it`,
     ],
     counts: {
-      ...{ dataDir: to, databaseBytes: database?.size ?? null },
+      dataDir: to,
+      databaseBytes: database?.size ?? null,
       ...(manifest && { madeAt: manifest.madeAt, rows: manifest.rows }),
     },
     how: 'moderate',

@@ -41,7 +41,14 @@ const { floor } = Math
 
 /** The settings that are ages; the others are shares and counts. */
 const ageNames = [
-  ...['bodies', 'transcripts', 'sessions', 'inbound', 'usageDays', 'figures', 'consent', 'audit'],
+  'bodies',
+  'transcripts',
+  'sessions',
+  'inbound',
+  'usageDays',
+  'figures',
+  'consent',
+  'audit',
 ]
 /** What these are set to, in ms. */
 const agesOf = ({ ages }: Outlook) =>
@@ -61,7 +68,10 @@ function show(outlook: Outlook): void {
   sayTable(
     ['ACCOUNT', 'KEEPS', 'MAILS', 'GO NEXT'],
     outlook.accounts.map((one) => [
-      ...[one.name, counted(one.retentionDays, 'day'), `${one.mails}`, `${one.oldMails}`],
+      one.name,
+      counted(one.retentionDays, 'day'),
+      `${one.mails}`,
+      `${one.oldMails}`,
     ]),
     'No account has mail',
   )
@@ -69,7 +79,8 @@ function show(outlook: Outlook): void {
   sayTable(
     ['KEPT', 'FOR', 'GO NEXT'],
     agesOf(outlook).map(([name, ms]) => [
-      ...[settingName([name]), shownAge(ms)],
+      settingName([name]),
+      shownAge(ms),
       name === 'bodies'
         ? `those of ${counted(outlook.oldBodies, 'mail')}, without those that wait (${waiting.bodies} so far)`
         : name === 'transcripts'

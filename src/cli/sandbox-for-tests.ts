@@ -77,7 +77,10 @@ export async function openTestSandbox(
   const url = appliance.privateUrl
   return {
     told: {
-      ...{ url, apiKey, from: `hello@${domain}`, domain },
+      url,
+      apiKey,
+      from: `hello@${domain}`,
+      domain,
       smtp: { host: '127.0.0.1', port: appliance.sandboxSmtpPort ?? 0 },
       inbox: {
         page: `${url}/sandbox`,
@@ -85,7 +88,10 @@ export async function openTestSandbox(
         wait: `${url}/sandbox/wait.json`,
         clear: `${url}/sandbox/clear.json`,
       },
-      ...{ publicUrl: appliance.publicUrl, accountId, dataDir, pid: process.pid },
+      publicUrl: appliance.publicUrl,
+      accountId,
+      dataDir,
+      pid: process.pid,
     },
     complete: appliance.complete,
     async close() {

@@ -45,16 +45,21 @@ export async function finishSetup(work: SetupWork, made: MadeBySetup): Promise<v
   if (place.json) {
     const { dataDir, configFile } = place
     sayJson({
-      ...{ dataDir, configFile, settings: made.settings, differences: made.differences },
-      ...{ account: first.account, apiKey: first.apiKey ?? null, domain: first.domain.name },
-      ...{
-        privateUrl,
-        setupUrl: made.setupUrl ?? null,
-        appliance: started.state,
-        records,
-        zone: zoneFile(zoneOf(records)),
-      },
-      ...{ checks: work.checks, findings, left },
+      dataDir,
+      configFile,
+      settings: made.settings,
+      differences: made.differences,
+      account: first.account,
+      apiKey: first.apiKey ?? null,
+      domain: first.domain.name,
+      privateUrl,
+      setupUrl: made.setupUrl ?? null,
+      appliance: started.state,
+      records,
+      zone: zoneFile(zoneOf(records)),
+      checks: work.checks,
+      findings,
+      left,
     })
     keyIsShown(place)
     return

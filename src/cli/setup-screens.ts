@@ -57,7 +57,14 @@ export function sayFindings(findings: readonly Finding[]): void {
 
 // Checks of the doctor that need the records which were just shown.
 const recordChecks = [
-  ...['helo', 'ptr', 'dkim', 'return-path', 'spf', 'dmarc', 'dmarc-authorisation', 'tracking'],
+  'helo',
+  'ptr',
+  'dkim',
+  'return-path',
+  'spf',
+  'dmarc',
+  'dmarc-authorisation',
+  'tracking',
 ]
 
 /** What the doctor found: what is good in one line, and what waits for the records that were just shown in another. */

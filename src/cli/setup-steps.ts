@@ -38,7 +38,7 @@ import {
 import { withStore } from './database.js'
 import { firstLink } from './first-link.js'
 import { say, styled } from './output.js'
-import { actAsOwner, settingsOf } from './place.js'
+import { actAsOwner, lastingPath, settingsOf } from './place.js'
 import type { SetupOptions } from './setup-answers.js'
 import type { SetupPlace } from './setup-place.js'
 import { sayStep, sayTitle } from './setup-screens.js'
@@ -80,11 +80,8 @@ export const textOf = ({ answers, facts }: Pick<SetupWork, 'answers' | 'facts'>)
     example: lastingFile('config/posthorn.example.toml'),
   })
 
-/** A file of the release: that is installed in a folder of its own, which goes with it; `current` leads to the one in use. */
-export const lastingFile = (name: string) =>
-  packageFile(name).replace(/^(\/usr\/lib\/posthorn)\/[^/]+\//, (found, folder: string) =>
-    existsSync(join(folder, 'current')) ? `${folder}/current/` : found,
-  )
+/** A file of the release, by a path that an upgrade leaves right. */
+export const lastingFile = (name: string) => lastingPath(packageFile(name))
 
 /** Without doing any of it. */
 export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
@@ -120,11 +117,11 @@ export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
 export async function makeAll(work: SetupWork): Promise<MadeBySetup> {
   const { place, options, answers } = work
   const tell = place.json ? () => {} : sayStep
+  // Before the settings, by which a run after a kill knows that it was a trial.
+  const removed = work.endsTrial ? await takeTrialAway(work) : []
   if (!place.json) sayTitle('Done')
   const isNew = !existsSync(applianceKeyFile(place.dataDir))
   makeDirs(place, isNew, tell)
-  // Before the settings, by which a run after a kill knows that it was a trial.
-  const removed = work.endsTrial ? await takeTrialAway(work) : []
   for (const one of removed) tell('removed', one)
   const settings = writeSettings(work)
   tell(settings === 'kept' ? 'kept' : 'written', place.configFile)

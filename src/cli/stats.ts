@@ -101,16 +101,29 @@ function show({ from, to, groupBy, groups, total }: Stats): void {
 
 // What fits on a line; --json has all figures.
 const columns = [
-  ...['MAILS', 'ACCEPTED', 'DELIVERED', 'BOUNCED', 'DEFERRED', 'COMPLAINED', 'UNSUBSCRIBED'],
-  ...['OPENED', 'CLICKED'],
+  'MAILS',
+  'ACCEPTED',
+  'DELIVERED',
+  'BOUNCED',
+  'DEFERRED',
+  'COMPLAINED',
+  'UNSUBSCRIBED',
+  'OPENED',
+  'CLICKED',
 ]
 
 /** The figures of a line. A dash is for those that the groups have no meaning for. */
 const cells = (figures: Figures) =>
   [
-    ...[figures.mails, figures.accepted, figures.delivered],
-    ...[figures.bouncedHard + figures.bouncedSoft, figures.deferred, figures.complained],
-    ...[figures.unsubscribed, figures.openedUnique, figures.clickedUnique],
+    figures.mails,
+    figures.accepted,
+    figures.delivered,
+    figures.bouncedHard + figures.bouncedSoft,
+    figures.deferred,
+    figures.complained,
+    figures.unsubscribed,
+    figures.openedUnique,
+    figures.clickedUnique,
   ].map((count) => (count === null ? '-' : String(count)))
 
 /** What a group is called in one of its columns. */

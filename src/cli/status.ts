@@ -46,7 +46,11 @@ begins to count when it starts. 'posthorn top' shows what goes on, 'posthorn doc
       const status = await withStore(place, ({ store: { read }, clock }) =>
         readStatus(
           {
-            ...{ read, now: clock.now(), config, dataDir, certificates },
+            read,
+            now: clock.now(),
+            config,
+            dataDir,
+            certificates,
             brokenUpgrade: findBrokenUpgrade(dataDir),
           },
           overview,
@@ -74,7 +78,8 @@ function show(status: ApplianceStatus): void {
   sayTable(
     ['QUEUE', 'WAITING', 'OLDEST', 'LONGEST DUE'],
     classes.map(({ name, waiting, oldestMs, dueMs }) => [
-      ...[name, waiting],
+      name,
+      waiting,
       ...[oldestMs, dueMs].map((ms) => (ms === null ? '-' : shownFor(ms))),
     ]),
     '',
@@ -82,7 +87,10 @@ function show(status: ApplianceStatus): void {
   if (sites.length > 0) {
     say()
     const row = ({ site, gate, until, why }: TroubledSite) => [
-      ...[site, gate, until === null ? '-' : shownFor(until - now), why.slice(0, 90)],
+      site,
+      gate,
+      until === null ? '-' : shownFor(until - now),
+      why.slice(0, 90),
     ]
     sayTable(['SITE IN TROUBLE', 'GATE', 'FOR', 'WHY'], sites.map(row), '')
   }

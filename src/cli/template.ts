@@ -234,7 +234,7 @@ async function runRender(slug: string, options: TemplateOptions, command: Comman
     const found = await findTemplate(store.read, accountId, slug, options.at)
     const { subject } = options
     const outcome = await withRenderer({ store, clock }, (renderer) =>
-      tryRender(renderer, found, { variables, ...(subject === undefined ? {} : { subject }) }),
+      tryRender(renderer, found, { variables, subject, copyTags: 'shown' }),
     )
     if (outcome.kind === 'rendered') return outcome.rendered
     throw faultWithExcerpt({ ...found, subject: subject ?? found.subject }, outcome.fault)

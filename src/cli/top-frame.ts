@@ -135,12 +135,10 @@ function siteRows({ sites, now }: Overview, sort: SortBy): string[][] {
   return [...sites]
     .sort(order[sort])
     .map(({ site, connections, limit, streams, gate, why, until }) => [
-      ...[
-        site,
-        `${connections}${limit === null ? '' : ` of ${limit}`}`,
-        String(streams),
-        gate ?? '',
-      ],
+      site,
+      `${connections}${limit === null ? '' : ` of ${limit}`}`,
+      String(streams),
+      gate ?? '',
       gate === null ? '' : `${until === null ? '' : `for ${shownFor(until - now)}: `}${why}`,
     ])
 }
@@ -175,7 +173,9 @@ function threadRows(now: Overview, counted: Counters): string[][] {
     })
     .sort((a, b) => b.cpu - a.cpu || (a.thread < b.thread ? -1 : 1))
     .map(({ thread, cpu, lag }) => [
-      ...[thread, `${Math.round(cpu * 100)} %`, `${Math.round(lag * 1_000)} ms`],
+      thread,
+      `${Math.round(cpu * 100)} %`,
+      `${Math.round(lag * 1_000)} ms`,
     ])
 }
 

@@ -139,12 +139,16 @@ function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Opti
   // When the appliance was stopped, to say for how long nothing was taken.
   let stoppedAt = 0
   return {
-    ...{ dataDir, asOwner, clock: systemClock, timeoutMs: timeout * 1_000 },
+    dataDir,
+    asOwner,
+    clock: systemClock,
+    timeoutMs: timeout * 1_000,
     layout: makeLayout(resolve(prefix)),
     service: makeService(manager, service),
     machine: thisMachine(),
     placeOptions: [
-      ...['--data', dataDir],
+      '--data',
+      dataDir,
       ...(configFile === undefined ? [] : ['--config', configFile]),
     ],
     isServed: () => asOwner(() => isServed(dataDir)),
@@ -323,8 +327,11 @@ function showInstalled({ json, dataDir }: CommandPlace, layout: Layout) {
   const all = layout.all().map(({ name }) => name)
   if (json) {
     return sayJson({
-      ...{ prefix: layout.prefix, current: current ?? null, previous: previous ?? null },
-      ...{ releases: all, dataDir },
+      prefix: layout.prefix,
+      current: current ?? null,
+      previous: previous ?? null,
+      releases: all,
+      dataDir,
     })
   }
   if (current === undefined) return say(`No release is installed in ${layout.prefix}`)

@@ -128,7 +128,8 @@ async function runList({ address }: { address?: string }, command: Command): Pro
   sayTable(
     ['ADDRESS', 'NAME', 'IS', 'ACCOUNTS', 'SECOND FACTOR', 'LAST LOG-IN'],
     people.map((one) => [
-      ...[one.email, one.name],
+      one.email,
+      one.name,
       wordsOf(one),
       one.in.join(', '),
       factorsOf(one),

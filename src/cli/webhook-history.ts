@@ -55,7 +55,12 @@ async function runDeliveries(id: string, options: Options, command: Command): Pr
   sayTable(
     ['DELIVERY', 'EVENT', 'EMAIL', 'STATE', 'ATTEMPTS', 'WHEN', 'ANSWER'],
     found.map(({ id: number, event, emailId, outcome, attempts, at, status, error }) => [
-      ...[String(number), event, emailId, outcome, String(attempts), shownTime(at)],
+      String(number),
+      event,
+      emailId,
+      outcome,
+      String(attempts),
+      shownTime(at),
       error ?? (status === null ? '-' : `HTTP ${status}`),
     ]),
     options.failed === true ? 'Nothing has failed' : 'Nothing went there yet',

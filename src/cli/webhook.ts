@@ -144,7 +144,9 @@ async function runList(options: Options, command: Command): Promise<void> {
   sayTable(
     ['ID', 'URL', 'STATE', 'EVENTS'],
     endpoints.map(({ id, url, enabled, events }) => [
-      ...[id, url, enabled ? 'enabled' : 'disabled'],
+      id,
+      url,
+      enabled ? 'enabled' : 'disabled',
       events.length === webhookEvents.length ? 'all' : eventsShown(events.map(short)),
     ]),
     "No webhook yet; 'posthorn webhook add URL' adds one",

@@ -30,7 +30,11 @@ export async function importContacts(
     const { code, status, body, requestId } = error
     const counted = imported === undefined ? 'nobody knows how many are in' : `${imported} are in`
     throw new ImportInterrupted(`The import ended in the middle, ${counted}: ${error.message}`, {
-      ...{ code, status, body, requestId, cause: error },
+      code,
+      status,
+      body,
+      requestId,
+      cause: error,
     })
   }
 }

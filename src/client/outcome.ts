@@ -47,7 +47,10 @@ export function toError(outcome: Outcome, attempts: number, retryAfter?: number)
     const { phase, cause } = outcome
     const message = `${broken[phase]}${tried(attempts)}: ${reasonOf(cause)}`
     const error = new ConnectionError(message, {
-      ...{ code: 'connection_failed', attempts, retryable: true, cause },
+      code: 'connection_failed',
+      attempts,
+      retryable: true,
+      cause,
     })
     error.phase = phase
     return error
@@ -74,7 +77,10 @@ function refused(answer: Answered, attempts: number, retryAfter?: number): Posth
   const known = codeOf(answer)
   const code = known ?? (status === 400 || status === 422 ? 'validation_error' : `http_${status}`)
   const failure = {
-    ...{ code, status, attempts, body },
+    code,
+    status,
+    attempts,
+    body,
     requestId: headers.get('x-request-id') ?? undefined,
     retryable:
       code !== 'account_paused' &&

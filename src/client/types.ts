@@ -349,9 +349,9 @@ export interface BroadcastChanges {
   listId?: string | null | undefined
   /** The sender, on a verified domain of the account */
   from?: string | null | undefined
-  /** The subject, at most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422 */
   subject?: string | null | undefined
-  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient's own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. */
   html?: string | null | undefined
   /** The id of the topic; an empty text takes it away */
   topicId?: string | null | undefined
@@ -1575,9 +1575,9 @@ export interface NewBroadcast {
   listId: string
   /** The sender, on a verified domain of the account */
   from: string
-  /** The subject, at most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422 */
   subject: string
-  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient's own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. */
   html: string
   /** The topic: whoever has left it gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
@@ -1605,7 +1605,7 @@ export interface NewContact {
   lastName?: string | null | undefined
   /** The phone number in any notation, by which USSD finds the contact */
   phone?: string | null | undefined
-  /** Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay */
+  /** Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay. Whole numbers beyond ±9007199254740991 (2^53 - 1) are a 422, as JSON readers change their digits: send them as text */
   metadata?: object | null | undefined
 }
 
@@ -1622,7 +1622,7 @@ export interface NewDomain {
 export type NewEvent = {
   /** The name of the event: 1 to 100 of A-Z, a-z, 0-9, `_`, `.`, `:` and `-` */
   event: string
-  /** Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON */
+  /** Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON. Whole numbers beyond ±9007199254740991 (2^53 - 1) are a 422, as JSON readers change their digits: send them as text */
   payload?: object | null | undefined
   /** When the event happened; default: now. One that is older than 24 hours starts nothing, a time more than 5 minutes ahead is a 422 */
   occurredAt?: string | Date | null | undefined
@@ -1644,7 +1644,7 @@ export interface NewEvents {
     contactId?: string | null | undefined
     /** The address of the contact; one that the account does not know becomes a contact on no list */
     email?: string | null | undefined
-    /** Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON */
+    /** Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON. Whole numbers beyond ±9007199254740991 (2^53 - 1) are a 422, as JSON readers change their digits: send them as text */
     payload?: object | null | undefined
     /** When the event happened; default: now. One that is older than 24 hours starts nothing, a time more than 5 minutes ahead is a 422 */
     occurredAt?: string | Date | null | undefined
@@ -1742,7 +1742,7 @@ export interface NewTemplate {
   slug: string
   /** The subject, in Liquid */
   subject: string
-  /** The HTML, in Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded */
   html: string
   /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody?: string | null | undefined
@@ -1860,7 +1860,7 @@ export type Send = {
   to: string | readonly string[]
   cc?: string | readonly string[] | null | undefined
   bcc?: string | readonly string[] | null | undefined
-  /** The values of the variables of the template; those that it uses only within `if`, `unless` and `case` may be missing; at most 256 KiB as JSON */
+  /** The values of the variables of the template; those that it uses only within `if`, `unless` and `case` may be missing; at most 256 KiB as JSON. Whole numbers beyond ±9007199254740991 (2^53 - 1) are a 422, as JSON readers change their digits: send them as text */
   variables?: object | null | undefined
   /** The text part, made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins */
   text?: string | null | undefined
@@ -1877,7 +1877,7 @@ export type Send = {
   topicId?: string | null | undefined
   /** Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients` */
   attachments?: readonly Attachment[] | null | undefined
-  /** Data of your own, kept with the email and given back; at most 16 KiB as JSON */
+  /** Data of your own, kept with the email and given back; at most 16 KiB as JSON. Whole numbers beyond ±9007199254740991 (2^53 - 1) are a 422, as JSON readers change their digits: send them as text */
   metadata?: object | null | undefined
 } & ({
   /** The HTML, at most 2 MiB */
@@ -2222,7 +2222,7 @@ export interface Template {
   version: number
   /** The subject, in Liquid */
   subject: string
-  /** The HTML, in Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded */
   html: string
   /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody: string | null
@@ -2234,7 +2234,7 @@ export interface Template {
 export interface TemplateChanges {
   /** The subject, in Liquid */
   subject?: string | null | undefined
-  /** The HTML, in Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded */
   html?: string | null | undefined
   /** An empty one takes it away: the text is then made from the HTML */
   textBody?: string | null | undefined
@@ -2255,7 +2255,7 @@ export interface TemplateSaved {
   version: number
   /** The subject, in Liquid */
   subject: string
-  /** The HTML, in Liquid; at most 256 KiB */
+  /** The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded */
   html: string
   /** The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML */
   textBody: string | null
@@ -2280,7 +2280,7 @@ export interface TemplateSaved {
 }
 
 export interface TemplateVariables {
-  /** The values that it is filled in with; at most 256 KiB as JSON */
+  /** The values that it is filled in with; at most 256 KiB as JSON. Whole numbers beyond ±9007199254740991 (2^53 - 1) are a 422, as JSON readers change their digits: send them as text */
   variables?: object | null | undefined
   /** A subject in Liquid, in place of the template's */
   subject?: string | null | undefined
@@ -2328,9 +2328,9 @@ export interface TestBroadcast {
   listId: string
   /** The sender, on a verified domain of the account */
   from: string
-  /** The subject, at most 200 characters; merge tags as in the HTML */
+  /** The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422 */
   subject: string
-  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it. */
+  /** The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient's own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. */
   html: string
   /** The topic: whoever has left it gets nothing, and unsubscribing is from this topic only */
   topicId?: string | null | undefined
@@ -2441,7 +2441,7 @@ export type Ussd = {
   /** The text part, made from the HTML if absent */
   text?: string | null | undefined
   replyTo?: string | readonly string[] | null | undefined
-  /** Data of your own, kept with the email and given back; at most 16 KiB as JSON */
+  /** Data of your own, kept with the email and given back; at most 16 KiB as JSON. Whole numbers beyond ±9007199254740991 (2^53 - 1) are a 422, as JSON readers change their digits: send them as text */
   metadata?: object | null | undefined
 } & ({
   /** An address: `email@domain` or `Name <email@domain>` */

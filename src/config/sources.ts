@@ -32,7 +32,8 @@ export function settingsInForce(
     const value = valueAt(values, path)
     return {
       name,
-      ...{ value, written: writtenAs(section, path, value) },
+      value,
+      written: writtenAs(section, path, value),
       ...(env[variable] !== undefined ? { variable } : line === undefined ? {} : { line }),
     }
   })
@@ -102,7 +103,10 @@ export interface ShownSetting {
 export function shownSetting({ name, line, variable, ...given }: SettingInForce): ShownSetting {
   const [value, written] = [hidden(given.value), hidden(given.written)]
   return {
-    ...{ name, value, line: line ?? null, variable: variable ?? null },
+    name,
+    value,
+    line: line ?? null,
+    variable: variable ?? null,
     text: typeof written === 'string' ? `"${written}"` : JSON.stringify(written),
     source: variable !== undefined ? 'environment' : line !== undefined ? 'file' : 'default',
     from: variable ?? (line === undefined ? 'default' : `line ${line}`),

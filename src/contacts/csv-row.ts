@@ -1,3 +1,4 @@
+import { numberFault } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { withoutApostrophe } from '../suppression/index.js'
 import { type Columns, shown } from './columns.js'
@@ -67,6 +68,8 @@ export function readRow(
   const metadata = { ...Object.fromEntries(texts), ...own }
   if (Object.keys(metadata).length === 0) return contact
   contact.metadata = metadata
+  const inexact = own && numberFault('metadata', own)
+  if (inexact !== undefined) return inexact
   if (mergedMetadata({}, metadata) !== undefined) return contact
   return `the cells that go into metadata have over ${maxMetadataBytes} bytes`
 }

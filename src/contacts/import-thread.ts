@@ -22,7 +22,11 @@ export function serveImports(
   const { config, dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
   const deps = {
     store: openStore({
-      ...{ dataDir, clock: systemClock, turns, slot, onFault },
+      dataDir,
+      clock: systemClock,
+      turns,
+      slot,
+      onFault,
       background: true,
     }),
     clock: systemClock,

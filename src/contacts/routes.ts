@@ -9,6 +9,7 @@ import {
 import { isoTime } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
+import { refuseInexact } from '../json/index.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
 import type { Importer } from './importer.js'
 import { type ContactDeps, createList, listLists, renameList, requireList } from './list.js'
@@ -93,10 +94,14 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       const ceiling = contactCeiling(deps.plans, billing)
       const checkNew = () => checkAdding(billing)
       const { email, firstName, lastName, phone, metadata } = body
+      refuseInexact('metadata', metadata)
       const number = phone === undefined ? undefined : toE164(phone, deps.defaultCountry)
       const given = { email, firstName, lastName, phone: number, metadata }
       const { contact, joined } = await addContact(deps, accountId, given, {
-        ...{ listId, ceiling, checkNew, follow: deps.follow },
+        listId,
+        ceiling,
+        checkNew,
+        follow: deps.follow,
         alongside: (tx, { contact, joined }) => remember(tx, added(contact), statusOf(joined)),
       })
       deps.followed?.()

@@ -74,7 +74,9 @@ async function homeView(deps: HomeDeps): Promise<HomeView> {
     facts.push({ label: 'In the sandbox inbox', value: plural(count, 'message') })
   }
   return {
-    ...{ sandbox, facts, isAnybodyThere: await isAnybodyThere(read) },
+    sandbox,
+    facts,
+    isAnybodyThere: await isAnybodyThere(read),
     held: held === 0 ? undefined : shownMails(held),
     parked: parked === 0 ? undefined : plural(parked, 'report'),
   }

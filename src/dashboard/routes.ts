@@ -50,7 +50,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   settingsPages(shell.account, deps)
   operatorPages(shell.operator, deps.operator)
   entryPages(shell, {
-    ...{ people: deps.people, cookie: sessionCookie(deps.people.key) },
+    people: deps.people,
+    cookie: sessionCookie(deps.people.key),
     plainHttp: deps.plainHttp,
   })
   teamPages(shell.account, deps)

@@ -90,7 +90,9 @@ export function joinBacklog(shared: SharedArrayBuffer): Backlog {
       const all = classNames.map((name) => depth[name])
       figures.set(
         all.flatMap(({ deliveries, oldestAt, dueAt }) => [
-          ...[deliveries, oldestAt ?? Number.NaN, dueAt ?? Number.NaN],
+          deliveries,
+          oldestAt ?? Number.NaN,
+          dueAt ?? Number.NaN,
         ]),
       )
       Atomics.add(count, 3, 1)

@@ -57,7 +57,12 @@ export async function enqueueTogether(
   deliveries: readonly DeliveryTogether[],
 ): Promise<void> {
   const rows = deliveries.map((one) => [
-    ...[one.id, one.emailId, one.recipient, one.lane, one.class, one.expiresAt],
+    one.id,
+    one.emailId,
+    one.recipient,
+    one.lane,
+    one.class,
+    one.expiresAt,
   ])
   await insertRows(tx, { json: JSON.stringify(rows), accountId, dueAt })
 }

@@ -146,7 +146,8 @@ export async function explainOne(
 }
 
 const streamOf = ({ lane, class: name, accountId }: WaitingDelivery): StreamKey => ({
-  ...{ lane, accountId },
+  lane,
+  accountId,
   class: queueClass[name],
 })
 

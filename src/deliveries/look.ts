@@ -85,7 +85,8 @@ async function lookByIndex(
   const ids = await idsThatFit(table, filter)
   return {
     ids: ids.slice(0, most).filter((id) => id > after),
-    ...{ next: null, isCut: looked > most },
+    next: null,
+    isCut: looked > most,
   }
 }
 

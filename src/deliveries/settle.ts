@@ -294,7 +294,12 @@ interface Counts {
 }
 
 const noCounts = (): Counts => ({
-  ...{ ended: 0, delivered: 0, relayed: 0, bounced: 0, failed: 0, failover: 0 },
+  ended: 0,
+  delivered: 0,
+  relayed: 0,
+  bounced: 0,
+  failed: 0,
+  failover: 0,
 })
 
 /** When the first attempt of a batch at a mail began; null when there was none. */

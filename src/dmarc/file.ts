@@ -69,7 +69,11 @@ async function fileDmarc(tx: Tx, report: DmarcReport, { proof, now }: At): Promi
     const messages = records.reduce((sum, { count }) => sum + count, 0)
     const { policy } = report
     const isNew = await enter(tx, 'dmarc_reports', {
-      ...{ domain_id: domainId, day, ...of, policy: policy.slice(0, 20), messages },
+      domain_id: domainId,
+      day,
+      ...of,
+      policy: policy.slice(0, 20),
+      messages,
     })
     if (!isNew) {
       if (outcome !== 'counted') outcome = 'seen before'
@@ -103,7 +107,11 @@ async function fileTls(tx: Tx, report: TlsReport, { proof, now }: At): Promise<F
   }
   for (const [id, { types, ...sums }] of byDomain) {
     const isNew = await enter(tx, 'tls_reports_received', {
-      ...{ domain_id: id, day, ...of, ...sums, failure_types: JSON.stringify(types) },
+      domain_id: id,
+      day,
+      ...of,
+      ...sums,
+      failure_types: JSON.stringify(types),
     })
     if (isNew) outcome = 'counted'
     else if (outcome !== 'counted') outcome = 'seen before'

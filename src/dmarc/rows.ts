@@ -58,9 +58,17 @@ function gathered(
   const rows = new Map<string, DmarcSourceRow>()
   for (const { source, disposition, dkim, spf, forwarded, count, identifiers } of records) {
     gather(rows, {
-      ...{ domain_id: domainId, day, source, reporter, proven: proven ? 1 : 0, disposition },
-      ...{ dkim: dkim ? 1 : 0, spf: spf ? 1 : 0, forwarded: forwarded ? 1 : 0 },
-      ...{ messages: count, identifiers },
+      domain_id: domainId,
+      day,
+      source,
+      reporter,
+      proven: proven ? 1 : 0,
+      disposition,
+      dkim: dkim ? 1 : 0,
+      spf: spf ? 1 : 0,
+      forwarded: forwarded ? 1 : 0,
+      messages: count,
+      identifiers,
     })
   }
   return [...rows.values()].sort((a, b) => b.messages - a.messages)

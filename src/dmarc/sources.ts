@@ -154,8 +154,16 @@ async function addDay(
 
 /** An address of which nothing is counted yet. */
 const emptySource = (address: string) => ({
-  ...{ address, messages: 0, passed: 0, dkimPassed: 0, spfPassed: 0 },
-  ...{ quarantined: 0, rejected: 0, forwarded: 0, unproven: 0, identifiers: '' },
+  address,
+  messages: 0,
+  passed: 0,
+  dkimPassed: 0,
+  spfPassed: 0,
+  quarantined: 0,
+  rejected: 0,
+  forwarded: 0,
+  unproven: 0,
+  identifiers: '',
   reporters: [] as string[],
 })
 

@@ -130,7 +130,9 @@ export async function tellBlocklists(
     for (const one of listed) {
       const { address, zone, finding } = one
       await notice(tx, {
-        ...{ kind: 'blocklist', key: nameOf(one), now },
+        kind: 'blocklist',
+        key: nameOf(one),
+        now,
         severity: config.outbound.route === 'sandbox' ? 'daily' : 'burning',
         text: [`${address}, from which mail leaves, is on the blocklist ${zone}`, finding.found],
         fix: [finding.fix, 'posthorn account list; posthorn stats', 'posthorn doctor'],

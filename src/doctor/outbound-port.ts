@@ -77,7 +77,11 @@ async function knock(deps: Deps, domain: string, source?: string): Promise<Knock
       knocked.add(host)
       const who = `${exchange} [${host}]`
       const result = await connectSmtp({
-        ...{ host, port, heloName, tls: { mode: 'off' }, deadlines },
+        host,
+        port,
+        heloName,
+        tls: { mode: 'off' },
+        deadlines,
         ...(source === undefined ? {} : { localAddress: source }),
       })
       if (result.kind === 'ready') {

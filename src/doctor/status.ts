@@ -79,7 +79,8 @@ export async function readStatus(
     heldCount,
     warmUp,
     brokenUpgrade,
-    ...{ protectionWindowMs: config.protection.window, restoredAt: appliance?.restored_at ?? null },
+    protectionWindowMs: config.protection.window,
+    restoredAt: appliance?.restored_at ?? null,
   })
   const { freeBytes, totalBytes } = await diskRoom(dataDir)
   return {

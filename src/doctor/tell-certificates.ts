@@ -73,7 +73,10 @@ async function renewals(deps: Deps & { store: Store }, now: number): Promise<Rai
         : `The one that is there ${endsAt <= now ? 'ended' : 'ends'} at ${isoTime(endsAt)}`
     return [
       {
-        ...{ kind: 'certificate', key: `ACME ${name}`, severity, stage: severity },
+        kind: 'certificate',
+        key: `ACME ${name}`,
+        severity,
+        stage: severity,
         text: [`ACME gets no certificate for ${name}`, error ?? 'it was not tried', left],
         fix: [...(fix === null ? [] : [fix]), 'posthorn certificate list'],
       } as const,
@@ -152,8 +155,10 @@ async function listener(
     return [{ where, fault: messageOf(error), fix: renew }]
   }
   const met: Met = {
-    ...{ where, fix: renew },
-    ...{ validFrom: Date.parse(own.validFrom), validTo: Date.parse(own.validTo) },
+    where,
+    fix: renew,
+    validFrom: Date.parse(own.validFrom),
+    validTo: Date.parse(own.validTo),
   }
   // Port 0 is any, which nobody here knows.
   if (at === undefined || at.port === 0) return [met]

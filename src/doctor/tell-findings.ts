@@ -6,7 +6,13 @@ import type { DoctorDeps, Finding } from './finding.js'
 
 /** What jobs of their own look at more often, or in more depth. */
 const lookedAtElsewhere = [
-  ...['blocklist', 'certificate', 'disk', 'dkim', 'jobs', 'return-path', 'tracking'],
+  'blocklist',
+  'certificate',
+  'disk',
+  'dkim',
+  'jobs',
+  'return-path',
+  'tracking',
 ]
 
 /**
@@ -26,7 +32,10 @@ export async function tellFindings(
     await keepFindings(tx, findings, now)
     for (const one of told) {
       await notice(tx, {
-        ...{ kind: 'doctor', key: keyOf(one), severity: 'daily', now },
+        kind: 'doctor',
+        key: keyOf(one),
+        severity: 'daily',
+        now,
         text: [`Doctor: ${one.check} of ${one.subject} fails`, one.found],
         fix: [one.fix, 'posthorn doctor'],
       })
@@ -38,8 +47,10 @@ export async function tellFindings(
   })
   const count = (state: string) => findings.filter((one) => one.state === state).length
   return {
-    ...{ ok: count('ok'), warnings: count('warn') },
-    ...{ failures: count('fail'), unchecked: count('unchecked') },
+    ok: count('ok'),
+    warnings: count('warn'),
+    failures: count('fail'),
+    unchecked: count('unchecked'),
   }
 }
 
@@ -83,7 +94,11 @@ export async function readFindings(
   return {
     at: rows[0]?.at ?? null,
     findings: rows.map(({ check, subject, state, found, fix }) => ({
-      ...{ check, subject, state, found, fix },
+      check,
+      subject,
+      state,
+      found,
+      fix,
     })),
   }
 }

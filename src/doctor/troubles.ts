@@ -16,7 +16,10 @@ export interface Trouble {
   text: string
   fix: string
   /** What it is about, where the operator's pages show that; `queue`, `held` and `sites` have no `id`. */
-  at?: { what: 'account' | 'job' | 'queue' | 'held' | 'sites'; id?: string }
+  at?: {
+    what: 'account' | 'job' | 'queue' | 'held' | 'sites' | 'domain' | 'webhook'
+    id?: string
+  }
 }
 
 /** The certificate of a listener with TLS; `endsAt` is 0 where it cannot be used. */
@@ -157,11 +160,21 @@ const ofWarmUp = ({ warmUp, classes }: StatusFacts): Seen[] =>
     : []
 
 /** The first line of a notice says what is wrong, the rest are details. */
-const ofNotice = ({ severity, text, fix }: Notice): Trouble => ({
-  burning: severity === 'burning',
-  text: text.split('\n')[0] ?? '',
-  fix: fix.split('\n').join('; '),
-})
+const ofNotice = ({ kind, key, severity, text, fix }: Notice): Trouble => {
+  const what = kindsOfThings[kind]
+  return {
+    burning: severity === 'burning',
+    text: text.split('\n')[0] ?? '',
+    fix: fix.split('\n').join('; '),
+    ...(what && { at: { what, id: key } }),
+  }
+}
+
+/** Notices whose key is the id of a thing that has a page. */
+const kindsOfThings: Record<string, 'domain' | 'webhook'> = {
+  'domain-record': 'domain',
+  webhook: 'webhook',
+}
 
 const shownAccounts = 20
 

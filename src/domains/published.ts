@@ -16,7 +16,7 @@ export async function publishedRecords(
   for (const { id } of accounts) {
     for (const domain of await listDomains(read, id)) {
       for (const record of domainRecords(domain, settings)) {
-        // Where links lead is no matter of mail.
+        // Only records that mail servers ask for: a host for links is looked up by browsers, which this DNS does not serve.
         if (record.type === 'CNAME') continue
         table[record.host] ??= { mx: [], txt: [] }
         const host = table[record.host]

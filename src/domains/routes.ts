@@ -167,11 +167,17 @@ const shownDomain = (domain: Domain, own: OwnSwitches) => ({
 
 /** A record as the API shows it. */
 const shownRecord = ({ purpose, type, host, value, required }: DnsRecord) => ({
-  ...{ purpose, type, name: host, value, required },
+  purpose,
+  type,
+  name: host,
+  value,
+  required,
 })
 
 /** A record with what was found. */
 const shownCheck = ({ state, found, advice, ...record }: RecordCheck) => ({
   ...shownRecord(record),
-  ...{ state, found, advice },
+  state,
+  found,
+  advice,
 })

@@ -37,7 +37,10 @@ export async function acceptEmail(
     deps,
     await acceptDrafts(deps, {
       alongside: (tx) => alongside(tx, accepted),
-      ...{ accountId, drafts: [draft], isBatch: false, now },
+      accountId,
+      drafts: [draft],
+      isBatch: false,
+      now,
     }),
   )
   const what = { emailId: id, accountId, recipients: recipients.length, ...scheduled(accepted) }
@@ -132,7 +135,11 @@ export async function acceptBatch(
     deps,
     await acceptDrafts(deps, {
       alongside: (tx) => alongside(tx, accepted),
-      ...{ accountId, drafts, isBatch: true, now, letGo },
+      accountId,
+      drafts,
+      isBatch: true,
+      now,
+      letGo,
     }),
   )
   const what = { accountId, emails: accepted.ids.length, recipients: recipients.length }

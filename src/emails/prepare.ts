@@ -1,6 +1,7 @@
 import { type AccountBilling, checkSending } from '../billing/index.js'
 import { blockedOfEach } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
+import { refuseInexact } from '../json/index.js'
 import { type Mailbox, neverCutChars, textOfHtml } from '../mime/index.js'
 import { type EmailRow, type MailTag, type Tx, writeExtras } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
@@ -100,6 +101,7 @@ export async function draftEmail(
     (await verifiedSender(deps.store.read, accountId, input.from, senders).catch(noted))
   const recipients = tried(() => recipientsFor(type, input))
   tried(() => checkHeaders(input.headers))
+  if (input.metadata !== undefined) tried(() => refuseInexact('metadata', input.metadata))
   const content = contentGiven(input) ?? (await contentOf(deps, accountId, input).catch(noted))
   const asked = tried(() => reader.check(input.attachments, shared)) ?? []
   if (sender === undefined || recipients === undefined || content === undefined || faults[0]) {
@@ -242,14 +244,15 @@ function contentGiven({
 async function contentOf(
   deps: EmailDeps,
   accountId: string,
-  { html, template: slug, subject, text, variables = {} }: SendRequest,
+  { html, template: slug, subject, text, variables = {}, type }: SendRequest,
 ): Promise<MailContent> {
   if (slug === undefined || html !== undefined) {
     const message = 'Exactly one of html and template must be given'
     throw new ApiError('validation_error', message, { status: 422 })
   }
   const template = await findTemplate(deps.store.read, accountId, slug)
-  return await renderTemplate(deps.renderer, template, { variables, subject, text })
+  const copyTags = type === 'marketing' ? 'kept' : undefined
+  return await renderTemplate(deps.renderer, template, { variables, subject, text, copyTags })
 }
 
 /** Nobody may leave a list by another's link, so marketing mail has no copies that are alike. */

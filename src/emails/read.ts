@@ -131,8 +131,11 @@ export async function accountOfEmail(read: Read, id: string): Promise<string> {
 
 /** As clients see it, without its bytes. */
 export const shownAttachment = ({ filename, contentType, ...of }: Attachment): EmailAttachment => ({
-  ...{ filename, contentType, size: of.sizeBytes },
-  ...{ contentId: of.contentId ?? null, disposition: of.disposition },
+  filename,
+  contentType,
+  size: of.sizeBytes,
+  contentId: of.contentId ?? null,
+  disposition: of.disposition,
 })
 
 /** What happened to a mail, in the order of time. */
@@ -146,6 +149,10 @@ export interface MailHappening {
   reply: string | null
   /** What was concluded from it, and by which rule; of an open or click who asked, and for what. */
   means: string
+  /** The class of a refusal, where that is what it means. */
+  bounceClass?: string | undefined
+  /** Of a complaint: whether it provably comes from a feedback loop. */
+  isProved?: boolean | undefined
   /** A machine made this open or click, so it counts for nothing. */
   byMachine: boolean
 }
@@ -169,6 +176,8 @@ export function timelineOf(email: EmailRecord, events: readonly MailEvent[]): Ma
       deliveryId: event.deliveryId,
       reply: event.reply,
       means: meaningOf(event),
+      bounceClass: event.detail?.bounceClass,
+      ...(event.type === 'complained' && { isProved: event.detail?.evidence !== undefined }),
       byMachine: event.detail?.machine === true,
     })),
   ]

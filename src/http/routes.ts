@@ -57,8 +57,11 @@ export class RouteTable {
     if (!/^\/[^*?#]*$/.test(path)) throw new Error(`${path} is no path for a route`)
     const pattern = path.replace(/:[^/]+/g, parameter)
     const route = this.#routes.get(pattern) ?? {
-      ...{ pattern, path, params: paramNames(path).length },
-      ...{ methods: new Map(), allow: '' },
+      pattern,
+      path,
+      params: paramNames(path).length,
+      methods: new Map(),
+      allow: '',
     }
     if (route.methods.has(method)) throw new Error(`${method} ${path} exists twice`)
     route.methods.set(method, endpoint)

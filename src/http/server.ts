@@ -174,7 +174,12 @@ const longestTurnMs = 500
 function contextOf<P>(options: HttpServerOptions<P>, closes: AbortSignal): ServerContext {
   const { log, clock, overTls, onAnswer, refuse, trustedProxies = [] } = options
   return {
-    ...{ log, clock, overTls, onAnswer, refuse, closes },
+    log,
+    clock,
+    overTls,
+    onAnswer,
+    refuse,
+    closes,
     bodyTimer: makeBodyTimer(clock, options.bodyTimeoutMs ?? 60_000),
     largeBodies: makeLargeBodies(clock, largeBodyBytes, longestTurnMs),
     bodyMemory: makeBodyMemory(options.maxBodyMemoryBytes ?? 256 * 1024 * 1024),
@@ -193,7 +198,13 @@ function apiSettings<P>(
   const { authenticate, permit, auditOf, repeats, rateKey = () => '' } = options
   const { rateLimit = { requests: 100, windowMs: 60_000 } } = options
   return {
-    ...{ context, maxBodyBytes, authenticate, permit, auditOf, repeats, rateKey },
+    context,
+    maxBodyBytes,
+    authenticate,
+    permit,
+    auditOf,
+    repeats,
+    rateKey,
     clients: makeRateLimiter(rateLimit, context.clock),
     strangers: makeRateLimiter(rateLimit, context.clock),
   }

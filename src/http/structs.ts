@@ -66,7 +66,9 @@ export function noOthers<T, S extends object>(struct: Struct<T, S>): Struct<T, S
     Object.keys(given)
       .filter((name) => !names.includes(name))
       .map((name) => ({
-        ...{ type: 'never', value: given[name], path: [...path, name] },
+        type: 'never',
+        value: given[name],
+        path: [...path, name],
         message: `Expected no fields other than ${names.join(', ')}`,
       })),
   )

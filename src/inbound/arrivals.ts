@@ -84,16 +84,26 @@ async function writeArrivals(
     const from = { remote_address: envelope.remoteAddress, mail_from: envelope.mailFrom }
     if (reports.length > 0) {
       spooled.push({
-        ...{ id, received_at: now, due_at: now, ...from, helo: envelope.helo, tries: 0 },
+        id,
+        received_at: now,
+        due_at: now,
+        ...from,
+        helo: envelope.helo,
+        tries: 0,
         recipients: JSON.stringify(reports),
         raw: raw.subarray(0, reportBytesOf(arrival)),
       })
     }
     for (const recipient of operator) {
       const mail = {
-        ...{ id: ids.serial(), received_at: now, recipient, ...from },
-        ...{ header_from: glimpse.from, subject: glimpse.subject },
-        ...{ size_bytes: arrival.sizeBytes, to_forward: arrival.forward ? 1 : 0 },
+        id: ids.serial(),
+        received_at: now,
+        recipient,
+        ...from,
+        header_from: glimpse.from,
+        subject: glimpse.subject,
+        size_bytes: arrival.sizeBytes,
+        to_forward: arrival.forward ? 1 : 0,
       }
       mails.push({ mail, raw })
     }

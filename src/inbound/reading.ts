@@ -71,7 +71,9 @@ export function serveReadings(): void {
 
 const noReport: ReportReading = {
   report: {
-    ...{ kind: 'not-a-report', why: 'It is an aggregate report', tokens: [] },
+    kind: 'not-a-report',
+    why: 'It is an aggregate report',
+    tokens: [],
     original: { messageId: '', to: '', subject: '' },
   },
   verdicts: [],

@@ -15,7 +15,11 @@ await runPeriodic('certificates', async (deps) => {
   return {
     summary: `Certificates looked at: ${looked}; the operator is told of ${told}${came}${not}`,
     figures: {
-      ...{ looked, told, issued: issued.length, failed: failed.length, removed: removed.length },
+      looked,
+      told,
+      issued: issued.length,
+      failed: failed.length,
+      removed: removed.length,
       ...soonest,
     },
   }

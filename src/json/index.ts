@@ -1,3 +1,4 @@
+export { numberFault, refuseInexact } from './numbers.js'
 export { knownBy, optional, rule } from './rule.js'
 export { isSound } from './sound.js'
 

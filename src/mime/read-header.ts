@@ -56,6 +56,17 @@ export const readableValue = (value: string): string =>
 
 /** RFC 5322 §3.6, RFC 2045: fields that occur once at most; readers differ in which of two they show. */
 export const onlyOnce: ReadonlySet<string> = new Set([
-  ...['date', 'from', 'sender', 'reply-to', 'to', 'cc', 'message-id', 'in-reply-to', 'references'],
-  ...['subject', 'mime-version', 'content-type', 'content-transfer-encoding'],
+  'date',
+  'from',
+  'sender',
+  'reply-to',
+  'to',
+  'cc',
+  'message-id',
+  'in-reply-to',
+  'references',
+  'subject',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
 ])

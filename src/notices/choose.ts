@@ -100,5 +100,7 @@ const isSilent = (
 export const dayIn = (zone: string, at: number): string =>
   new Intl.DateTimeFormat('en-CA', {
     timeZone: zone,
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
   }).format(at)

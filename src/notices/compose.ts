@@ -163,7 +163,11 @@ function lastedOf({ firstAt, settledAt }: Notice, zone: string): string {
 export const shownAt = (at: number, zone: string): string =>
   new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
-    ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
     hourCycle: 'h23',
   })
     .format(at)

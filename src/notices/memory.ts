@@ -141,7 +141,17 @@ function asNotice({ kind, key, severity, text, fix }: Raised, now: number): Noti
       .map((line) => oneLine(line, 1_000))
       .join('\n')
   return {
-    ...{ id: 0, kind, key, severity, stage: '', text: joined(text), fix: joined(fix), count: 1 },
-    ...{ firstAt: now, lastAt: now, settledAt: null, silencedUntil: null },
+    id: 0,
+    kind,
+    key,
+    severity,
+    stage: '',
+    text: joined(text),
+    fix: joined(fix),
+    count: 1,
+    firstAt: now,
+    lastAt: now,
+    settledAt: null,
+    silencedUntil: null,
   }
 }

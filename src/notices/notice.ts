@@ -97,9 +97,19 @@ export async function notice(tx: Tx, raised: Raised & { now: number }): Promise<
   await tx
     .insertInto('notices')
     .values({
-      ...{ kind, key, severity, stage, ...words },
-      ...{ state: 'open', count: 1, first_at: now, last_at: now, staged_at: now },
-      ...{ settled_at: null, fresh: 1, told_at: null },
+      kind,
+      key,
+      severity,
+      stage,
+      ...words,
+      state: 'open',
+      count: 1,
+      first_at: now,
+      last_at: now,
+      staged_at: now,
+      settled_at: null,
+      fresh: 1,
+      told_at: null,
       urgent: severity === 'burning' ? 1 : 0,
       // What comes and goes is not mailed each time that it comes.
       urgent_at: last?.urgent_at ?? null,

@@ -157,8 +157,14 @@ async function enter(
   await tx
     .insertInto('notice_mails')
     .values({
-      ...{ kind, at: now, day: dayIn(settings.zone, now), ...mail },
-      ...{ email_id: emailId, state: 'waiting', path: '', result: '' },
+      kind,
+      at: now,
+      day: dayIn(settings.zone, now),
+      ...mail,
+      email_id: emailId,
+      state: 'waiting',
+      path: '',
+      result: '',
     })
     .execute()
 }

@@ -1,4 +1,4 @@
-import { accountRefusals, pastDue } from './common.js'
+import { accountRefusals, inexactNumber, pastDue } from './common.js'
 import { closed, count, type Description, refusal, text } from './describe.js'
 
 const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'
@@ -81,7 +81,14 @@ export const automationEvents: Description['operations'] = {
       'Wakes the runs that wait for the event, and starts the enabled automations that begin with it. A contact who is under way in one gets no second run of it.',
     body: { shape: 'NewEvent', examples: [{ when: 'A sign-up', value: event }] },
     answers: [{ status: 202, when: 'It is taken in', shape: 'EventAccepted', value: accepted }],
-    refusals: [noSuchContact, differ, tooManyContacts, pastDue, ...accountRefusals],
+    refusals: [
+      noSuchContact,
+      differ,
+      inexactNumber('payload.order'),
+      tooManyContacts,
+      pastDue,
+      ...accountRefusals,
+    ],
   },
   'POST /v1/events/batch': {
     id: 'sendEvents',

@@ -6,6 +6,7 @@ import {
   count,
   openObject,
   orNull,
+  ownData,
   type Schema,
   shaped,
   text,
@@ -35,7 +36,7 @@ const eventFields: Record<string, Schema> = {
   email: text(
     'The address of the contact; one that the account does not know becomes a contact on no list',
   ),
-  payload: openObject(
+  payload: ownData(
     'Data of your own, which conditions and templates see as `event` and `trigger`; at most 16 KiB as JSON',
   ),
   occurredAt: time(
@@ -58,8 +59,15 @@ const step = {
     key: text('The name of the step in this automation', { pattern: '^[a-z0-9_-]{1,64}$' }),
     type: text('What the step does', {
       enum: [
-        ...['trigger', 'send_email', 'delay', 'wait_for_event', 'condition', 'contact_update'],
-        ...['split', 'webhook', 'exit'],
+        'trigger',
+        'send_email',
+        'delay',
+        'wait_for_event',
+        'condition',
+        'contact_update',
+        'split',
+        'webhook',
+        'exit',
       ],
     }),
     config: openObject('The settings of the step, which depend on `type`'),
@@ -79,7 +87,11 @@ const connection = {
     to: text('The key of the step that it leads to'),
     type: text('By which result of the step it leaves; `default` where there is only one', {
       enum: [
-        ...['default', 'condition_met', 'condition_not_met', 'event_received', 'timeout'],
+        'default',
+        'condition_met',
+        'condition_not_met',
+        'event_received',
+        'timeout',
         'branch',
       ],
     }),
@@ -131,7 +143,12 @@ const started = closed(
     runId: orNull(uuid('The run that began, or the one that is under way; null: there is none')),
     reason: text('Why no run began; absent when one did', {
       enum: [
-        ...['already_running', 'already_entered', 'too_soon', 'filtered', 'suppressed', 'too_old'],
+        'already_running',
+        'already_entered',
+        'too_soon',
+        'filtered',
+        'suppressed',
+        'too_old',
         'limit',
       ],
     }),
@@ -143,11 +160,9 @@ const started = closed(
  * Enabling, disabling and archiving answer alike, so that a client needs one type for the three.
  */
 const changedState = (description: string) => ({
-  ...{
-    id: uuid('The id that the request named'),
-    status: text(description),
-    message: confirmation,
-  },
+  id: uuid('The id that the request named'),
+  status: text(description),
+  message: confirmation,
 })
 const stateChange = (description: string) => closed(changedState(description))
 

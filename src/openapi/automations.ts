@@ -197,11 +197,9 @@ export const automations: Description = {
           when: 'As it is now; a repeat changes nothing',
           shape: 'AutomationEnabled',
           value: {
-            ...{
-              id,
-              status: 'enabled',
-              message: 'Automation enabled: its event starts it from now on',
-            },
+            id,
+            status: 'enabled',
+            message: 'Automation enabled: its event starts it from now on',
             warnings: [],
           },
         },

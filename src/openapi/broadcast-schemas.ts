@@ -25,9 +25,11 @@ const fields = {
   from: text('The sender, on a verified domain of the account', {
     examples: ['News <news@example.com>'],
   }),
-  subject: line('The subject, at most 200 characters; merge tags as in the HTML'),
+  subject: line(
+    'The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422',
+  ),
   html: text(
-    'The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. The text part is made from it.',
+    'The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient\'s own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it.',
     { minLength: 1 },
   ),
   topicId: uuid(

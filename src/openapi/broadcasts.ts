@@ -37,14 +37,24 @@ const item = {
   sentAt: '2026-11-21T10:00:00.000Z',
   createdAt: '2026-11-21T10:00:00.000Z',
   stats: {
-    ...{ recipients: 1_200, delivered: 1_180, bounced: 12, opened: 354, clicked: 59 },
-    ...{ openRate: 30, clickRate: 5 },
+    recipients: 1_200,
+    delivered: 1_180,
+    bounced: 12,
+    opened: 354,
+    clicked: 59,
+    openRate: 30,
+    clickRate: 5,
   },
 }
 /** A draft has all figures as zeros, so that a client needs no second type. */
 const noStats = {
-  ...{ recipients: 0, delivered: 0, bounced: 0, opened: 0, clicked: 0 },
-  ...{ openRate: 0, clickRate: 0 },
+  recipients: 0,
+  delivered: 0,
+  bounced: 0,
+  opened: 0,
+  clicked: 0,
+  openRate: 0,
+  clickRate: 0,
 }
 export const broadcasts: Description = {
   tag: {
@@ -211,7 +221,11 @@ export const broadcasts: Description = {
               },
             ],
             progress: {
-              ...{ waiting: 0, relayed: 0, failed: 6, suppressed: 2, cancelled: 0 },
+              waiting: 0,
+              relayed: 0,
+              failed: 6,
+              suppressed: 2,
+              cancelled: 0,
               waitsForRoom: false,
             },
             recipients: [
@@ -248,17 +262,22 @@ export const broadcasts: Description = {
           when: 'The whole campaign',
           shape: 'BroadcastDetail',
           value: {
-            ...{ ...item, status: 'draft', sentAt: null, stats: noStats },
-            ...{
-              from: campaign.from,
-              replyTo: [],
-              headers: {},
-              tags: [],
-              warnings: [],
-              attachments: [],
-            },
+            ...item,
+            status: 'draft',
+            sentAt: null,
+            stats: noStats,
+            from: campaign.from,
+            replyTo: [],
+            headers: {},
+            tags: [],
+            warnings: [],
+            attachments: [],
             progress: {
-              ...{ waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
+              waiting: 0,
+              relayed: 0,
+              failed: 0,
+              suppressed: 0,
+              cancelled: 0,
               waitsForRoom: false,
             },
             recipients: [],

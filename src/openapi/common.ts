@@ -203,6 +203,15 @@ export const accountRefusals: RefusalExample[] = [
   ),
 ]
 
+/** In data of a client's own, at a path such as `metadata.order`. */
+export const inexactNumber = (path: string) =>
+  refusal(
+    'validation_error',
+    'A number in it that JSON readers change',
+    `${path}: numbers beyond ${Number.MAX_SAFE_INTEGER} (2^53 - 1) lose digits in JSON; send it as text, in quotes`,
+    { status: 422 },
+  )
+
 /** An error of what also stops when a renewal has failed; mail still leaves then. */
 export const pastDue = refusal(
   'subscription_past_due',

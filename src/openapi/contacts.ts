@@ -1,5 +1,12 @@
 import { columnUses } from '../contacts/index.js'
-import { accountRefusals, ceiling, pageFields, pageQuery, pastDue } from './common.js'
+import {
+  accountRefusals,
+  ceiling,
+  inexactNumber,
+  pageFields,
+  pageQuery,
+  pastDue,
+} from './common.js'
 import {
   closed,
   confirmation,
@@ -7,6 +14,7 @@ import {
   type Description,
   openObject,
   orNull,
+  ownData,
   refusal,
   shaped,
   text,
@@ -31,9 +39,11 @@ const name = (which: string) => text(`${which}; a merge tag of campaigns`, { max
  * Laid over key by key, because several sources write into the same contact: an import must not
  * wipe out what the shop has set.
  */
-const metadata = openObject(
+const metadata = ownData(
   'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
 )
+const mailStays =
+  'Mails that went to a deleted contact stay in the log, with their content, as long as any mail of the account.'
 /** interface.md leaves the shape of deletions open; all of ours are this one. */
 const gone = closed({
   id: uuid('The id of what was deleted'),
@@ -229,8 +239,7 @@ export const contacts: Description = {
     'DELETE /v1/contacts/lists/:id': {
       id: 'deleteContactList',
       summary: 'Delete a list and its contacts',
-      description:
-        'Irreversibly. A contact who is on another list too stays there; suppression remains.',
+      description: `Irreversibly. A contact who is on another list too stays there; suppression remains. ${mailStays}`,
       params: { id: 'The UUID of the list' },
       answers: [
         {
@@ -320,6 +329,7 @@ export const contacts: Description = {
           'The metadata, together with what is stored already, is too large',
           'metadata, together with what is stored already, has over 16384 bytes',
         ),
+        inexactNumber('metadata.customer'),
         refusal(
           'plan_limit_exceeded',
           'The account holds as many contacts as its plan allows',
@@ -435,7 +445,7 @@ export const contacts: Description = {
     'DELETE /v1/contacts/:listId/:contactId': {
       id: 'removeContact',
       summary: 'Take a contact off a list',
-      description: 'One who is then on no list is deleted. Suppression remains.',
+      description: `One who is then on no list is deleted. Suppression remains. ${mailStays}`,
       params: { listId: 'The UUID of the list', contactId: 'The UUID of the contact' },
       answers: [
         {

@@ -110,6 +110,12 @@ export const openObject = (description: string): Schema => ({
   description,
 })
 
+/** Data of a client's own, whose numbers `numberFault` looks at. */
+export const ownData = (description: string): Schema =>
+  openObject(
+    `${description}. Whole numbers beyond ±${Number.MAX_SAFE_INTEGER} (2^53 - 1) are a 422, as JSON readers change their digits: send them as text`,
+  )
+
 /** An alternative of `anyOf`: these fields are there, and none of them is null. */
 export const alternative = (title: string, ...required: string[]): Schema => ({
   type: 'object',

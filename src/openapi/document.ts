@@ -18,7 +18,7 @@ import {
 } from './describe.js'
 import { domains } from './domains.js'
 import { emails } from './emails.js'
-import { errorTable, itself, responseHeaders, welcome } from './general.js'
+import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
 import { keys } from './keys.js'
 import { stats } from './stats.js'
 import { suppressions } from './suppressions.js'
@@ -63,6 +63,7 @@ export function makeDocument(
 ): Document {
   const schemas: Record<string, Schema> = {}
   const paths = describePaths(routes, described, schemas)
+  const elsewhere = mapped(nowhere, (refusal) => response([refusal], schemas))
   return {
     openapi: '3.1.0',
     info: {
@@ -70,6 +71,7 @@ export function makeDocument(
       version,
       description: `${welcome}\n\n${errorTable()}`,
       license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The operator of this appliance' },
     },
     servers: [{ url: '/', description: 'This appliance' }],
     security: [{ apiKey: [] }],
@@ -86,9 +88,10 @@ export function makeDocument(
         },
       },
       headers: responseHeaders,
-      responses: mapped(nowhere, (refusal) => response([refusal], schemas)),
       schemas: { ...schemas, ...webhookSchemas },
     },
+    // Of no operation, so nothing could refer to them where components are.
+    'x-elsewhere': elsewhere,
   }
 }
 
@@ -267,16 +270,19 @@ function response(
 function headersOf(status: number, idempotent: boolean): Schema {
   const names = [
     'X-Request-Id',
-    ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
     ...(status < 300 && idempotent ? ['Idempotency-Replay'] : []),
     ...(status === 401 ? ['WWW-Authenticate'] : []),
-    ...(status === 405 ? ['Allow'] : []),
     ...(status === 429 ? ['Retry-After'] : []),
     ...(status === 503 ? ['Retry-After-If-Brief'] : []),
   ]
-  return Object.fromEntries(
-    names.map((name) => [name.replace('-If-Brief', ''), { $ref: `#/components/headers/${name}` }]),
-  )
+  const described = names.map((name) => [
+    name.replace('-If-Brief', ''),
+    { $ref: `#/components/headers/${name}` },
+  ])
+  return { ...Object.fromEntries(described), ...(status === 405 ? { Allow: allow } : {}) }
 }
 
 /** Examples as OpenAPI has them, an object: each by a name that is made of the case that it shows. */

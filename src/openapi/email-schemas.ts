@@ -22,6 +22,7 @@ import {
   count,
   openObject,
   orNull,
+  ownData,
   type Schema,
   shaped,
   text,
@@ -44,7 +45,7 @@ const address = (description: string, example: string) =>
  * database.
  */
 const json = (what: string, maxBytes: number): Schema =>
-  openObject(`${what}; at most ${maxBytes / 1024} KiB as JSON`)
+  ownData(`${what}; at most ${maxBytes / 1024} KiB as JSON`)
 
 const from = address('The sender, on a verified domain', 'Shop <orders@example.com>')
 const recipient = address('An address', 'Ann <ann@example.org>')

@@ -1,5 +1,5 @@
 import { emailStatuses, maxBatch, maxLooked } from '../emails/index.js'
-import { pageQuery } from './common.js'
+import { inexactNumber, pageQuery } from './common.js'
 import { type Description, refusal, text, time, uuid } from './describe.js'
 import {
   attachmentRefusals,
@@ -154,6 +154,7 @@ export const emails: Description = {
         ...quotaRefusals,
         ...marketingRefusals,
         ...templateRefusals,
+        inexactNumber('metadata.order'),
         refusedHeader,
         marketingCopies,
         foreignFields,
@@ -231,6 +232,7 @@ export const emails: Description = {
         },
       ],
       refusals: [
+        inexactNumber('metadata.order'),
         ...senderRefusals,
         refusal('not_found', 'No contact has the phone number', 'No contact has this phone number'),
         foreignFields,

@@ -6,8 +6,8 @@ export const welcome = `Posthorn signs mail and delivers it straight to the reci
 
 Every request but those marked public carries \`Authorization: Bearer <API key>\`. Bodies are JSON in
 UTF-8, gzipped if you like (\`Content-Encoding: gzip\`; the limits hold for what is inflated). Null in an
-optional field means absent. Fields that are not known are ignored, but \`attachments\`, \`reply_to\` and
-\`scheduled_at\` of a mail are a 422. Times are ISO 8601 in UTC, ids are UUIDs; an id
+optional field means absent. Fields that are not known are ignored, but \`reply_to\` and \`scheduled_at\` of a
+mail are a 422, as is a whole number beyond 2^53 - 1 in data of your own. Times are ISO 8601 in UTC, ids are UUIDs; an id
 of another account, or that is no UUID, is one that does not exist. A slash at the end of a path says
 nothing.
 
@@ -48,6 +48,9 @@ const header = (description: string, schema: Schema, required = true): Schema =>
 const wholeNumber = { type: 'integer', minimum: 0 }
 const seconds = { type: 'integer', minimum: 1 }
 
+/** Of a 405 alone, which no operation has. */
+export const allow = header('The methods that the path knows', { type: 'string' })
+
 /**
  * The three of the rate limit come with every answer (interface.md, Limits), errors included, so
  * that a client can slow down before it is refused.
@@ -66,7 +69,6 @@ export const responseHeaders: Record<string, Schema> = {
     false,
   ),
   'WWW-Authenticate': header('The scheme that is wanted', { const: 'Bearer' }),
-  Allow: header('The methods that the path knows', { type: 'string' }),
   'Retry-After': header('Seconds to wait before trying again', seconds),
   'Retry-After-If-Brief': header(
     'Seconds to wait before trying again; not there if waiting does not help',

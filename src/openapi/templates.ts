@@ -12,8 +12,8 @@ import {
   count,
   type Description,
   invalidField,
-  openObject,
   orNull,
+  ownData,
   refusal,
   text,
   time,
@@ -28,7 +28,9 @@ const slug = text('The name by which mails ask for the template', {
 const params = { slug: text('The slug of the template') }
 const versionParams = { ...params, version: count('The number of the version', { minimum: 1 }) }
 const subject = text('The subject, in Liquid')
-const html = text('The HTML, in Liquid; at most 256 KiB')
+const html = text(
+  'The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded',
+)
 const textBody = text(
   'The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML',
 )
@@ -166,7 +168,7 @@ export const templates: Description = {
     TemplateVariables: {
       type: 'object',
       properties: {
-        variables: openObject('The values that it is filled in with; at most 256 KiB as JSON'),
+        variables: ownData('The values that it is filled in with; at most 256 KiB as JSON'),
         subject: text("A subject in Liquid, in place of the template's"),
         version: { ...version, description: 'An older version; default: the newest' },
       },
@@ -266,7 +268,8 @@ export const templates: Description = {
     'POST /v1/templates/:slug/render': {
       id: 'renderTemplate',
       summary: 'What a template makes of variables',
-      description: 'Refused as a send with them would be; nothing is sent.',
+      description:
+        'Refused as a send with them would be; nothing is sent. What each copy of marketing mail fills in stays as a tag.',
       params,
       body: {
         shape: 'TemplateVariables',

@@ -75,12 +75,24 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const routes = makeRoutes(deps, shaping)
   const composing = makeComposingRoom(clock, () => claims.turnSoon())
   const admission: Admission = makeAdmission({
-    ...{ clock, log, meter, total: config.maxConnections, composing, ...routes },
-    ...{ poolOf: makeEgressPools(config), shaping, egress, relays },
+    clock,
+    log,
+    meter,
+    total: config.maxConnections,
+    composing,
+    ...routes,
+    poolOf: makeEgressPools(config),
+    shaping,
+    egress,
+    relays,
     onOpened: () => claims.turn(),
   })
   const ahead = makeAhead({
-    ...{ store, clock, log, thread, onExhausted: admission.exhausted },
+    store,
+    clock,
+    log,
+    thread,
+    onExhausted: admission.exhausted,
     onReturned(stream, dueAt) {
       admission.note({ ...keyOf(stream), dueAt })
       claims.turn()
@@ -96,7 +108,12 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
   const attempts = makeAttempts(deps, { onRoom, ...outward })
   const reachability = makeReachability(clock.now())
   const runs = makeRuns(deps, {
-    ...{ admission, ahead, attempts, composing, reachability, onEnded: () => claims.turnSoon() },
+    admission,
+    ahead,
+    attempts,
+    composing,
+    reachability,
+    onEnded: () => claims.turnSoon(),
   })
   const claims = makeClaimLoop(deps, { admission, ahead, runs })
   const scan = makeQueueScan(deps, admission, claims.turn)
@@ -126,7 +143,11 @@ export async function openOutbound(deps: OutboundDeps): Promise<Outbound> {
     close: (graceMs) =>
       shutDown(
         {
-          ...{ clock, scan, claims, runs, ahead },
+          clock,
+          scan,
+          claims,
+          runs,
+          ahead,
           sessions: [attempts.connections, ...(relays === undefined ? [] : [relays])],
           last: [attempts, ...(tlsCount === undefined ? [] : [tlsCount]), ways, learned],
         },

@@ -59,6 +59,6 @@ export const may = (role: Role, action: Action): boolean =>
 /** What each role can do, in a sentence, for who chooses one. */
 export const roleWords: Readonly<Record<MemberRole, string>> = {
   owner: 'Everything, the team, the keys and the domains too',
-  member: 'Sends, and changes templates, campaigns, automations, contacts and suppressions',
+  member: 'Sends mail, and changes templates and suppressed addresses',
   viewer: 'Only looks, and sees no keys and no webhooks',
 }

@@ -54,9 +54,17 @@ export async function invite(
     await tx
       .insertInto('invitations')
       .values({
-        ...{ id, account_id: accountId, email, address, role, token_hash: link.hash },
-        ...{ proof_hash: proof.hash, invited_by: inviter.name, inviter_id: inviter.id },
-        ...{ created_at: now, expires_at: now + lastsMs },
+        id,
+        account_id: accountId,
+        email,
+        address,
+        role,
+        token_hash: link.hash,
+        proof_hash: proof.hash,
+        invited_by: inviter.name,
+        inviter_id: inviter.id,
+        created_at: now,
+        expires_at: now + lastsMs,
         accepted_at: null,
       })
       .execute()
@@ -160,6 +168,12 @@ export async function findInvitation(
 }
 
 const shown = (row: InvitationRow, accountName: string | null): Invitation => ({
-  ...{ id: row.id, accountId: row.account_id, accountName, email: row.email, role: row.role },
-  ...{ invitedBy: row.invited_by, createdAt: row.created_at, expiresAt: row.expires_at },
+  id: row.id,
+  accountId: row.account_id,
+  accountName,
+  email: row.email,
+  role: row.role,
+  invitedBy: row.invited_by,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
 })

@@ -18,7 +18,8 @@ export const inviterOf = (person: {
   email: string
   isOperator: boolean
 }): Inviter => ({
-  ...{ id: person.id, isOperator: person.isOperator },
+  id: person.id,
+  isOperator: person.isOperator,
   name: `${person.name} (${person.email})`,
 })
 

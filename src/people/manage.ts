@@ -50,11 +50,18 @@ export async function listPeople(
     .limit(limit)
     .execute()
   return rows.map((row) => ({
-    ...{ id: row.id, email: row.email, name: row.name, isOperator: row.operator === 1 },
-    ...{ isDisabled: row.disabled_at !== null, hasTotp: row.totp_secret !== null },
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    isOperator: row.operator === 1,
+    isDisabled: row.disabled_at !== null,
+    hasTotp: row.totp_secret !== null,
     isProved: row.proved_at !== null,
-    ...{ hasPassword: row.password !== null, passkeys: row.passkeys ?? 0 },
-    ...{ accounts: row.accounts ?? 0, createdAt: row.created_at, lastLoginAt: row.last_login_at },
+    hasPassword: row.password !== null,
+    passkeys: row.passkeys ?? 0,
+    accounts: row.accounts ?? 0,
+    createdAt: row.created_at,
+    lastLoginAt: row.last_login_at,
   }))
 }
 

@@ -88,7 +88,10 @@ export async function listTeam(read: Read, accountId: string): Promise<TeamMembe
     .limit(mostMembers)
     .execute()
   return rows.map((row) => ({
-    ...{ personId: row.id, name: row.name, email: row.email, role: row.role },
+    personId: row.id,
+    name: row.name,
+    email: row.email,
+    role: row.role,
     isDisabled: row.disabled_at !== null,
     hasSecondFactor: Boolean(row.hasCodes) || Boolean(row.hasPasskey),
     since: row.since,

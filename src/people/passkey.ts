@@ -29,7 +29,9 @@ export async function askForPasskey(
   const { generateAuthenticationOptions } = await webauthn()
   return await generateAuthenticationOptions({
     // With a finger or a PIN, and so two factors at once: without, whoever holds the phone would be in.
-    ...{ rpID: host, userVerification: 'required', challenge: bytesOf(challenges.make(of)) },
+    rpID: host,
+    userVerification: 'required',
+    challenge: bytesOf(challenges.make(of)),
   })
 }
 
@@ -92,7 +94,9 @@ async function proved(
   const verified = await verifyAuthenticationResponse({
     response,
     expectedChallenge: (challenge) => challenges.take(challenge, of),
-    ...{ expectedOrigin: site.origin, expectedRPID: site.host, requireUserVerification: true },
+    expectedOrigin: site.origin,
+    expectedRPID: site.host,
+    requireUserVerification: true,
     // The counter too (WebAuthn §6.1.1): one that does not rise may be of a copied authenticator, and is refused.
     credential: {
       id: passkey.credential_id,
@@ -129,7 +133,10 @@ export async function askForNewPasskey(
   const there = await listPasskeys(store.read, user.id)
   return await generateRegistrationOptions({
     challenge: bytesOf(challenges.make(user.id)),
-    ...{ rpName: 'Posthorn', rpID: host, userName: user.email, userDisplayName: user.name },
+    rpName: 'Posthorn',
+    rpID: host,
+    userName: user.email,
+    userDisplayName: user.name,
     userID: new TextEncoder().encode(user.id),
     // The same authenticator is not added twice, under two names of which one is thought to be lost.
     excludeCredentials: there.map(({ credential_id }) => ({ id: credential_id })),
@@ -151,7 +158,9 @@ export async function addPasskey(
   const { registrationInfo } = await verifyRegistrationResponse({
     response,
     expectedChallenge: (challenge) => challenges.take(challenge, user.id),
-    ...{ expectedOrigin: site.origin, expectedRPID: site.host, requireUserVerification: true },
+    expectedOrigin: site.origin,
+    expectedRPID: site.host,
+    requireUserVerification: true,
   }).catch(() => ({ registrationInfo: undefined }))
   if (registrationInfo === undefined) throw notKnown()
   const { credential, credentialBackedUp } = registrationInfo
@@ -165,10 +174,16 @@ export async function addPasskey(
     await tx
       .insertInto('passkeys')
       .values({
-        ...{ credential_id: credential.id, id, user_id: user.id, name },
-        ...{ public_key: Buffer.from(credential.publicKey), counter: credential.counter },
+        credential_id: credential.id,
+        id,
+        user_id: user.id,
+        name,
+        public_key: Buffer.from(credential.publicKey),
+        counter: credential.counter,
         transports: JSON.stringify(credential.transports ?? []),
-        ...{ backed_up: credentialBackedUp ? 1 : 0, created_at: now, used_at: null },
+        backed_up: credentialBackedUp ? 1 : 0,
+        created_at: now,
+        used_at: null,
       })
       .execute()
     await endSessions(tx, user.id, { but: session.id })

@@ -104,7 +104,9 @@ function parse(stored: string): (Parsed & { key: Buffer }) | undefined {
   if (match === null) return undefined
   const [, logN, r, p, salt = '', key = ''] = match
   return {
-    ...{ logN: Number(logN), r: Number(r), p: Number(p) },
+    logN: Number(logN),
+    r: Number(r),
+    p: Number(p),
     salt: Buffer.from(salt, 'base64url'),
     key: Buffer.from(key, 'base64url'),
   }

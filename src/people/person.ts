@@ -49,11 +49,17 @@ export async function insertPerson(
     throw new ApiError('conflict', `There is a person with the address ${email} already`)
   }
   const row: UserRow = {
-    ...{ id: given.id, email, address, name: checkedPersonName(given.name) },
+    id: given.id,
+    email,
+    address,
+    name: checkedPersonName(given.name),
     password: given.password,
     operator: given.isOperator ? 1 : 0,
-    ...{ totp_secret: null, totp_step: 0, disabled_at: null },
-    ...{ created_at: given.now, last_login_at: null },
+    totp_secret: null,
+    totp_step: 0,
+    disabled_at: null,
+    created_at: given.now,
+    last_login_at: null,
     proved_at: given.isProved ? given.now : null,
   }
   await tx.insertInto('users').values(row).execute()

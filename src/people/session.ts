@@ -59,8 +59,10 @@ export async function sessionOf(
     })
   }
   return {
-    ...{ id: session.id, person: personOf(user) },
-    ...{ createdAt: session.created_at, sudoUntil: session.sudo_until },
+    id: session.id,
+    person: personOf(user),
+    createdAt: session.created_at,
+    sudoUntil: session.sudo_until,
     mustAddFactor: deps.asksFactorOfOperators && user.operator === 1 && !hasFactor,
   }
 }
@@ -118,7 +120,12 @@ export async function beginSession(
   await tx
     .insertInto('sessions')
     .values({
-      ...{ hash, id, user_id: userId, state, created_at: now, seen_at: now },
+      hash,
+      id,
+      user_id: userId,
+      state,
+      created_at: now,
+      seen_at: now,
       expires_at: now + (isOpen ? longestMs : forCodeMs),
       sudo_until: isOpen ? now + sudoMs : 0,
       address_key: visitor.clientAddressKey,

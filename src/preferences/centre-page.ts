@@ -11,10 +11,11 @@ import {
   topicsAmong,
   topicsLeftBy,
 } from '../topics/index.js'
+import { stringsIn } from './languages.js'
 import type { PreferenceLinks, Recipient } from './link.js'
-import { english as strings } from './strings.js'
+import type { Strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { type CentreView, deadLink, page, renderCentre } from './view.js'
+import { type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
 
 /** What the page needs. */
 interface CentrePageDeps extends SubscriptionDeps {
@@ -87,6 +88,7 @@ async function show(
   { after, status = 200 }: { after?: 'save' | 'leave' | 'return'; status?: number } = {},
 ): Promise<Page> {
   const { left, reachable, getsSome, topics, hasMore } = await readChoices(read, recipient, part)
+  const strings = stringsIn(face.language)
   const names = { account: face.name, address: recipient.address }
   const { centre } = strings
   const messages = {
@@ -98,7 +100,7 @@ async function show(
   const html = renderCentre({
     language: strings.language,
     title: centre.title(names),
-    logo: face.logoId === null ? undefined : `/logo/${face.logoId}`,
+    logo: logoOf(face),
     message: after && messages[after],
     lines: [
       left ? centre.intro.left(names) : centre.intro.subscribed(names),
@@ -109,14 +111,14 @@ async function show(
     topics,
     legend: centre.legend,
     save: centre.save,
-    parts: partLinks(part, hasMore),
+    parts: partLinks(strings, part, hasMore),
     everything: { action: left ? 'return' : 'leave', title, line: line(names), button },
   })
   return page(html, status)
 }
 
-function partLinks(part: number, hasMore: boolean): CentreView['parts'] {
-  const { line, earlier, more } = strings.centre.parts
+function partLinks({ centre }: Strings, part: number, hasMore: boolean): CentreView['parts'] {
+  const { line, earlier, more } = centre.parts
   const links = [
     ...(part > 1 ? [{ href: `?part=${part - 1}`, text: earlier, rel: 'prev' }] : []),
     ...(hasMore ? [{ href: `?part=${part + 1}`, text: more, rel: 'next' }] : []),

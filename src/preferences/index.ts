@@ -5,6 +5,7 @@
  * link that was not made here tells nothing. `routes.ts` has the pages; the rest loads in mail threads.
  */
 
+export { stringsIn } from './languages.js'
 export {
   makePreferenceLinks,
   makeUnsubscribeLinks,
@@ -14,4 +15,11 @@ export {
   type UnsubscribeLinks,
   type UnsubscribeTarget,
 } from './link.js'
-export { bodyEnd, type Footer, unsubscribeHeaders, withFooter } from './marketing-parts.js'
+export {
+  type Footer,
+  footerPlace,
+  makeFooterPlaces,
+  unsubscribeHeaders,
+  withFooter,
+  withOwnLinks,
+} from './marketing-parts.js'

@@ -1,4 +1,6 @@
-import { english, type Strings } from './strings.js'
+import { placesIn } from '../mime/index.js'
+import { copyTags } from '../templates/index.js'
+import type { Strings } from './strings.js'
 
 /** Which list a mail is of, and how one leaves it. */
 interface ListIdentity {
@@ -25,33 +27,98 @@ export function unsubscribeHeaders({
   ]
 }
 
-/** What the footer says. */
-export interface Footer {
-  /** The signed links. */
+/** The signed links of one copy. */
+export interface CopyLinks {
   unsubscribeUrl: string
   preferencesUrl: string
+}
+
+/** What the footer says. */
+export interface Footer extends CopyLinks {
   accountName: string
   topicName?: string | undefined
 }
 
-/** Content with the footer at its end; a text part that is null stays so (it is made of the HTML). */
-export function withFooter<T extends string | null>(
-  content: { html: string; text: T },
+/** Content with the copy's links where their merge tags are. */
+export const withOwnLinks = (
+  { html, text }: { html: string; text: string },
+  links: CopyLinks,
+): { html: string; text: string } => ({
+  html: filled(html, links, escapeHtml),
+  text: filled(text, links, (url) => url),
+})
+
+const filled = (
+  text: string,
+  { unsubscribeUrl, preferencesUrl }: CopyLinks,
+  print: (url: string) => string,
+) =>
+  text
+    .replaceAll(copyTags.unsubscribe_url, () => print(unsubscribeUrl))
+    .replaceAll(copyTags.preferences_url, () => print(preferencesUrl))
+
+/** HTML with one `footerPlace` in it: that of the footer, if it gets one, and of what else is put into a copy. */
+export interface PlacedFooter {
+  html: string
+  /** Its author has no unsubscribe link of their own, or has asked for the footer. */
+  isWanted: boolean
+}
+
+/** Holds the footer's place while links are tracked, as its merge tag does. */
+export const footerPlace = copyTags.unsubscribe_footer
+
+/**
+ * Finds the footer's place: where the merge tag is shown, else the end of what is shown. What was found for one copy holds
+ * for the next one of the same HTML, as most campaigns are.
+ */
+export function makeFooterPlaces(): (html: string, links: CopyLinks) => PlacedFooter {
+  let latest: { source: string; placed: PlacedFooter } | undefined
+  return (html, { unsubscribeUrl }) => {
+    if (latest?.source === html) return latest.placed
+    const link = escapeHtml(unsubscribeUrl)
+    const isMarked = html.includes(footerPlace)
+    const places = placesIn(html, {
+      mark: isMarked ? footerPlace : undefined,
+      link: html.includes(link) ? link : undefined,
+    })
+    const at = places.mark ?? places.end
+    // A tag in a comment or an attribute is a place where nobody would see the footer, and one footer is enough.
+    const bare = (part: string) => (isMarked ? part.replaceAll(footerPlace, '') : part)
+    const placed = {
+      html: `${bare(html.slice(0, at))}${footerPlace}${bare(html.slice(at))}`,
+      isWanted: places.mark !== undefined || !places.hasLink,
+    }
+    latest = { source: html, placed }
+    return placed
+  }
+}
+
+/** Content with the footer; its text part is by itself, and gets none where its author has a link there, or a place for it. */
+export function withFooter(
+  { html, isWanted, text }: PlacedFooter & { text: string },
   footer: Footer,
-  strings: Strings = english,
-): { html: string; text: T } {
-  const reason = strings.footerReason(footer.accountName, footer.topicName)
-  const { html, text } = content
-  const end = bodyEnd(html)
+  strings: Strings,
+): { html: string; text: string } {
   const links = [
     [strings.footerChoose, footer.preferencesUrl],
     [strings.footerLeave, footer.unsubscribeUrl],
   ] as const
-  const html2 = `${html.slice(0, end)}${htmlFooter(reason, links)}${html.slice(end)}`
-  if (text === null) return { html: html2, text }
+  const reason = strings.footerReason(footer.accountName, footer.topicName)
   const lines = links.map(([name, url]) => `${name}: ${url}\n`).join('')
-  const plain = `${text.trimEnd()}\n\n---\n${reason}\n${lines}`
-  return { html: html2, text: plain as T }
+  return {
+    html: html.replace(footerPlace, () => (isWanted ? htmlFooter(reason, links) : '')),
+    text: withPlainFooter(text, `---\n${reason}\n${lines}`, footer),
+  }
+}
+
+function withPlainFooter(text: string, footer: string, { unsubscribeUrl }: CopyLinks): string {
+  const at = text.indexOf(footerPlace)
+  if (at !== -1) {
+    const before = text.slice(0, at).trimEnd()
+    const behind = text.slice(at).replaceAll(footerPlace, '').trimStart()
+    return `${before}\n\n${footer}${behind === '' ? '' : `\n${behind}`}`.trimStart()
+  }
+  return text.includes(unsubscribeUrl) ? text : `${text.trimEnd()}\n\n${footer}`
 }
 
 /** The footer, with its style at each element: many mail programs drop a style sheet. */
@@ -62,26 +129,6 @@ function htmlFooter(reason: string, links: readonly (readonly [name: string, url
   )
   return `\n<div style="margin:24px 0 0;padding:12px 0;border-top:1px solid #d0d0d0;color:#595959;background:#ffffff;font:13px/1.5 Arial,Helvetica,sans-serif;text-align:center">${escapeHtml(reason)}<br>${anchors.join(' &middot; ')}</div>\n`
 }
-
-// The end of the body is among the last tags, or it is not written.
-const maxClosingTags = 50
-
-/** Where the body ends: before its last closing tag that is no part of a comment. */
-export function bodyEnd(html: string): number {
-  let at = html.length
-  for (let tags = 0; tags < maxClosingTags && at > 0; tags++) {
-    at = html.lastIndexOf('</', at - 1)
-    if (at === -1) break
-    // Most tags have another letter there, which costs less to see than a slice.
-    if (html[at + 2] !== 'b' && html[at + 2] !== 'B') continue
-    if (/^<\/body\s*>/i.test(html.slice(at, at + 50)) && !isComment(html, at)) return at
-  }
-  return html.length
-}
-
-/** Whether this place lies in a comment. */
-const isComment = (html: string, at: number) =>
-  html.lastIndexOf('<!--', at) > html.lastIndexOf('-->', at)
 
 // The five characters that could end a text or an attribute.
 const entities: Record<string, string> = {

@@ -1,10 +1,10 @@
 import { type AccountFace, accountFace } from '../accounts/index.js'
 import type { Page, Pages } from '../http/index.js'
 import { listTopics, topicName } from '../topics/index.js'
+import { stringsIn } from './languages.js'
 import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
-import { english as strings } from './strings.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { deadLink, page, renderNotice } from './view.js'
+import { deadLink, logoOf, page, renderNotice } from './view.js'
 
 /** What the pages behind links need. */
 export interface UnsubscribePageDeps extends SubscriptionDeps {
@@ -64,12 +64,14 @@ async function show(
   state: 'ask' | 'done' | 'back',
   status = 200,
 ): Promise<Page> {
+  const strings = stringsIn(face.language)
   const topic = topicId && ((await topicName(read, accountId, topicId)) ?? strings.someTopic)
   const hasTopics = (await listTopics(read, accountId, { limit: 1 })).length > 0
   const { title, lines, button } = strings[state]
   const html = renderNotice({
     language: strings.language,
     title,
+    logo: logoOf(face),
     lines: lines({ account: face.name, address, topic }),
     form: {
       action: state === 'done' ? 'resubscribe' : 'unsubscribe',

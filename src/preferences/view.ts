@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs'
 import ejs from 'ejs'
 import { packageFile } from '../config/index.js'
 import type { Page } from '../http/index.js'
+import { english } from './english.js'
 import { shownToken } from './link.js'
-import { english } from './strings.js'
 
 /** A page of a heading, a few sentences, at most one button and one link. */
 export interface NoticeView {
   language: string
   title: string
+  /** Where the account's picture is. */
+  logo?: string | undefined
   lines: readonly string[]
   /** Posts `action` to the page's own address. */
   form?: { action: 'unsubscribe' | 'resubscribe'; button: string; quiet: boolean } | undefined
@@ -32,6 +34,10 @@ export interface CentreView {
   parts: { line: string; links: readonly { href: string; text: string; rel: string }[] } | undefined
   everything: { action: 'leave' | 'return'; title: string; line: string; button: string }
 }
+
+/** Where the picture at the head of an account's pages is. */
+export const logoOf = ({ logoId }: { logoId: string | null }): string | undefined =>
+  logoId === null ? undefined : `/logo/${logoId}`
 
 /** Whole pages; the views see theirs as `it` and write data with `<%= %>` only, which escapes it. */
 export const renderNotice: (view: NoticeView) => string = compiled('notice')

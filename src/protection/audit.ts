@@ -31,7 +31,11 @@ export async function writeAudit(tx: Tx, entry: Omit<AuditEntry, 'id' | 'account
   await tx
     .insertInto('protection_audit')
     .values({
-      ...{ at, action, reason, who, note },
+      at,
+      action,
+      reason,
+      who,
+      note,
       account_id: accountId,
       announced: 0,
       totals: JSON.stringify(totals),

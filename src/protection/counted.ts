@@ -35,7 +35,9 @@ export async function countedOf(
       at: event.at,
       provider: providerIn(event, remotes.get(event.deliveryId) ?? null),
       recipients: ends.includes(event.type) && event.before === undefined ? 1 : 0,
-      ...{ bounces: 0, complaints: 0, unproved: 0 },
+      bounces: 0,
+      complaints: 0,
+      unproved: 0,
       // Campaigns and automations: what a pause of marketing stops.
       marketing: event.class !== queueClass.transactional,
       countedAt: undefined,

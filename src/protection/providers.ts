@@ -102,7 +102,9 @@ export async function countByProvider(
   }
   if (sums.size === 0) return
   const rows = [...sums.values()].map((sum) => [
-    ...[accountId, day.day, sum.provider],
+    accountId,
+    day.day,
+    sum.provider,
     ...counts.map((one) => sum[one]),
   ])
   for (const { provider } of await addToKnown(tx, { rows: JSON.stringify(rows) })) {
@@ -130,7 +132,10 @@ const counts = ['recipients', 'bounces', 'complaints'] as const
 
 /** Nothing counted yet. */
 const noneOf = (provider: string): ProviderTotals => ({
-  ...{ provider, recipients: 0, bounces: 0, complaints: 0 },
+  provider,
+  recipients: 0,
+  bounces: 0,
+  complaints: 0,
 })
 
 /** Adds counts. */

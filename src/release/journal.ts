@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { boolean, enums, type Infer, is, nullable, optional, string, type } from 'superstruct'
 import { OperatorError } from '../errors/index.js'
@@ -50,10 +50,14 @@ export function readJournal(prefix: string): Journal | undefined {
 }
 
 export function writeJournal(prefix: string, journal: Journal): void {
-  const file = journalFile(prefix)
-  writeDurably(file, `${JSON.stringify(journal, undefined, 2)}\n`)
-  // Whatever the umask: the appliance, which is another user, says by it that the upgrade was broken off.
-  chmodSync(file, 0o644)
+  // From its first moment on for all to read: the appliance, which is another user, says by it that the upgrade was
+  // broken off.
+  const umask = process.umask(0o022)
+  try {
+    writeDurably(journalFile(prefix), `${JSON.stringify(journal, undefined, 2)}\n`)
+  } finally {
+    process.umask(umask)
+  }
 }
 
 export const endJournal = (prefix: string): void => removeDurably(journalFile(prefix))

@@ -100,7 +100,10 @@ export function makeLayout(prefix: string): Layout {
           .sort((a, b) => (a.name < b.name ? -1 : 1))
       : []
   return {
-    ...{ prefix, treeOf, find, all },
+    prefix,
+    treeOf,
+    find,
+    all,
     current: () => linked('current'),
     previous: () => linked('previous'),
     switchTo: (name) => link('current', name),

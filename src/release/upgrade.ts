@@ -133,7 +133,12 @@ export async function upgrade(deps: UpgradeDeps, options: UpgradeOptions): Promi
       return { kind: 'installed', plan, backup }
     }
     const journal: Journal = {
-      ...{ dataDir, from, to, direction: 'forward', step: 'stop', migrates },
+      dataDir,
+      from,
+      to,
+      direction: 'forward',
+      step: 'stop',
+      migrates,
       backup: backup ?? null,
     }
     return await goForward(deps, journal)

@@ -127,7 +127,10 @@ interface Draft {
 }
 
 const makeDraft = (): Draft => ({
-  ...{ values: new Map(), reasons: [], identifiers: [], open: new Map() },
+  values: new Map(),
+  reasons: [],
+  identifiers: [],
+  open: new Map(),
 })
 
 /** What an element of a record says; of several results each is kept, as far as they are few. */

@@ -41,7 +41,11 @@ export async function forgetMails(
     for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
       const below = await countedBelow(deps.store.read)
       const rows: OldMail[] = await oldMails(deps.store.read, {
-        ...{ accountId, after, before: firstUuidAt(until), below, limit: mailsARead },
+        accountId,
+        after,
+        before: firstUuidAt(until),
+        below,
+        limit: mailsARead,
       })
       after = rows.length < mailsARead ? undefined : rows.at(-1)?.id
       const through = rows.filter((mail) => isThrough(mail) && (mail.endedAt ?? 0) < until)
@@ -176,7 +180,11 @@ async function deleteMails(tx: Tx, mails: readonly OldMail[], now: number): Prom
   await removeEntries(
     tx,
     gone.map(({ id, accountId: account_id, to_list, extras, message_id }) => ({
-      ...{ id, account_id, to_list, extras, message_id },
+      id,
+      account_id,
+      to_list,
+      extras,
+      message_id,
     })),
   )
   if (gone.some(({ stepId }) => stepId !== null)) await deleteMerges(tx, { ids })

@@ -50,7 +50,9 @@ export async function readOutlook(
     ).mails
   const { total, free, bytesEach, shrinks } = await readPages(read)
   return {
-    ...{ ages, ranAt: state.ran_at === 0 ? null : state.ran_at, accounts },
+    ages,
+    ranAt: state.ran_at === 0 ? null : state.ran_at,
+    accounts,
     oldBodies: await between(state.bodies_through, now - ages.bodies),
     oldTranscripts: await between(state.transcripts_through, now - ages.transcripts),
     waiting: { bodies: await waiting('bodies'), transcripts: await waiting('transcripts') },

@@ -20,7 +20,9 @@ export async function refuseWaitingTrial(read: Read): Promise<void> {
   if (waiting === undefined) return
   throw new OperatorError(
     'Mail of the trial still waits, and would leave this machine once it is a server. Nothing was changed',
-    { advice: "'posthorn queue fail --all --yes' gives it up; then run setup again" },
+    {
+      advice: "'posthorn queue fail --all --yes --reason trial' gives it up; then run setup again",
+    },
   )
 }
 

@@ -36,8 +36,15 @@ export function findUser(): SystemUser | undefined {
 
 /** The command by which the user is made, as the package does it. */
 export const userCommand: readonly string[] = [
-  ...['useradd', '--system', '--user-group', '--home-dir', systemDataDir],
-  ...['--no-create-home', '--shell', '/usr/sbin/nologin', serviceName],
+  'useradd',
+  '--system',
+  '--user-group',
+  '--home-dir',
+  systemDataDir,
+  '--no-create-home',
+  '--shell',
+  '/usr/sbin/nologin',
+  serviceName,
 ]
 
 /** Makes the user of the service; as root. */

@@ -44,7 +44,10 @@ const addressRecords = (host: string, addresses: readonly string[]) =>
     (value): WantedRecord => ({
       purpose: 'this machine',
       type: isIP(value) === 6 ? 'AAAA' : 'A',
-      ...{ host, value, required: true, where: 'zone' },
+      host,
+      value,
+      required: true,
+      where: 'zone',
     }),
   )
 
@@ -86,13 +89,11 @@ function ofDomain(config: Config, domain: Domain): WantedRecord[] {
   // RFC 7489 §7.1: reports to another organization come only where that one says that it wants them.
   if (!settings.reportsTo || isBelow(host, domain.name) || isBelow(domain.name, host)) return own
   const authorisation: WantedRecord = {
-    ...{
-      purpose: 'DMARC reports',
-      type: 'TXT',
-      value: 'v=DMARC1;',
-      required: false,
-      where: 'zone',
-    },
+    purpose: 'DMARC reports',
+    type: 'TXT',
+    value: 'v=DMARC1;',
+    required: false,
+    where: 'zone',
     host: `${domain.name}._report._dmarc.${host}`,
   }
   return [...own, authorisation]

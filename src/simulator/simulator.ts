@@ -126,6 +126,15 @@ export async function submitReport(
 
 /** One deadline for every command. */
 const stepsOf = (ms: number) => ({
-  ...{ connectMs: ms, bannerMs: ms, ehloMs: ms, startTlsMs: ms, mailMs: ms, rcptMs: ms },
-  ...{ dataMs: ms, blockMs: ms, dotMs: ms, resetMs: ms, quitMs: 500 },
+  connectMs: ms,
+  bannerMs: ms,
+  ehloMs: ms,
+  startTlsMs: ms,
+  mailMs: ms,
+  rcptMs: ms,
+  dataMs: ms,
+  blockMs: ms,
+  dotMs: ms,
+  resetMs: ms,
+  quitMs: 500,
 })

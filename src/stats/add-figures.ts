@@ -8,11 +8,25 @@ type Counter = keyof FigureCounts
 
 /** Nothing counted yet. */
 export const noCounts = (): Counts => ({
-  ...{ mails: 0, accepted: 0, suppressed: 0, answered: 0, delivered: 0, relayed: 0 },
-  ...{ bounced_hard: 0, bounced_soft: 0, failed: 0, deferred: 0 },
-  ...{ complained: 0, complained_unproved: 0, unsubscribed: 0 },
-  ...{ opened: 0, opened_unique: 0, opened_machine: 0 },
-  ...{ clicked: 0, clicked_unique: 0, clicked_machine: 0 },
+  mails: 0,
+  accepted: 0,
+  suppressed: 0,
+  answered: 0,
+  delivered: 0,
+  relayed: 0,
+  bounced_hard: 0,
+  bounced_soft: 0,
+  failed: 0,
+  deferred: 0,
+  complained: 0,
+  complained_unproved: 0,
+  unsubscribed: 0,
+  opened: 0,
+  opened_unique: 0,
+  opened_machine: 0,
+  clicked: 0,
+  clicked_unique: 0,
+  clicked_machine: 0,
 })
 
 /** All counters, in the order of the table. */

@@ -76,7 +76,11 @@ export function questionOf(input: StatsInput, now: number): FiguresQuestion {
   const breakdown = told[0] ?? 'broadcast'
   const filter = filters[breakdown]
   return {
-    ...{ fromDay, toDay, groupBy, breakdown, limit },
+    fromDay,
+    toDay,
+    groupBy,
+    breakdown,
+    limit,
     domain: input.domain && (asciiName(input.domain) || input.domain.toLowerCase()),
     type: input.type,
     key: filter === undefined ? undefined : keyFilter(breakdown, filter),

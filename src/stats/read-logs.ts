@@ -102,7 +102,9 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
     const remote = event.type === 'deferred' ? null : (remotes.get(deliveryId) ?? null)
     happenings.push({
       log: 'event',
-      ...{ id, at, counts },
+      id,
+      at,
+      counts,
       accountId: event.accountId,
       mail: facts.get(emailId) ?? noFacts(event.class),
       provider: recipient === null ? undefined : providerOf(recipient, remote),
@@ -145,7 +147,10 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
   const happenings = left.map(
     ({ id, at, accountId, address, emailId }): LoggedRow => ({
       log: 'consent',
-      ...{ id, at, accountId, counts: { unsubscribed: 1 } },
+      id,
+      at,
+      accountId,
+      counts: { unsubscribed: 1 },
       mail: facts.get(emailId) ?? noFacts(queueClass.campaign),
       provider: providerOf(address, remotes.get(`${emailId} ${address}`) ?? null),
     }),
@@ -168,7 +173,10 @@ async function readMails(read: Read, from: Cursors, options: SliceOptions) {
     const { accepted = 0, suppressed = 0 } = recipients.get(id) ?? {}
     return {
       log: 'mail',
-      ...{ id: number, at, accountId, provider: undefined },
+      id: number,
+      at,
+      accountId,
+      provider: undefined,
       mail: facts.get(id) ?? noFacts(queueClass.transactional),
       counts: { mails: 1, accepted, suppressed },
     }

@@ -81,25 +81,41 @@ export function makeIds(clock: Clock, { first, count }: Writers, last: LastIds):
  * second time after a restart.
  */
 const serialTables = [
-  ...['bodies', 'queue', 'deliveries', 'inbound_spool', 'operator_mails', 'sandbox_messages'],
-  ...[
-    // All that is left of a delivery whose mail is forgotten.
-    'past_deliveries',
-    'broadcast_tests',
-    'automation_steps',
-    'automation_events',
-    'contents',
-    'submission_sessions',
-  ],
+  'bodies',
+  'queue',
+  'deliveries',
+  'inbound_spool',
+  'operator_mails',
+  'sandbox_messages',
+  // All that is left of a delivery whose mail is forgotten.
+  'past_deliveries',
+  'broadcast_tests',
+  'automation_steps',
+  'automation_events',
+  'contents',
+  'submission_sessions',
 ]
 /**
  * Likewise for UUIDs of version 7: they have to be larger than all that are there, also after the
  * clock was set back.
  */
 const uuidTables = [
-  ...['automations', 'automation_live', 'automation_runs'],
-  ...['accounts', 'api_keys', 'broadcasts', 'contact_lists', 'contacts', 'dkim_keys', 'domains'],
-  ...['emails', 'invitations', 'template_versions', 'templates', 'topics', 'users'],
+  'automations',
+  'automation_live',
+  'automation_runs',
+  'accounts',
+  'api_keys',
+  'broadcasts',
+  'contact_lists',
+  'contacts',
+  'dkim_keys',
+  'domains',
+  'emails',
+  'invitations',
+  'template_versions',
+  'templates',
+  'topics',
+  'users',
   'webhook_endpoints',
 ]
 

@@ -72,6 +72,7 @@ import * as unusedBodies from './migrations/0090-unused-bodies.js'
 import * as webhooksThatFail from './migrations/0092-webhooks-that-fail.js'
 import * as lateBounces from './migrations/0095-late-bounces.js'
 import * as refusedAccounts from './migrations/0097-refused-accounts.js'
+import * as accountLanguages from './migrations/0100-account-languages.js'
 import type { Tables } from './schema.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -150,6 +151,7 @@ const migrations: Record<string, Migration> = {
   '0092-webhooks-that-fail': webhooksThatFail,
   '0095-late-bounces': lateBounces,
   '0097-refused-accounts': refusedAccounts,
+  '0100-account-languages': accountLanguages,
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)

@@ -142,6 +142,8 @@ export interface AccountRow {
   /** Null: as the settings say. */
   track_opens: number | null
   track_clicks: number | null
+  /** Of what its recipients read; null: English. */
+  language: string | null
 }
 
 export interface AccountLogoRow {

@@ -83,7 +83,13 @@ export async function openSubmission(deps: SubmissionDeps): Promise<Submission> 
   const all = Math.max(config.maxArrivingMib * 2 ** 20, maxMessageBytes)
   const sessions = openSessionLog(deps, config.keepSessions)
   const shared = {
-    ...{ clock, log, gate, sessions, dir: deps.dir, meter: deps.meter, emails: deps },
+    clock,
+    log,
+    gate,
+    sessions,
+    dir: deps.dir,
+    meter: deps.meter,
+    emails: deps,
     idempotency: makeIdempotency({ store, clock }),
     failedLogins: makeFailedLogins(clock),
     // Half of it for one address: a relay inside may be all of the clients.

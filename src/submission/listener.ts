@@ -255,8 +255,16 @@ const refusals = 'posthorn_submission_refusals_total'
 
 /** What is known of a session that has just begun: nothing but its listener. */
 const makeCourse = (listener: ListenerName, beganAt: number): SessionCourse => ({
-  ...{ listener, beganAt, client: undefined, user: undefined, tls: undefined },
-  ...{ recipients: new Map(), mailFrom: '', accepted: 0, refused: 0, emailIds: [] },
+  listener,
+  beganAt,
+  client: undefined,
+  user: undefined,
+  tls: undefined,
+  recipients: new Map(),
+  mailFrom: '',
+  accepted: 0,
+  refused: 0,
+  emailIds: [],
   replaced: new Set(),
   lastRefusal: undefined,
   transcript: makeTranscript(),

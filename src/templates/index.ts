@@ -5,7 +5,9 @@
  * liquidjs is loaded by `serveRenders` only.
  */
 
+export { asTags, copyTags, isCopyTag } from './copy-tags.js'
 export { type Difference, differences } from './differences.js'
+export { withLinkTags } from './encoded-tags.js'
 export type { Rendered, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
 export {
   escapeMerged,
@@ -30,7 +32,7 @@ export { openRenderer, type Renderer } from './renderer.js'
 export { keepSamples, maxSamples, type Samples, samplesOf } from './samples.js'
 export { changeTemplate, putTemplate, restoreVersion } from './save-template.js'
 export { serveRenders } from './serve.js'
-export { subjectLine } from './subject-line.js'
+export { emptySubject, subjectLine } from './subject-line.js'
 export {
   deleteTemplate,
   findTemplate,

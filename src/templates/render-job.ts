@@ -1,8 +1,10 @@
 import { LiquidError } from 'liquidjs'
 import type { Budget } from './budget.js'
+import { isCopyTag } from './copy-tags.js'
+import { withLinkTags } from './encoded-tags.js'
 import { type Engine, makeEngine, type Parsed } from './engine.js'
 import type { LiquidSource, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
-import { subjectLine } from './subject-line.js'
+import { emptySubject, subjectLine } from './subject-line.js'
 
 const maxBytes = { subject: 998, html: 2 * 1024 * 1024, text: 2 * 1024 * 1024 } as const
 
@@ -21,14 +23,15 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
   const cache = makeParsedCache()
 
   const parse = (engine: Engine, part: TemplatePart, source: LiquidSource): Parsed | string => {
+    const liquid = part === 'html' ? withLinkTags(source.liquid) : source.liquid
     // Most subjects, and the ones that a send overrides them with, have nothing to fill in.
-    if (!/\{[{%]/.test(source.liquid)) return source.liquid
+    if (!/\{[{%]/.test(liquid)) return liquid
     const key = source.key === null ? null : `${source.key} ${part}`
     const known = key === null ? undefined : cache.get(key)
     if (known !== undefined) return known
     try {
-      const parsed = engine.parse(source.liquid)
-      if (key !== null) cache.keep(key, parsed, source.liquid)
+      const parsed = engine.parse(liquid)
+      if (key !== null) cache.keep(key, parsed, liquid)
       return parsed
     } catch (error) {
       throw new Fault(faultOf(error, 'syntax', part))
@@ -55,10 +58,15 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
         throw new Fault(faultOf(error, 'render', part))
       }
     }
+    const line = subjectLine(put(plain, 'subject', subject))
+    if (line === '') {
+      const message = emptySubject(job.subject.liquid)
+      throw new Fault({ kind: 'render', part: 'subject', message })
+    }
     return {
       kind: 'rendered',
       rendered: {
-        subject: checked('subject', subjectLine(put(plain, 'subject', subject))),
+        subject: checked('subject', line),
         html: checked('html', put(html, 'html', body)),
         text: text === null ? null : checked('text', put(plain, 'text', text)),
       },
@@ -91,7 +99,7 @@ function checked(part: TemplatePart, text: string): string {
   if (text.length > max || Buffer.byteLength(text) > max) {
     throw fault('limit', `it is longer than ${max} bytes when rendered`)
   }
-  if (part !== 'text' && text.trim() === '') throw fault('render', 'it is empty when rendered')
+  if (part === 'html' && text.trim() === '') throw fault('render', 'it is empty when rendered')
   if (text.includes('\0')) throw fault('render', 'it has a NUL character when rendered')
   return text
 }
@@ -105,7 +113,8 @@ function faultOf(thrown: unknown, phase: 'syntax' | 'render', part: TemplatePart
   const cause = (error instanceof LiquidError && error.originalError) || error
   if ('variableName' in cause && typeof cause.variableName === 'string') {
     const variable = shortened(cause.variableName)
-    const message = `the variable "${variable}" is missing`
+    const whose = isCopyTag(variable) ? '; only marketing mail has it' : ''
+    const message = `the variable "${variable}" is missing${whose}`
     return { kind: 'missing_variable', part, variable, message, ...position }
   }
   // liquidjs writes the position into the message; it is told once, beside the part.

@@ -1,4 +1,6 @@
 import { ApiError } from '../errors/index.js'
+import { numberFault } from '../json/index.js'
+import { copyTags, previewed } from './copy-tags.js'
 import { maxSourceBytes } from './draft.js'
 import {
   limitFault,
@@ -18,6 +20,11 @@ export interface RenderInput {
   /** Liquid for the text part of a template that has none. */
   text?: string | undefined
   variables: Readonly<Record<string, unknown>>
+  /**
+   * The tags that each copy of marketing mail fills in: their places are kept, or they are shown as tags, as in a preview.
+   * Undefined: the mail has none, and such a variable is missing like any other.
+   */
+  copyTags?: 'kept' | 'shown' | undefined
 }
 
 /**
@@ -38,25 +45,30 @@ export async function renderTemplate(
 export async function tryRender(
   renderer: Renderer,
   template: Unsaved | Template,
-  { subject, text, variables }: RenderInput,
+  { subject, text, variables, copyTags: own }: RenderInput,
 ): Promise<Extract<RenderOutcome, { kind: 'rendered' | 'failed' }>> {
-  const json = variablesJson(variables)
+  const json = variablesJson(own === undefined ? variables : { ...copyTags, ...variables })
   if (typeof json !== 'string') return { kind: 'failed', fault: json }
-  const own = sources(template)
-  const given = text === undefined || own.text !== null ? null : { key: null, liquid: text }
+  const inexact = numberFault('variables', variables)
+  if (inexact !== undefined) {
+    return { kind: 'failed', fault: { kind: 'render', part: null, message: inexact } }
+  }
+  const parts = sources(template)
+  const given = text === undefined || parts.text !== null ? null : { key: null, liquid: text }
   if (given !== null && Buffer.byteLength(given.liquid) > maxSourceBytes) {
     const message = `the given text has more than ${maxSourceBytes} bytes`
     return { kind: 'failed', fault: { kind: 'limit', part: 'text', message } }
   }
   const outcome = await renderer.render({
-    ...own,
+    ...parts,
     ...(subject === undefined ? {} : { subject: { key: null, liquid: subject } }),
-    text: own.text ?? given,
+    text: parts.text ?? given,
     variables: json,
   })
   if (outcome.kind === 'unavailable') throw unavailable(outcome.cause)
   if (outcome.kind === 'parsed') throw new Error('Variables were given, but nothing was rendered')
-  return outcome
+  if (outcome.kind === 'failed' || own !== 'shown') return outcome
+  return { kind: 'rendered', rendered: previewed(outcome.rendered) }
 }
 
 /** What is wrong with a draft's Liquid, if anything; throws 503 when the renderer has no room. */

@@ -91,7 +91,8 @@ export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): vo
     const { page, ...more } = pageOf(found, limit, ({ slug }) => textCursorOf(slug, scope))
     const templates = page.map(({ createdAt, savedAt, ...one }) => ({
       ...one,
-      ...{ createdAt: isoTime(createdAt), savedAt: isoTime(savedAt) },
+      createdAt: isoTime(createdAt),
+      savedAt: isoTime(savedAt),
     }))
     return { templates, ...more }
   })
@@ -143,7 +144,8 @@ export function templateRoutes(api: Api<Principal>, deps: TemplateRouteDeps): vo
         body: { variables = {}, subject, version },
       } = request
       const template = await findTemplate(read, account.accountId, params.slug, version)
-      return await renderTemplate(deps.renderer, template, { variables, subject })
+      const input = { variables, subject, copyTags: 'shown' } as const
+      return await renderTemplate(deps.renderer, template, input)
     },
   )
 
@@ -187,5 +189,10 @@ function versionRoutes(api: Api<Principal>, deps: TemplateRouteDeps): void {
 }
 
 const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({
-  ...{ slug, version, subject, html, textBody, savedAt: isoTime(savedAt) },
+  slug,
+  version,
+  subject,
+  html,
+  textBody,
+  savedAt: isoTime(savedAt),
 })

@@ -231,7 +231,11 @@ async function nextVersion(tx: Tx, accountId: string, slug: string, newId: strin
   return tx
     .insertInto('templates')
     .values({
-      ...{ id: newId, account_id: accountId, slug, version: 1, created_at: now },
+      id: newId,
+      account_id: accountId,
+      slug,
+      version: 1,
+      created_at: now,
       samples: null,
     })
     .onConflict((conflict) =>

@@ -17,7 +17,13 @@ async function start({ data, store, clock, log, meter, ring }: ThreadContext) {
   const { outbound, contacts } = data.config
   const renderer = openRenderer({ log, clock })
   const submission = await openSubmission({
-    ...{ store, clock, log, meter, renderer, ring, config: data.config },
+    store,
+    clock,
+    log,
+    meter,
+    renderer,
+    ring,
+    config: data.config,
     certificates: certificatesOf('submission', { ...data, log }),
     plans: data.plans,
     backlog: joinBacklog(data.backlog),

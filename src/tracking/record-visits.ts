@@ -137,7 +137,11 @@ const earlier = (a: number | null = null, b: number | null = null) =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
 const rowOf = ({ emailId, opens, clicks, openedAt, clickedAt }: Count) => [
-  ...[emailId, opens, clicks, openedAt, clickedAt],
+  emailId,
+  opens,
+  clicks,
+  openedAt,
+  clickedAt,
 ]
 
 // A time that is null compares as null, which leaves what is there.

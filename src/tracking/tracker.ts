@@ -2,8 +2,8 @@ import { applianceAccountId } from '../accounts/index.js'
 import { keepNewest } from '../bounded/index.js'
 import { type Clock, isRecent } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
-import { textOfHtml } from '../mime/index.js'
-import { bodyEnd } from '../preferences/index.js'
+import { placesIn, textOfHtml } from '../mime/index.js'
+import { footerPlace } from '../preferences/index.js'
 import type { Store } from '../store/index.js'
 import { planOf, type RewritePlan, withLinks } from './links.js'
 import { type DomainTracking, type Switches, trackingOf } from './switches.js'
@@ -120,7 +120,8 @@ const target = /\[[^\]\s]+\]/g
 
 // Without `display: none`, which some programs take as leave not to load it.
 function withPixel(html: string, url: string): string {
-  const end = bodyEnd(html)
+  const place = html.indexOf(footerPlace)
+  const end = place === -1 ? placesIn(html).end : place
   const image = `<img src="${url}" width="1" height="1" alt="" style="border:0">`
   return `${html.slice(0, end)}${image}${html.slice(end)}`
 }

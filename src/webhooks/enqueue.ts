@@ -92,8 +92,14 @@ export async function enqueueWebhook(
   )
   if (endpoint === undefined || !(await hasRoom(tx, endpoint))) return false
   await insertJob(tx, {
-    ...{ endpoint_id: endpointId, account_id: accountId, email_id: subjectId, event, body },
-    ...{ attempts: 0, due_at: now, created_at: now },
+    endpoint_id: endpointId,
+    account_id: accountId,
+    email_id: subjectId,
+    event,
+    body,
+    attempts: 0,
+    due_at: now,
+    created_at: now,
   })
   return true
 }

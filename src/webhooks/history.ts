@@ -104,8 +104,12 @@ const noDelivery = (id: number) => new ApiError('not_found', `The webhook has no
 
 const toWaiting = (row: Row<WebhookJobRow>): WebhookDelivery => ({
   ...common(row),
-  ...{ outcome: 'waiting', status: row.status, response: row.response, error: row.error },
-  ...{ at: row.due_at, triedAt: row.tried_at },
+  outcome: 'waiting',
+  status: row.status,
+  response: row.response,
+  error: row.error,
+  at: row.due_at,
+  triedAt: row.tried_at,
 })
 
 function toEnded(row: WebhookDeliveryRow): WebhookDelivery {

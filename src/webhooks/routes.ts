@@ -171,7 +171,9 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
       remember,
     } = request
     const answer = (secret: string | null, until: number | null) => ({
-      ...{ id, secret, oldSecretUntil: isoTime(until) },
+      id,
+      secret,
+      oldSecretUntil: isoTime(until),
     })
     const overlapMs = (body.overlapSeconds ?? dayS) * 1_000
     const { secret, oldSecretUntil } = await rotateSecret(

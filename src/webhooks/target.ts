@@ -20,8 +20,13 @@ const maxUrlLength = 2_048
 // What a host on the list may be at. Link-local addresses are not among them (RFC 3927; clouds give
 // out credentials at 169.254.169.254): only a network that names them opens those.
 const ownNetworks = [
-  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'],
-  ...['127.0.0.0/8', '::1', 'fc00::/7'],
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '::1',
+  'fc00::/7',
 ]
 
 /** Reads the URL of an endpoint; throws a 422 with what is wrong with it. */

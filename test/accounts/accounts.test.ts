@@ -124,10 +124,25 @@ t.test('only a whole key in a Bearer header is let in', async (t) => {
   }
   t.equal(await refusal(authenticate(undefined)), 'missing_api_key')
   for (const header of [
-    ...['', ' ', 'Bearer', 'Bearer ', key, `Basic ${key}`, `Bearer${key}`, `Bearer\t${key}`],
-    ...[`Bearer ${key} ${key}`, `Bearer ${key.slice(0, -1)}`, `Bearer ${key}A`, `Bearer "${key}"`],
-    ...[`Bearer ${key.slice(3)}`, `Bearer PH_${key.slice(3)}`, `Bearer ph_${'A'.repeat(43)}`],
-    ...["Bearer ph_' OR 1=1 --", 'Bearer ph_%', `Bearer ${'x'.repeat(100_000)}`, 'Bearer \u0000'],
+    '',
+    ' ',
+    'Bearer',
+    'Bearer ',
+    key,
+    `Basic ${key}`,
+    `Bearer${key}`,
+    `Bearer\t${key}`,
+    `Bearer ${key} ${key}`,
+    `Bearer ${key.slice(0, -1)}`,
+    `Bearer ${key}A`,
+    `Bearer "${key}"`,
+    `Bearer ${key.slice(3)}`,
+    `Bearer PH_${key.slice(3)}`,
+    `Bearer ph_${'A'.repeat(43)}`,
+    "Bearer ph_' OR 1=1 --",
+    'Bearer ph_%',
+    `Bearer ${'x'.repeat(100_000)}`,
+    'Bearer \u0000',
     `Bearer ${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`,
   ]) {
     t.equal(await refusal(authenticate(header)), 'invalid_api_key', header.slice(0, 80))

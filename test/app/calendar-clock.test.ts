@@ -41,8 +41,13 @@ async function openAll(
       return { said: { summary: 'done' } }
     })
   const calendar = await openCalendar({
-    ...{ store, clock, log: silentLog, meter: silentMeter, threads: { run } },
-    ...{ jobs: calendarJobs(settings).filter(({ name }) => names.includes(name)), zone },
+    store,
+    clock,
+    log: silentLog,
+    meter: silentMeter,
+    threads: { run },
+    jobs: calendarJobs(settings).filter(({ name }) => names.includes(name)),
+    zone,
   })
   t.teardown(() => calendar.close())
   return {

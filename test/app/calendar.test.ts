@@ -22,8 +22,13 @@ t.test('a job runs when it is due, and its run is recorded with what it said', a
   await clock.advance(1)
   const [run] = await until('works', isOver)
   t.match(run, {
-    ...{ dueAt: at('2026-11-21T02:30:00Z'), beganAt: at('2026-11-21T02:30:00Z'), result: 'done' },
-    ...{ summary: 'It worked', problems: ['Look at this'], figures: { things: 3 }, error: null },
+    dueAt: at('2026-11-21T02:30:00Z'),
+    beganAt: at('2026-11-21T02:30:00Z'),
+    result: 'done',
+    summary: 'It worked',
+    problems: ['Look at this'],
+    figures: { things: 3 },
+    error: null,
   })
 })
 

@@ -88,8 +88,14 @@ t.test('it has work while anybody writes, and until all is entered and counted',
   const accountId = await logged.account('Shop', 'shop.test')
   await logged.accept([
     {
-      ...{ id: store.ids.uuid(), accountId, domain: 'shop.test', type: 'transactional' },
-      ...{ broadcastId: null, tags: [], createdAt: clock.now(), copies: [] },
+      id: store.ids.uuid(),
+      accountId,
+      domain: 'shop.test',
+      type: 'transactional',
+      broadcastId: null,
+      tags: [],
+      createdAt: clock.now(),
+      copies: [],
     },
   ])
   t.equal(await after(70_000), true, 'there is mail to enter, and something to count')

@@ -24,9 +24,13 @@ async function open(t: Test, own: Partial<ConditionDeps> = {}) {
   const clock = new FakeClock(Date.parse('2026-11-21T02:00:00Z'))
   const store = own.store === undefined ? await openTestStore(t, { clock }) : undefined
   const observe = makeObserver({
-    ...{ clock, config: loadConfig({ env: {} }), dataDir: '/srv/posthorn', crew: wellCrew },
+    clock,
+    config: loadConfig({ env: {} }),
+    dataDir: '/srv/posthorn',
+    crew: wellCrew,
     plans: loadPlans('config/plans.toml'),
-    ...{ backlog: { size: 1 }, roomOf: async () => ({ freeBytes: 1e12, totalBytes: 2e12 }) },
+    backlog: { size: 1 },
+    roomOf: async () => ({ freeBytes: 1e12, totalBytes: 2e12 }),
     ...(store === undefined ? own : { store, ...own }),
   } as ConditionDeps)
   const found = async (kind: string) => (await observe()).raised.filter((one) => one.kind === kind)
@@ -42,7 +46,8 @@ t.test(
     room = { freeBytes: 9 * GiB, totalBytes: 100 * GiB }
     t.match(await found('disk'), [
       {
-        ...{ key: '/srv/posthorn', severity: 'daily' },
+        key: '/srv/posthorn',
+        severity: 'daily',
         text: [
           'The disk of /srv/posthorn is nearly full: 9.0 GiB of 100.0 GiB are left',
           /takes mail/,
@@ -105,7 +110,9 @@ t.test(
     ])
     const rig = await outboundRig(t, { clock, dns })
     const { found } = await open(t, {
-      ...{ store: rig.store, clock, backlog: rig.backlog },
+      store: rig.store,
+      clock,
+      backlog: rig.backlog,
       crew: { ...wellCrew, contacts: async () => rig.contacts() },
     })
     for (const name of names.slice(0, 3)) await rig.send({ to: `ada@${name}.test` })
@@ -148,7 +155,7 @@ t.test('what one thread reaches, none is cut off from', async (t) => {
   contacts = [{ ...silent, unreached: silent.unreached.slice(0, 2) }]
   t.same(await found('queue-stuck'), [], 'two domains may be dead')
   const empty = await open(t, {
-    ...{ backlog: { size: 0 } },
+    backlog: { size: 0 },
     crew: { ...wellCrew, contacts: async () => [silent] },
   })
   t.same(await empty.found('queue-stuck'), [], 'no mail waits')
@@ -167,7 +174,9 @@ t.test('a backup that waits behind a job that hangs is told as overdue', async (
   t.same(await found('backup'), [], 'it may take its time')
   await clock.advance(hourMs)
   const waits = (name: string, severity: string, text: object) => ({
-    ...{ key: name, severity, stage: 'overdue' },
+    key: name,
+    severity,
+    stage: 'overdue',
     text: [`The job ${name} is overdue`, /^It has been due for 4 hours/, text],
   })
   for (let look = 1; look < 60; look++) {

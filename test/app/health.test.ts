@@ -79,13 +79,14 @@ t.test(
       release = resolve
     })
     const health = openHealth({
-      ...{ clock, dataDir: '/', maxQueued: 1, freeBytes: async () => 1e12 },
+      clock,
+      dataDir: '/',
+      maxQueued: 1,
+      freeBytes: async () => 1e12,
       store: { write: () => hung },
-      ...{
-        crew: { unwell: () => [], tick() {} },
-        backlog: { size: 0, outOfRoom: false },
-        meter: {},
-      },
+      crew: { unwell: () => [], tick() {} },
+      backlog: { size: 0, outOfRoom: false },
+      meter: {},
     } as unknown as HealthDeps)
     const asked = new Map<string, () => Promise<{ status?: number; text?: string }>>()
     const pages = { get: (path: string, page: never) => asked.set(path, page) }

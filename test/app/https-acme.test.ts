@@ -15,14 +15,18 @@ t.test('ACME from nothing to HTTPS, and its renewal, while nobody is cut off', a
   const tls = await testCertificates(t, 'acme.test')
   let port80 = 0
   const directory = await acmeDirectory(t, {
-    ...{ tls: tls.valid, host: 'acme.test', port80: () => port80, now: () => Date.now() },
+    tls: tls.valid,
+    host: 'acme.test',
+    port80: () => port80,
+    now: () => Date.now(),
   })
   // Such that it is to be renewed at once.
   directory.behaviour.life = (now) => ({ beganAt: now - 80 * dayMs, endsAt: now + 10 * dayMs })
   const dataDir = makeTempDir(t)
   const clock = new FakeClock(Date.now())
   const { appliance } = await startPosthorn(t, {
-    ...{ clock, dataDir },
+    clock,
+    dataDir,
     settings: {
       http: { public: { url: 'https://links.example.test', tls: { enabled: true, port: 0 } } },
     },
@@ -38,7 +42,8 @@ t.test('ACME from nothing to HTTPS, and its renewal, while nobody is cut off', a
   const shown = async () => {
     try {
       const { raw, socket } = await openOverTls(port, {
-        ...{ servername: 'links.example.test', ca: directory.root },
+        servername: 'links.example.test',
+        ca: directory.root,
       })
       const { authorized } = socket
       const { serialNumber } = socket.getPeerCertificate()

@@ -23,8 +23,12 @@ t.test('a stop while a job starts leaves no timer that keeps the process alive',
   }
   const limitMs = 600_000
   const threads = openJobThreads({
-    ...{ config: loadConfig({ env: {} }), dataDir: makeTempDir(t), turns: makeTurns() },
-    ...{ backlog: makeBacklogMemory(), log: silentLog, clock },
+    config: loadConfig({ env: {} }),
+    dataDir: makeTempDir(t),
+    turns: makeTurns(),
+    backlog: makeBacklogMemory(),
+    log: silentLog,
+    clock,
     plans: loadPlans(packageFile('config/plans.toml')),
     metrics: { add() {}, forget() {} },
     ring() {},

@@ -71,7 +71,10 @@ t.test('they can be off', async (t) => {
   const posthorn = await startPosthorn(t, { env: { POSTHORN_METRICS_ENABLED: 'false' } })
   t.equal((await fetch(`${posthorn.url}/metrics`)).status, 404)
   const { json } = await posthorn.send({
-    ...{ from: 'shop@sender.test', to: 'a@one.test', subject: 'Hi', html: '<p>Hi</p>' },
+    from: 'shop@sender.test',
+    to: 'a@one.test',
+    subject: 'Hi',
+    html: '<p>Hi</p>',
   })
   await posthorn.until(json.id, ({ status }) => status === 'delivered')
 })

@@ -26,7 +26,10 @@ const quiet: Observed = {
   fault: undefined,
 }
 const burns: Raised = {
-  ...{ kind: 'thread', key: 'outbound-0', severity: 'burning', fix: 'posthorn status' },
+  kind: 'thread',
+  key: 'outbound-0',
+  severity: 'burning',
+  fix: 'posthorn status',
   text: 'The thread outbound-0 of Posthorn is down',
 }
 
@@ -61,11 +64,21 @@ async function openChore(
   }
   const ways = operatorWays({ config, clock, env: {} })
   const [chore] = operatorChores({
-    ...{ store: fragile, clock, log: silentLog, config, ways },
-    ...{ backlog: { change() {} }, ring() {}, observe: async () => seen },
+    store: fragile,
+    clock,
+    log: silentLog,
+    config,
+    ways,
+    backlog: { change() {} },
+    ring() {},
+    observe: async () => seen,
   })
   return {
-    ...{ clock, store, config, dataDir, mx },
+    clock,
+    store,
+    config,
+    dataDir,
+    mx,
     sees: (next: Partial<Observed>) => {
       seen = { ...quiet, ...next }
     },

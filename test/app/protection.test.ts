@@ -31,7 +31,9 @@ async function openChores(t: Test) {
   }
   const chores = protectionChores({ store, clock, config, log, meter })
   return {
-    ...{ store, lines, gauges },
+    store,
+    lines,
+    gauges,
     run: async () => {
       for (const chore of chores) await chore.run(new AbortController().signal)
     },
@@ -45,8 +47,11 @@ t.test('a change is logged and raised once', async (t) => {
   await run()
   t.match(await notices(), [
     {
-      ...{ kind: 'account-paused', severity: 'daily', count: 1 },
-      ...{ text: /^"Books & more" is paused: by ada\n/, fix: /posthorn account unpause / },
+      kind: 'account-paused',
+      severity: 'daily',
+      count: 1,
+      text: /^"Books & more" is paused: by ada\n/,
+      fix: /posthorn account unpause /,
     },
   ])
   t.same(lines, ['warn "Books & more" is paused: by ada'])

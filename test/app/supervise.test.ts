@@ -49,7 +49,8 @@ t.test('one that cannot be created once is created later', async (t) => {
   const given = data()
   // As on a machine that has no thread left: at the second start `new Worker` throws at once.
   const uncloneable = {
-    ...{ ...given, lives },
+    ...given,
+    lives,
     get publicUrl() {
       return ++starts === 2 ? ((() => {}) as unknown as string) : ''
     },

@@ -14,24 +14,50 @@ t.test('the week stands beside the one before, by account and by provider', asyn
   const today = Math.floor(clock.now() / dayMs)
   const none = Object.fromEntries(
     [
-      ...['mails', 'accepted', 'suppressed', 'relayed', 'failed', 'deferred', 'complained'],
-      ...['complained_unproved', 'unsubscribed', 'opened', 'opened_unique', 'opened_machine'],
-      ...['clicked', 'clicked_unique', 'clicked_machine', 'bounced_soft'],
+      'mails',
+      'accepted',
+      'suppressed',
+      'relayed',
+      'failed',
+      'deferred',
+      'complained',
+      'complained_unproved',
+      'unsubscribed',
+      'opened',
+      'opened_unique',
+      'opened_machine',
+      'clicked',
+      'clicked_unique',
+      'clicked_machine',
+      'bounced_soft',
     ].map((name) => [name, 0]),
   )
   const row = (breakdown: string, key: string, day: number, answered: number) => ({
-    ...{ ...none, account_id: id, domain: 'sender.test', type: 'transactional' },
-    ...{ breakdown, key, day, answered, delivered: answered - 1, bounced_hard: 1 },
+    ...none,
+    account_id: id,
+    domain: 'sender.test',
+    type: 'transactional',
+    breakdown,
+    key,
+    day,
+    answered,
+    delivered: answered - 1,
+    bounced_hard: 1,
   })
   const rows = [
-    ...[row('broadcast', '', today - 1, 1_000), row('broadcast', '', today - 9, 500)],
-    ...[row('provider', 'Google', today - 7, 600), row('provider', 'Google', today - 8, 300)],
+    row('broadcast', '', today - 1, 1_000),
+    row('broadcast', '', today - 9, 500),
+    row('provider', 'Google', today - 7, 600),
+    row('provider', 'Google', today - 8, 300),
     row('provider', 'Google', today, 77),
     // Reports of the mail of the week before: nothing was sent since, but for a little by a smart host.
     { ...row('provider', 'late.test', today - 2, 0), delivered: 0, bounced_hard: 3 },
     {
       ...row('provider', 'relay.test', today - 2, 2),
-      ...{ delivered: 0, relayed: 2, bounced_hard: 3, complained: 1 },
+      delivered: 0,
+      relayed: 2,
+      bounced_hard: 3,
+      complained: 1,
     },
   ]
   await store.write((tx) =>

@@ -236,8 +236,15 @@ t.test('beyond the live runs that may be, joins and opens begin no run either', 
   await store.write((tx) =>
     effect(tx, [
       {
-        ...{ accountId, emailId: mail.id, deliveryId: 1, recipient: 'ann@example.com' },
-        ...{ type: 'opened', at: clock.now(), class: mail.class, reply: null, detail: null },
+        accountId,
+        emailId: mail.id,
+        deliveryId: 1,
+        recipient: 'ann@example.com',
+        type: 'opened',
+        at: clock.now(),
+        class: mail.class,
+        reply: null,
+        detail: null,
       },
     ]),
   )

@@ -157,8 +157,12 @@ async function countedSteps(t: Test, { store }: Rig, id: string, runs: readonly 
     const times = (result: string) =>
       lines.filter((line) => line.step === key && line.result === result).length
     return {
-      ...{ key, met: times('met'), not_met: times('not_met'), received: times('received') },
-      ...{ timed_out: times('timed_out'), mails: times('sent') },
+      key,
+      met: times('met'),
+      not_met: times('not_met'),
+      received: times('received'),
+      timed_out: times('timed_out'),
+      mails: times('sent'),
     }
   })
   t.same(steps, counted, 'counters of steps')

@@ -25,7 +25,8 @@ t.test('a run goes from step to step, and each is counted once', async (t) => {
   const run = await rig.start()
   await rig.work()
   t.match(await rig.run(run), {
-    ...{ status: 'waiting', currentStep: 'pause' },
+    status: 'waiting',
+    currentStep: 'pause',
     waitingFor: { kind: 'delay', until: rig.clock.now() + 2 * dayMs },
   })
   await rig.pass(2 * dayMs - 1)
@@ -189,7 +190,8 @@ t.test('what cannot be taken yet waits with its reason, and goes on by itself', 
   const run = await rig.start()
   await rig.work()
   t.match(await rig.run(run), {
-    ...{ status: 'waiting', currentStep: 'mail' },
+    status: 'waiting',
+    currentStep: 'mail',
     waitingFor: { kind: 'paused', until: rig.clock.now() + 5 * minuteMs },
   })
   await subscription({ marketing_paused: null })

@@ -6,10 +6,18 @@ import { start, version } from '../support/paid-order.js'
 
 t.test('a sentence says why a run is where it is, and until when', async (t) => {
   const waits = (currentStep: string, waitingFor: RunWait | null): ExplainedRun => ({
-    ...{ status: 'waiting', reason: null, currentStep, updatedAt: start, waitingFor },
+    status: 'waiting',
+    reason: null,
+    currentStep,
+    updatedAt: start,
+    waitingFor,
   })
   const ended = (status: RunStatus, currentStep: string, reason: string | null): ExplainedRun => ({
-    ...{ status, reason, currentStep, updatedAt: start, waitingFor: null },
+    status,
+    reason,
+    currentStep,
+    updatedAt: start,
+    waitingFor: null,
   })
   const midnight = start + 15 * hour
   const rows: [ExplainedRun, string][] = [

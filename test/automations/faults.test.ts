@@ -23,20 +23,52 @@ t.test('an account whose runs cannot be planned keeps no other from its turn', a
       await tx
         .insertInto('automations')
         .values({
-          ...{ id: name, account_id: accountId, name, status: 'enabled', version: 1, running: 1 },
-          ...{ waiting: 0, completed: 0, exited: 0, failed: 0, cancelled: 0, enrolled: 1 },
-          ...{ created_at: now, updated_at: now, paused_at: null },
+          id: name,
+          account_id: accountId,
+          name,
+          status: 'enabled',
+          version: 1,
+          running: 1,
+          waiting: 0,
+          completed: 0,
+          exited: 0,
+          failed: 0,
+          cancelled: 0,
+          enrolled: 1,
+          created_at: now,
+          updated_at: now,
+          paused_at: null,
         })
         .execute()
       await tx
         .insertInto('automation_live')
         .values({
-          ...{ id: `run of ${name}`, account_id: accountId, automation_id: name, version: 1 },
-          ...{ contact_id: `contact of ${name}`, step_id: 1, seq: 0, status: 'running' },
-          ...{ due_at: now - 100 + at, wait_event: null, woken_by: null, trigger_event: 1 },
-          ...{ entered_at: null, heard: null, waits: null, blocked: null, attempts: 0, steps: 0 },
-          ...{ mails: 0, outlives: 0, history: '[]', started_at: now, updated_at: now },
-          ...{ held_at: null, held_reason: null, held_due_at: null },
+          id: `run of ${name}`,
+          account_id: accountId,
+          automation_id: name,
+          version: 1,
+          contact_id: `contact of ${name}`,
+          step_id: 1,
+          seq: 0,
+          status: 'running',
+          due_at: now - 100 + at,
+          wait_event: null,
+          woken_by: null,
+          trigger_event: 1,
+          entered_at: null,
+          heard: null,
+          waits: null,
+          blocked: null,
+          attempts: 0,
+          steps: 0,
+          mails: 0,
+          outlives: 0,
+          history: '[]',
+          started_at: now,
+          updated_at: now,
+          held_at: null,
+          held_reason: null,
+          held_due_at: null,
         })
         .execute()
     })
@@ -46,8 +78,14 @@ t.test('an account whose runs cannot be planned keeps no other from its turn', a
   const stop = new AbortController()
   const { outbound } = loadConfig({ env: {} })
   const deps = {
-    ...{ store, clock, plans, maxQueued: outbound.maxQueued, retry: outbound.retry },
-    ...{ ring: () => {}, meter: silentMeter, ...makeEngineMemory() },
+    store,
+    clock,
+    plans,
+    maxQueued: outbound.maxQueued,
+    retry: outbound.retry,
+    ring: () => {},
+    meter: silentMeter,
+    ...makeEngineMemory(),
     backlog: {
       ...joinBacklog(makeBacklogMemory()),
       get size(): number {

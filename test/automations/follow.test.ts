@@ -35,8 +35,16 @@ async function land(rig: Rig, type: MailEvent['type'], more: Partial<MailEvent> 
     }
     await rig.land(tx, [
       {
-        ...{ accountId: rig.accountId, emailId: mail.id, deliveryId: 1, recipient, type, at },
-        ...{ class: mail.class, reply: null, detail: null, ...more },
+        accountId: rig.accountId,
+        emailId: mail.id,
+        deliveryId: 1,
+        recipient,
+        type,
+        at,
+        class: mail.class,
+        reply: null,
+        detail: null,
+        ...more,
       },
     ])
   })
@@ -124,8 +132,11 @@ t.test('opens and bounces begin automations, machines do not', async (t) => {
 t.test('a run hears an open, click or bounce that no automation begins with', async (t) => {
   const rig = await openEngine(t)
   const waiting = await rig.enabled([
-    ...[trigger(), send('mail'), delay('pause', 'PT1H')],
-    ...[wait('read', '$email.opened'), exit('there')],
+    trigger(),
+    send('mail'),
+    delay('pause', 'PT1H'),
+    wait('read', '$email.opened'),
+    exit('there'),
   ])
   const leaving = { exitOn: [{ eventName: '$email.opened' }] }
   const left = await rig.enabled([trigger(), delay('long', 'P1D')], { settings: leaving }, 'Left')

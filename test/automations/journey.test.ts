@@ -48,7 +48,8 @@ t.test('an event starts a run, its mail comes merged, and the run is completed',
   t.equal(mail.header('Reply-To'), 'a@b.test, Bob <b@b.test>')
   t.equal(mail.header('X-Flow'), 'welcome')
   t.match(await rig.posthorn.email(run.history[1].emailId), {
-    ...{ replyTo: ['a@b.test', 'Bob <b@b.test>'], headers: { 'X-Flow': 'welcome' } },
+    replyTo: ['a@b.test', 'Bob <b@b.test>'],
+    headers: { 'X-Flow': 'welcome' },
     tags: [{ name: 'flow', value: 'welcome' }],
   })
   t.match((await rig.posthorn.call('GET', `/v1/automations/${id}`)).json, {
@@ -123,25 +124,57 @@ t.test('waits, conditions and delays, as clients see them', async (t) => {
 
 t.test('who follows the unsubscribe link leaves the automation', async (t) => {
   const rig = await openAutomations(t)
-  await rig.template('hello')
-  await rig.enabled('News', [
+  const own =
+    '<a href="%7B%7B unsubscribe_url %7D%7D">leave</a> <a href="{{ preferences_url }}">x</a>'
+  await rig.template('hello', { html: `<p>${own}</p>` })
+  const newsSteps = [
     { key: 'start', type: 'trigger', config: { eventName: 'signup' } },
     { key: 'mail', type: 'send_email', config: { template: 'hello', from: 'us@sender.test' } },
     { key: 'pause', type: 'delay', config: { duration: 'P1D' } },
-  ])
+  ]
+  const newsId = await rig.enabled('News', newsSteps)
+  t.match((await rig.call('GET', `/v1/automations/${newsId}`)).json, { warnings: [] })
+  const walked = { event: 'signup', email: 'ann@example.com' }
+  const { json: preview } = await rig.call('POST', `/v1/automations/${newsId}/simulate`, walked)
+  t.match(JSON.stringify(preview), '{{ unsubscribe_url }}', 'a preview is no copy of anybody’s')
   const sent = await rig.event({ event: 'signup', email: 'ann@example.com' })
   const [{ runId }] = sent.automations
   const parked = await rig.runWhen(runId, ({ currentStep }) => currentStep === 'pause')
   const { html } = await rig.mail(parked.history[1].emailId)
   const [link = ''] = /http[^"]+\/unsubscribe\/[\w-]+/.exec(html) ?? []
+  t.match(
+    html,
+    /^<p><a href="[^"]+">leave<\/a> <a href="http[^"]+\/preferences\/[\w-]{60,}">x<\/a><\/p>\s*$/,
+  )
   // RFC 8058 §3.2: what a mail program sends for its reader.
   const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })
   const answer = await fetch(link, { method: 'POST', body })
   t.equal(answer.status, 200)
   t.match((await rig.call('GET', `/v1/automations/runs/${runId}`)).json, {
-    ...{ status: 'exited', reason: 'unsubscribed', waitingFor: null },
+    status: 'exited',
+    reason: 'unsubscribed',
+    waitingFor: null,
   })
   t.match((await rig.event({ event: 'signup', email: 'ann@example.com' })).automations, [
     { started: false, runId: null, reason: 'suppressed' },
   ])
 })
+
+t.test(
+  'a subject that nothing is left of ends the run, and the reason names the way out',
+  async (t) => {
+    const rig = await openAutomations(t)
+    await rig.template('hello', { subject: '{{ contact.firstName }}', html: '<p>Hi</p>' })
+    await rig.enabled('News', [
+      { key: 'start', type: 'trigger', config: { eventName: 'signup' } },
+      { key: 'mail', type: 'send_email', config: { template: 'hello', from: 'us@sender.test' } },
+    ])
+    const sent = await rig.event({ event: 'signup', email: 'ann@example.com' })
+    const run = await rig.ended(sent.automations[0].runId)
+    t.equal(run.status, 'failed')
+    t.match(
+      run.reason,
+      /empty without contact\.firstName; .*\{\{ contact\.firstName \| default: "Hello" \}\}/,
+    )
+  },
+)

@@ -53,7 +53,9 @@ t.test(
     settle(dataDir, mx.port)
     await prepare(t, dataDir, accountId)
     const events = Array.from({ length: runs }, (_, n) => ({
-      ...{ event: 'signup', email: `p${n}@d${n % domains}.test`, idempotencyKey: `event-${n}` },
+      event: 'signup',
+      email: `p${n}@d${n % domains}.test`,
+      idempotencyKey: `event-${n}`,
     }))
     const perLife = Math.ceil(runs / kills)
     const moments: Record<string, number> = {}
@@ -145,7 +147,10 @@ async function prepare(t: Test, dataDir: string, accountId: string): Promise<voi
   await putTemplate({ store, clock, renderer }, accountId, draft)
   const billing = await readBilling(store.read, plans, accountId)
   const made = await createAutomation({ store, clock }, billing, {
-    ...{ name: 'Welcome', steps, connections: inARow(steps), settings: undefined },
+    name: 'Welcome',
+    steps,
+    connections: inARow(steps),
+    settings: undefined,
   })
   await enableAutomation({ store, clock }, billing, made.id)
   await renderer.close()
@@ -187,7 +192,12 @@ async function untilEnded(t: Test, dataDir: string): Promise<{ history: string }
     t.equal(mails, type === 'send_email' ? runs : 0)
   }
   t.match(await store.read.selectFrom('automations').selectAll().executeTakeFirst(), {
-    ...{ running: 0, waiting: 0, completed: runs, failed: 0, exited: 0, enrolled: runs },
+    running: 0,
+    waiting: 0,
+    completed: runs,
+    failed: 0,
+    exited: 0,
+    enrolled: runs,
   })
   t.ok(ended.every(({ status }) => status === 'completed'))
   await store.close()

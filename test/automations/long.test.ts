@@ -14,9 +14,21 @@ async function openMany(t: Test, runs: number, ended: ReadonlyMap<number, RunSta
   await rig.store.write(async (tx) => {
     for (let at = 0; at < live.length; at += 1_000) {
       const rows = live.slice(at, at + 1_000).map((n) => ({
-        ...{ ...of, id: idOf(n), contact_id: `c${n}`, seq: 1, status: 'waiting' as const },
-        ...{ due_at: 9e15, trigger_event: n, entered_at: 1, attempts: 0, steps: 0, mails: 0 },
-        ...{ outlives: 0 as const, started_at: n, updated_at: 1, held_due_at: n },
+        ...of,
+        id: idOf(n),
+        contact_id: `c${n}`,
+        seq: 1,
+        status: 'waiting' as const,
+        due_at: 9e15,
+        trigger_event: n,
+        entered_at: 1,
+        attempts: 0,
+        steps: 0,
+        mails: 0,
+        outlives: 0 as const,
+        started_at: n,
+        updated_at: 1,
+        held_due_at: n,
         ...(n % 2 === 0 ? { blocked: 'quota' } : {}),
         ...(n % 3 === 0 ? { held_at: 1, held_reason: n % 9 === 0 ? 'a fault' : 'a restore' } : {}),
       }))

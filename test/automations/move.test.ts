@@ -54,7 +54,9 @@ t.test(
     t.equal(await moveRuns(rig, automation, 2), 3)
     t.equal(await moveRuns(rig, automation, 2), 0)
     t.match(await rig.run(atWait), {
-      ...{ version: 2, currentStep: 'paid', waitingFor: before.waitingFor },
+      version: 2,
+      currentStep: 'paid',
+      waitingFor: before.waitingFor,
       history: [{}, { step: 'hello' }, { step: 'pause' }, { step: 'paid', result: 'moved:v2' }],
     })
     t.match(await rig.run(atGone), { version: 1, currentStep: 'gone' })

@@ -85,7 +85,9 @@ t.test('a simulation over HTTP tells the whole way, and writes nothing', async (
   const again = [...connections.slice(0, 1), { from: 'hello', to: 'pause', type: 'default' }]
   const pause = { key: 'pause', type: 'delay', config: { duration: 'P1D' } }
   const round = await simulate({
-    ...{ email, payload: { plan: 'x' }, steps: [...steps.slice(0, 2), pause] },
+    email,
+    payload: { plan: 'x' },
+    steps: [...steps.slice(0, 2), pause],
     connections: [...again, { from: 'pause', to: 'hello', type: 'default' }],
   })
   const mails = round.lines.filter(({ result }: { result: string }) => result === 'sent')

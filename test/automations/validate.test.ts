@@ -13,7 +13,9 @@ const send = {
 const wait = { key: 'paid', type: 'wait_for_event', config: { eventName: 'order.paid' } }
 const exit = { key: 'out', type: 'exit' }
 const edge = (from: string, to: string, type = 'default', branch?: string) => ({
-  ...{ from, to, type },
+  from,
+  to,
+  type,
   ...(branch === undefined ? {} : { branch }),
 })
 

@@ -202,7 +202,9 @@ t.test('one account with many blocked runs keeps none of another waiting', async
   const rig = await openEngine(t)
   const { store, clock, accountId } = rig
   const small = await openEngine(t, {
-    ...{ store, clock, accountId: (await createAccount({ store, clock }, 'Small')).id },
+    store,
+    clock,
+    accountId: (await createAccount({ store, clock }, 'Small')).id,
   })
   for (const one of [rig, small]) {
     await one.enabled([trigger(), send('mail')])

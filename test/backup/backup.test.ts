@@ -125,7 +125,11 @@ t.test('a backup has everything, says so, and comes back to another directory', 
   }
   t.match((await run('account', 'list')).stdout, /Sandbox/)
   t.same(readdirSync(to).sort(), [
-    ...['appliance.key', 'posthorn.db', 'posthorn.lock', 'posthorn.toml', 'shaping.toml'],
+    'appliance.key',
+    'posthorn.db',
+    'posthorn.lock',
+    'posthorn.toml',
+    'shaping.toml',
   ])
 
   await refused(

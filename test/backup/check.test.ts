@@ -108,7 +108,9 @@ t.test('a plain file is no encrypted backup, whatever its name says', async (t) 
   const words = join(folder, 'words')
   writeFileSync(words, env.POSTHORN_BACKUP_PASSPHRASE)
   const job = {
-    ...{ dataDir: data, clock: systemClock, signal: new AbortController().signal },
+    dataDir: data,
+    clock: systemClock,
+    signal: new AbortController().signal,
     config: loadConfig({
       env: { POSTHORN_BACKUP_DIR: dir, POSTHORN_BACKUP_PASSPHRASE_FILE: words },
     }),
@@ -135,11 +137,15 @@ t.test(
     writeFileSync(gone, '')
     const taken = join(folder, 'taken')
     const made = await scheduledBackup({
-      ...{ dataDir: data, clock: systemClock, signal: new AbortController().signal },
+      dataDir: data,
+      clock: systemClock,
+      signal: new AbortController().signal,
       config: loadConfig({
         env: {
-          ...{ POSTHORN_BACKUP_DIR: dir, POSTHORN_BACKUP_HOOK: `cp,{file},${taken}` },
-          ...{ POSTHORN_BACKUP_KEEP_DAILY: '1', POSTHORN_BACKUP_KEEP_WEEKLY: '0' },
+          POSTHORN_BACKUP_DIR: dir,
+          POSTHORN_BACKUP_HOOK: `cp,{file},${taken}`,
+          POSTHORN_BACKUP_KEEP_DAILY: '1',
+          POSTHORN_BACKUP_KEEP_WEEKLY: '0',
           POSTHORN_BACKUP_KEEP_MONTHLY: '0',
         },
       }),

@@ -32,7 +32,9 @@ async function joined(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
 }
 
 const fileOf = (name: string, bytes: Buffer): TarFile => ({
-  ...{ name, size: bytes.length, body: pieces(bytes) },
+  name,
+  size: bytes.length,
+  body: pieces(bytes),
 })
 
 const patterned = (size: number) =>
@@ -94,7 +96,11 @@ function rawHeader(name: string, kind: string, size = 0, linkName = ''): Buffer 
 const manifest = (files: { name: string; size: number }[]) =>
   Buffer.from(
     JSON.stringify({
-      ...{ format: 1, ...head, keyCheck: null, withKey: false, rows: {} },
+      format: 1,
+      ...head,
+      keyCheck: null,
+      withKey: false,
+      rows: {},
       files: files.map((file) => ({ ...file, sha256: '' })),
     }),
   )

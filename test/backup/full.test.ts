@@ -68,7 +68,7 @@ t.test('a disk that becomes full while a backup is written', { skip: mayMount },
   t.teardown(() => spawnSync('umount', ['-l', dir]))
   const taken = join(dir, 'taken')
   const make = (onStage?: (stage: BackupStage) => void) =>
-    makeBackup({ ...{ dataDir: data, dir, clock: systemClock }, ...how, onStage })
+    makeBackup({ dataDir: data, dir, clock: systemClock, ...how, onStage })
   const how = { withKey: true, compress: false }
   for (const when of ['copy', 'check', 'pack'] as const) {
     await t.rejects(

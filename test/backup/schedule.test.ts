@@ -40,9 +40,14 @@ t.test('of a year of nightly backups the newest of days, weeks and months stay',
   const dates = (found: typeof all) =>
     found.map(({ madeAt }) => new Date(madeAt).toISOString().slice(0, 10))
   t.same(dates(left(all, { daily: 3, weekly: 3, monthly: 3 })), [
-    ...['2026-11-22', '2026-11-21', '2026-11-20'],
+    '2026-11-22',
+    '2026-11-21',
+    '2026-11-20',
     // Sundays, then the last days of months.
-    ...['2026-11-15', '2026-11-08', '2026-10-31', '2026-09-30'],
+    '2026-11-15',
+    '2026-11-08',
+    '2026-10-31',
+    '2026-09-30',
   ])
   t.same(left(all, { daily: 1, weekly: 0, monthly: 0 }), all.slice(0, 1))
   // Day by day it comes to the same as all at once.
@@ -85,7 +90,10 @@ function standIn(t: Test, name: string, script = '') {
 }
 
 const hookOf = (env: NodeJS.ProcessEnv, timeoutMs = 60_000) => ({
-  ...{ clock: systemClock, timeoutMs, env, signal: new AbortController().signal },
+  clock: systemClock,
+  timeoutMs,
+  env,
+  signal: new AbortController().signal,
 })
 
 t.test('rclone, restic and scp get the path of the backup as it is', async (t) => {
@@ -169,7 +177,9 @@ t.test('the jobs make, check, tell and remove; metrics and the doctor see it', a
   writeFileSync(words, 'six random words in a row\n')
   const taken = join(folder, 'taken')
   const deps = (env: Record<string, string>): ScheduledDeps => ({
-    ...{ dataDir, clock: systemClock, signal: new AbortController().signal },
+    dataDir,
+    clock: systemClock,
+    signal: new AbortController().signal,
     config: loadConfig({ env }),
   })
   const off = deps({})

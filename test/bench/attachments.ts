@@ -46,8 +46,12 @@ async function accept({ post }: Appliance): Promise<void> {
   const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
   const content = 'word '.repeat(1_020)
   const mails = Array.from({ length: 100 }, (_, i) => ({
-    ...{ from, to: `r${i}@d${i % 20}.test`, subject: `Mail ${i}`, scheduledAt },
-    ...{ html: `<p>${content}</p>`, text: content },
+    from,
+    to: `r${i}@d${i % 20}.test`,
+    subject: `Mail ${i}`,
+    scheduledAt,
+    html: `<p>${content}</p>`,
+    text: content,
   }))
   const attachments = [{ filename: 'terms.pdf', content: randomBytes(100_000).toString('base64') }]
   const bodies = {
@@ -82,7 +86,10 @@ async function memory({ pid, post }: Appliance): Promise<void> {
   const send = async (attachments: object[]) => {
     const before = sink.count()
     const emails = Array.from({ length: recipients }, (_, i) => ({
-      ...{ from, to: `r${i}@sink.test`, subject: 'File', html: '<p>See the file</p>' },
+      from,
+      to: `r${i}@sink.test`,
+      subject: 'File',
+      html: '<p>See the file</p>',
     }))
     for (let i = 0; i < recipients; i += 100) {
       await post('/v1/emails/batch', { emails: emails.slice(i, i + 100), attachments })

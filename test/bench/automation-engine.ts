@@ -33,15 +33,26 @@ export async function openBenchEngine(dataDir: string, accountId: string) {
   const { retry } = loadConfig({ env: {} }).outbound
   const memory = makeEngineMemory()
   const deps: EngineDeps = {
-    ...{ store, clock, log: silentLog, plans, retry, renderer, ...memory },
-    ...{ backlog: joinBacklog(makeBacklogMemory()), maxQueued: Number.POSITIVE_INFINITY },
+    store,
+    clock,
+    log: silentLog,
+    plans,
+    retry,
+    renderer,
+    ...memory,
+    backlog: joinBacklog(makeBacklogMemory()),
+    maxQueued: Number.POSITIVE_INFINITY,
     ring: () => {},
     meter: makeTally(),
   }
   await putTemplate(deps, accountId, { slug: 'bench', subject: 'News', html })
   const billing = await readBilling(store.read, plans, accountId)
   const accepting = {
-    ...{ store, clock, plans, versions: memory.versions, meter: deps.meter },
+    store,
+    clock,
+    plans,
+    versions: memory.versions,
+    meter: deps.meter,
     automate: () => {},
     automateIfDue: () => {},
     isFull: async () => false,
@@ -61,7 +72,9 @@ export async function openBenchEngine(dataDir: string, accountId: string) {
     /** Takes in one event of each of these contacts, in batches. */
     async ingest(event: string, contactIds: readonly string[]): Promise<Rate> {
       const events = contactIds.map((contactId, n) => ({
-        ...{ event, contactId, payload: { order: `A-${n}`, total: 4_200 } },
+        event,
+        contactId,
+        payload: { order: `A-${n}`, total: 4_200 },
       }))
       const done = startTiming()
       const next = async (): Promise<void> => {

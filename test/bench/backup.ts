@@ -91,7 +91,11 @@ async function measure({ post }: Appliance, sum: Sum): Promise<void> {
   const mail = () => {
     const to = `r@d${Math.floor(Math.random() * 20)}.test`
     return post('/v1/emails/send', {
-      ...{ from: 'Bench <bench@example.test>', to, subject: 'Mail', text, html },
+      from: 'Bench <bench@example.test>',
+      to,
+      subject: 'Mail',
+      text,
+      html,
     })
   }
   const before = sink.count()

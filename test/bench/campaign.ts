@@ -120,7 +120,9 @@ async function delivery(n: number): Promise<void> {
   const ways = {
     batches: async () => {
       const emails = Array.from({ length: n }, (_, i) => ({
-        ...{ from: 'a@example.test', to: `p${i}@d${i % listDomains}.test`, subject: 'News' },
+        from: 'a@example.test',
+        to: `p${i}@d${i % listDomains}.test`,
+        subject: 'News',
         html: html.replace('{{ firstName | default: "reader" }}', `First${i}`),
       }))
       const next = async (): Promise<void> => {

@@ -7,9 +7,13 @@ export function benchContent(targetBytes = 10_240): { text: string; html: string
   const build = () =>
     [
       ...head,
-      ...['--b_0001', 'Content-Type: text/plain; charset=utf-8', ''],
+      '--b_0001',
+      'Content-Type: text/plain; charset=utf-8',
+      '',
       ...text,
-      ...['--b_0001', 'Content-Type: text/html; charset=utf-8', ''],
+      '--b_0001',
+      'Content-Type: text/html; charset=utf-8',
+      '',
       ...html,
       '--b_0001--',
       '',

@@ -77,13 +77,19 @@ async function measurePages({ url, pid }: Appliance): Promise<void> {
   const base = `/a/${accountId}`
   const mail = `${base}/emails/${some.id}`
   const pages = [
-    ...[base, `${base}/emails`, `${base}/emails?before=${some.id}`],
+    base,
+    `${base}/emails`,
+    `${base}/emails?before=${some.id}`,
     ...['bounced', 'scheduled', 'sent', 'queued,sending'].map(
       (status) => `${base}/emails?status=${status}`,
     ),
     `${base}/emails?q=${address}`,
     `${base}/emails?template=none`,
-    ...[mail, `${mail}/content`, `${mail}/headers`, `${mail}/api`, `${base}/emails/new`],
+    mail,
+    `${mail}/content`,
+    `${mail}/headers`,
+    `${mail}/api`,
+    `${base}/emails/new`,
     ...['domains', 'keys', 'webhooks', 'suppression', 'templates'].map((one) => `${base}/${one}`),
     ...['team', 'plan', 'audit', 'settings'].map((one) => `${base}/${one}`),
     ...['', 'accounts', 'users', 'queue', 'sites', 'failover', 'inbound', 'doctor'].map((one) =>
@@ -139,8 +145,11 @@ async function accept(
   beside: ((running: Appliance, stop: AbortSignal) => Promise<void>) | undefined,
 ): Promise<number> {
   const mail = {
-    ...{ from: 'Bench <bench@example.test>', to: 'r@one.test', subject: 'A mail' },
-    ...{ html: '<p>x</p>', scheduledAt: new Date(Date.now() + 86_400_000).toISOString() },
+    from: 'Bench <bench@example.test>',
+    to: 'r@one.test',
+    subject: 'A mail',
+    html: '<p>x</p>',
+    scheduledAt: new Date(Date.now() + 86_400_000).toISOString(),
   }
   const stop = new AbortController()
   const other = beside?.(running, stop.signal)

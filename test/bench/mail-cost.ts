@@ -38,7 +38,11 @@ const { values } = parseArgs({
   },
 })
 const [n, batch, domains, rounds, warm] = [
-  ...[values.n, values.batch, values.domains, values.rounds, values.warm],
+  values.n,
+  values.batch,
+  values.domains,
+  values.rounds,
+  values.warm,
 ].map(Number) as [number, number, number, number, number]
 const sinkPort = 2_637
 const sink = openSink('0.0.0.0', sinkPort)
@@ -81,7 +85,13 @@ async function measure(tree: string): Promise<Row> {
     'messages_per_connection = 10000\nmessages_per_minute = 1000000\n'
   const sentAtFirst = sink.count()
   const appliance = await serveAppliance({
-    ...{ dataDir, apiKey, sinkPort, connections: 20, dns: dns.join(''), shaping, tree },
+    dataDir,
+    apiKey,
+    sinkPort,
+    connections: 20,
+    dns: dns.join(''),
+    shaping,
+    tree,
   })
   await sleep(1_500)
   const { pid } = appliance

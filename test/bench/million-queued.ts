@@ -39,7 +39,10 @@ const names = await openNameServer(() => '127.0.0.1')
 
 const began = performance.now()
 const appliance = await serveAppliance({
-  ...{ dataDir, apiKey, sinkPort, connections: 50 },
+  dataDir,
+  apiKey,
+  sinkPort,
+  connections: 50,
   dns: `[dns]\nservers = ["127.0.0.1:${names.port}"]\n`,
 })
 while (sink.count() === 0) await sleep(5)

@@ -100,7 +100,10 @@ function newSum(): Sum {
 async function measure(kind: keyof typeof sums): Promise<void> {
   const sum = sums[kind]
   const appliance = await serveAppliance({
-    ...{ dataDir, apiKey, sinkPort, connections: 50 },
+    dataDir,
+    apiKey,
+    sinkPort,
+    connections: 50,
     settings: '[jobs]\nretention = "off"\n',
   })
   await atRate(appliance, Number(values.warm))

@@ -29,7 +29,10 @@ const sink = await openDelaySink(sinkPort, Number(values.delay), (recipient, at)
   if (recipient.startsWith('reset')) mailAt.set(recipient, at)
 })
 const appliance = await serveAppliance({
-  ...{ dataDir, apiKey, sinkPort, connections: Number(values.connections) },
+  dataDir,
+  apiKey,
+  sinkPort,
+  connections: Number(values.connections),
   dns:
     `[dns.static."*"]\nmx = [{ preference = 10, exchange = "sink.test" }]\n` +
     `[dns.static."sink.test"]\na = ["127.0.0.1"]\n` +

@@ -89,7 +89,10 @@ async function round(withHits: boolean): Promise<Measured> {
   const script = await writeScript()
   const before = { mails: sink.count(), counted: await counted() }
   const appliance = await serveAppliance({
-    ...{ dataDir, apiKey, sinkPort, connections: 50 },
+    dataDir,
+    apiKey,
+    sinkPort,
+    connections: 50,
     settings: '[tracking]\nmachine_within = "0s"',
   })
   const wrk = withHits ? startWrk(script, appliance.publicUrl) : undefined
@@ -105,8 +108,12 @@ async function round(withHits: boolean): Promise<Measured> {
   await appliance.stop()
   const lost = answered - ((await counted()) - before.counted)
   return {
-    ...{ mails, mailsPerSecond: mails / seconds, cpu: cpuTaken },
-    ...{ ...asked, hits: asked.hitsPerSecond * seconds, lost },
+    mails,
+    mailsPerSecond: mails / seconds,
+    cpu: cpuTaken,
+    ...asked,
+    hits: asked.hitsPerSecond * seconds,
+    lost,
   }
 }
 

@@ -405,8 +405,12 @@ t.test('a plan that was not read has the caps of no plan, and loses nothing', as
   const fewer = { ...plans, email: [free], marketing: small ? [small] : [] }
   const { plan, marketingPlan } = await readBilling(account.store.read, fewer, 'a')
   t.match(plan, {
-    ...{ id: findPlan(plans.email, 'Growth').id, monthlyLimit: free.monthlyLimit },
-    ...{ dailyLimit: free.dailyLimit, retentionDays: 36_500, webhooks: true, name: /^Unknown/ },
+    id: findPlan(plans.email, 'Growth').id,
+    monthlyLimit: free.monthlyLimit,
+    dailyLimit: free.dailyLimit,
+    retentionDays: 36_500,
+    webhooks: true,
+    name: /^Unknown/,
   })
   t.match(marketingPlan, { id: large?.id, contacts: small?.contacts, name: /^Unknown/ })
 })

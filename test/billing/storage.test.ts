@@ -37,7 +37,8 @@ t.test('files, templates and drafts together have a ceiling', async (t) => {
   t.equal((await posthorn.send({ ...mail, html: '<p>x</p>' })).status, 200, 'mail without files')
   const batch = (...letters: string[]) => {
     const emails = letters.map((letter) => ({
-      ...{ ...mail, html: '<p>x</p>' },
+      ...mail,
+      html: '<p>x</p>',
       attachments: [file(letter, 300 * KiB)],
     }))
     return posthorn.call('POST', '/v1/emails/batch', { body: { emails } })
@@ -52,7 +53,11 @@ t.test('files, templates and drafts together have a ceiling', async (t) => {
   const draft = (more: object) =>
     posthorn.call('POST', '/v1/broadcasts', {
       body: {
-        ...{ listId: list.id, from: mail.from, subject: 'x', html: '<p>Hi</p>', draft: true },
+        listId: list.id,
+        from: mail.from,
+        subject: 'x',
+        html: '<p>Hi</p>',
+        draft: true,
         ...more,
       },
     })

@@ -29,7 +29,9 @@ const htmlOf = async (id: string) => {
 
 t.test('a draft is changed in what is given, and the rest stays', async (t) => {
   const more = {
-    ...{ name: 'Week 47', replyTo: ['a@x.test', 'b@x.test'], headers: { 'X-A': '1' } },
+    name: 'Week 47',
+    replyTo: ['a@x.test', 'b@x.test'],
+    headers: { 'X-A': '1' },
     tags: [{ name: 'season', value: 'winter' }],
     scheduledAt: inAnHour(),
     attachments: [{ filename: 'a.txt', content: 'aGVsbG8=' }],
@@ -44,8 +46,15 @@ t.test('a draft is changed in what is given, and the rest stays', async (t) => {
   const empty = { name: '', topicId: '', scheduledAt: '', replyTo: [], headers: {}, tags: [] }
   const bare = await patch(id, { ...empty, attachments: [] })
   t.match(bare.json, {
-    ...{ name: null, topicId: null, scheduledAt: null, replyTo: [], headers: {}, tags: [] },
-    ...{ attachments: [], subject: 'Other', status: 'draft' },
+    name: null,
+    topicId: null,
+    scheduledAt: null,
+    replyTo: [],
+    headers: {},
+    tags: [],
+    attachments: [],
+    subject: 'Other',
+    status: 'draft',
   })
   const bodies = await store.read.selectFrom('bodies').select('id').execute()
   t.equal(bodies.length, 1, 'what was there before is gone')
@@ -71,7 +80,8 @@ t.test('what a draft cannot become is refused, and nothing of it is changed', as
   t.equal((await patch('01900000-0000-7000-8000-000000000000', { subject: 'x' })).status, 404)
   const scheduled = await make({ scheduledAt: inAnHour() })
   t.match(await patch(scheduled, { subject: 'x' }), {
-    ...{ status: 409, json: { error: /this campaign is scheduled/ } },
+    status: 409,
+    json: { error: /this campaign is scheduled/ },
   })
 })
 

@@ -45,7 +45,10 @@ async function openSent(t: Test, count: number) {
   /** As an outbound thread begins some attempts. */
   const begin = async (limit: number): Promise<Claimed[]> => {
     const wants = [0, 1, 2, 3, 4].map((lane) => ({
-      ...{ lane: `d${lane}.test`, class: queueClass.campaign, accountId: rig.accountId, limit },
+      lane: `d${lane}.test`,
+      class: queueClass.campaign,
+      accountId: rig.accountId,
+      limit,
     }))
     const now = clock.now()
     const claims = await rig.store.write((tx) => claim(tx, wants, { now, thread: 0 }))
@@ -61,7 +64,13 @@ async function openSent(t: Test, count: number) {
       return settle(tx, held, { thread: 0, now: clock.now(), land: rig.land })
     })
   return {
-    ...{ rig, clock, made, verbs, begin, holdBack, answer },
+    rig,
+    clock,
+    made,
+    verbs,
+    begin,
+    holdBack,
+    answer,
     queued: async (held: boolean) =>
       (
         await read
@@ -145,7 +154,8 @@ t.test('of a pause and a resume beside each other the later one holds for all', 
       await passing(clock, other ?? Promise.reject(new Error('it was not begun')))
       t.equal(await queued(true), second === 'pause' ? mails : 0, `${first}, then ${second}`)
       t.match(await rig.find(campaign.id), {
-        ...{ status: second === 'pause' ? 'paused' : 'sending', course_at: null },
+        status: second === 'pause' ? 'paused' : 'sending',
+        course_at: null,
       })
     }
   }

@@ -26,7 +26,11 @@ t.test('everybody who is reachable gets one mail, with the next free cursor', as
   t.match(made, { status: 'sending', audience: 600, recipients: 0, sent_at: rig.clock.now() })
   await rig.expand()
   t.match(await rig.find(made.id), {
-    ...{ status: 'sending', expanded: 1, recipients: 600, waiting: 600, audience: 600 },
+    status: 'sending',
+    expanded: 1,
+    recipients: 600,
+    waiting: 600,
+    audience: 600,
   })
   const recipients = await rig.recipients()
   t.equal(new Set(recipients).size, 600)
@@ -37,15 +41,16 @@ t.test('everybody who is reachable gets one mail, with the next free cursor', as
   )
   const mail = await rig.store.read.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
   t.match(mail, {
-    ...{
-      broadcast_id: made.id,
-      type: 'marketing',
-      status: 'queued',
-      waiting: 1,
-      subject: 'Hi you',
-    },
-    ...{ from_header: 'News <news@sender.test>', reply_to: 'r@x.test', body_id: made.body_id },
-    ...{ message_id: `<${mail.id}@sender.test>`, created_at: rig.clock.now() },
+    broadcast_id: made.id,
+    type: 'marketing',
+    status: 'queued',
+    waiting: 1,
+    subject: 'Hi you',
+    from_header: 'News <news@sender.test>',
+    reply_to: 'r@x.test',
+    body_id: made.body_id,
+    message_id: `<${mail.id}@sender.test>`,
+    created_at: rig.clock.now(),
   })
   t.same(JSON.parse(mail.to_list).length, 1)
   const bodies = await rig.store.read.selectFrom('bodies').select('id').execute()
@@ -246,7 +251,8 @@ t.test(
     t.equal((await rig.recipients()).length, 299)
     for (let i = 0; i < 5; i++) await rig.create()
     await t.rejects(rig.create(), {
-      ...{ code: 'plan_limit_exceeded', status: 402 },
+      code: 'plan_limit_exceeded',
+      status: 402,
       fields: { limit: 2_000, used: 1_794, plan: 'Marketing Free' },
     })
     const inNextMonth = new Date(clock.now() + 20 * 86_400_000).toISOString()
@@ -285,7 +291,9 @@ t.test(
     await resumeBroadcast(rig, next, { byAccount: true })
     await rig.expand()
     t.match(await rig.find(next.id), {
-      ...{ status: 'paused', paused_by: 'account', recipients: 200 },
+      status: 'paused',
+      paused_by: 'account',
+      recipients: 200,
       reason:
         '2000 of 2000 campaign mails of this month are used, and the list has grown since the campaign began: resume it with a larger plan, or next month',
     })

@@ -21,7 +21,9 @@ t.test('a campaign that meets a fault of its own is paused, and the others go on
   await rig.expand()
   t.match(await rig.find(good.id), { recipients: 3, expanded: 1 })
   t.match(await rig.find(bad.id), {
-    ...{ status: 'paused', recipients: 0, expanded: 0 },
+    status: 'paused',
+    recipients: 0,
+    expanded: 0,
     reason: 'Internal error: its mails could not be made: it is poisoned',
   })
   t.match(shownBroadcast(await rig.find(bad.id), null, rig.clock.now()), {

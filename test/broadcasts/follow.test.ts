@@ -20,13 +20,24 @@ t.test(
     const kindOf = ({ recipient }: Claimed) => kinds[Number(recipient[1])] ?? 'deferred'
     await rig.deliver(kindOf)
     t.match(await rig.find(id), {
-      ...{ status: 'sending', recipients: 10, waiting: 4, ended_at: null },
-      ...{ delivered: 2, bounced: 1, failed: 1, relayed: 1, suppressed: 1 },
+      status: 'sending',
+      recipients: 10,
+      waiting: 4,
+      ended_at: null,
+      delivered: 2,
+      bounced: 1,
+      failed: 1,
+      relayed: 1,
+      suppressed: 1,
     })
     await clock.advance(60_000)
     await rig.deliver(() => 'delivered')
     t.match(await rig.find(id), {
-      ...{ status: 'sent', waiting: 0, delivered: 6, bounced: 1, ended_at: rig.clock.now() },
+      status: 'sent',
+      waiting: 0,
+      delivered: 6,
+      bounced: 1,
+      ended_at: rig.clock.now(),
     })
   },
 )
@@ -167,8 +178,14 @@ t.test('opens and clicks count once a mail, and only those of people', async (t)
           .execute()
       }
       const event: MailEvent = {
-        ...{ accountId, emailId, deliveryId: of?.id ?? 0, recipient: of?.recipient ?? '' },
-        ...{ class: queueClass.campaign, type, at, reply: null },
+        accountId,
+        emailId,
+        deliveryId: of?.id ?? 0,
+        recipient: of?.recipient ?? '',
+        class: queueClass.campaign,
+        type,
+        at,
+        reply: null,
         detail: machine ? { machine: true } : null,
       }
       const isFirst = !machine && !seen.has(`${emailId} ${type}`)

@@ -60,7 +60,9 @@ t.test('recipients of a rare status are looked for some at a time', async (t) =>
   await store.write(async (tx) => {
     const mail = await tx.selectFrom('emails').selectAll().executeTakeFirstOrThrow()
     const rows = Array.from({ length: 900 }, (_, n) => ({
-      ...{ ...mail, id: `mail-${1_000 + n}`, broadcast_id: 'campaign' },
+      ...mail,
+      id: `mail-${1_000 + n}`,
+      broadcast_id: 'campaign',
       status: n === 800 ? ('bounced' as const) : ('delivered' as const),
     }))
     await tx.insertInto('emails').values(rows).execute()

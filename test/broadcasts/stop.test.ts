@@ -111,7 +111,11 @@ t.test(
     t.equal(delivered.length, 20)
     t.same(await stopBroadcast(rig, sending), { cancelled: 15, inFlight: 0 })
     t.match(await rig.find(sending.id), {
-      ...{ status: 'cancelled', delivered: 5, cancelled: 15, waiting: 0, ended_at: clock.now() },
+      status: 'cancelled',
+      delivered: 5,
+      cancelled: 15,
+      waiting: 0,
+      ended_at: clock.now(),
     })
     const mails = await rig.store.read
       .selectFrom('emails')

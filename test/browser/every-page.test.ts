@@ -27,11 +27,15 @@ const only = process.env.ONLY ?? ''
 
 // Not pages for people to read, or seen with a log-in that has only begun (journeys-people.test.ts).
 const notLookedAt = [
-  ...['/live', '/a/:account/settings/logo', '/login/code'],
-  ...['/a/:account/suppression.csv', '/a/:account/emails.csv'],
+  '/live',
+  '/a/:account/settings/logo',
+  '/login/code',
+  '/a/:account/suppression.csv',
+  '/a/:account/emails.csv',
   ...['html', 'text', 'json'].map((form) => `/a/:account/emails/:id/${form}`),
   '/a/:account/emails/:id/deliveries/:delivery',
-  ...['/a/:account/templates/-/rendered/:id', '/operator/inbound/:id/source'],
+  '/a/:account/templates/-/rendered/:id',
+  '/operator/inbound/:id/source',
   '/operator/parked/:id/source',
 ]
 

@@ -98,7 +98,9 @@ async function fill({ call, store, accountId, until }: Posthorn): Promise<void> 
   await make('/v1/topics', { name: line.slice(0, 60), description: line.slice(0, 200) })
   const list = await make('/v1/contacts/lists', { name: all.slice(0, 90) })
   await make(`/v1/contacts/${list}`, {
-    ...{ email: 'ann@example.org', firstName: all.slice(0, 90), lastName: payloads[1] },
+    email: 'ann@example.org',
+    firstName: all.slice(0, 90),
+    lastName: payloads[1],
     metadata: { [payloads[0] ?? '']: all },
   })
   await make('/v1/keys', { name: all.slice(0, 90), networks: ['127.0.0.0/8'] })
@@ -128,16 +130,12 @@ async function fill({ call, store, accountId, until }: Posthorn): Promise<void> 
     connections: [{ from: 'start', to: 'end', type: 'default' }],
   })
   const id = await make('/v1/emails/send', {
-    ...{
-      from: `"${(payloads[0] ?? '').replaceAll('"', '')}" <a@sender.test>`,
-      to: 'ann@example.org',
-    },
-    ...{
-      subject: all,
-      html,
-      metadata: { note: all },
-      replyTo: `"${payloads[4]?.replaceAll('"', '')}" <b@sender.test>`,
-    },
+    from: `"${(payloads[0] ?? '').replaceAll('"', '')}" <a@sender.test>`,
+    to: 'ann@example.org',
+    subject: all,
+    html,
+    metadata: { note: all },
+    replyTo: `"${payloads[4]?.replaceAll('"', '')}" <b@sender.test>`,
     attachments: [{ filename: `<script>hit()<.txt`, content: 'eA==' }],
     headers: { 'X-Note': line },
   })

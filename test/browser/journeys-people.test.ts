@@ -133,8 +133,13 @@ t.test('an account is paused, sees why, and an operator clears it', { skip }, as
   const { protection } = loadConfig({ env: {} })
   await store.write((tx) =>
     pauseByOperator(tx, {
-      ...{ accountId, who: 'test', note: 'too many', now: Date.now(), settings: protection },
-      ...{ reason: 'bounce', marketing: false },
+      accountId,
+      who: 'test',
+      note: 'too many',
+      now: Date.now(),
+      settings: protection,
+      reason: 'bounce',
+      marketing: false,
     }),
   )
   const browser = await launch(t)

@@ -6,7 +6,10 @@ import { buildScripts, launch } from './open.js'
 
 const skip = missing('chromium')
 const mail = (subject: string) => ({
-  ...{ from: 'a@sender.test', to: 'ann@example.com', html: '<p>Hello</p>', subject },
+  from: 'a@sender.test',
+  to: 'ann@example.com',
+  html: '<p>Hello</p>',
+  subject,
 })
 
 t.test('pages show what happens without being loaded again', { skip }, async (t) => {

@@ -17,8 +17,12 @@ t.test('a passkey logs in without a password, once for each challenge', async (t
   await devices.send('WebAuthn.enable')
   await devices.send('WebAuthn.addVirtualAuthenticator', {
     options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
     },
   })
   await page.goto(`${url}/login?next=/me`)
@@ -51,7 +55,9 @@ t.test('a passkey logs in without a password, once for each challenge', async (t
     host: 'localhost',
   }
   const replayed = await fetch(`${url}/login/passkey`, {
-    ...{ method: 'POST', body, headers },
+    method: 'POST',
+    body,
+    headers,
     redirect: 'manual',
   })
   t.equal(replayed.status, 422, 'what was signed is good once')

@@ -64,6 +64,18 @@ t.test('a logo is set from a file, shown and removed', async (t) => {
   t.match(await json('account', 'logo', 'City', '--remove'), { logo: null })
 })
 
+t.test('the language of what recipients read is set and shown', async (t) => {
+  const { run, json, refused } = await openPlace(t)
+  await json('account', 'create', 'City')
+  t.match(await json('account', 'language', 'City'), { name: 'City', language: 'en' })
+  t.match(await json('account', 'language', 'City', 'fr'), { language: 'fr' })
+  await refused(/expected en \(English\) or fr \(Français\)/, 'account', 'language', 'City', 'de')
+  t.match(
+    (await run('account', 'language', 'City')).stdout,
+    'Recipients of "City" read Français (fr)',
+  )
+})
+
 t.test('a terminal is not moved by what others wrote', async (t) => {
   const { run, json, publish } = await openPlace(t)
   const { id } = await json<Account>('account', 'create', 'safe\u202egnp.exe')

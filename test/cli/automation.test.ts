@@ -85,7 +85,9 @@ t.test('saving a template says which runs get it, and what it needs that they la
   const html = join(data, 'new.html')
   const put = ['template', 'put', 'hello', '--html', html]
   const id = await rig.enabled([
-    ...[trigger(), delay('first', 'P1D'), send('one', { variables: { code: 'A1' } })],
+    trigger(),
+    delay('first', 'P1D'),
+    send('one', { variables: { code: 'A1' } }),
     send('old', { templateVersion: 1 }),
   ])
   await rig.enabled([trigger('other'), send('pinned', { templateVersion: 1 })], {}, 'Pinned')
@@ -135,7 +137,8 @@ t.test('runs held after a restore are listed with what is held, and released', a
   t.match(held.stdout, /\nHELD RUNS +AUTOMATION.+\n1 +\S+ +Welcome .+ UTC +overdue by more than/)
   t.match(held.stderr, /posthorn automation resume ID --overdue shift\|now\|skip/)
   t.match(await json('queue', 'held', '--account', accountId), {
-    ...{ deliveries: [], campaigns: [] },
+    deliveries: [],
+    campaigns: [],
     runs: [{ automationId: id, name: 'Welcome', runs: 1, reason: /^overdue/ }],
   })
   t.match(await json('queue', 'held', '--domain', 'example.com'), { runs: [] }, 'of mails alone')
@@ -210,7 +213,11 @@ t.test('runs are moved, started over a list, and walked through without a trace'
       /^It would start 1 run for 2 contacts, at once\nNOT STARTED +WHY\n1 +already_running\n$/,
   })
   t.match(await json(...list, '--per-hour', '5', '--yes'), {
-    ...{ contacts: 2, starts: 1, refused: { already_running: 1 }, perHour: 5, begun: true },
+    contacts: 2,
+    starts: 1,
+    refused: { already_running: 1 },
+    perHour: 5,
+    begun: true,
   })
   t.match((await run('automation', 'show', id)).stdout, /\nStart over a list +.+ 5 an hour\n/)
   await refused(/is under way/, ...list, '--yes')

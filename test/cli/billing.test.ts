@@ -128,7 +128,8 @@ t.test('what is added by command follows the subscription, but for --force', asy
   ]
   for (const command of adding) await refused(pastDue, ...command, ...shop)
   t.match(await json('contact', 'add', 'known@x.test', '--first-name', 'Ann', ...shop), {
-    ...{ added: false, firstName: 'Ann' },
+    added: false,
+    firstName: 'Ann',
   })
   for (const command of adding) t.match(await run(...command, '--force', ...shop), { status: 0 })
   await json('account', 'set-billing-state', 'Shop', 'expired')

@@ -34,7 +34,10 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   await refused(/Only a draft can be sent; this campaign is sending/, 'broadcast', 'send', id)
   await rig.expand()
   t.match(await json('broadcast', 'pause', id, '--reason', 'wrong link'), {
-    ...{ id, status: 'paused', mails: 4, inFlight: 0 },
+    id,
+    status: 'paused',
+    mails: 4,
+    inFlight: 0,
   })
   const { stdout: held } = await run('queue', 'held', '--campaign', id)
   t.match(
@@ -47,7 +50,8 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
     campaigns: [{ id, accountId, name: 'Week 47', status: 'paused', reason: 'wrong link' }],
   })
   t.match(await json('queue', 'held', '--limit', '1'), {
-    ...{ deliveries: { length: 1 }, campaigns: { length: 1 } },
+    deliveries: { length: 1 },
+    campaigns: { length: 1 },
   })
   await refused(/No campaign/, 'queue', 'list', '--campaign', nobody)
   t.match(await run('broadcast', 'resume', id), { stdout: /^It goes on; 4 mails released/ })

@@ -16,24 +16,20 @@ t.test('commands work as processes of their own', async (t) => {
   const answer = (...args: string[]) => jsonOf<object>(t, args, { cwd, alone: true })
   t.match(await answer('init', '--sandbox'), { domain: 'example.test' })
   for (const args of [
-    ...[
-      ['config', 'check'],
-      ['account', 'list'],
-      ['key', 'list'],
-      ['domain', 'list'],
-    ],
-    ...[
-      ['template', 'list'],
-      ['plan', 'list'],
-      ['topic', 'list'],
-      ['suppression', 'list'],
-    ],
-    ...[
-      ['webhook', 'list'],
-      ['queue', 'list'],
-      ['postmaster', 'list'],
-    ],
-    ...[['bounce', 'explain', '550 5.1.1 No'], ['failover', 'status'], ['version']],
+    ['config', 'check'],
+    ['account', 'list'],
+    ['key', 'list'],
+    ['domain', 'list'],
+    ['template', 'list'],
+    ['plan', 'list'],
+    ['topic', 'list'],
+    ['suppression', 'list'],
+    ['webhook', 'list'],
+    ['queue', 'list'],
+    ['postmaster', 'list'],
+    ['bounce', 'explain', '550 5.1.1 No'],
+    ['failover', 'status'],
+    ['version'],
   ]) {
     t.type(await answer(...args), 'object')
   }
@@ -241,8 +237,9 @@ t.test('config check says what is wrong, what was expected, and what has no effe
   t.match(good, { status: 0, stderr: /POSTHORN_OUTBOND_ROUTE in the environment is not a setting/ })
   t.match(good.stderr, 'outbound.helo_name is "localhost"')
   const doubtful = {
-    ...{ POSTHORN_DATA: cwd, POSTHORN_OUTBOUND_HELO_NAME: 'mailhost' },
-    ...{ POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '198.51.100.77,127.0.0.3' },
+    POSTHORN_DATA: cwd,
+    POSTHORN_OUTBOUND_HELO_NAME: 'mailhost',
+    POSTHORN_OUTBOUND_SOURCE_ADDRESSES: '198.51.100.77,127.0.0.3',
     POSTHORN_BACKUP_HOOK: '/nowhere/rclone copy far',
   }
   const told = (await runCli(['config', 'check'], { env: doubtful, cwd })).stderr
@@ -262,7 +259,8 @@ t.test(
     const args = ['config', 'check', '--config', file]
     const known = {
       POSTHORN_RELAY_PASSWORD: 'secret',
-      ...{ POSTHORN_BACKUP_PASSPHRASE: 'some words', POSTHORN_URL: 'http://[::1]:8080' },
+      POSTHORN_BACKUP_PASSPHRASE: 'some words',
+      POSTHORN_URL: 'http://[::1]:8080',
       POSTHORN_API_KEY: 'ph_key',
     }
     const good = await runCli(args, { env: known, cwd })
@@ -298,13 +296,13 @@ t.test(
       `^error: There is no configuration file ${nowhere}, which (--config|POSTHORN_CONFIG) names`,
     )
     for (const args of [
-      ...[
-        ['version'],
-        ['notice', 'kinds'],
-        ['plan', 'list'],
-        ['bounce', 'explain', '550 5.1.1 No'],
-      ],
-      ...[['init'], ['account', 'list'], ['completions', 'bash']],
+      ['version'],
+      ['notice', 'kinds'],
+      ['plan', 'list'],
+      ['bounce', 'explain', '550 5.1.1 No'],
+      ['init'],
+      ['account', 'list'],
+      ['completions', 'bash'],
     ]) {
       t.match(await run(...args, '--config', nowhere), { status: 1, stdout: '', stderr: config })
       const env = { POSTHORN_CONFIG: nowhere, POSTHORN_DATA: data }
@@ -352,8 +350,12 @@ t.test('config show tells where each setting comes from', async (t) => {
     { name: 'http.private.port', value: 17, source: 'file', file, line: 3, variable: null },
     { name: 'backup.keep_daily', value: 3, source: 'file', file, line: 10, variable: null },
     {
-      ...{ name: 'backup.hook', value: ['rclone', 'https://…@x.test', '--token=…'] },
-      ...{ source: 'file', file, line: 6, variable: null },
+      name: 'backup.hook',
+      value: ['rclone', 'https://…@x.test', '--token=…'],
+      source: 'file',
+      file,
+      line: 6,
+      variable: null,
     },
   ])
   t.match(await show('http.private'), [
@@ -368,7 +370,8 @@ t.test('config show tells where each setting comes from', async (t) => {
     /^SETTING +VALUE +FROM\nhttp\.private\.port +17 +line 3\n\nThe lines are those of /,
   )
   t.match(await runCli(['config', 'show', 'htp', '--config', file], options), {
-    ...{ status: 1, stdout: '' },
+    status: 1,
+    stdout: '',
     stderr: /^error: There is no setting or section htp; the sections are log, http, /,
   })
 })
@@ -381,7 +384,8 @@ t.test('the package says its version', async (t) => {
   t.match(stdout, `fixes until ${supportEnds}`)
   t.equal((await runCli(['--version'])).stdout, `${version}\n`)
   t.match(await jsonOf(t, ['version']), {
-    ...{ version, node: process.versions.node },
+    version,
+    node: process.versions.node,
     runtime: { name, supportEnds, supported: name !== 'node20' },
   })
 })
@@ -394,7 +398,8 @@ t.test('bin/posthorn says what it lacks', async (t) => {
   copyFileSync('bin/posthorn', copy)
   cpSync('.runtimes', join(folder, '.runtimes'), { recursive: true })
   t.match(await runCli([], { program: [...plainly, copy] }), {
-    ...{ status: 1, stdout: '' },
+    status: 1,
+    stdout: '',
     stderr:
       "posthorn: it is not built yet; run 'bin/runtime install && npm run build' in its directory\n",
   })
@@ -403,7 +408,8 @@ t.test('bin/posthorn says what it lacks', async (t) => {
   t.match(
     await runCli([], { program: [...plainly, process.execPath, '--import', preload, copy] }),
     {
-      ...{ status: 1, stdout: '' },
+      status: 1,
+      stdout: '',
       stderr:
         'posthorn: Node 18.20.1 is in use; it needs 24.21 or a later 24.x, or 20.20 or a later 20.x\n',
     },

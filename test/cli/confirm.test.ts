@@ -176,7 +176,7 @@ t.test('accounts, keys, domains, contacts: what is taken away is told first', as
         await rig.add(`ada${n}@x.test`)
         return { args: ['contact', 'delete', `ada${n}@x.test`], typed: `ada${n}@x.test` }
       },
-      says: /delete the contact ada1@x\.test for good\.\s+It is taken off 1 list/,
+      says: /delete the contact ada1@x\.test for good\.\s+It is taken off 1 list[\s\S]+Mails to the address stay in the log/,
       counts: { email: 'ada1@x.test', lists: 1, runs: 0 },
     },
     ...(['suspend', 'pause'] as const).map(
@@ -257,9 +257,7 @@ t.test('templates, webhooks, suppressions, reports, mails to the postmaster', as
     {
       command: 'suppression import',
       make: async (n) => ({
-        args: [
-          ...['suppression', 'import', file(`${n}.csv`, `email\na${n}@x.test\nb${n}@x.test\n`)],
-        ],
+        args: ['suppression', 'import', file(`${n}.csv`, `email\na${n}@x.test\nb${n}@x.test\n`)],
       }),
       says: /suppress 2 addresses in "City"\.\s+Lines that are known already: 0; that cannot be read: 0/,
       counts: { added: 2, known: 0, faults: 0 },
@@ -273,7 +271,11 @@ t.test('templates, webhooks, suppressions, reports, mails to the postmaster', as
           await tx
             .insertInto('inbound_spool')
             .values({
-              ...{ id: report, received_at: 0, recipients: '[]', raw: Buffer.from('x'), ...given },
+              id: report,
+              received_at: 0,
+              recipients: '[]',
+              raw: Buffer.from('x'),
+              ...given,
             })
             .execute()
           await parkReport(tx, report, { fault: 'it is broken', now: 1 })

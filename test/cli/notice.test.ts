@@ -12,7 +12,10 @@ t.test('notices are listed, shown and silenced, and their mails and ways told', 
   const cli = (...args: string[]) => runCli(['notice', ...args, '--data', dataDir])
   await store.write((tx) =>
     notice(tx, {
-      ...{ kind: 'webhook', key: 'w1', severity: 'burning', now: Date.now() },
+      kind: 'webhook',
+      key: 'w1',
+      severity: 'burning',
+      now: Date.now(),
       text: ['The webhook w1 is off', 'It answered 500'],
       fix: 'posthorn webhook enable w1',
     }),

@@ -80,7 +80,9 @@ t.test('version says that another one runs, and a start notes its release once',
   db.exec("insert into releases (version, migration) values ('0.0.9', 'x')")
   const served = await serve(t, dataDir, {})
   t.same(db.prepare('select version from releases order by id').pluck().all(), [
-    ...[version, '0.0.9', version],
+    version,
+    '0.0.9',
+    version,
   ])
   const same = await runCli(['version'], { env })
   t.match(same.stdout, `posthorn ${version} (Node ${process.versions.node}`)

@@ -31,8 +31,13 @@ t.test('an account is paused by hand, looked at and cleared', async (t) => {
   const none = { recipients: 0, bounces: 0, complaints: 0 }
   const pause = ['account', 'pause', 'City']
   t.match(await json(...pause, '--marketing', '--reason', 'bounce', '--note', 'a rented list'), {
-    ...{ id, name: 'City', paused: null, marketingPaused: 'bounce', providers: [] },
-    ...{ warnedAt: { bounce: null, complaint: null }, totals: { ...none, marketing: none } },
+    id,
+    name: 'City',
+    paused: null,
+    marketingPaused: 'bounce',
+    providers: [],
+    warnedAt: { bounce: null, complaint: null },
+    totals: { ...none, marketing: none },
   })
   await refused(/It is paused already, because of bounces/, ...pause, '--marketing')
   t.match((await run(...pause)).stdout, 'All mail of "City" is paused; what is queued waits.')

@@ -61,10 +61,22 @@ async function openQueue(t: Test, rows: readonly Row[]) {
       await tx
         .insertInto('emails')
         .values({
-          ...{ id, account_id: accountId, domain_id: '', from_header: 'a@b.test', to_list: '[]' },
-          ...{ subject: 'S', type: 'transactional', status: 'queued', message_id: '', waiting },
+          id,
+          account_id: accountId,
+          domain_id: '',
+          from_header: 'a@b.test',
+          to_list: '[]',
+          subject: 'S',
+          type: 'transactional',
+          status: 'queued',
+          message_id: '',
+          waiting,
           broadcast_id: id === uuid(7) ? uuid(99) : null,
-          ...{ provider: 'primary', delivered: 0, bounced: 0, failed: 0, created_at: now },
+          provider: 'primary',
+          delivered: 0,
+          bounced: 0,
+          failed: 0,
+          created_at: now,
         })
         .execute()
     }
@@ -324,7 +336,9 @@ t.test('a running appliance takes what its operator does', async (t) => {
   const failed = await send('a@one.test')
   const cancelled = await send('b@one.test')
   t.same(await cli('queue', 'hold', '--domain', 'one.test'), {
-    ...{ changed: 2, inFlight: 0, unchanged: 0 },
+    changed: 2,
+    inFlight: 0,
+    unchanged: 0,
   })
   t.match(await posthorn.email(failed), {
     status: 'scheduled',

@@ -17,14 +17,22 @@ t.test('what is kept and what goes next is shown, and nothing is deleted', async
   const mail = (days: number) => {
     const createdAt = systemClock.now() - days * 86_400_000
     return {
-      ...{ id: firstUuidAt(createdAt), accountId, domain: 'one.test', createdAt },
-      ...{ type: 'transactional' as const, broadcastId: null, tags: [], copies: [] },
+      id: firstUuidAt(createdAt),
+      accountId,
+      domain: 'one.test',
+      createdAt,
+      type: 'transactional' as const,
+      broadcastId: null,
+      tags: [],
+      copies: [],
     }
   }
   await logs.accept([mail(400), mail(40), mail(1)])
   t.match(await json('retention'), {
     accounts: [{ id: accountId, name: 'City', mails: 3 }],
-    ...{ oldBodies: 2, oldTranscripts: 2, waiting: { bodies: 0 } },
+    oldBodies: 2,
+    oldTranscripts: 2,
+    waiting: { bodies: 0 },
     ages: { bodies: 30 * 86_400_000, consent: 'forever', diskShare: 800_000 },
   })
   const { stdout } = await run('retention')

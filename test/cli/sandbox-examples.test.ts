@@ -58,7 +58,8 @@ t.test(
       program,
       [...without, 'python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider'],
       {
-        ...{ cwd, env: environment },
+        cwd,
+        env: environment,
       },
     )
     t.match(stdout, /1 passed/)

@@ -144,7 +144,10 @@ t.test('a program that sends by SMTP finds its mail there, attachments and all',
   const content = Buffer.from(Array.from({ length: 3_000_000 }, (_, index) => (index * 31) & 0xff))
   const transport = createTransport({ ...sandbox.smtp, tls: { rejectUnauthorized: false } })
   await transport.sendMail({
-    ...{ from: 'app@other.test', to: 'eve@example.org', subject: 'Report', text: 'There it is' },
+    from: 'app@other.test',
+    to: 'eve@example.org',
+    subject: 'Report',
+    text: 'There it is',
     attachments: [{ filename: 'report.bin', content }],
   })
   const { json } = await wait(sandbox, { to: 'eve@example.org' })

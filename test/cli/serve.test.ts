@@ -27,7 +27,11 @@ async function makeSandbox(t: Test, dir = makeTempDir(t)) {
     '0',
   ]
   const { apiKey } = await jsonOf<{ apiKey: string }>(t, [
-    ...['init', '--sandbox', ...ports, '--data', data],
+    'init',
+    '--sandbox',
+    ...ports,
+    '--data',
+    data,
   ])
   return { data, apiKey }
 }
@@ -64,8 +68,10 @@ t.test('serve takes mail, leaves room for other commands and ends with 0 at SIGT
     method: 'POST',
     headers,
     body: JSON.stringify({
-      ...{ from: 'hello@example.test', to: 'someone@elsewhere.test' },
-      ...{ subject: 'Hello', html: '<p>Hello</p>' },
+      from: 'hello@example.test',
+      to: 'someone@elsewhere.test',
+      subject: 'Hello',
+      html: '<p>Hello</p>',
     }),
   })
   t.equal(sent.status, 200, await sent.text())

@@ -40,10 +40,18 @@ const goodAnswers = ['mail.shop.test\r', '192.0.2.25\r', '\r', 'ann@ops.test\r',
 t.test('at a terminal wrong answers are told at once and asked again', async (t) => {
   const data = join(makeTempDir(t), 'data')
   const { status, screen, left } = await atTerminal(t, data, [
-    ...['192.0.2.25\r', 'mail\r', 'mail.shop.test\r'],
-    ...['nowhere\r', '192.0.2.25\r'],
-    ...['\r', 'ann\r', 'ann@ops.test\r'],
-    ...['perhaps\r', 'n\r', '\r', '\r'],
+    '192.0.2.25\r',
+    'mail\r',
+    'mail.shop.test\r',
+    'nowhere\r',
+    '192.0.2.25\r',
+    '\r',
+    'ann\r',
+    'ann@ops.test\r',
+    'perhaps\r',
+    'n\r',
+    '\r',
+    '\r',
   ])
   t.equal(status, 0, screen)
   t.same(left, [])

@@ -16,8 +16,12 @@ t.test('figures are shown as a table, and as JSON like the API', async (t) => {
   const copy = { id: 1, recipient: 'ann@gmail.com', remote: 'aspmx.l.google.com [192.0.2.1]' }
   const mail = {
     id: '00000000-0000-7000-8000-000000000001',
-    ...{ accountId, domain: 'one.test', type: 'marketing' as const, broadcastId: null },
-    ...{ tags: [{ name: 'plan', value: 'pro' }], copies: [copy] },
+    accountId,
+    domain: 'one.test',
+    type: 'marketing' as const,
+    broadcastId: null,
+    tags: [{ name: 'plan', value: 'pro' }],
+    copies: [copy],
     createdAt: Date.parse('2026-11-20T10:00:00Z'),
   }
   await logs.accept([mail])
@@ -38,7 +42,10 @@ t.test('figures are shown as a table, and as JSON like the API', async (t) => {
   t.match((await run('stats', ...days, '--by', 'tag')).stdout, /\nplan:pro +1 +1 +1 /)
   t.match((await run('stats', ...days, '--by', 'broadcast')).stdout, /\n\(none\) +1 /)
   t.match(await json('stats', ...days, '--by', 'day,type', '--tag', 'plan:pro'), {
-    ...{ from: '2026-11-20', to: '2026-11-21', groupBy: ['day', 'type'], upToDate: true },
+    from: '2026-11-20',
+    to: '2026-11-21',
+    groupBy: ['day', 'type'],
+    upToDate: true,
     total: { mails: 1, delivered: 1, openedUnique: 1, rates: { delivery: 1, open: 1 } },
     groups: [
       { day: '2026-11-20', type: 'marketing', mails: 1 },
@@ -49,7 +56,7 @@ t.test('figures are shown as a table, and as JSON like the API', async (t) => {
   await refused(/--from is not a day of the calendar/, 'stats', '--from', '2026-02-30')
   await refused(
     /Figures are not kept by provider and tag together/,
-    ...[...['stats', '--by', 'tag', '--provider', 'Google']],
+    ...['stats', '--by', 'tag', '--provider', 'Google'],
   )
   t.match(await run('stats', '--type', 'spam'), { status: 2 })
   t.match(await run('stats', '--limit', '0'), { status: 2 })

@@ -76,8 +76,15 @@ t.test('what is wrong is named with its fix, what burns first; status 1', async 
     await tx
       .insertInto('job_runs')
       .values({
-        ...{ name: 'retention', due_at: now, began_at: now, ended_at: now, result: 'failed' },
-        ...{ summary: null, problems: '[]', figures: '{}', error: 'no room' },
+        name: 'retention',
+        due_at: now,
+        began_at: now,
+        ended_at: now,
+        result: 'failed',
+        summary: null,
+        problems: '[]',
+        figures: '{}',
+        error: 'no room',
       })
       .execute()
   })
@@ -153,16 +160,18 @@ t.test('what burns and has a notice is said once, as it is now', async (t) => {
   })
   const disk = { what: 'disk', says: '100 MiB are left on the disk of /data' } as const
   const overview: Overview = {
-    ...{
-      version: '1',
-      release: '1',
-      startedAt: now,
-      now,
-      listeners: [],
-      unhealthy: [],
-      unready: [disk],
-    },
-    ...{ hasRoomForCampaigns: true, series: [], rates: null, sites: [], accounts: [] },
+    version: '1',
+    release: '1',
+    startedAt: now,
+    now,
+    listeners: [],
+    unhealthy: [],
+    unready: [disk],
+    hasRoomForCampaigns: true,
+    series: [],
+    rates: null,
+    sites: [],
+    accounts: [],
   }
   const config = loadConfig({ env: {} })
   const of = { read: store.read, now, config, dataDir: tmpdir(), certificates: [] }

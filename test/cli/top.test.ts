@@ -14,9 +14,17 @@ const size = { columns: 110, rows: 40, colours: false }
 
 function overviewOf(at: number, delivered: number, more: Partial<Overview> = {}): Overview {
   return {
-    ...{ version: '1.2.3', release: '1.2.3', startedAt: 0, now: at, listeners: [] },
-    ...{ unhealthy: [], unready: [], hasRoomForCampaigns: true },
-    ...{ rates: null, sites: [], accounts: [] },
+    version: '1.2.3',
+    release: '1.2.3',
+    startedAt: 0,
+    now: at,
+    listeners: [],
+    unhealthy: [],
+    unready: [],
+    hasRoomForCampaigns: true,
+    rates: null,
+    sites: [],
+    accounts: [],
     series: [
       { metricName: 'posthorn_attempts_total', labels: { outcome: 'delivered' }, value: delivered },
       { metricName: 'posthorn_thread_lag_seconds', labels: { thread: 'main' }, value: 0.25 },
@@ -31,7 +39,13 @@ function overviewOf(at: number, delivered: number, more: Partial<Overview> = {})
 }
 
 const site = (name: string, connections: number, streams: number) => ({
-  ...{ site: name, connections, limit: 20, streams, gate: null, why: '', until: null },
+  site: name,
+  connections,
+  limit: 20,
+  streams,
+  gate: null,
+  why: '',
+  until: null,
 })
 
 t.test(

@@ -14,7 +14,9 @@ t.test('tracking is switched, and shown with a mail', async (t) => {
   const domain = await json<{ id: string }>('domain', 'add', 'city.example')
 
   t.match(await json('account', 'tracking', 'City'), {
-    ...{ opens: true, opensOfTransactional: false, clicks: true },
+    opens: true,
+    opensOfTransactional: false,
+    clicks: true,
     own: { opens: null, clicks: null },
   })
   const off = await run('account', 'tracking', 'City', '--opens', 'off')
@@ -23,7 +25,10 @@ t.test('tracking is switched, and shown with a mail', async (t) => {
     /^Opens +not tracked$\nIn transactional mail +not, .*\nClicks +tracked, as the settings have it$/m,
   )
   t.match(await json('domain', 'tracking', 'city.example', '--clicks', 'off'), {
-    ...{ opens: false, clicks: false, own: { opens: null, clicks: false }, host: null },
+    opens: false,
+    clicks: false,
+    own: { opens: null, clicks: false },
+    host: null,
   })
   t.match(await json('domain', 'tracking', 'city.example', '--clicks', 'default'), { clicks: true })
   await refused(
@@ -52,17 +57,37 @@ t.test('tracking is switched, and shown with a mail', async (t) => {
   const id = store.ids.uuid()
   const at = Date.parse('2026-11-21T12:00:00Z')
   const event = (type: 'opened' | 'clicked', detail: object) => ({
-    ...{ account_id: account.id, email_id: id, delivery_id: 1, recipient: 'a@one.test' },
-    ...{ class: 0 as const, type, at, reply: null, detail: JSON.stringify(detail) },
+    account_id: account.id,
+    email_id: id,
+    delivery_id: 1,
+    recipient: 'a@one.test',
+    class: 0 as const,
+    type,
+    at,
+    reply: null,
+    detail: JSON.stringify(detail),
   })
   await store.write(async (tx) => {
     await tx
       .insertInto('emails')
       .values({
-        ...{ id, account_id: account.id, domain_id: domain.id, from_header: 'x@city.example' },
-        ...{ to_list: '["a@one.test"]', subject: 'Hi', type: 'transactional', status: 'delivered' },
-        ...{ message_id: `<${id}@city.example>`, provider: 'primary', waiting: 0, delivered: 1 },
-        ...{ bounced: 0, failed: 0, created_at: at, opens: 2, opened_at: at },
+        id,
+        account_id: account.id,
+        domain_id: domain.id,
+        from_header: 'x@city.example',
+        to_list: '["a@one.test"]',
+        subject: 'Hi',
+        type: 'transactional',
+        status: 'delivered',
+        message_id: `<${id}@city.example>`,
+        provider: 'primary',
+        waiting: 0,
+        delivered: 1,
+        bounced: 0,
+        failed: 0,
+        created_at: at,
+        opens: 2,
+        opened_at: at,
       })
       .execute()
     await tx
@@ -81,8 +106,16 @@ t.test('tracking is switched, and shown with a mail', async (t) => {
     await tx
       .insertInto('deliveries')
       .values({
-        ...{ id: 2, email_id: id, recipient: 'no@one.test', status: 'suppressed', attempts: 0 },
-        ...{ reply: null, remote: null, tls: null, transcript: null, ended_at: 0 },
+        id: 2,
+        email_id: id,
+        recipient: 'no@one.test',
+        status: 'suppressed',
+        attempts: 0,
+        reply: null,
+        remote: null,
+        tls: null,
+        transcript: null,
+        ended_at: 0,
       })
       .execute()
   })

@@ -17,7 +17,8 @@ t.test('every method does its work at a real appliance', async (t) => {
   await store.write((tx) => setMarketingPlan(tx, accountId, marketing))
   const asked = new Set<string>()
   const posthorn = new Posthorn({
-    ...{ url, apiKey },
+    url,
+    apiKey,
     onRequest: ({ method, url: to }) => asked.add(`${method} ${new URL(to).pathname}`),
   })
   await mails(t, posthorn)

@@ -80,7 +80,8 @@ t.test('an earlier attempt that is still running is asked for again after a whil
 
 t.test('a rate limit is waited for as long as it says, if that is not too long', async (t) => {
   const limited = (after: string): Step => ({
-    ...{ status: 429, body: { code: 'rate_limit_exceeded', error: 'Too many requests' } },
+    status: 429,
+    body: { code: 'rate_limit_exceeded', error: 'Too many requests' },
     headers: { 'retry-after': after },
   })
   const seconds = scripted([limited('7'), good])
@@ -276,7 +277,8 @@ t.test('errors are told apart by their code, with the fields of their bodies', a
 t.test('with pace it waits for the window instead of running into the limit', async (t) => {
   const now = Date.parse('2026-11-22T12:00:00Z') / 1_000
   const left = (remaining: number): Step => ({
-    ...{ status: 200, body: { plans: [] } },
+    status: 200,
+    body: { plans: [] },
     headers: {
       'x-ratelimit-limit': '100',
       'x-ratelimit-remaining': String(remaining),

@@ -10,7 +10,11 @@ import { missing } from '../support/tools.js'
 const bundle = async (platform: 'neutral' | 'browser') => {
   const { outputFiles, metafile } = await build({
     entryPoints: ['src/client/index.ts'],
-    ...{ bundle: true, write: false, format: 'iife', globalName: 'client', metafile: true },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'client',
+    metafile: true,
     platform,
   })
   return { text: outputFiles[0]?.text ?? '', metafile }
@@ -31,8 +35,23 @@ t.test('it sends and verifies where there is nothing but the standard of the web
   const { text } = await bundle('neutral')
   // No process, no Buffer, no require.
   const globals = {
-    ...{ fetch, URL, URLSearchParams, Headers, Request, Response, Blob, FormData, ReadableStream },
-    ...{ crypto, TextEncoder, TextDecoder, AbortController, setTimeout, clearTimeout, url, apiKey },
+    fetch,
+    URL,
+    URLSearchParams,
+    Headers,
+    Request,
+    Response,
+    Blob,
+    FormData,
+    ReadableStream,
+    crypto,
+    TextEncoder,
+    TextDecoder,
+    AbortController,
+    setTimeout,
+    clearTimeout,
+    url,
+    apiKey,
   }
   const context = createContext(globals)
   runInContext(text, context)

@@ -54,7 +54,10 @@ export function scripted(steps: Step[]) {
     const signal = init.signal as AbortSignal
     const alone = under === undefined || under.aborted
     seen.push({
-      ...{ method: init.method ?? '', url, signal, alone },
+      method: init.method ?? '',
+      url,
+      signal,
+      alone,
       body: init.body,
       headers: new Headers(init.headers as Record<string, string>),
     })
@@ -63,7 +66,11 @@ export function scripted(steps: Step[]) {
     return answer(step, signal, expire)
   }
   const options: PosthornOptions = {
-    ...{ url: 'http://posthorn.test', apiKey: 'ph_secret', fetch, clock, timeout },
+    url: 'http://posthorn.test',
+    apiKey: 'ph_secret',
+    fetch,
+    clock,
+    timeout,
     random: () => 0.5,
   }
   return { options, seen, waits }

@@ -179,7 +179,7 @@ t.test('recipients count, not mails, against what can be sent', async (t) => {
       : undefined,
   )
   const three = { ...mail(''), to: ['a@d.test', 'b@d.test', 'c@d.test'] }
-  const two = { ...mail('a@d.test'), ...{ cc: ['b@d.test'] } } as SendEmail
+  const two = { ...mail('a@d.test'), cc: ['b@d.test'] } as SendEmail
   const { thrown } = await all(posthorn.emails.sendMany([three, two, mail('d@d.test')]))
   t.match(thrown, { stoppedAt: 2 })
   t.equal(batches[1]?.to.length, 2)

@@ -99,8 +99,13 @@ t.test('a header that is none is refused, whatever is in it', async (t) => {
 
 t.test('a handler says 200, 400, 405, 413 and 500 as it should', async (t) => {
   const event = {
-    ...{ event: 'email.bounced', emailId: 'e', to: ['a@b.test'], subject: 'S', status: 'bounced' },
-    ...{ timestamp: 'T', bounceReason: 'Permanent' },
+    event: 'email.bounced',
+    emailId: 'e',
+    to: ['a@b.test'],
+    subject: 'S',
+    status: 'bounced',
+    timestamp: 'T',
+    bounceReason: 'Permanent',
   }
   const errors: unknown[] = []
   const known = new Set<string>()

@@ -30,8 +30,12 @@ const places: Record<string, (t: Test, clock: FakeClock) => Remembering | Promis
 
   'the patience with sessions that do not get on': (_, clock) => {
     const gate = makeGate({
-      ...{ connections: 10, perAddress: 2, perNetwork: 2, idleMs: 600_000 },
-      ...{ now: () => clock.now(), limit: () => () => {} },
+      connections: 10,
+      perAddress: 2,
+      perNetwork: 2,
+      idleMs: 600_000,
+      now: () => clock.now(),
+      limit: () => () => {},
     })
     let sources = 0
     const connect = () => {
@@ -116,9 +120,18 @@ const places: Record<string, (t: Test, clock: FakeClock) => Remembering | Promis
     const store = await openTestStore(t, { clock })
     const sessions = openSessionLog({ store, clock, log: silentLog }, 10)
     const course: SessionCourse = {
-      ...{ listener: 'starttls', beganAt: clock.now(), client: undefined, user: undefined },
-      ...{ tls: undefined, recipients: new Map(), mailFrom: '', accepted: 0, refused: 0 },
-      ...{ emailIds: [], replaced: new Set(), lastRefusal: undefined },
+      listener: 'starttls',
+      beganAt: clock.now(),
+      client: undefined,
+      user: undefined,
+      tls: undefined,
+      recipients: new Map(),
+      mailFrom: '',
+      accepted: 0,
+      refused: 0,
+      emailIds: [],
+      replaced: new Set(),
+      lastRefusal: undefined,
       transcript: { add() {}, text: () => '' },
     }
     const use = async () => {

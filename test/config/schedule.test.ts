@@ -19,16 +19,21 @@ const days = (zone: string) => {
 
 t.test('a job of a time that the clocks skip runs once that day, after the gap', async (t) => {
   t.same(times('30 2 * * *', 'Europe/Berlin', '2026-03-28T00:00Z', 3), [
-    ...['2026-03-28T01:30', '2026-03-29T01:00', '2026-03-30T00:30'],
+    '2026-03-28T01:30',
+    '2026-03-29T01:00',
+    '2026-03-30T00:30',
   ])
   t.same(times('15 2 * * *', 'America/New_York', '2026-03-07T12:00Z', 2), [
-    ...['2026-03-08T07:00', '2026-03-09T06:15'],
+    '2026-03-08T07:00',
+    '2026-03-09T06:15',
   ])
 })
 
 t.test('a job of a time that comes twice runs once that day, at the first', async (t) => {
   t.same(times('30 2 * * *', 'Europe/Berlin', '2026-10-24T00:00Z', 3), [
-    ...['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30'],
+    '2026-10-24T00:30',
+    '2026-10-25T00:30',
+    '2026-10-26T01:30',
   ])
   const schedule = readSchedule('30 2 * * *', 'Europe/Berlin')
   for (let now = at('2026-10-25T00:30Z'); now < at('2026-10-26T01:30Z'); now += 600_000) {
@@ -64,7 +69,9 @@ t.test('no due time of any job is lost or doubled where clocks change', async (t
   const all = [...jobNames.map((name) => jobCatalogue[name].cron), '15 1,2 * * *', '0,40 1-3 * * *']
   for (const [zone, day, from, to] of changes) {
     const wall = new Intl.DateTimeFormat('sv', {
-      ...{ timeZone: zone, dateStyle: 'short', timeStyle: 'short' },
+      timeZone: zone,
+      dateStyle: 'short',
+      timeStyle: 'short',
     })
     const isSkipped = /^2026-(03|10-04)/.test(day)
     for (const cron of new Set(all)) {

@@ -362,8 +362,9 @@ t.test(
       `f@x.test;;"{""a"":${'['.repeat(200_000)}${']'.repeat(200_000)}}";;;`,
       '   ',
       'g@x.test;;;;;',
+      'h@x.test;;"{""id"":9007199254740993}";;;',
     ].join('\n')
-    t.match(await site.import(`\n  \n${file}\n \t \n`), counts(5, 0, 2), 'lines of blanks are none')
+    t.match(await site.import(`\n  \n${file}\n \t \n`), counts(5, 0, 3), 'lines of blanks are none')
     const metadataOf = async (email: string) =>
       Object.entries((await site.find(email))?.metadata ?? { unknown: email })
     t.same(await metadataOf('a@x.test'), [

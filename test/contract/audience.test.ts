@@ -45,6 +45,10 @@ t.test('a list from its making to its end', async (t) => {
   await store.write((tx) =>
     suppress(tx, accountId, { email: 'ann@x.test', reason: 'unsubscribe' }, 1_000),
   )
+  t.match(await call(`POST ${path}`, { ...ann, metadata: { id: 2 ** 60 } }), {
+    status: 422,
+    json: { error: /^metadata\.id: numbers beyond/ },
+  })
   const page = await call(`GET ${path}`)
   t.same(page.json, {
     contacts: [

@@ -98,8 +98,13 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
     sentAt: done.sentAt,
     createdAt: done.createdAt,
     stats: {
-      ...{ recipients: 3, delivered: 2, bounced: 1, opened: 1, clicked: 1 },
-      ...{ openRate: 50, clickRate: 50 },
+      recipients: 3,
+      delivered: 2,
+      bounced: 1,
+      opened: 1,
+      clicked: 1,
+      openRate: 50,
+      clickRate: 50,
     },
   }
   const none = { openedAt: null, clickedAt: null, opensCount: 0, clicksCount: 0 }
@@ -109,9 +114,18 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
   )
   t.same(shown, {
     ...item,
-    ...{ from: good.from, replyTo: [], headers: {}, tags: [], warnings: [], attachments: [] },
+    from: good.from,
+    replyTo: [],
+    headers: {},
+    tags: [],
+    warnings: [],
+    attachments: [],
     progress: {
-      ...{ waiting: 0, relayed: 0, failed: 0, suppressed: 0, cancelled: 0 },
+      waiting: 0,
+      relayed: 0,
+      failed: 0,
+      suppressed: 0,
+      cancelled: 0,
       waitsForRoom: false,
     },
     recipients: [
@@ -176,7 +190,10 @@ t.test('a draft is sent when it is told to, at its time if that is to come', asy
   const scheduledAt = inAnHour()
   const later = (await create({ draft: true, scheduledAt })).json.id
   t.same((await call(`POST /v1/broadcasts/${later}/send`)).json, {
-    ...{ id: later, status: 'scheduled', scheduledAt, estimatedRecipients: 2 },
+    id: later,
+    status: 'scheduled',
+    scheduledAt,
+    estimatedRecipients: 2,
   })
   const { json: empty } = await call('POST /v1/contacts/lists', { name: 'Later' })
   const early = await create({ draft: true, listId: empty.id })
@@ -246,6 +263,12 @@ t.test('what is refused', async (t) => {
     [{ from: 'a@elsewhere.test' }, 400, /not verified/],
     [{ scheduledAt: '2020-01-01T00:00:00Z' }, 400, /past/],
     [{ html: '{{ firstName' }, 422, /^The campaign has a syntax error/],
+    [
+      { subject: ' {{firstName}} ' },
+      422,
+      /empty without firstName; .* \{\{ firstName \| default: "Hello" \}\} \(subject\)$/,
+    ],
+    [{ subject: '{{ unsubscribe_url }}' }, 422, /subject is empty/],
   ] as const) {
     t.match(await create(more), { status, json: { code: String, error } })
   }
@@ -290,10 +313,18 @@ t.test('a test is the real mail to a mailbox of one’s own', async (t) => {
   t.match(await test({ to: 'me@x.test' }), { status: 403, json: { code: 'forbidden' } })
   t.match(await test({ to: 'me@sub.sender.test' }), { status: 403 })
   const person = {
-    ...{ id: 'ada', email: 'Ada@home.test', address: 'ada@home.test', name: 'Ada', password: null },
-    ...{ totp_secret: null, totp_step: 0, disabled_at: null, last_login_at: null },
+    id: 'ada',
+    email: 'Ada@home.test',
+    address: 'ada@home.test',
+    name: 'Ada',
+    password: null,
+    totp_secret: null,
+    totp_step: 0,
+    disabled_at: null,
+    last_login_at: null,
     operator: 0,
-    ...{ created_at: 1, proved_at: 1 },
+    created_at: 1,
+    proved_at: 1,
   } as const
   await store.write((tx) => tx.insertInto('users').values(person).execute())
   t.match(await test({ to: 'ada@HOME.test' }), { status: 403 }, 'of no team of the account')

@@ -23,7 +23,10 @@ t.test(
     for (const broken of ['{', 'null', '[1]']) {
       await set({ to_list: broken, metadata: '{' })
       t.match(await posthorn.email(id), {
-        ...{ to: 'ann@x.test, bob@y.test', metadata: null, subject: 'Hi', status: 'delivered' },
+        to: 'ann@x.test, bob@y.test',
+        metadata: null,
+        subject: 'Hi',
+        status: 'delivered',
         recipients: [{ email: 'ann@x.test' }, { email: 'bob@y.test' }],
       })
     }

@@ -20,8 +20,16 @@ await store.write(async (tx) => {
   await tx
     .insertInto('webhook_endpoints')
     .values({
-      ...{ ...made, id: endpoint, account_id: accountId, old_secret_until: null, enabled: 1 },
-      ...{ failures: 0, disabled_at: null, disabled_because: null, announced: 1, created_at: 0 },
+      ...made,
+      id: endpoint,
+      account_id: accountId,
+      old_secret_until: null,
+      enabled: 1,
+      failures: 0,
+      disabled_at: null,
+      disabled_because: null,
+      announced: 1,
+      created_at: 0,
     })
     .execute()
   for (let id = 1; id <= 250; id++) {

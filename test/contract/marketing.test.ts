@@ -2,6 +2,7 @@
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import PostalMime from 'postal-mime'
 import t from 'tap'
+import { setLanguage } from '../../src/accounts/index.js'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
@@ -92,6 +93,42 @@ t.test(
     t.notMatch(`${mail.html}${mail.text}`, /unsubscribe/i)
   },
 )
+
+t.test('a template has the links of its recipients, in marketing mail alone', async (t) => {
+  const html = '<a href="{{ unsubscribe_url }}">Go</a>{{ name }}'
+  const template = { slug: 'news', subject: 'News', html, textBody: 'Hi {{ name }}' }
+  t.equal((await posthorn.call('POST', '/v1/templates', { body: template })).status, 201)
+  const { html: _, subject: _subject, ...rest } = good
+  const mail = { ...rest, to: ['eve@example.com', 'fay@example.com'], template: 'news' }
+  const variables = { name: 'you' }
+  const refused = await posthorn.send({ ...mail, variables, type: 'transactional' })
+  t.match(refused, {
+    status: 422,
+    json: { error: /"unsubscribe_url" is missing; only marketing mail/ },
+  })
+  const { json } = await posthorn.send({ ...mail, variables })
+  await posthorn.until(json.id, (email) => email.status === 'delivered')
+  for (const to of mail.to) {
+    const raw = messageTo(to)
+    const { html: sent, text } = await PostalMime.parse(raw)
+    t.equal(sent?.trim(), `<a href="${linkIn(raw)}">Go</a>you`, 'no footer in this part')
+    t.match(text?.replaceAll(linkIn(raw), 'LINK'), /^Hi you\n\n---\n[\s\S]*Unsubscribe: LINK\n/)
+  }
+  const own = await posthorn.send({
+    ...mail,
+    variables: { ...variables, unsubscribe_url: '/mine' },
+  })
+  await posthorn.until(own.json.id, (email) => email.status === 'delivered')
+  t.match((await PostalMime.parse(messageTo('eve@example.com'))).html, /"\/mine"[\s\S]*<div/)
+  const { json: shown } = await posthorn.call('POST', '/v1/templates/news/render', {
+    body: { variables },
+  })
+  t.equal(shown.html, '<a href="{{ unsubscribe_url }}">Go</a>you')
+  await setLanguage(posthorn, posthorn.accountId, 'fr')
+  const page = await (await fetch(linkIn(messageTo('fay@example.com')))).text()
+  t.match(page, /<html lang="fr">[\s\S]*Se désabonner/)
+  await setLanguage(posthorn, posthorn.accountId, 'en')
+})
 
 t.test('with a topic, leaving concerns that topic alone', async (t) => {
   const make = (name: string) =>

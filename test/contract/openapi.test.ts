@@ -107,7 +107,13 @@ const taking = Object.keys(requests).filter((one) => requests[one] !== undefined
 const sending = taking.filter((one) => one.includes('/emails/'))
 /** Fields of the wrong type: each body has one of them at least. */
 const misshapen = {
-  ...{ name: 1, trackOpens: 1, enabled: 1, variables: 1, subject: 1, email: 1, url: 1 },
+  name: 1,
+  trackOpens: 1,
+  enabled: 1,
+  variables: 1,
+  subject: 1,
+  email: 1,
+  url: 1,
   overlapSeconds: '1',
   suppressions: 1,
 }
@@ -426,6 +432,8 @@ t.test('what is wrong with contacts and topics', async (t) => {
   const half = (key: string) => ({ email: 'full@x.test', metadata: { [key]: 'x'.repeat(9_000) } })
   await answers(t, contact, { body: half('a') }, 201)
   await answers(t, contact, { body: half('b') }, 400, 'validation_error')
+  const inexact = { email: 'full@x.test', metadata: { id: 2 ** 60 } }
+  await answers(t, contact, { body: inexact }, 422, 'validation_error')
   await answers(t, 'POST /v1/topics', {}, 409, 'conflict')
   await answers(t, `PATCH /v1/topics/${topic}`, { body: { name: 'Offers' } }, 409, 'conflict')
 })

@@ -25,19 +25,15 @@ t.test('the request after the event is refused: 503 for all mail, 403 for market
     const events = Array.from({ length: count }, (): MailEvent => {
       told++
       return {
-        ...{
-          accountId,
-          emailId: `email-${told}`,
-          deliveryId: told,
-          class: of,
-          type,
-          at: Date.now(),
-        },
-        ...{
-          recipient: `r${told}@example.org`,
-          reply: null,
-          detail: { evidence: 'dkim loop.example' },
-        },
+        accountId,
+        emailId: `email-${told}`,
+        deliveryId: told,
+        class: of,
+        type,
+        at: Date.now(),
+        recipient: `r${told}@example.org`,
+        reply: null,
+        detail: { evidence: 'dkim loop.example' },
       }
     })
     return store.write((tx) => land(tx, events))

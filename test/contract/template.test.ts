@@ -68,6 +68,33 @@ t.test(
   },
 )
 
+t.test(
+  'a number that loses digits is refused by its name, in variables and metadata',
+  async (t) => {
+    const sent = (json: string, path = '/v1/emails/send') =>
+      posthorn.call('POST', path, {
+        body: Buffer.from(json),
+        headers: { 'content-type': 'application/json' },
+      })
+    const mail = (name: string, order: string) =>
+      `{"from":"a@sender.test","to":"ann@example.com","template":"plain","variables":{"name":${name}},"metadata":{"order":${order}}}`
+    t.match(await sent(mail('9007199254740993', '1')), {
+      status: 422,
+      json: { code: 'validation_error', error: /variables\.name: .* send it as text/ },
+    })
+    const order = /metadata\.order: .* send it as text/
+    t.match(await sent(mail('1', '12345678901234567890')), { status: 422, json: { error: order } })
+    t.match(
+      await sent(`{"emails":[${mail('1', '1')},${mail('1', '1e400')}]}`, '/v1/emails/batch'),
+      {
+        status: 422,
+        json: { errors: [{ index: 1, error: order }] },
+      },
+    )
+    t.equal((await sent(mail('9007199254740991', '"12345678901234567890"'))).status, 200)
+  },
+)
+
 t.test('a text beside a template without one is rendered too', async (t) => {
   const mail = { ...good, template: 'plain' }
   const text = 'Hi {{ name }}{% if plan %}, {{ plan }}{% endif %} <b>'

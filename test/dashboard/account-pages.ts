@@ -73,17 +73,25 @@ export async function startAccountPages(
     membershipsOf: async () => [],
     may,
     actorOf: ({ person }) => ({
-      ...{ kind: 'user', userId: person.id, name: person.name, clientAddressKey: null },
+      kind: 'user',
+      userId: person.id,
+      name: person.name,
+      clientAddressKey: null,
     }),
     note: async (entry) => {
       noted.push(entry)
     },
   }
   const server = await openHttpServer<never>({
-    ...{ host: '127.0.0.1', port: 0, log: silentLog, clock, trustedProxies: ['127.0.0.1'] },
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    clock,
+    trustedProxies: ['127.0.0.1'],
   })
   await add(makeShell(server.pages, { clock, people, sandbox: false }), {
-    ...{ store, accountId: account.id },
+    store,
+    accountId: account.id,
   })
   await server.listen()
   t.teardown(() => server.close(0))
@@ -97,7 +105,10 @@ export async function startAccountPages(
     return { status, headers: response.headers, text: await response.text(), location }
   }
   return {
-    ...{ store, accountId: account.id, otherId: other.id, noted },
+    store,
+    accountId: account.id,
+    otherId: other.id,
+    noted,
     get: (path, who = 'owner') => ask(path, who),
     post(path, form = {}, who = 'owner', more = {}) {
       const pairs = Object.entries(form).flatMap(([name, value]) =>

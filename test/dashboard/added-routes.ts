@@ -19,9 +19,14 @@ const anything: unknown = new Proxy(() => anything, {
 export function addedRoutes() {
   const key = makeApplianceKey(Buffer.alloc(32, 7))
   const known: Partial<DashboardDeps> = {
-    ...{ clock: systemClock, key, sandbox: true, webhookTargets: [] },
+    clock: systemClock,
+    key,
+    sandbox: true,
+    webhookTargets: [],
     people: makePeople({
-      ...{ key, clock: systemClock, asksFactorOfOperators: false },
+      key,
+      clock: systemClock,
+      asksFactorOfOperators: false,
       store: anything as DashboardDeps['store'],
     }),
   }
@@ -29,7 +34,9 @@ export function addedRoutes() {
     get: (target, name) => target[name as keyof DashboardDeps] ?? anything,
     ownKeys: (target) => [...new Set([...Reflect.ownKeys(target), ...handedOn])],
     getOwnPropertyDescriptor: (target, name) => ({
-      ...{ enumerable: true, configurable: true, writable: true },
+      enumerable: true,
+      configurable: true,
+      writable: true,
       value: target[name as keyof DashboardDeps] ?? anything,
     }),
   })

@@ -14,9 +14,18 @@ const patterns = routes
 /** What stands in fields that have no value of their own. */
 const typed: Record<string, string> = {
   content: 'Hello Ann',
-  ...{ name: 'Readers', slug: 'order-paid', email: 'new@people.test', to: 'ann@shop.test' },
-  ...{ subject: 'Hello', html: '<p>Hello</p>', url: 'https://hooks.shop.test/', note: 'seen' },
-  ...{ from: 'news@sender.test', addresses: 'gone@shop.test', domain: 'new.test', reason: 'seen' },
+  name: 'Readers',
+  slug: 'order-paid',
+  email: 'new@people.test',
+  to: 'ann@shop.test',
+  subject: 'Hello',
+  html: '<p>Hello</p>',
+  url: 'https://hooks.shop.test/',
+  note: 'seen',
+  from: 'news@sender.test',
+  addresses: 'gone@shop.test',
+  domain: 'new.test',
+  reason: 'seen',
 }
 
 interface Form {

@@ -56,7 +56,9 @@ t.test('of a refused mail the reply stands word for word, and what it means', as
   await posthorn.until(id, ({ status }) => status === 'bounced')
   const text = await show(id)
   t.match(text, '550 5.1.1 &lt;i&gt;No such user&lt;/i&gt;')
-  t.match(text, 'Permanent')
+  t.match(text, 'This mailbox does not exist.')
+  t.notMatch(text, 'bounce-rules.toml', 'a rule and its file are for who can change them')
+  t.match((await operator.get(`${base}/emails/${id}`)).text, /Rule: Permanent, bad-mailbox, rule/)
   t.match(text, 'gone@one.test is suppressed (bounce)', 'by the bounce')
 })
 
@@ -296,7 +298,10 @@ t.test('a template is chosen, filled in, seen and sent', async (t) => {
   }
   const headers = { cookie: member.cookie, 'sec-fetch-site': 'same-origin' }
   const sent = await fetch(`${posthorn.url}${base}/emails/new`, {
-    ...{ method: 'POST', body: fields, headers, redirect: 'manual' },
+    method: 'POST',
+    body: fields,
+    headers,
+    redirect: 'manual',
   })
   const id = sent.headers.get('location')?.slice(-36) ?? ''
   t.match(await posthorn.email(id), { subject: 'Paid: 4711' })

@@ -52,7 +52,8 @@ t.test('no list of a page looks at the rows of others, or sorts all of its own',
   await replay({ store, now: () => 1 }, accountId, id, { from: 1, to: 9, failedOnly: true })
   await listSuppressions(read, accountId, { limit: 51, after: { email: 'a', reason: 'manual' } })
   await listSuppressions(read, accountId, {
-    ...{ limit: 51, reason: 'bounce' },
+    limit: 51,
+    reason: 'bounce',
     after: { email: 'a', reason: 'bounce' },
   })
   await suppressionsOf(read, accountId, 'a@one.test')

@@ -115,7 +115,11 @@ t.test('a change of the queue is of those that were counted, and of no others', 
 t.test('what is failed is ended for the sender, with the reason in its reply', async (t) => {
   const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
   const { json } = await posthorn.send({
-    ...{ from: 'a@sender.test', to: 'b@gone.test', subject: 'x', html: 'x', scheduledAt },
+    from: 'a@sender.test',
+    to: 'b@gone.test',
+    subject: 'x',
+    html: 'x',
+    scheduledAt,
   })
   const fail = await formOf(operator, '/operator/queue/change/fail?domain=gone.test')
   const done = await operator.post('/operator/queue/change/fail', {
@@ -215,7 +219,9 @@ t.test('an operator invites the first owner of a new account', async (t) => {
 })
 
 t.test('settings name no secret', async (t) => {
-  const { text } = await operator.get('/operator/settings?section=backup')
+  const { text: broken } = await operator.get('/operator/settings?section=backup')
+  // A long word of a table may break.
+  const text = broken.replaceAll('<wbr>', '')
   t.match(text, 'backup.test')
   t.notMatch(text, /very-secret-word|my-secret/)
 })

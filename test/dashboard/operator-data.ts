@@ -21,10 +21,19 @@ export async function addWaiting(
     tx
       .insertInto('queue')
       .values({
-        ...{ id, email_id: store.ids.uuid(), account_id: accountId, lane, attempts, lease: null },
-        ...{ recipient: `someone@${lane}`, class: more.class ?? queueClass.transactional },
-        ...{ due_at: held === undefined ? dueAt : Date.UTC(9999, 0, 1), expires_at: dueAt },
-        ...{ last_attempt_at: now, last_reply: reply, last_transcript: reply },
+        id,
+        email_id: store.ids.uuid(),
+        account_id: accountId,
+        lane,
+        attempts,
+        lease: null,
+        recipient: `someone@${lane}`,
+        class: more.class ?? queueClass.transactional,
+        due_at: held === undefined ? dueAt : Date.UTC(9999, 0, 1),
+        expires_at: dueAt,
+        last_attempt_at: now,
+        last_reply: reply,
+        last_transcript: reply,
         ...(held !== undefined && { held_at: now, held_reason: held, held_due_at: dueAt }),
       })
       .execute(),
@@ -68,8 +77,15 @@ export async function fillForOperator(posthorn: Posthorn) {
     await tx
       .insertInto('egress')
       .values({
-        ...{ scope: 'slow.test', orders: 'auto', way: 'failover', since: now, until: 0, passed: 0 },
-        ...{ why: hostile, cause: 'refused', relapses: 0 },
+        scope: 'slow.test',
+        orders: 'auto',
+        way: 'failover',
+        since: now,
+        until: 0,
+        passed: 0,
+        why: hostile,
+        cause: 'refused',
+        relapses: 0,
       })
       .execute()
     await tx
@@ -94,8 +110,14 @@ async function addRates(tx: Tx, accountId: string, now: number): Promise<void> {
     await tx
       .insertInto('protection_hours')
       .values({
-        ...{ account_id: accountId, hour: hour - ago, recipients: 1_000, bounces: 100 },
-        ...{ complaints: 1, unproved: 2, marketing_recipients: 0, marketing_bounces: 0 },
+        account_id: accountId,
+        hour: hour - ago,
+        recipients: 1_000,
+        bounces: 100,
+        complaints: 1,
+        unproved: 2,
+        marketing_recipients: 0,
+        marketing_bounces: 0,
         marketing_complaints: 0,
       })
       .execute()
@@ -103,8 +125,12 @@ async function addRates(tx: Tx, accountId: string, now: number): Promise<void> {
   await tx
     .insertInto('protection_providers')
     .values({
-      ...{ account_id: accountId, day: Math.floor(now / dayMs), provider: hostile },
-      ...{ recipients: 10_000, bounces: 1_000, complaints: 10 },
+      account_id: accountId,
+      day: Math.floor(now / dayMs),
+      provider: hostile,
+      recipients: 10_000,
+      bounces: 1_000,
+      complaints: 10,
     })
     .execute()
 }

@@ -8,8 +8,12 @@ import type { Store } from '../../src/store/index.js'
 /** For pages that stand without an appliance: nothing is under way, and nothing can be started. */
 export function quietOperator(store: Store): OperatorPageDeps {
   return {
-    ...{ store, clock: systemClock, config: loadConfig({ env: {} }), configFile: undefined },
-    ...{ dataDir: tmpdir(), plans: loadPlans(packageFile('config/plans.toml')) },
+    store,
+    clock: systemClock,
+    config: loadConfig({ env: {} }),
+    configFile: undefined,
+    dataDir: tmpdir(),
+    plans: loadPlans(packageFile('config/plans.toml')),
     running: {
       async overview() {
         throw new Error('No appliance runs')

@@ -5,21 +5,29 @@ import { startPosthorn } from '../support/posthorn.js'
 import { fillForOperator } from './operator-data.js'
 
 const paths = [
-  ...['', '/accounts', '/accounts?q=nobody', '/users', '/queue', '/queue?class=campaign'],
-  ...[
-    '/queue?domain=slow.test&older=10m',
-    '/queue/change/hold?domain=slow.test',
-    '/held',
-    '/sites',
-  ],
-  ...[
-    '/queue/change/release',
-    '/sites/show?name=slow.test',
-    '/sites/show?name=google',
-    '/failover',
-  ],
-  ...['/inbound', '/parked', '/doctor', '/jobs', '/jobs/backup', '/backups', '/settings'],
-  ...['/settings?changed=yes', '/settings?section=outbound'],
+  '',
+  '/accounts',
+  '/accounts?q=nobody',
+  '/users',
+  '/queue',
+  '/queue?class=campaign',
+  '/queue?domain=slow.test&older=10m',
+  '/queue/change/hold?domain=slow.test',
+  '/held',
+  '/sites',
+  '/queue/change/release',
+  '/sites/show?name=slow.test',
+  '/sites/show?name=google',
+  '/failover',
+  '/inbound',
+  '/parked',
+  '/doctor',
+  '/jobs',
+  '/jobs/backup',
+  '/backups',
+  '/settings',
+  '/settings?changed=yes',
+  '/settings?section=outbound',
 ]
 
 t.test(
@@ -31,8 +39,12 @@ t.test(
     const account = `/accounts/${accountId}`
     const all = [
       ...paths,
-      ...[account, `${account}/rates`, `${account}/complaints`, `${account}/people`],
-      ...[`/queue/${deliveryId}`, `/inbound/${mailId}`],
+      account,
+      `${account}/rates`,
+      `${account}/complaints`,
+      `${account}/people`,
+      `/queue/${deliveryId}`,
+      `/inbound/${mailId}`,
     ]
     for (const path of all) {
       const { status, text } = await operator.get(`/operator${path}`)

@@ -17,7 +17,11 @@ t.test('the front page tells of mail that is held back', async (t) => {
   const row = { email_id: 'e', account_id: 'a', lane: 'one.test', class: 0 as const, due_at: 1 }
   const rest = { lease: null, attempts: 0, expires_at: 2, last_attempt_at: null, last_reply: null }
   const queued = (id: number) => ({
-    ...{ id, recipient: `r${id}@one.test`, ...row, ...rest, last_transcript: null },
+    id,
+    recipient: `r${id}@one.test`,
+    ...row,
+    ...rest,
+    last_transcript: null,
     held_at: id === 1 ? 1 : null,
   })
   const add = (ids: number[]) =>

@@ -124,5 +124,7 @@ t.test('an account is not told of the domains of another', async (t) => {
   const stranger = await logIn(posthorn, other.id, 'owner')
   t.notMatch((await stranger.get('/reference/sendEmail')).text, 'sender.test')
   const owner = await logIn(posthorn, posthorn.accountId, 'viewer')
+  const { text } = await owner.get('/reference/sendEmail')
+  t.match(text, 'Recipients of a copy, whom nobody sees', 'a field that may be null is described')
   t.match((await owner.get('/reference/sendEmail')).text, '@sender.test')
 })

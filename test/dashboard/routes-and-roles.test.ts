@@ -31,7 +31,8 @@ t.test('every page, to every role', async (t) => {
   const outsider = await logIn(posthorn, other.accountId, 'owner')
   const send = (method: string, path: string, cookie?: string, more: Record<string, string> = {}) =>
     fetch(posthorn.url + path, {
-      ...{ method, redirect: 'manual' },
+      method,
+      redirect: 'manual',
       headers: {
         ...(cookie !== undefined && { cookie }),
         // Browsers say where a post comes from; this is none.

@@ -45,8 +45,14 @@ export async function startDashboard(
   const key = makeApplianceKey(Buffer.alloc(32, 7))
   const { outbound } = loadConfig({ env: {} })
   dashboardRoutes(server.pages, {
-    ...{ store, key, outbound, clock: systemClock, plans: loadPlans('config/plans.toml') },
-    ...{ records: outbound, webhookTargets: options.allow ?? [], hostNames: [] },
+    store,
+    key,
+    outbound,
+    clock: systemClock,
+    plans: loadPlans('config/plans.toml'),
+    records: outbound,
+    webhookTargets: options.allow ?? [],
+    hostNames: [],
     tracking: { opens: true, clicks: true },
     openResolver: () => options.resolver ?? fakeResolver(),
     backupDir: '',
@@ -54,7 +60,9 @@ export async function startDashboard(
     plainHttp: false,
     sendNotice: async () => false,
     people: makePeople({
-      ...{ store, clock: systemClock, key },
+      store,
+      clock: systemClock,
+      key,
       asksFactorOfOperators: false,
     }),
     sandbox: options.sandbox ?? true,

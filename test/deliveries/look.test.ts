@@ -15,15 +15,19 @@ async function fill(t: Test): Promise<Store> {
       await tx
         .insertInto('queue')
         .values({
-          ...{
-            id: n,
-            email_id: `mail-${n}`,
-            account_id: accounts[n % 4 === 0 ? 1 : 0] ?? '',
-            lane,
-          },
-          ...{ recipient: `r${n}@${lane}`, class: queueClass.campaign, due_at: n, lease: null },
-          ...{ attempts: 0, expires_at: 1_000, last_attempt_at: null },
-          ...{ last_reply: null, last_transcript: null },
+          id: n,
+          email_id: `mail-${n}`,
+          account_id: accounts[n % 4 === 0 ? 1 : 0] ?? '',
+          lane,
+          recipient: `r${n}@${lane}`,
+          class: queueClass.campaign,
+          due_at: n,
+          lease: null,
+          attempts: 0,
+          expires_at: 1_000,
+          last_attempt_at: null,
+          last_reply: null,
+          last_transcript: null,
           ...(n > 16 && { held_at: 1, held_reason: 'x', held_due_at: n }),
         })
         .execute()
@@ -39,7 +43,8 @@ t.test('a look through the queue is bounded, and going on finds the rest', async
   let looks = 0
   for (let after: number | null = -1; after !== null; looks++) {
     const look: Awaited<ReturnType<typeof lookForWaiting>> = await lookForWaiting(read, filter, {
-      ...{ after, most: 6 },
+      after,
+      most: 6,
     })
     t.ok(look.ids.length <= 6)
     found.push(...look.ids)

@@ -138,9 +138,17 @@ t.test('a lease that has run out is no attempt: its thread is gone', async (t) =
   // Should its thread live after all, what it has to say comes too late.
   const late: Settlement = {
     kind: 'delivered',
-    ...{ id, emailId: email, accountId: rig.accountId, class: 0, recipient: 'a@one.test' },
-    ...{ attempts: 1, startedAt: clock.now() },
-    ...{ reply: '250 ok', remote: null, tls: null, transcript: '' },
+    id,
+    emailId: email,
+    accountId: rig.accountId,
+    class: 0,
+    recipient: 'a@one.test',
+    attempts: 1,
+    startedAt: clock.now(),
+    reply: '250 ok',
+    remote: null,
+    tls: null,
+    transcript: '',
   }
   t.equal(claimed?.id, id)
   t.equal(await store.write((tx) => settle(tx, [late], { thread: 0, now: clock.now(), land })), 0)
@@ -291,19 +299,19 @@ t.test('filters choose by mail, account, domain, class, age and hold', async (t)
 t.test('many are changed in short transactions, each one once', async (t) => {
   const { store, rig } = await open(t)
   const rows = Array.from({ length: 1_234 }, (_, i) => ({
-    ...{
-      id: firstSerialAt(Date.UTC(2026, 10, 1)) + i,
-      email_id: `e${i}`,
-      account_id: rig.accountId,
-    },
-    ...{ recipient: `u${i}@one.test`, lane: 'one.test', class: 0 as const, due_at: 0, lease: null },
-    ...{
-      attempts: 1,
-      expires_at: 1,
-      last_attempt_at: null,
-      last_reply: null,
-      last_transcript: null,
-    },
+    id: firstSerialAt(Date.UTC(2026, 10, 1)) + i,
+    email_id: `e${i}`,
+    account_id: rig.accountId,
+    recipient: `u${i}@one.test`,
+    lane: 'one.test',
+    class: 0 as const,
+    due_at: 0,
+    lease: null,
+    attempts: 1,
+    expires_at: 1,
+    last_attempt_at: null,
+    last_reply: null,
+    last_transcript: null,
   }))
   for (let i = 0; i < rows.length; i += 500) {
     await store.write((tx) =>
@@ -459,7 +467,9 @@ t.test("a campaign's mails are looked for some at a time among those of others",
     }
     for (let from = 1; from < 9_000; from += 1_000) {
       const rows = Array.from({ length: 1_000 }, (_, n) => ({
-        ...{ ...row, id: row.id + from + n, class: 2 as const },
+        ...row,
+        id: row.id + from + n,
+        class: 2 as const,
         email_id: (from + n) % 1_500 === 0 ? 'ours' : 'theirs',
       }))
       await tx.insertInto('queue').values(rows).execute()

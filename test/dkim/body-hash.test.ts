@@ -18,13 +18,19 @@ const hashOf = (body: string) =>
     .digest('base64')
 
 const bodies = [
-  ...['', '\r\n', '\r\n\r\n\r\n', ' \t \r\n \r\n\t', 'a', 'a ', 'a\r\n', 'a \r\n\r\n\r\n', '\r\na'],
-  ...[
-    'a\r\n\r\n\r\nb \t c\t\r\n\r\n',
-    ' a\r\n b',
-    'a\r\n \t\r\n\t\r\n',
-    'a\r\n\r\n \r\nb\r\n \r\n',
-  ],
+  '',
+  '\r\n',
+  '\r\n\r\n\r\n',
+  ' \t \r\n \r\n\t',
+  'a',
+  'a ',
+  'a\r\n',
+  'a \r\n\r\n\r\n',
+  '\r\na',
+  'a\r\n\r\n\r\nb \t c\t\r\n\r\n',
+  ' a\r\n b',
+  'a\r\n \t\r\n\t\r\n',
+  'a\r\n\r\n \r\nb\r\n \r\n',
   `x${'\r\n'.repeat(20_000)}y${'\r\n'.repeat(20_000)}`,
   `${'q'.repeat(76)}\r\n`.repeat(500),
 ]

@@ -60,7 +60,9 @@ export function mailOf(name: keyof typeof shapes): Buffer {
 export async function signerFor(domain: string) {
   const pair = await generateDkimKeyPair('rsa-sha256')
   const key = makeDkimKey({
-    ...{ domain, selector: 's1', algorithm: 'rsa-sha256' },
+    domain,
+    selector: 's1',
+    algorithm: 'rsa-sha256',
     privateKey: pair.privateKeyPem,
   })
   return {

@@ -54,7 +54,10 @@ async function listening(t: Test, domains = ['shop.test']) {
     return await readDmarc(
       { read: store.read, clock },
       {
-        ...{ domain, days: 7, ownAddresses, nameSources },
+        domain,
+        days: 7,
+        ownAddresses,
+        nameSources,
       },
     )
   }
@@ -73,12 +76,21 @@ t.test('reports of five receivers are read and shown by source', async (t) => {
   t.match(found, { reports: 5, messages: 169, passed: 160, policy: 'none' })
   const sources = Object.fromEntries(found.sources.map((source) => [source.address, source]))
   t.match(sources['192.0.2.10'], {
-    ...{ kind: 'ours', name: 'mail.posthorn.test', messages: 154, passed: 154, advice: '' },
+    kind: 'ours',
+    name: 'mail.posthorn.test',
+    messages: 154,
+    passed: 154,
+    advice: '',
     reporters: ['Fastmail Pty Ltd', 'Outlook.com', 'google.com'],
-    ...{ unproven: 34, dkimPassed: 154, spfPassed: 123 },
+    unproven: 34,
+    dkimPassed: 154,
+    spfPassed: 123,
   })
   t.match(sources['198.51.100.77'], {
-    ...{ kind: 'other', messages: 9, passed: 0, identifiers: 'spf=pass spam.example' },
+    kind: 'other',
+    messages: 9,
+    passed: 0,
+    identifiers: 'spf=pass spam.example',
     advice: /p=quarantine/,
   })
   t.match(sources['2001:db8::25'], { kind: 'forwarder', messages: 4, passed: 4, advice: '' })
@@ -289,7 +301,10 @@ t.test('reports about TLS with our own servers are counted', async (t) => {
   await bring(mail, 'tlsrpt@mail.posthorn.test')
   await bring(mail, 'tlsrpt@mail.posthorn.test')
   t.match((await shown()).tls, {
-    ...{ reports: 1, successes: 42, failures: 3, types: { 'certificate-expired': 3 } },
+    reports: 1,
+    successes: 42,
+    failures: 3,
+    types: { 'certificate-expired': 3 },
   })
   t.equal(counted.get('posthorn_reports_total aggregate seen before'), 1)
 })

@@ -64,8 +64,11 @@ t.test(
     await clock.advance(2 * 3_600_000)
     t.match(await tell(), [
       {
-        ...{ kind: 'certificate', severity: 'burning', key: 'ACME mail.test' },
-        ...{ text: /There is none yet/, fix: /port 80 of mail\.test/ },
+        kind: 'certificate',
+        severity: 'burning',
+        key: 'ACME mail.test',
+        text: /There is none yet/,
+        fix: /port 80 of mail\.test/,
       },
     ])
   },

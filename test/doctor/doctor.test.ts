@@ -435,7 +435,9 @@ t.test('a DNS that is silent is told once, and what needs it as not checked', as
   silence()
   const found = await examine()
   t.match(found[0], {
-    ...{ check: 'dns', subject: '/etc/resolv.conf', state: 'fail' },
+    check: 'dns',
+    subject: '/etc/resolv.conf',
+    state: 'fail',
     found: /^does not answer \(mail\.posthorn\.test: SERVFAIL; probe\.test: SERVFAIL\)$/,
     fix: /name servers \(dns\.servers/,
   })

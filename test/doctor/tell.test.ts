@@ -85,8 +85,11 @@ t.test('each failure of the examination is a notice with its fix, until it is go
   t.match(await tell(), { failures: usual + 1 })
   t.match(await about(), [
     {
-      ...{ severity: 'daily', count: 1, key: /^ptr 127\.0\.0\.1/ },
-      ...{ text: /^Doctor: ptr of 127\.0\.0\.1 fails\n./, fix: /.\nposthorn doctor$/ },
+      severity: 'daily',
+      count: 1,
+      key: /^ptr 127\.0\.0\.1/,
+      text: /^Doctor: ptr of 127\.0\.0\.1 fails\n./,
+      fix: /.\nposthorn doctor$/,
     },
   ])
   await tell()

@@ -108,7 +108,9 @@ a = ["93.184.215.14"]
       encoding: 'utf8',
       env: {
         ...env,
-        ...{ PATH: `${join(dir, 'tools')}:${process.env.PATH}`, API: `${url}/v1`, KEY: apiKey },
+        PATH: `${join(dir, 'tools')}:${process.env.PATH}`,
+        API: `${url}/v1`,
+        KEY: apiKey,
       },
     })
   const here = (text: string) =>

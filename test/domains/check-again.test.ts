@@ -40,7 +40,12 @@ async function openDomain(t: Test) {
   const ed = added.keys.find(({ algorithm }) => algorithm === 'ed25519-sha256')?.selector ?? ''
   const { signal } = new AbortController()
   return {
-    ...{ clock, store, resolver, publish, accountId, deps },
+    clock,
+    store,
+    resolver,
+    publish,
+    accountId,
+    deps,
     rsaHost: `${rsa}._domainkey.books.test`,
     edHost: `${ed}._domainkey.books.test`,
     domain: () => findDomain(store.read, accountId, 'books.test'),

@@ -23,8 +23,13 @@ t.test('a domain gets two key pairs, and nobody may send from it yet', async (t)
   const { add, read, accountId, clock } = await openDomains(t)
   const domain = await add(' BÜCHER.Example. ')
   t.match(domain, {
-    ...{ name: 'xn--bcher-kva.example', status: 'pending', trusted: false, returnPath: false },
-    ...{ createdAt: clock.now(), verifiedAt: null, checkedAt: null },
+    name: 'xn--bcher-kva.example',
+    status: 'pending',
+    trusted: false,
+    returnPath: false,
+    createdAt: clock.now(),
+    verifiedAt: null,
+    checkedAt: null,
     keys: [
       { selector: /^ph[a-z0-9]{6}r$/, algorithm: 'rsa-sha256', verified: false },
       { selector: /^ph[a-z0-9]{6}e$/, algorithm: 'ed25519-sha256', verified: false },
@@ -64,11 +69,40 @@ t.test('private keys are sealed, and for their own domain', async (t) => {
 t.test('what is no domain name is refused', async (t) => {
   const { add, read, accountId } = await openDomains(t)
   for (const name of [
-    ...['', ' ', '.', '..', 'test', 'localhost', 'a..test', '.a.test', '-a.test', 'a-.test'],
-    ...['a_b.test', 'a b.test', 'a.b\ttest', 'a.test\u0000', 'a.test\r\nb.test', '*.a.test'],
-    ...['192.0.2.1', '127.1', '0x7f.1', '[192.0.2.1]', '::1', 'a.test:25', 'me@a.test'],
-    ...['https://a.test', 'a.test/x', 'a.test?x', 'a.test#x', 'a%2etest', 'a.test\\x', 'a.1'],
-    ...[`${'a'.repeat(64)}.test`, `${'a.'.repeat(99)}test`, '\u200b.test', 'xn--a.test'],
+    '',
+    ' ',
+    '.',
+    '..',
+    'test',
+    'localhost',
+    'a..test',
+    '.a.test',
+    '-a.test',
+    'a-.test',
+    'a_b.test',
+    'a b.test',
+    'a.b\ttest',
+    'a.test\u0000',
+    'a.test\r\nb.test',
+    '*.a.test',
+    '192.0.2.1',
+    '127.1',
+    '0x7f.1',
+    '[192.0.2.1]',
+    '::1',
+    'a.test:25',
+    'me@a.test',
+    'https://a.test',
+    'a.test/x',
+    'a.test?x',
+    'a.test#x',
+    'a%2etest',
+    'a.test\\x',
+    'a.1',
+    `${'a'.repeat(64)}.test`,
+    `${'a.'.repeat(99)}test`,
+    '\u200b.test',
+    'xn--a.test',
   ]) {
     await t.rejects(add(name), { message: /is not a domain name/ }, JSON.stringify(name))
   }
@@ -166,11 +200,27 @@ t.test('a domain with mail waiting stays; without, it goes with its keys', async
     await tx
       .insertInto('emails')
       .values({
-        ...{ id: emailId, account_id: accountId, domain_id: domain.id, body_id: null },
-        ...{ from_header: 'a@shop.test', to_list: '[]', reply_to: null, subject: 'x' },
-        ...{ type: 'transactional', metadata: null, status: 'queued', message_id: 'm' },
-        ...{ provider: 'primary', waiting: 2, delivered: 0, bounced: 0, failed: 0 },
-        ...{ opened_at: null, clicked_at: null, scheduled_at: null, sent_at: null },
+        id: emailId,
+        account_id: accountId,
+        domain_id: domain.id,
+        body_id: null,
+        from_header: 'a@shop.test',
+        to_list: '[]',
+        reply_to: null,
+        subject: 'x',
+        type: 'transactional',
+        metadata: null,
+        status: 'queued',
+        message_id: 'm',
+        provider: 'primary',
+        waiting: 2,
+        delivered: 0,
+        bounced: 0,
+        failed: 0,
+        opened_at: null,
+        clicked_at: null,
+        scheduled_at: null,
+        sent_at: null,
         created_at: now,
       })
       .execute()
@@ -178,9 +228,18 @@ t.test('a domain with mail waiting stays; without, it goes with its keys', async
       await tx
         .insertInto('queue')
         .values({
-          ...{ id, email_id: emailId, account_id: accountId, recipient: `${id}@b.test` },
-          ...{ lane: 'b.test', class: 0, due_at: now, lease: null, attempts: 0 },
-          ...{ expires_at: now + 1, last_attempt_at: null, last_reply: null },
+          id,
+          email_id: emailId,
+          account_id: accountId,
+          recipient: `${id}@b.test`,
+          lane: 'b.test',
+          class: 0,
+          due_at: now,
+          lease: null,
+          attempts: 0,
+          expires_at: now + 1,
+          last_attempt_at: null,
+          last_reply: null,
           last_transcript: null,
         })
         .execute()

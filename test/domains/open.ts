@@ -17,7 +17,11 @@ export async function openDomains(t: Test) {
   const deps = { store, clock, key: makeApplianceKey(Buffer.alloc(32, 1)), settings }
   const { id: accountId } = await createAccount(deps, 'City')
   return {
-    ...{ deps, store, clock, accountId, read: store.read },
+    deps,
+    store,
+    clock,
+    accountId,
+    read: store.read,
     add: (name: string, trust = false) => addDomain(deps, accountId, name, { trust }),
   }
 }

@@ -39,7 +39,17 @@ async function open(t: Test, options: { trust?: boolean } = {}) {
   const verify = (options = {}) =>
     verifyDomain({ ...deps, resolver }, accountId, 'shop.test', options)
   return {
-    ...{ deps, accountId, clock, resolver, publish, verify, mx, rsa, ed25519, spf, dmarc },
+    deps,
+    accountId,
+    clock,
+    resolver,
+    publish,
+    verify,
+    mx,
+    rsa,
+    ed25519,
+    spf,
+    dmarc,
     async check() {
       const { domain, records } = await verify()
       const [first, second] = domain.keys
@@ -236,7 +246,8 @@ t.test('a host for links is used once the DNS leads it to the appliance', async 
   }
   t.same(await ready(), [undefined, false], 'none is asked for')
   t.match(await setTrackingHost(deps, accountId, 'shop.test', 'Links.shop.test'), {
-    ...{ trackingHost: host, trackingHostReady: false },
+    trackingHost: host,
+    trackingHostReady: false,
   })
   resolver.set(at, { a: ['192.0.2.7'], aaaa: ['2001:db8::7'] })
   for (const [what, records, state, isReady] of [

@@ -41,7 +41,8 @@ t.test('its signatures hold, and a batch shares one stored copy', async (t) => {
   const posthorn = await startPosthorn(t, directTo(mx))
   const bytes = randomBytes(300_000)
   const emails = ['a@one.test', 'b@two.test', 'c@three.test'].map((to, i) => ({
-    ...{ ...mail, to },
+    ...mail,
+    to,
     html: `<p>Hello ${i}</p>`,
   }))
   const body = { emails, attachments: [file(bytes)] }
@@ -110,7 +111,10 @@ t.test('a mail from a template carries a picture in its HTML and a file beside i
   t.ok(made.status < 300, made.text)
   const [logo, bill] = [randomBytes(3_000), randomBytes(70_000)]
   const sent = await posthorn.send({
-    ...{ from: mail.from, to: 'bob@one.test', template: 'bill', variables: { number: 7 } },
+    from: mail.from,
+    to: 'bob@one.test',
+    template: 'bill',
+    variables: { number: 7 },
     attachments: [
       file(logo, { filename: 'logo.png', contentId: 'logo' }),
       file(bill, { filename: 'bill.pdf' }),
@@ -138,8 +142,12 @@ t.test('an invitation arrives as one that calendars answer, and as a file', asyn
   const raw = mx.messages[0]?.raw.toString() ?? ''
   const types = [...raw.matchAll(/^Content-Type: ([\w/-]+)/gm)].map(([, type]) => type)
   t.same(types, [
-    ...['multipart/mixed', 'multipart/alternative', 'text/plain', 'text/html'],
-    ...['text/calendar', 'application/ics'],
+    'multipart/mixed',
+    'multipart/alternative',
+    'text/plain',
+    'text/html',
+    'text/calendar',
+    'application/ics',
   ])
   t.equal(raw.split(calendar.toString('base64')).length, 3)
 })
@@ -148,7 +156,8 @@ t.test('a receiver that takes less does not make its address suppressed', async 
   const mx = await fakeMx(t, { capabilities: ['SIZE 100000'] })
   const posthorn = await startPosthorn(t, directTo(mx))
   const sent = await posthorn.send({
-    ...{ ...mail, to: 'bob@one.test' },
+    ...mail,
+    to: 'bob@one.test',
     attachments: [file(randomBytes(200_000))],
   })
   await posthorn.until(sent.json.id, ({ status }) => status === 'failed' || status === 'bounced')

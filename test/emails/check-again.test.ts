@@ -28,9 +28,16 @@ async function inGap(t: Test) {
   const rig = await openCampaigns(t)
   const { retry, maxQueued } = loadConfig({ env: {} }).outbound
   const depsAfter = (change: () => Promise<unknown>): EmailDeps => ({
-    ...{ clock: rig.clock, log: rig.log, renderer: rig.renderer, plans, backlog: rig.backlog },
+    clock: rig.clock,
+    log: rig.log,
+    renderer: rig.renderer,
+    plans,
+    backlog: rig.backlog,
     attachments: attachmentRules,
-    ...{ defaultCountry: 'NG', retry, maxQueued, ring: () => {} },
+    defaultCountry: 'NG',
+    retry,
+    maxQueued,
+    ring: () => {},
     store: changedBeforeWrite(rig.store, change),
   })
   return {

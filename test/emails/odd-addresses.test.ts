@@ -16,8 +16,16 @@ t.test(
     const log = { ...silentLog, info: (fields: object) => void records.push(fields) }
     const deps: EmailDeps = {
       attachments: attachmentRules,
-      ...{ clock: rig.clock, store: rig.store, log, renderer: rig.renderer, plans },
-      ...{ backlog: rig.backlog, defaultCountry: 'NG', retry, maxQueued, ring: () => {} },
+      clock: rig.clock,
+      store: rig.store,
+      log,
+      renderer: rig.renderer,
+      plans,
+      backlog: rig.backlog,
+      defaultCountry: 'NG',
+      retry,
+      maxQueued,
+      ring: () => {},
     }
     const to = ['a..b@docomo.ne.jp', 'c@d_e.test', 'f@g.test']
     await acceptEmail(deps, rig.accountId, { ...mail, to })

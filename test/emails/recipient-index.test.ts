@@ -23,18 +23,40 @@ async function open(t: Test) {
   ): Row => {
     const id = store.ids.uuid()
     return {
-      ...{ id, account_id: accountId, domain_id: 'd', body_id: null, to_list: JSON.stringify(to) },
-      ...{ from_header: 'a@sender.test', reply_to: null, subject: 's', type: 'transactional' },
-      ...{ topic_id: null, metadata: null, status: 'delivered', message_id: `<${id}@x.test>` },
-      ...{ provider: 'primary', waiting: 0, delivered: 1, bounced: 0, failed: 0, extras: null },
-      ...{ opened_at: null, clicked_at: null, scheduled_at: null, sent_at: null },
-      ...{ created_at: clock.now(), ...more },
+      id,
+      account_id: accountId,
+      domain_id: 'd',
+      body_id: null,
+      to_list: JSON.stringify(to),
+      from_header: 'a@sender.test',
+      reply_to: null,
+      subject: 's',
+      type: 'transactional',
+      topic_id: null,
+      metadata: null,
+      status: 'delivered',
+      message_id: `<${id}@x.test>`,
+      provider: 'primary',
+      waiting: 0,
+      delivered: 1,
+      bounced: 0,
+      failed: 0,
+      extras: null,
+      opened_at: null,
+      clicked_at: null,
+      scheduled_at: null,
+      sent_at: null,
+      created_at: clock.now(),
+      ...more,
     }
   }
   const insert = (one: ReturnType<typeof row>) =>
     store.write((tx) => tx.insertInto('emails').values(one).execute())
   return {
-    ...{ clock, store, row, insert },
+    clock,
+    store,
+    row,
+    insert,
     async add(...given: Parameters<typeof row>): Promise<string> {
       const one = row(...given)
       await insert(one)

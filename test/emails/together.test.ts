@@ -18,11 +18,23 @@ async function open(t: Test) {
   const { store, clock, accountId } = rig
   const { retry, maxQueued } = loadConfig({ env: {} }).outbound
   const deps: EmailDeps = {
-    ...{ clock, store, log: rig.log, renderer: rig.renderer, plans, backlog: rig.backlog },
-    ...{ attachments: attachmentRules, defaultCountry: 'NG', retry, maxQueued, ring: () => {} },
+    clock,
+    store,
+    log: rig.log,
+    renderer: rig.renderer,
+    plans,
+    backlog: rig.backlog,
+    attachments: attachmentRules,
+    defaultCountry: 'NG',
+    retry,
+    maxQueued,
+    ring: () => {},
   }
   return {
-    ...{ rig, deps, store, accountId },
+    rig,
+    deps,
+    store,
+    accountId,
     other: async () => {
       const { id } = await createAccount({ store, clock }, 'Other')
       const key = makeApplianceKey(Buffer.alloc(32, 7))

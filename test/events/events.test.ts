@@ -42,8 +42,15 @@ t.test('what follows from events is written with them or not at all', async (t) 
   const rig = await outboundRig(t, { stopped: true })
   const id = await rig.send({ to: 'a@one.test' })
   const event: MailEvent = {
-    ...{ accountId: rig.accountId, emailId: id, deliveryId: 1, recipient: 'a@one.test' },
-    ...{ class: 0, type: 'complained', at: 5, reply: null, detail: { bounceType: 'Permanent' } },
+    accountId: rig.accountId,
+    emailId: id,
+    deliveryId: 1,
+    recipient: 'a@one.test',
+    class: 0,
+    type: 'complained',
+    at: 5,
+    reply: null,
+    detail: { bounceType: 'Permanent' },
   }
   const seen: MailEvent[] = []
   const land = makeLandEvents([

@@ -76,8 +76,27 @@ t.test('no bytes make it throw, or read for ever', async (t) => {
 })
 
 const importTokens = [
-  ...[',', ';', '"', '""', '\n', '\r\n', '\r', ' ', '@', '\0', '\xff', '{', '+49151', 'a@b.test'],
-  ...['email', 'metadata', ',,', '{"a":1}', 'a@b.test\n', '"a@c.test","x\ny"\n', '\t'],
+  ',',
+  ';',
+  '"',
+  '""',
+  '\n',
+  '\r\n',
+  '\r',
+  ' ',
+  '@',
+  '\0',
+  '\xff',
+  '{',
+  '+49151',
+  'a@b.test',
+  'email',
+  'metadata',
+  ',,',
+  '{"a":1}',
+  'a@b.test\n',
+  '"a@c.test","x\ny"\n',
+  '\t',
 ]
 const importSeeds = [
   'email,firstName,phone,metadata\na@b.test,Ann,+4915112345678,"{""a"":1}"\nc@d.test,,,\nA@B.test,,,\n',

@@ -16,7 +16,9 @@ const rows: Answer[] = [
   { type: 'A', name: 'a.test', ttl: 60, data: '192.0.2.1' },
   { type: 'CNAME', name: 'a.test', ttl: 60, data: 'b.test' },
   {
-    ...{ type: 'TLSA', name: 'a.test', ttl: 60 },
+    type: 'TLSA',
+    name: 'a.test',
+    ttl: 60,
     data: { usage: 3, selector: 1, matchingType: 1, certificate: Buffer.alloc(32, 7) },
   },
 ]
@@ -47,7 +49,9 @@ t.test(`DNS answers: ${rounds} mutants`, async (t) => {
     // The name tells the round, whatever the order in which they arrive, and a repeated one too.
     const random = randomOf(Number.parseInt(question?.name ?? '', 10))
     const reply = encode({
-      ...{ type: 'response', id: query.id ?? 0, questions: query.questions ?? [] },
+      type: 'response',
+      id: query.id ?? 0,
+      questions: query.questions ?? [],
       flags: random(2) === 0 ? AUTHENTIC_DATA : 0,
       answers: rows.filter(({ type }) => type === question?.type || random(3) === 0),
     })

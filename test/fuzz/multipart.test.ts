@@ -15,23 +15,29 @@ const seeds = [
   `${field.repeat(20)}--b1--`,
 ]
 const tokens = [
-  ...[
-    '\r\n',
-    '\n',
-    '\r\n--b1',
-    '--b1--',
-    '--b1',
-    '--',
-    '\r\n\r\n',
-    '"',
-    '\\',
-    ';',
-    '=',
-    '\0',
-    '%22',
-  ],
-  ...['filename="', 'name="', 'Content-Disposition: form-data; ', 'Content-Type: ', '\xff', ' '],
-  ...["filename*=UTF-8''%e2", 'A'.repeat(9_000), field, file],
+  '\r\n',
+  '\n',
+  '\r\n--b1',
+  '--b1--',
+  '--b1',
+  '--',
+  '\r\n\r\n',
+  '"',
+  '\\',
+  ';',
+  '=',
+  '\0',
+  '%22',
+  'filename="',
+  'name="',
+  'Content-Disposition: form-data; ',
+  'Content-Type: ',
+  '\xff',
+  ' ',
+  "filename*=UTF-8''%e2",
+  'A'.repeat(9_000),
+  field,
+  file,
 ]
 
 fuzz('multipart bodies', 8_000, { seeds, tokens }, (input) => {
@@ -72,7 +78,8 @@ fuzz('multipart bodies that are well made', 1_500, { seeds: [''], tokens: [''] }
   })
   const parts = parseMultipart(Buffer.concat([...written, Buffer.from('--b1--\r\n')]), contentType)
   const read = parts.map(({ name, filename, bytes }) => ({
-    ...{ name, filename },
+    name,
+    filename,
     content: bytes.toString('latin1'),
   }))
   if (JSON.stringify(read) === JSON.stringify(made)) return undefined

@@ -20,38 +20,36 @@ const replies = [
 ]
 const marker = 'SMUGGLED'
 const tokens = [
-  ...[
-    '\r\n',
-    '\n',
-    '\r',
-    '\0',
-    ' ',
-    '-',
-    '250',
-    '250 ',
-    '250-',
-    '354 x\r\n',
-    '550 5.1.1 x\r\n',
-    '\xff',
-  ],
-  ...[
-    '421 x\r\n',
-    '220 x\r\n',
-    '999 x\r\n',
-    '000 x\r\n',
-    '25',
-    '\u001b[2J',
-    '.\r\n',
-    'QUIT\r\n',
-    '\x80',
-  ],
-  ...[
-    `RCPT TO:<${marker}@a.test>\r\n`,
-    `250-${marker}\r\n`,
-    `250 ${marker}\r\n`,
-    '250-STARTTLS\r\n',
-  ],
-  ...['250-AUTH PLAIN\r\n', '250-SIZE 1\r\n', '250-SIZE\r\n', '250-DSN\r\n', 'A'.repeat(2_100)],
+  '\r\n',
+  '\n',
+  '\r',
+  '\0',
+  ' ',
+  '-',
+  '250',
+  '250 ',
+  '250-',
+  '354 x\r\n',
+  '550 5.1.1 x\r\n',
+  '\xff',
+  '421 x\r\n',
+  '220 x\r\n',
+  '999 x\r\n',
+  '000 x\r\n',
+  '25',
+  '\u001b[2J',
+  '.\r\n',
+  'QUIT\r\n',
+  '\x80',
+  `RCPT TO:<${marker}@a.test>\r\n`,
+  `250-${marker}\r\n`,
+  `250 ${marker}\r\n`,
+  '250-STARTTLS\r\n',
+  '250-AUTH PLAIN\r\n',
+  '250-SIZE 1\r\n',
+  '250-SIZE\r\n',
+  '250-DSN\r\n',
+  'A'.repeat(2_100),
 ]
 
 function readAll(pieces: Iterable<Buffer>): { read: RawReply[]; complaint: string | undefined } {
@@ -158,8 +156,17 @@ async function converse(round: number, tally: Record<string, number>): Promise<s
   const { port } = server.address() as AddressInfo
   const ms = 60
   const deadlines = {
-    ...{ connectMs: 2_000, bannerMs: ms, ehloMs: ms, startTlsMs: ms, mailMs: ms, rcptMs: ms },
-    ...{ dataMs: ms, dotMs: ms, emptyMs: ms, resetMs: ms, quitMs: ms },
+    connectMs: 2_000,
+    bannerMs: ms,
+    ehloMs: ms,
+    startTlsMs: ms,
+    mailMs: ms,
+    rcptMs: ms,
+    dataMs: ms,
+    dotMs: ms,
+    emptyMs: ms,
+    resetMs: ms,
+    quitMs: ms,
   }
   const opened = await connectSmtp(towards({ host: '127.0.0.1', port }, { deadlines }))
   let kind: string = opened.kind

@@ -24,10 +24,13 @@ const address = (random: Random) =>
   pick(random, ['a@b.test', 'zoë@müller.example', `${'x'.repeat(60)}@${'y'.repeat(60)}.test`])
 const lastPart = (url: string) => url.slice(url.lastIndexOf('/') + 1)
 const copy = (random: Random) => ({
-  ...{ accountId: uuid(random), emailId: uuid(random), deliveryId: serial(random) },
+  accountId: uuid(random),
+  emailId: uuid(random),
+  deliveryId: serial(random),
 })
 const recipient = (random: Random) => ({
-  ...{ accountId: uuid(random), address: address(random) },
+  accountId: uuid(random),
+  address: address(random),
   ...(random(2) === 0 ? {} : { emailId: uuid(random) }),
 })
 

@@ -9,7 +9,8 @@ const file = (letter: string) => `${letter}"\\\n😀`.repeat(1_500)
 
 t.test('a batch that repeats its files is parsed as if they were given once', async (t) => {
   const emails = Array.from({ length: 100 }, (_, i) => ({
-    ...{ to: `r${i}@one.test`, text: '' },
+    to: `r${i}@one.test`,
+    text: '',
     attachments: [
       { content: file('a') },
       { content: file('bc') },
@@ -51,7 +52,10 @@ t.test('a text that repeats strings is the same JSON as without the search for t
 
 t.test('a batch that carries one text to many is parsed as if it were given once', async (t) => {
   const emails = Array.from({ length: 100 }, (_, i) => ({
-    ...{ to: `r${i}@one.test`, subject: `Mail ${i}`, html: file('a'), text: file('b') },
+    to: `r${i}@one.test`,
+    subject: `Mail ${i}`,
+    html: file('a'),
+    text: file('b'),
   }))
   const text = Buffer.from(JSON.stringify({ emails }).replaceAll('😀', 'x'))
   t.ok(withoutRepeats(text).bytes.length < text.length / 20)
@@ -69,16 +73,22 @@ t.test('whatever repeats in a text, its value is that of JSON.parse', async (t) 
     // What stands between two strings, and is long as well.
     const gap = `,${' 5,'.repeat(1_400)}`
     const parts = [
-      ...[`"${long}"`, `"${long}"`, `{"a":"${long}"}`, `{"${long}":1}`, `["${long}", "${long}"]`],
-      ...[
-        `"x\\"${long}"`,
-        `"x\\\\"`,
-        `"a"${gap}"b"`,
-        `"${gap}"`,
-        `"${long}${long}"`,
-        `"\\u00e9${long}"`,
-      ],
-      ...[`"${long.slice(1)}"`, '1', 'null', '"x"', '{"__proto__":"y"}'],
+      `"${long}"`,
+      `"${long}"`,
+      `{"a":"${long}"}`,
+      `{"${long}":1}`,
+      `["${long}", "${long}"]`,
+      `"x\\"${long}"`,
+      `"x\\\\"`,
+      `"a"${gap}"b"`,
+      `"${gap}"`,
+      `"${long}${long}"`,
+      `"\\u00e9${long}"`,
+      `"${long.slice(1)}"`,
+      '1',
+      'null',
+      '"x"',
+      '{"__proto__":"y"}',
       // No JSON, now and then.
       ...(random(20) === 0 ? [`"${long}`, `"${long}""${long}"`, '"\n"', `"${long}\\q"`] : []),
     ]

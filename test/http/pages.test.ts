@@ -200,7 +200,8 @@ t.test('a form is not inflated: no browser packs one', async (t) => {
   const packed = gzipSync('name=one')
   for (const coding of ['gzip', 'x-gzip', 'br', 'gzip, identity']) {
     const response = await fetch(`http://127.0.0.1:${app.port}/form`, {
-      ...{ method: 'POST', body: packed },
+      method: 'POST',
+      body: packed,
       headers: { ...urlencoded, 'content-encoding': coding },
     })
     t.equal(response.status, 415, coding)

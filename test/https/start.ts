@@ -33,7 +33,10 @@ export async function startSecured(
   const peers = makePeerTable(maxConnections)
   const socket = join(makeTempDir(t), 'tls.sock')
   const server = await openHttpServer<never>({
-    ...{ host: '127.0.0.1', port: 0, log: silentLog, clock: systemClock },
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    clock: systemClock,
     overTls: { socket, addressOf: makePeerLookup(peers), only: false },
   })
   addPages(server.pages)
@@ -41,8 +44,15 @@ export async function startSecured(
   t.teardown(() => server.close(0))
   const refused: string[] = []
   const listener = await openTlsListener({
-    ...{ clock, log: silentLog, name: 'test', host: '127.0.0.1', port: 0 },
-    ...{ upstream: socket, peers, certificateFor, maxConnections },
+    clock,
+    log: silentLog,
+    name: 'test',
+    host: '127.0.0.1',
+    port: 0,
+    upstream: socket,
+    peers,
+    certificateFor,
+    maxConnections,
     onRefused: (cause) => refused.push(cause),
   })
   t.teardown(() => listener.close())

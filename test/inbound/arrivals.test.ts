@@ -14,8 +14,11 @@ async function open(t: Test) {
     keep: (text: string, operator: readonly string[] = []) =>
       spool.keep({
         envelope: { remoteAddress: '192.0.2.1', mailFrom: '', helo: 'mx' },
-        ...{ reports: ['x@y.test'], operator, raw: Buffer.from(text) },
-        ...{ sizeBytes: text.length, forward: false },
+        reports: ['x@y.test'],
+        operator,
+        raw: Buffer.from(text),
+        sizeBytes: text.length,
+        forward: false,
       }),
     spooled: async () => {
       const rows = await store.read

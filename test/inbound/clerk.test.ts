@@ -13,7 +13,9 @@ const unread: ReadOutcome = {
   kind: 'read',
   reading: {
     report: {
-      ...{ kind: 'not-a-report', why: 'a letter', tokens: [] },
+      kind: 'not-a-report',
+      why: 'a letter',
+      tokens: [],
       original: { messageId: '', to: '', subject: '' },
     },
     verdicts: [],
@@ -29,13 +31,21 @@ t.test(
     const keep = (remoteAddress: string, text: string) =>
       spool.keep({
         envelope: { remoteAddress, mailFrom: '', helo: '' },
-        ...{ reports: ['x@y.test'], operator: [] },
-        ...{ raw: Buffer.from(text), sizeBytes: 4, forward: false },
+        reports: ['x@y.test'],
+        operator: [],
+        raw: Buffer.from(text),
+        sizeBytes: 4,
+        forward: false,
       })
     for (let i = 0; i < 64; i++) await keep('192.0.2.1', `slow ${i}`)
     const read: string[] = []
     const clerk = startClerk({
-      ...{ store, clock, log: silentLog, meter: silentMeter, spool, returnPaths },
+      store,
+      clock,
+      log: silentLog,
+      meter: silentMeter,
+      spool,
+      returnPaths,
       land: makeLandEvents([]),
       reader: {
         async read(mails, goOn = () => true) {
@@ -72,12 +82,20 @@ t.test('a mail that ends its reader is tried once more, then given up; others go
   const keep = (text: string) =>
     spool.keep({
       envelope: { remoteAddress: '192.0.2.1', mailFrom: '', helo: '' },
-      ...{ reports: ['x@y.test'], operator: [] },
-      ...{ raw: Buffer.from(text), sizeBytes: 4, forward: false },
+      reports: ['x@y.test'],
+      operator: [],
+      raw: Buffer.from(text),
+      sizeBytes: 4,
+      forward: false,
     })
   const batches: string[][] = []
   const clerk = startClerk({
-    ...{ store, clock, log: silentLog, meter: silentMeter, spool, returnPaths },
+    store,
+    clock,
+    log: silentLog,
+    meter: silentMeter,
+    spool,
+    returnPaths,
     land: makeLandEvents([]),
     reader: {
       async read(mails) {

@@ -138,8 +138,11 @@ t.test('networks are read in turns, however many reports one has', async (t) => 
   const keep = (remoteAddress: string, text: string) =>
     spool.keep({
       envelope: { remoteAddress, mailFrom: '', helo: '' },
-      ...{ reports: ['x@y.test'], operator: [], raw: Buffer.from(text) },
-      ...{ sizeBytes: text.length, forward: false },
+      reports: ['x@y.test'],
+      operator: [],
+      raw: Buffer.from(text),
+      sizeBytes: text.length,
+      forward: false,
     })
   for (let i = 0; i < 50; i++) await keep(`192.0.2.${i}`, `a${i}`)
   for (let i = 0; i < 3; i++) await keep(`2001:db8:0:1${i}::1`, `b${i}`)

@@ -49,7 +49,13 @@ t.test('a report that names neither recipient nor cause means nothing', async (t
     'From: MAILER-DAEMON@one.test',
     'Subject: Undelivered',
     'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
-    ...['', '--b', 'Content-Type: text/plain', '', part, '--b--', ''],
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    part,
+    '--b--',
+    '',
   ]
   for (const part of ['x', '\0\0\0']) {
     await report(lines(part).join('\r\n'), mail.deliveries[0]?.returnPath ?? '')
@@ -66,7 +72,10 @@ t.test("a bounce in its provider's own name is known by the envelope's null send
     'Subject: Your order',
     '',
     'Your message could not be delivered to the following recipient:',
-    ...['', 'a@one.test', 'This mailbox does not exist.', ''],
+    '',
+    'a@one.test',
+    'This mailbox does not exist.',
+    '',
   ].join('\r\n')
   t.match(await inbound.give(message, path, 'support@one.test'), /^250 /)
   await readAll(inbound)
@@ -100,39 +109,49 @@ t.test('what a report means follows from it and from how the delivery stands', a
     {
       was: 'delivered',
       says: (recipient) => dsn({ recipient }),
-      ...{ becomes: 'bounced', event: 'bounced Permanent bad-mailbox', suppressed: 'bounce all' },
+      becomes: 'bounced',
+      event: 'bounced Permanent bad-mailbox',
+      suppressed: 'bounce all',
     },
     {
       was: 'relayed',
       says: (recipient) => dsn({ recipient }),
-      ...{ becomes: 'bounced', event: 'bounced Permanent bad-mailbox', suppressed: 'bounce all' },
+      becomes: 'bounced',
+      event: 'bounced Permanent bad-mailbox',
+      suppressed: 'bounce all',
     },
     {
       was: 'delivered',
       says: (recipient) => dsn({ recipient, ...full }),
-      ...{ becomes: 'bounced', event: 'bounced Transient mailbox-full' },
+      becomes: 'bounced',
+      event: 'bounced Transient mailbox-full',
     },
     {
       // RFC 3464 §2.3.3: `failed` is final, with 4.y.z as well.
       was: 'delivered',
       says: (recipient) => dsn({ recipient, status: '4.1.1', diagnostic: '' }),
-      ...{ becomes: 'bounced', event: 'bounced Permanent bad-mailbox', suppressed: 'bounce all' },
+      becomes: 'bounced',
+      event: 'bounced Permanent bad-mailbox',
+      suppressed: 'bounce all',
     },
     {
       was: 'delivered',
       says: (recipient) => dsn({ recipient, status: '5.0.0', diagnostic: '550 No' }),
-      ...{ becomes: 'bounced', event: 'bounced Transient unknown' },
+      becomes: 'bounced',
+      event: 'bounced Transient unknown',
     },
     {
       was: 'delivered',
       says: (recipient) =>
         dsn({ recipient, action: 'delayed', status: '4.4.1', diagnostic: '451 4.4.1 no answer' }),
-      ...{ becomes: 'delivered', event: 'deferred' },
+      becomes: 'delivered',
+      event: 'deferred',
     },
     {
       was: 'relayed',
       says: (recipient) => dsn({ recipient, action: 'delivered', status: '2.0.0', diagnostic: '' }),
-      ...{ becomes: 'delivered', event: 'delivered' },
+      becomes: 'delivered',
+      event: 'delivered',
     },
     {
       was: 'relayed',
@@ -146,12 +165,16 @@ t.test('what a report means follows from it and from how the delivery stands', a
     {
       was: 'delivered',
       says: (recipient) => arf({ recipient }),
-      ...{ becomes: 'delivered', event: 'complained', suppressed: 'complaint all' },
+      becomes: 'delivered',
+      event: 'complained',
+      suppressed: 'complaint all',
     },
     {
       was: 'delivered',
       says: (recipient) => arf({ recipient, type: 'opt-out' }),
-      ...{ becomes: 'delivered', event: 'unsubscribed', suppressed: 'unsubscribe marketing' },
+      becomes: 'delivered',
+      event: 'unsubscribed',
+      suppressed: 'unsubscribe marketing',
     },
     {
       was: 'delivered',
@@ -202,7 +225,8 @@ t.test('a vague report does not shield a dead address from a clear one', async (
     { class: 'mailbox-full', conclusion: 'bounced' },
     { recipient: 'a@one.test', class: 'bad-mailbox', action: 'failed', conclusion: 'bounced' },
     { class: 'unknown', conclusion: 'nothing' },
-    ...[{ conclusion: 'nothing' }, { conclusion: 'nothing' }],
+    { conclusion: 'nothing' },
+    { conclusion: 'nothing' },
   ])
   const { emails, deliveries, events, suppressions } = await stateOf(store)
   t.same(
@@ -221,7 +245,9 @@ t.test('of delay reports five causes are noted for a delivery, however many come
   const mail = await past.mail({ 'a@one.test': 'delivered', 'b@one.test': 'waiting' })
   const delay = (n: number) =>
     dsn({
-      ...{ recipient: 'a@one.test', action: 'delayed', status: '4.4.1' },
+      recipient: 'a@one.test',
+      action: 'delayed',
+      status: '4.4.1',
       diagnostic: `451 4.4.1 no answer since ${n} h`,
     })
   for (const [at, { returnPath }] of mail.deliveries.entries()) {
@@ -419,8 +445,14 @@ t.test('a bounce that comes before its 250 is on disk waits for it', async (t) =
       tx,
       [
         {
-          ...{ kind: 'delivered', id: delivery?.id ?? 0, emailId: mail.id, class: 0 },
-          ...{ accountId: mail.accountId, recipient: 'a@one.test', transcript: '', ...attempt },
+          kind: 'delivered',
+          id: delivery?.id ?? 0,
+          emailId: mail.id,
+          class: 0,
+          accountId: mail.accountId,
+          recipient: 'a@one.test',
+          transcript: '',
+          ...attempt,
         },
       ],
       { thread: 3, now, land: makeLandEvents([]) },

@@ -22,7 +22,8 @@ t.test("a mail of the operator's that cannot be sent on keeps no other", async (
   }
   const [posted, told]: [string[], object[]] = [[], []]
   const forward = makeForwarding({
-    ...{ store, clock },
+    store,
+    clock,
     log: { ...silentLog, error: (fields) => void told.push(fields) },
     async post(_, { subject }) {
       if (/Letter 1/.test(subject)) throw new Error('it is broken')

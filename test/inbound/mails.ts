@@ -50,13 +50,29 @@ export async function makePast(store: Store) {
         await tx
           .insertInto('emails')
           .values({
-            ...{ id, account_id: account.id, domain_id: domainId, body_id: null, type },
+            id,
+            account_id: account.id,
+            domain_id: domainId,
+            body_id: null,
+            type,
             automation_step_id: stepId,
-            ...{ from_header: 'a@sender.test', to_list: JSON.stringify(Object.keys(recipients)) },
-            ...{ reply_to: null, subject: 'Your receipt', topic_id: null, metadata: null },
-            ...{ message_id: `<${id}@sender.test>`, provider: 'primary', waiting: are('waiting') },
-            ...{ ...ended, ...lost, opened_at: null, clicked_at: null, scheduled_at: null },
-            ...{ status: statusOf(Object.values(recipients)), sent_at: now, created_at: now },
+            from_header: 'a@sender.test',
+            to_list: JSON.stringify(Object.keys(recipients)),
+            reply_to: null,
+            subject: 'Your receipt',
+            topic_id: null,
+            metadata: null,
+            message_id: `<${id}@sender.test>`,
+            provider: 'primary',
+            waiting: are('waiting'),
+            ...ended,
+            ...lost,
+            opened_at: null,
+            clicked_at: null,
+            scheduled_at: null,
+            status: statusOf(Object.values(recipients)),
+            sent_at: now,
+            created_at: now,
           })
           .execute()
         for (const { id: deliveryId, recipient } of deliveries) {
@@ -66,18 +82,33 @@ export async function makePast(store: Store) {
             await tx
               .insertInto('queue')
               .values({
-                ...{ id: deliveryId, ...of, account_id: account.id, lane: 'one.test' },
-                ...{ class: queueClass.transactional, due_at: now + 60_000, lease: 3 },
-                ...{ attempts: 0, expires_at: now * 2, last_attempt_at: null },
-                ...{ last_reply: null, last_transcript: null },
+                id: deliveryId,
+                ...of,
+                account_id: account.id,
+                lane: 'one.test',
+                class: queueClass.transactional,
+                due_at: now + 60_000,
+                lease: 3,
+                attempts: 0,
+                expires_at: now * 2,
+                last_attempt_at: null,
+                last_reply: null,
+                last_transcript: null,
               })
               .execute()
           } else {
             await tx
               .insertInto('deliveries')
               .values({
-                ...{ id: deliveryId, ...of, status, attempts: 1, reply: '250 2.0.0 taken' },
-                ...{ remote: null, tls: null, transcript: null, ended_at: now },
+                id: deliveryId,
+                ...of,
+                status,
+                attempts: 1,
+                reply: '250 2.0.0 taken',
+                remote: null,
+                tls: null,
+                transcript: null,
+                ended_at: now,
               })
               .execute()
           }

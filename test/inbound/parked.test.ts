@@ -26,14 +26,22 @@ async function open(t: Test, { letters, waiting = 500 }: { letters: number; wait
   const keep = (text: string) =>
     spool.keep({
       envelope: { remoteAddress: '192.0.2.1', mailFrom: '', helo: '' },
-      ...{ reports: ['x@y.test'], operator: [] },
-      ...{ raw: Buffer.from(text), sizeBytes: 4, forward: false },
+      reports: ['x@y.test'],
+      operator: [],
+      raw: Buffer.from(text),
+      sizeBytes: 4,
+      forward: false,
     })
   for (let n = 0; n < letters; n++) await keep(`letter ${n}`)
   const rows = () => store.read.selectFrom('inbound_spool').selectAll().orderBy('id').execute()
   const start = (more: { store?: Store } = {}) => {
     const clerk = startClerk({
-      ...{ store, clock, log: silentLog, meter: silentMeter, spool, returnPaths },
+      store,
+      clock,
+      log: silentLog,
+      meter: silentMeter,
+      spool,
+      returnPaths,
       land: makeLandEvents([]),
       reader: {
         read: async (raws) =>
@@ -41,7 +49,9 @@ async function open(t: Test, { letters, waiting = 500 }: { letters: number; wait
             kind: 'read',
             reading: {
               report: {
-                ...{ kind: 'not-a-report', why: 'a letter', tokens: [] },
+                kind: 'not-a-report',
+                why: 'a letter',
+                tokens: [],
                 original: { messageId: '', to: '', subject: '' },
               },
               verdicts: [],

@@ -29,7 +29,12 @@ async function open(t: Test) {
   const counted = { account_id: past.accountId, hour, recipients: 253, ...none, ...marketing }
   await store.write((tx) => tx.insertInto('protection_hours').values(counted).execute())
   return {
-    ...{ store, past, inbound, loop, resolver, list },
+    store,
+    past,
+    inbound,
+    loop,
+    resolver,
+    list,
     /** A complaint about a new mail to the address, as `write` makes it of the plain one. */
     async complain(recipient: string, write: (raw: string) => string = (raw) => raw) {
       const { deliveries } = await past.mail({ [recipient]: 'delivered' })

@@ -14,7 +14,9 @@ function open(t: { teardown(close: () => unknown): void }, entry?: URL) {
   const bounceRules = loadBounceRules([packageFile('config/bounce-rules.toml')])
   let feedbackLoops: FeedbackLoop[] = []
   const reader = makeReader({
-    ...{ clock: systemClock, log: silentLog, resolver: fakeResolver() },
+    clock: systemClock,
+    log: silentLog,
+    resolver: fakeResolver(),
     judging: () => ({ bounceRules, feedbackLoops }),
     ...(entry === undefined ? {} : { entry }),
   })

@@ -79,7 +79,9 @@ export async function startInbound(
     },
     returnPaths,
     certificates: openCertificates({
-      ...{ dataDir: makeTempDir(t), log: silentLog, usual: '' },
+      dataDir: makeTempDir(t),
+      log: silentLog,
+      usual: '',
       files: options.config?.tls === undefined ? [] : [options.config.tls],
     }),
     config: { ...defaults, host: '127.0.0.1', port: 0, ...options.config },

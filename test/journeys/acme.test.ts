@@ -33,7 +33,7 @@ t.test(
     t.ok(next.endsAt > first.endsAt)
     const { certificates } = await jsonOf<Listed>(
       t,
-      [...['certificate', 'list', '--json', '--data', dataDir]],
+      ['certificate', 'list', '--json', '--data', dataDir],
       { env: settings },
     )
     t.match(certificates, [{ source: 'acme', name: 'mail.test', error: null, failures: 0 }])
@@ -106,7 +106,9 @@ async function machine(t: Test) {
   initSandbox(dataDir)
   const [port, tlsPort] = [await freePort(), await freePort()]
   const directory: AcmeDirectory = await acmeDirectory(t, {
-    ...{ tls: made.valid, host: 'acme.test', port80: () => port },
+    tls: made.valid,
+    host: 'acme.test',
+    port80: () => port,
   })
   const settings = {
     ...acmeSettings(dataDir, directory, made),
@@ -120,7 +122,10 @@ async function machine(t: Test) {
   const names = ['acme.test', 'mail.test'].map((name) => `"${name}" = { a = ["127.0.0.1"] }`)
   writeFileSync(settings.POSTHORN_CONFIG, `[dns.static]\n${names.join('\n')}\n`)
   return {
-    ...{ directory, dataDir, settings, port },
+    directory,
+    dataDir,
+    settings,
+    port,
     start: (from = dataDir): Promise<Serving> => serve(t, from, settings),
     offered: (name: string) => offeredAt(tlsPort, name),
   }

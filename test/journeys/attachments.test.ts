@@ -26,7 +26,10 @@ t.test('kill -9 right after the 200: the attachment arrives after the next start
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ from: 'a@example.test', to: 'b@one.test', subject: 'File', html: '<p>x</p>' },
+      from: 'a@example.test',
+      to: 'b@one.test',
+      subject: 'File',
+      html: '<p>x</p>',
       attachments: [{ filename: 'a.bin', content: bytes.toString('base64') }],
     }),
   })

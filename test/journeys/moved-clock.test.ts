@@ -66,7 +66,7 @@ async function openMoved(t: Test) {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
-  return { ...{ move, call, until } }
+  return { move, call, until }
 }
 
 const moves = [
@@ -101,7 +101,10 @@ for (const [name, aheadMs] of moves.slice(0, thoroughly(1, 3))) {
       const send = async (to: string): Promise<string> =>
         (
           await call('POST', '/emails/send', {
-            ...{ from: 'us@example.test', to, subject: 'Hi', html: '<p>Hi</p>' },
+            from: 'us@example.test',
+            to,
+            subject: 'Hi',
+            html: '<p>Hi</p>',
           })
         ).id
       const email = async (mail: string) => (await call('GET', `/emails/${mail}`)).email

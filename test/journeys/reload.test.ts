@@ -15,7 +15,12 @@ t.test('queue show names the gate, and SIGHUP opens it with other limits', async
   // Two threads share two connections, one each; one domain is one thread's.
   await mx.waitUntil(() => mx.sessions.length === 1)
   const shown = await jsonOf<{ why: { gate: string; says: string } }[]>(t, [
-    ...['queue', 'show', id, '--json', '--data', dataDir],
+    'queue',
+    'show',
+    id,
+    '--json',
+    '--data',
+    dataDir,
   ])
   const gates = shown.map(({ why }) => why.gate)
   t.same(gates.sort(), [

@@ -133,8 +133,16 @@ t.test('sends, good and broken in one place or two, are judged as superstruct do
   const tag = () => ({ name: make.one(['a', 'b', 'ü']), value: make.one(['x', text()]) })
   const makers: Record<string, () => unknown> = {
     from: address,
-    ...{ to: several, cc: several, bcc: several, replyTo: several },
-    ...{ subject: text, html: text, text, template: text, scheduledAt: text, topicId: text },
+    to: several,
+    cc: several,
+    bcc: several,
+    replyTo: several,
+    subject: text,
+    html: text,
+    text,
+    template: text,
+    scheduledAt: text,
+    topicId: text,
     headers: () => make.one([{}, { 'X-A': text() }, { 'X-A': 1 }, []]),
     tags: () => make.one<unknown>([[], [tag(), tag()], Array.from({ length: 12 }, tag), 2]),
     metadata: () => make.one([{}, { a: text() }, 'x'.repeat(20_000), { a: 'x'.repeat(20_000) }]),

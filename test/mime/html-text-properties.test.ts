@@ -17,13 +17,15 @@ function page(random: Random): string {
   const attributes = () =>
     pick(random, [
       ...Array.from({ length: 40 }, () => ''),
-      ...[' class="a b"', " title='a > b'", ' style="color:red;font-size:12px"'],
-      ...[' hidden', ' style="display:none"', " style='color:red; Visibility : hidden'"],
-      ...[
-        ' style=max-height:0;overflow:hidden',
-        ' style="display:block"',
-        ' data-skip-in-text="true"',
-      ],
+      ' class="a b"',
+      " title='a > b'",
+      ' style="color:red;font-size:12px"',
+      ' hidden',
+      ' style="display:none"',
+      " style='color:red; Visibility : hidden'",
+      ' style=max-height:0;overflow:hidden',
+      ' style="display:block"',
+      ' data-skip-in-text="true"',
     ])
   const end = (name: string, mayLack: boolean) => (mayLack && random(3) === 0 ? '' : `</${name}>`)
   const inline = (depth: number): string => {

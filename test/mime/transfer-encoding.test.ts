@@ -15,8 +15,27 @@ function plainly(text: string) {
 }
 
 const pieces = [
-  ...['a', 'From ', ' ', '  ', '\t', '\r', '\n', '\r\n', '\n\n', '.', '=', '<p>', 'é', '春', '😀'],
-  ...['\0', '\x7f', '\ud800', 'b '.repeat(30), 'c'.repeat(900), 'd'.repeat(99)],
+  'a',
+  'From ',
+  ' ',
+  '  ',
+  '\t',
+  '\r',
+  '\n',
+  '\r\n',
+  '\n\n',
+  '.',
+  '=',
+  '<p>',
+  'é',
+  '春',
+  '😀',
+  '\0',
+  '\x7f',
+  '\ud800',
+  'b '.repeat(30),
+  'c'.repeat(900),
+  'd'.repeat(99),
 ]
 let seed = 7
 const next = (below: number) => {

@@ -5,9 +5,18 @@ import type { Notice } from '../../src/notices/index.js'
 t.test('times in mails are those of the zone, which they name', (t) => {
   const at = Date.parse('2026-11-21T23:30:00Z')
   const one: Notice = {
-    ...{ id: 1, kind: 'disk', key: '/data', severity: 'burning', stage: '', count: 1 },
-    ...{ text: 'The disk is nearly full', fix: 'df -h', firstAt: at, lastAt: at },
-    ...{ settledAt: at + 3_600_000, silencedUntil: null },
+    id: 1,
+    kind: 'disk',
+    key: '/data',
+    severity: 'burning',
+    stage: '',
+    count: 1,
+    text: 'The disk is nearly full',
+    fix: 'df -h',
+    firstAt: at,
+    lastAt: at,
+    settledAt: at + 3_600_000,
+    silencedUntil: null,
   }
   const mailOf = (zone: string, shape: 'full' | 'settled') =>
     composeOperatorMail({

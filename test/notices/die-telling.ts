@@ -12,7 +12,10 @@ const die = () => process.kill(process.pid, 'SIGKILL')
 const wait = { schedule: [60_000], maxAge: 1e9 }
 const retry = { transactional: wait, automation: wait, campaign: wait }
 await tellBurning({
-  ...{ store, clock, log: silentLog, host: 'mail.example.net' },
+  store,
+  clock,
+  log: silentLog,
+  host: 'mail.example.net',
   settings: { silence: [], againAfterMs: 1, burningPerDay: 6, zone: 'UTC' },
   post: async (tx, mail) => {
     const to = { from: '', to: 'ops@example.org', now: clock.now() }

@@ -15,11 +15,16 @@ async function openNotebook(t: Test) {
   const clock = new FakeClock()
   const store = await openTestStore(t, { clock })
   return {
-    ...{ clock, store },
+    clock,
+    store,
     raise: (raised: Partial<Raised>) =>
       store.write((tx) =>
         notice(tx, {
-          ...{ kind: 'disk', key: 'data', severity: 'daily', text: 'The disk fills', fix: 'df -h' },
+          kind: 'disk',
+          key: 'data',
+          severity: 'daily',
+          text: 'The disk fills',
+          fix: 'df -h',
           ...raised,
           now: clock.now(),
         }),

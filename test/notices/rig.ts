@@ -25,9 +25,15 @@ export async function openRig(
   const wait = { schedule: [minuteMs], maxAge: 5 * 24 * hourMs }
   const retry = { transactional: wait, automation: wait, campaign: wait }
   const deps: TellDeps = {
-    ...{ store, clock, log: silentLog, host: 'mail.example.net' },
+    store,
+    clock,
+    log: silentLog,
+    host: 'mail.example.net',
     settings: {
-      ...{ silence: [], againAfterMs: 6 * hourMs, burningPerDay: 6, zone: 'UTC' },
+      silence: [],
+      againAfterMs: 6 * hourMs,
+      burningPerDay: 6,
+      zone: 'UTC',
       ...settings,
     },
     post: async (tx, mail) => {
@@ -37,7 +43,11 @@ export async function openRig(
   }
   const usual = { kind: 'disk', key: 'data', severity: 'burning', fix: 'df -h' } as const
   return {
-    ...{ deps, clock, store, accountId, key },
+    deps,
+    clock,
+    store,
+    accountId,
+    key,
     raise: (raised: Partial<Raised> = {}) =>
       store.write((tx) =>
         notice(tx, { ...usual, text: 'The disk fills', ...raised, now: clock.now() }),

@@ -65,7 +65,11 @@ function openModel(seed: number) {
     onRation: () => admission.rationCame(),
   })
   const shaping = makeShaping({
-    ...{ data, clock, random, thread: 0, threads: 1 },
+    data,
+    clock,
+    random,
+    thread: 0,
+    threads: 1,
     warmUpOf: (name) => (name === sources[0] ? noWarmUp : warmUp),
   })
   const sites = ['one', 'two', 'three'].map(
@@ -94,7 +98,13 @@ function openModel(seed: number) {
     takeProbe: () => ({ ended() {} }),
   }
   const admission = makeAdmission({
-    ...{ clock, log: silentLog, meter: silentMeter, total: 200, shaping, egress, relays },
+    clock,
+    log: silentLog,
+    meter: silentMeter,
+    total: 200,
+    shaping,
+    egress,
+    relays,
     composing: { isCrowded: () => false },
     findRoute: async (lane) => routeOf(lane),
     forgetRoutes() {},
@@ -182,7 +192,17 @@ function openModel(seed: number) {
     } else leave(one, result.kind, result.site)
   }
   return {
-    ...{ pool, admission, shaping, clock, running, queued, settle, goOn, put, below, siteOf },
+    pool,
+    admission,
+    shaping,
+    clock,
+    running,
+    queued,
+    settle,
+    goOn,
+    put,
+    below,
+    siteOf,
     left: () => left,
     finishOne: (how?: (typeof results)[number]) => {
       const [one] = running.splice(below(running.length), 1)

@@ -41,7 +41,10 @@ async function rigOf(t: Test) {
   const told: string[] = []
   let returned = () => {}
   const ahead: Ahead = makeAhead({
-    ...{ store, clock, thread, log: silentLog },
+    store,
+    clock,
+    thread,
+    log: silentLog,
     onExhausted: (_, nextDueAt) => told.push(`exhausted until ${nextDueAt}`),
     onReturned(_, dueAt) {
       told.push(`returned since ${dueAt}`)
@@ -49,7 +52,12 @@ async function rigOf(t: Test) {
     },
   })
   return {
-    ...{ store, clock, stream, ahead, told, failing },
+    store,
+    clock,
+    stream,
+    ahead,
+    told,
+    failing,
     /** Resolves when some have been given back. */
     given: () =>
       new Promise<void>((resolve) => {

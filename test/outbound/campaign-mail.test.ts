@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import PostalMime, { decodeWords } from 'postal-mime'
 import t, { type Test } from 'tap'
+import { setLanguage } from '../../src/accounts/index.js'
 import { type BroadcastInput, resumeBroadcast } from '../../src/broadcasts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { removeFromList } from '../../src/contacts/index.js'
@@ -15,7 +16,10 @@ async function open(t: Test) {
   const campaigns = await openCampaigns(t, { store, accountId, clock: systemClock })
   let seen = 0
   return {
-    ...{ outbound, campaigns, store, accountId },
+    outbound,
+    campaigns,
+    store,
+    accountId,
     /** Sends it, and resolves with what each recipient got. */
     async send(html: string, count: number, more: Partial<BroadcastInput> = {}) {
       const made = await campaigns.create({ html, subject: 'News', ...more })
@@ -66,6 +70,41 @@ t.test('each recipient gets what is known of them, in HTML and in text', async (
   const third = await send(odd, 2)
   t.match(third.get('bob')?.text, /Hello/)
   t.match(third.get('ann')?.html, 'title="Ann &lt;b&gt;"')
+})
+
+t.test('links and footer are merge tags, and an author’s own link takes its place', async (t) => {
+  const { campaigns, send, store, accountId } = await open(t)
+  await campaigns.add('ann@d.test', { firstName: 'Ann', metadata: { unsubscribe_url: 'old' } })
+  const footer = /You receive this email from Test\./
+  const own = await send(
+    '<p>{{ firstName }}: <a href="%7B%7B%20unsubscribe_url%20%7D%7D">leave</a>, <a href="{{ preferences_url }}">choose</a></p>',
+    1,
+  )
+  const ann = own.get('ann')
+  const url = ann?.headers.find(({ key }) => key === 'list-unsubscribe')?.value.slice(1, -1) ?? ''
+  t.match(url, /\/unsubscribe\/[\w-]{60,}$/)
+  t.ok(ann?.html?.includes(`<p>Ann: <a href="${url}">leave</a>, <a href="http`), `${ann?.html}`)
+  t.match(ann?.html, /\/preferences\/[\w-]{60,}">choose/)
+  t.notMatch(ann?.html, footer)
+  t.ok(
+    ann?.text?.replace(/\s+/g, ' ').includes(`Ann: leave [${url}], choose [http`),
+    `${ann?.text}`,
+  )
+  t.notMatch(ann?.text, footer)
+  // By the engine, in an account that writes French.
+  await setLanguage({ store }, accountId, 'fr')
+  const placed = await send(
+    '{% if firstName %}<p>Hi</p>{{ unsubscribe_footer }}{% endif %}<p>{{ firstName | upcase }}</p>',
+    1,
+  )
+  const french = placed.get('ann')
+  t.match(
+    french?.html,
+    /^<p>Hi<\/p>\s*<div .*Vous recevez cet e-mail de Test\..*<\/div>\s*<p>ANN<\/p>\s*$/s,
+  )
+  t.match(french?.text, /^Hi\s+---\s+Vous recevez [\s\S]*Se désabonner: http\S+\s+ANN\s*$/)
+  const page = await send('<p>Hi</p><!-- unfinished', 1)
+  t.match(page.get('ann')?.html, /Hi<\/p>\s*<div [\s\S]*<\/div>\s*<!-- unfinished/)
 })
 
 t.test(
@@ -188,8 +227,11 @@ t.test('what was put off before a pause or a cancel does not leave after it', as
   await retryNow()
   await outbound.eventually(async () => ((await waiting())?.held_at ?? null) !== null)
   t.match(await waiting(), {
-    ...{ attempts: 1, last_reply: '451 4.3.0 later', held_reason: `campaign ${made.id} is paused` },
-    ...{ held_due_at: 0, lease: null },
+    attempts: 1,
+    last_reply: '451 4.3.0 later',
+    held_reason: `campaign ${made.id} is paused`,
+    held_due_at: 0,
+    lease: null,
   })
   // As those are that were in flight when the others were cancelled.
   await set('cancelled')

@@ -18,7 +18,11 @@ function rigOf(total = 80) {
   const clock = new FakeClock()
   const shares = makeConnectionShares(total, clock)
   const askerOf = ({ server, ...wish }: Wish): Asker => ({
-    ...{ of: transactional, accountId: 'x', site: 'site', answers: true, lane: { server } },
+    of: transactional,
+    accountId: 'x',
+    site: 'site',
+    answers: true,
+    lane: { server },
     ...wish,
   })
   const start = (wish: Wish) => {
@@ -26,7 +30,9 @@ function rigOf(total = 80) {
     return shares.refuses(asker) ? undefined : shares.started({} as DeliverySlot, asker)
   }
   return {
-    ...{ clock, shares, start },
+    clock,
+    shares,
+    start,
     refuses: (wish: Wish) => shares.refuses(askerOf(wish))?.share,
     /** As many as there is room for. */
     fill(wish: (i: number) => Wish) {

@@ -176,8 +176,14 @@ async function open(t: Test, threads = 1) {
 
 const openOn = (store: Store, clock: FakeClock, log: Log, onChange: () => void) =>
   openEgress({
-    ...{ store, clock, log, onChange, meter: silentMeter, shown: true },
-    ...{ sites: 3, windowMs: 10 * minute },
+    store,
+    clock,
+    log,
+    onChange,
+    meter: silentMeter,
+    shown: true,
+    sites: 3,
+    windowMs: 10 * minute,
   })
 
 t.test('sites that cannot be reached mean that our way out is blocked', async (t) => {

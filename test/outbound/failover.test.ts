@@ -32,14 +32,16 @@ async function open(t: Test, { receiver, smartHost = {}, settings }: Options = {
   const relay = await fakeMx(t, smartHost)
   const { failover } = loadConfig({ env: {} }).outbound
   const host: SmartHost = {
-    ...{ host: '127.0.0.1', port: relay.port, tls: 'off', user: '', passwordFile: '' },
-    ...{
-      passwordEnv: '',
-      caFile: '',
-      sourceAddresses: [],
-      connections: 10,
-      messagesPerMinute: 6_000,
-    },
+    host: '127.0.0.1',
+    port: relay.port,
+    tls: 'off',
+    user: '',
+    passwordFile: '',
+    passwordEnv: '',
+    caFile: '',
+    sourceAddresses: [],
+    connections: 10,
+    messagesPerMinute: 6_000,
     ...settings,
   }
   const rig = await outboundRig(t, {
@@ -54,7 +56,12 @@ async function open(t: Test, { receiver, smartHost = {}, settings }: Options = {
   const sent = async (name: string, isSo: (email: EmailRecord) => boolean) =>
     rig.until(await send(name), isSo)
   return {
-    ...{ rig, relay, clock, pass, send, store },
+    rig,
+    relay,
+    clock,
+    pass,
+    send,
+    store,
     deferred: (name: string) => sent(name, (email) => email.recipients[0]?.status === 'deferred'),
     /** A mail that goes by the smart host; fails when it goes any other way. */
     relayed: (name: string) => sent(name, (email) => email.provider === 'failover'),

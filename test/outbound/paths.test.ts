@@ -265,7 +265,9 @@ t.test('what waits for a ration is asked again when one has come', async (t) => 
 t.test('sites that have not answered yet leave room for those that have', async (t) => {
   const heard = new Set(['good'])
   const { note, wanted, end, paths } = schedule({
-    ...{ total: 16, perClaim: 100, perSite: 2 },
+    total: 16,
+    perClaim: 100,
+    perSite: 2,
     answers: (site) => heard.has(site),
   })
   for (let i = 0; i < 20; i++) note(due(`dead${i}`, 'x', transactional, i))

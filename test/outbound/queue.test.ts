@@ -4,7 +4,6 @@ import { loadPlans, setMarketingPlan, suspend, unsuspend } from '../../src/billi
 import { systemClock } from '../../src/clock/index.js'
 import { makeApplianceKey, packageFile } from '../../src/config/index.js'
 import { claim, makeReturnPaths, nextDue, streamsAfter } from '../../src/deliveries/index.js'
-import { makeTimeHeap } from '../../src/outbound/admission/time-heap.js'
 import { shardOf } from '../../src/outbound/index.js'
 import type { QueueClass, QueueRow } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -313,25 +312,6 @@ t.test('mail of an account that is stopped waits, and leaves when it may again',
   await rig.store.write((tx) => unsuspend(tx, rig.accountId))
   await clock.advance(30_000)
   await rig.becomes(id, 'delivered')
-})
-
-t.test('the heap gives the earliest first, whatever the order of pushes', async (t) => {
-  const heap = makeTimeHeap<number>()
-  let seed = 42
-  const times = Array.from({ length: 500 }, () => {
-    seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff
-    return seed % 1_000
-  })
-  for (const at of times) heap.push(at, at)
-  const out: number[] = []
-  for (let first = heap.first(); first !== undefined; first = heap.first()) {
-    out.push(first.at)
-    heap.pop()
-  }
-  t.same(
-    out,
-    times.toSorted((x, y) => x - y),
-  )
 })
 
 t.test('lanes are spread over the threads, each always to the same', async (t) => {

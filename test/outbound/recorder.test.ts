@@ -27,23 +27,30 @@ t.test('while results cannot be written the log has a line a minute', async (t) 
   const lines: string[] = []
   const log = { ...silentLog, error: (_: object, text: string) => void lines.push(text) }
   const recorder = makeRecorder({
-    ...{ store: fragile, clock, log, meter: silentMeter, thread: 0 },
-    ...{ backlog: joinBacklog(makeBacklogMemory()), land: makeLandEvents([]) },
+    store: fragile,
+    clock,
+    log,
+    meter: silentMeter,
+    thread: 0,
+    backlog: joinBacklog(makeBacklogMemory()),
+    land: makeLandEvents([]),
   })
   let how: string | undefined
   const startedAt = clock.now()
   recorder.record({
     settlement: {
-      ...{
-        kind: 'delivered',
-        id: 1,
-        emailId: 'x',
-        accountId: 'a',
-        class: 0,
-        attempts: 1,
-        startedAt,
-      },
-      ...{ recipient: 'b@one.test', reply: '250 ok', remote: null, tls: null, transcript: '' },
+      kind: 'delivered',
+      id: 1,
+      emailId: 'x',
+      accountId: 'a',
+      class: 0,
+      attempts: 1,
+      startedAt,
+      recipient: 'b@one.test',
+      reply: '250 ok',
+      remote: null,
+      tls: null,
+      transcript: '',
     },
     done: (end) => {
       how = end

@@ -25,7 +25,10 @@ t.test(
     const address = async () => ({ host: '127.0.0.1', port: 25 })
     const { findRoute } = makeRoutes(
       {
-        ...{ clock, resolver, random: Math.random, simulator: { address } },
+        clock,
+        resolver,
+        random: Math.random,
+        simulator: { address },
         config: { ...outbound, route: 'direct' },
       },
       { siteOf: () => site },

@@ -476,7 +476,9 @@ t.test('pools: each class and account leaves from its own addresses, in turn', a
 t.test('what was put off leaves from the same address again', async (t) => {
   const clock = new FakeClock()
   const sources = [10, 11, 12, 13].map((last) => ({
-    ...{ addresses: [`127.0.0.${last}`], heloName: 'out.test', weight: 1 },
+    addresses: [`127.0.0.${last}`],
+    heloName: 'out.test',
+    weight: 1,
   }))
   // A greylist: the second time the same client comes with the same mail it is let in.
   const seen = new Set<string>()
@@ -487,7 +489,9 @@ t.test('what was put off leaves from the same address again', async (t) => {
     return '451 4.7.1 Greylisted, come back later'
   }
   const rig = await outboundRig(t, {
-    ...{ clock, script: { rcpt }, shaping: '' },
+    clock,
+    script: { rcpt },
+    shaping: '',
     config: { pools: { p: { sources, classes: ['transactional'], accounts: [] } } },
   })
   const ids = await many(rig, 12)

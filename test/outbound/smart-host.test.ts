@@ -24,14 +24,16 @@ const envelope = { from: 'bounce+1@out.test', to: 'ada@example.test' }
 const message = [Buffer.from('Subject: Hi\r\n\r\nHello\r\n')]
 const withAuth = ['PIPELINING', 'SIZE 1000', '8BITMIME', 'DSN', 'AUTH PLAIN LOGIN']
 const usual: SmartHost = {
-  ...{ host: 'relay.test', port: 0, tls: 'starttls', user: '', passwordFile: '' },
-  ...{
-    passwordEnv: '',
-    caFile: certificates.ca.certFile,
-    sourceAddresses: [],
-    connections: 4,
-    messagesPerMinute: 6_000,
-  },
+  host: 'relay.test',
+  port: 0,
+  tls: 'starttls',
+  user: '',
+  passwordFile: '',
+  passwordEnv: '',
+  caFile: certificates.ca.certFile,
+  sourceAddresses: [],
+  connections: 4,
+  messagesPerMinute: 6_000,
 }
 const login = { user: 'posthorn', passwordEnv: 'SECRET' } as const
 
@@ -56,13 +58,15 @@ function openTo(
   const relay = openRelay(
     { ...usual, ...settings },
     {
-      ...{ clock: systemClock, resolver, log, heloName: 'out.test', random: () => 0 },
-      ...{
-        connectionSlots,
-        thread: 0,
-        threads: 1,
-        env: { SECRET: 'pass word' },
-      },
+      clock: systemClock,
+      resolver,
+      log,
+      heloName: 'out.test',
+      random: () => 0,
+      connectionSlots,
+      thread: 0,
+      threads: 1,
+      env: { SECRET: 'pass word' },
     },
   )
   t.teardown(() => relay.destroy())

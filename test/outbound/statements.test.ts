@@ -62,7 +62,9 @@ t.test('mail that comes one by one is claimed and settled together', async (t) =
 t.test('what waits for a connection of its source is given back together', async (t) => {
   const counts = countStatements(t)
   const sources = [10, 11].map((last) => ({
-    ...{ addresses: [`127.0.0.${last}`], heloName: 'out.test', weight: 1 },
+    addresses: [`127.0.0.${last}`],
+    heloName: 'out.test',
+    weight: 1,
   }))
   const rig = await outboundRig(t, {
     script: { dot: 'hang' },

@@ -68,7 +68,9 @@ function daneAnswers(): ValidatedResolver {
   const data = createHash('sha256').update(own).digest()
   const record = { usage: 3, selector: 1, matching: 1, data }
   const records = <T>(...list: T[]): ValidatedAnswer<T> => ({
-    ...{ kind: 'records', records: list, secure: true },
+    kind: 'records',
+    records: list,
+    secure: true,
   })
   const policyOf = (host: string) => host.slice(host.indexOf('-') + 1, host.indexOf('.'))
   return {
@@ -105,7 +107,9 @@ t.test('each session counts under its policy, with what was wrong', async (t) =>
   }
   const { tls } = loadConfig({ env: {} }).outbound
   const rig = await outboundRig(t, {
-    ...{ dns, countTls: true, validated: daneAnswers() },
+    dns,
+    countTls: true,
+    validated: daneAnswers(),
     tls: {
       ca: ca.cert,
       fetchPolicy: async (domain) => stsAnswers[domain.split('.')[1] ?? ''] ?? { failed: 'none' },
@@ -149,7 +153,9 @@ t.test('each session counts under its policy, with what was wrong', async (t) =>
 /** Domains that all lead to one host without a policy. */
 async function rigOfOneHost(t: Test, script: MxScript, messages?: number) {
   return await outboundRig(t, {
-    ...{ script, countTls: true, tls: { ca: ca.cert } },
+    script,
+    countTls: true,
+    tls: { ca: ca.cert },
     shaping: shapedTo(messages === undefined ? {} : { messages }),
     dns: {
       'in.mx.test': { a: ['127.0.0.1'] },
@@ -219,7 +225,9 @@ t.test('what is counted is what is written, however it is told apart', async (t)
     const isFailure = random(3) === 0
     const day = Math.floor(clock.now() / dayMs)
     count.add({
-      ...{ ...session, domain, receivingAddress: `192.0.${random(256)}.${random(256)}` },
+      ...session,
+      domain,
+      receivingAddress: `192.0.${random(256)}.${random(256)}`,
       failure: isFailure ? { type: 'certificate-expired' } : undefined,
     })
     const key = `${day} ${domain} ${isFailure}`

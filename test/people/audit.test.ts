@@ -24,7 +24,9 @@ t.test(
     const made = await rowsOf(store.read)
     t.equal(made.length, before.length + 1)
     t.match(made.at(-1), {
-      ...{ actor: 'api', account_id: accountId, action: 'POST /v1/topics' },
+      actor: 'api',
+      account_id: accountId,
+      action: 'POST /v1/topics',
       target: json.id,
     })
     t.match(made.at(-1)?.name, /^test \(….{4}\)$/)
@@ -87,7 +89,10 @@ t.test(
     const data = ['--data', dataDir]
     await jsonOf(t, ['topic', 'add', 'New books', '--description', 'Monthly', ...data])
     t.match((await rowsOf(store.read)).at(-1), {
-      ...{ actor: 'cli', account_id: accountId, action: 'posthorn topic add', target: 'New books' },
+      actor: 'cli',
+      account_id: accountId,
+      action: 'posthorn topic add',
+      target: 'New books',
       detail: JSON.stringify({ description: 'Monthly' }),
     })
     const url = 'https://user:hush@hooks.example.test/in?token=hush'
@@ -95,7 +100,11 @@ t.test(
     for (const { detail, target } of await rowsOf(store.read))
       t.notMatch(`${detail} ${target}`, /hush/)
     const { url: link } = await jsonOf<{ url: string }>(t, [
-      ...['user', 'add', 'eve@example.test', '--operator', ...data],
+      'user',
+      'add',
+      'eve@example.test',
+      '--operator',
+      ...data,
     ])
     t.match(link, /\/reset\/[\w-]{43}$/)
     const rows = await rowsOf(store.read)
@@ -108,7 +117,8 @@ t.test(
     for (const { detail } of rows) t.notMatch(detail, link.slice(-43))
     t.equal((await runCli(['account', 'suspend', 'Test', ...data])).status, 0)
     t.match((await rowsOf(store.read)).at(-1), {
-      ...{ action: 'posthorn account suspend', account_id: accountId },
+      action: 'posthorn account suspend',
+      account_id: accountId,
     })
     const count = (await rowsOf(store.read)).length
     for (const words of [

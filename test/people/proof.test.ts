@@ -208,7 +208,9 @@ t.test('whom somebody invited who may no more does not come in', async (t) => {
 
   // One that was begun before, and is made after.
   const late = await invite(people, {
-    ...{ accountId, email: 'late@x.test', role: 'owner' },
+    accountId,
+    email: 'late@x.test',
+    role: 'owner',
     inviter: { id, name: 'S', isOperator: false },
   })
   t.equal((await openBrowser(url).post(late.path, form)).status, 404)

@@ -125,12 +125,14 @@ t.test('after 15 minutes what is delicate asks for the factors again', async (t)
   const before = [...browser.cookies.values()][0]
   const code = codeAt(secret, clock.now())
   const wrong = await browser.post('/sudo?next=/me', {
-    ...{ 'posthorn-password': 'not this one', 'posthorn-code': code },
+    'posthorn-password': 'not this one',
+    'posthorn-code': code,
   })
   t.equal(wrong.status, 422)
   t.equal((await browser.post('/sudo?next=/me', { 'posthorn-password': goodPassword })).status, 422)
   const proved = await browser.post('/sudo?next=//evil.test/', {
-    ...{ 'posthorn-password': goodPassword, 'posthorn-code': code },
+    'posthorn-password': goodPassword,
+    'posthorn-code': code,
   })
   t.equal(proved.to, '/me', 'and leads nowhere else')
   t.not([...browser.cookies.values()][0], before)

@@ -81,7 +81,9 @@ t.test('who is there already logs in to join, and nobody joins in their place', 
   )
   const eve = openBrowser(url)
   const entered = await eve.post('/login', {
-    ...{ email: 'eve@example.test', password: goodPassword, next: path },
+    email: 'eve@example.test',
+    password: goodPassword,
+    next: path,
   })
   t.equal(entered.to, path)
   t.equal((await eve.post(path)).to, `/a/${second}`)

@@ -2,11 +2,23 @@ import t from 'tap'
 import { makeApplianceKey } from '../../src/config/index.js'
 import { composeMessage, parseMailbox } from '../../src/mime/index.js'
 import {
+  type Footer,
+  makeFooterPlaces,
   makePreferenceLinks,
   makeUnsubscribeLinks,
+  stringsIn,
   unsubscribeHeaders,
   withFooter,
+  withOwnLinks,
 } from '../../src/preferences/index.js'
+import { copyTags } from '../../src/templates/index.js'
+
+/** What a recipient gets. */
+function copyOf(content: { html: string; text: string }, footer: Footer, language = 'en') {
+  const { html, text } = withOwnLinks(content, footer)
+  const placed = makeFooterPlaces()(html, footer)
+  return withFooter({ text, ...placed }, footer, stringsIn(language))
+}
 
 const key = makeApplianceKey(Buffer.alloc(32, 7))
 const links = makeUnsubscribeLinks(key, 'https://mail.example.test')
@@ -114,7 +126,7 @@ t.test('the footer goes to the end of what is shown, and is escaped', async (t) 
     preferencesUrl: 'https://m.test/preferences/"><x',
     accountName: '<b>Tom & Co</b>',
   }
-  const html = (content: string) => withFooter({ html: content, text: null }, footer).html
+  const html = (content: string) => copyOf({ html: content, text: '' }, footer).html
   const part = html('')
   t.match(part, '&lt;b&gt;Tom &amp; Co&lt;/b&gt;')
   t.match(part, 'href="https://m.test/unsubscribe/x?a&amp;b&quot;"')
@@ -129,7 +141,21 @@ t.test('the footer goes to the end of what is shown, and is escaped', async (t) 
     ['<body>İİİ 😀', '</body><!-- </body> -->'],
     ['<body>Hi', '</body></html><!-- made </b></i> with </body> love -->'],
     ['<!-- </body> -->Hi', ''],
-    [`${'</'.repeat(100_000)}`, ''],
+    // What browsers show nothing of, up to the end, is behind it.
+    ['<p>Hi</p>', '<!-- made </b> with </body> love'],
+    ['<p>Hi', '<!-- --'],
+    ['<p>Hi', '<!x </body'],
+    ['<p>Hi</p>', '<style>p { color: red } </body></html>'],
+    ['<p>Hi</p>', '<SCRIPT>1 </scripts></body>'],
+    ['<p>Hi</p>', '<textarea></body>'],
+    ['', '<title>News <body>Hi</body>'],
+    ['<p>Hi</p>', '<a href="https://x.test/>Go</a></body>'],
+    ["<p>Hi <b title='x'>you</b>", "<img alt='oops></body></html>"],
+    ['<p>Hi</p>', '</body'],
+    ['<body>Hi', '</body></html><!-- <style>'],
+    ['<!-- x --><style>y</style><p title="<!--">Hi<!--> <!----!></p>', '</body>'],
+    ['Hi', '</'],
+    ['', '</'.repeat(100_000)],
   ] as const) {
     t.equal(html(before + after), before + part + after, (before + after).slice(0, 60))
   }
@@ -142,11 +168,54 @@ t.test('the text part gets the addresses to open', async (t) => {
     accountName: 'Shop',
     topicName: 'Offers',
   }
-  const { text, html } = withFooter({ html: '', text: 'Hello\n\n\n' }, footer)
+  const { text, html } = copyOf({ html: '', text: 'Hello\n\n\n' }, footer)
   t.equal(
     text,
     'Hello\n\n---\nYou receive this email about Offers from Shop.\nChoose what you get: https://m.test/p\nUnsubscribe: https://m.test/u\n',
   )
   t.match(html, 'about Offers from Shop.')
-  t.equal(withFooter({ html: '', text: null }, footer).text, null)
+  const french = copyOf({ html: '', text: 'Bonjour' }, footer, 'fr')
+  t.match(
+    french.text,
+    /Vous recevez cet e-mail de Shop sur le thème « Offers »\.\n.*\nSe désabonner: /,
+  )
+  t.match(french.html, />Choisir ce que vous recevez<\/a>.*>Se désabonner<\/a>/)
+})
+
+t.test('an author places links and footer, or has a link in place of the footer', async (t) => {
+  const { unsubscribe_url: leave, preferences_url: choose, unsubscribe_footer: place } = copyTags
+  const footer = {
+    unsubscribeUrl: 'https://m.test/u/T&0',
+    preferencesUrl: 'https://m.test/p/T',
+    accountName: 'Shop',
+  }
+  const htmlOf = (html: string) => copyOf({ html, text: '' }, footer).html
+  const part = htmlOf('')
+  t.equal(htmlOf(`<p>Hi</p>${place}<p>End ${place}</p>`), `<p>Hi</p>${part}<p>End </p>`)
+  t.equal(
+    htmlOf(`<!-- ${place} --><p title="${place}">Hi</p>`),
+    `<!--  --><p title="">Hi</p>${part}`,
+  )
+  t.equal(htmlOf(`<style>${place}</style><b>${place}</b>`), `<style></style><b>${part}</b>`)
+  const own = `<p><A class=x href=" ${leave}">Leave</A> or <a href="${choose}#top">choose</a></p>`
+  t.equal(
+    htmlOf(own),
+    '<p><A class=x href=" https://m.test/u/T&amp;0">Leave</A> or <a href="https://m.test/p/T#top">choose</a></p>',
+  )
+  t.equal(htmlOf(own + place).split('Unsubscribe<').length, 2, 'who asks for both gets both')
+  // Nobody could follow these.
+  for (const none of [
+    `<!-- <a href="${leave}"> -->`,
+    `<a title="${leave}">x</a>`,
+    `<b>${leave}</b>`,
+  ]) {
+    t.match(htmlOf(none), />Unsubscribe<\/a><\/div>\n$/, none)
+  }
+  const plain =
+    '---\nYou receive this email from Shop.\nChoose what you get: https://m.test/p/T\nUnsubscribe: https://m.test/u/T&0\n'
+  const textOf = (text: string) => copyOf({ html: own, text }, footer).text
+  t.equal(textOf('Hi'), `Hi\n\n${plain}`, 'each part has its own')
+  t.equal(textOf(`Leave: ${leave}\n`), 'Leave: https://m.test/u/T&0\n')
+  t.equal(textOf(`Hi ${place} Bye${place}\n`), `Hi\n\n${plain}\nBye\n`)
+  t.equal(textOf(place), plain)
 })

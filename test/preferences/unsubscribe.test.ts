@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { setLogo } from '../../src/accounts/index.js'
 import { addContact, findContact } from '../../src/contacts/index.js'
 import { suppress, suppressedAmong, suppressionsOf } from '../../src/suppression/index.js'
 import { createTopic, listOptOuts, topicsLeftBy } from '../../src/topics/index.js'
@@ -38,6 +39,17 @@ async function open(t: Test, accountName?: string) {
     },
   }
 }
+
+t.test('the logo of the account is at the head of the page', async (t) => {
+  const site = await open(t)
+  t.notMatch((await site.get(site.url(address))).text, 'class="logo"')
+  const png = { contentType: 'image/png', bytes: Buffer.from('x') } as const
+  await site.store.write((tx) => setLogo(tx, site.accountId, png))
+  t.match(
+    (await site.get(site.url(address))).text,
+    /<img class="logo" src="\/logo\/[\w-]{22}" alt="">/,
+  )
+})
 
 const untouched = { suppressed: [], topics: 0, unsubscribedAt: null }
 

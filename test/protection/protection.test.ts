@@ -44,8 +44,14 @@ async function openAccount(t: Test, options: { dataDir?: string; countSimulator?
   const event = (kind: Kind, own: Partial<MailEvent> = {}): MailEvent => {
     deliveries++
     return {
-      ...{ accountId, emailId: `email-${deliveries}`, deliveryId: deliveries, class: 0 },
-      ...{ recipient: `a${deliveries}@one.test`, at: clock.now(), reply: null, detail: null },
+      accountId,
+      emailId: `email-${deliveries}`,
+      deliveryId: deliveries,
+      class: 0,
+      recipient: `a${deliveries}@one.test`,
+      at: clock.now(),
+      reply: null,
+      detail: null,
       type: kind === 'soft' ? 'bounced' : kind,
       ...(kind === 'bounced' ? { detail: { bounceType: 'Permanent' } } : {}),
       ...(kind === 'complained' ? { detail: { feedbackType: 'abuse', evidence: 'a loop' } } : {}),
@@ -55,7 +61,11 @@ async function openAccount(t: Test, options: { dataDir?: string; countSimulator?
   }
   const landAll = (events: readonly MailEvent[]) => store.write((tx) => land(tx, events))
   const rig = {
-    ...{ clock, store, accountId, event, landAll },
+    clock,
+    store,
+    accountId,
+    event,
+    landAll,
     /** One transaction, like many results of an outbound thread. */
     lands: (count: number, kind: Kind, own: Partial<MailEvent> = {}) =>
       landAll(Array.from({ length: count }, () => event(kind, own))),
@@ -66,7 +76,11 @@ async function openAccount(t: Test, options: { dataDir?: string; countSimulator?
       (await readAudit(store.read, { accountId, limit: 100 })).reverse(),
     actions: async () => (await rig.audit()).map(({ action, reason }) => `${action} ${reason}`),
     order: (note: string | null = null) => ({
-      ...{ accountId, who: 'ada', note, now: clock.now(), settings },
+      accountId,
+      who: 'ada',
+      note,
+      now: clock.now(),
+      settings,
     }),
   }
   return rig
@@ -237,7 +251,9 @@ t.test('what is older than the window slides out by the hour', async (t) => {
 t.test('a recipient counts once, whatever is told of him later', async (t) => {
   const rig = await openAccount(t)
   const of = (deliveryId: number) => ({
-    ...{ deliveryId, emailId: 'one', recipient: `r${deliveryId}@one.test` },
+    deliveryId,
+    emailId: 'one',
+    recipient: `r${deliveryId}@one.test`,
   })
   const after = (before: NonNullable<MailEvent['before']>) => ({ ...of(1), before })
   await rig.lands(1, 'deferred', of(1))
@@ -268,7 +284,11 @@ t.test('no share is over 100 %, however late a report comes', async (t) => {
   const reported = (kind: 'bounced' | 'complained', events: readonly MailEvent[]) =>
     events.map(({ deliveryId, recipient, emailId, class: of, at }) =>
       rig.event(kind, {
-        ...{ deliveryId, recipient, emailId, class: of, answeredAt: at },
+        deliveryId,
+        recipient,
+        emailId,
+        class: of,
+        answeredAt: at,
         ...(kind === 'bounced' ? { before: 'delivered' as const } : {}),
       }),
     )
@@ -437,11 +457,17 @@ t.test('an operator pauses and clears; then the counts start anew', async (t) =>
   await rig.store.write((tx) => unpause(tx, rig.order('the list is cleaned')))
   t.same(await rig.pauses(), { paused: null, marketingPaused: null })
   t.match((await rig.audit())[1], {
-    ...{ action: 'cleared', reason: 'bounce', who: 'ada', note: 'the list is cleaned' },
+    action: 'cleared',
+    reason: 'bounce',
+    who: 'ada',
+    note: 'the list is cleaned',
     totals: totals([200, 200]),
   })
   t.same(await rig.standing(), {
-    ...{ paused: null, marketingPaused: null, totals: totals([]), providers: [] },
+    paused: null,
+    marketingPaused: null,
+    totals: totals([]),
+    providers: [],
     warnedAt: { bounce: null, complaint: null },
   })
   await rig.lands(199, 'bounced')

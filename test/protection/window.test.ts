@@ -127,9 +127,14 @@ t.test('weeks of mail are counted as if each event were looked at again', async 
       const type = complains ? 'complained' : isBad || isLate ? 'bounced' : 'delivered'
       const bounceType = random() < 0.1 ? 'Transient' : 'Permanent'
       return {
-        ...{ accountId, emailId: `email-${deliveryId}`, deliveryId, reply: null, type },
+        accountId,
+        emailId: `email-${deliveryId}`,
+        deliveryId,
+        reply: null,
+        type,
         // Some have several mails.
-        ...{ class: deliveryId % 2 === 0 ? 2 : 0, at: clock.now() },
+        class: deliveryId % 2 === 0 ? 2 : 0,
+        at: clock.now(),
         recipient: `a${deliveryId % 3 === 0 ? deliveryId % 50 : deliveryId}@one.test`,
         detail: type === 'bounced' ? { bounceType } : complains ? { evidence: 'a loop' } : null,
       }

@@ -78,7 +78,9 @@ t.test('a compiler that is missing is installed by root, and named to others', a
     stub('id', `echo ${user}`)
     const script = `. ${resolve('bin/setup.sh')}; results=. failed_steps=() compiles=${compiles}; require_compiler`
     return spawnSync('/bin/bash', ['-c', script], {
-      ...{ cwd: folder, encoding: 'utf8' as const, env: { PATH: tools } },
+      cwd: folder,
+      encoding: 'utf8' as const,
+      env: { PATH: tools },
     })
   }
   t.equal(require(1000, 'no').status, 0, 'none is needed')

@@ -130,7 +130,8 @@ t.test("a package's files have the modes of a release, whatever the umask was", 
     tree,
     release,
     file,
-    ...{ top: resolve('.'), work: join(dir, 'work') },
+    top: resolve('.'),
+    work: join(dir, 'work'),
     epoch: 1,
     level: 0,
   })
@@ -175,7 +176,9 @@ function machine(t: Test) {
   mkdirSync(dataDir)
   const install = makeInstall(t, dir, dataDir)
   return {
-    ...{ install, dir, dataDir },
+    install,
+    dir,
+    dataDir,
     async refused(t: Test, args: readonly string[], message: RegExp) {
       t.match(await install.upgrade([...args, '--yes']), { status: 1, stderr: message })
     },

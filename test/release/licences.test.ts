@@ -54,7 +54,9 @@ t.test('its own text is taken, with the notice beside it', async (t) => {
     { 'LICENSE.txt': 'The terms\n', NOTICE: 'Who made it\n', 'licenses.js': 'code' },
   )
   t.same(licenceOf(folder), {
-    ...{ name: 'a-package', version: '1.2.3', licence: 'Apache-2.0' },
+    name: 'a-package',
+    version: '1.2.3',
+    licence: 'Apache-2.0',
     text: 'The terms\n\nWho made it',
   })
 })

@@ -24,12 +24,20 @@ t.test('the way back waits for a migration that outlived its upgrade', async (t)
     },
   }
   const deps = {
-    ...{ layout, isServed: () => false, tell() {}, asOwner: <T>(work: () => T) => work() },
+    layout,
+    isServed: () => false,
+    tell() {},
+    asOwner: <T>(work: () => T) => work(),
     service: { start: async () => {}, stop: async () => {}, isActive: async () => false },
   }
   const journal: Journal = {
-    ...{ from: '0.1.0', to: '0.2.0', step: 'migrate', direction: 'forward' },
-    ...{ dataDir, migrates: true, backup: null },
+    from: '0.1.0',
+    to: '0.2.0',
+    step: 'migrate',
+    direction: 'forward',
+    dataDir,
+    migrates: true,
+    backup: null,
   }
   await t.rejects(goBack(deps as unknown as SwitchDeps, journal, 'asked'), seen)
 })

@@ -13,7 +13,9 @@ t.test('an upgrade with mail in flight loses none and sends none twice', async (
   const upgraded = await mail.during(() => install.upgrade([next, '--yes', '--json']))
   t.equal(upgraded.status, 0, upgraded.stderr)
   t.match(JSON.parse(upgraded.stdout), {
-    ...{ result: 'upgraded', from: '0.1.0+test', to: '0.2.0+test' },
+    result: 'upgraded',
+    from: '0.1.0+test',
+    to: '0.2.0+test',
     backup: /backups\/posthorn-.*\.tar\.gz$/,
   })
   t.match(await install.appliance(), { release: '0.2.0+test', version: '0.2.0' })

@@ -120,7 +120,9 @@ t.test('a .tar.xz and a .deb are compared with their SHA-256 and installed', asy
   t.match(await upgraded(t, [file]), { result: 'installed', from: null, to: '0.1.0+test' })
   t.match(await upgraded(t, [file]), { result: 'in use', release: '0.1.0+test' })
   t.match(JSON.parse((await install.upgrade(['--json'])).stdout), {
-    ...{ current: '0.1.0+test', previous: null, releases: ['0.1.0+test'] },
+    current: '0.1.0+test',
+    previous: null,
+    releases: ['0.1.0+test'],
   })
 
   truncateSync(file, 100_000)
@@ -230,7 +232,9 @@ function stopped(t: Test) {
   initSandbox(dataDir)
   const install = makeInstall(t, dir, dataDir)
   return {
-    ...{ install, dir, dataDir },
+    install,
+    dir,
+    dataDir,
     async refused(t: Test, args: readonly string[], message: RegExp) {
       const { status, stderr } = await install.upgrade([...args, '--yes'])
       t.match([status, stderr], [1, message])

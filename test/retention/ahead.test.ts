@@ -70,16 +70,35 @@ t.test('runs that ended long ago go, whatever stands before them', async (t) => 
     await tx
       .insertInto('automations')
       .values({
-        ...{ id: automation, account_id: accountId, name: 'A', status: 'disabled', version: 0 },
-        ...{ running: 0, waiting: 0, completed: 230, exited: 0, failed: 0, cancelled: 0 },
-        ...{ enrolled: 230, created_at: 0, updated_at: 0, paused_at: null },
+        id: automation,
+        account_id: accountId,
+        name: 'A',
+        status: 'disabled',
+        version: 0,
+        running: 0,
+        waiting: 0,
+        completed: 230,
+        exited: 0,
+        failed: 0,
+        cancelled: 0,
+        enrolled: 230,
+        created_at: 0,
+        updated_at: 0,
+        paused_at: null,
       })
       .execute()
     const run = (beganAt: number, endedAt: number, n: number) => ({
       id: firstUuidAt(beganAt).slice(0, -4) + n.toString(16).padStart(4, '0'),
-      ...{ account_id: accountId, automation_id: automation, version: 1, contact_id: null },
-      ...{ step_id: 1, status: 'completed' as const, reason: null, history: '[]' },
-      ...{ started_at: beganAt, ended_at: endedAt },
+      account_id: accountId,
+      automation_id: automation,
+      version: 1,
+      contact_id: null,
+      step_id: 1,
+      status: 'completed' as const,
+      reason: null,
+      history: '[]',
+      started_at: beganAt,
+      ended_at: endedAt,
     })
     for (let n = 0; n < 230; n++) {
       // The first page took long.

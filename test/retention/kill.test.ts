@@ -15,9 +15,14 @@ t.setTimeout(300_000)
 const dying = fileURLToPath(new URL('../support/die-in-retention.js', import.meta.url))
 
 const points = [
-  ...['delete from "emails"', 'delete from "deliveries"', 'delete from "bodies"'],
-  ...['update "body_uses"', 'insert into "body_uses"', 'update "emails" set "body_id"'],
-  ...['delete from "content_pieces"', 'commit'],
+  'delete from "emails"',
+  'delete from "deliveries"',
+  'delete from "bodies"',
+  'update "body_uses"',
+  'insert into "body_uses"',
+  'update "emails" set "body_id"',
+  'delete from "content_pieces"',
+  'commit',
 ]
 
 for (const point of thoroughly(['delete from "deliveries"', 'commit'], points)) {

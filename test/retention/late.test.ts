@@ -73,8 +73,13 @@ t.test('a late open or click leaves nothing and breaks nothing', async (t) => {
   const people = { count: 1, hits: [{ kind: 'clicked' as const, at, userAgent: 'x' }] }
   const none = { count: 0, hits: [] }
   const visit = {
-    ...{ accountId, emailId, deliveryId: delivery?.id ?? 0, links: 1, firstAt: at },
-    ...{ opened: { people: none, machines: none }, clicked: { people, machines: none } },
+    accountId,
+    emailId,
+    deliveryId: delivery?.id ?? 0,
+    links: 1,
+    firstAt: at,
+    opened: { people: none, machines: none },
+    clicked: { people, machines: none },
     targets: new Set(['https://x.test/']),
   }
   const allowance = { take: () => 1 } as never

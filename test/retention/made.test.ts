@@ -12,7 +12,10 @@ t.test('old versions of a template go, and the newest ten stay', async (t) => {
   const before = await held()
   const save = (slug: string, n: number) =>
     saveNext({ store, clock }, accountId, async () => ({
-      ...{ slug, subject: 'Grüße', html: `<p>${n}</p>`.padEnd(1_000, ' '), textBody: 'é' },
+      slug,
+      subject: 'Grüße',
+      html: `<p>${n}</p>`.padEnd(1_000, ' '),
+      textBody: 'é',
     }))
   for (let n = 1; n <= 15; n++) await save('often', n)
   for (let n = 1; n <= 3; n++) await save('seldom', n)
@@ -53,13 +56,39 @@ t.test('a draft that nobody changes is cancelled, and its content goes', async (
       await tx
         .insertInto('broadcasts')
         .values({
-          ...{ id, account_id: accountId, list_id: id, topic_id: null, name: null, changed_at },
-          ...{ domain_id: domain.id, from_header: 'a@sender.test', reply_to: null, subject: 's' },
-          ...{ body_id, status: 'draft', reason: null, paused_by: null, scheduled_at: null },
-          ...{ created_at: clock.now(), sent_at: null, ended_at: null, audience: 0, cursor: '' },
-          ...{ expanded: 0, expanded_at: null, recipients: 0, waiting: 0, delivered: 0 },
-          ...{ relayed: 0, bounced: 0, failed: 0, suppressed: 0, cancelled: 0, opened: 0 },
-          ...{ clicked: 0, extras: null },
+          id,
+          account_id: accountId,
+          list_id: id,
+          topic_id: null,
+          name: null,
+          changed_at,
+          domain_id: domain.id,
+          from_header: 'a@sender.test',
+          reply_to: null,
+          subject: 's',
+          body_id,
+          status: 'draft',
+          reason: null,
+          paused_by: null,
+          scheduled_at: null,
+          created_at: clock.now(),
+          sent_at: null,
+          ended_at: null,
+          audience: 0,
+          cursor: '',
+          expanded: 0,
+          expanded_at: null,
+          recipients: 0,
+          waiting: 0,
+          delivered: 0,
+          relayed: 0,
+          bounced: 0,
+          failed: 0,
+          suppressed: 0,
+          cancelled: 0,
+          opened: 0,
+          clicked: 0,
+          extras: null,
         })
         .execute()
     })

@@ -31,7 +31,9 @@ function freshClone(test: Test) {
         program,
         [...more, join(folder, 'bin', command), ...args],
         {
-          ...{ cwd: tools, encoding: 'utf8', timeout: 60_000 },
+          cwd: tools,
+          encoding: 'utf8',
+          timeout: 60_000,
           env: { ...process.env, PATH: `${tools}:${process.env.PATH}` },
         },
       )
@@ -60,7 +62,8 @@ t.test('an option that is not there is one sentence, with status 2', async (t) =
     t.match(
       clone.run(command, '--wrong'),
       {
-        ...{ status: 2, stdout: '' },
+        status: 2,
+        stdout: '',
         stderr: new RegExp(
           `^bin/${command}: unknown (option|argument):? '?--wrong'?; 'bin/${command} --help' shows how it is used\n$`,
           'i',
@@ -82,7 +85,8 @@ t.test('what bin/release cannot build is told before npm runs', async (t) => {
     [['node24'], "Unexpected argument 'node24'"],
   ] as const) {
     t.match(clone.run('release', ...args), {
-      ...{ status: 2, stdout: '' },
+      status: 2,
+      stdout: '',
       stderr: `bin/release: ${complaint}; 'bin/release --help' shows how it is used\n`,
     })
   }

@@ -47,7 +47,9 @@ t.test('guesses come from the machine, its addresses and their reverse names', a
   })
   const addresses = ['127.0.0.1', '10.0.0.5', '8.8.4.4', '8.8.8.8', '2a00::8', 'fe80::1', '::1']
   t.match(await guessMachine(resolver, { hostName: 'vps-1', addresses }), {
-    ...{ hostName: 'mail.shop.test', addresses: ['8.8.8.8', '2a00::8'], leftOut: [] },
+    hostName: 'mail.shop.test',
+    addresses: ['8.8.8.8', '2a00::8'],
+    leftOut: [],
   })
   const named = await guessMachine(resolver, { hostName: 'mx.host.test', addresses })
   t.match(named, { hostName: 'mx.host.test', leftOut: [/^2a00::8 is left out: .* mx\.host\.test/] })
@@ -57,7 +59,9 @@ t.test('guesses come from the machine, its addresses and their reverse names', a
     'what the provider has made up, or no DNS knows, is no name',
   )
   t.same(await guessMachine(resolver, { hostName: 'box', addresses: ['10.0.0.5'] }), {
-    ...{ hostName: undefined, addresses: [], leftOut: [] },
+    hostName: undefined,
+    addresses: [],
+    leftOut: [],
   })
   t.equal(guessDomain('mail.shop.test'), 'shop.test')
   t.equal(guessDomain('shop.test'), 'shop.test')
@@ -89,7 +93,8 @@ t.test('the short settings say what was answered, and nothing else than defaults
     http: { public: { url: 'https://mail.shop.test', host: '127.0.0.1' } },
     outbound: { heloName: 'mail.shop.test', sourceAddresses: ['192.0.2.25'], route: 'direct' },
     inbound: { forwardTo: 'ann@ops.test', host: '0.0.0.0' },
-    ...{ operator: { notify: 'ann@ops.test' }, tls: { acme: false } },
+    operator: { notify: 'ann@ops.test' },
+    tls: { acme: false },
   })
   t.match(load({ certificates: 'acme' }), {
     tls: { acme: true, agreeToTerms: true, email: 'ann@ops.test' },

@@ -17,7 +17,14 @@ import { fakeResolver } from '../support/resolver.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 const recordChecks = [
-  ...['helo', 'ptr', 'dkim', 'return-path', 'spf', 'dmarc', 'dmarc-authorisation', 'tracking'],
+  'helo',
+  'ptr',
+  'dkim',
+  'return-path',
+  'spf',
+  'dmarc',
+  'dmarc-authorisation',
+  'tracking',
 ]
 
 /** A domain added under settings as setup writes them, and what the doctor says under a zone. */

@@ -24,8 +24,12 @@ function standIn(t: Test, script: string) {
 }
 
 const wanted = {
-  ...{ isWanted: true, isSystem: true, hasSystemd: true, isChanged: true },
-  ...{ takenPorts: [], byHand: 'posthorn serve' },
+  isWanted: true,
+  isSystem: true,
+  hasSystemd: true,
+  isChanged: true,
+  takenPorts: [],
+  byHand: 'posthorn serve',
 }
 const isActive = 'is-active --quiet posthorn'
 

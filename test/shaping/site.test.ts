@@ -155,7 +155,8 @@ t.test('without an answer of the DNS a site is asked again soon, then less often
   for (const minutes of [1, 2, 4, 8, 15, 15]) {
     t.equal(send(failure), undefined)
     t.same(site.mayStart(transactional), {
-      ...{ gate: 'suspended', why },
+      gate: 'suspended',
+      why,
       until: clock.now() + minutes * minute,
     })
     await clock.advance(minutes * minute)
@@ -406,7 +407,11 @@ t.test(
       const clock = new FakeClock()
       const name = nameOf('mta7.am0.yahoodns.net')
       const shaping = makeShaping({
-        ...{ data, clock, random: () => 0, thread: 0, threads: 1 },
+        data,
+        clock,
+        random: () => 0,
+        thread: 0,
+        threads: 1,
         learned: [{ site: name.key, source: 'default', thread: 0, learned }],
       })
       const isShort = aheadMs < 2 * hour
@@ -583,8 +588,14 @@ t.test('a stop waits for the save of sites that is under way, and for no later o
   }
   const { shaping, close } = await openThreadShaping(
     {
-      ...{ store: { ...store, read: store.read, write }, clock, log: silentLog, shaping: data },
-      ...{ config: { warmUp: 'off' }, thread: 0, threads: 1, random: () => 0 },
+      store: { ...store, read: store.read, write },
+      clock,
+      log: silentLog,
+      shaping: data,
+      config: { warmUp: 'off' },
+      thread: 0,
+      threads: 1,
+      random: () => 0,
     } as unknown as OutboundDeps,
     () => {},
     () => {},

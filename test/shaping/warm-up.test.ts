@@ -348,7 +348,11 @@ t.test('what was learned outlives a restart, whichever thread learned it', async
 /** One of two threads' shaping with what is stored. */
 async function startShaping(store: Store, clock: FakeClock, thread: number) {
   const shaping = makeShaping({
-    ...{ data: loadShaping(['config/shaping.toml']), clock, random: () => 0, thread, threads: 2 },
+    data: loadShaping(['config/shaping.toml']),
+    clock,
+    random: () => 0,
+    thread,
+    threads: 2,
     learned: await readLearned(store.read),
   })
   const save = () =>

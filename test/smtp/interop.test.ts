@@ -79,7 +79,11 @@ t.test('smtp-server lets us in with PLAIN and with LOGIN', async (t) => {
   const { cert, key } = certificates.valid
   for (const method of ['PLAIN', 'LOGIN']) {
     const server = await smtpServer(t, {
-      ...{ cert, key, authOptional: false, disabledCommands: [], authMethods: [method] },
+      cert,
+      key,
+      authOptional: false,
+      disabledCommands: [],
+      authMethods: [method],
       onAuth: ({ username, password }, _session, done) =>
         done(null, username === 'ann' && password === 'p\u00e4ss' ? { user: 'ann' } : {}),
     })

@@ -29,8 +29,20 @@ t.test('a message in pieces is stuffed like one in one piece', async (t) => {
 
 t.test('a bare CR or LF is never sent', async (t) => {
   const bare = [
-    ...['a\nb\r\n', '\n', 'a\rb\r\n', '\r', 'a\r\r\n', 'a\r\n\n', 'a\r', 'a\n', '\n.\n', '\r.\r'],
-    ...['a\r\n.\nMAIL FROM:<x@x>\r\n', 'a\n.\r\nb\r\n', 'a\r.\r\nb\r\n', 'a\r\n.\rb\r\n'],
+    'a\nb\r\n',
+    '\n',
+    'a\rb\r\n',
+    '\r',
+    'a\r\r\n',
+    'a\r\n\n',
+    'a\r',
+    'a\n',
+    '\n.\n',
+    '\r.\r',
+    'a\r\n.\nMAIL FROM:<x@x>\r\n',
+    'a\n.\r\nb\r\n',
+    'a\r.\r\nb\r\n',
+    'a\r\n.\rb\r\n',
   ]
   for (const text of bare) {
     for (let cut = 0; cut <= text.length; cut++) {

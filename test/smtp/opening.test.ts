@@ -29,7 +29,11 @@ t.test('the session opens with what the server offers', async (t) => {
   const mx = await fakeMx(t)
   const { capabilities, tls } = await open(t, mx)
   t.match(capabilities, {
-    ...{ pipelining: true, eightBitMime: true, smtpUtf8: true, dsn: true, startTls: false },
+    pipelining: true,
+    eightBitMime: true,
+    smtpUtf8: true,
+    dsn: true,
+    startTls: false,
     size: 20_971_520,
   })
   t.equal(tls, undefined)
@@ -43,8 +47,11 @@ t.test('a server that knows no EHLO is greeted with HELO', async (t) => {
   const result = await connection.send({ from: '', to: 'b@example.test' }, [Buffer.from('x')])
   t.equal(result.kind, 'accepted')
   t.same(mx.sessions[0]?.commands, [
-    ...['EHLO client.example.test', 'HELO client.example.test'],
-    ...['MAIL FROM:<>', 'RCPT TO:<b@example.test>', 'DATA'],
+    'EHLO client.example.test',
+    'HELO client.example.test',
+    'MAIL FROM:<>',
+    'RCPT TO:<b@example.test>',
+    'DATA',
   ])
 })
 
@@ -155,7 +162,9 @@ t.test('STARTTLS is followed by a fresh EHLO and hides the message', async (t) =
   await connection.send({ from: '', to: 'b@example.test' }, [Buffer.from('x')])
   t.match(mx.messages, [{ tls: true }])
   t.same(mx.sessions[0]?.commands.slice(0, 3), [
-    ...['EHLO client.example.test', 'STARTTLS', 'EHLO client.example.test'],
+    'EHLO client.example.test',
+    'STARTTLS',
+    'EHLO client.example.test',
   ])
 })
 

@@ -70,14 +70,17 @@ t.test('a refused recipient leaves the session fit for the next message', async 
   for (const capabilities of [offers, []]) {
     for (const data of ['503 5.5.1 no recipient', '354 go']) {
       const mx = await fakeMx(t, {
-        ...{ capabilities, data: capabilities === offers ? [data, '354 go'] : '354 go' },
+        capabilities,
+        data: capabilities === offers ? [data, '354 go'] : '354 go',
         rcpt: ['550 5.1.1 no such user', '250 ok'],
         dot: (text) => (text === '' ? '554 5.5.1 no recipients' : '250 ok'),
       })
       const connection = await open(t, mx)
       const result = await connection.send(envelope, message)
       t.match(result, {
-        ...{ kind: 'refused', phase: 'rcpt', reusable: true },
+        kind: 'refused',
+        phase: 'rcpt',
+        reusable: true,
         reply: { code: 550, enhanced: '5.1.1', text: '5.1.1 no such user' },
       })
       t.equal('local' in result, false)
@@ -97,11 +100,16 @@ t.test(
   'a receiver that never answers the empty message holds the outcome up but shortly',
   async (t) => {
     const mx = await fakeMx(t, {
-      ...{ capabilities: offers, rcpt: '550 5.1.1 no such user', data: '354 go', dot: 'hang' },
+      capabilities: offers,
+      rcpt: '550 5.1.1 no such user',
+      data: '354 go',
+      dot: 'hang',
     })
     const connection = await open(t, mx, { deadlines: { emptyMs: 100 } })
     t.match(await connection.send(envelope, message), {
-      ...{ kind: 'refused', phase: 'rcpt', reusable: false },
+      kind: 'refused',
+      phase: 'rcpt',
+      reusable: false,
       reply: { code: 550 },
     })
   },
@@ -392,8 +400,22 @@ t.test('an address or a message that could become a command never leaves', async
   const mx = await fakeMx(t)
   const connection = await open(t, mx)
   const addresses = [
-    ...['a@x\r\nRCPT TO:<c@x>', 'a\n@x', 'a\r@x', 'a\0@x', '"a\r\nb"@x', 'a@x> SIZE=1', 'a b@x'],
-    ...['<a@x>', 'a', '@x', 'a@', 'a@b@x', 'a@x\u0007', '"a@x', 'a"b"@x', 'a@x y'],
+    'a@x\r\nRCPT TO:<c@x>',
+    'a\n@x',
+    'a\r@x',
+    'a\0@x',
+    '"a\r\nb"@x',
+    'a@x> SIZE=1',
+    'a b@x',
+    '<a@x>',
+    'a',
+    '@x',
+    'a@',
+    'a@b@x',
+    'a@x\u0007',
+    '"a@x',
+    'a"b"@x',
+    'a@x y',
   ]
   for (const address of addresses) {
     await t.rejects(connection.send({ from: '', to: address }, message), /Not fit/, address)

@@ -21,7 +21,11 @@ t.test('bounces, complaints, opens, tags and campaigns by the API', async (t) =>
   const { accountId, store, call } = posthorn
   const day = today()
   const mail = (to: string, more: object = {}) => ({
-    ...{ from: 'a@sender.test', to, subject: 's', html: '<p>x</p>', ...more },
+    from: 'a@sender.test',
+    to,
+    subject: 's',
+    html: '<p>x</p>',
+    ...more,
   })
   const tags = [{ name: 'plan', value: 'pro' }]
   const ids: string[] = []

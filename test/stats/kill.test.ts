@@ -22,7 +22,10 @@ for (const point of ['figures', 'commit', 'committed']) {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({
-          ...{ from: 'a@example.test', to: 'b@one.test', subject: 's', html: 'x' },
+          from: 'a@example.test',
+          to: 'b@one.test',
+          subject: 's',
+          html: 'x',
           tags: [{ name: 'plan', value: 'pro' }],
         }),
       })

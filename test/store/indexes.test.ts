@@ -103,14 +103,15 @@ t.test('every index is used by a statement', async (t) => {
   const mail = { from: 'a@sender.test', to: 'b@one.test', subject: 's', html: 'x' }
   const sent = await posthorn.send(mail)
   for (const path of [
-    ...['/v1/contacts/lists', '/v1/broadcasts', '/v1/topics', `/v1/emails/${sent.json.id}`],
+    '/v1/contacts/lists',
+    '/v1/broadcasts',
+    '/v1/topics',
+    `/v1/emails/${sent.json.id}`,
     `/v1/topics/${topic.json.id}/opt-outs`,
-    ...[
-      '/v1/emails',
-      '/v1/emails?status=bounced',
-      '/v1/emails?template=hello',
-      '/v1/emails?status=scheduled',
-    ],
+    '/v1/emails',
+    '/v1/emails?status=bounced',
+    '/v1/emails?template=hello',
+    '/v1/emails?status=scheduled',
   ]) {
     t.equal((await get(path)).status, 200, path)
   }

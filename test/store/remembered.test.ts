@@ -20,7 +20,10 @@ async function open(t: Test) {
   let looks = 0
   const remembered = rememberRows<number>({ store, clock }, (revision) => revision !== 13)
   return {
-    ...{ clock, store, thread, command },
+    clock,
+    store,
+    thread,
+    command,
     looks: () => looks,
     revision: () =>
       remembered('a', async () => {

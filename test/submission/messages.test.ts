@@ -164,18 +164,16 @@ t.test('files that the API takes are taken from programs too', async (t) => {
     'Subject: files',
     'MIME-Version: 1.0',
     'Content-Type: multipart/mixed; boundary=b',
-    ...[
-      '',
-      '--b',
-      'Content-Type: text/plain',
-      '',
-      'See the file.',
-      ...file,
-      '',
-      ...lines,
-      '--b--',
-      '',
-    ],
+    '',
+    '--b',
+    'Content-Type: text/plain',
+    '',
+    'See the file.',
+    ...file,
+    '',
+    ...lines,
+    '--b--',
+    '',
   ].join('\r\n')
   const { raw, id } = await deliver(message, { mail: ` SIZE=${message.length}` })
   t.match(id, /./)
@@ -499,18 +497,20 @@ t.test('nodemailer hands in over 465 and STARTTLS', async (t) => {
     ['tls', true],
   ] as const) {
     const transport = nodemailer.createTransport({
-      ...{
-        host: '127.0.0.1',
-        port: posthorn.ports[name] ?? 0,
-        secure,
-        requireTLS: !secure,
-        auth: login(),
-      },
+      host: '127.0.0.1',
+      port: posthorn.ports[name] ?? 0,
+      secure,
+      requireTLS: !secure,
+      auth: login(),
       tls: { ca: posthorn.ca, servername: 'localhost' },
     })
     const to = `nm-${name}@example.test`
     const { response } = await transport.sendMail({
-      ...{ from: 'Zoë <ada@sender.test>', to, subject: 'Grüße', text: 'Ünï', html: '<p>Ünï</p>' },
+      from: 'Zoë <ada@sender.test>',
+      to,
+      subject: 'Grüße',
+      text: 'Ünï',
+      html: '<p>Ünï</p>',
       attachments: [{ filename: 'ü.txt', content: 'Anhang' }],
     })
     transport.close()

@@ -51,7 +51,9 @@ export async function testAuthority() {
       // The first byte is above 127, for the zero that DER puts before it.
       const serialNumber = `f0${(++serial).toString(16).padStart(16, '0')}`
       const leaf = await X509CertificateGenerator.create({
-        ...{ serialNumber, issuer: root.subject, subject: '' },
+        serialNumber,
+        issuer: root.subject,
+        subject: '',
         notBefore: new Date(life.beganAt),
         notAfter: new Date(life.endsAt),
         signingAlgorithm: algorithm,

@@ -69,17 +69,16 @@ export async function acmeDirectory(
   const { tls, host, now = Date.now } = options
   const authority = await testAuthority()
   const behaviour: Behaviour = {
-    ...{
-      validation: 'at once',
-      badNonces: 0,
-      refusal: undefined,
-      limited: undefined,
-      fault: undefined,
-      hangsAt: undefined,
-      failsAt: undefined,
-    },
+    validation: 'at once',
+    badNonces: 0,
+    refusal: undefined,
+    limited: undefined,
+    fault: undefined,
+    hangsAt: undefined,
+    failsAt: undefined,
     life: (at) => ({ beganAt: at, endsAt: at + 90 * dayMs }),
-    ...{ certificate: 'good', renewal: undefined },
+    certificate: 'good',
+    renewal: undefined,
   }
   const nonces = new Set<string>()
   const accounts = new Map<string, { jwk: JsonWebKey; contact: string[] }>()
@@ -99,14 +98,17 @@ export async function acmeDirectory(
     order.error = error
   }
   const shown = ({ id, status, name, error, chain }: Order) => ({
-    ...{ status, identifiers: [{ type: 'dns', value: name }] },
+    status,
+    identifiers: [{ type: 'dns', value: name }],
     authorizations: [`${base}/authz/${id}`],
     finalize: `${base}/finalize/${id}`,
     ...(chain === '' ? {} : { certificate: `${base}/cert/${id}` }),
     ...(error === undefined ? {} : { error }),
   })
   const shownChallenge = ({ id, status, token, error }: Order) => ({
-    ...{ type: 'http-01', url: `${base}/challenge/${id}`, token },
+    type: 'http-01',
+    url: `${base}/challenge/${id}`,
+    token,
     status: status === 'invalid' || status === 'pending' ? status : 'valid',
     ...(error === undefined ? {} : { error }),
   })
@@ -149,9 +151,14 @@ export async function acmeDirectory(
         return problem('malformed', 'One name an order', 400)
       }
       const order: Order = {
-        ...{ id: orders.length + 1, account: kid, name: identifier.value, replaces },
-        ...{ status: 'pending', token: randomBytes(32).toString('base64url') },
-        ...{ error: undefined, chain: '' },
+        id: orders.length + 1,
+        account: kid,
+        name: identifier.value,
+        replaces,
+        status: 'pending',
+        token: randomBytes(32).toString('base64url'),
+        error: undefined,
+        chain: '',
       }
       orders.push(order)
       const headers = { location: `${base}/order/${order.id}` }
@@ -238,14 +245,12 @@ export async function acmeDirectory(
   })
   base = `https://${host}:${(server.address() as AddressInfo).port}`
   const made: AcmeDirectory = {
-    ...{
-      port80: options.port80,
-      url: `${base}/directory`,
-      root: authority.root,
-      accounts,
-      requests,
-      behaviour,
-    },
+    port80: options.port80,
+    url: `${base}/directory`,
+    root: authority.root,
+    accounts,
+    requests,
+    behaviour,
     get orders() {
       return orders
     },

@@ -47,7 +47,10 @@ export async function acmeRig(
   for (const name of names.split(',')) resolver.set(name, { a: ['127.0.0.1'] })
   const listener = await challengeListener(t, dataDir)
   const directory = await acmeDirectory(t, {
-    ...{ tls: tls.valid, host: 'acme.test', port80: () => listener.port, now: () => clock.now() },
+    tls: tls.valid,
+    host: 'acme.test',
+    port80: () => listener.port,
+    now: () => clock.now(),
   })
   const config = loadConfig({
     env: {
@@ -60,12 +63,27 @@ export async function acmeRig(
   const store = await openTestStore(t, { dataDir, clock })
   const stopping = new AbortController()
   const deps = {
-    ...{ store, clock, config, dataDir, resolver, key, log: silentLog, random: () => 0 },
+    store,
+    clock,
+    config,
+    dataDir,
+    resolver,
+    key,
+    log: silentLog,
+    random: () => 0,
     signal: stopping.signal,
   }
   const held = () => openCertificates({ dataDir, log: silentLog, files: [], usual: 'mail.test' })
   return {
-    ...{ clock, dataDir, resolver, directory, config, store, listener, stopping, deps },
+    clock,
+    dataDir,
+    resolver,
+    directory,
+    config,
+    store,
+    listener,
+    stopping,
+    deps,
     renew: () => renewCertificates(deps),
     isDue: () => areCertificatesDue(deps),
     /** What a listener offers for the name now. */

@@ -36,7 +36,13 @@ export async function openAutomations(t: Test, options: PosthornOptions = {}) {
   }
   const run = async (id: string) => (await call('GET', `/v1/automations/runs/${id}`)).json
   return {
-    ...{ posthorn, store, accountId, plans, call, until, run },
+    posthorn,
+    store,
+    accountId,
+    plans,
+    call,
+    until,
+    run,
     template: (slug: string, draft: { subject?: string; html?: string; textBody?: string } = {}) =>
       putTemplate({ store, clock, renderer }, accountId, {
         slug,
@@ -52,7 +58,9 @@ export async function openAutomations(t: Test, options: PosthornOptions = {}) {
     ): Promise<string> => {
       const connections = more.connections ?? inARow(steps)
       const { status, json } = await call('POST', '/v1/automations', {
-        ...{ name, steps, connections },
+        name,
+        steps,
+        connections,
         ...(more.settings === undefined ? {} : { settings: more.settings }),
       })
       if (status !== 201) throw new Error(`${status} ${JSON.stringify(json)}`)

@@ -14,7 +14,12 @@ export async function openTimeline(t: Test) {
   // Nothing takes mails out of the queue.
   const deps = { ...rig.deps, maxQueued: Number.MAX_SAFE_INTEGER }
   const timeline = {
-    ...{ store, clock, accountId, deps, counted: rig.counted, saveTemplate: rig.saveTemplate },
+    store,
+    clock,
+    accountId,
+    deps,
+    counted: rig.counted,
+    saveTemplate: rig.saveTemplate,
     enable: ({ steps, connections, settings }: AutomationDefinition): Promise<string> =>
       rig.enabled(steps, { connections, ...(settings === undefined ? {} : { settings }) }),
     archive: (id: string) => archiveAutomation(deps, accountId, id),

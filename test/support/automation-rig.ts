@@ -93,7 +93,9 @@ export async function openEngine(
   t.teardown(() => renderer.close())
   const saveTemplate = (slug: string, more: { subject?: string; html?: string } = {}) =>
     putTemplate({ store, clock, renderer }, accountId, {
-      ...{ slug, subject: 'Hello', html: '<p>Hello</p>' },
+      slug,
+      subject: 'Hello',
+      html: '<p>Hello</p>',
       ...more,
     })
   await saveTemplate('hello')
@@ -103,8 +105,16 @@ export async function openEngine(
   const memory = makeEngineMemory()
   const tally = makeTally()
   const deps: EngineDeps = {
-    ...{ store, clock, log: silentLog, plans, retry, renderer, ...memory },
-    ...{ backlog: joinBacklog(makeBacklogMemory()), maxQueued: 1_000, meter: tally },
+    store,
+    clock,
+    log: silentLog,
+    plans,
+    retry,
+    renderer,
+    ...memory,
+    backlog: joinBacklog(makeBacklogMemory()),
+    maxQueued: 1_000,
+    meter: tally,
     ring: (due) => rung.push(...due),
   }
   const accepting = {
@@ -119,13 +129,27 @@ export async function openEngine(
   }
   const billing = () => readBilling(store.read, plans, accountId)
   const rig = {
-    ...{ clock, store, accountId, deps, domainId: domain.id, renderer, rung, listId, memory },
-    ...{ saveTemplate, billing, accepting, tally },
+    clock,
+    store,
+    accountId,
+    deps,
+    domainId: domain.id,
+    renderer,
+    rung,
+    listId,
+    memory,
+    saveTemplate,
+    billing,
+    accepting,
+    tally,
     land: makeLandEvents([suppressFailing, makeFollowAutomations(async () => false)]),
     create: async (steps: Steps, { connections, settings }: Graph = {}, name = 'Welcome') =>
       (
         await createAutomation(deps, await billing(), {
-          ...{ name, steps, connections: connections ?? inARow(steps), settings },
+          name,
+          steps,
+          connections: connections ?? inARow(steps),
+          settings,
         })
       ).id,
     async enabled(steps: Steps, graph: Graph = {}, name = 'Welcome'): Promise<string> {

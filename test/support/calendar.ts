@@ -48,12 +48,18 @@ export async function startCalendar(
   })
   const env = { POSTHORN_LOG_LEVEL: 'error' }
   const threads = openJobThreads({
-    ...{ config: loadConfig({ env }), dataDir, turns, backlog: makeBacklogMemory(), log, clock },
+    config: loadConfig({ env }),
+    dataDir,
+    turns,
+    backlog: makeBacklogMemory(),
+    log,
+    clock,
     plans: loadPlans(packageFile('config/plans.toml')),
     metrics: { add() {}, forget() {} },
     ring() {},
     threads: jobs.map(({ name, lane }) => ({
-      ...{ name, slot: lane === 'long' ? 18 : 14 },
+      name,
+      slot: lane === 'long' ? 18 : 14,
       entry: new URL('test-job.js', folder),
     })),
   })
@@ -64,7 +70,13 @@ export async function startCalendar(
     return written
   }
   const calendar = await openCalendar({
-    ...{ store: { ...store, write }, clock, log, meter: silentMeter, threads, jobs, zone },
+    store: { ...store, write },
+    clock,
+    log,
+    meter: silentMeter,
+    threads,
+    jobs,
+    zone,
   })
   // Its first look is over then, and it waits for its clock.
   await new Promise((resolve) => setImmediate(resolve))
@@ -81,7 +93,12 @@ export async function startCalendar(
     return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : []
   }
   return {
-    ...{ store, clock, dataDir, calendar, close, runs },
+    store,
+    clock,
+    dataDir,
+    calendar,
+    close,
+    runs,
     /** Which jobs' work began, in order. */
     began,
     /** Resolves with the runs of a job once they are so. */

@@ -61,7 +61,16 @@ export async function openCampaigns(
   const deps = { store, clock, plans, renderer, expand: () => {}, attachments: attachmentRules }
   const land = makeLandEvents([followBroadcasts])
   return {
-    ...{ store, clock, log: silentLog, accountId, listId, deps, rung, backlog, land, renderer },
+    store,
+    clock,
+    log: silentLog,
+    accountId,
+    listId,
+    deps,
+    rung,
+    backlog,
+    land,
+    renderer,
     add: async (email: string, more: { firstName?: string; metadata?: object } = {}) =>
       (await addContact({ store, clock }, accountId, { email, ...more } as never, { listId }))
         .contact,
@@ -102,8 +111,15 @@ export async function openCampaigns(
         (claimed): Settlement =>
           ({
             ...claimed,
-            ...{ class: queueClass.campaign, kind: kindOf(claimed), startedAt: now, attempts: 1 },
-            ...{ reply: '250 ok', remote: null, tls: null, transcript: '', dueAt: now + 60_000 },
+            class: queueClass.campaign,
+            kind: kindOf(claimed),
+            startedAt: now,
+            attempts: 1,
+            reply: '250 ok',
+            remote: null,
+            tls: null,
+            transcript: '',
+            dueAt: now + 60_000,
           }) as Settlement,
       )
       await store.write((tx) => settle(tx, settlements, { thread: 3, now, land }))

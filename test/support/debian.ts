@@ -38,14 +38,7 @@ const inside = [
 function runIn(folder: string, script: string): Promise<string> {
   const child = spawn(
     'unshare',
-    [
-      ...['--mount', '--net', '--pid', '--fork', '--kill-child'],
-      'sh',
-      '-c',
-      inside,
-      folder,
-      script,
-    ],
+    ['--mount', '--net', '--pid', '--fork', '--kill-child', 'sh', '-c', inside, folder, script],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let said = ''

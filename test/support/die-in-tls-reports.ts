@@ -33,7 +33,11 @@ const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 12, backgrou
 const records = Object.entries(txt).map(([name, text]) => [name, { txt: [text] }])
 const config = loadConfig({ env: { POSTHORN_OUTBOUND_HELO_NAME: 'out.test' } })
 await sendTlsReports({
-  ...{ store, clock, ca, log: silentLog, signal: new AbortController().signal },
+  store,
+  clock,
+  ca,
+  log: silentLog,
+  signal: new AbortController().signal,
   resolver: fakeResolver({
     'reports.test': { a: ['127.0.0.1'] },
     ...Object.fromEntries(records),

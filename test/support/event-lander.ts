@@ -24,12 +24,14 @@ async function landForEver({ dataDir, accountId, turns, slot }: Data): Promise<v
     await store.write((tx) =>
       land(tx, [
         {
-          ...{ accountId, emailId: `${slot}-${i}`, deliveryId: i * 3 + slot, class: 0, at },
-          ...{
-            recipient: `a${slot}-${i}@one.test`,
-            reply: null,
-            type: bounced ? 'bounced' : 'delivered',
-          },
+          accountId,
+          emailId: `${slot}-${i}`,
+          deliveryId: i * 3 + slot,
+          class: 0,
+          at,
+          recipient: `a${slot}-${i}@one.test`,
+          reply: null,
+          type: bounced ? 'bounced' : 'delivered',
           detail: bounced ? { bounceType: 'Permanent' } : null,
         },
       ]),

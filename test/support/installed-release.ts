@@ -40,7 +40,11 @@ export async function installedRelease(t: Test, { diskMiB = 0 } = {}) {
   await install.manage('start')
   while ((await install.appliance()) === undefined) await soon()
   return {
-    ...{ install, dir, dataDir, apiKey, mx },
+    install,
+    dir,
+    dataDir,
+    apiKey,
+    mx,
     mail: makeSenders(install, mx, apiKey),
     /** The names of its tables that only releases of tomorrow make. */
     tablesOfTomorrow() {

@@ -50,8 +50,14 @@ export function openHappenings({ store, clock }: { store: Store; clock: Clock })
               status: 'sent',
               message_id: `<${mail.id}@x>`,
               provider: 'primary',
-              ...{ waiting: 0, delivered: 0, bounced: 0, failed: 0 },
-              ...{ opened_at: null, clicked_at: null, scheduled_at: null, sent_at: null },
+              waiting: 0,
+              delivered: 0,
+              bounced: 0,
+              failed: 0,
+              opened_at: null,
+              clicked_at: null,
+              scheduled_at: null,
+              sent_at: null,
               created_at: mail.createdAt,
               broadcast_id: mail.broadcastId,
               extras: mail.tags.length > 0 ? JSON.stringify({ tags: mail.tags }) : null,
@@ -81,8 +87,15 @@ export function eventOf(
 ): MailEvent {
   const { at = mail.createdAt + 1_000, detail = null, before } = more
   return {
-    ...{ accountId: mail.accountId, emailId: mail.id, deliveryId: copy.id, type, at, detail },
-    ...{ recipient: copy.recipient, class: queueClass.transactional, reply: null },
+    accountId: mail.accountId,
+    emailId: mail.id,
+    deliveryId: copy.id,
+    type,
+    at,
+    detail,
+    recipient: copy.recipient,
+    class: queueClass.transactional,
+    reply: null,
     ...(before === undefined ? {} : { before }),
   }
 }

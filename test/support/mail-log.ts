@@ -50,7 +50,12 @@ export async function openMailLog(
   const domain = await store.read.selectFrom('domains').select('id').executeTakeFirstOrThrow()
   const land = makeLandEvents([suppressFailing, makeProtection(protection), followBroadcasts])
   const retention: RetentionRunDeps = {
-    ...{ store, clock, log: silentLog, plans, ages, dataDir: dataDir ?? '/' },
+    store,
+    clock,
+    log: silentLog,
+    plans,
+    ages,
+    dataDir: dataDir ?? '/',
     readDisk: async () => ({ totalBytes: 1_000_000_000, freeBytes: 900_000_000 }),
   }
 
@@ -67,20 +72,44 @@ export async function openMailLog(
     const now = clock.now()
     const recipients = to.flatMap((address) => parseMailbox(address) ?? [])
     const files = (one.files ?? []).map((bytes, n) => ({
-      ...{ filename: `${n}.bin`, contentType: 'application/octet-stream' },
-      ...{ disposition: 'attachment' as const, content: makeContent([bytes]) },
+      filename: `${n}.bin`,
+      contentType: 'application/octet-stream',
+      disposition: 'attachment' as const,
+      content: makeContent([bytes]),
     }))
     return {
       row: {
-        ...{ id, account_id: account, domain_id: domain.id, from_header: 'a@sender.test' },
-        ...{ to_list: JSON.stringify(to), reply_to: null, subject: 's', type: 'transactional' },
-        ...{ topic_id: null, metadata: null, status: scheduledAt ? 'scheduled' : 'queued' },
-        ...{ message_id: `<${id}@sender.test>`, provider: 'primary', waiting: recipients.length },
-        ...{ delivered: 0, bounced: 0, failed: 0, opened_at: null, clicked_at: null },
-        ...{ scheduled_at: scheduledAt ?? null, sent_at: null, created_at: now, template: null },
+        id,
+        account_id: account,
+        domain_id: domain.id,
+        from_header: 'a@sender.test',
+        to_list: JSON.stringify(to),
+        reply_to: null,
+        subject: 's',
+        type: 'transactional',
+        topic_id: null,
+        metadata: null,
+        status: scheduledAt ? 'scheduled' : 'queued',
+        message_id: `<${id}@sender.test>`,
+        provider: 'primary',
+        waiting: recipients.length,
+        delivered: 0,
+        bounced: 0,
+        failed: 0,
+        opened_at: null,
+        clicked_at: null,
+        scheduled_at: scheduledAt ?? null,
+        sent_at: null,
+        created_at: now,
+        template: null,
         extras: tags.length > 0 ? JSON.stringify({ tags }) : null,
       },
-      ...{ html, text, tags, attachments: files, recipients, suppressed: [] },
+      html,
+      text,
+      tags,
+      attachments: files,
+      recipients,
+      suppressed: [],
       dueAt: scheduledAt ?? now,
     }
   }
@@ -99,8 +128,14 @@ export async function openMailLog(
       .map(
         (claimed) =>
           ({
-            ...{ ...claimed, kind: kindOf(claimed.recipient), startedAt: now, attempts: 1 },
-            ...{ reply: '250 ok', remote: 'mx.one.test', tls: null, transcript: 'C: QUIT' },
+            ...claimed,
+            kind: kindOf(claimed.recipient),
+            startedAt: now,
+            attempts: 1,
+            reply: '250 ok',
+            remote: 'mx.one.test',
+            tls: null,
+            transcript: 'C: QUIT',
             dueAt: now + 60_000,
           }) as Settlement,
       )
@@ -108,7 +143,15 @@ export async function openMailLog(
     return settlements
   }
   return {
-    ...{ store, clock, accountId, campaigns, land, retention, accept, deliver, usePlan },
+    store,
+    clock,
+    accountId,
+    campaigns,
+    land,
+    retention,
+    accept,
+    deliver,
+    usePlan,
     rollUp: async () => {
       while (await rollUp(store)) {}
     },

@@ -103,15 +103,19 @@ async function deliveryTo({ store, accountId }: Posthorn, endpointId: string): P
     tx
       .insertInto('webhook_deliveries')
       .values({
-        ...{
-          id,
-          endpoint_id: endpointId,
-          account_id: accountId,
-          email_id: nobody,
-          event: 'email.sent',
-        },
-        ...{ body: '{"event":"email.sent"}', outcome: 'failed', attempts: 5, status: 500 },
-        ...{ response: 'no', error: 'HTTP 500', created_at: 1, ended_at: 2 },
+        id,
+        endpoint_id: endpointId,
+        account_id: accountId,
+        email_id: nobody,
+        event: 'email.sent',
+        body: '{"event":"email.sent"}',
+        outcome: 'failed',
+        attempts: 5,
+        status: 500,
+        response: 'no',
+        error: 'HTTP 500',
+        created_at: 1,
+        ended_at: 2,
       })
       .execute(),
   )

@@ -53,12 +53,18 @@ export async function startPeople(
     return scryptSync(password, salt, bytes, { N: 2, r: 1, p: 1 })
   }
   const people = makePeople({
-    ...{ store, clock, key: makeApplianceKey(Buffer.alloc(32, 7)) },
+    store,
+    clock,
+    key: makeApplianceKey(Buffer.alloc(32, 7)),
     asksFactorOfOperators: options.asksFactorOfOperators ?? false,
     passwords: makePasswords(options.derive ?? cheap),
   })
   const server = await openHttpServer<never>({
-    ...{ host: '127.0.0.1', port: 0, log: silentLog, clock, trustedProxies: ['127.0.0.1'] },
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    clock,
+    trustedProxies: ['127.0.0.1'],
   })
   const shell = makeShell(server.pages, { clock, people: peopleOf(people), sandbox: false })
   const deps = { people, cookie: sessionCookie(people.key), plainHttp: false }

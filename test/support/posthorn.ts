@@ -125,7 +125,11 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   })
   const log = options.log ?? silentLog
   const appliance = await startAppliance({
-    ...{ config, configFile: file, dataDir, log, clock },
+    config,
+    configFile: file,
+    dataDir,
+    log,
+    clock,
     isLate: options.isLate === true,
   })
   t.teardown(() => appliance.close())

@@ -146,12 +146,22 @@ export function makeInstall(
   }
   t.teardown(() => runProgram(manager, ['kill', 'posthorn'], { env }))
   return {
-    ...{ prefix, dataDir, run },
+    prefix,
+    dataDir,
+    run,
     upgrade: (args, options) =>
       run(
         [
-          ...['upgrade', '--prefix', prefix, '--data', dataDir, '--manager', manager],
-          ...['--timeout', '90', ...args],
+          'upgrade',
+          '--prefix',
+          prefix,
+          '--data',
+          dataDir,
+          '--manager',
+          manager,
+          '--timeout',
+          '90',
+          ...args,
         ],
         options,
       ),

@@ -78,7 +78,11 @@ export async function testCertificates(
     standAlone('self-signed', name, '-addext', names(name)),
   ])
   return {
-    ...{ ca, valid, expired, wrongName, selfSigned },
+    ca,
+    valid,
+    expired,
+    wrongName,
+    selfSigned,
     issue: (host, signer) => issued(host.replace('*', 'any'), host, signer),
   }
 }

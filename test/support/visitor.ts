@@ -35,7 +35,9 @@ export function openBrowser(
       else cookies.set(name, value)
     }
     return {
-      ...{ status: response.status, headers: response.headers, text: await response.text() },
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
       to: response.headers.get('location') ?? undefined,
       cookies: response.headers.getSetCookie(),
     }

@@ -38,7 +38,11 @@ export async function webhookRig(t: Test, options: { clock?: Clock; store?: Stor
   const deliveries = (endpointId: string, failed = false) =>
     readDeliveries(store.read, account.id, endpointId, { failed, limit: 1_000 })
   return {
-    ...{ store, clock, accountId: account.id, domain, deliveries },
+    store,
+    clock,
+    accountId: account.id,
+    domain,
+    deliveries,
     /** A mail in the log, to one address unless more are given. */
     async mail(to: readonly string[] = ['a@one.test']): Promise<string> {
       const id = store.ids.uuid()
@@ -46,12 +50,29 @@ export async function webhookRig(t: Test, options: { clock?: Clock; store?: Stor
         tx
           .insertInto('emails')
           .values({
-            ...{ id, account_id: account.id, domain_id: domain.id, body_id: null },
-            ...{ from_header: 'x@shop.test', to_list: JSON.stringify(to), reply_to: null },
-            ...{ subject: 'Order “7”', type: 'transactional', topic_id: null, metadata: null },
-            ...{ status: 'sent', message_id: `<${id}@shop.test>`, provider: 'primary' },
-            ...{ waiting: 0, delivered: 0, bounced: 0, failed: 0, opened_at: null },
-            ...{ clicked_at: null, scheduled_at: null, sent_at: null, created_at: clock.now() },
+            id,
+            account_id: account.id,
+            domain_id: domain.id,
+            body_id: null,
+            from_header: 'x@shop.test',
+            to_list: JSON.stringify(to),
+            reply_to: null,
+            subject: 'Order “7”',
+            type: 'transactional',
+            topic_id: null,
+            metadata: null,
+            status: 'sent',
+            message_id: `<${id}@shop.test>`,
+            provider: 'primary',
+            waiting: 0,
+            delivered: 0,
+            bounced: 0,
+            failed: 0,
+            opened_at: null,
+            clicked_at: null,
+            scheduled_at: null,
+            sent_at: null,
+            created_at: clock.now(),
           })
           .execute(),
       )
@@ -62,8 +83,16 @@ export async function webhookRig(t: Test, options: { clock?: Clock; store?: Stor
       store.write((tx) =>
         land(tx, [
           {
-            ...{ accountId: account.id, emailId, deliveryId: 1, recipient: 'a@one.test' },
-            ...{ class: 0, type, at: clock.now(), reply: null, detail: null, ...more },
+            accountId: account.id,
+            emailId,
+            deliveryId: 1,
+            recipient: 'a@one.test',
+            class: 0,
+            type,
+            at: clock.now(),
+            reply: null,
+            detail: null,
+            ...more,
           },
         ]),
       ),
@@ -71,8 +100,12 @@ export async function webhookRig(t: Test, options: { clock?: Clock; store?: Stor
       addEndpoint(deps, plans, account.id, { url, events }),
     async courier(more: Partial<CourierDeps> = {}) {
       const courier = await openCourier({
-        ...{ ...deps, log: silentLog, meter: silentMeter, resolver: fakeResolver() },
-        ...{ allow: ['127.0.0.0/8'], ...more },
+        ...deps,
+        log: silentLog,
+        meter: silentMeter,
+        resolver: fakeResolver(),
+        allow: ['127.0.0.0/8'],
+        ...more,
       })
       let closed: Promise<void> | undefined
       const close = () => (closed ??= courier.close(0))

@@ -53,9 +53,21 @@ t.test('what Node, the notifier and the database need is not taken away', async 
 t.test('nginx takes the example', { skip: absent('nginx', 'openssl') }, async (t) => {
   const folder = t.testdir()
   await run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-    ...['-subj', '/CN=links.example.com', '-days', '2'],
-    ...['-keyout', join(folder, 'privkey.pem'), '-out', join(folder, 'fullchain.pem')],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-subj',
+    '/CN=links.example.com',
+    '-days',
+    '2',
+    '-keyout',
+    join(folder, 'privkey.pem'),
+    '-out',
+    join(folder, 'fullchain.pem'),
   ])
   const example = readFileSync('systemd/nginx.conf.example', 'utf8')
   const ours = example.replaceAll('/etc/letsencrypt/live/links.example.com', folder)
@@ -78,7 +90,12 @@ t.test('nginx takes the example', { skip: absent('nginx', 'openssl') }, async (t
 
 t.test('Caddy takes the example', { skip: absent('caddy') }, async (t) => {
   const { stdout } = await run('caddy', [
-    ...['adapt', '--config', 'systemd/Caddyfile.example', '--adapter', 'caddyfile', '--validate'],
+    'adapt',
+    '--config',
+    'systemd/Caddyfile.example',
+    '--adapter',
+    'caddyfile',
+    '--validate',
   ])
   t.match(stdout, '127.0.0.1:8081')
 })

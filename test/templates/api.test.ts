@@ -57,6 +57,8 @@ t.test('what it makes of variables is shown, of an older version too', async (t)
     subject: 'To <Ann>',
     html: '<p>Hello &lt;Ann&gt;</p>',
   })
+  const long = await call('POST', at, { body: { variables: { name: 2 ** 53 } } })
+  t.match(long, { status: 422, json: { error: /variables\.name: numbers beyond/ } })
   const missing = await call('POST', at, { body: {} })
   t.match(missing, { status: 422, json: { error: /name/ } })
   t.equal((await call('POST', at, { body: { variables, version: 99 } })).status, 404)

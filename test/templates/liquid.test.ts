@@ -189,7 +189,17 @@ t.test('the subject is one line of at most 998 bytes', async (t) => {
   const long = await refusal(t, render({ subject: '{{ s }}' }, { s: 'é'.repeat(500) }))
   t.match(long.message, 'longer than 998 bytes when rendered (subject)')
   const empty = await refusal(t, render({ subject: '{{ s }}' }, { s: ' \n ' }))
-  t.match(empty.message, 'it is empty when rendered (subject)')
+  t.match(
+    empty.message,
+    'the subject is empty without s; say what stands in for it: {{ s | default: "Hello" }} (subject)',
+  )
+  const none = await refusal(t, render({ subject: '{% if s %}x{% endif %}' }, {}))
+  t.match(none.message, 'the subject is empty (subject)')
+  const linked = await render(
+    { html: '<a href="https://x.test/%7B%7B%20s%20%7D%7D">x</a>' },
+    { s: '<' },
+  )
+  t.equal(linked.html, '<a href="https://x.test/&lt;">x</a>')
 })
 
 t.test('a subject of the send takes the place of the template\u2019s', async (t) => {

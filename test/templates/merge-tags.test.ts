@@ -8,6 +8,7 @@ import {
   mergeValues,
   openRenderer,
   type RenderJob,
+  withLinkTags,
 } from '../../src/templates/index.js'
 
 const simple = [
@@ -86,4 +87,34 @@ t.test('metadata are names by themselves but for those of the contact', async (t
   )
   t.equal(Object.getPrototypeOf(values), Object.prototype)
   t.same(mergeValues({ ...contact, metadata: null }), { ...contact, metadata: {} })
+})
+
+t.test('percent-encoded braces of a link are tags, those of a text are not', async (t) => {
+  const url = 'https://x.test/'
+  for (const [written, typed] of [
+    [`<a href="${url}%7B%7Bname%7D%7D">`, `<a href="${url}{{name}}">`],
+    [`<A HREF='${url}?a=%7b%7b%20name%20%7d%7d&b=1'>`, `<A HREF='${url}?a={{ name }}&b=1'>`],
+    [`<a href=%7B%7B+metadata.town+%7D%7D/%7B%7Bid%7D%7D>`, '<a href={{ metadata.town }}/{{id}}>'],
+    ['<a href="{{%20name%20}}">', '<a href="{{ name }}">'],
+    [
+      '<a href="%7B%7B%20name%20%7C%20default:%20%22J%C3%BCrgen%22%20%7D%7D">',
+      '<a href="{{ name | default: "Jürgen" }}">',
+    ],
+    ['<v:rect href="%7B%7B name %7D%7D">', '<v:rect href="{{ name }}">'],
+  ]) {
+    t.equal(
+      withLinkTags(`<p>%7B%7B name %7D%7D</p>${written}`),
+      `<p>%7B%7B name %7D%7D</p>${typed}`,
+    )
+  }
+  for (const same of [
+    '<!-- <a href="%7B%7Bname%7D%7D"> --><p title="%7B%7Bname%7D%7D">href="%7B%7Bname%7D%7D"</p>',
+    `<a href="${url}?q=%7B%7B%22a%22:1%7D%7D&r=%7B%7Bname%7D&s=%7B%7B%ff%7D%7D">`,
+    `<a href="${url}{{ name | append: '%20' }}">`,
+    '<a href="{{ name }}%20{{ x }}">',
+  ]) {
+    t.equal(withLinkTags(same), same)
+  }
+  const hostile = `<a href="${'%7B%7Ba'.repeat(100_000)}">`
+  t.equal(withLinkTags(hostile), hostile)
 })

@@ -24,7 +24,9 @@ async function openTemplates(t: Parameters<typeof openTestStore>[0]) {
   ]
   const put = (accountId: string, draft: Partial<TemplateDraft>) =>
     putTemplate({ store, clock, renderer }, accountId, {
-      ...{ slug: 'welcome', subject: 'Hi', html: '<p>{{ name }}' },
+      slug: 'welcome',
+      subject: 'Hi',
+      html: '<p>{{ name }}',
       ...draft,
     })
   return { clock, store, read: store.read, one, two, put }

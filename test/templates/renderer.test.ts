@@ -96,8 +96,14 @@ t.test('a thread that cannot start answers 503, and is tried again for the next'
   const cause = 'the renderer cannot start'
   t.same(await renderer.render(jobOf('a')), { kind: 'unavailable', cause })
   const template = {
-    ...{ accountId: 'account', slug: 'welcome', version: 1, versionId: 'v', savedAt: 0 },
-    ...{ subject: 'Subject', html: 'a', textBody: null },
+    accountId: 'account',
+    slug: 'welcome',
+    version: 1,
+    versionId: 'v',
+    savedAt: 0,
+    subject: 'Subject',
+    html: 'a',
+    textBody: null,
   }
   await t.rejects(renderTemplate(renderer, template, { variables: {} }), {
     code: 'service_unavailable',

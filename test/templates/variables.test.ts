@@ -10,13 +10,17 @@ const pathsIn = async (html: string) =>
 
 t.test('the variables that a template takes are known by their paths, each once', async (t) => {
   t.same(await pathsIn('{{ user.name }} {{ user.name | upcase }} {{ title }}'), [
-    ...['title', 'user.name'],
+    'title',
+    'user.name',
   ])
   const own = '{% for item in items %}{{ item.price }}{{ forloop.index }}{% endfor %}'
   t.same(await pathsIn(own), ['title', 'items'])
   t.same(await pathsIn('{% assign n = count %}{{ n }}'), ['title', 'count'])
   t.same(await pathsIn('{% if paid %}x{% endif %}{{ list[0].t }}{{ tags.size }}'), [
-    ...['title', 'paid', 'list', 'tags'],
+    'title',
+    'paid',
+    'list',
+    'tags',
   ])
 })
 

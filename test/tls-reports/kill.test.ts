@@ -50,9 +50,17 @@ for (const { point, uploads } of [
       tx
         .insertInto('tls_sessions')
         .values({
-          ...{ day: Math.floor(clock.now() / dayMs), domain: 'open.test', sessions: 3 },
-          ...{ policy_type: 'no-policy-found', policy: '{"text":[],"mx":[]}', result: '' },
-          ...{ reason: '', mx_host: '', mx_name: '', receiving_address: '', sending_address: '' },
+          day: Math.floor(clock.now() / dayMs),
+          domain: 'open.test',
+          sessions: 3,
+          policy_type: 'no-policy-found',
+          policy: '{"text":[],"mx":[]}',
+          result: '',
+          reason: '',
+          mx_host: '',
+          mx_name: '',
+          receiving_address: '',
+          sending_address: '',
         })
         .execute(),
     )
@@ -60,7 +68,7 @@ for (const { point, uploads } of [
     const txt = { '_smtp._tls.open.test': `v=TLSRPTv1; rua=${rua}` }
     const run = async (at: string, afterMs: number) => {
       const now = clock.now() + afterMs
-      const given: Dying = { ...{ dataDir, now, txt, ca: certificates.ca.cert }, point: at }
+      const given: Dying = { dataDir, now, txt, ca: certificates.ca.cert, point: at }
       const child = spawn(process.execPath, [dying, JSON.stringify(given)], { stdio: 'inherit' })
       const [code, signal] = await once(child, 'exit')
       return signal ?? code

@@ -3,7 +3,10 @@ const text = { type: 'string', minLength: 1 }
 const texts = { type: 'array', items: text, minItems: 1 }
 const count = { type: 'integer', minimum: 0 }
 const closed = (properties: Record<string, object>, required: string[]) => ({
-  ...{ type: 'object', properties, required, additionalProperties: false },
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
 })
 const instant = { type: 'string', format: 'date-time' }
 
@@ -11,7 +14,8 @@ export const reportSchema = closed(
   {
     'organization-name': text,
     'date-range': closed({ 'start-datetime': instant, 'end-datetime': instant }, [
-      ...['start-datetime', 'end-datetime'],
+      'start-datetime',
+      'end-datetime',
     ]),
     'contact-info': { type: 'string', format: 'email' },
     'report-id': text,
@@ -42,10 +46,17 @@ export const reportSchema = closed(
               {
                 'result-type': {
                   enum: [
-                    ...['starttls-not-supported', 'certificate-host-mismatch'],
-                    ...['certificate-expired', 'certificate-not-trusted', 'validation-failure'],
-                    ...['tlsa-invalid', 'dnssec-invalid', 'dane-required'],
-                    ...['sts-policy-fetch-error', 'sts-policy-invalid', 'sts-webpki-invalid'],
+                    'starttls-not-supported',
+                    'certificate-host-mismatch',
+                    'certificate-expired',
+                    'certificate-not-trusted',
+                    'validation-failure',
+                    'tlsa-invalid',
+                    'dnssec-invalid',
+                    'dane-required',
+                    'sts-policy-fetch-error',
+                    'sts-policy-invalid',
+                    'sts-webpki-invalid',
                   ],
                 },
                 'sending-mta-ip': { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] },

@@ -53,7 +53,9 @@ async function dayAfter(t: Test, records: (port: number) => Record<string, strin
     countTls: true,
     script: { tls: certificates.expired },
     dns: {
-      ...{ 'in.mx.test': { a: ['127.0.0.1'] }, 'reports.test': { a: ['127.0.0.1'] }, '*': mx },
+      'in.mx.test': { a: ['127.0.0.1'] },
+      'reports.test': { a: ['127.0.0.1'] },
+      '*': mx,
       '_mta-sts.enforce.test': { txt: ['v=STSv1; id=1'] },
       '_smtp._tls.slow.test': { fail: 'SERVFAIL' },
       ...Object.fromEntries(Object.entries(txt).map(([name, text]) => [name, { txt: [text] }])),
@@ -67,7 +69,10 @@ async function dayAfter(t: Test, records: (port: number) => Record<string, strin
   })
   const config = loadConfig({ env: {} })
   const deps: TlsReportDeps = {
-    ...{ store: rig.store, clock, log: silentLog, resolver: rig.resolver },
+    store: rig.store,
+    clock,
+    log: silentLog,
+    resolver: rig.resolver,
     config: {
       ...config,
       outbound: { ...config.outbound, heloName: 'out.test' },

@@ -174,7 +174,9 @@ t.test('many who have left a topic are counted some at a time', async (t) => {
   await topics.store.write(async (tx) => {
     for (let from = 0; from < 25_000; from += 1_000) {
       const rows = Array.from({ length: 1_000 }, (_, n) => ({
-        ...{ account_id: topics.account, topic_id: news.id, address: `p${from + n}@one.test` },
+        account_id: topics.account,
+        topic_id: news.id,
+        address: `p${from + n}@one.test`,
         // Many at the same moment, as an import leaves them.
         opted_out_at: Math.floor((from + n) / 700),
       }))

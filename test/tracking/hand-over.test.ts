@@ -1,6 +1,7 @@
 import t from 'tap'
 import { silentLog } from '../../src/log/index.js'
 import { openHandOver, recordHits } from '../../src/tracking/index.js'
+import type { Click } from '../../src/tracking/token.js'
 import { FakeClock } from '../support/clock.js'
 
 const copy = { accountId: 'a', emailId: 'b', deliveryId: 7 }
@@ -39,7 +40,8 @@ t.test('hits go over together, with their times, and one message at a time', asy
   await clock.advance(30)
   const clicked = { ...asked, kind: 'clicked', target: 'https://x.test/', links: 2 } as const
   // The listener gives all that it read of a link.
-  handOver.note({ ...copy, ...{ links: 2, target: 'https://x.test/' } }, clicked)
+  const click: Click = { ...copy, links: 2, target: 'https://x.test/' }
+  handOver.note(click, clicked)
   t.equal(messages.length, 0)
   await clock.advance(100)
   const noted: unknown[] = []

@@ -46,8 +46,16 @@ async function start(t: Test, options: { log?: Log; machineWithinMs?: number } =
       tx
         .insertInto('deliveries')
         .values({
-          ...{ id, email_id: emailId, recipient: 'a@one.test', status: 'delivered', attempts: 1 },
-          ...{ reply: '250 ok', remote: null, tls: null, transcript: null, ended_at: endedAt },
+          id,
+          email_id: emailId,
+          recipient: 'a@one.test',
+          status: 'delivered',
+          attempts: 1,
+          reply: '250 ok',
+          remote: null,
+          tls: null,
+          transcript: null,
+          ended_at: endedAt,
         })
         .execute(),
     )
@@ -55,7 +63,11 @@ async function start(t: Test, options: { log?: Log; machineWithinMs?: number } =
   }
   const emailId = await rig.mail()
   return {
-    ...{ ...rig, clock, recorder, close, emailId },
+    ...rig,
+    clock,
+    recorder,
+    close,
+    emailId,
     copy: await deliver(emailId, clock.now() - 60_000),
     deliver,
     fail(on: boolean) {
@@ -192,9 +204,16 @@ t.test('mail that waits for another attempt may have been opened', async (t) => 
       tx
         .insertInto('queue')
         .values({
-          ...{ id, email_id: rig.emailId, account_id: accountId, recipient: 'b@two.test' },
-          ...{ lane: 'two.test', class: 1, due_at: clock.now(), attempts: 1 },
-          ...{ expires_at: clock.now() + 1e9, last_attempt_at: lastAttemptAt },
+          id,
+          email_id: rig.emailId,
+          account_id: accountId,
+          recipient: 'b@two.test',
+          lane: 'two.test',
+          class: 1,
+          due_at: clock.now(),
+          attempts: 1,
+          expires_at: clock.now() + 1e9,
+          last_attempt_at: lastAttemptAt,
         })
         .execute(),
     )

@@ -17,7 +17,10 @@ async function start(t: Test, settings = { opens: true, clicks: true }) {
   const { id: accountId } = await createAccount({ store, clock }, 'Shop')
   const domain = await addDomain({ store, clock, key }, accountId, 'shop.test')
   const tracker = makeTracker({
-    ...{ store, clock, key, tracking: settings },
+    store,
+    clock,
+    key,
+    tracking: settings,
     publicUrl: 'https://mail.test:8443',
   })
   const mail = {
@@ -84,6 +87,11 @@ t.test('the pixel is not the only picture beside a few words', async (t) => {
   t.equal(await has(`${words(500)}<style>${'a { color: red } '.repeat(500)}</style>`), false)
   t.equal(await has(`${words(2_000)}<a href="https://x.test/${'a'.repeat(2_000)}">x</a>`), false)
   t.equal(await has(words(3_500)), true)
+  for (const swallows of ['<!-- oops', '<style>', '<textarea>', '<a title="x>Go</a>']) {
+    const own = `<body><img src="https://shop.test/logo.png">${swallows}</body></html>`
+    const tracked = await tracker.track({ ...mail, bodyId: null }, own)
+    t.match(tracked.replace(/<img src="[^"]*\/o\/[^>]*>/, '*'), /logo\.png">\*</, swallows)
+  }
   for (const bodyId of [11, 11, 12])
     t.equal(await has(words(bodyId === 11 ? 3_500 : 2_500), bodyId), bodyId === 11)
 })

@@ -77,8 +77,13 @@ t.test('deliveries come in pages: what waits first, each once', async (t) => {
   const { json } = await add({ url: receiver.url })
   const { store, accountId } = posthorn
   const common = {
-    ...{ endpoint_id: json.id, account_id: accountId, email_id: json.id, event: 'email.sent' },
-    ...{ body: '{"a":1}', attempts: 1, created_at: 1 },
+    endpoint_id: json.id,
+    account_id: accountId,
+    email_id: json.id,
+    event: 'email.sent',
+    body: '{"a":1}',
+    attempts: 1,
+    created_at: 1,
   }
   await call('PATCH', `/v1/webhooks/${json.id}`, { body: { enabled: false } })
   await store.write(async (tx) => {
@@ -93,8 +98,14 @@ t.test('deliveries come in pages: what waits first, each once', async (t) => {
     await tx
       .insertInto('webhook_deliveries')
       .values({
-        ...{ ...common, body: '{broken', id: 4_000_000, outcome: 'delivered' },
-        ...{ status: null, response: null, error: null, ended_at: 2 },
+        ...common,
+        body: '{broken',
+        id: 4_000_000,
+        outcome: 'delivered',
+        status: null,
+        response: null,
+        error: null,
+        ended_at: 2,
       })
       .execute()
   })

@@ -69,7 +69,9 @@ t.test('webhooks tell copies and tags of the mails that have them', async (t) =>
   const got = receiver.received.map((one) => one.json)
   t.match(got[0], { event: 'email.sent', to: ['b@x.test'], ...common })
   t.same(got.flatMap(({ event, to }) => (event === 'email.sent' ? [] : to)).sort(), [
-    ...['b@x.test', 'c@x.test', 'd@x.test'],
+    'b@x.test',
+    'c@x.test',
+    'd@x.test',
   ])
   const { fault } = await contractOf(appliance.url)
   for (const one of got) {
@@ -108,8 +110,14 @@ t.test('a kill -9 while thousands of webhooks are due loses none of them', async
       await tx
         .insertInto('webhook_jobs')
         .values({
-          ...{ endpoint_id: endpoint, account_id: accountId, email_id: id, event: 'email.sent' },
-          ...{ body: JSON.stringify({ emailId: id }), attempts: 0, due_at: at, created_at: at },
+          endpoint_id: endpoint,
+          account_id: accountId,
+          email_id: id,
+          event: 'email.sent',
+          body: JSON.stringify({ emailId: id }),
+          attempts: 0,
+          due_at: at,
+          created_at: at,
         })
         .execute()
     }

@@ -50,7 +50,10 @@ t.test('each event arrives over TLS as the contract has it, signed for openssl',
   const of = { emailId: id, subject: 'Order “7”', domainId: rig.domain.id, domain: 'shop.test' }
   const messageId = `<${id}@shop.test>`
   const told = (status: string, to: string[], more: object = {}) => ({
-    ...{ ...of, event: `email.${status}`, status, to },
+    ...of,
+    event: `email.${status}`,
+    status,
+    to,
     ...more,
   })
   t.same(

@@ -11,10 +11,19 @@ t.test('what is set aside is counted by endpoint and reason, with turns for othe
   const { id: gone } = await endpoint('https://gone.test/')
   await store.write(async (tx) => {
     const rows = Array.from({ length: 30 }, (_, n) => ({
-      ...{ id: n + 1, endpoint_id: [one, two, gone][n % 3] ?? '', account_id: accountId },
-      ...{ email_id: 'm', event: 'email.sent', body: '{}', attempts: 1, status: null },
-      ...{ outcome: n < 24 ? ('dropped' as const) : ('failed' as const), response: null },
-      ...{ error: n < 6 ? null : n < 12 ? 'disabled' : 'restored', created_at: n, ended_at: n },
+      id: n + 1,
+      endpoint_id: [one, two, gone][n % 3] ?? '',
+      account_id: accountId,
+      email_id: 'm',
+      event: 'email.sent',
+      body: '{}',
+      attempts: 1,
+      status: null,
+      outcome: n < 24 ? ('dropped' as const) : ('failed' as const),
+      response: null,
+      error: n < 6 ? null : n < 12 ? 'disabled' : 'restored',
+      created_at: n,
+      ended_at: n,
     }))
     await tx.insertInto('webhook_deliveries').values(rows).execute()
     const deleted = tx.updateTable('webhook_endpoints').set({ deleted_at: 1 })
@@ -25,8 +34,12 @@ t.test('what is set aside is counted by endpoint and reason, with turns for othe
     [endpointId === one ? 'one' : 'two', reason, events, oldestAt].join(' '),
   )
   t.same(told.sort(), [
-    ...['one  2 0', 'one disabled 2 6', 'one restored 4 12'],
-    ...['two  2 1', 'two disabled 2 7', 'two restored 4 13'],
+    'one  2 0',
+    'one disabled 2 6',
+    'one restored 4 12',
+    'two  2 1',
+    'two disabled 2 7',
+    'two restored 4 13',
   ])
   t.match(value[0], { accountId, enabled: true, url: /^https:/ })
   t.ok(turns >= 5, `${turns} turns for others`)

@@ -34,8 +34,13 @@ for (const [program, ...args] of [
 t.test('the reference tells of every webhook and shows the examples', async (t) => {
   const document = makeDocument([], '0.1.0', [])
   t.same(Object.keys(document.webhooks as object), [
-    ...['email.sent', 'email.delivered', 'email.bounced', 'email.complained'],
-    ...['email.failed', 'email.opened', 'email.clicked'],
+    'email.sent',
+    'email.delivered',
+    'email.bounced',
+    'email.complained',
+    'email.failed',
+    'email.opened',
+    'email.clicked',
   ])
   const { description } = (document.tags as { description: string }[])[0] ?? { description: '' }
   for (const mark of [

@@ -22,7 +22,10 @@ async function open(t: Test, count: number) {
   const base = { attempts: 1, now: 7_000, dueAt: undefined, failedBefore: false }
   const left = () => store.read.selectFrom('webhook_jobs').selectAll().orderBy('id').execute()
   return {
-    ...{ rig, store, jobs, left },
+    rig,
+    store,
+    jobs,
+    left,
     write: (results: readonly PostedJob[]) => Promise.all(results.map((one) => write(one))),
     taken: (job: Job): PostedJob => ({
       ...base,
@@ -31,7 +34,9 @@ async function open(t: Test, count: number) {
     }),
     failed: (job: Job, dueAt?: number): PostedJob => ({
       ...base,
-      ...{ job, attempts: 5, dueAt },
+      job,
+      attempts: 5,
+      dueAt,
       answer: { kind: 'failed', error: 'No answer' },
     }),
     standing: () =>

@@ -47,9 +47,21 @@ export async function createAutomation(
     await tx
       .insertInto('automations')
       .values({
-        ...{ id, account_id: accountId, name: name.trim(), status: 'disabled', version: 1 },
-        ...{ running: 0, waiting: 0, completed: 0, exited: 0, failed: 0, cancelled: 0 },
-        ...{ enrolled: 0, created_at: now, updated_at: now, paused_at: null },
+        id,
+        account_id: accountId,
+        name: name.trim(),
+        status: 'disabled',
+        version: 1,
+        running: 0,
+        waiting: 0,
+        completed: 0,
+        exited: 0,
+        failed: 0,
+        cancelled: 0,
+        enrolled: 0,
+        created_at: now,
+        updated_at: now,
+        paused_at: null,
       })
       .execute()
     await putVersion(tx, id, 1, definition)

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../json/index.js'
 import { idsOf, prepared, type Read } from '../../store/index.js'
 import {
   describeFault,
+  emptySubject,
   findTemplate,
   type MergePiece,
   type MergeTag,
@@ -13,6 +14,7 @@ import {
   type Renderer,
   subjectLine,
   type Template,
+  withLinkTags,
 } from '../../templates/index.js'
 import type { SendConfig } from './definition.js'
 
@@ -59,7 +61,8 @@ export function makeMailTemplates() {
  * be hostile.
  */
 function taken(template: Template, subject: string): MailTemplate {
-  const parts = [subject, template.html, template.textBody ?? ''].map(mergePieces)
+  const sources = [subject, withLinkTags(template.html), template.textBody ?? '']
+  const parts = sources.map(mergePieces)
   const [subjectPieces] = parts
   if (subjectPieces === undefined || parts.some((part) => part === undefined)) {
     return { template, subject, pieces: undefined }
@@ -72,7 +75,10 @@ function taken(template: Template, subject: string): MailTemplate {
  * Fills in what is plain merging, and looks whether all of it can be: what is missing is said at the
  * step and not when the mail leaves. Undefined: it takes the engine (`render`).
  */
-export function fillIn({ pieces }: MailTemplate, variables: JsonObject): FilledSubject | undefined {
+export function fillIn(
+  { subject, pieces }: MailTemplate,
+  variables: JsonObject,
+): FilledSubject | undefined {
   if (pieces === undefined) return undefined
   const missing = pieces.tags.find((tag) => tag.required && !isThere(tag.path, variables))
   if (missing !== undefined) return { fault: `render: ${missing.path.join('.')} is missing` }
@@ -82,7 +88,7 @@ export function fillIn({ pieces }: MailTemplate, variables: JsonObject): FilledS
     return undefined
   }
   return checked(
-    subjectLine(line),
+    { liquid: subject, line: subjectLine(line) },
     pieces.tags.length === 0 ? null : usedOf(pieces.tags, variables),
   )
 }
@@ -116,19 +122,22 @@ export async function render(
     return { fault: `render: ${describeFault(`template "${template.slug}"`, outcome.fault)}` }
   }
   if (outcome.kind === 'parsed') throw new Error('Variables were given, but nothing was rendered')
-  return checked(outcome.rendered.subject, json)
+  return checked({ liquid: subject, line: outcome.rendered.subject }, json)
 }
 
 /**
  * RFC 5322 §2.1.1 bounds a line at 998 octets, and a subject has no other line; an empty one is
  * nearly always a variable that was missing.
  */
-function checked(subject: string, merged: string | null): FilledSubject {
-  if (subject === '') return { fault: 'render: the subject is empty' }
-  if (Buffer.byteLength(subject) > maxSubjectBytes) {
+function checked(
+  { liquid, line }: { liquid: string; line: string },
+  merged: string | null,
+): FilledSubject {
+  if (line === '') return { fault: `render: ${emptySubject(liquid)}` }
+  if (Buffer.byteLength(line) > maxSubjectBytes) {
     return { fault: `render: the subject is longer than ${maxSubjectBytes} bytes` }
   }
-  return { subject, merged }
+  return { subject: line, merged }
 }
 
 /** What the tags name, of all that is known, and no more: a million mails keep it until they have left. */

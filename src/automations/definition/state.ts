@@ -92,8 +92,19 @@ async function freeze(
   now: number,
 ): Promise<void> {
   const none = {
-    ...{ entered: 0, done: 0, skipped: 0, failed: 0, met: 0, not_met: 0, received: 0 },
-    ...{ timed_out: 0, mails: 0, delivered: 0, bounced: 0, opened: 0, clicked: 0 },
+    entered: 0,
+    done: 0,
+    skipped: 0,
+    failed: 0,
+    met: 0,
+    not_met: 0,
+    received: 0,
+    timed_out: 0,
+    mails: 0,
+    delivered: 0,
+    bounced: 0,
+    opened: 0,
+    clicked: 0,
     unsubscribed: 0,
   }
   for (const { key, type } of steps) {

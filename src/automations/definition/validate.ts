@@ -1,4 +1,4 @@
-import { isJsonObject, jsonBytes } from '../../json/index.js'
+import { isJsonObject, jsonBytes, numberFault } from '../../json/index.js'
 import { type Check, checkFields, is, may, must, object, shown } from './check-fields.js'
 import { checkRule } from './check-rule.js'
 import {
@@ -64,23 +64,11 @@ export function validate(given: unknown): ValidatedDefinition {
 /** Judged item by item, further down. */
 const list = is('an array', Array.isArray)
 
-/** Numbers such as 1e999: read as infinite, they would be kept as null. */
+/** Numbers that are not what was written. */
 function numberFaults({ steps, settings }: AutomationDefinition): StepFault[] {
-  const error = 'A number is too large'
-  const faults = steps.filter(isInfinite).map(({ key }) => ({ key, error }))
-  return isInfinite(settings) ? [...faults, { key: null, error: `settings: ${error}` }] : faults
-}
-
-/** Whether such a number is in it, however deep: without recursion, as the stack may be less so. */
-function isInfinite(given: unknown): boolean {
-  const left = [given]
-  while (left.length > 0) {
-    const value = left.pop()
-    if (typeof value === 'number' && !Number.isFinite(value)) return true
-    if (typeof value !== 'object' || value === null) continue
-    for (const inside of Object.values(value)) left.push(inside)
-  }
-  return false
+  const faults = steps.map(({ key, config }) => ({ key, error: numberFault('config', config) }))
+  const ofSettings = { key: null, error: numberFault('settings', settings) }
+  return [...faults, ofSettings].flatMap(({ key, error }) => (error ? [{ key, error }] : []))
 }
 
 /** Steps are named by their place until they have a good key, and by the key from then on. */

@@ -1,4 +1,5 @@
 import type { Read } from '../../store/index.js'
+import { isCopyTag } from '../../templates/index.js'
 import { pathFault } from './check-rule.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
 import { type StepFault, stepsBefore } from './graph.js'
@@ -57,10 +58,12 @@ export function warningsOf(
   const before = stepsBefore(definition)
   return definition.steps.flatMap((step) => {
     if (step.type !== 'send_email') return []
-    const { variables = {}, template } = step.config
+    const { variables = {}, template, type } = step.config
     const possible = before.get(step.key) ?? new Set<string>()
     const lacking = new Set(
-      requiredBy(step.config).filter((path) => !isKnown(path, variables, possible)),
+      requiredBy(step.config)
+        .filter((path) => type === 'transactional' || !isCopyTag(path))
+        .filter((path) => !isKnown(path, variables, possible)),
     )
     return [...lacking].map((path) => {
       const error = `Template "${template}" needs "${path}", which this step does not know`

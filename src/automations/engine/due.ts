@@ -48,7 +48,12 @@ export function runContactOf(row: DueColumns): RunContact | undefined {
   const { contact_id: id, email, firstName, lastName, phone, metadata, createdAt } = row
   if (email === null) return undefined
   return {
-    ...{ id, email, firstName, lastName, phone, createdAt: createdAt ?? 0 },
+    id,
+    email,
+    firstName,
+    lastName,
+    phone,
+    createdAt: createdAt ?? 0,
     metadata: metadata === null ? {} : JSON.parse(metadata),
   }
 }

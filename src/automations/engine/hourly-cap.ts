@@ -30,7 +30,9 @@ export async function capsOf(
     const { maxPerHour } = compiled.settings
     if (maxPerHour === undefined) continue
     const made = await madeSince(read, {
-      ...{ automationId, from: minuteOf(now - hourMs), until: now + hourMs },
+      automationId,
+      from: minuteOf(now - hourMs),
+      until: now + hourMs,
     })
     const counted = made.filter(({ lastAt }) => isRecent(lastAt, now, hourMs))
     const sum = counted.reduce((mails, minute) => mails + minute.mails, 0)

@@ -41,7 +41,9 @@ export async function refusedMails(
   const blocked = await blockedOfEach(
     tx,
     mails.map(({ step, to }) => ({
-      ...{ accountId, type: typeOf(step), topicId: step.config.topicId?.toLowerCase() },
+      accountId,
+      type: typeOf(step),
+      topicId: step.config.topicId?.toLowerCase(),
       addresses: [to.email],
     })),
   )
@@ -68,10 +70,19 @@ export async function insertMails(
     const { config } = step
     const { reply_to: replyTo, extras } = extrasOf(config)
     return [
-      ...[id, domainId, bodies.get(template.template.versionId) ?? 0, config.from.trim()],
-      ...[JSON.stringify([mailbox.address]), replyTo, subject],
-      ...[typeOf(step), config.topicId?.toLowerCase() ?? null, `<${id}@${from.domain}>`, stepId],
-      ...[extras, config.template],
+      id,
+      domainId,
+      bodies.get(template.template.versionId) ?? 0,
+      config.from.trim(),
+      JSON.stringify([mailbox.address]),
+      replyTo,
+      subject,
+      typeOf(step),
+      config.topicId?.toLowerCase() ?? null,
+      `<${id}@${from.domain}>`,
+      stepId,
+      extras,
+      config.template,
     ]
   })
   const values = { json: JSON.stringify(rows), accountId: billing.accountId, now }

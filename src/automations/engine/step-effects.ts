@@ -54,7 +54,12 @@ export async function applyChanges(tx: Tx, id: string, changes: ContactChanges):
   if (row === undefined) return
   const { email, firstName, lastName, phone, metadata, createdAt } = row
   const contact: RunContact = {
-    ...{ id, email, firstName, lastName, phone, createdAt },
+    id,
+    email,
+    firstName,
+    lastName,
+    phone,
+    createdAt,
     metadata: storedObject(metadata),
   }
   const after = changed(contact, changes)

@@ -57,9 +57,18 @@ export async function writeNext(
     }
     const heard = Object.keys(after.heard).length === 0 ? null : JSON.stringify(after.heard)
     rows.push([
-      ...[row.id, after.stepId, after.dueAt, status, history, heard, waitsJson(after.waits)],
-      ...[next.kind === 'park' ? next.waitEvent : null, after.enteredAt],
-      ...[next.kind === 'blocked' ? next.reason : null, after.steps, after.mails],
+      row.id,
+      after.stepId,
+      after.dueAt,
+      status,
+      history,
+      heard,
+      waitsJson(after.waits),
+      next.kind === 'park' ? next.waitEvent : null,
+      after.enteredAt,
+      next.kind === 'blocked' ? next.reason : null,
+      after.steps,
+      after.mails,
     ])
   }
   if (rows.length > 0) await moveLive(tx, { json: JSON.stringify(rows), now })

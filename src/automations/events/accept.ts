@@ -8,6 +8,7 @@ import {
 import type { Clock } from '../../clock/index.js'
 import { addContactIn, type ContactEffect } from '../../contacts/index.js'
 import { ApiError, messageOf } from '../../errors/index.js'
+import { refuseInexact } from '../../json/index.js'
 import type { Meter } from '../../metrics/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { idsOf, prepared, type Store, type Tx } from '../../store/index.js'
@@ -70,6 +71,7 @@ export async function acceptEvents(
     for (const [index, input] of inputs.entries()) {
       try {
         if (input instanceof ApiError) throw input
+        refuseInexact('payload', input.payload)
         const before = repeats.of(input, index)
         if (before !== undefined) {
           repeated.set(index, before)

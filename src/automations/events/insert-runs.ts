@@ -51,8 +51,15 @@ export async function insertRuns(
     const pair = pairOf({ contactId: event.contact.id, automationId })
     const { runs = 1, starts = null } = entries.get(pair) ?? {}
     return [
-      ...[id, automationId, version, event.contact.id, stepId, event.stored.id],
-      ...[runs, starts, outlives],
+      id,
+      automationId,
+      version,
+      event.contact.id,
+      stepId,
+      event.stored.id,
+      runs,
+      starts,
+      outlives,
     ]
   })
   const json = JSON.stringify(rows)

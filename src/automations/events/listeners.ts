@@ -96,7 +96,10 @@ export function makeFollowContacts(
       return happened
         .filter((name) => isHeard(contact.id, name))
         .map((name) => ({
-          ...{ contact: asRunContact(contact), name, payload: JSON.stringify(payload), depth: 1 },
+          contact: asRunContact(contact),
+          name,
+          payload: JSON.stringify(payload),
+          depth: 1,
         }))
     })
     if (events.length === 0) return

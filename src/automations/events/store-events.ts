@@ -43,7 +43,12 @@ export async function storeEvents(
     return { ...event, stored: { id: first + place, name, payload: parsed, at: now } }
   })
   const rows = taken.map(({ stored, contact, payload, occurredAt = null, depth = 0 }) => [
-    ...[stored.id, contact.id, stored.name, payload, occurredAt, depth],
+    stored.id,
+    contact.id,
+    stored.name,
+    payload,
+    occurredAt,
+    depth,
   ])
   await insertEvents(tx, { json: JSON.stringify(rows), accountId, now })
   const pairs = new Map(

@@ -61,7 +61,11 @@ export async function automationStanding(
 async function draftSteps(read: Read, id: string, version: number): Promise<StepStanding[]> {
   const { definition } = await readDefinition(read, id, version)
   return definition.steps.map(({ key, type }) => ({
-    ...{ version, key, type, counts: null, present: 0 },
+    version,
+    key,
+    type,
+    counts: null,
+    present: 0,
   }))
 }
 

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../json/index.js'
+import { copyTags } from '../../templates/index.js'
 import {
   type Compiled,
   type CompiledStep,
@@ -89,7 +90,7 @@ const unread: Engagement = { opened: false, clicked: false, delivered: false, bo
 /** Has a mail made, unless the contact or something else keeps it from being made. */
 export function send(state: WalkState, step: StepOf<'send_email'>): StepResult {
   const { known, version, contact, now, at } = state
-  const { topicId, variables = {} } = step.config
+  const { topicId } = step.config
   if (topicId !== undefined && known.optedOut(topicId)) {
     return { edge: 'default', result: 'skipped:left_topic' }
   }
@@ -99,7 +100,7 @@ export function send(state: WalkState, step: StepOf<'send_email'>): StepResult {
     const opens = windowOpens(sendWindow, zoneOf(sendWindow.zone, contact, timeZone), now)
     if (opens > now) return { kind: 'blocked', stepId: at.id, reason: 'window', until: opens }
   }
-  const filled = mailVariables(state, variables)
+  const filled = mailVariables(state, step)
   const obstacle = known.obstacle(step, filled)
   if (obstacle?.kind === 'failed') return fail(at, obstacle.reason)
   if (obstacle?.kind === 'skipped') {
@@ -126,10 +127,14 @@ export function filledIn(state: WalkState, values: Record<string, Json | Variabl
 }
 
 /** What a mail's template sees. A variable whose field is missing is missing. */
-function mailVariables(state: WalkState, values: Record<string, Json | Variable>): JsonObject {
+function mailVariables(
+  state: WalkState,
+  { config: { variables = {}, type } }: StepOf<'send_email'>,
+): JsonObject {
   const { contact, known, waits } = state
   return {
-    ...filledIn(state, values),
+    ...(type === 'transactional' ? {} : copyTags),
+    ...filledIn(state, variables),
     ...(contact === undefined ? {} : { contact: shownContact(contact) }),
     trigger: known.trigger.payload ?? {},
     event: (waits.at(-1)?.event ?? known.trigger).payload ?? {},

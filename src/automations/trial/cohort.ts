@@ -26,7 +26,11 @@ export async function simulateCohort(
   worlds: Iterable<SimulatedWorld>,
 ): Promise<CohortCounts> {
   const counts: CohortCounts = {
-    ...{ contacts: 0, started: 0, steps: new Map(), ends: new Map(), cut: false },
+    contacts: 0,
+    started: 0,
+    steps: new Map(),
+    ends: new Map(),
+    cut: false,
   }
   let told = 0
   for (const world of worlds) {

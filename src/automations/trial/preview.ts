@@ -3,7 +3,7 @@ import { type Clock, dayMs } from '../../clock/index.js'
 import { findContact, listMembers } from '../../contacts/index.js'
 import type { Backlog } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
-import type { JsonObject } from '../../json/index.js'
+import { type JsonObject, numberFault } from '../../json/index.js'
 import type { Store } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
 import { findTemplate, type Renderer, tryRender } from '../../templates/index.js'
@@ -155,7 +155,9 @@ async function settingOf(
   ]
   const { opens, clicks, until = at + usualLengthMs } = input
   const worldOf = (contact: RunContact): SimulatedWorld => ({
-    ...{ contact, happenings, until },
+    contact,
+    happenings,
+    until,
     ...(opens === undefined ? {} : { opens }),
     ...(clicks === undefined ? {} : { clicks }),
   })
@@ -165,13 +167,17 @@ async function settingOf(
 /** What would be passed over in silence: it was misspelt, most likely. */
 function refuseMeaningless(
   { steps }: AutomationDefinition,
-  { opens, clicks, until }: Omit<PreviewInput, 'email'>,
+  { opens, clicks, until, payload, events = [] }: Omit<PreviewInput, 'email'>,
   at: number,
 ): void {
   const sends = new Set(steps.filter(({ type }) => type === 'send_email').map(({ key }) => key))
   for (const [field, keys] of Object.entries({ opens, clicks })) {
     const unknown = [...(keys?.keys() ?? [])].find((key) => !sends.has(key))
     if (unknown !== undefined) throw refused(`${field}: no send step has the key "${unknown}"`)
+  }
+  for (const given of [payload, ...events.map((event) => event.payload)]) {
+    const inexact = numberFault('payload', given)
+    if (inexact !== undefined) throw refused(inexact)
   }
   if (until !== undefined && until < at)
     throw refused('until is earlier than the start of the walk')
@@ -243,8 +249,8 @@ async function renderMail(
   const sender = { template: slug, from }
   try {
     const template = await findTemplate(store.read, accountId, slug, templateVersion)
-    const given = { variables, ...(subject === undefined ? {} : { subject }) }
-    const outcome = await tryRender(renderer, template, given)
+    const copyTags = config.type === 'transactional' ? undefined : 'shown'
+    const outcome = await tryRender(renderer, template, { variables, subject, copyTags })
     if (outcome.kind === 'failed') return { ...sender, fault: outcome.fault.message }
     return { ...sender, ...outcome.rendered }
   } catch (error) {

@@ -89,7 +89,9 @@ export function shownPreview(
 export function shownCohort({ contacts, started, steps, ends, cut }: CohortCounts) {
   const results = [...steps].map(([key, counts]) => [key, Object.fromEntries(counts)])
   return {
-    ...{ contacts, started, steps: Object.fromEntries(results) },
+    contacts,
+    started,
+    steps: Object.fromEntries(results),
     ends: Object.fromEntries(ends),
     cut,
   }

@@ -46,8 +46,16 @@ export async function startBackfill(
     }
     const now = clock.now()
     const row: Backfill = {
-      ...{ automation_id: id, account_id, list_id: list.id, per_hour: perHour, cursor: '' },
-      ...{ seen: 0, started: 0, next_at: now, created_at: now, ended_at: null },
+      automation_id: id,
+      account_id,
+      list_id: list.id,
+      per_hour: perHour,
+      cursor: '',
+      seen: 0,
+      started: 0,
+      next_at: now,
+      created_at: now,
+      ended_at: null,
     }
     await tx
       .insertInto('automation_backfills')

@@ -92,7 +92,9 @@ export async function moveRuns(
         changes.push([row.id, to.id, history, row.contact_id])
       }
       await moveLive(tx, {
-        ...{ json: JSON.stringify(changes), version, now: clock.now() },
+        json: JSON.stringify(changes),
+        version,
+        now: clock.now(),
         outlives: targets.outlives,
       })
       await listenAnew(tx, changes, targets.listens)

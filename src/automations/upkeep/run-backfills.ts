@@ -74,8 +74,11 @@ async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean>
     const done = next === undefined && found.length < perWrite
     const next_at = Math.max(before.next_at, now - catchUpMs) + (started * hourMs) / perHour
     await advance(tx, {
-      ...{ id, cursor: members.at(-1)?.id ?? before.cursor, seen: before.seen + members.length },
-      ...{ started: before.started + started, nextAt: Math.round(next_at) },
+      id,
+      cursor: members.at(-1)?.id ?? before.cursor,
+      seen: before.seen + members.length,
+      started: before.started + started,
+      nextAt: Math.round(next_at),
       endedAt: done ? now : null,
     })
     return { started, isDue: !done && next_at <= now }

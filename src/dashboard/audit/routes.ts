@@ -30,7 +30,10 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
       ? await readAudit(read, { accountId: account.id, limit: pausesShown })
       : []
     const view = {
-      ...{ ...rest, now: visit.now, ofAll: false, changes: await shown(read, changes) },
+      ...rest,
+      now: visit.now,
+      ofAll: false,
+      changes: await shown(read, changes),
       pauses: pauses.map(({ at, action, reason, who, note }) => ({
         at,
         action,
@@ -45,7 +48,10 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
   shell.operator.get('/audit', 'operator.read', async (visit) => {
     const { changes, ...rest } = await changesOf(deps, visit, undefined, '/operator/audit')
     const view = {
-      ...{ ...rest, now: visit.now, ofAll: true, pauses: [] },
+      ...rest,
+      now: visit.now,
+      ofAll: true,
+      pauses: [],
       changes: await shown(read, changes),
     }
     return page('audit/list', view, { title: 'Audit log' })
@@ -62,7 +68,8 @@ async function changesOf(
   const given = (name: string) => query.get(name)?.trim() || undefined
   const kind = kinds.find(({ value }) => value !== '' && value === query.get('kind'))?.value
   const filter: ChangeFilter = {
-    ...{ name: given('name'), action: given('action') },
+    name: given('name'),
+    action: given('action'),
     kind: kind === '' ? undefined : kind,
   }
   // A row's number: 15 digits are counted exactly by a double.
@@ -77,8 +84,13 @@ async function changesOf(
     return set.length === 0 ? path : `${path}?${new URLSearchParams(set as [string, string][])}`
   }
   return {
-    ...{ changes, path, kinds, isFirst: before === undefined },
-    ...{ kind: filter.kind ?? '', name: filter.name ?? '', action: filter.action ?? '' },
+    changes,
+    path,
+    kinds,
+    isFirst: before === undefined,
+    kind: filter.kind ?? '',
+    name: filter.name ?? '',
+    action: filter.action ?? '',
     isFiltered: Object.values(filter).some((value) => value !== undefined),
     older: next === undefined ? undefined : link({ before: String(next) }),
     newer: before === undefined ? undefined : link({}),
@@ -107,14 +119,16 @@ async function shown(read: Read, changes: readonly LoggedChange[]) {
     const kept = [detail.name, detail.url].find((one) => typeof one === 'string')
     const name = found?.name ?? kept ?? (isId(words.target) ? undefined : words.target)
     return {
-      ...{
-        at: change.at,
-        name: change.name,
-        way: ways[change.kind],
-        account: change.account ?? '',
-      },
-      ...{ says: words.says(name), path: found?.path, from: change.clientAddressKey ?? '' },
-      ...{ action, target: change.target ?? '', detail: detailOf(change, name) },
+      at: change.at,
+      name: change.name,
+      way: ways[change.kind],
+      account: change.account ?? '',
+      says: words.says(name),
+      path: found?.path,
+      from: change.clientAddressKey ?? '',
+      action,
+      target: change.target ?? '',
+      detail: detailOf(change, name),
     }
   })
 }

@@ -49,6 +49,7 @@ const verbs: Record<string, string> = {
   import: 'imported',
   invite: 'invited',
   join: 'joined',
+  language: 'has another language',
   lift: 'lifted',
   pause: 'paused',
   promote: 'is an operator now',
@@ -116,7 +117,9 @@ export function changeInWords({
       ? (target ?? '').split(' ')
       : [target ?? '']
   return {
-    ...{ thing, verb, target: first === '' ? undefined : first },
+    thing,
+    verb,
+    target: first === '' ? undefined : first,
     says(name) {
       if (sentence !== undefined) return sentence
       const said = things[thing] ?? thing.charAt(0).toUpperCase() + thing.slice(1)

@@ -59,8 +59,13 @@ function replace(area: HTMLTextAreaElement): EditorView {
   const view = new EditorView({
     doc: area.value,
     extensions: [
-      ...[basicSetup, lintGutter(), language, colours, EditorView.lineWrapping],
-      ...[EditorView.cspNonce.of(nonce), EditorState.readOnly.of(area.readOnly)],
+      basicSetup,
+      lintGutter(),
+      language,
+      colours,
+      EditorView.lineWrapping,
+      EditorView.cspNonce.of(nonce),
+      EditorState.readOnly.of(area.readOnly),
       EditorView.contentAttributes.of({
         // Also where it is read only: what is scrolled can be reached by keys.
         tabindex: '0',

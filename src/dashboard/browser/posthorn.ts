@@ -6,8 +6,11 @@ import './passkey.js'
 
 // No eval and no style of its own (the page's policy), no other origin, no customer's data in the browser's storage.
 Object.assign(htmx.config, {
-  ...{ allowEval: false, includeIndicatorStyles: false, selfRequestsOnly: true },
-  ...{ historyCacheSize: 0, allowScriptTags: false },
+  allowEval: false,
+  includeIndicatorStyles: false,
+  selfRequestsOnly: true,
+  historyCacheSize: 0,
+  allowScriptTags: false,
 })
 
 /** The clipboard exists over TLS and on this machine only; elsewhere the text is selected, for the keyboard. */

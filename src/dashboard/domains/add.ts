@@ -1,6 +1,6 @@
 import { string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
-import { addDomain } from '../../domains/index.js'
+import { addDomain, listDomains, verifyDomain } from '../../domains/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -12,6 +12,9 @@ interface AddView {
   accountId: string
   /** How many domains the plan allows; undefined: any number. */
   most: number | undefined
+  /** The plan has no room for another one. */
+  isFull: boolean
+  plan: string
   faults: Faults
 }
 
@@ -25,16 +28,42 @@ export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
   const { store, plans } = deps
   const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {
     const { plan } = await readBilling(store.read, plans, account.id)
-    const view: AddView = { base, accountId: account.id, most: plan.domains ?? undefined, faults }
+    const most = plan.domains ?? undefined
+    // One more than the plan allows says enough.
+    const held =
+      most === undefined ? [] : await listDomains(store.read, account.id, { limit: most })
+    const view: AddView = {
+      base,
+      accountId: account.id,
+      most,
+      faults,
+      plan: plan.name,
+      isFull: most !== undefined && held.length >= most,
+    }
     return page('domains/add', view, { title: 'Add a domain' })
   }
   pages.get('/domains/new', 'domains.write', (visit) => show(visit, noFaults))
 
   const options = { action: 'domains.write', form: AddForm, again: show } as const
   pages.post('/domains/new', options, async ({ account, base, form }) => {
-    const { name } = await addDomain(deps, account.id, form.name, { plans })
-    const flash = `${name} is added. Publish its records now, then check them`
+    const { name } = await addDomain(deps, account.id, domainIn(form.name), { plans })
+    // Some publish the records first, or come back to a domain that they had: what is there is found now.
+    const asked = { ...deps, settings: deps.records, resolver: deps.openResolver() }
+    const { domain } = await verifyDomain(asked, account.id, name)
+    const flash =
+      domain.status === 'verified'
+        ? `${name} is added, and its records are there`
+        : `${name} is added. Publish its records, then press ‘Check again’`
     const audit = { action: 'domain.add', target: name }
     return redirect(`${base}/domains/${name}`, { flash, audit })
   })
+}
+
+/** The domain in what people paste: the address of a website, or a mail address. */
+function domainIn(text: string): string {
+  const [host = ''] = text
+    .trim()
+    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+    .split(/[/?#]/)
+  return (host.split('@').at(-1) ?? '').replace(/:\d+$/, '').replace(/^www\.(?=.+\.)/i, '')
 }

@@ -70,16 +70,24 @@ async function dmarcPage(deps: DomainPageDeps, visit: Visit): Promise<PageAnswer
   const summary = await readDmarc(
     { read: store.read, clock },
     {
-      ...{ domain: { id, name }, days },
+      domain: { id, name },
+      days,
       ownAddresses: await ownAddresses(outbound, resolver),
       nameSources: makeNameSources({ store, clock, resolver }),
     },
   )
   const url = `${base}/domains/${name}`
   const view: DmarcView = {
-    ...{ url, accountId: account.id, id, name, days, reportsTo: records.reportsTo },
+    url,
+    accountId: account.id,
+    id,
+    name,
+    days,
+    reportsTo: records.reportsTo,
     ranges: ranges.map((one) => ({
-      ...{ label: `${one} days`, href: `${url}/dmarc?days=${one}`, here: one === days },
+      label: `${one} days`,
+      href: `${url}/dmarc?days=${one}`,
+      here: one === days,
     })),
     hasReports: summary.reports > 0 || summary.tls.reports > 0,
     summary: factsOf(summary),
@@ -124,7 +132,13 @@ function sourceView(source: DmarcSummary['sources'][number]): SourceView {
     n.toLocaleString('en-GB'),
   )
   return {
-    ...{ address: address || 'many others', name, kind: kinds[kind], advice },
-    ...{ messages: count ?? '', passed: good ?? '', dkim: dkim ?? '', spf: spf ?? '' },
+    address: address || 'many others',
+    name,
+    kind: kinds[kind],
+    advice,
+    messages: count ?? '',
+    passed: good ?? '',
+    dkim: dkim ?? '',
+    spf: spf ?? '',
   }
 }

@@ -40,8 +40,11 @@ export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
     accountId: account.id,
     mayWrite: visit.may('domains.write'),
     domains: domains.map((domain) => ({
-      ...{ name: domain.name, url: `${base}/domains/${domain.name}` },
-      ...{ state: stateOf(domain), signs: signsWith(domain), links: linksBy(domain) },
+      name: domain.name,
+      url: `${base}/domains/${domain.name}`,
+      state: stateOf(domain),
+      signs: signsWith(domain),
+      links: linksBy(domain),
       checked: domain.checkedAt === null ? undefined : moment(domain.checkedAt, now),
     })),
     newer: cursor === null ? undefined : `${base}/domains`,

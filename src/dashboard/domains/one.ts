@@ -86,8 +86,12 @@ async function oneDomainView(
   // To the person who looks, whose address is known: a test to anybody else would be a mail like any other.
   const mayTest = visit.may('emails.send') && domain.status === 'verified'
   return {
-    ...{ base, url: `${base}/domains/${domain.name}`, accountId: account.id, faults },
-    ...{ id: domain.id, name: domain.name },
+    base,
+    url: `${base}/domains/${domain.name}`,
+    accountId: account.id,
+    faults,
+    id: domain.id,
+    name: domain.name,
     mayWrite: visit.may('domains.write'),
     state: stateOf(domain),
     looked: at === null ? undefined : moment(at, now),
@@ -134,7 +138,7 @@ const meanings: Record<string, Omit<PolicyView, 'next'> & { next: string }> = {
 /** By what the last look found. `reportsTo`: where this appliance takes reports; undefined: it takes none. */
 function policyOf(seen: RecordCheck | undefined, reportsTo: string | undefined): PolicyView {
   const none = { text: 'unknown', tone: 'none', next: '' } as const
-  if (seen === undefined) return { ...none, sentence: 'Nobody has looked for the record yet.' }
+  if (seen === undefined) return { ...none, sentence: 'Not checked yet.' }
   if (seen.state === 'unknown') return { ...none, sentence: 'The DNS gave no answer.' }
   const [found = '', ...more] = seen.found
   if (more.length > 0) {

@@ -9,6 +9,9 @@ export interface RecordView {
   required: boolean
   type: string
   host: string
+  /** The name as most DNS panels want it: the part before the domain that the panel is for. */
+  label: string
+  zone: string
   value: string
   state: { text: string; tone: Tone }
   /** What the DNS has there now. */
@@ -51,11 +54,23 @@ export function recordView(
 ): RecordView {
   const { purpose, type, host, value, required, seen } = record
   return {
-    ...{ ...words[purpose], type, host, value, required },
+    ...words[purpose],
+    type,
+    host,
+    value,
+    required,
+    label: labelIn(host, domain.name),
+    zone: domain.name,
     state: stateIn(seen, domain),
     found: seen?.found ?? [],
     advice: seen?.advice ?? '',
   }
+}
+
+/** `@` is what panels call the domain itself. */
+function labelIn(host: string, domain: string): string {
+  if (host === domain) return '@'
+  return host.endsWith(`.${domain}`) ? host.slice(0, -domain.length - 1) : host
 }
 
 /**

@@ -36,7 +36,11 @@ export function removePages(pages: AccountPages, deps: DomainPageDeps): void {
       domains?.every((one) => one === name),
     )
     const view: RemoveView = {
-      ...{ url: `${base}/domains/${name}`, accountId: account.id, id, name, faults },
+      url: `${base}/domains/${name}`,
+      accountId: account.id,
+      id,
+      name,
+      faults,
       dkimKeys: keys.length,
       automations: uses.map(({ name: automation }) => ({ name: automation })),
       keys: limited.map((key) => ({ name: key.name, last4: key.last4 })),

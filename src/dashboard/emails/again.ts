@@ -2,6 +2,7 @@ import { type Attachment, attachmentsOf } from '../../contents/index.js'
 import { readEmail } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
+import { asTags } from '../../templates/index.js'
 
 /** A mail's content as a new mail's form has it. */
 export interface ContentToSend {
@@ -41,9 +42,9 @@ export async function contentToSend(
     throw new ApiError('conflict', `This mail cannot be sent again from here: ${why}`)
   }
   const { from, to, subject } = email
-  const content = body.html
+  const content = asTags(body.html)
   return {
-    values: { ...{ from, to, subject, content }, format: 'html', again: id },
+    values: { from, to, subject, content, format: 'html', again: id },
     attachments: attachmentsOf(body.attachments) ?? [],
   }
 }

@@ -60,7 +60,9 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
     const text = copy?.text
     const isWith = visit.query.get('pictures') === 'all'
     const view: ContentView = {
-      ...{ ...head, copies, missing },
+      ...head,
+      copies,
+      missing,
       // A campaign's body is kept once and merged anew for this page.
       merged: email.broadcastId !== null,
       frame: copy?.html ? `${head.url}/html${and(query, isWith)}` : undefined,
@@ -71,7 +73,8 @@ export function contentPages(pages: AccountPages, deps: EmailPageDeps): void {
       text: text?.slice(0, shownChars),
       wholeText: text && text.length > shownChars ? `${head.url}/text${query}` : undefined,
       attachments: email.attachments.map(({ filename, contentType, size }) => ({
-        ...{ filename, detail: `${contentType}, ${fileSize(size)}` },
+        filename,
+        detail: `${contentType}, ${fileSize(size)}`,
       })),
     }
     return page('emails/content', view, { title: `Content · ${head.subject}` })
@@ -154,7 +157,8 @@ async function chosenCopy(
   const wanted = all.find(({ id }) => String(id) === query.get('copy'))
   const chosen = wanted ?? all[0]
   const copies = all.slice(0, maxCopies).map(({ id, recipient }) => ({
-    ...{ recipient, here: id === chosen?.id },
+    recipient,
+    here: id === chosen?.id,
     href: `${base}/emails/${email.id}/content?copy=${id}`,
   }))
   const none = { copy: undefined, copies, query: '' }

@@ -32,6 +32,8 @@ export interface TimelineLine {
   recipient: string | undefined
   reply: string | undefined
   means: string
+  /** The rule and its file, which only operators can do something about. */
+  rule: string | undefined
   byMachine: boolean
   /** The conversation of the attempt, where it is kept and short. */
   transcript: string | undefined
@@ -45,10 +47,11 @@ const transcriptsRead = 100
 /** What happened to a mail, some lines a page; each attempt with its conversation, as far as they have room. */
 export async function historyOf(
   read: Read,
-  { account, query, now, base }: Visit,
+  visit: Visit,
   email: EmailRecord,
   deliveries: readonly (EndedDelivery | WaitingDelivery)[],
 ): Promise<TimelineView> {
+  const { account, query, base } = visit
   // The address is written by anybody: at most a million rows are passed over.
   const skip = Math.min(1_000_000, Math.max(0, Number.parseInt(query.get('skip') ?? '', 10) || 0))
   const events = await readTimeline(read, account.id, email.id, { skip, limit: linesShown + 1 })
@@ -65,7 +68,7 @@ export async function historyOf(
   // Of all events of this page, as a conversation belongs to its attempt's line.
   const talks = conversations(happened, deliveries, past)
   return {
-    lines: lines.map((line) => lineOf(line, talks.get(line), now)),
+    lines: lines.map((line) => lineOf(line, talks.get(line), visit)),
     more:
       events.length > linesShown
         ? `${base}/emails/${email.id}?skip=${skip + linesShown}`
@@ -107,7 +110,11 @@ function conversations(
 
 // What an attempt can come to, as the events call it.
 const attempts: ReadonlySet<string> = new Set([
-  ...['deferred', 'delivered', 'relayed', 'bounced', 'failed'],
+  'deferred',
+  'delivered',
+  'relayed',
+  'bounced',
+  'failed',
 ])
 
 const words: Partial<Record<MailHappening['what'], string>> = {
@@ -115,11 +122,43 @@ const words: Partial<Record<MailHappening['what'], string>> = {
   relayed: 'handed to the failover',
 }
 
+/** What a refusal means, for who has not read `bounce-rules.toml`. */
+const refusals: Record<string, string> = {
+  'bad-mailbox': 'This mailbox does not exist.',
+  'bad-domain': 'This domain does not exist, or takes no mail.',
+  disabled: 'This mailbox is closed.',
+  'mailbox-full': 'This mailbox is full.',
+  'recipient-rate': 'This mailbox gets too much mail at the moment.',
+  busy: 'The server is busy.',
+  throttled: 'The server takes less mail from here for now.',
+  blocked: 'The server blocks mail from this address or domain.',
+  'sender-authentication': 'SPF, DKIM or DMARC of the sender did not satisfy the server.',
+  content: 'The server did not like the content.',
+  'too-large': 'The mail is too large for the server.',
+  routing: 'The server is not the one for this address.',
+  protocol: 'The servers did not understand each other.',
+  unreachable: 'The server could not be reached.',
+  unknown: 'The server gave no reason that is known.',
+}
+
+/** What an event means, in words. */
+function meaningIn({ means, bounceClass, isProved, byMachine }: MailHappening): string {
+  if (bounceClass !== undefined) return refusals[bounceClass] ?? bounceClass
+  if (isProved !== undefined) {
+    return isProved
+      ? 'The recipient marked it as spam.'
+      : 'The recipient is said to have marked it as spam; nothing proves that the report is genuine.'
+  }
+  // What machines opened stands in brackets in texts of commands; the page has a mark for it.
+  return byMachine ? means : means.replace(/^\[|\]$/g, '')
+}
+
 function lineOf(
-  { at, what, recipient, reply, means, byMachine }: MailHappening,
+  happening: MailHappening,
   transcript: string | undefined,
-  now: number,
+  { now, role }: Pick<Visit, 'now' | 'role'>,
 ): TimelineLine {
+  const { at, what, recipient, reply, means, bounceClass, byMachine } = happening
   return {
     at: moment(at, now),
     exact: `${isoTime(at).slice(0, 23).replace('T', ' ')} UTC`,
@@ -127,8 +166,9 @@ function lineOf(
     tone: toneOf(what),
     recipient: recipient ?? undefined,
     reply: reply === null ? undefined : publicReason(reply),
-    // What machines opened stands in brackets in texts of commands; the page has a mark for it.
-    means: byMachine ? means : means.replace(/^\[|\]$/g, ''),
+    means: meaningIn(happening),
+    rule:
+      bounceClass !== undefined && role === 'operator' ? means.replace(/^\[|\]$/g, '') : undefined,
     byMachine,
     transcript,
   }

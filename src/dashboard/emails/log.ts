@@ -83,7 +83,10 @@ export async function showLog(
   const isFiltered = query.size > 0
   const here = (changes: Record<string, string>) => `${base}/emails${queryWith(query, changes)}`
   const view: LogView = {
-    ...{ base, maySend: visit.may('emails.send'), search: wanted.search, isFiltered },
+    base,
+    maySend: visit.may('emails.send'),
+    search: wanted.search,
+    isFiltered,
     chips: statusChips.map(({ label, status }) => ({
       label,
       href: here({ status: status.join(',') }),

@@ -113,11 +113,16 @@ export interface MailHead {
 export function headOf(email: EmailRecord, { base }: Visit, here: string): MailHead {
   const url = `${base}/emails/${email.id}`
   const tab = (name: string, label: string, path: string) => ({
-    ...{ label, href: `${url}${path}`, here: name === here },
+    label,
+    href: `${url}${path}`,
+    here: name === here,
   })
   return {
-    ...{ url, base, subject: email.subject || 'No subject' },
-    ...{ status: email.status, tone: toneOf(email.status) },
+    url,
+    base,
+    subject: email.subject || 'No subject',
+    status: email.status,
+    tone: toneOf(email.status),
     tabs: [
       tab('timeline', 'What happened', ''),
       tab('content', 'Content', '/content'),
@@ -167,7 +172,11 @@ function recipientOf(
   const id = end?.id ?? wait?.id
   const shown = held === null ? status : 'held'
   return {
-    ...{ address, kind, attempts, status: shown, tone: toneOf(shown) },
+    address,
+    kind,
+    attempts,
+    status: shown,
+    tone: toneOf(shown),
     server: [end?.remote, end?.tls].filter(Boolean).join(', '),
     transcript: id !== undefined && quoted.has(id) ? `${url}/deliveries/${id}` : undefined,
     others: `${base}/emails?${new URLSearchParams({ q: address })}`,

@@ -150,11 +150,14 @@ async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promi
   const fill = (to: string) => `${base}/emails/new/fill?${new URLSearchParams({ to })}`
   const simulated = (name: string) => `${name}@${simulatorDomain}`
   const view: NewMailView = {
-    ...{ base, faults, noDomain: domain === undefined },
+    base,
+    faults,
+    noDomain: domain === undefined,
     values: {
       from: domain === undefined ? '' : `${account.name} <hello@${domain}>`,
       to: person.email,
-      ...{ format: 'text', copies: 'each' },
+      format: 'text',
+      copies: 'each',
       // In this order: the mail that is sent again, then what was typed, then what the address asks
       // for.
       ...source?.values,
@@ -181,8 +184,15 @@ async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promi
 const typedIn = (fields: Visit['fields']): Record<string, string> =>
   Object.fromEntries(
     [
-      ...['from', 'to', 'subject', 'template', 'format', 'content'],
-      ...['copies', 'scheduledAt', 'again'],
+      'from',
+      'to',
+      'subject',
+      'template',
+      'format',
+      'content',
+      'copies',
+      'scheduledAt',
+      'again',
     ].flatMap((name) => {
       const value = fields.get(name)
       return value ? [[name, value]] : []
@@ -225,7 +235,9 @@ async function bodyOf(
   const attachments = await filesOf(store.read, source?.attachments ?? [], maxBytes)
   return check(
     {
-      ...{ from, to, ...(template === undefined && { subject }) },
+      from,
+      to,
+      ...(template === undefined && { subject }),
       ...(template === undefined
         ? { html: format === 'html' ? content : htmlOf(content ?? '') }
         : { template, variables: variablesIn(variables ?? {}) }),
@@ -283,7 +295,10 @@ async function filesOf(
     for await (const piece of readContent(read, { id: content, sizeBytes })) pieces.push(piece)
     const base64 = Buffer.concat(pieces).toString('base64')
     files.push({
-      ...{ filename, contentType, content: base64, disposition },
+      filename,
+      contentType,
+      content: base64,
+      disposition,
       ...(contentId !== undefined && { contentId }),
     })
   }

@@ -49,7 +49,9 @@ function setUpPages(pages: OpenPages, deps: EntryDeps): void {
     await findLink(read, 'setup', token, now)
     const accounts = await listAccounts(read)
     const view = {
-      ...{ token, faults, least: leastCharacters },
+      token,
+      faults,
+      least: leastCharacters,
       asksAccount: accounts.length === 0,
       account: accounts.length === 1 ? accounts[0]?.name : undefined,
     }
@@ -77,7 +79,11 @@ function resetPages(pages: OpenPages, { people, cookie }: EntryDeps): void {
     const isProved = user.proved_at !== null
     const passkeys = isProved ? await listPasskeys(people.store.read, user.id) : []
     const view = {
-      ...{ token, faults, email, name, least: leastCharacters },
+      token,
+      faults,
+      email,
+      name,
+      least: leastCharacters,
       passkeys: passkeys.map((one) => one.name).join(', '),
       hasTotp: isProved && user.totp_secret !== null,
     }
@@ -110,8 +116,12 @@ function invitationPages(pages: OpenPages, deps: EntryDeps): void {
     const session = await sessionHere(deps, request)
     const isHere = person !== undefined && session?.person.id === person.id
     const view = {
-      ...{ token, faults, email: invitation.email, least: leastCharacters },
-      ...{ invitedBy: invitation.invitedBy, role: invitation.role },
+      token,
+      faults,
+      email: invitation.email,
+      least: leastCharacters,
+      invitedBy: invitation.invitedBy,
+      role: invitation.role,
       account: invitation.accountName,
       // Whoever invites has the other link too, and is not to learn of any address whether it has a log-in here.
       isHere,

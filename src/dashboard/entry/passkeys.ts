@@ -45,8 +45,11 @@ export function passkeyPages({ open, person }: Pick<Shell, 'open' | 'person'>, d
   person.post('/sudo/passkey', { action: 'own', form: ProofForm }, async (visit) => {
     const { request, form } = visit
     const token = await proveByPasskey(people, {
-      ...{ answer: form['posthorn-answer'], site: siteOf(request), visitor: visitorOf(request) },
-      ...{ userId: visit.person.id, token: cookie.read(request) ?? '' },
+      answer: form['posthorn-answer'],
+      site: siteOf(request),
+      visitor: visitorOf(request),
+      userId: visit.person.id,
+      token: cookie.read(request) ?? '',
     })
     return goOn(visit, cookie.set(request, token))
   })
@@ -60,8 +63,11 @@ export function passkeyPages({ open, person }: Pick<Shell, 'open' | 'person'>, d
     const { request, form, session } = visit
     const own = { id: session.id, token: cookie.read(request) ?? '', visitor: visitorOf(request) }
     const token = await addPasskey(people, {
-      ...{ user: await findPerson(read, visit.person.id), answer: form.answer, session: own },
-      ...{ name: form.name ?? '', site: siteOf(request) },
+      user: await findPerson(read, visit.person.id),
+      answer: form.answer,
+      session: own,
+      name: form.name ?? '',
+      site: siteOf(request),
     })
     const headers = { 'Set-Cookie': cookie.set(request, token) }
     return redirect('/me', { headers, flash: 'The passkey is added: you can log in with it alone' })

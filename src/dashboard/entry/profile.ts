@@ -80,19 +80,34 @@ async function profile({ people }: EntryDeps, visit: PersonVisit, faults = noFau
   const sessions = await sessionsOf(read, person.id, now)
   const memberships = await membershipsOf(read, person.id)
   const view = {
-    ...{ faults, now, name: user.name, email: user.email, isOperator: person.isOperator },
-    ...{ least: leastCharacters, hasTotp: user.totp_secret !== null },
+    faults,
+    now,
+    name: user.name,
+    email: user.email,
+    isOperator: person.isOperator,
+    least: leastCharacters,
+    hasTotp: user.totp_secret !== null,
     hasPassword: user.password !== null,
     passkeys: (await listPasskeys(read, person.id)).map(({ id, name, created_at, used_at }) => ({
-      ...{ id, name, createdAt: created_at, usedAt: used_at },
+      id,
+      name,
+      createdAt: created_at,
+      usedAt: used_at,
     })),
     codesLeft: await recoveryCodesLeft(read, person.id),
     accounts: memberships.map(({ accountId, accountName, role }) => ({
-      ...{ name: accountName, href: `/a/${accountId}`, role, words: roleWords[role] },
+      name: accountName,
+      href: `/a/${accountId}`,
+      role,
+      words: roleWords[role],
     })),
     sessions: sessions.map((one) => ({
-      ...{ id: one.id, isThis: one.id === session.id, browser: browserName(one.agent) },
-      ...{ from: one.address_key, seenAt: one.seen_at, createdAt: one.created_at },
+      id: one.id,
+      isThis: one.id === session.id,
+      browser: browserName(one.agent),
+      from: one.address_key,
+      seenAt: one.seen_at,
+      createdAt: one.created_at,
     })),
   }
   return page('entry/profile', view, { title: 'Your profile' })

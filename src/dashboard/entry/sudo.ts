@@ -22,14 +22,13 @@ export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
     const way = new URLSearchParams({ next, ...(to !== undefined && { to }) })
     const kept = visit.fields.entries().filter(([name]) => !name.startsWith(ownPrefix))
     const view = {
-      ...{
-        faults: atPassword(faults),
-        next,
-        way: `${way}`,
-        isKept: to !== undefined,
-        kept: to ? kept : [],
-      },
-      ...{ hasPassword: user.password !== null, email: user.email },
+      faults: atPassword(faults),
+      next,
+      way: `${way}`,
+      isKept: to !== undefined,
+      kept: to ? kept : [],
+      hasPassword: user.password !== null,
+      email: user.email,
       asksCode: user.totp_secret !== null,
     }
     return page('entry/sudo', view, { title: 'Is it you?' })
@@ -46,7 +45,8 @@ export function sudoPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
       user: await findPerson(read, person.id),
       session,
       token: cookie.read(request) ?? '',
-      ...{ password: form['posthorn-password'], code: form['posthorn-code'] ?? '' },
+      password: form['posthorn-password'],
+      code: form['posthorn-code'] ?? '',
       visitor: visitorOf(request),
     })
     return goOn(visit, cookie.set(request, token))

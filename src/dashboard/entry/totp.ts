@@ -29,7 +29,10 @@ export function totpPages(pages: PersonPages, { people, cookie }: EntryDeps): vo
     const host = (request.header('host') ?? '').replace(/:\d+$/, '')
     const { svg, uri } = totpPicture(secret, person.email, `Posthorn ${host}`.trim())
     const view = {
-      ...{ faults, secret, uri, letters: secret.replaceAll(/.{4}(?=.)/g, '$& ') },
+      faults,
+      secret,
+      uri,
+      letters: secret.replaceAll(/.{4}(?=.)/g, '$& '),
       // Made here of letters and digits alone.
       picture: new Html(svg),
       must: session.mustAddFactor,

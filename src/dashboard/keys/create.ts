@@ -36,7 +36,8 @@ interface MadeView {
 
 /** The scopes to choose from, with what each lets a key do. */
 export const scopes = Object.entries(scopeWords).map(([value, hint]) => ({
-  ...{ value, hint },
+  value,
+  hint,
   label: value === 'read' ? 'Reading' : value === 'sending' ? 'Sending' : 'Full',
 }))
 
@@ -59,7 +60,9 @@ export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: For
 
   const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {
     const view: CreateView = {
-      ...{ base, faults, scopes },
+      base,
+      faults,
+      scopes,
       accountId: account.id,
       once: once.token(),
       domains: await domainBoxes(store.read, account.id),
@@ -78,7 +81,9 @@ export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: For
     // The example is to work as it stands: a key that is limited to domains sends from one of them.
     const domain = limits.domains?.[0] ?? verified
     const view: MadeView = {
-      ...{ base, name: made.name, key: made.key },
+      base,
+      name: made.name,
+      key: made.key,
       example: exampleOf(ownUrl(request), made, domain),
     }
     const { id: target, name, scope } = made

@@ -43,10 +43,17 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
     const isLast =
       key.scope === 'full' && !(await hasOtherFullKey(store.read, account.id, key.id, now))
     const view: OneKeyView = {
-      ...{ base, accountId: account.id, key: shown, scopes, faults },
+      base,
+      accountId: account.id,
+      key: shown,
+      scopes,
+      faults,
       values: {
-        ...{ name: key.name, scope: key.scope, domains: [...(key.domains ?? [])] },
-        ...{ networks: key.networks?.join('\n') ?? '', expiresAt: shown.expires.day },
+        name: key.name,
+        scope: key.scope,
+        domains: [...(key.domains ?? [])],
+        networks: key.networks?.join('\n') ?? '',
+        expiresAt: shown.expires.day,
       },
       domains: await domainBoxes(store.read, account.id),
       deletion: deletionOf(key, shown, isLast),
@@ -88,8 +95,6 @@ function deletionOf({ name }: ApiKey, { lastUsed, last4 }: KeyView, isLast: bool
   const used = lastUsed === undefined ? 'never used' : `last used ${lastUsed.ago}`
   return [
     `Delete ${name} (…${last4}), ${used}? Requests with it fail at once.`,
-    ...(isLast
-      ? ['It is the last key of the scope full: another is then made here or by command.']
-      : []),
+    ...(isLast ? ['This is your last full key. You can make another here.'] : []),
   ].join(' ')
 }

@@ -24,7 +24,10 @@ export function keyView(key: ApiKey, now: number): KeyView {
   const { id, name, last4, scope, domains, networks, expiresAt } = key
   const day = expiresAt === null ? '' : isoDay(expiresAt)
   return {
-    ...{ id, name, last4, scope },
+    id,
+    name,
+    last4,
+    scope,
     may: domains === null ? scopeWords[scope] : `Sends mail from ${listed(domains)}`,
     from: networks === null ? 'anywhere' : listed(networks),
     expires: { text: textOf(expiresAt, now), isOver: expiresAt !== null && expiresAt <= now, day },

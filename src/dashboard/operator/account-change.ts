@@ -37,8 +37,11 @@ export function accountChangePages(pages: OperatorPages, deps: OperatorPageDeps)
   const writes = { action: 'operator.write', sudo: true, again } as const
   // Who does it and why, as protection's own audit log has it.
   const orderOf = ({ params, actor }: Pick<OperatorVisit, 'params' | 'actor'>, note: string) => ({
-    ...{ accountId: params.id ?? '', who: actor.name, note },
-    ...{ now: clock.now(), settings: config.protection },
+    accountId: params.id ?? '',
+    who: actor.name,
+    note,
+    now: clock.now(),
+    settings: config.protection,
   })
 
   pages.post(

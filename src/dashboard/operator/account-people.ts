@@ -47,11 +47,19 @@ async function teamPage(deps: OperatorPageDeps, visit: OperatorVisit, faults: Fa
   const team = await listTeam(read, head.id)
   const invited = await listInvitations(read, head.id, visit.now)
   const view = {
-    ...{ head, faults, mayChange: visit.may('operator.write') },
+    head,
+    faults,
+    mayChange: visit.may('operator.write'),
     roles: memberRoles.map((role) => ({ value: role, label: `${role}: ${roleWords[role]}` })),
     invited: invited.map(({ email, role, expiresAt }) => ({ email, role, expiresAt })),
     rows: team.map(({ personId, name, email, role, isDisabled, hasSecondFactor, lastLoginAt }) => ({
-      ...{ id: personId, name, email, role, isDisabled, hasSecondFactor, lastLoginAt },
+      id: personId,
+      name,
+      email,
+      role,
+      isDisabled,
+      hasSecondFactor,
+      lastLoginAt,
     })),
   }
   return page('operator/account-people', view, { title: `People of ${head.name}` })

@@ -70,8 +70,13 @@ export async function standingPage(
   const limit = (most: number | null) =>
     most === null ? 'unlimited' : most.toLocaleString('en-GB')
   const view = {
-    ...{ head, faults, mayChange: visit.may('operator.write') },
-    ...{ suspended, paused, marketingPaused, billingState: state },
+    head,
+    faults,
+    mayChange: visit.may('operator.write'),
+    suspended,
+    paused,
+    marketingPaused,
+    billingState: state,
     plan: { id: plan.id, name: plan.name },
     marketingPlan: { id: marketingPlan?.id ?? 'none', name: marketingPlan?.name ?? 'none' },
     plans: plans.email.map(({ id, name }) => ({ value: id, label: name })),
@@ -112,8 +117,13 @@ function ratesOf({ recipients, bounces, complaints }: Totals, settings: Threshol
     const rate = rateOf(count, recipients)
     const tone = rate * 1e6 >= pause ? 'bad' : rate * 1e6 >= warn ? 'doubt' : 'good'
     return {
-      ...{ label, count, recipients, rate: shownRate(rate), tone },
-      ...{ warn: shownRate(warn / 1e6), pause: shownRate(pause / 1e6) },
+      label,
+      count,
+      recipients,
+      rate: shownRate(rate),
+      tone,
+      warn: shownRate(warn / 1e6),
+      pause: shownRate(pause / 1e6),
     }
   })
 }
@@ -142,17 +152,25 @@ async function ratesPage(deps: OperatorPageDeps, visit: OperatorVisit) {
       .slice(-48)
       .reverse()
       .map(({ at, recipients, bounces, complaints }) => ({
-        ...{ recipients, bounces, complaints, label: utcTime(at) },
+        recipients,
+        bounces,
+        complaints,
+        label: utcTime(at),
         bounceRate: shownRate(rateOf(bounces, recipients)),
         complaintRate: shownRate(rateOf(complaints, recipients)),
       })),
     providers: providers.map(({ provider, recipients, bounces, complaints }) => ({
-      ...{ provider, recipients: recipients.toLocaleString('en-GB') },
+      provider,
+      recipients: recipients.toLocaleString('en-GB'),
       bounces: `${bounces} (${shownRate(rateOf(bounces, recipients))})`,
       complaints: `${complaints} (${shownRate(rateOf(complaints, recipients))})`,
     })),
     history: history.map(({ at, action, reason, who, note, totals }) => ({
-      ...{ at, action: actionWords[action], reason, who, note: note ?? '' },
+      at,
+      action: actionWords[action],
+      reason,
+      who,
+      note: note ?? '',
       figures: `${totals.bounces} bounced and ${totals.complaints} complained of ${totals.recipients}`,
     })),
   }
@@ -221,7 +239,9 @@ async function complaintsPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const view = {
     head,
     rows: shown.map(({ email, createdAt, detail, emailId }) => ({
-      ...{ email, createdAt, detail: detail ?? '' },
+      email,
+      createdAt,
+      detail: detail ?? '',
       mail: emailId === null ? undefined : `/a/${head.id}/emails/${emailId}`,
     })),
     first: after === '' ? undefined : path,

@@ -42,11 +42,15 @@ async function listPage(
   const usages = await readUsages(read, ids, now)
   const last = found.length > perPage ? accounts.at(-1) : undefined
   const view = {
-    ...{ now, named, faults },
+    now,
+    named,
+    faults,
     mayAdd: may('operator.write'),
     isFirst: after === '',
     rows: accounts.map(({ id, name, createdAt }) => ({
-      ...{ id, name, createdAt },
+      id,
+      name,
+      createdAt,
       ...stateOf(billings.get(id)),
       plan: billings.get(id)?.plan.name ?? '',
       month: (usages.get(id)?.monthMails ?? 0).toLocaleString('en-GB'),

@@ -37,7 +37,9 @@ async function backupsPage(
   const [checked] = await runsOf(read, 'backup-check', 1)
   const ageMs = newest === undefined ? undefined : now - newest.madeAt
   const view = {
-    ...{ now, dir, mayRun: may('operator.write') },
+    now,
+    dir,
+    mayRun: may('operator.write'),
     age: ageMs === undefined ? undefined : shownFor(ageMs),
     isOld: ageMs === undefined || ageMs > maxAge,
     wanted: shownFor(maxAge),
@@ -45,12 +47,17 @@ async function backupsPage(
       { label: 'Last run of the job backup', run: made },
       { label: 'Last check (backup-check)', run: checked },
     ].map(({ label, run }) => ({
-      ...{ label, at: run?.beganAt ?? null, result: run?.result ?? '' },
+      label,
+      at: run?.beganAt ?? null,
+      result: run?.result ?? '',
       said: run?.error ?? run?.summary ?? '',
     })),
     count: found.length,
     rows: found.slice(0, mostShown).map(({ file, madeAt, sizeBytes, encrypted }) => ({
-      ...{ file: basename(file), madeAt, size: fileSize(sizeBytes), encrypted },
+      file: basename(file),
+      madeAt,
+      size: fileSize(sizeBytes),
+      encrypted,
     })),
   }
   return page('operator/backups', view, { title: 'Backups' })

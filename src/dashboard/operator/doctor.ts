@@ -31,15 +31,23 @@ async function doctorPage(
   const [last] = await runsOf(read, 'doctor', 1)
   const shown = order.flatMap((state) => findings.filter((one) => one.state === state))
   const view = {
-    ...{ now, at, mayRun: may('operator.write') },
+    now,
+    at,
+    mayRun: may('operator.write'),
     isUnderWay: last !== undefined && last.result === 'running',
     lastError: last?.error ?? '',
     counts: order.map((state) => ({
-      ...{ state: words[state], tone: tones[state] },
+      state: words[state],
+      tone: tones[state],
       count: findings.filter((one) => one.state === state).length,
     })),
     findings: shown.map(({ check, subject, state, found, fix }) => ({
-      ...{ check, subject, found, fix, word: words[state], tone: tones[state] },
+      check,
+      subject,
+      found,
+      fix,
+      word: words[state],
+      tone: tones[state],
     })),
     isSandbox: config.outbound.route === 'sandbox',
   }

@@ -31,7 +31,9 @@ async function failoverPage(
   const scopes = await readScopes(store.read)
   const all = scopes.find(({ scope }) => scope === everything)
   const view = {
-    ...{ now, faults, mayChange: may('operator.write') },
+    now,
+    faults,
+    mayChange: may('operator.write'),
     smartHosts: config.outbound.failover.smartHosts.map(
       ({ host, port, tls }) => `${host} port ${port} (${tls})`,
     ),
@@ -40,7 +42,9 @@ async function failoverPage(
     sites: scopes
       .filter(({ scope }) => scope !== everything)
       .map((scope) => ({
-        ...{ site: scope.scope, since: scope.since || null, orders: scope.orders },
+        site: scope.scope,
+        since: scope.since || null,
+        orders: scope.orders,
         way: wayInWords(scope, now, all?.orders),
       })),
   }

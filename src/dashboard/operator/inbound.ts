@@ -50,7 +50,10 @@ async function listPage({ store: { read } }: OperatorPageDeps, { query, now }: O
     parked: (await listParkedReports(read)).length,
     isFirst: before === undefined,
     rows: shown.map(({ id, receivedAt, recipient, headerFrom, mailFrom, subject }) => ({
-      ...{ id: String(id), receivedAt, recipient, subject: subject || '(no subject)' },
+      id: String(id),
+      receivedAt,
+      recipient,
+      subject: subject || '(no subject)',
       from: headerFrom || mailFrom || '<>',
     })),
     older: last && linkTo('/operator/inbound', { before: String(last.id) }),
@@ -63,12 +66,20 @@ async function mailPage(deps: OperatorPageDeps, { params, now, may }: OperatorVi
   const mail = await mailOf(deps, params.id)
   const { content } = mail
   const view = {
-    ...{ now, id: String(mail.id), receivedAt: mail.receivedAt, recipient: mail.recipient },
-    ...{ from: mail.headerFrom, mailFrom: mail.mailFrom, remoteAddress: mail.remoteAddress },
-    ...{ subject: mail.subject || '(no subject)', size: fileSize(mail.sizeBytes) },
+    now,
+    id: String(mail.id),
+    receivedAt: mail.receivedAt,
+    recipient: mail.recipient,
+    from: mail.headerFrom,
+    mailFrom: mail.mailFrom,
+    remoteAddress: mail.remoteAddress,
+    subject: mail.subject || '(no subject)',
+    size: fileSize(mail.sizeBytes),
     text: content.text?.trimEnd() ?? '',
     attachments: content.attachments.map(({ filename, mimeType, sizeBytes }) => ({
-      ...{ filename, mimeType, size: fileSize(sizeBytes) },
+      filename,
+      mimeType,
+      size: fileSize(sizeBytes),
     })),
     mayChange: may('operator.write'),
   }

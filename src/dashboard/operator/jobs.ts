@@ -34,9 +34,14 @@ async function listPage({ store, config }: OperatorPageDeps, { now }: OperatorVi
   const view = {
     now,
     rows: jobs.map(({ name, what, cron, last, dueAt, isOverdue }) => ({
-      ...{ name, what, schedule: scheduleInWords(cron, config.jobs.zone), dueAt, isOverdue },
+      name,
+      what,
+      schedule: scheduleInWords(cron, config.jobs.zone),
+      dueAt,
+      isOverdue,
       lastAt: last?.beganAt ?? null,
-      ...{ result: last?.result ?? '', tone: last === undefined ? 'none' : toneOf(last.result) },
+      result: last?.result ?? '',
+      tone: last === undefined ? 'none' : toneOf(last.result),
       took: shownDuration(last),
     })),
   }
@@ -54,14 +59,22 @@ async function jobPage({ store, config }: OperatorPageDeps, { params, now, may }
   )
   const runs = await runsOf(store.read, name, runsShown)
   const view = {
-    ...{ now, name, what, mayRun: may('operator.write'), longest: shownFor(limitMs) },
+    now,
+    name,
+    what,
+    mayRun: may('operator.write'),
+    longest: shownFor(limitMs),
     schedule: scheduleInWords(standing?.cron ?? null, config.jobs.zone),
     dueAt: standing?.dueAt ?? null,
     isUnderWay: runs[0]?.result === 'running',
     problems: [...(runs[0]?.problems ?? [])],
     runs: runs.map((run) => ({
-      ...{ beganAt: run.beganAt, dueAt: run.dueAt, result: run.result, tone: toneOf(run.result) },
-      ...{ took: shownDuration(run), said: run.error ?? run.summary ?? '' },
+      beganAt: run.beganAt,
+      dueAt: run.dueAt,
+      result: run.result,
+      tone: toneOf(run.result),
+      took: shownDuration(run),
+      said: run.error ?? run.summary ?? '',
     })),
   }
   return page('operator/job', view, { title: `Job ${name}` })

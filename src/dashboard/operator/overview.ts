@@ -3,7 +3,7 @@ import { dayMs, shownFor } from '../../clock/index.js'
 import { packageVersion } from '../../config/index.js'
 import { type Overview, readStatus, type Trouble } from '../../doctor/index.js'
 import { findBrokenUpgrade } from '../../release/index.js'
-import { databaseFile } from '../../store/index.js'
+import { databaseFile, type Read } from '../../store/index.js'
 import { fileSize } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
@@ -21,7 +21,10 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
   const overview = await running.overview()
   const status = await readStatus(
     {
-      ...{ read: store.read, now, config, dataDir },
+      read: store.read,
+      now,
+      config,
+      dataDir,
       certificates: deps.certificates(),
       brokenUpgrade: findBrokenUpgrade(dataDir),
     },
@@ -31,23 +34,29 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
   const database = await stat(databaseFile(dataDir))
   const view = {
     now,
-    troubles: status.troubles.map(({ burning, text, fix, at }) => ({
-      ...{ burning, text, fix },
-      href: pageOf(at),
-    })),
+    troubles: await Promise.all(
+      status.troubles.map(async ({ burning, text, fix, at }) => ({
+        burning,
+        text,
+        fixes: fix.split('; '),
+        href: await pageOf(store.read, at),
+      })),
+    ),
     isWell: overview.unhealthy.length === 0 && overview.unready.length === 0,
     version: packageVersion(),
     release: overview.release,
     startedAt: overview.startedAt,
     listeners: overview.listeners.map(({ name, at }) => ({ label: name, value: at })),
     classes: status.classes.map(({ name, waiting, oldestMs, dueMs }) => ({
-      ...{ name, waiting },
+      name,
+      waiting,
       oldest: spanOf(oldestMs),
       due: spanOf(dueMs),
     })),
     flows: flowsOf(overview),
     sites: status.sites.map(({ site, until, why }) => ({
-      ...{ site, why },
+      site,
+      why,
       forMs: until === null ? '–' : shownFor(until - now),
     })),
     held: status.held,
@@ -74,14 +83,24 @@ function flowsOf({ rates }: Overview) {
   const { hour, day } = rates
   // Within the first hour they are the same.
   return (day.ms > hour.ms ? [hour, day] : [hour]).map((flow) => ({
-    ...{ ...flow, label: shownFor(flow.ms) },
+    ...flow,
+    label: shownFor(flow.ms),
   }))
 }
 
 /** The page on which a trouble is mended. */
-function pageOf(at: Trouble['at']): string | undefined {
+async function pageOf(read: Read, at: Trouble['at']): Promise<string | undefined> {
   if (at === undefined) return undefined
   const { what, id = '' } = at
+  if (what === 'domain' || what === 'webhook') {
+    const table = what === 'domain' ? 'domains' : 'webhook_endpoints'
+    const found = await read
+      .selectFrom(table)
+      .select('account_id')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return found && `/operator/accounts/${found.account_id}`
+  }
   if (what === 'account') return `/operator/accounts/${id}`
   if (what === 'job') return `/operator/jobs/${id}`
   return `/operator/${what}`

@@ -16,7 +16,10 @@ export function parkedPages(pages: OperatorPages, deps: OperatorPageDeps): void 
   pages.get('/parked', 'operator.read', async ({ now, may }) => {
     const rows = (await listParkedReports(read)).map(
       ({ id, receivedAt, remoteAddress, recipients, fault }) => ({
-        ...{ id: String(id), receivedAt, remoteAddress, recipients: recipients.slice(0, 200) },
+        id: String(id),
+        receivedAt,
+        remoteAddress,
+        recipients: recipients.slice(0, 200),
         fault: fault ?? 'it is going to be read again',
       }),
     )

@@ -115,7 +115,14 @@ async function askPage(
   const { does, button } = words[name]
   const { reason } = queueChanges[name]
   const view = {
-    ...{ name, title: changeTitles[name], does, button, faults, id, isCut, choice: { ...choice } },
+    name,
+    title: changeTitles[name],
+    does,
+    button,
+    faults,
+    id,
+    isCut,
+    choice: { ...choice },
     count: ids.length,
     counted: countOf(ids.length, isCut),
     upTo: String(ids.at(-1) ?? 0),

@@ -55,20 +55,32 @@ async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<
   const next = isFull ? ids.at(-1) : (found?.next ?? undefined)
   const classes = await readQueueClasses(store.read, now, overview)
   const view = {
-    ...{ now, choice, ages, faults, names, mayChange: visit.may('operator.write') },
+    now,
+    choice,
+    ages,
+    faults,
+    names,
+    mayChange: visit.may('operator.write'),
     chosen: isChosen(choice),
     classNames,
     classes: classes.map(({ name, waiting, oldestMs, dueMs }) => ({
-      ...{ name, waiting },
+      name,
+      waiting,
       oldest: oldestMs === null ? '–' : shownFor(oldestMs),
       due: dueMs === null ? '–' : shownFor(dueMs),
     })),
     sites: overview.sites.slice(0, 20).map(({ site, connections, limit, streams, gate, why }) => ({
-      ...{ site, connections, streams, gate: gate ?? 'open', why },
+      site,
+      connections,
+      streams,
+      gate: gate ?? 'open',
+      why,
       limit: limit === null ? '–' : String(limit),
     })),
     accounts: overview.accounts.slice(0, 10).map(({ accountId, streams }) => ({
-      ...{ accountId, streams, name: names[accountId] ?? accountId },
+      accountId,
+      streams,
+      name: names[accountId] ?? accountId,
     })),
     rows: rows.map((row) => shownWaiting(row, now)),
     fits: found === undefined ? '' : countOf(found.ids.length, found.isCut),
@@ -80,11 +92,9 @@ async function queuePage(deps: OperatorPageDeps, visit: OperatorVisit): Promise<
         : linkTo('/operator/queue', { ...choice, after: String(next) }),
     first: from < 0 ? undefined : linkTo('/operator/queue', choice),
     actions: (['retry', 'hold', 'release', 'fail'] as const).map((name) => ({
-      ...{
-        name,
-        label: changeTitles[name],
-        href: linkTo(`/operator/queue/change/${name}`, choice),
-      },
+      name,
+      label: changeTitles[name],
+      href: linkTo(`/operator/queue/change/${name}`, choice),
     })),
     command: commandOf('list', choice),
   }
@@ -108,13 +118,24 @@ export const countOf = (count: number, isCut: boolean) =>
 function shownWaiting({ delivery, why }: Explained, now: number) {
   const { id, recipient, lane, acceptedAt, attempts, lastReply, accountId, held } = delivery
   return {
-    ...{ id: String(id), recipient, lane, class: delivery.class, acceptedAt, attempts, accountId },
+    id: String(id),
+    recipient,
+    lane,
+    class: delivery.class,
+    acceptedAt,
+    attempts,
+    accountId,
     age: shownFor(now - acceptedAt),
-    ...{ gate: why.gate, says: why.says, until: why.until },
+    gate: why.gate,
+    says: why.says,
+    until: why.until,
     lastReply: lastReply ?? '',
-    ...{ isHeld: held !== null, heldSince: held?.since ?? null, wasDue: held?.dueAt ?? null },
+    isHeld: held !== null,
+    heldSince: held?.since ?? null,
+    wasDue: held?.dueAt ?? null,
     // It would be tried again only after its time is over: it will be given up.
-    ...{ heldWhy: held?.reason ?? '', isLate: (why.until ?? 0) >= delivery.expiresAt },
+    heldWhy: held?.reason ?? '',
+    isLate: (why.until ?? 0) >= delivery.expiresAt,
   }
 }
 
@@ -139,8 +160,15 @@ async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promi
     const names = await namesOf(deps, [explained])
     const { emailId, accountId, broadcastId, expiresAt, lastAttemptAt, scheduledAt } = delivery
     const view = {
-      ...{ now, ...shownWaiting(explained, now), emailId, accountId, broadcastId, expiresAt },
-      ...{ lastAttemptAt, scheduledAt, transcript: delivery.lastTranscript ?? '' },
+      now,
+      ...shownWaiting(explained, now),
+      emailId,
+      accountId,
+      broadcastId,
+      expiresAt,
+      lastAttemptAt,
+      scheduledAt,
+      transcript: delivery.lastTranscript ?? '',
       account: names[accountId] ?? 'Posthorn itself',
       mayChange: visit.may('operator.write'),
       ended: undefined,
@@ -151,8 +179,13 @@ async function deliveryPage(deps: OperatorPageDeps, visit: OperatorVisit): Promi
   return page(
     'operator/delivery-ended',
     {
-      ...{ now, ...past, id: String(past.id), transcript: past.transcript ?? '' },
-      ...{ reply: past.reply ?? '–', remote: past.remote ?? '–', tls: past.tls ?? '–' },
+      now,
+      ...past,
+      id: String(past.id),
+      transcript: past.transcript ?? '',
+      reply: past.reply ?? '–',
+      remote: past.remote ?? '–',
+      tls: past.tls ?? '–',
     },
     { title: `To ${past.recipient}` },
   )

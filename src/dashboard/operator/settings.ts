@@ -36,7 +36,9 @@ function settingsPage(
     .filter(({ name }) => section === '' || sectionOf(name) === section)
     .filter(({ source }) => !changed || source !== 'default')
   const view = {
-    ...{ section, changed, file: configFile },
+    section,
+    changed,
+    file: configFile,
     sections: [
       {
         label: 'All',
@@ -44,7 +46,8 @@ function settingsPage(
         here: section === '',
       },
       ...sections.map((one) => ({
-        ...{ label: one, here: one === section },
+        label: one,
+        here: one === section,
         href: linkTo('/operator/settings', { section: one, ...(changed && { changed: 'yes' }) }),
       })),
     ],

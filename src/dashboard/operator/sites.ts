@@ -35,20 +35,27 @@ async function listPage(deps: OperatorPageDeps, { now }: OperatorVisit): Promise
   const view = {
     now,
     live: overview.sites.map(({ site, connections, limit, streams, gate, why, until }) => ({
-      ...{ site, connections, streams, why, until, gate: gate ?? 'open' },
+      site,
+      connections,
+      streams,
+      why,
+      until,
+      gate: gate ?? 'open',
       limit: limit === null ? '–' : String(limit),
     })),
     learned: names.slice(0, mostSites).map((site) => {
       const rows = learned.filter((row) => row.site === site)
       return {
-        ...{ site, connections: rows.reduce((sum, row) => sum + row.learned.connections, 0) },
+        site,
+        connections: rows.reduce((sum, row) => sum + row.learned.connections, 0),
         inForce: [...new Set(rows.map((row) => outbound.inForce(row.learned)))].filter(Boolean),
         asOf: Math.max(...rows.map((row) => row.updatedAt)),
       }
     }),
     more: Math.max(0, names.length - mostSites),
     sources: sources.map(({ address, rampDay, limit, sent, firstDay }) => ({
-      ...{ address, firstDay: firstDay * dayMs },
+      address,
+      firstDay: firstDay * dayMs,
       warmUp: limit === null ? 'over' : `day ${rampDay} of ${outbound.rampDays}`,
       today: limit === null ? '–' : `${sent} of ${limit}`,
     })),
@@ -84,7 +91,11 @@ async function sitePage(
   // A name that is no domain, or has no route, may still be a site of which something is known.
   const learned = found?.learned ?? (await outbound.readLearned(store.read, name))
   const view = {
-    ...{ name, now, problems, isDomain, mayChange: may('operator.write') },
+    name,
+    now,
+    problems,
+    isDomain,
+    mayChange: may('operator.write'),
     noRoute: route && found === undefined ? outbound.noRoute[route.kind] : undefined,
     site: found && { key: found.site.key, provider: found.site.provider ?? '–' },
     mx:
@@ -95,7 +106,8 @@ async function sitePage(
       found === undefined
         ? []
         : outbound.limitNames.map((limit) => ({
-            ...{ name: settingName([limit]), value: String(found.policy[limit]) },
+            name: settingName([limit]),
+            value: String(found.policy[limit]),
             from: found.policy.from[limit],
           })),
     replies: (found?.policy.automations ?? []).map((one) => ({
@@ -110,7 +122,10 @@ async function sitePage(
       from: one.from,
     })),
     learned: learned.map(({ source, thread, learned: state, updatedAt }) => ({
-      ...{ source, thread, connections: state.connections, updatedAt },
+      source,
+      thread,
+      connections: state.connections,
+      updatedAt,
       inForce: outbound.inForce(state) || '–',
       isSuspended: state.suspension !== null && state.suspension.until > now,
       suspendedFor: state.suspension === null ? '' : shownFor(state.suspension.until - now),

@@ -104,13 +104,20 @@ async function usersPage(
   const last = found.length > perPage ? shown.at(-1) : undefined
   const invitations = await listInvitations(read, null, now)
   const view = {
-    ...{ now, startsWith, faults, mayChange: may('operator.write') },
+    now,
+    startsWith,
+    faults,
+    mayChange: may('operator.write'),
     isFirst: after === '',
     rows: shown.map(({ hasTotp, passkeys, ...one }) => ({
-      ...{ ...one, hasFactor: hasTotp || passkeys > 0 },
+      ...one,
+      hasFactor: hasTotp || passkeys > 0,
     })),
     invitations: invitations.map(({ id, email, expiresAt, createdAt }) => ({
-      ...{ id, email, expiresAt, createdAt },
+      id,
+      email,
+      expiresAt,
+      createdAt,
     })),
     older: last && linkTo('/operator/users', { q: startsWith, after: last.email.toLowerCase() }),
   }
@@ -126,14 +133,24 @@ async function userPage(
   const user = await findPerson(read, params.id ?? '')
   const memberships = await membershipsOf(read, user.id)
   const view = {
-    ...{ now, faults, id: user.id, name: user.name, email: user.email },
-    ...{ isOperator: user.operator === 1, isDisabled: user.disabled_at !== null },
+    now,
+    faults,
+    id: user.id,
+    name: user.name,
+    email: user.email,
+    isOperator: user.operator === 1,
+    isDisabled: user.disabled_at !== null,
     isProved: user.proved_at !== null,
-    ...{ hasPassword: user.password !== null, hasTotp: user.totp_secret !== null },
-    ...{ createdAt: user.created_at, lastLoginAt: user.last_login_at },
-    ...{ isMe: user.id === person.id, mayChange: may('operator.write') },
+    hasPassword: user.password !== null,
+    hasTotp: user.totp_secret !== null,
+    createdAt: user.created_at,
+    lastLoginAt: user.last_login_at,
+    isMe: user.id === person.id,
+    mayChange: may('operator.write'),
     accounts: memberships.map(({ accountId, accountName, role }) => ({
-      ...{ id: accountId, name: accountName, role },
+      id: accountId,
+      name: accountName,
+      role,
     })),
   }
   return page('operator/user', view, { title: user.name })

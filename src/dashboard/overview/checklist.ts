@@ -26,7 +26,10 @@ export function firstSteps(
   // The optional webhook does not keep the list there for ever.
   if (isVerified && hasMail && keys > 0) return []
   const step = (done: boolean, label: string, why: string, path: string, allowed: boolean) => ({
-    ...{ done, label, why, href: allowed && !done ? `${base}${path}` : undefined },
+    done,
+    label,
+    why,
+    href: allowed && !done ? `${base}${path}` : undefined,
   })
   return [
     step(

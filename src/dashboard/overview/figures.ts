@@ -12,7 +12,9 @@ import { plural } from '../format.js'
 import type { ChartSeries } from '../shell/chart.js'
 
 const shownDay = new Intl.DateTimeFormat('en-GB', {
-  ...{ day: 'numeric', month: 'short', timeZone: 'UTC' },
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
 })
 
 /** What was sent in the last 30 days and what became of it. */

@@ -103,7 +103,7 @@ const capsOf = (usage: readonly UsageView[], action: Need['action']): Need[] =>
     .filter(({ used, limit }) => limit !== undefined && used >= limit * 0.8)
     .map(({ label, used, limit = 0, resets }) => ({
       tone: used >= limit ? 'bad' : 'doubt',
-      says: `${label}: ${used.toLocaleString('en-GB')} of ${limit.toLocaleString('en-GB')} are used; the count starts again on ${resets}.`,
+      says: `${label}: ${used.toLocaleString('en-GB')} of ${limit.toLocaleString('en-GB')} are used. Counts again from ${resets}.`,
       action,
     }))
 

@@ -57,16 +57,28 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
   // A webhook's URL may have a secret in it: not every role may see it.
   const seen = visit.may('webhooks.read') ? endpoints : []
   const view: OverviewView = {
-    ...{ base, account: account.name, maySend: visit.may('emails.send') },
+    base,
+    account: account.name,
+    maySend: visit.may('emails.send'),
     needs: needsOf(visit, {
-      ...{ billing, domains, endpoints: seen, usage, figures, settings },
+      billing,
+      domains,
+      endpoints: seen,
+      usage,
+      figures,
+      settings,
       isPausedByHand: lastPause !== undefined && lastPause.who !== byItself,
     }),
     steps: firstSteps(visit, {
-      ...{ billing, domains, keys: keys.length, webhooks: endpoints.length },
+      billing,
+      domains,
+      keys: keys.length,
+      webhooks: endpoints.length,
       hasMail: newest.emails.length > 0,
     }),
-    ...{ figures, waiting, usage },
+    figures,
+    waiting,
+    usage,
     plan: [billing.plan.name, billing.marketingPlan?.name].filter(Boolean).join(', '),
     same: {
       api: 'GET /v1/stats?groupBy=day',
@@ -119,7 +131,8 @@ async function waitingNow(
     gates: await Promise.all(
       putOff.lanes.map(async ({ lane, deliveries, first }) => ({
         ...(await whyWaits({ read, now, gateOf }, first)),
-        ...{ lane, count: counted(deliveries, 'delivery', 'deliveries') },
+        lane,
+        count: counted(deliveries, 'delivery', 'deliveries'),
         href: `${base}/emails/${first.emailId}`,
       })),
     ),

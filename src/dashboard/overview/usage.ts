@@ -28,10 +28,13 @@ export function usageOf(
     endsAt: number,
   ): UsageView => {
     const resets = day.format(endsAt)
-    const of = limit === null ? 'without a limit' : `of ${shown(limit)}`
+    const of = limit === null ? ', no limit' : ` of ${shown(limit)}`
     return {
-      ...{ label, used, limit: limit ?? undefined, resets },
-      text: `${shown(used)} ${of}, starting again on ${resets}`,
+      label,
+      used,
+      limit: limit ?? undefined,
+      resets,
+      text: `${shown(used)}${of}. Counts again from ${resets}`,
     }
   }
   const month = monthEndsAt(now)

@@ -44,12 +44,20 @@ export async function showPlan(
   const contacts = await contactTotal(read, account.id)
   const ceiling = contactCeiling(plans, billing)
   const view: PlanView = {
-    ...{ name: plan.name, state: stateOf(billing), stops: stopsOf(billing) },
+    name: plan.name,
+    state: stateOf(billing),
+    stops: stopsOf(billing),
     usage: [
       ...usageOf(billing, used, now).map((one) => ({ ...one, hint: hintOf(one) })),
       {
-        ...{ label: 'Contacts', used: contacts, limit: ceiling ?? undefined, resets: '' },
-        text: `${count(contacts)} ${ceiling === null ? 'without a limit' : `of ${count(ceiling)}`}`,
+        label: 'Contacts',
+        used: contacts,
+        limit: ceiling ?? undefined,
+        resets: '',
+        text:
+          ceiling === null
+            ? `${count(contacts)}, no limit`
+            : `${count(contacts)} of ${count(ceiling)}`,
         hint: undefined,
       },
     ],
@@ -57,14 +65,19 @@ export async function showPlan(
     // All plans, as people compare; only an operator can give another one.
     others: plans.email.map((one) => [
       one === plan ? `${one.name} (yours)` : one.name,
-      ...[upTo(one.monthlyLimit), upTo(one.dailyLimit), upTo(one.domains)],
-      ...[one.webhooks ? 'Yes' : 'No', `${count(one.retentionDays)} days`],
+      upTo(one.monthlyLimit),
+      upTo(one.dailyLimit),
+      upTo(one.domains),
+      one.webhooks ? 'Yes' : 'No',
+      `${count(one.retentionDays)} days`,
     ]),
     marketing: plans.marketing.map((one) => [
       one === marketingPlan ? `${one.name} (yours)` : one.name,
-      ...[count(one.contacts), upTo(one.monthlySendLimit)],
+      count(one.contacts),
+      upTo(one.monthlySendLimit),
     ]),
-    ...{ mayPlan: person.isOperator, id: account.id },
+    mayPlan: person.isOperator,
+    id: account.id,
   }
   return page('plan/plan', view, { title: 'Plan and usage' })
 }

@@ -95,7 +95,12 @@ export function operationView(
   const command = (body?: string) =>
     curl({ method, url, key, form: type === 'multipart/form-data', ...(body && { body }) })
   return {
-    ...{ id, tag, method, path, summary, key },
+    id,
+    tag,
+    method,
+    path,
+    summary,
+    key,
     description: markdown(operation.description ?? ''),
     parameters: (operation.parameters ?? []).map(
       ({ name, in: where, required, description, schema }) => ({
@@ -122,7 +127,9 @@ export function operationView(
       // One example an answer is enough.
       const first = Object.values(content?.['application/json']?.examples ?? {})[0]
       return {
-        ...{ status, good, description: markdown(description) },
+        status,
+        good,
+        description: markdown(description),
         example: first && pretty(first.value),
       }
     }),

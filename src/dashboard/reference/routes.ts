@@ -56,9 +56,12 @@ export function referencePages(open: OpenPages, pages: Pages, deps: ReferenceDep
     const domain = await exampleDomain(deps, request)
     const view = {
       ...operationView(await deps.document(), found, {
-        ...{ domain, now, own: ownUrl(request) },
+        domain,
+        now,
+        own: ownUrl(request),
       }),
-      ...{ domain, script: staticPath('reference.js') },
+      domain,
+      script: staticPath('reference.js'),
       nearby: listed.filter(({ tag }) => tag === found.tag),
       tags: [...new Set(listed.map(({ tag }) => tag))].map((name) => ({
         name,

@@ -41,7 +41,7 @@ export function fieldsOf(document: Document, schema: object): SchemaField[] {
         name: prefix + name,
         type: typeOf(document, property),
         required: required.includes(name),
-        description: markdown(resolved(document, property).description ?? ''),
+        description: markdown(descriptionOf(document, property)),
       })
       const inner = withFields(document, property)
       if (inner !== undefined && depth < maxDepth) {
@@ -51,6 +51,14 @@ export function fieldsOf(document: Document, schema: object): SchemaField[] {
   }
   walk(schema as JsonSchema, '', 1)
   return fields
+}
+
+/** A field that may be null too has its description within the other alternative. */
+function descriptionOf(document: Document, schema: JsonSchema): string {
+  const one = resolved(document, schema)
+  if (one.description !== undefined) return one.description
+  const inner = (one.oneOf ?? one.anyOf ?? []).map((each) => descriptionOf(document, each))
+  return inner.find((text) => text !== '') ?? ''
 }
 
 /** What a value may be, in a few words. */
@@ -64,6 +72,8 @@ export function typeOf(document: Document, schema: object): string {
     return [...new Set(types)].join(' or ')
   }
   const types = [one.type ?? 'any'].flat().filter((type) => type !== 'null')
+  // Null alone: whoever lists the types leaves it out, as a field that is null is as if it were absent.
+  if (types.length === 0) return 'null'
   if (types.includes('array') && one.items !== undefined)
     return `array of ${typeOf(document, one.items)}`
   return one.format === undefined ? types.join(' or ') : `${types.join(' or ')} (${one.format})`

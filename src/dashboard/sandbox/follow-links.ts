@@ -132,7 +132,10 @@ function head(
   return new Promise((resolve, reject) => {
     const request = send(url, {
       // Without an agent no connection is used again: each was judged for one address alone.
-      ...{ method, agent: false, signal, maxHeaderSize: 16_384 },
+      method,
+      agent: false,
+      signal,
+      maxHeaderSize: 16_384,
       // Judged at the very connection: a DNS that answers otherwise the second time gains nothing
       // (DNS rebinding).
       lookup: guardedLookup(deps, url),

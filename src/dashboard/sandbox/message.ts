@@ -76,7 +76,8 @@ export function messageView(
           ? 'This mail is long; only its beginning was read. The download is complete.'
           : undefined,
     tabs: tabs(message).map(({ name, label }) => ({
-      ...{ label, here: name === here },
+      label,
+      here: name === here,
       href: name === first ? url : `${url}?view=${name}`,
     })),
     content: render(`sandbox/view-${here}`, { url, ...views[here](message, { ...looked, raw }) }),
@@ -119,7 +120,9 @@ const checkViews = {
     const { source, clients, features } = checkHtml(content.html ?? '')
     const whole = clients.filter(({ missing, partly }) => missing + partly === 0).length
     return {
-      ...{ source, features, hasHtml: content.html !== undefined },
+      source,
+      features,
+      hasHtml: content.html !== undefined,
       clients: [...clients].sort((a, b) => b.missing - a.missing || b.partly - a.partly),
       summary: `${whole} of ${clients.length} mail clients show all that this mail uses.`,
     }

@@ -124,7 +124,8 @@ export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps):
 /** Never in the type that the mail says: a stranger's script would have come from our own origin. */
 function attachmentPage({ bytes, filename }: { bytes: Buffer; filename: string }) {
   const headers = {
-    ...{ ...sourceHeaders, 'Content-Disposition': savedAs(filename) },
+    ...sourceHeaders,
+    'Content-Disposition': savedAs(filename),
     'Cross-Origin-Resource-Policy': 'same-origin',
   }
   return { bytes, contentType: 'application/octet-stream', headers }

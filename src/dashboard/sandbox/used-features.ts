@@ -40,8 +40,13 @@ const semantics =
   /^(article|aside|details|figcaption|figure|footer|header|main|mark|nav|section|summary|time)$/
 // Where caniemail.com names a tag otherwise, or several in one.
 const sameTag: Record<string, string> = {
-  ...{ ul: 'lists', ol: 'lists', dl: 'lists', embed: 'object', map: 'image-maps' },
-  ...{ area: 'image-maps', s: 'strike' },
+  ul: 'lists',
+  ol: 'lists',
+  dl: 'lists',
+  embed: 'object',
+  map: 'image-maps',
+  area: 'image-maps',
+  s: 'strike',
 }
 
 /** The features that a tag stands for. */
@@ -79,11 +84,21 @@ function imageFeature(src: string): string {
 
 // Attributes that caniemail.com has a page for, by its name.
 const attributeNames: Record<string, string> = {
-  ...{ align: 'html-align', background: 'html-background', dir: 'html-dir', width: 'html-width' },
-  ...{ height: 'html-height', hidden: 'html-hidden', lang: 'html-lang', role: 'html-role' },
-  ...{ loading: 'html-loading-attribute', popover: 'html-popover', srcset: 'html-srcset' },
-  ...{ target: 'html-target', required: 'html-required', inert: 'css-inert-attribute' },
-  ...{ usemap: 'html-image-maps' },
+  align: 'html-align',
+  background: 'html-background',
+  dir: 'html-dir',
+  width: 'html-width',
+  height: 'html-height',
+  hidden: 'html-hidden',
+  lang: 'html-lang',
+  role: 'html-role',
+  loading: 'html-loading-attribute',
+  popover: 'html-popover',
+  srcset: 'html-srcset',
+  target: 'html-target',
+  required: 'html-required',
+  inert: 'css-inert-attribute',
+  usemap: 'html-image-maps',
 }
 
 const attributeFeatures = (attributes: Record<string, string>) =>
@@ -170,12 +185,23 @@ function propertyFeature(property: string, value: string): string {
 
 // Functions in values that have a page of their own.
 const functions: Record<string, string> = {
-  ...{ calc: 'css-unit-calc', clamp: 'css-function-clamp', min: 'css-function-min' },
-  ...{ max: 'css-function-max', 'light-dark': 'css-function-light-dark', var: 'css-variables' },
-  ...{ 'linear-gradient': 'css-linear-gradient', 'radial-gradient': 'css-radial-gradient' },
-  ...{ 'conic-gradient': 'css-conic-gradient', rgb: 'css-rgb', rgba: 'css-rgba' },
-  ...{ lab: 'css-modern-color', lch: 'css-modern-color', oklch: 'css-modern-color' },
-  ...{ oklab: 'css-modern-color', color: 'css-modern-color', 'color-mix': 'css-modern-color' },
+  calc: 'css-unit-calc',
+  clamp: 'css-function-clamp',
+  min: 'css-function-min',
+  max: 'css-function-max',
+  'light-dark': 'css-function-light-dark',
+  var: 'css-variables',
+  'linear-gradient': 'css-linear-gradient',
+  'radial-gradient': 'css-radial-gradient',
+  'conic-gradient': 'css-conic-gradient',
+  rgb: 'css-rgb',
+  rgba: 'css-rgba',
+  lab: 'css-modern-color',
+  lch: 'css-modern-color',
+  oklch: 'css-modern-color',
+  oklab: 'css-modern-color',
+  color: 'css-modern-color',
+  'color-mix': 'css-modern-color',
 }
 
 function inValue(value: string): string[] {

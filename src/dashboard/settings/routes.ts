@@ -1,10 +1,14 @@
 import { enums, string, type } from 'superstruct'
 import {
+  accountFace,
+  accountLanguages,
+  languageOf,
   logoOf,
   maxLogoBytes,
   readLogo,
   removeLogo,
   renameAccount,
+  setLanguage,
   setLogo,
 } from '../../accounts/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -26,7 +30,7 @@ export interface SettingsDeps {
 const Choice = enums(['default', 'on', 'off'])
 const flags = { default: null, on: true, off: false } as const
 
-/** An account's name, its logo, and whether its mail is tracked. */
+/** An account's name, its logo, the language of what recipients read, and whether its mail is tracked. */
 export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
   const { store } = deps
   const again = (visit: Visit, faults: Faults) => showSettings(deps, visit, faults)
@@ -77,6 +81,16 @@ export function settingsPages(pages: AccountPages, deps: SettingsDeps): void {
     return back(base, 'The logo is removed', 'account.logo')
   })
   pages.post(
+    '/settings/language',
+    { action: 'settings.write', form: type({ language: string() }), again },
+    async ({ account, base, form: { language } }) => {
+      await setLanguage(deps, account.id, language)
+      return back(base, 'The language is set, for mail from now on', 'account.language', {
+        language,
+      })
+    },
+  )
+  pages.post(
     '/settings/tracking',
     { action: 'settings.write', form: type({ opens: Choice, clicks: Choice }), again },
     async ({ account, base, form }) => {
@@ -96,6 +110,8 @@ interface SettingsView {
   faults: Faults
   logo: { src: string; text: string } | undefined
   mostLogo: string
+  language: string
+  languages: { value: string; label: string }[]
   tracking: { name: 'opens' | 'clicks'; label: string; hint: string; value: string }[]
   options: Record<'opens' | 'clicks', { value: string; label: string }[]>
 }
@@ -108,29 +124,40 @@ async function showSettings(
 ): Promise<PageAnswer> {
   const logo = await logoOf(store.read, account.id)
   const own = await accountSwitches(store.read, account.id)
+  const face = await accountFace(store.read, account.id)
   // null: not chosen, so what the appliance has holds.
   const chosen = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
   const optionsOf = (usual: boolean) => [
-    { value: 'default', label: `As this appliance has it (${usual ? 'on' : 'off'})` },
+    { value: 'default', label: `Default (${usual ? 'on' : 'off'})` },
     { value: 'on', label: 'On' },
     { value: 'off', label: 'Off' },
   ]
   const view: SettingsView = {
-    ...{ base, id: account.id, name: account.name, mayWrite: may('settings.write'), faults },
+    base,
+    id: account.id,
+    name: account.name,
+    mayWrite: may('settings.write'),
+    faults,
     logo: logo && {
       // With its size, so that another picture is another address for the browser's memory.
       src: `${base}/settings/logo?${logo.bytes.length}`,
       text: `${logo.contentType.replace('image/', '').toUpperCase()}, ${fileSize(logo.bytes.length)}`,
     },
     mostLogo: fileSize(maxLogoBytes),
+    language: languageOf(face?.language ?? null),
+    languages: Object.entries(accountLanguages).map(([value, label]) => ({ value, label })),
     tracking: [
       {
-        ...{ name: 'opens', label: 'Opens', value: chosen(own.opens) },
+        name: 'opens',
+        label: 'Opens',
+        value: chosen(own.opens),
         hint: 'A picture of one pixel tells when a mail is looked at. Transactional mail gets it only with On.',
       },
       {
-        ...{ name: 'clicks', label: 'Clicks', value: chosen(own.clicks) },
-        hint: 'Links lead over this appliance, which counts them.',
+        name: 'clicks',
+        label: 'Clicks',
+        value: chosen(own.clicks),
+        hint: 'Links go through this server, which counts clicks.',
       },
     ],
     options: { opens: optionsOf(tracking.opens), clicks: optionsOf(tracking.clicks) },

@@ -110,7 +110,9 @@ export function operatorDoor(deps: DoorDeps): Door<OperatorVisit, Action> {
       const isShown = (entry: NavigationEntry) =>
         may(entry.action) && deps.isThere(`/operator${entry.path}`)
       return {
-        ...{ ...nowhere, sandbox, person },
+        ...nowhere,
+        sandbox,
+        person,
         place: { name: 'Operator', href: '/operator' },
         navigation: navigation(operatorPlaces, '/operator', path, isShown),
         others: await placesOf(people, session),
@@ -153,7 +155,9 @@ export function accountDoor(deps: DoorDeps): Door<Visit, Action> {
       if (role === 'operator' && session.mustAddFactor) return redirect('/me/totp')
       if (!people.may(role, action)) throw notAllowed(role, action)
       const visit: Visit = {
-        ...{ ...personVisit(people, asked, session), account, role },
+        ...personVisit(people, asked, session),
+        account,
+        role,
         base: `/a/${account.id}`,
         may: (other) => people.may(role, other),
       }
@@ -202,7 +206,8 @@ async function placesOf(people: People, { person }: Session): Promise<PageSurrou
   const accounts = await people.membershipsOf(person.id)
   return [
     ...accounts.map(({ accountId, accountName }) => ({
-      ...{ name: accountName, href: `/a/${accountId}` },
+      name: accountName,
+      href: `/a/${accountId}`,
     })),
     ...(person.isOperator ? [{ name: 'Operator', href: '/operator' }] : []),
   ]

@@ -25,8 +25,27 @@ import { table } from './table.js'
 
 /** The parts of pages, which every view has as `ui`. They escape what they are given, and make HTML that views do not. */
 const ui = {
-  ...{ html, heading, table, pager, chip, time, copy, empty, sameBy, confirm, tabs, notice },
-  ...{ chart, facts, bar, json, field, fieldSet, hiddenField, faults, navigation },
+  html,
+  heading,
+  table,
+  pager,
+  chip,
+  time,
+  copy,
+  empty,
+  sameBy,
+  confirm,
+  tabs,
+  notice,
+  chart,
+  facts,
+  bar,
+  json,
+  field,
+  fieldSet,
+  hiddenField,
+  faults,
+  navigation,
 }
 
 // The compiled code lies in dist/, the views only in src/: both are found from the package's root.

@@ -60,7 +60,9 @@ function staticFile(name: string): StaticFile {
   const hash = createHash('sha256').update(read()).digest('base64url').slice(0, 12)
   const [, stem = name, extension = ''] = /^(.*)\.(\w+)$/.exec(name) ?? []
   const file = {
-    ...{ name, read, contentType: types[extension] ?? 'application/octet-stream' },
+    name,
+    read,
+    contentType: types[extension] ?? 'application/octet-stream',
     path: `/static/${stem}.${hash}.${extension}`,
   }
   known.set(name, file)

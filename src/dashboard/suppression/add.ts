@@ -96,7 +96,11 @@ export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
     const done = await read(deps, account.id, file.bytes, { ...how, isTrial })
     const { lines, ...counts } = done
     const view: ImportedView = {
-      ...{ base, filename: file.filename, isTrial, ...counts, lines },
+      base,
+      filename: file.filename,
+      isTrial,
+      ...counts,
+      lines,
       left: counts.faults - lines.length,
     }
     const detail = { file: file.filename.slice(0, 200), ...counts, ...(isTrial && { trial: true }) }

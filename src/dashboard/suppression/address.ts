@@ -88,7 +88,11 @@ async function addressView(
     records.flatMap(({ emailId }) => emailId ?? []),
   )
   return {
-    ...{ base, accountId: account.id, mayWrite: visit.may('suppression.write'), email, faults },
+    base,
+    accountId: account.id,
+    mayWrite: visit.may('suppression.write'),
+    email,
+    faults,
     verdict: verdictOf(records),
     records: records.map((record) => {
       const subject = record.emailId === null ? undefined : subjects.get(record.emailId)

@@ -41,7 +41,10 @@ export async function listPage(
   )
   const here = `${base}/suppression${reason === undefined ? '' : `?reason=${reason}`}`
   const view: SuppressionsView = {
-    ...{ base, accountId: account.id, mayWrite: visit.may('suppression.write'), reason },
+    base,
+    accountId: account.id,
+    mayWrite: visit.may('suppression.write'),
+    reason,
     reasons: [
       { label: 'All', href: `${base}/suppression`, here: reason === undefined },
       ...suppressionReasons.map((one) => ({

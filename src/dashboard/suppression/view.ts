@@ -32,7 +32,10 @@ export const addressPage = (base: string, email: string) =>
 export function suppressionView(record: Suppression, base: string, now: number): SuppressionView {
   const { email, reason, scope, detail, createdAt, expiresAt } = record
   return {
-    ...{ email, reason, page: addressPage(base, email), chip: reasonChips[reason] },
+    email,
+    reason,
+    page: addressPage(base, email),
+    chip: reasonChips[reason],
     blocks: scope === 'all' ? 'all mail' : 'marketing',
     since: moment(createdAt, now),
     until: expiresAt === null ? undefined : isoDay(expiresAt),

@@ -56,8 +56,12 @@ export function teamPages(pages: AccountPages, deps: TeamDeps): void {
     const host = request.header('host') ?? ''
     const origin = ownUrl(request)
     const mail = invitationMail({
-      ...{ to: form.email.trim(), from: given.inviter.name, account: account.name },
-      ...{ role: form.role, url: origin + mailPath, host },
+      to: form.email.trim(),
+      from: given.inviter.name,
+      account: account.name,
+      role: form.role,
+      url: origin + mailPath,
+      host,
     })
     // The inviter chooses the Host of the request: the mail's link would hand its proof to a server of theirs.
     const isNamed = deps.hostNames.includes(host.toLowerCase().replace(/:\d+$/, ''))
@@ -115,15 +119,13 @@ async function team({ people, sandbox }: TeamDeps, visit: Visit, faults = noFaul
   const invitations = await listInvitations(read, account.id, now)
   const owners = members.filter(({ role, isDisabled }) => role === 'owner' && !isDisabled).length
   const view = {
-    ...{
-      faults,
-      now,
-      base,
-      account: account.name,
-      mayWrite: may('team.write'),
-      roleOptions,
-      sandbox,
-    },
+    faults,
+    now,
+    base,
+    account: account.name,
+    mayWrite: may('team.write'),
+    roleOptions,
+    sandbox,
     members: members.map((one) => ({
       ...one,
       isYou: one.personId === person.id,

@@ -74,19 +74,20 @@ export async function showNew(
   const preview = await previewOf(deps, account.id, draft, typed?.samples ?? kept)
   const at = `${visit.base}/templates`
   const view: EditorView = {
-    ...{
-      ...placesOf(at, ''),
-      pictures: picturesIn(visit),
-      isNew: true,
-      version: 0,
-      draft,
-      preview,
-      mayWrite: true,
-    },
-    ...{ action: `${at}/-/new`, previewAction: `${at}/-/new/preview` },
+    ...placesOf(at, ''),
+    pictures: picturesIn(visit),
+    isNew: true,
+    version: 0,
+    draft,
+    preview,
+    mayWrite: true,
+    action: `${at}/-/new`,
+    previewAction: `${at}/-/new/preview`,
     // 64 characters are the longest slug.
     slug: visit.fields.get('slug') ?? (from === undefined ? '' : `${from.slug}-copy`.slice(0, 64)),
-    ...{ faults: withFault(faults, preview), uses: [], test: undefined },
+    faults: withFault(faults, preview),
+    uses: [],
+    test: undefined,
     deletion: { action: '', refusal: undefined },
   }
   return editorPage(view, from === undefined ? 'New template' : `Copy of ${from.slug}`)
@@ -111,23 +112,24 @@ export async function showEditor(
   const [sender] = await verifiedDomains(read, account.id)
   const at = `${base}/templates`
   const view: EditorView = {
-    ...{
-      ...placesOf(at, slug),
-      pictures: picturesIn(visit),
-      isNew: false,
-      slug,
-      version,
-      draft,
-      preview,
-    },
-    ...{ action: `${at}/${slug}`, previewAction: `${at}/${slug}/preview` },
-    ...{ faults: withFault(faults, preview), mayWrite: visit.may('templates.write') },
+    ...placesOf(at, slug),
+    pictures: picturesIn(visit),
+    isNew: false,
+    slug,
+    version,
+    draft,
+    preview,
+    action: `${at}/${slug}`,
+    previewAction: `${at}/${slug}/preview`,
+    faults: withFault(faults, preview),
+    mayWrite: visit.may('templates.write'),
     uses: uses.map(usedBy),
     deletion: { action: `${at}/${slug}/delete`, refusal: refusalOf(senders) },
     test:
       sender !== undefined && visit.may('emails.send')
         ? {
-            ...{ action: `${at}/${slug}/test`, to: person.email },
+            action: `${at}/${slug}/test`,
+            to: person.email,
             from: visit.fields.get('from') ?? `hello@${sender}`,
           }
         : undefined,
@@ -143,7 +145,9 @@ const draftOf = (saved: {
   html: string
   textBody: string | null
 }): DraftTemplate => ({
-  ...{ subject: saved.subject, html: saved.html, textBody: saved.textBody ?? '' },
+  subject: saved.subject,
+  html: saved.html,
+  textBody: saved.textBody ?? '',
 })
 
 /** What a POST has in its fields; undefined for what has no editor. */

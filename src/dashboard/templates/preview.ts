@@ -1,5 +1,6 @@
 import { textOfHtml } from '../../mime/index.js'
 import {
+  isCopyTag,
   maxSamples,
   type Rendered,
   type Renderer,
@@ -68,7 +69,8 @@ export async function previewOf(
   const unsaved = { accountId, subject, html, textBody: draft.textBody || null, versionId: null }
   const read = await readDraft(renderer, accountId, unsaved)
   // While the draft cannot be read, the fields of the samples stay as they were.
-  const asked = read.fault === undefined ? read.paths : Object.keys(samples)
+  const named = read.fault === undefined ? read.paths : Object.keys(samples)
+  const asked = named.filter((path) => !isCopyTag(path))
   const guessedSample = makeGuesses(`${subject}\n${html}\n${draft.textBody}`)
   const variables = asked
     .slice(0, maxSamples)
@@ -77,7 +79,8 @@ export async function previewOf(
   if (read.fault !== undefined) {
     return { ...shown, fault: shownFault(draft, read.fault), mail: undefined }
   }
-  const outcome = await tryRender(renderer, unsaved, { variables: filledIn(variables) })
+  const input = { variables: filledIn(variables), copyTags: 'shown' } as const
+  const outcome = await tryRender(renderer, unsaved, input)
   if (outcome.kind === 'failed') {
     return { ...shown, fault: shownFault(draft, outcome.fault), mail: undefined }
   }
@@ -94,7 +97,11 @@ function mailView({ subject, html, text }: Rendered): Omit<TriedMail, 'id'> {
   const plain = text ?? textOfHtml(html).text
   const size = Buffer.byteLength(html)
   return {
-    ...{ subject, text: plain, ownText: text !== null, size, isClipped: size > clippedBytes },
+    subject,
+    text: plain,
+    ownText: text !== null,
+    size,
+    isClipped: size > clippedBytes,
     hasRemotePictures: hasRemotePictures(html),
     // 140 characters are about what an inbox shows on a wide screen.
     snippet: plain.replace(/\s+/g, ' ').trim().slice(0, 140),
@@ -154,7 +161,10 @@ function shownFault(
   const start = Math.max(0, column - 1 - excerptChars / 2)
   const at = line === 0 ? '' : `, line ${line}, column ${column}`
   return {
-    ...{ field, message, line, column },
+    field,
+    message,
+    line,
+    column,
     where: part === null ? 'The template' : nameOf[part] + at,
     excerpt: source?.slice(start, start + excerptChars),
   }

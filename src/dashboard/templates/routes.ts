@@ -62,7 +62,9 @@ function newPages(pages: AccountPages, deps: EditorDeps): void {
   pages.post(
     '/templates/-/new',
     {
-      ...{ action: 'templates.write', form: NewForm, maxBodyBytes },
+      action: 'templates.write',
+      form: NewForm,
+      maxBodyBytes,
       again: (visit, faults) => showNew(deps, visit, faults),
     },
     async (visit) => {
@@ -89,7 +91,9 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
   pages.post(
     '/templates/:slug',
     {
-      ...{ action: 'templates.write', form: EditForm, maxBodyBytes },
+      action: 'templates.write',
+      form: EditForm,
+      maxBodyBytes,
       again: (visit, faults) => showEditor(deps, visit, faults),
     },
     async (visit) => {
@@ -167,7 +171,8 @@ function testPages(pages: AccountPages, deps: EditorDeps): void {
   pages.post(
     '/templates/:slug/test',
     {
-      ...{ action: 'emails.send', form: type({ from: string() }) },
+      action: 'emails.send',
+      form: type({ from: string() }),
       again: (visit, faults) => showEditor(deps, visit, faults),
     },
     async ({ account, base, form, params, person }) => {
@@ -178,7 +183,10 @@ function testPages(pages: AccountPages, deps: EditorDeps): void {
       const draft = { subject, html, textBody: textBody ?? '' }
       const { variables } = await previewOf(deps, account.id, draft, samples)
       const sent = await acceptEmail(deps, account.id, {
-        ...{ from: form.from, to: person.email, template: slug, type: 'transactional' },
+        from: form.from,
+        to: person.email,
+        template: slug,
+        type: 'transactional',
         variables: filledIn(variables),
       })
       return redirect(`${base}/templates/${slug}`, {

@@ -36,7 +36,9 @@ export async function showVersions({ store }: EmailDeps, visit: Visit): Promise<
   return page(
     'templates/versions',
     {
-      ...{ slug: current.slug, rows, back: `${base}/templates/${current.slug}` },
+      slug: current.slug,
+      rows,
+      back: `${base}/templates/${current.slug}`,
       newer: after === undefined ? undefined : at,
       older: more ? `${at}?after=${last.version}` : undefined,
     },
@@ -69,11 +71,16 @@ export async function showVersion({ store }: EmailDeps, visit: Visit): Promise<P
   return page(
     'templates/version',
     {
-      ...{ slug: current.slug, version, isCurrent, current: current.version, warnings },
+      slug: current.slug,
+      version,
+      isCurrent,
+      current: current.version,
+      warnings,
       saved: time(shown.savedAt, now),
       parts: partsOf(other, shown),
       against: other.version === version ? undefined : other.version,
-      ...{ back: `${at}/versions`, self: `${at}/versions/${version}` },
+      back: `${at}/versions`,
+      self: `${at}/versions/${version}`,
       restore: visit.may('templates.write') && !isCurrent ? `${at}/restore` : undefined,
       source: { subject: shown.subject, html: cut(shown.html), text: cut(shown.textBody ?? '') },
     },

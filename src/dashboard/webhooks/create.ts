@@ -45,7 +45,11 @@ export function createPages(
   const { plans, once } = deps
   const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {
     const view: CreateView = {
-      ...{ base, accountId: account.id, faults, events: eventChoices, once: once.token() },
+      base,
+      accountId: account.id,
+      faults,
+      events: eventChoices,
+      once: once.token(),
       values: { url: '', events: webhookEvents },
     }
     return page('webhooks/create', view, { title: 'Create a webhook' })
@@ -63,7 +67,9 @@ export function createPages(
       return { doubt, ...(await addEndpoint(deps, plans, account.id, { url: form.url, events })) }
     })
     const view: SecretView = {
-      ...{ title: 'The secret of your new webhook', secret: made.secret, target: made.url },
+      title: 'The secret of your new webhook',
+      secret: made.secret,
+      target: made.url,
       url: `${base}/webhooks/${made.id}`,
       remark: made.doubt === undefined ? '' : `It cannot be reached yet: ${made.doubt}.`,
     }

@@ -36,12 +36,15 @@ export function deliveryPages(pages: AccountPages, deps: WebhookPageDeps): void 
     const parsed = storedJson(one.body)
     const mayWrite = visit.may('webhooks.write')
     const view: OneDeliveryView = {
-      ...{ accountId: account.id, endpoint },
+      accountId: account.id,
+      endpoint,
       mayReplay: mayWrite && found.enabled && one.outcome !== 'waiting',
       delivery: deliveryView(one, endpoint.page, now),
       email: one.event.startsWith('email.') ? `${base}/emails/${one.emailId}` : undefined,
       request: parsed === undefined ? one.body : JSON.stringify(parsed, undefined, 2),
-      ...{ status: one.status, response: one.response ?? '', error: one.error ?? '' },
+      status: one.status,
+      response: one.response ?? '',
+      error: one.error ?? '',
       why: whyNot(one),
     }
     return page('webhooks/delivery', view, { title: `${one.event} ${one.id}` })

@@ -13,5 +13,7 @@ const words: Readonly<Record<WebhookEvent, string>> = {
 
 /** The events, for who chooses some. */
 export const eventChoices = webhookEvents.map((value) => ({
-  ...{ value, label: value, hint: words[value] },
+  value,
+  label: value,
+  hint: words[value],
 }))

@@ -34,7 +34,9 @@ export async function listPage(
   const { page: endpoints, nextCursor } = pageOf(found, pageSize, ({ id }) => cursorOf(id, scope))
   const { plan } = await readBilling(read, plans, account.id)
   const view: WebhooksView = {
-    ...{ base, accountId: account.id, mayWrite: visit.may('webhooks.write') },
+    base,
+    accountId: account.id,
+    mayWrite: visit.may('webhooks.write'),
     planWithout: plan.webhooks ? undefined : plan.name,
     endpoints: endpoints.map((endpoint) => endpointView(endpoint, base, now)),
     newer: cursor === null ? undefined : `${base}/webhooks`,

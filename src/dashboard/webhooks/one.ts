@@ -59,7 +59,10 @@ export async function showEndpoint(
   const firstOf = new Map(waiting.map(({ emailId, id }) => [emailId, id]))
   const here = `${endpoint.page}${failed ? '?show=failed' : ''}`
   const view: OneWebhookView = {
-    ...{ accountId: account.id, mayWrite: visit.may('webhooks.write'), endpoint, faults },
+    accountId: account.id,
+    mayWrite: visit.may('webhooks.write'),
+    endpoint,
+    faults,
     failedOnly: failed,
     enabled: found.enabled,
     deliveries: deliveries.map((delivery) =>

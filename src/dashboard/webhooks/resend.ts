@@ -53,9 +53,18 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
     const error = 'error' in answer ? answer.error : ''
     const isTaken = answer.kind === 'taken'
     const view: TriedView = {
-      ...{ endpoint: endpointView(found, base, now), isTaken, status, error, tookMs },
+      endpoint: endpointView(found, base, now),
+      isTaken,
+      status,
+      error,
+      tookMs,
       response: 'response' in answer ? answer.response : '',
-      why: whyNot({ outcome: isTaken ? 'delivered' : 'failed', status: status ?? null, error }),
+      why: whyNot({
+        outcome: isTaken ? 'delivered' : 'failed',
+        status: status ?? null,
+        error,
+        attempts: 1,
+      }),
       request: JSON.stringify(JSON.parse(body), undefined, 2),
     }
     const audit = { action: 'webhook.test', target: found.id, detail: { taken: isTaken } }

@@ -68,8 +68,12 @@ export function settingsPages(
     const { waiting, kept } = await countRequests(store.read, found.id, mostCounted + 1)
     const endpoint = endpointView(found, base, now)
     const view: SettingsView = {
-      ...{ accountId: account.id, enabled: found.enabled, faults, overlaps },
-      ...{ events: eventChoices, once: once.token() },
+      accountId: account.id,
+      enabled: found.enabled,
+      faults,
+      overlaps,
+      events: eventChoices,
+      once: once.token(),
       endpoint,
       values: { url: found.url, events: found.events },
       deletion: `Delete the webhook to ${endpoint.title}? ${shownRequests(waiting)} that wait are not sent then, and the log of ${shownRequests(kept)} goes.`,
@@ -101,8 +105,10 @@ export function settingsPages(
     const { secret, oldSecretUntil } = await once.run(form.once, rotate)
     const until = oldSecretUntil === null ? undefined : isoTime(oldSecretUntil)
     const view: SecretView = {
-      ...{ title: 'The new secret of your webhook', url: `${base}/webhooks/${id}`, target: url },
-      ...{ secret },
+      title: 'The new secret of your webhook',
+      url: `${base}/webhooks/${id}`,
+      target: url,
+      secret,
       remark:
         until === undefined
           ? 'The secret before it is void.'

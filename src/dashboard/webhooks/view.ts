@@ -31,13 +31,11 @@ export function endpointView(
   const all = events.length === webhookEvents.length
   const named = events.map((event) => event.replace('email.', '')).join(', ')
   return {
-    ...{
-      id,
-      url,
-      title: titleOf(url),
-      page: `${base}/webhooks/${id}`,
-      ...stateOf(endpoint, retried),
-    },
+    id,
+    url,
+    title: titleOf(url),
+    page: `${base}/webhooks/${id}`,
+    ...stateOf(endpoint, retried),
     events: all ? 'all events' : named || 'damaged: delete it and make it again',
     created: moment(endpoint.createdAt, now),
     oldSecretUntil:
@@ -114,7 +112,10 @@ export function deliveryView(
 ): DeliveryView {
   const isWaiting = outcome === 'waiting'
   return {
-    ...{ id, event, attempts, state: states[outcome] },
+    id,
+    event,
+    attempts,
+    state: states[outcome],
     page: `${endpointPage}/deliveries/${id}`,
     answer: (status === null ? (error ?? '') : `HTTP ${status}`).slice(0, longestAnswer),
     at: isWaiting ? undefined : moment(at, now),

@@ -1,13 +1,19 @@
 import type { WebhookDelivery } from '../../webhooks/index.js'
+import { plural } from '../format.js'
 
 /** Why a webhook did not arrive and what to do, by what came back last; undefined for what did. */
 export function whyNot({
   outcome,
   status,
   error,
-}: Pick<WebhookDelivery, 'outcome' | 'status' | 'error'>): string | undefined {
+  attempts,
+}: Pick<WebhookDelivery, 'outcome' | 'status' | 'error' | 'attempts'>): string | undefined {
   if (outcome === 'delivered' || (status === null && error === null)) return undefined
-  if (outcome === 'dropped') return 'It was set aside before it was sent. A replay sends it.'
+  if (outcome === 'dropped') {
+    const when =
+      attempts === 0 ? 'before the first attempt' : `after ${plural(attempts, 'attempt')}`
+    return `It was set aside ${when}. A replay sends it once the webhook is enabled.`
+  }
   return status === null ? byError(error ?? '') : byStatus(status)
 }
 

@@ -5,12 +5,16 @@ import { behindAttributes, endOfTagName, type Tag, tagAt } from './tag.js'
 /** What is told of a source, in its order. Places are those of the source. */
 export interface Told {
   text(from: number, to: number): void
-  startTag(tag: Tag): void
-  endTag(element: Element): void
+  /** `from`: its name. */
+  startTag(tag: Tag, from: number): void
+  /** `from`: its `<`. */
+  endTag(element: Element, from: number): void
   /** The content of an element of raw text. */
   raw(element: Element, from: number, to: number): void
   /** A comment, or what browsers take for one, from its `<` on. */
   comment(from: number): void
+  /** A tag, comment or raw text that goes on to the end of the source, from its `<` on; browsers show nothing of it. */
+  unclosed?(from: number): void
 }
 
 const less = 0x3c
@@ -28,15 +32,21 @@ export function makeScan(mostChars: number, told: Told): (source: string) => boo
   let length = 0
   let unread = 0
 
+  const unclosed = (from: number): number => {
+    told.unclosed?.(from)
+    return length
+  }
+
   const startTag = (start: number): number => {
     const tag = tagAt(html, start)
-    if (tag === undefined) return length
+    if (tag === undefined) return unclosed(start - 1)
     const { element, source, valueChars } = tag
     const next = start + source.length
     unread += valueChars
-    told.startTag(tag)
+    told.startTag(tag, start)
     if (!element.isRaw) return next
     const close = endOfRaw(html, element.name, next)
+    if (close === length) told.unclosed?.(start - 1)
     told.raw(element, next, close)
     unread += close - next
     return close
@@ -46,8 +56,8 @@ export function makeScan(mostChars: number, told: Told): (source: string) => boo
     const end = endOfTagName(html, start)
     const isBare = end < length && html.charCodeAt(end) === greater
     const next = isBare ? end + 1 : behindAttributes(html, end)
-    if (next === -1) return length
-    told.endTag(elementAt(html, start, end) ?? unknownElement)
+    if (next === -1) return unclosed(start - 2)
+    told.endTag(elementAt(html, start, end) ?? unknownElement, start - 2)
     return next
   }
 
@@ -64,7 +74,8 @@ export function makeScan(mostChars: number, told: Told): (source: string) => boo
       return at + 1
     }
     told.comment(at)
-    const next = endOfComment(html, at)
+    const end = endOfComment(html, at)
+    const next = end === -1 ? unclosed(at) : end
     unread += next - at
     return next
   }
@@ -102,11 +113,14 @@ function endOfRaw(html: string, name: string, from: number): number {
   return html.length
 }
 
-/** HTML §13.2.5.41 to 13.2.5.52: where it goes on behind a comment, a doctype or what is taken for a comment. */
+/**
+ * HTML §13.2.5.41 to 13.2.5.52: where it goes on behind a comment, a doctype or what is taken for a comment; -1 where that
+ * has no end.
+ */
 function endOfComment(html: string, at: number): number {
   if (!html.startsWith('<!--', at)) {
     const end = html.indexOf('>', at)
-    return end === -1 ? html.length : end + 1
+    return end === -1 ? -1 : end + 1
   }
   if (html.startsWith('>', at + 4)) return at + 5
   if (html.startsWith('->', at + 4)) return at + 6
@@ -115,7 +129,7 @@ function endOfComment(html: string, at: number): number {
     if (behind === greater) return end + 3
     if (behind === bang && html.charCodeAt(end + 3) === greater) return end + 4
   }
-  return html.length
+  return -1
 }
 
 /** Where a text may be cut: at white space, if there is any. */

@@ -1,10 +1,10 @@
+import TinyQueue from 'tinyqueue'
 import { isRecent } from '../../clock/index.js'
 import type { StreamDue } from '../../deliveries/index.js'
 import type { QueueClass } from '../../store/index.js'
 import type { SiteName } from '../shaping/index.js'
 import { addStream, findStream, removeStream } from './lane-streams.js'
-import { makeTimeHeap } from './time-heap.js'
-import { type Lane, type Stream, secondOf } from './waiting.js'
+import { earliestFirst, type Lane, type Stream, secondOf } from './waiting.js'
 
 /**
  * Which streams have something, and when. Only what has a backlog is kept, so memory does not follow
@@ -38,7 +38,7 @@ const forgetAfterMs = 300_000
  */
 export function makeLanes(): Lanes {
   const lanes = new Map<string, Lane>()
-  const later = makeTimeHeap<Stream>()
+  const later = new TinyQueue<{ at: number; stream: Stream }>([], earliestFirst)
   const accountIds = new Map<string, string>()
   /** Each row that is read has an id of its own; all streams of an account have this one. */
   const oneOf = (accountId: string) => {
@@ -50,7 +50,7 @@ export function makeLanes(): Lanes {
   const sleep = (stream: Stream, dueAt: number) => {
     stream.state = 'later'
     stream.dueAt = dueAt
-    later.push(dueAt, stream)
+    later.push({ at: dueAt, stream })
   }
   const laneOf = (name: string): Lane => {
     let lane = lanes.get(name)
@@ -83,13 +83,9 @@ export function makeLanes(): Lanes {
     },
     wake(now) {
       const due: Stream[] = []
-      for (
-        let first = later.first();
-        first !== undefined && first.at <= now;
-        first = later.first()
-      ) {
+      for (let first = later.peek(); first !== undefined && first.at <= now; first = later.peek()) {
         later.pop()
-        const stream = first.item
+        const { stream } = first
         // An entry that says something else than its stream is left over from a later time.
         if (stream.state !== 'later' || stream.dueAt !== first.at) continue
         stream.state = 'due'
@@ -121,7 +117,7 @@ export function makeLanes(): Lanes {
         if (streams === undefined && !isUsed) lanes.delete(name)
       }
     },
-    wakeAt: () => later.first()?.at,
+    wakeAt: () => later.peek()?.at,
   }
 }
 

@@ -1,9 +1,9 @@
+import TinyQueue from 'tinyqueue'
 import type { QueueClass } from '../../store/index.js'
 import type { Held } from '../shaping/index.js'
 import type { ShareRefusal } from './connection-shares.js'
 import { makeParked } from './parked.js'
-import { makeTimeHeap } from './time-heap.js'
-import type { Path, Stream } from './waiting.js'
+import { earliestFirst, type Path, type Stream } from './waiting.js'
 
 /**
  * The line of each class: the paths that are asked in turn whether something may start there. A path is out
@@ -61,7 +61,7 @@ export function makePathLines(onHeld: OnHeld): PathLines {
   const parked = makeParked()
   /** Paths that are in line again as a share had room, with that share. */
   const woken: Record<QueueClass, Map<Path, string>> = { 0: new Map(), 1: new Map(), 2: new Map() }
-  const opening = makeTimeHeap<{ path: Path; of: QueueClass }>()
+  const opening = new TinyQueue<{ at: number; path: Path; of: QueueClass }>([], earliestFirst)
 
   const join = (path: Path, of: QueueClass) => {
     parked.remove(path, of)
@@ -84,7 +84,8 @@ export function makePathLines(onHeld: OnHeld): PathLines {
     const before = path.held[of]
     path.held[of] = held
     if (before?.gate !== held.gate) onHeld(held.gate, path.due[of])
-    if (held.until !== null && before?.until !== held.until) opening.push(held.until, { path, of })
+    if (held.until !== null && before?.until !== held.until)
+      opening.push({ at: held.until, path, of })
   }
 
   return {
@@ -123,16 +124,16 @@ export function makePathLines(onHeld: OnHeld): PathLines {
       if (!parked.isEmpty()) for (const share of shares) wakeOne(share)
     },
     wake(now) {
-      for (let first = opening.first(); first && first.at <= now; first = opening.first()) {
+      for (let first = opening.peek(); first && first.at <= now; first = opening.peek()) {
         opening.pop()
-        const { path, of } = first.item
+        const { path, of } = first
         // Left over from a time that the gate said before.
         if (path.held[of]?.until !== first.at) continue
         path.held[of] = undefined
         join(path, of)
       }
     },
-    opensAt: () => opening.first()?.at,
+    opensAt: () => opening.peek()?.at,
     parked: parked.count,
     isAnyParked: () => !parked.isEmpty(),
   }

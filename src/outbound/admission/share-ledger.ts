@@ -116,7 +116,11 @@ export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): Share
   }
 
   return {
-    ...{ all, accounts, sites, servers, holds },
+    all,
+    accounts,
+    sites,
+    servers,
+    holds,
     age(now) {
       if (now < seenAt) setBack(seenAt - now)
       seenAt = now
@@ -173,9 +177,14 @@ export function makeShareLedger(total: number, clock: Pick<Clock, 'now'>): Share
 
 /** `averageMs` is how long its connections are held, by which it is known to be slow or not. */
 const makeHolder = (kind: Holder['kind'], name: string, limits: Holder['limits']): Holder => ({
-  ...{ kind, name, limits },
+  kind,
+  name,
+  limits,
   shares: { held: `${kind} ${name}`, slow: `${kind} ${name} slow` },
-  ...{ held: 0, slow: 0, averageMs: 0, usedAt: 0 },
+  held: 0,
+  slow: 0,
+  averageMs: 0,
+  usedAt: 0,
 })
 
 /** All holders of one kind, by their names. */

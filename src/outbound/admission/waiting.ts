@@ -46,6 +46,9 @@ export interface Lane {
 
 export const secondOf = (ms: number) => Math.floor(ms / 1_000)
 
+/** For queues of what is to be done later. */
+export const earliestFirst = (a: { at: number }, b: { at: number }): number => a.at - b.at
+
 /** In the order in which they are served. */
 export const classes: readonly QueueClass[] = [
   queueClass.transactional,

@@ -3,6 +3,7 @@ import { ApiError } from '../../errors/index.js'
 import { textOfHtml } from '../../mime/index.js'
 import { prepared, type Read } from '../../store/index.js'
 import {
+  copyTags,
   escapeMerged,
   type MergedContact,
   type MergePiece,
@@ -10,6 +11,7 @@ import {
   mergePieces,
   mergeValues,
   type Renderer,
+  withLinkTags,
 } from '../../templates/index.js'
 
 /** A body that is merged for each recipient. */
@@ -54,9 +56,10 @@ export function makeCampaignContent(
   const compiledOf = ({ bodyId, html, text: own }: CampaignMail): Compiled => {
     const known = compiled.get(bodyId)
     if (known !== undefined) return known
-    const inHtml = mergePieces(html)
+    const source = withLinkTags(html)
+    const inHtml = mergePieces(source)
     // Conditions and loops stand between rows and in tags: what they leave is known once they are merged.
-    const text = own ?? (inHtml && textTemplateOf(html))
+    const text = own ?? (inHtml && textTemplateOf(source))
     const inText = text === undefined ? undefined : mergePieces(text)
     const pieces = inHtml && inText && { html: inHtml, text: inText }
     const fresh = { text, pieces }
@@ -70,7 +73,9 @@ export function makeCampaignContent(
     if (text !== undefined && pieces?.html.length === 1 && pieces.text.length === 1) {
       return { html: mail.html, text }
     }
-    const values = mail.variables ?? mergeValues(await contactFor(read, mail.accountId, recipient))
+    const values =
+      mail.variables ??
+      Object.assign(mergeValues(await contactFor(read, mail.accountId, recipient)), copyTags)
     if (pieces !== undefined) {
       const html = mergeInto(pieces.html, values, escapeMerged)
       const plain = mergeInto(pieces.text, values)

@@ -1,11 +1,14 @@
 import { keepNewest } from '../../bounded/index.js'
 import { type Mailbox, type MessageInput, parseMailbox, textOfHtml } from '../../mime/index.js'
 import {
+  makeFooterPlaces,
   makePreferenceLinks,
   makeUnsubscribeLinks,
   shownLinks,
+  stringsIn,
   unsubscribeHeaders,
   withFooter,
+  withOwnLinks,
 } from '../../preferences/index.js'
 import { prepared, type Read, readExtras } from '../../store/index.js'
 import { topicName } from '../../topics/index.js'
@@ -45,6 +48,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
         preferences: makePreferenceLinks(key, publicUrl),
       }
   const tracker = makeTracker(deps)
+  const footerPlaces = makeFooterPlaces()
   const texts = new Map<number | string, string>()
 
   /** Made once for a body's recipients, of one mail or of mails that are alike, whose deliveries come close together. */
@@ -83,21 +87,28 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     const { account_id: accountId, id: emailId, domain_id: domainId, body_id: bodyId } = email
     const { type } = email
     const copy = { accountId, emailId, deliveryId, domainId, bodyId, type }
-    const content = { html: await tracker.track(copy, html), text }
-    if (type === 'transactional') return { extraHeaders: [], ...content }
+    if (type === 'transactional') {
+      return { extraHeaders: [], html: await tracker.track(copy, html), text }
+    }
     const topicId = email.topic_id ?? undefined
     const reader = { accountId, address: recipient, emailId }
-    const unsubscribeUrl = links.unsubscribe.url({ topicId, ...reader })
-    const name = topicId && (await topicName(deps.store.read, accountId, topicId))
-    const footer = {
-      unsubscribeUrl,
+    const own = {
+      unsubscribeUrl: links.unsubscribe.url({ topicId, ...reader }),
       preferencesUrl: links.preferences.url(reader),
-      accountName: email.account_name,
-      topicName: name,
     }
+    // Before they are tracked: the appliance's own links work as they are.
+    const written = withOwnLinks({ html, text }, own)
+    const placed = footerPlaces(written.html, own)
+    const tracked = await tracker.track(copy, placed.html)
+    const name = topicId && (await topicName(deps.store.read, accountId, topicId))
+    const footer = { accountName: email.account_name, topicName: name, ...own }
     return {
-      extraHeaders: unsubscribeHeaders({ url: unsubscribeUrl, domain, topicId }),
-      ...withFooter(content, footer),
+      extraHeaders: unsubscribeHeaders({ url: own.unsubscribeUrl, domain, topicId }),
+      ...withFooter(
+        { html: tracked, isWanted: placed.isWanted, text: written.text },
+        footer,
+        stringsIn(email.account_language),
+      ),
     }
   }
 

@@ -17,6 +17,7 @@ export interface StoredEmail {
   text: string | null
   account_id: string
   account_name: string
+  account_language: string | null
   type: 'transactional' | 'marketing'
   topic_id: string | null
   body_id: number | null
@@ -65,6 +66,7 @@ const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
       .select(['emails.subject', 'message_id', 'emails.created_at', 'emails.scheduled_at'])
       .select([unlessKept('html', kept), unlessKept('text', kept), unlessKept('attachments', kept)])
       .select(['emails.account_id', 'accounts.name as account_name'])
+      .select('accounts.language as account_language')
       .select(['type', 'emails.topic_id'])
       .select(['emails.body_id', 'broadcast_id', 'automation_step_id'])
       .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])

@@ -54,7 +54,10 @@ export async function openSmartHost(
     }
     const result = await connectSmtp({
       ...bind,
-      ...{ host: address, port: host.port, servername: host.host, heloName },
+      host: address,
+      port: host.port,
+      servername: host.host,
+      heloName,
       ...(login.auth && { auth: login.auth }),
       // What is offered is the operator's arrangement; nothing falls back to the clear.
       tls:

@@ -29,7 +29,9 @@ export function openRelaySessions<Failure extends object>(options: {
   const alike = { key: '', maxMessages: options.messagesPerConnection }
   const { giveBack, close, destroy } = pool
   return {
-    ...{ giveBack, close, destroy },
+    giveBack,
+    close,
+    destroy,
     async take() {
       const waiting = pool.takeIdle(alike.key)
       if (waiting !== undefined) return waiting

@@ -20,7 +20,10 @@ export async function openWays(
   const relays = makeRelays(smartHosts.map((host) => openRelay(host, options)))
   const egress = await openEgress({
     ...deps,
-    ...{ sites, windowMs: window, onChange, shown: thread === 0 },
+    sites,
+    windowMs: window,
+    onChange,
+    shown: thread === 0,
   })
   return { egress, relays, close: () => egress.close() }
 }

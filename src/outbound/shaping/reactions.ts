@@ -128,7 +128,9 @@ export class Reactions {
       action,
       until,
       at: now,
-      ...{ connections, messagesPerMinute, reply: words },
+      connections,
+      messagesPerMinute,
+      reply: words,
     })
     return goesOn ? { again: true, ...told } : told
   }

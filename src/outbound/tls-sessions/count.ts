@@ -132,8 +132,16 @@ const untold = { host: '', hostName: '', receiving: '', sending: '' }
 /** What makes two sessions count in one row. */
 const keyOf = (row: CountedRow) =>
   [
-    ...[row.day, row.domain, row.type, row.policy, row.result, row.reason],
-    ...[row.host, row.hostName, row.receiving, row.sending],
+    row.day,
+    row.domain,
+    row.type,
+    row.policy,
+    row.result,
+    row.reason,
+    row.host,
+    row.hostName,
+    row.receiving,
+    row.sending,
   ].join('\n')
 
 // RFC 8461 §3.2 knows no bound for the list of hosts; a report needs no more than this.

@@ -5,11 +5,25 @@ import { strict, withoutRowid } from '../sqlite/ddl.js'
  * The columns that every grouping of figures has; `stats/` sums them and names none of them itself.
  */
 const counters = [
-  ...['mails', 'accepted', 'suppressed', 'answered', 'delivered', 'relayed'],
-  ...['bounced_hard', 'bounced_soft', 'failed', 'deferred'],
-  ...['complained', 'complained_unproved', 'unsubscribed'],
-  ...['opened', 'opened_unique', 'opened_machine'],
-  ...['clicked', 'clicked_unique', 'clicked_machine'],
+  'mails',
+  'accepted',
+  'suppressed',
+  'answered',
+  'delivered',
+  'relayed',
+  'bounced_hard',
+  'bounced_soft',
+  'failed',
+  'deferred',
+  'complained',
+  'complained_unproved',
+  'unsubscribed',
+  'opened',
+  'opened_unique',
+  'opened_machine',
+  'clicked',
+  'clicked_unique',
+  'clicked_machine',
 ]
 
 /** Figures a day, and how far the logs are counted in them. */

@@ -44,7 +44,7 @@ export function openLogSync(databaseFile: string, onFault?: OnFault): LogSync {
     flush,
     async close() {
       const open = log
-      // Closed twice, it would be whose file has got the number since.
+      // A second close would close whichever file has been given this number since.
       log = undefined
       if (open !== undefined) await promisify(close)(open)
     },

@@ -82,7 +82,12 @@ export function openStore(options: StoreOptions): Store {
       readLastIds((query) => reader.prepare(query).pluck().get()),
     ),
     checkpoint: makeCheckpoint({
-      ...{ databaseFile: file, raw: reader, busyTimeoutMs, write, turns, onFault },
+      databaseFile: file,
+      raw: reader,
+      busyTimeoutMs,
+      write,
+      turns,
+      onFault,
     }),
     commits,
     deeds: countDeeds(commits, turns),

@@ -25,9 +25,16 @@ export const place: PlacePages = {
       await tx
         .insertInto('deliveries')
         .values({
-          ...{ id: 900_002, email_id: bounced.id, recipient: address, status: 'bounced' },
-          ...{ attempts: 3, reply, remote: `mx.${domain} [192.0.2.1]`, tls: 'TLSv1.3' },
-          ...{ transcript: `S: 220 ${long}\nC: EHLO`, ended_at: clock.now() },
+          id: 900_002,
+          email_id: bounced.id,
+          recipient: address,
+          status: 'bounced',
+          attempts: 3,
+          reply,
+          remote: `mx.${domain} [192.0.2.1]`,
+          tls: 'TLSv1.3',
+          transcript: `S: 220 ${long}\nC: EHLO`,
+          ended_at: clock.now(),
         })
         .execute()
       const { id: email_id } = bounced
@@ -36,18 +43,31 @@ export const place: PlacePages = {
         await tx
           .insertInto('events')
           .values({
-            ...{ ...event, type, at: clock.now(), reply: type === 'sent' ? null : reply },
-            ...{ delivery_id: 900_002, detail: null },
+            ...event,
+            type,
+            at: clock.now(),
+            reply: type === 'sent' ? null : reply,
+            delivery_id: 900_002,
+            detail: null,
           })
           .execute()
       }
       await tx
         .insertInto('queue')
         .values({
-          ...{ id: 900_003, email_id: waiting.id, account_id: world.accountId, class: 0 },
-          ...{ recipient: address, lane: domain, due_at: clock.now() + 9e6, lease: null },
-          ...{ attempts: 4, expires_at: clock.now() + 9e8, last_attempt_at: clock.now() },
-          ...{ last_reply: `451 ${'come back later '.repeat(20)}`, last_transcript: 'S: 451' },
+          id: 900_003,
+          email_id: waiting.id,
+          account_id: world.accountId,
+          class: 0,
+          recipient: address,
+          lane: domain,
+          due_at: clock.now() + 9e6,
+          lease: null,
+          attempts: 4,
+          expires_at: clock.now() + 9e8,
+          last_attempt_at: clock.now(),
+          last_reply: `451 ${'come back later '.repeat(20)}`,
+          last_transcript: 'S: 451',
         })
         .execute()
     })
@@ -85,12 +105,31 @@ function mailRow(
   const { status = 'delivered', subject } = of
   const waiting = status === 'sending' ? 1 : 0
   return {
-    ...{ id, account_id: accountId, domain_id: id, body_id: 900_001, reply_to: null, subject },
-    ...{ from_header: 'Shop <shop@sender.test>', to_list: JSON.stringify([address]), waiting },
-    ...{ type: 'transactional' as const, topic_id: null, metadata: null, status },
-    ...{ message_id: `<${id}@sender.test>`, provider: 'primary' as const, delivered: 1 - waiting },
-    ...{ bounced: 0, failed: 0, opened_at: null, clicked_at: null, scheduled_at: null },
-    ...{ sent_at: null, created_at: clock.now(), template: null, extras: null },
+    id,
+    account_id: accountId,
+    domain_id: id,
+    body_id: 900_001,
+    reply_to: null,
+    subject,
+    from_header: 'Shop <shop@sender.test>',
+    to_list: JSON.stringify([address]),
+    waiting,
+    type: 'transactional' as const,
+    topic_id: null,
+    metadata: null,
+    status,
+    message_id: `<${id}@sender.test>`,
+    provider: 'primary' as const,
+    delivered: 1 - waiting,
+    bounced: 0,
+    failed: 0,
+    opened_at: null,
+    clicked_at: null,
+    scheduled_at: null,
+    sent_at: null,
+    created_at: clock.now(),
+    template: null,
+    extras: null,
   }
 }
 

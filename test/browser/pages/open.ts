@@ -10,7 +10,9 @@ export const place: PlacePages = {
     const { id } = (
       await world.call('POST', '/v1/emails/send', {
         body: {
-          ...{ from: 'Shop <a@sender.test>', to: 'ann@example.org', html },
+          from: 'Shop <a@sender.test>',
+          to: 'ann@example.org',
+          html,
           subject: `${'A long subject '.repeat(20)}<script>alert(1)</script>`,
           attachments: [{ filename: `${'long'.repeat(30)}.txt`, content: 'eA==' }],
         },

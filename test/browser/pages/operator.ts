@@ -2,11 +2,25 @@ import { fillForOperator } from '../../dashboard/operator-data.js'
 import type { PlacePages } from '../every-page.js'
 
 const plain = [
-  ...['', '/accounts', '/accounts?q=nobody', '/users', '/queue', '/queue?domain=nothing.test'],
+  '',
+  '/accounts',
+  '/accounts?q=nobody',
+  '/users',
+  '/queue',
+  '/queue?domain=nothing.test',
   ...['hold', 'retry', 'release', 'fail'].map((name) => `/queue/change/${name}?domain=slow.test`),
-  ...['/held', '/sites', '/sites/show?name=google'],
-  ...['/failover', '/inbound', '/parked', '/doctor', '/jobs', '/jobs/backup', '/backups'],
-  ...['/settings', '/settings?changed=yes'],
+  '/held',
+  '/sites',
+  '/sites/show?name=google',
+  '/failover',
+  '/inbound',
+  '/parked',
+  '/doctor',
+  '/jobs',
+  '/jobs/backup',
+  '/backups',
+  '/settings',
+  '/settings?changed=yes',
 ]
 
 export const place: PlacePages = {
@@ -24,14 +38,22 @@ export const place: PlacePages = {
     const account = `/accounts/${ids.operated}`
     const paths = [
       ...plain,
-      ...[account, `${account}/rates`, `${account}/complaints`, `${account}/people`],
-      ...[`${empty.replace('/a/', '/accounts/')}/rates`, `/queue/${ids.waiting}`],
-      ...[`/inbound/${ids.letter}`, `/users/${ids.person}`],
+      account,
+      `${account}/rates`,
+      `${account}/complaints`,
+      `${account}/people`,
+      `${empty.replace('/a/', '/accounts/')}/rates`,
+      `/queue/${ids.waiting}`,
+      `/inbound/${ids.letter}`,
+      `/users/${ids.person}`,
     ]
     return [
       ...paths.map((path) => ({ path: `/operator${path}`, as: 'operator' as const })),
       ...(['owner', 'outsider'] as const).map((as) => ({
-        ...{ path: '/operator', as, status: 404, name: `operator-as-${as}` },
+        path: '/operator',
+        as,
+        status: 404,
+        name: `operator-as-${as}`,
       })),
       { path: '/operator/accounts/none', as: 'operator', status: 404, name: 'operator-none' },
     ]

@@ -19,8 +19,11 @@ export const place: PlacePages = {
       await tx
         .insertInto('entry_links')
         .values({
-          ...{ hash: setUp.hash, kind: 'setup', user_id: null },
-          ...{ created_at: now, expires_at: now + 9e6 },
+          hash: setUp.hash,
+          kind: 'setup',
+          user_id: null,
+          created_at: now,
+          expires_at: now + 9e6,
         })
         .execute()
       await tx

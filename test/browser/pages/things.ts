@@ -35,7 +35,8 @@ export const place: PlacePages = {
     const url = `https://${domain}/${'path/'.repeat(300)}`
     const plans = loadPlans('config/plans.toml')
     const endpoint = await addEndpoint({ store, clock, key }, plans, accountId, {
-      ...{ url, events: webhookEvents },
+      url,
+      events: webhookEvents,
     })
     Object.assign(ids, { key: made.id, webhook: endpoint.id })
     await fillDeliveries(world, endpoint.id)
@@ -110,12 +111,19 @@ async function fillDeliveries({ store, accountId }: World, endpoint_id: string):
       await tx
         .insertInto('webhook_deliveries')
         .values({
-          ...{ id: 900_000 + n, endpoint_id, account_id: accountId, event: 'email.complained' },
-          ...{ email_id: '01900000-0000-7000-8000-000000000000', attempts: 5, outcome },
+          id: 900_000 + n,
+          endpoint_id,
+          account_id: accountId,
+          event: 'email.complained',
+          email_id: '01900000-0000-7000-8000-000000000000',
+          attempts: 5,
+          outcome,
           body: JSON.stringify({ event: 'email.complained', subject: 's'.repeat(900) }),
-          ...{ status: isFailed ? null : 200, response: isFailed ? null : 'x'.repeat(4_000) },
+          status: isFailed ? null : 200,
+          response: isFailed ? null : 'x'.repeat(4_000),
           error: isFailed ? `no answer within 10 s ${'cause '.repeat(60)}` : null,
-          ...{ created_at: clock.now() - 100_000, ended_at: clock.now() },
+          created_at: clock.now() - 100_000,
+          ended_at: clock.now(),
         })
         .execute()
     }
@@ -129,17 +137,32 @@ async function fillReports({ store }: World, domain_id: string): Promise<void> {
       await tx
         .insertInto('dmarc_sources')
         .values({
-          ...{ domain_id, day, source: `2001:db8:ffff:ffff:ffff:ffff:ffff:${n}`, proven: 1 },
-          ...{ reporter: `reporter.${domain}`, disposition: 'none', dkim: 0, spf: n % 2 },
-          ...{ forwarded: 0, messages: 1_000_000 - n, identifiers: '' },
+          domain_id,
+          day,
+          source: `2001:db8:ffff:ffff:ffff:ffff:ffff:${n}`,
+          proven: 1,
+          reporter: `reporter.${domain}`,
+          disposition: 'none',
+          dkim: 0,
+          spf: n % 2,
+          forwarded: 0,
+          messages: 1_000_000 - n,
+          identifiers: '',
         })
         .execute()
     }
     await tx
       .insertInto('dmarc_reports')
       .values({
-        ...{ domain_id, day, reporter: `reporter.${domain}`, proof: domain, report_id: '1' },
-        ...{ policy: 'none', begins_at: 1, ends_at: clock.now(), messages: 70 },
+        domain_id,
+        day,
+        reporter: `reporter.${domain}`,
+        proof: domain,
+        report_id: '1',
+        policy: 'none',
+        begins_at: 1,
+        ends_at: clock.now(),
+        messages: 70,
       })
       .execute()
   })

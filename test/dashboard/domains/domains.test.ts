@@ -11,7 +11,8 @@ import { key, plans } from '../../support/webhooks.js'
 import { hostile, isTame, startAccountPages, type Who } from '../account-pages.js'
 
 const records = {
-  ...{ heloName: 'mail.appliance.test', sourceAddresses: ['192.0.2.9'] },
+  heloName: 'mail.appliance.test',
+  sourceAddresses: ['192.0.2.9'],
   reportsTo: 'dmarc@mail.appliance.test',
 }
 const { outbound } = loadConfig({ env: {} })
@@ -20,7 +21,13 @@ async function open(t: Test) {
   const resolver = fakeResolver()
   const rig = await startAccountPages(t, ({ account }, { store }) =>
     domainPages(account, {
-      ...{ store, clock, key, plans, records, outbound, openResolver: () => resolver },
+      store,
+      clock,
+      key,
+      plans,
+      records,
+      outbound,
+      openResolver: () => resolver,
     }),
   )
   const { store, accountId } = rig
@@ -39,7 +46,10 @@ async function open(t: Test) {
     })
   }
   return {
-    ...{ ...rig, resolver, add, publish },
+    ...rig,
+    resolver,
+    add,
+    publish,
     domain: (name: string) => findDomain(store.read, accountId, name),
     names: async () => (await listDomains(store.read, accountId)).map(({ name }) => name),
   }
@@ -47,12 +57,13 @@ async function open(t: Test) {
 
 t.test('a domain is added, and its records are shown to be published', async (t) => {
   const { post, follow, names, noted } = await open(t)
-  const got = await post('/domains/new', { name: 'Shop.Example.' })
+  const got = await post('/domains/new', { name: ' https://www.Shop.Example:443/about ' })
   t.match(got.location, /\/domains\/shop\.example$/)
   const { text } = await follow(got)
   t.match(text, /shop\.example is added/)
   t.match(text, /not verified/)
-  t.match(text, /Nobody has looked for them yet/)
+  t.match(text, /Last look/, 'what is there already is found')
+  t.match(text, /<code>_dmarc<\/code>/, 'as a DNS panel wants it')
   t.match(text, /_domainkey\.shop\.example<\/code>.*data-copy/s)
   t.match(text, /v=DKIM1; k=rsa; p=/)
   t.match(text, /bounce\.shop\.example\. +3600 IN MX +10 mail\.appliance\.test\./, 'the zone')
@@ -152,20 +163,47 @@ t.test('while mail of it waits, a domain stays, and the page says why', async (t
     await tx
       .insertInto('emails')
       .values({
-        ...{ id: email, account_id: accountId, domain_id: id, body_id: null },
-        ...{ from_header: 'x@shop.example', to_list: '["a@one.test"]', reply_to: null },
-        ...{ subject: 'x', type: 'transactional', topic_id: null, metadata: null },
-        ...{ status: 'queued', message_id: '<x@shop.example>', provider: 'primary' },
-        ...{ waiting: 1, delivered: 0, bounced: 0, failed: 0, opened_at: null },
-        ...{ clicked_at: null, scheduled_at: null, sent_at: null, created_at: 1 },
+        id: email,
+        account_id: accountId,
+        domain_id: id,
+        body_id: null,
+        from_header: 'x@shop.example',
+        to_list: '["a@one.test"]',
+        reply_to: null,
+        subject: 'x',
+        type: 'transactional',
+        topic_id: null,
+        metadata: null,
+        status: 'queued',
+        message_id: '<x@shop.example>',
+        provider: 'primary',
+        waiting: 1,
+        delivered: 0,
+        bounced: 0,
+        failed: 0,
+        opened_at: null,
+        clicked_at: null,
+        scheduled_at: null,
+        sent_at: null,
+        created_at: 1,
       })
       .execute()
     await tx
       .insertInto('queue')
       .values({
-        ...{ id: store.ids.serial(), email_id: email, account_id: accountId, lane: 'one.test' },
-        ...{ recipient: 'a@one.test', class: 0, due_at: 1, lease: null, attempts: 0 },
-        ...{ expires_at: 2, last_attempt_at: null, last_reply: null, last_transcript: null },
+        id: store.ids.serial(),
+        email_id: email,
+        account_id: accountId,
+        lane: 'one.test',
+        recipient: 'a@one.test',
+        class: 0,
+        due_at: 1,
+        lease: null,
+        attempts: 0,
+        expires_at: 2,
+        last_attempt_at: null,
+        last_reply: null,
+        last_transcript: null,
         held_at: null,
       })
       .execute()
@@ -195,8 +233,15 @@ t.test('reports are shown by where the mail came from', async (t) => {
     await tx
       .insertInto('dmarc_reports')
       .values({
-        ...{ domain_id: id, day, reporter: hostile, report_id: '1', proof: 'big.test' },
-        ...{ policy: 'none', begins_at: 1, ends_at: clock.now(), messages: 1_234 },
+        domain_id: id,
+        day,
+        reporter: hostile,
+        report_id: '1',
+        proof: 'big.test',
+        policy: 'none',
+        begins_at: 1,
+        ends_at: clock.now(),
+        messages: 1_234,
       })
       .execute()
   })
@@ -250,9 +295,18 @@ t.test('many domains are pages', async (t) => {
       await tx
         .insertInto('domains')
         .values({
-          ...{ id: `d${made}`, account_id: accountId, name: `d${made}.example` },
-          ...{ status: 'pending', trusted: 0, return_path: 0, created_at: 1, verified_at: null },
-          ...{ checked_at: null, track_opens: null, track_clicks: null, tracking_host: null },
+          id: `d${made}`,
+          account_id: accountId,
+          name: `d${made}.example`,
+          status: 'pending',
+          trusted: 0,
+          return_path: 0,
+          created_at: 1,
+          verified_at: null,
+          checked_at: null,
+          track_opens: null,
+          track_clicks: null,
+          tracking_host: null,
           tracking_host_ready: null,
         })
         .execute()

@@ -113,11 +113,17 @@ t.test('a key is changed and keeps what the form does not say', async (t) => {
   const { id } = await createKey({ store, clock }, accountId, 'Old', { limits })
   t.match((await get(`/keys/${id}`)).text, /value="2099-01-31"/)
   const changed = await post(`/keys/${id}`, {
-    ...{ name: 'New', scope: 'read', networks: '10.0.0.0/8', expiresAt: '2099-01-31' },
+    name: 'New',
+    scope: 'read',
+    networks: '10.0.0.0/8',
+    expiresAt: '2099-01-31',
   })
   t.match((await follow(changed)).text, /New is changed/)
   t.match(await findKey(store.read, accountId, id), {
-    ...{ name: 'New', scope: 'read', networks: ['10.0.0.0/8'], domains: null },
+    name: 'New',
+    scope: 'read',
+    networks: ['10.0.0.0/8'],
+    domains: null,
     expiresAt,
   })
   const wrong = await post(`/keys/${id}`, { ...usual, name: 'Newer', networks: 'here' })
@@ -134,7 +140,7 @@ t.test('a key is deleted, after its page has told when it was used', async (t) =
   )
   const { text } = await get(`/keys/${id}`)
   t.match(text, `Delete Printer (…${last4}), last used 2 min ago?`)
-  t.match(text, /last key of the scope full/)
+  t.match(text, /This is your last full key/)
   t.match((await follow(await post(`/keys/${id}/delete`))).text, /Printer is deleted/)
   t.strictSame(await keys(), [])
   t.match(noted, [{ action: 'key.delete', target: id }])

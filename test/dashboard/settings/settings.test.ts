@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAccount, logoOf } from '../../../src/accounts/index.js'
+import { accountFace, createAccount, logoOf } from '../../../src/accounts/index.js'
 import { systemClock } from '../../../src/clock/index.js'
 import { accountSwitches } from '../../../src/tracking/index.js'
 import { logIn } from '../../support/log-in.js'
@@ -45,7 +45,7 @@ t.test('an account is renamed, but to no name that another has', async (t) => {
 })
 
 t.test('a logo is set, shown as a picture alone, and taken away', async (t) => {
-  t.match((await owner.get(at)).text, 'There is none')
+  t.match((await owner.get(at)).text, 'No logo yet')
   t.equal((await upload(png)).status, 303)
   t.match((await owner.get(at)).text, `src="${at}/logo?${png.length}"`)
   const shown = await owner.get(`${at}/logo`)
@@ -72,11 +72,20 @@ t.test('tracking is chosen, or left to the appliance', async (t) => {
   t.equal((await owner.post(`${at}/tracking`, { opens: 'maybe', clicks: 'on' })).status, 422)
 })
 
+t.test('the language of what recipients read is chosen', async (t) => {
+  t.match((await owner.get(at)).text, '<option value="en" selected>')
+  t.equal((await owner.post(`${at}/language`, { language: 'fr' })).to, at)
+  t.match((await owner.get(at)).text, '<option value="fr" selected>')
+  t.equal((await accountFace(store.read, accountId))?.language, 'fr')
+  t.equal((await owner.post(`${at}/language`, { language: 'xx' })).status, 422)
+})
+
 t.test('only owners change settings; others look', async (t) => {
   const { status, text } = await member.get(at)
   t.equal(status, 200)
   t.notMatch(text, 'method="post" action="/a/')
   t.equal((await member.post(`${at}/name`, { name: 'Mine' })).status, 403)
   t.equal((await upload(png, member)).status, 403)
+  t.equal((await member.post(`${at}/language`, { language: 'en' })).status, 403)
   t.equal((await member.post(`${at}/tracking`, { opens: 'on', clicks: 'on' })).status, 403)
 })

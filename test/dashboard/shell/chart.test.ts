@@ -37,7 +37,9 @@ t.test('a chart of nothing is drawn too', async (t) => {
 
 t.test('bars stand on each other', async (t) => {
   const { text } = chart({
-    ...{ title: 'Queue', labels: ['now'], kind: 'bars' },
+    title: 'Queue',
+    labels: ['now'],
+    kind: 'bars',
     series: [
       { label: 'Ready', tone: 'c1', values: [60] },
       { label: 'Held', tone: 'c3', values: [40] },

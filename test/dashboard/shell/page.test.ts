@@ -173,7 +173,9 @@ t.test('a post that does not come from a page of ours is refused', async (t) => 
     t.equal((await post('/a/one/keys', 'name=x', headers)).status, 403, name)
   }
   const bare = await fetch(`${url}/a/one/keys`, {
-    ...{ method: 'POST', body: 'name=x', redirect: 'manual' },
+    method: 'POST',
+    body: 'name=x',
+    redirect: 'manual',
     headers: { cookie: 'who=owner', 'content-type': 'application/x-www-form-urlencoded' },
   })
   t.equal(bare.status, 403, 'with neither header')

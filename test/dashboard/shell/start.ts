@@ -47,14 +47,20 @@ export async function startShell(t: Test, add: (shell: Shell) => void): Promise<
     membershipsOf: async (id) => roles[id] ?? [],
     may: (role, action) => role === 'owner' || action.endsWith('.read'),
     actorOf: ({ person }) => ({
-      ...{ kind: 'user', userId: person.id, name: person.name, clientAddressKey: null },
+      kind: 'user',
+      userId: person.id,
+      name: person.name,
+      clientAddressKey: null,
     }),
     note: async (entry) => {
       noted.push(entry)
     },
   }
   const server = await openHttpServer<never>({
-    ...{ host: '127.0.0.1', port: 0, log: silentLog, clock: systemClock },
+    host: '127.0.0.1',
+    port: 0,
+    log: silentLog,
+    clock: systemClock,
   })
   add(makeShell(server.pages, { clock: systemClock, people, sandbox: false }))
   await server.listen()
@@ -67,7 +73,8 @@ export async function startShell(t: Test, add: (shell: Shell) => void): Promise<
     return { status, headers, text: await response.text(), cookie }
   }
   return {
-    ...{ url, noted },
+    url,
+    noted,
     get: (path, who = '', headers = {}) =>
       ask(path, { headers: { cookie: `who=${who}`, ...headers } }),
     post: (path, body, headers = {}) =>
@@ -86,7 +93,10 @@ export async function startShell(t: Test, add: (shell: Shell) => void): Promise<
 
 function sessionOf(id: string, isOperator: boolean): Session {
   return {
-    ...{ id, createdAt: 0, sudoUntil: 0, mustAddFactor: false },
+    id,
+    createdAt: 0,
+    sudoUntil: 0,
+    mustAddFactor: false,
     person: { id, name: `Person ${id}`, email: `${id}@example.test`, isOperator },
   }
 }

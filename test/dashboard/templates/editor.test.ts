@@ -80,7 +80,10 @@ t.test(
     t.match(text, '{% if x %}')
     t.match(text, /name="sample" value="Ada"/)
     const missing = await ann.post(`${at}/hi/preview`, {
-      ...{ ...wrong, html: '{{ a.b.c }}', variable: 'a.b.c', sample: '' },
+      ...wrong,
+      html: '{{ a.b.c }}',
+      variable: 'a.b.c',
+      sample: '',
     })
     t.match(missing.text, /the variable &quot;a&quot; is missing/)
     const loop = '{% for i in order.items %}<b>{{ i.title }}</b>{% endfor %}'
@@ -183,8 +186,12 @@ t.test('a viewer looks and previews; another account has none of it', async (t) 
 t.test('what customers write is shown and never run', async (t) => {
   const hostile = '"><script>alert(1)</script>{{ x }}'
   await ann.post(`${at}/-/new`, {
-    ...{ slug: 'bad', subject: hostile, html: `<p>${hostile}</p>`, textBody: hostile },
-    ...{ variable: 'x', sample: '</textarea><script>alert(2)</script>' },
+    slug: 'bad',
+    subject: hostile,
+    html: `<p>${hostile}</p>`,
+    textBody: hostile,
+    variable: 'x',
+    sample: '</textarea><script>alert(2)</script>',
   })
   for (const path of ['', '/bad', '/bad/versions', '/bad/versions/1']) {
     t.notMatch((await ann.get(at + path)).text, /<script>alert/, path)

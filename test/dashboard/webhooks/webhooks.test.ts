@@ -22,7 +22,12 @@ async function open(t: Test) {
   const resolver = fakeResolver({ 'app.example.com': { a: ['8.8.8.8'] } })
   const rig = await startAccountPages(t, ({ account }, { store }) =>
     webhookPages(account, {
-      ...{ store, clock, key, plans, openResolver: () => resolver, allow: ['127.0.0.0/8'] },
+      store,
+      clock,
+      key,
+      plans,
+      openResolver: () => resolver,
+      allow: ['127.0.0.0/8'],
     }),
   )
   const { store, accountId, get, post } = rig
@@ -111,7 +116,7 @@ t.test('a plan without webhooks says so, and makes none', async (t) => {
   const { store, accountId, get, create, endpoints } = await open(t)
   await store.write((tx) => setPlan(tx, accountId, findPlan(plans.email, 'free')))
   const page = await get('/webhooks')
-  t.match(page.text, /The plan Free has no webhooks/)
+  t.match(page.text, /Your plan Free has no webhooks\. The operator of this server gives plans/)
   t.notMatch(page.text, /Create a webhook/)
   const { got } = await create({ url, events: ['email.sent'] })
   t.equal(got.status, 422)
@@ -139,6 +144,17 @@ t.test(
     t.match(one.text, /HTTP 401.*&lt;img src=x/s)
     t.match(one.text, `/emails/${mail}`)
     for (const got of [page, only, one]) isTame(t, got, 'subject and answer')
+    const dropped = await went(id, { outcome: 'dropped', attempts: 4, status: null, error: 'late' })
+    t.match((await get(`/webhooks/${id}/deliveries/${dropped}`)).text, 'set aside after 4 attempts')
+    const tabs = async (path: string) =>
+      /<nav class="tabs"[\s\S]*?<\/nav>/
+        .exec((await get(path)).text)?.[0]
+        .replace(/ aria-current="page"/, '')
+    t.equal(
+      await tabs(`/webhooks/${id}`),
+      await tabs(`/webhooks/${id}/settings`),
+      'one set of tabs',
+    )
     for (const wrong of ['99', 'x', '0x1']) {
       t.equal((await get(`/webhooks/${id}/deliveries/${wrong}`)).status, 404, wrong)
     }
@@ -228,11 +244,12 @@ t.test('URL and events change; a secret is rotated once, and the old one signs o
 })
 
 t.test('it is disabled, enabled and deleted, after the page has told what goes', async (t) => {
-  const { add, went, get, post, follow, endpoint, endpoints } = await open(t)
+  const { accountId, add, went, get, post, follow, endpoint, endpoints } = await open(t)
   const { id } = await add()
   await went(id)
   t.match((await get(`/webhooks/${id}/settings`)).text, /the log of 1 request goes/)
   t.match((await follow(await post(`/webhooks/${id}/disable`))).text, /disabled: by the account/)
+  t.match((await get(`/webhooks/${id}`)).text, `action="/a/${accountId}/webhooks/${id}/enable"`)
   t.equal((await endpoint(id)).enabled, false)
   await post(`/webhooks/${id}/enable`)
   t.equal((await endpoint(id)).enabled, true)

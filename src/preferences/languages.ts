@@ -1,0 +1,9 @@
+import { type AccountLanguage, languageOf } from '../accounts/index.js'
+import { english } from './english.js'
+import { french } from './french.js'
+import type { Strings } from './strings.js'
+
+const inLanguage: Record<AccountLanguage, Strings> = { en: english, fr: french }
+
+/** What an account's recipients read, in the language that the account has stored. */
+export const stringsIn = (stored: string | null): Strings => inLanguage[languageOf(stored)]

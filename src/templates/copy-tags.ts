@@ -1,0 +1,31 @@
+import type { Rendered } from './job.js'
+
+/**
+ * Merge tags of marketing mail that every copy fills in for its own recipient, when it leaves: until then a character for
+ * private use (Unicode, plane 15), which no HTML means, holds the place of each.
+ */
+export const copyTags = {
+  unsubscribe_url: '\u{F0002}',
+  preferences_url: '\u{F0003}',
+  unsubscribe_footer: '\u{F0004}',
+} as const
+
+const places = /[\u{F0002}-\u{F0004}]/gu
+const nameAt = new Map(Object.entries(copyTags).map(([name, place]) => [place as string, name]))
+
+/** Whether a variable has such a name. */
+export const isCopyTag = (name: string): boolean => Object.hasOwn(copyTags, name)
+
+/** A subject has no links: there these tags are nothing. */
+export const withoutCopyTags = (text: string): string => text.replace(places, '')
+
+/** As tags again, for whoever looks at what is no copy of anybody's. */
+export const asTags = (text: string): string =>
+  text.replace(places, (place) => `{{ ${nameAt.get(place)} }}`)
+
+/** A preview, in which they stand as tags. */
+export const previewed = ({ subject, html, text }: Rendered): Rendered => ({
+  subject,
+  html: asTags(html),
+  text: text === null ? null : asTags(text),
+})
