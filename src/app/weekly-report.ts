@@ -11,7 +11,7 @@ import {
   pastNotices,
   titleOf,
 } from '../notices/index.js'
-import { type Figures, questionOf, readStats } from '../stats/index.js'
+import { type Figures, questionOf, ratio, readStats } from '../stats/index.js'
 import { databaseFile, diskRoom, type Store } from '../store/index.js'
 
 interface Deps {
@@ -28,9 +28,27 @@ interface Week {
   before: Sums
 }
 
-type Sums = Pick<Figures, 'answered' | 'delivered' | 'bouncedHard' | 'bouncedSoft' | 'complained'>
+type Sums = Pick<
+  Figures,
+  'answered' | 'delivered' | 'relayed' | 'bouncedHard' | 'bouncedSoft' | 'complained'
+>
 
-const none: Sums = { answered: 0, delivered: 0, bouncedHard: 0, bouncedSoft: 0, complained: 0 }
+const none: Sums = {
+  answered: 0,
+  delivered: 0,
+  relayed: 0,
+  bouncedHard: 0,
+  bouncedSoft: 0,
+  complained: 0,
+}
+const counters = [
+  'answered',
+  'delivered',
+  'relayed',
+  'bounced_hard',
+  'bounced_soft',
+  'complained',
+] as const
 // The largest ones, so that the mail stays short; all accounts are in the sum.
 const shownAccounts = 15
 const shownProviders = 8
@@ -104,9 +122,7 @@ async function weeksOfProviders({ store: { read } }: Deps, now: number): Promise
     .select(({ fn }) => [
       'key',
       'day',
-      ...(['answered', 'delivered', 'bounced_hard', 'bounced_soft', 'complained'] as const).map(
-        (counter) => fn.sum<number>(counter).as(counter),
-      ),
+      ...counters.map((counter) => fn.sum<number>(counter).as(counter)),
     ])
     .where('breakdown', '=', 'provider')
     .where('day', '>=', today - 14)
@@ -132,24 +148,20 @@ function asked(now: number, daysAgo: number) {
   return questionOf({ from: day(daysAgo + 6), to: day(daysAgo), groupBy: 'type' }, now)
 }
 
-const sumsOf = ({ answered, delivered, bouncedHard, bouncedSoft, complained }: Sums): Sums => ({
-  answered,
-  delivered,
-  bouncedHard,
-  bouncedSoft,
-  complained,
-})
+const sumsOf = (figures: Sums): Sums => plusSums(none, figures)
 
 function plus(a: Week, b: Week): Week {
-  const add = (x: Sums, y: Sums): Sums => ({
-    answered: x.answered + y.answered,
-    delivered: x.delivered + y.delivered,
-    bouncedHard: x.bouncedHard + y.bouncedHard,
-    bouncedSoft: x.bouncedSoft + y.bouncedSoft,
-    complained: x.complained + y.complained,
-  })
-  return { name: a.name, now: add(a.now, b.now), before: add(a.before, b.before) }
+  return { name: a.name, now: plusSums(a.now, b.now), before: plusSums(a.before, b.before) }
 }
+
+const plusSums = (a: Sums, b: Sums): Sums => ({
+  answered: a.answered + b.answered,
+  delivered: a.delivered + b.delivered,
+  relayed: a.relayed + b.relayed,
+  bouncedHard: a.bouncedHard + b.bouncedHard,
+  bouncedSoft: a.bouncedSoft + b.bouncedSoft,
+  complained: a.complained + b.complained,
+})
 
 /**
  * Compared with the report of a week ago, whose run has kept the figure: no table is needed for it.
@@ -209,7 +221,7 @@ function annexOf(title: string, tables: readonly Table[], state: readonly string
     whole(now.answered),
     share(now.delivered, now.answered),
     share(now.bouncedHard + now.bouncedSoft, now.answered),
-    share(now.complained, now.delivered),
+    share(now.complained, now.delivered + now.relayed),
     whole(before.answered),
   ]
   const text = [
@@ -234,8 +246,10 @@ function annexOf(title: string, tables: readonly Table[], state: readonly string
 
 const whole = (count: number) => count.toLocaleString('en')
 
-const share = (part: number, of: number) =>
-  of === 0 ? '-' : `${((part / of) * 100).toFixed(part / of < 0.01 ? 2 : 1)}%`
+function share(part: number, whole: number): string {
+  const rate = ratio(part, whole)
+  return rate === null ? '-' : `${(rate * 100).toFixed(rate < 0.01 ? 2 : 1)}%`
+}
 
 /** For the text part, in a font of fixed width; numbers stand at the right. */
 function aligned(rows: readonly (readonly string[])[]): string[] {

@@ -2034,17 +2034,17 @@ export interface StatsFigures {
   /** Clicks by machines */
   clickedByMachines: number
   rates: {
-    /** `delivered` divided by `answered`; null where that count is 0 */
+    /** `delivered` divided by `answered`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     delivery: number | null
-    /** `bouncedHard` and `bouncedSoft`, divided by `answered`; null where that count is 0 */
+    /** `bouncedHard` and `bouncedSoft`, divided by `answered`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     bounce: number | null
-    /** `complained` divided by `delivered`; null where that count is 0 */
+    /** `complained` divided by `delivered` and `relayed`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     complaint: number | null
-    /** `unsubscribed` divided by `delivered`; null where that count is 0 */
+    /** `unsubscribed` divided by `delivered` and `relayed`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     unsubscribe: number | null
-    /** `openedUnique` divided by `delivered`; null where that count is 0 */
+    /** `openedUnique` divided by `delivered` and `relayed`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     open: number | null
-    /** `clickedUnique` divided by `delivered`; null where that count is 0 */
+    /** `clickedUnique` divided by `delivered` and `relayed`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     click: number | null
   }
 }
@@ -2106,17 +2106,17 @@ export interface StatsGroup {
   /** Clicks by machines */
   clickedByMachines: number
   rates: {
-    /** `delivered` divided by `answered`; null where that count is 0 */
+    /** `delivered` divided by `answered`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     delivery: number | null
-    /** `bouncedHard` and `bouncedSoft`, divided by `answered`; null where that count is 0 */
+    /** `bouncedHard` and `bouncedSoft`, divided by `answered`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     bounce: number | null
-    /** `complained` divided by `delivered`; null where that count is 0 */
+    /** `complained` divided by `delivered` and `relayed`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     complaint: number | null
-    /** `unsubscribed` divided by `delivered`; null where that count is 0 */
+    /** `unsubscribed` divided by `delivered` and `relayed`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     unsubscribe: number | null
-    /** `openedUnique` divided by `delivered`; null where that count is 0 */
+    /** `openedUnique` divided by `delivered` and `relayed`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     open: number | null
-    /** `clickedUnique` divided by `delivered`; null where that count is 0 */
+    /** `clickedUnique` divided by `delivered` and `relayed`, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0 */
     click: number | null
   }
 }

@@ -82,7 +82,14 @@ export {
 } from './inspect.js'
 export { type LookedThrough, lookForWaiting, mostLookedAt } from './look.js'
 export { holdOverdue, maxOverdueMs, type Overdue } from './overdue.js'
-export { classOfMail, deliveriesOf, findPast, type MailKind, type Past } from './past.js'
+export {
+  answeredAt,
+  classOfMail,
+  deliveriesOf,
+  findPast,
+  type MailKind,
+  type Past,
+} from './past.js'
 export { type PutOff, putOffOf } from './put-off.js'
 export { type RecipientStatus, readRecipients } from './recipients.js'
 export {

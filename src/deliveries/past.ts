@@ -9,6 +9,8 @@ export interface Past {
   class: QueueClass
   /** `waiting`: it has not ended, or that it has is not yet written. */
   status: DeliveryRow['status'] | 'waiting'
+  /** When it ended; null where it has not, or nothing tells it any more. */
+  endedAt: number | null
 }
 
 /**
@@ -17,14 +19,17 @@ export interface Past {
  */
 export async function findPast(tx: Tx, id: number): Promise<Past | undefined> {
   const [waiting] = await waitingOf(tx, { id })
-  if (waiting !== undefined) return { ...waiting, id, status: 'waiting' }
+  if (waiting !== undefined) return { ...waiting, id, status: 'waiting', endedAt: null }
   const [ended] = await endedOf(tx, { id })
-  if (ended === undefined) return (await deletedOf(tx, { id }))[0]
+  if (ended === undefined) {
+    const [deleted] = await deletedOf(tx, { id })
+    return deleted && { ...deleted, endedAt: null }
+  }
   const { type, stepId, ...past } = ended
   return { ...past, id, class: classOfMail({ type, stepId }) }
 }
 
-const waitingOf = prepared<{ id: number }, Omit<Past, 'id' | 'status'>>((db, { id }) =>
+const waitingOf = prepared<{ id: number }, Omit<Past, 'id' | 'status' | 'endedAt'>>((db, { id }) =>
   db
     .selectFrom('queue')
     .select(['email_id as emailId', 'account_id as accountId', 'recipient', 'class'])
@@ -38,11 +43,11 @@ const endedOf = prepared<{ id: number }, Ended>((db, { id }) =>
     .selectFrom('deliveries')
     .innerJoin('emails', 'emails.id', 'deliveries.email_id')
     .select(['email_id as emailId', 'account_id as accountId', 'recipient', 'type'])
-    .select(['deliveries.status', 'automation_step_id as stepId'])
+    .select(['deliveries.status', 'ended_at as endedAt', 'automation_step_id as stepId'])
     .where('deliveries.id', '=', id),
 )
 
-const deletedOf = prepared<{ id: number }, Past>((db, { id }) =>
+const deletedOf = prepared<{ id: number }, Omit<Past, 'endedAt'>>((db, { id }) =>
   db
     .selectFrom('past_deliveries')
     .select([
@@ -55,6 +60,12 @@ const deletedOf = prepared<{ id: number }, Past>((db, { id }) =>
     ])
     .where('id', '=', id),
 )
+
+/** For effects of a report: when a server decided about the delivery; undefined for one that waits. */
+export function answeredAt({ status, endedAt }: Past): number | null | undefined {
+  if (status === 'waiting') return undefined
+  return status === 'delivered' || status === 'relayed' || status === 'bounced' ? endedAt : null
+}
 
 /** A late report changes how a delivery of a deleted mail has ended. */
 export async function setPastStatus(tx: Tx, id: number, status: Past['status']): Promise<void> {

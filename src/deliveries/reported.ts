@@ -1,7 +1,7 @@
 import { sql, type UpdateResult } from 'kysely'
 import type { EventDetail, LandEvents } from '../events/index.js'
 import { type DeliveryReportsRow, prepared, type Tx } from '../store/index.js'
-import { classOfMail, type Past, setPastStatus } from './past.js'
+import { answeredAt, classOfMail, type Past, setPastStatus } from './past.js'
 
 /** What reports have told of a delivery so far. */
 export type ReportedDelivery = Omit<DeliveryReportsRow, 'delivery_id' | 'delays'> & {
@@ -94,7 +94,8 @@ export async function bounceLate(tx: Tx, past: Past, bounce: LateBounce): Promis
   }
   const { id: deliveryId, accountId, emailId, recipient } = past
   const of = { accountId, emailId, deliveryId, recipient, class: past.class, before: status }
-  await land(tx, [{ ...of, type: 'bounced', at: now, reply, detail }])
+  const then = answeredAt(past)
+  await land(tx, [{ ...of, type: 'bounced', at: now, reply, detail, answeredAt: then }])
   return true
 }
 

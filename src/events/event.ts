@@ -33,6 +33,11 @@ export interface MailEvent {
    * log may have forgotten; the log keeps it in `detail`.
    */
   before?: DeliveryRow['status']
+  /**
+   * For effects: when a server had decided about the delivery that a report is about; null where that is not known, or
+   * none has.
+   */
+  answeredAt?: number | null | undefined
 }
 
 /** What an event tells beyond its reply; kept as JSON. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  answeredAt,
   bounceLate,
   confirmRelayed,
   type Past,
@@ -168,7 +169,7 @@ async function complain(
     now,
   )
   const detail = { feedbackType, ...(proved ? { evidence: evidence.by } : {}) }
-  await land(tx, [{ ...eventOf(past, 'complained', now), detail }])
+  await land(tx, [{ ...eventOf(past, 'complained', now), detail, answeredAt: answeredAt(past) }])
   return proved ? 'complained' : 'complained without proof'
 }
 

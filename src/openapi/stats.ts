@@ -3,7 +3,10 @@ import { closed, count, type Description, orNull, refusal, shaped, text, uuid } 
 // `format: date` is RFC 3339's full-date: a day of UTC, without a time.
 const day = (about: string) => text(about, { format: 'date', examples: ['2026-11-21'] })
 const rate = (about: string) =>
-  orNull({ type: 'number', description: `${about}; null where that count is 0` })
+  orNull({
+    type: 'number',
+    description: `${about}, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0`,
+  })
 
 /**
  * `null` says that a figure is not kept by this group, a zero that nothing happened. By provider,
@@ -50,10 +53,10 @@ const figures = {
   rates: closed({
     delivery: rate('`delivered` divided by `answered`'),
     bounce: rate('`bouncedHard` and `bouncedSoft`, divided by `answered`'),
-    complaint: rate('`complained` divided by `delivered`'),
-    unsubscribe: rate('`unsubscribed` divided by `delivered`'),
-    open: rate('`openedUnique` divided by `delivered`'),
-    click: rate('`clickedUnique` divided by `delivered`'),
+    complaint: rate('`complained` divided by `delivered` and `relayed`'),
+    unsubscribe: rate('`unsubscribed` divided by `delivered` and `relayed`'),
+    open: rate('`openedUnique` divided by `delivered` and `relayed`'),
+    click: rate('`clickedUnique` divided by `delivered` and `relayed`'),
   }),
 }
 

@@ -40,10 +40,12 @@ export async function countedOf(
       unproved: 0,
       // Campaigns and automations: what a pause of marketing stops.
       marketing: event.class !== queueClass.transactional,
+      countedAt: undefined,
     }
     const fault = faultOf(event)
     if (fault !== undefined && (await isFirstInWindow(tx, event, fault, settings.window))) {
       counted[counterOfFault[fault]] = 1
+      if (fault !== 'unproved' && counted.recipients === 0) counted.countedAt = event.answeredAt
     }
     if (counted.recipients + counted.bounces + counted.complaints + counted.unproved > 0) {
       all.push(counted)

@@ -15,6 +15,7 @@ import {
   noTotals,
   sumWindow,
   type Totals,
+  takeFromHour,
 } from './window.js'
 
 // Bounces first: they come first, too.
@@ -53,8 +54,9 @@ async function follow(
   const watched = await watch(tx, settings, accountId, at)
   const added = noTotals()
   for (const one of counted) {
+    const isMoved = await bringRecipient(tx, accountId, one)
     addTo(added, totalsOf(one))
-    addTo(watched.totals, totalsOf(one))
+    addTo(watched.totals, totalsOf(isMoved ? { ...one, recipients: 0 } : one))
     // After each event and not after all of them: a rate may be over its threshold for one event.
     for (const reason of reasons) await raise(tx, settings, watched, { accountId, reason, at })
   }
@@ -63,6 +65,17 @@ async function follow(
   const warned = { bounce_warned_at: bounce, complaint_warned_at: complaint }
   await writeStanding(tx, { account_id: accountId, hour, ...warned, ...watched.totals })
   await countByProvider(tx, accountId, counted)
+}
+
+/**
+ * A report brings the recipient whom it is about into its own hour, so that he stays counted as long as the report does.
+ * Returns whether he was taken from an hour of the window, whose sum stays the same.
+ */
+async function bringRecipient(tx: Tx, accountId: string, one: Counted): Promise<boolean> {
+  const { countedAt, marketing } = one
+  if (countedAt === undefined) return false
+  one.recipients = 1
+  return countedAt !== null && (await takeFromHour(tx, accountId, { countedAt, marketing }))
 }
 
 /** The account as it stands before these events. */

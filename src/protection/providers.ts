@@ -93,6 +93,10 @@ export async function countByProvider(
     const { provider } = one
     if (provider === undefined || one.recipients + one.bounces + one.complaints === 0) continue
     const sum = sums.get(provider) ?? noneOf(provider)
+    if (typeof one.countedAt === 'number') {
+      // As by hours: who is counted anew today is no longer counted on the day before.
+      await takeFromDay(tx, { accountId, day: dayNumber(one.countedAt), provider })
+    }
     addUp(sum, one)
     sums.set(provider, sum)
   }
@@ -181,6 +185,17 @@ const addToKnown = prepared<{ rows: string }, { provider: string }>((db, { rows 
     .where('day', '=', cell(1, 'integer'))
     .where('provider', '=', cell(2, 'text'))
     .returning('provider'),
+)
+
+const takeFromDay = prepared<{ accountId: string; day: number; provider: string }, unknown>(
+  (db, { accountId, day, provider }) =>
+    db
+      .updateTable('protection_providers')
+      .set({ recipients: sql`recipients - 1` })
+      .where('account_id', '=', accountId)
+      .where('day', '=', day)
+      .where('provider', '=', provider)
+      .where('recipients', '>', sql<number>`max(bounces, complaints)`),
 )
 
 /** How many providers the day has already. */

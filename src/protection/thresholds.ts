@@ -39,7 +39,7 @@ export function alarmOf(
 const reaches = (count: number, recipients: number, millionths: number) =>
   count > 0 && count * 1_000_000 >= recipients * millionths
 
-/** From 0 on; above 1 when reports come of mail that is no longer counted. */
+/** From 0 to 1: a report brings the recipient whom it is about. */
 export const rateOf = (count: number, recipients: number) => (recipients ? count / recipients : 0)
 
 /** `12%`, `0.35%`. */

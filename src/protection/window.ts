@@ -27,6 +27,10 @@ export interface Counted {
   /** Complaints that nothing proves: shown, and in no rate. */
   unproved: 0 | 1
   marketing: boolean
+  /**
+   * Of a bounce or complaint that came after the recipient was counted: when that was, or null where it is not known.
+   */
+  countedAt: number | null | undefined
 }
 
 /** Hours since 1970. */
@@ -147,6 +151,49 @@ export async function forgetIdle(
   for (const { account_id: accountId } of idle) await forgetAll(tx, accountId)
   return idle.length
 }
+
+/**
+ * Takes a recipient out of the hour in which he was counted, as a report that has come counts him anew in its own:
+ * so no hour has more bounces or complaints than recipients, nor has any window. Returns whether that hour is still
+ * there and has one to give.
+ */
+export async function takeFromHour(
+  tx: Tx,
+  accountId: string,
+  { countedAt, marketing }: { countedAt: number; marketing: boolean },
+): Promise<boolean> {
+  const values = { accountId, hour: hourOf(countedAt) }
+  const { length } = await (marketing ? takeMarketing(tx, values) : takeOther(tx, values))
+  return length > 0
+}
+
+const taking = (marketing: 0 | 1) =>
+  prepared<{ accountId: string; hour: number }, { hour: number }>((db, { accountId, hour }) =>
+    db
+      .updateTable('protection_hours')
+      .set({
+        recipients: sql`recipients - 1`,
+        marketing_recipients: sql`marketing_recipients - ${sql.lit(marketing)}`,
+      })
+      .where('account_id', '=', accountId)
+      .where('hour', '=', hour)
+      .where('recipients', '>', sql<number>`max(bounces, complaints)`)
+      .where(
+        sql<number>`marketing_recipients - ${sql.lit(marketing)}`,
+        '>=',
+        sql<number>`max(marketing_bounces, marketing_complaints)`,
+      )
+      // And of what is left, transactional mail has its own.
+      .where(
+        sql<number>`recipients - marketing_recipients - ${sql.lit(1 - marketing)}`,
+        '>=',
+        sql<number>`max(bounces - marketing_bounces, complaints - marketing_complaints)`,
+      )
+      .returning('hour'),
+  )
+
+const takeMarketing = taking(1)
+const takeOther = taking(0)
 
 /** Adds to the counts of an hour, or begins them. */
 export const addToHour = prepared<ProtectionHourRow, unknown>((db, values) => {

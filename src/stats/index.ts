@@ -12,4 +12,4 @@ export {
   type StatsInput,
 } from './question.js'
 export { allRolledUp, rollUp, startRollUp } from './roll-up.js'
-export type { Figures } from './shown.js'
+export { type Figures, ratio } from './shown.js'

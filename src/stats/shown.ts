@@ -31,7 +31,7 @@ interface Rates {
   delivery: number | null
   /** Bounced, hard and soft, of answered. */
   bounce: number | null
-  /** Complained (proved), unsubscribed, opened and clicked (unique) of delivered. */
+  /** Complained (proved), unsubscribed, opened and clicked (unique) of what servers and smart hosts have taken. */
   complaint: number | null
   unsubscribe: number | null
   open: number | null
@@ -41,6 +41,7 @@ interface Rates {
 /** `ofProvider`: who takes a mail is not known when it is accepted, so these counts are null. */
 export function shownFigures(counts: Counts, ofProvider: boolean): Figures {
   const { answered, delivered } = counts
+  const taken = delivered + counts.relayed
   return {
     mails: ofProvider ? null : counts.mails,
     accepted: ofProvider ? null : counts.accepted,
@@ -64,14 +65,19 @@ export function shownFigures(counts: Counts, ofProvider: boolean): Figures {
     rates: {
       delivery: ratio(delivered, answered),
       bounce: ratio(counts.bounced_hard + counts.bounced_soft, answered),
-      complaint: ratio(counts.complained, delivered),
-      unsubscribe: ratio(counts.unsubscribed, delivered),
-      open: ratio(counts.opened_unique, delivered),
-      click: ratio(counts.clicked_unique, delivered),
+      complaint: ratio(counts.complained, taken),
+      unsubscribe: ratio(counts.unsubscribed, taken),
+      open: ratio(counts.opened_unique, taken),
+      click: ratio(counts.clicked_unique, taken),
     },
   }
 }
 
-/** To the millionth, which is more than a rate of mail can tell; opens of mail of the days before do not make it over 1. */
-const ratio = (part: number, whole: number) =>
-  whole === 0 ? null : Math.min(1, Math.round((part / whole) * 1_000_000) / 1_000_000)
+/**
+ * To the millionth, which is more than a rate of mail can tell. What is told late (opens, bounces, complaints) is of
+ * mail of days before, of which there are at least as many as were told of: they are in the whole too.
+ */
+export function ratio(part: number, whole: number): number | null {
+  const of = Math.max(part, whole)
+  return of === 0 ? null : Math.round((part / of) * 1_000_000) / 1_000_000
+}

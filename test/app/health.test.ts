@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { type HealthDeps, healthRoutes, openHealth } from '../../src/app/health.js'
 import { databaseFile } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { type Posthorn, startPosthorn } from '../support/posthorn.js'
@@ -68,6 +69,47 @@ t.test('while somebody holds the database both answer, and it is well again afte
   t.match(await until(posthorn, '/healthz', 200), { text: 'ok\n' })
   t.match(await until(posthorn, '/readyz', 200), { text: 'ok\n' })
 })
+
+t.test(
+  'a write that waits for minutes is told to whoever would start the process anew',
+  async (t) => {
+    const clock = new FakeClock()
+    let release = () => {}
+    const hung = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const health = openHealth({
+      clock,
+      dataDir: '/',
+      maxQueued: 1,
+      freeBytes: async () => 1e12,
+      store: { write: () => hung },
+      crew: { unwell: () => [], tick() {} },
+      backlog: { size: 0, outOfRoom: false },
+      meter: {},
+    } as unknown as HealthDeps)
+    const asked = new Map<string, () => Promise<{ status?: number; text?: string }>>()
+    const pages = { get: (path: string, page: never) => asked.set(path, page) }
+    healthRoutes(pages as unknown as Parameters<typeof healthRoutes>[0], health)
+    health.become('running')
+    const answer = async (path: string) => {
+      const page = asked.get(path)?.()
+      // No look waits for longer than a second.
+      await clock.advance(1_000)
+      return await page
+    }
+    t.match(await answer('/healthz'), { text: 'ok\n' })
+    await clock.advance(10_000)
+    t.match(await answer('/readyz'), { status: 503 }, 'no place to send mail to, yet')
+    t.match(await answer('/healthz'), { text: 'ok\n' }, 'and no reason to start it anew')
+    await clock.advance(120_000)
+    const says = /The database has not taken a write for 13\d s/
+    t.match(await answer('/healthz'), { status: 503, text: says })
+    release()
+    await clock.advance(0)
+    t.match(await answer('/healthz'), { text: 'ok\n' })
+  },
+)
 
 t.test('threads that say nothing for a minute are named until they answer again', async (t) => {
   // Minutes go by in which no thread has time to say a word.

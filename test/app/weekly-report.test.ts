@@ -50,6 +50,15 @@ t.test('the week stands beside the one before, by account and by provider', asyn
     row('provider', 'Google', today - 7, 600),
     row('provider', 'Google', today - 8, 300),
     row('provider', 'Google', today, 77),
+    // Reports of the mail of the week before: nothing was sent since, but for a little by a smart host.
+    { ...row('provider', 'late.test', today - 2, 0), delivered: 0, bounced_hard: 3 },
+    {
+      ...row('provider', 'relay.test', today - 2, 2),
+      delivered: 0,
+      relayed: 2,
+      bounced_hard: 3,
+      complained: 1,
+    },
   ]
   await store.write((tx) =>
     tx
@@ -63,6 +72,8 @@ t.test('the week stands beside the one before, by account and by provider', asyn
   t.match(annex.text, /^The week from 2026-11-14 to 2026-11-20$/m)
   t.match(annex.text, /^<b>Library<\/b> +1,000 +99\.9% +0\.10% +0\.00% +500$/m)
   t.match(annex.text, /^Google +600 +99\.8% +0\.17% +0\.00% +300$/m)
+  t.match(annex.text, /^relay\.test +2 +0\.00% +100\.0% +50\.0% +0$/m, 'no share is over 100 %')
+  t.match(annex.text, /^late\.test +0 +- +100\.0% +- +0$/m)
   t.match(annex.text, /^The database has 0\.00 GiB, /m)
   t.notMatch(annex.html, /<b>/)
 })

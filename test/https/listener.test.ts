@@ -274,3 +274,35 @@ t.test('a session is taken up again, for the default name and for others', async
     }
   }
 })
+
+t.test(
+  'who gets on after the clock was set back keeps their place, and who does not loses it',
+  async (t) => {
+    const clock = new FakeClock()
+    const monthMs = 30 * 86_400_000
+    clock.jump(monthMs)
+    const options = { clock, maxConnections: 4 }
+    const { listener } = await startSecured(
+      t,
+      chosen,
+      (pages) => pages.get('/me', ({ remoteAddress }) => ({ text: remoteAddress })),
+      options,
+    )
+    const connect = (localAddress: string) => openOverTls(listener.port, { localAddress })
+    const { raw: busy } = await connect('127.0.1.1')
+    t.equal((await busy.write(get('/me')).response())?.status, 200)
+    clock.setBack(monthMs)
+    const { raw: idle } = await connect('127.0.2.1')
+    t.equal((await idle.write(get('/me')).response())?.status, 200)
+    // A third one, as only a newcomer to a place half full has the others looked at.
+    const { raw: other } = await connect('127.0.3.1')
+    await clock.advance(50_000)
+    t.equal((await busy.write(get('/me')).response())?.status, 200)
+    await clock.advance(20_000)
+    const { raw: newcomer } = await connect('127.0.4.1')
+    t.equal((await busy.write(get('/me')).response())?.status, 200)
+    t.equal((await newcomer.write(get('/me')).response())?.status, 200)
+    t.equal(listener.connections, 2, 'the idle ones were let go')
+    for (const raw of [busy, idle, other, newcomer]) await raw.destroy()
+  },
+)

@@ -276,6 +276,58 @@ t.test('a recipient counts once, whatever is told of him later', async (t) => {
   t.same((await rig.standing()).totals, totals([4, 2, 2]))
 })
 
+t.test('no share is over 100 %, however late a report comes', async (t) => {
+  const rig = await openAccount(t)
+  const { clock, accountId } = rig
+  const mailed = (count: number, own: Partial<MailEvent>) =>
+    Array.from({ length: count }, () => rig.event('delivered', own))
+  const reported = (kind: 'bounced' | 'complained', events: readonly MailEvent[]) =>
+    events.map(({ deliveryId, recipient, emailId, class: of, at }) =>
+      rig.event(kind, {
+        deliveryId,
+        recipient,
+        emailId,
+        class: of,
+        answeredAt: at,
+        ...(kind === 'bounced' ? { before: 'delivered' as const } : {}),
+      }),
+    )
+  const old = mailed(30, { class: 2 })
+  await rig.landAll(old)
+  await clock.advance(6 * dayMs)
+  await rig.landAll(reported('bounced', old.slice(0, 10)))
+  t.match((await rig.standing()).totals, totals([30, 10], [30, 10]), 'none of them twice')
+  // Now the day on which it left is no longer counted, and what is told of it still is.
+  await clock.advance(2 * dayMs)
+  t.match((await rig.standing()).totals, totals([10, 10], [10, 10]))
+  await rig.landAll(reported('complained', old.slice(10, 15)))
+  t.match((await rig.standing()).totals, totals([15, 10, 5], [15, 10, 5]))
+  // Of a mail that nobody knows any more, and after the counts were started anew.
+  await rig.store.write((tx) =>
+    pauseByOperator(tx, { ...rig.order(), reason: 'bounce', marketing: false }),
+  )
+  await rig.store.write((tx) => unpause(tx, rig.order()))
+  const fresh = mailed(1, {})
+  await rig.landAll(fresh)
+  await rig.landAll(reported('bounced', [...fresh, ...old.slice(20, 23)]))
+  const unknown = rig.event('bounced', { before: 'delivered', answeredAt: null })
+  await rig.landAll([unknown])
+  const standing = await rig.standing()
+  t.match(standing.totals, totals([5, 5], [3, 3]))
+  t.same(
+    standing.providers.map(({ recipients, bounces }) => [recipients, bounces]),
+    [[5, 5]],
+  )
+  const hours = await rig.store.read.selectFrom('protection_hours').selectAll().execute()
+  t.ok(hours.every(({ recipients, bounces }) => bounces <= recipients))
+  t.ok(hours.every(({ account_id }) => account_id === accountId))
+  const { bounce } = await highestRates(rig.store.read, {
+    now: clock.now(),
+    settings: { ...settings, minRecipients: 1 },
+  })
+  t.equal(bounce, 1)
+})
+
 t.test('who bounces or complains counts once in the window, by however many mails', async (t) => {
   const rig = await openAccount(t)
   await rig.lands(250, 'delivered')

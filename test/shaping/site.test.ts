@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { silentLog } from '../../src/log/index.js'
+import type { OutboundDeps } from '../../src/outbound/deps.js'
+import { openShaping as openThreadShaping } from '../../src/outbound/open-shaping.js'
 import {
   automationsFor,
   type Learned,
@@ -14,9 +17,9 @@ import {
   siteOf,
 } from '../../src/outbound/shaping/index.js'
 import { reserveOf } from '../../src/outbound/shaping/throttle.js'
-import { type QueueClass, queueClass } from '../../src/store/index.js'
+import { type QueueClass, queueClass, type Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
-import { makeTempDir } from '../support/store.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
 import { askForFewer, askForNothing, replies } from './replies.js'
 import { seeded } from './seeded.js'
 
@@ -569,4 +572,48 @@ t.test('each source address has its own standing with a site', async (t) => {
   t.match(one.mayStart(transactional), { gate: 'suspended' })
   t.equal(other.mayStart(transactional), undefined)
   t.same(told, ['yahoo 192.0.2.7'])
+})
+
+t.test('a stop waits for the save of sites that is under way, and for no later one', async (t) => {
+  const clock = new FakeClock()
+  const store = await openTestStore(t, { clock })
+  let isHeld = false
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const write: Store['write'] = async (...given) => {
+    if (isHeld) await gate
+    return await store.write(...given)
+  }
+  const { shaping, close } = await openThreadShaping(
+    {
+      store: { ...store, read: store.read, write },
+      clock,
+      log: silentLog,
+      shaping: data,
+      config: { warmUp: 'off' },
+      thread: 0,
+      threads: 1,
+      random: () => 0,
+    } as unknown as OutboundDeps,
+    () => {},
+    () => {},
+  )
+  const site = shaping.site(nameOf('mta7.am0.yahoodns.net'), 'default')
+  site.started(transactional)
+  site.ended(transactional, deferred(Object.values(replies.yahoo ?? {})[0] ?? ''))
+  isHeld = true
+  await clock.advance(30_000)
+  let isClosed = false
+  const closed = close().then(() => {
+    isClosed = true
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(isClosed, false, 'it is being saved')
+  release()
+  await closed
+  t.equal(clock.isAwaited, false, 'no timer keeps the thread alive')
+  const rows = await store.read.selectFrom('site_states').select('site').execute()
+  t.equal(rows.length, 1)
 })
