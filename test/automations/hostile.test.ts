@@ -41,7 +41,7 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const payloads: [string, string, string][] = [
   ['arrays nested deep', nested(2_000), nested(1_999)],
   ['half a surrogate pair', '"\\ud800"', '"\\ufffd"'],
-  ['a number beyond 2^53', '9007199254740994', '9007199254740992'],
+  ['the last number that is exact', '9007199254740991', '9007199254740990'],
   ['a very small number', '5e-324', '0'],
   ['keys with dots', '{"a.b":{"c":1}}', '{"a":{"b":{"c":1}}}'],
   ['the name of the prototype', '{"y":{"__proto__":{"admin":true}}}', '{"y":{}}'],
