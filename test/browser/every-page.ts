@@ -157,6 +157,8 @@ const badlySet = (page: Page) =>
     for (let node = texts.nextNode(); node; node = texts.nextNode()) {
       if (!node.parentElement.closest('td, th, .chip, button, .button') || !isSeen(node.parentElement)) continue
       if (node.parentElement.closest('pre, .hidden, .wrap')) continue
+      // A piece of a word that is longer than any line, beside a place where it may break.
+      if (node.previousSibling?.nodeName === 'WBR' || node.nextSibling?.nodeName === 'WBR') continue
       for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}@.]+/gu)) {
         if (word.length > 20) continue
         const range = document.createRange()

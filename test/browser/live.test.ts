@@ -34,13 +34,13 @@ t.test('pages show what happens without being loaded again', { skip }, async (t)
   }
   const overview = await open('')
   const log = await open('/emails')
-  await log.page.getByLabel('Recipient, id or Message-ID').fill('somebody')
+  await log.page.getByLabel('Search').fill('somebody')
 
   const later = { ...mail('For tomorrow'), scheduledAt: new Date(Date.now() + 9e6).toISOString() }
   const { id } = (await posthorn.send(later)).json
   await log.page.bringToFront()
   await log.page.getByRole('link', { name: 'For tomorrow' }).waitFor()
-  t.equal(await log.page.getByLabel('Recipient, id or Message-ID').inputValue(), 'somebody')
+  t.equal(await log.page.getByLabel('Search').inputValue(), 'somebody')
   t.equal(await log.isSame(), true)
 
   const one = await open(`/emails/${id}`)

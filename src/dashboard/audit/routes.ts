@@ -52,7 +52,8 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
       now: visit.now,
       ofAll: true,
       pauses: [],
-      changes: await shown(read, changes),
+      // The pages of an account are its people's, and nobody else may open them.
+      changes: (await shown(read, changes)).map((one) => ({ ...one, path: undefined })),
     }
     return page('audit/list', view, { title: 'Audit log' })
   })

@@ -39,7 +39,7 @@ export function table(of: {
  * this may break behind a sign that divides it, and after so many letters without one.
  */
 const longestWord = 24
-const part = /(?:&(?:#\d+|\w+);|[^@._/=:-]){1,16}[@._/=:-]?|[@._/=:-]/g
+const part = /(?:&(?:#\d+|\w+);|[^@._/=:,-]){1,16}[@._/=:,-]?|[@._/=:,-]/g
 // What is in a field is no markup.
 const tagOrWord = /<(?:textarea|option)\b[^>]*>[^<]*|<[^>]*>|[^<\s]+/g
 
