@@ -58,7 +58,8 @@ async function crawl(page: Page, origin: string, start: string[]) {
     if (times >= 1 || seen.length >= mostPages) continue
     kinds.set(kind, times + 1)
     seen.push(path)
-    await page.goto(origin + path)
+    const answer = await page.goto(origin + path)
+    t.ok((answer?.status() ?? 200) < 400, `${path} is answered`)
     if (((await page.locator('body').textContent()) ?? '').includes('hit()')) shown++
     const links = await page.evaluate<string[]>(
       `[...document.querySelectorAll('a[href]')].filter((one) => one.origin === location.origin && !one.hasAttribute('download'))

@@ -33,7 +33,7 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
       ...rest,
       now: visit.now,
       ofAll: false,
-      changes: await shown(read, changes),
+      changes: await shown(read, changes, visit.may('keys.write')),
       pauses: pauses.map(({ at, action, reason, who, note }) => ({
         at,
         action,
@@ -52,8 +52,7 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
       now: visit.now,
       ofAll: true,
       pauses: [],
-      // The pages of an account are its people's, and nobody else may open them.
-      changes: (await shown(read, changes)).map((one) => ({ ...one, path: undefined })),
+      changes: await shown(read, changes, false),
     }
     return page('audit/list', view, { title: 'Audit log' })
   })
@@ -109,8 +108,8 @@ const kinds = [
 
 const ways = { user: 'page', api: 'API key', cli: 'command', system: 'itself' } as const
 
-/** The rows of the log, in words. */
-async function shown(read: Read, changes: readonly LoggedChange[]) {
+/** The rows of the log, in words. Whoever looks into an account as an operator may not open the pages of its keys. */
+async function shown(read: Read, changes: readonly LoggedChange[], mayOpenKeys: boolean) {
   const find = await namesOf(read, changes)
   return changes.map((change) => {
     const { action, detail } = change
@@ -125,7 +124,7 @@ async function shown(read: Read, changes: readonly LoggedChange[]) {
       way: ways[change.kind],
       account: change.account ?? '',
       says: words.says(name),
-      path: found?.path,
+      path: words.thing === 'key' && !mayOpenKeys ? undefined : found?.path,
       from: change.clientAddressKey ?? '',
       action,
       target: change.target ?? '',
