@@ -17,6 +17,14 @@ export const untried: readonly { begins: string; because: string }[] = [
   { begins: 'systemctl', because: 'systemd as the first process' },
   { begins: 'journalctl', because: 'systemd as the first process' },
   { begins: 'userdel', because: 'root, and it removes a user of the machine' },
+  {
+    begins: 'posthorn backup /root',
+    because: 'it writes where only root does: test/backup/backup.test.ts',
+  },
+  { begins: 'scp ', because: 'another machine' },
+  { begins: 'posthorn restore FILE', because: 'another machine: test/backup/backup.test.ts' },
+  { begins: 'cp /var/lib/posthorn', because: 'root, and files of the machine' },
+  { begins: 'editor ', because: 'a terminal' },
   { begins: 'rm -r data/sandbox', because: 'the other examples use it' },
   { begins: 'rm -r /var/lib/posthorn', because: 'root, and it removes data of the machine' },
 ]
