@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { packageFile } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
+import { tunnelTo } from './first-link.js'
 import { remark, say, styled } from './output.js'
 import {
   initialiseSandbox,
@@ -224,6 +226,9 @@ function tellAddresses(
   const dashboard = typeof setupUrl === 'string' ? new URL(setupUrl).pathname : '/login'
   say(`Dashboard      ${url}${dashboard}`)
   if (setupUrl) say('               (makes you its first operator; the link is good once)')
+  const tunnel = tunnelTo(url, hostname())
+  if (tunnel !== undefined)
+    say(`               (from another machine, after this there: ${tunnel})`)
   if (once) return
   say("\nFor another shell; the examples in Posthorn's documents use both:\n")
   say(`  export API=${url}/v1`)

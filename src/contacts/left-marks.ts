@@ -22,7 +22,7 @@ export interface LeftMark {
 const otherMedia = /sms|phone|whatsapp|push|mobile|postal|call|fax/
 const noMark = /(url|link|token|hash|key|page|id|count|rate|ip)$/
 const unsubscribed =
-  /unsub|optedout|optout|blocklist|blacklist|suppress|donotemail|donotmail|donotcontact|noemails?$|nomail$|abgemeldet|abmeldung|abbestellt|desabonn|desinscri|debaja|descadastr|desinscrit|cancelouinscricao|uitgeschreven|afgemeld|disiscri|wypisan|avregistrerad|отписа|退订|配信停止/
+  /unsub|optedout|optout|blocklist|blacklist|suppress|donotemail|donotmail|donotcontact|noemails?$|nomail$|abgemeldet|abmeldung|abbestellt|desabonn|desinscri|debaja|^baja$|descadastr|desinscrit|cancelouinscricao|uitgeschreven|afgemeld|disiscri|wypisan|avregistrerad|отписа|退订|配信停止/
 const bounced =
   /hardbounce|bounced|^bounces?$|bouncedat|bouncetime|bouncedate|^cleantime$|^cleaned$/
 const complained = /complain|markedasspam|^spam|spamreport|abuse/

@@ -249,6 +249,7 @@ t.test(
       ['UNSUB_TIME', ['2024-05-01 09:00:12', '05/01/24 9:00', '1. Mai 2024'], 'unsubscribe'],
       ['opted_out', ['TRUE', 'ja', 'oui'], 'unsubscribe'],
       ['Abgemeldet', ['ja'], 'unsubscribe'],
+      ['Baja', ['sí'], 'unsubscribe'],
       ['Désabonné', ['oui'], 'unsubscribe'],
       ['status', ['blocklisted', 'Unsubscribed', 'opted-out', 'disabled'], 'unsubscribe'],
       ['Status', ['bounced', 'Cleaned', 'hard bounce'], 'bounce'],

@@ -113,6 +113,8 @@ t.test(
     const { dataDir } = sandbox(t)
     writeFileSync(join(dataDir, 'posthorn.db'), 'something else\n'.repeat(999))
     const ended = serve(t, dataDir, {}).catch((error: Error) => error)
-    t.match(await ended, { message: /serve ended with 65: .*file is not a database\. Restore/s })
+    t.match(await ended, {
+      message: /serve ended with 65: .*Restore the database.*file is not a database/s,
+    })
   },
 )

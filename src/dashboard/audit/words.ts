@@ -83,6 +83,7 @@ const verbs: Record<string, string> = {
 /** Where thing and verb make no sentence. */
 const whole: Record<string, string> = {
   'account.view-as': 'An operator looked into the account',
+  'contact.import': 'Contacts imported from a file',
   'emails.export': 'Log of emails downloaded',
   'password.change': 'Password changed',
   'recovery-code.use': 'A recovery code used',
