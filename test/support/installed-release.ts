@@ -114,7 +114,8 @@ function makeSenders(install: Install, mx: Mx, apiKey: string) {
         }
         return [...acknowledged].every((to) => counts.has(to))
       }
-      await mx.waitUntil(hasAll, 60_000).catch(() => {})
+      // On a busy machine thousands are still on their way when the last kill is over.
+      await mx.waitUntil(hasAll, 240_000).catch(() => {})
       t.same(
         [...acknowledged].filter((to) => !counts.has(to)),
         [],
