@@ -5,10 +5,10 @@ import { count, type Schema, text, uuid } from './schema.js'
 import { BodyId, described, listOf, QueryFlag, QueryInteger, Uuid } from './structs.js'
 
 /** A text; what is in it is judged by whoever uses it. */
-export const words = (about: string, more: Schema = {}): Field<string> =>
+export const words = (about?: string, more: Schema = {}): Field<string> =>
   field(
     rule<string>('a string', (value) => typeof value === 'string'),
-    text(about, more),
+    about === undefined ? { type: 'string', ...more } : text(about, more),
   )
 
 /** A text for one line of a page or header, without its outer blanks: `least` to `most` characters, none of them a control. */
