@@ -1,20 +1,24 @@
-import { suppressionReasons } from '../suppression/index.js'
-import { foreignCursor, pageFields, pageQuery } from './common.js'
+import {
+  confirmation,
+  foreignCursor,
+  invalidField,
+  pageFields,
+  pageQuery,
+  refusal,
+} from '../contract/index.js'
 import {
   closed,
-  confirmation,
   count,
-  type Description,
-  invalidField,
   openObject,
   orNull,
-  refusal,
   type Schema,
   shaped,
   text,
   time,
   uuid,
-} from './describe.js'
+} from '../fields/index.js'
+import { suppressionReasons } from '../suppression/index.js'
+import type { Description } from './description.js'
 
 const params = {
   email: text('The address, in any case of letters', { examples: ['ann@example.org'] }),

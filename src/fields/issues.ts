@@ -1,5 +1,5 @@
 import { type Failure, Struct } from 'superstruct'
-import { isSound } from '../json/index.js'
+import { isSound } from './sound.js'
 
 /** One thing wrong with a request, as the contract shows it (`interface.md`, Body shapes). */
 export interface Issue {

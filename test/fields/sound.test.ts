@@ -20,8 +20,15 @@ import {
 } from 'superstruct'
 import t from 'tap'
 import { SendBody } from '../../src/emails/send-body.js'
-import { atLeastOne, check, described, listOf, noOthers } from '../../src/http/index.js'
-import { isSound, rule } from '../../src/json/index.js'
+import {
+  atLeastOne,
+  check,
+  described,
+  isSound,
+  listOf,
+  noOthers,
+  rule,
+} from '../../src/fields/index.js'
 import { seededRandom } from '../mime/random-mail.js'
 
 type Shape = Struct<unknown, unknown>

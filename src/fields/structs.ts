@@ -1,5 +1,5 @@
 import { array, coerce, define, type Failure, integer, max, min, Struct, string } from 'superstruct'
-import { rule } from '../json/index.js'
+import { rule } from './rule.js'
 
 /**
  * The struct with failures that say `expected`: `described(size(string(), 1, 200), 'a string of
