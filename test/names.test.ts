@@ -10,7 +10,7 @@ const folders = readdirSync('src').filter((name) => name !== 'client' && !name.i
 
 const filesOf = (folder: string) =>
   readdirSync(posix.join('src', folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.includes('migrations/'))
+    .filter((name) => name.endsWith('.ts'))
     .map((name) => posix.join('src', folder, name))
 
 /** By name, in which of the places it is declared. */

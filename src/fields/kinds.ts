@@ -67,14 +67,14 @@ export const list = <T>(
     most,
     about,
     examples,
-  }: { least?: number; most: number; about: string; examples?: unknown[] },
+  }: { least?: number; most: number; about?: string; examples?: unknown[] },
 ): Field<T[]> =>
   field(listOf(item.struct, most, least), {
     type: 'array',
     items: item.schema,
     ...(least > 0 && { minItems: least }),
     maxItems: most,
-    description: about,
+    ...(about !== undefined && { description: about }),
     ...(examples !== undefined && { examples }),
   }) as Field<T[]>
 
