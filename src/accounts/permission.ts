@@ -86,16 +86,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'POST /v1/webhooks/:id/deliveries/:deliveryId/replay': 'full',
   'POST /v1/webhooks/:id/deliveries/replay': 'full',
   'POST /v1/webhooks/:id/replay': 'full',
-
-  'GET /v1/stats': 'read',
-
-  'GET /v1/domains': 'read',
-  'POST /v1/domains': 'full',
-  'GET /v1/domains/:id': 'read',
-  'GET /v1/domains/:id/dmarc': 'read',
-  'PATCH /v1/domains/:id': 'full',
-  'POST /v1/domains/:id/verify': 'full',
-  'DELETE /v1/domains/:id': 'full',
 }
 
 /** By method and path as it is routed: `GET /v1/emails/:id`. */

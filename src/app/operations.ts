@@ -1,10 +1,20 @@
 import { keys } from '../accounts/contract.js'
 import { permissionOf as oldPermissionOf } from '../accounts/index.js'
 import type { Contract, Permission } from '../contract/index.js'
+import { dmarc } from '../dmarc/contract.js'
+import { domains } from '../domains/contract.js'
+import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
 import { topics } from '../topics/contract.js'
 
-const contracts: readonly Contract[] = [topics, keys, suppressions]
+const contracts: readonly Pick<Contract, 'operations'>[] = [
+  topics,
+  keys,
+  suppressions,
+  domains,
+  dmarc,
+  stats,
+]
 
 /** The operations of the API, by their routes. */
 export const operations = new Map(

@@ -23,12 +23,6 @@ export function sayRecords(records: readonly DnsRecord[]): void {
   process.stdout.write(zoneFile(records))
 }
 
-/** For scripts: the records, and the same as a zone file. */
-export const recordsInJson = (records: readonly DnsRecord[]) => ({
-  records,
-  zone: zoneFile(records),
-})
-
 /** `unknown` is yellow and not red: a DNS that gave no answer says nothing about the record. */
 const marks = {
   ok: ['green', 'ok'],

@@ -5,24 +5,31 @@ import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { domainUses } from '../automations/index.js'
 import { openApplianceKey } from '../config/index.js'
+import * as operations from '../domains/contract.js'
 import {
   addDomain,
   type Domain,
   deleteDomain,
+  deletedDomain,
   domainRecords,
   findDomain,
   listDomains,
   recordSettings,
   refuseDomainInUse,
+  shownCheck,
+  shownDomain,
+  toPublish,
   verifyDomain,
 } from '../domains/index.js'
 import type { ApiError } from '../errors/index.js'
+import type { Read } from '../store/index.js'
+import { domainSwitches } from '../tracking/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
-import { recordsInJson, sayChecks, sayRecords, unknownDomain } from './domain-records.js'
+import { sayChecks, sayRecords, unknownDomain } from './domain-records.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
-import { jsonTime, say, sayFields, sayJson, sayNext, sayTable, shownTime, warn } from './output.js'
+import { say, sayFields, sayJson, sayNext, sayTable, shownTime, warn } from './output.js'
 import { placeOf, settingsOf } from './place.js'
 import { domainTrackingRows } from './tracking.js'
 
@@ -46,6 +53,7 @@ export function domainCommands(program: Command): void {
 const rows: readonly CommandRow[] = [
   {
     usage: 'add <name>',
+    does: operations.addDomain,
     about: 'add a domain, make its DKIM keys, show the DNS records to publish',
     options: [accountOption(), new Option('--trust', trustText), forceOption()],
     help: 'Example:\n  $ posthorn domain add example.com',
@@ -53,6 +61,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'list',
+    does: operations.listDomains,
     about: 'show the domains of an account',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn domain list --json',
@@ -60,6 +69,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'show <name>',
+    does: operations.getDomain,
     about: 'show a domain and its DNS records',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn domain show example.com --json | jq -r .zone',
@@ -67,6 +77,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'verify <name>',
+    does: operations.verifyDomain,
     about: 'look the DNS records up; status 1 while the required one is not there',
     options: [accountOption(), new Option('--trust', trustText)],
     help: 'Example:\n  $ posthorn domain verify example.com',
@@ -74,6 +85,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'delete <name>',
+    does: operations.deleteDomain,
     about: 'delete a domain and its keys; refused while mail or a campaign from it is waiting',
     options: [...askOptions(), accountOption()],
     help: 'Example:\n  $ posthorn domain delete example.com',
@@ -97,7 +109,8 @@ async function runAdd(name: string, options: DomainOptions, command: Command): P
     return withForceHint(() => addDomain({ ...deps, key }, account.id, name, given))
   })
   const records = domainRecords(added, recordSettings(settings))
-  if (place.json) return sayJson({ ...shown(added), ...recordsInJson(records) })
+  if (place.json)
+    return sayJson({ ...shownDomain(added), ...toPublish(added, recordSettings(settings)) })
   say(`${added.name} is added${added.trusted ? ' and trusted' : ''}.`)
   sayRecords(records)
   if (added.status !== 'verified') {
@@ -113,10 +126,12 @@ async function runAdd(name: string, options: DomainOptions, command: Command): P
 /** The account's domains; without --account those of the only account. */
 async function runList(options: DomainOptions, command: Command): Promise<void> {
   const place = placeOf(command)
-  const domains = await withStore(place, async ({ store: { read } }) =>
-    listDomains(read, (await chosenAccount(read, options.account)).id),
-  )
-  if (place.json) return sayJson(domains.map(shown))
+  const { domains, answer } = await withStore(place, async ({ store: { read } }) => {
+    const domains = await listDomains(read, (await chosenAccount(read, options.account)).id)
+    const shown = await Promise.all(domains.map((domain) => shownIn(read, domain)))
+    return { domains, answer: { domains: shown } }
+  })
+  if (place.json) return sayJson(answer)
   sayTable(
     ['NAME', 'STATUS', 'CREATED', 'CHECKED'],
     domains.map((row) => [
@@ -133,12 +148,13 @@ async function runList(options: DomainOptions, command: Command): Promise<void> 
 async function runShow(name: string, options: DomainOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const settings = recordSettings(settingsOf(place))
-  const found = await withStore(place, async ({ store: { read } }) => {
+  const { found, shown } = await withStore(place, async ({ store: { read } }) => {
     const { id } = await chosenAccount(read, options.account)
-    return withHints(unknownDomain, () => findDomain(read, id, name))
+    const found = await withHints(unknownDomain, () => findDomain(read, id, name))
+    return { found, shown: await shownIn(read, found) }
   })
   const records = domainRecords(found, settings)
-  if (place.json) return sayJson({ ...shown(found), ...recordsInJson(records) })
+  if (place.json) return sayJson({ ...shown, ...toPublish(found, settings) })
   sayFields({
     Name: found.name,
     Status: statusOf(found),
@@ -159,17 +175,18 @@ async function runVerify(name: string, options: DomainOptions, command: Command)
   const place = placeOf(command)
   const config = settingsOf(place)
   const settings = recordSettings(config)
-  const { domain: found, records } = await withStore(place, async (deps) => {
+  const { found, records, shown } = await withStore(place, async (deps) => {
     const account = await chosenAccount(deps.store.read, options.account)
     const resolver = openResolver(config.dns, deps.clock)
     const trust = options.trust === true
-    return withHints(unknownDomain, () =>
+    const { domain: found, records } = await withHints(unknownDomain, () =>
       verifyDomain({ ...deps, resolver, settings }, account.id, name, { trust }),
     )
+    return { found, records, shown: await shownIn(deps.store.read, found) }
   })
   const good = found.trusted || records.every(({ required, state }) => !required || state === 'ok')
   if (!good) process.exitCode = 1
-  if (place.json) return sayJson({ ...shown(found), records })
+  if (place.json) return sayJson({ ...shown, records: records.map(shownCheck) })
   sayChecks(found, records)
 }
 
@@ -183,7 +200,7 @@ async function runDelete(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const automations = await withStore(place, async ({ store, clock }) => {
+  const deleted = await withStore(place, async ({ store, clock }) => {
     const account = await chosenAccount(store.read, options.account)
     return await withHints({ ...unknownDomain, conflict: whatWaits }, async () => {
       const domain = await findDomain(store.read, account.id, name)
@@ -192,13 +209,13 @@ async function runDelete(
       const keys = await listKeys(store.read, account.id)
       if (!(await confirmed(place, options, deletionOf(domain, uses, keys)))) return
       await deleteDomain({ store, clock }, account.id, name)
-      return uses
+      return deletedDomain(domain.id, uses)
     })
   })
-  if (automations === undefined) return
-  if (place.json) return sayJson({ name, deleted: true, automations })
+  if (deleted === undefined) return
+  if (place.json) return sayJson(deleted)
   say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
-  for (const { id, name: automation } of automations) {
+  for (const { id, name: automation } of deleted.automations) {
     warn(
       `automation "${automation}" (${id}) sends from it: its runs wait until the domain is added and verified again`,
     )
@@ -252,10 +269,6 @@ const signsWith = ({ keys }: Domain) =>
     .map(({ algorithm }) => algorithm)
     .join(', ') || 'nothing yet'
 
-/** A domain for scripts. Its private keys are in no object that leaves `domains/`. */
-const shown = (domain: Domain) => ({
-  ...domain,
-  createdAt: jsonTime(domain.createdAt),
-  verifiedAt: jsonTime(domain.verifiedAt),
-  checkedAt: jsonTime(domain.checkedAt),
-})
+/** A domain for scripts: as the API shows it. */
+const shownIn = async (read: Read, domain: Domain) =>
+  shownDomain(domain, await domainSwitches(read, domain.id))

@@ -51,7 +51,7 @@ export const usualPage = 100
 
 /** The parameters of every list that comes in pages; with another `usual` number of items where that has to be. */
 export const pageParams = (usual = usualPage) => ({
-  limit: maybe(queryWhole(1, 500, 'How many items a page has at most', { default: usual })),
+  limit: maybe(queryWhole(1, 500, 'How many items a page has at most', usual)),
   cursor: maybe(words('The `nextCursor` of the page before; absent for the first page')),
 })
 

@@ -3,6 +3,7 @@
  * are there. What must hold: nobody sends from a domain that is not verified for the account;
  * private keys are sealed at rest; a DNS that gives no answer changes nothing.
  */
+export { deletedDomain, shownCheck, shownDomain, toPublish } from './answers.js'
 export { type CheckAgainDeps, checkDomainsAgain, checkNewDomains } from './check-again.js'
 export { deleteDomain, refuseDomainInUse } from './delete.js'
 export {

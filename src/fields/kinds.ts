@@ -1,7 +1,7 @@
 import { boolean, enums, literal, union } from 'superstruct'
 import { type Field, field, saying } from './field.js'
 import { rule } from './rule.js'
-import { count, type Schema, text, uuid } from './schema.js'
+import { type Schema, text, uuid } from './schema.js'
 import { BodyId, described, listOf, QueryFlag, QueryInteger, Uuid } from './structs.js'
 
 /** A text; what is in it is judged by whoever uses it. */
@@ -49,11 +49,11 @@ export const flag = (about: string): Field<boolean> =>
   field(described(boolean(), 'true or false'), { type: 'boolean', description: about })
 
 /** One of some words. */
-export const oneOf = <const T extends string>(choices: readonly T[], about: string): Field<T> =>
+export const oneOf = <const T extends string>(choices: readonly T[], about?: string): Field<T> =>
   field(described(enums(choices), eitherOf(choices)), {
     type: 'string',
     enum: choices,
-    description: about,
+    ...(about !== undefined && { description: about }),
   })
 
 const eitherOf = (choices: readonly string[]) =>
@@ -118,11 +118,12 @@ export const queryWhole = (
   least: number,
   most: number,
   about: string,
-  more: Schema = {},
+  usual: number,
 ): Field<number> =>
   field(QueryInteger(least, most), {
-    ...count(about),
+    type: 'integer',
     minimum: least,
     maximum: most,
-    ...more,
+    default: usual,
+    description: about,
   })

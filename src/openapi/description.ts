@@ -10,16 +10,22 @@ export interface Description {
   operations: Record<string, Described>
 }
 
-/** What a contract says; a shape that several operations have is the same in all of them. */
-export function describe({ tag, operations, shapes }: Contract): Description {
-  const schemas: Record<string, Schema> = { ...shapes?.() }
+/**
+ * What a contract says, and those of other folders whose operations people look for among its own. A shape that several
+ * operations have is the same in all of them.
+ */
+export function describe(contract: Contract, ...others: Omit<Contract, 'tag'>[]): Description {
+  const schemas: Record<string, Schema> = {}
   const all: Record<string, Described> = {}
-  for (const one of operations) {
-    const said = one.describe()
-    all[one.route] = said
-    for (const { shape, schema } of [said.body, ...said.answers].flatMap((some) => some ?? [])) {
-      if (schema !== undefined) schemas[shape] = schema
+  for (const { operations, shapes } of [contract, ...others]) {
+    Object.assign(schemas, shapes?.())
+    for (const one of operations) {
+      const said = one.describe()
+      all[one.route] = said
+      for (const { shape, schema } of [said.body, ...said.answers].flatMap((some) => some ?? [])) {
+        if (schema !== undefined) schemas[shape] = schema
+      }
     }
   }
-  return { tag, schemas, operations: all }
+  return { tag: contract.tag, schemas, operations: all }
 }

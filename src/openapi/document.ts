@@ -2,8 +2,11 @@ import { STATUS_CODES } from 'node:http'
 import { keys } from '../accounts/contract.js'
 import { keyScopes, permissionOf, scopesWith } from '../accounts/index.js'
 import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
+import { dmarc } from '../dmarc/contract.js'
+import { domains } from '../domains/contract.js'
 import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
+import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
 import { topics } from '../topics/contract.js'
 import { automations } from './automations.js'
@@ -12,10 +15,8 @@ import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
 import { contacts } from './contacts.js'
 import { type Description, describe } from './description.js'
-import { domains } from './domains.js'
 import { emails } from './emails.js'
 import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
-import { stats } from './stats.js'
 import { templates } from './templates.js'
 import { webhookEndpoints } from './webhook-endpoints.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
@@ -30,9 +31,9 @@ const descriptions: readonly Description[] = [
   automations,
   templates,
   webhookEndpoints,
-  domains,
+  describe(domains, dmarc),
   describe(keys),
-  stats,
+  describe(stats),
   billing,
   itself,
 ]

@@ -6,7 +6,7 @@ import { openPlace } from './place.js'
 interface DnsRecord {
   purpose: string
   type: 'TXT' | 'MX'
-  host: string
+  name: string
   value: string
   required: boolean
 }
@@ -32,7 +32,7 @@ t.test('a domain is added with the records to publish, verified and deleted', as
     ],
   )
   const shown = await run('domain', 'show', name)
-  for (const { purpose, host, value } of added.records) {
+  for (const { purpose, name: host, value } of added.records) {
     const line = shown.stdout.split('\n').find((text) => text.startsWith(`${purpose} `))
     t.ok(line?.includes(host) && line.endsWith(value), `the table has ${purpose} in full`)
   }
@@ -45,9 +45,9 @@ t.test('a domain is added with the records to publish, verified and deleted', as
   t.match(missing.stdout, 'is not verified yet: nothing is sent from it')
 
   const [rsa, ed25519, mx, spf] = added.records
-  publish(rsa?.host ?? '', { txt: [rsa?.value ?? ''] })
-  publish(ed25519?.host ?? '', { txt: ['v=DKIM1; k=ed25519; p=AAAA'] })
-  publish(mx?.host ?? '', { mx: ['mail.appliance.test'], txt: [spf?.value ?? ''] })
+  publish(rsa?.name ?? '', { txt: [rsa?.value ?? ''] })
+  publish(ed25519?.name ?? '', { txt: ['v=DKIM1; k=ed25519; p=AAAA'] })
+  publish(mx?.name ?? '', { mx: ['mail.appliance.test'], txt: [spf?.value ?? ''] })
   const verified = await json<{ records: { state: string; found: string[]; advice: string }[] }>(
     ...['domain', 'verify', name],
   )
@@ -92,7 +92,7 @@ t.test('the operator’s word verifies a domain, and lasts', async (t) => {
   t.match(added, {
     status: 'verified',
     trusted: true,
-    keys: [{ verified: true }, { verified: true }],
+    dkim: [{ verified: true }, { verified: true }],
   })
   await json('domain', 'add', 'b.test')
   t.equal((await run('domain', 'verify', 'b.test')).status, 1)

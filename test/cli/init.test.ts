@@ -90,9 +90,9 @@ t.test('init --sandbox --json prints what a script needs, and nothing else', asy
       sandbox: { smtpPort: 12525 },
     },
   })
-  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), [
-    { name: 'example.test', status: 'verified', trusted: true, returnPath: true },
-  ])
+  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), {
+    domains: [{ name: 'example.test', status: 'verified', trusted: true, returnPath: true }],
+  })
   t.match(await jsonOf(t, ['account', 'billing', 'Sandbox', '--data', data]), {
     plan: { name: 'Unlimited' },
     marketingPlan: { name: 'Marketing Pro' },

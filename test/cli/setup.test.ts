@@ -67,7 +67,9 @@ t.test('setup by options makes everything, for its owner alone', async (t) => {
   t.same(readdirSync(data).sort(), ['appliance.key', 'posthorn.db', 'posthorn.toml'])
   for (const name of readdirSync(data)) t.equal(mode(join(data, name)), '600', name)
   t.match(await runCli(['config', 'check', '--data', data]), { status: 0, stderr: '' })
-  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), [{ name: 'shop.test' }])
+  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), {
+    domains: [{ name: 'shop.test' }],
+  })
 
   const types = made.records.map(({ type }) => type)
   t.same(types, ['A', 'PTR', 'MX', 'TXT', 'TXT', 'TXT', 'MX', 'TXT', 'TXT'])
@@ -150,7 +152,7 @@ t.test('--sandbox asks nothing and is replaced by the real thing', async (t) => 
   const data = newData(t)
   const trial = await setUp(t, data, '--sandbox')
   t.match(trial, { domain: 'example.test', records: [], findings: [], apiKey: /^ph_/ })
-  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), [{ trusted: true }])
+  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), { domains: [{ trusted: true }] })
   const real = await setUp(t, data, ...answers)
   t.match(real, { settings: 'written anew', domain: 'shop.test', apiKey: null })
   t.match(readFileSync(join(data, 'posthorn.toml'), 'utf8'), 'helo_name = "mail.shop.test"')
@@ -159,7 +161,7 @@ t.test('--sandbox asks nothing and is replaced by the real thing', async (t) => 
     [],
     'the doctor looks for nothing of the trial',
   )
-  const domains = await jsonOf<object[]>(t, ['domain', 'list', '--data', data])
+  const { domains } = await jsonOf<{ domains: object[] }>(t, ['domain', 'list', '--data', data])
   t.equal(domains.length, 1)
   t.match(domains, [{ name: 'shop.test', status: 'pending', trusted: false }])
   t.match(await jsonOf(t, ['account', 'list', '--data', data]), [{ name: 'shop.test' }])
@@ -181,14 +183,19 @@ t.test("a quickstart's directory becomes a server's, once none of its mail waits
     status: 1,
     stderr: /Mail of the trial still waits.*queue fail --all --yes --reason trial/s,
   })
-  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), [{ name: 'example.test' }])
+  t.match(await jsonOf(t, ['domain', 'list', '--data', data]), {
+    domains: [{ name: 'example.test' }],
+  })
   db.exec('delete from queue')
   db.close()
   t.match(await setUp(t, data, ...answers), {
     settings: 'written anew',
     account: { name: 'shop.test' },
   })
-  t.equal((await jsonOf<object[]>(t, ['domain', 'list', '--data', data])).length, 1)
+  t.equal(
+    (await jsonOf<{ domains: object[] }>(t, ['domain', 'list', '--data', data])).domains.length,
+    1,
+  )
 })
 
 t.test('killed after any step, the next run goes on and ends well', async (t) => {
@@ -210,7 +217,11 @@ t.test('killed after any step, the next run goes on and ends well', async (t) =>
     await outcomeOf(child)
     const again = await setUp(t, data, ...answers)
     t.equal((await jsonOf<object[]>(t, ['account', 'list', '--data', data])).length, 1, step)
-    t.equal((await jsonOf<object[]>(t, ['domain', 'list', '--data', data])).length, 1, step)
+    t.equal(
+      (await jsonOf<{ domains: object[] }>(t, ['domain', 'list', '--data', data])).domains.length,
+      1,
+      step,
+    )
     const { keys } = await jsonOf<{ keys: { last4: string }[] }>(t, ['key', 'list', '--data', data])
     t.equal(keys.length, 1, step)
     const shown = again.apiKey ?? /ph_[A-Za-z0-9_-]{43}/.exec(said)?.[0]

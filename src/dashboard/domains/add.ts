@@ -1,5 +1,7 @@
 import { string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
+import { auditOf } from '../../contract/index.js'
+import * as operations from '../../domains/contract.js'
 import { addDomain, listDomains, verifyDomain } from '../../domains/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -54,7 +56,7 @@ export function addPages(pages: AccountPages, deps: DomainPageDeps): void {
       domain.status === 'verified'
         ? `${name} is added, and its records are there`
         : `${name} is added. Publish its records: they are looked for every two minutes`
-    const audit = { action: 'domain.add', target: name }
+    const audit = auditOf(operations.addDomain, { target: name })
     return redirect(`${base}/domains/${name}`, { flash, audit })
   })
 }

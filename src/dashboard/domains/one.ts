@@ -1,3 +1,5 @@
+import { auditOf } from '../../contract/index.js'
+import * as operations from '../../domains/contract.js'
 import {
   type Domain,
   type RecordCheck,
@@ -62,7 +64,10 @@ export function oneDomainPages(pages: AccountPages, deps: DomainPageDeps): void 
     const good = records.filter(({ state }) => state === 'ok').length
     const became = domain.status !== status ? `; ${name} is now ${stateOf(domain).text}` : ''
     const flash = `${good} of ${records.length} records are as they should be${became}`
-    const audit = { action: 'domain.check', target: name, detail: { status: domain.status } }
+    const audit = auditOf(operations.verifyDomain, {
+      target: name,
+      detail: { status: domain.status },
+    })
     return redirect(`${base}/domains/${name}`, { flash, audit })
   })
   switchPages(pages, deps, show)

@@ -1,6 +1,8 @@
 import { string, type } from 'superstruct'
 import { listKeys } from '../../accounts/index.js'
 import { domainUses } from '../../automations/index.js'
+import { auditOf } from '../../contract/index.js'
+import * as operations from '../../domains/contract.js'
 import { deleteDomain } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -60,7 +62,7 @@ export function removePages(pages: AccountPages, deps: DomainPageDeps): void {
       throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })
     }
     await deleteDomain(deps, account.id, name)
-    const audit = { action: 'domain.remove', target: name }
+    const audit = auditOf(operations.deleteDomain, { target: name })
     const flash = `${name} is removed. Its DNS records can go once no mail from it is on its way`
     return redirect(`${base}/domains`, { flash, audit })
   })

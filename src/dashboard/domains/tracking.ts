@@ -1,4 +1,6 @@
 import { enums, string, type } from 'superstruct'
+import { auditOf } from '../../contract/index.js'
+import * as operations from '../../domains/contract.js'
 import { type Domain, setTrackingHost } from '../../domains/index.js'
 import { type OwnSwitches, setSwitches } from '../../tracking/index.js'
 import { type PageAnswer, redirect } from '../shell/answer.js'
@@ -57,7 +59,7 @@ export function switchPages(
     const { trackOpens, trackClicks } = form
     const switches = { opens: flags[trackOpens], clicks: flags[trackClicks] }
     await setSwitches({ store }, { domainId }, switches)
-    const audit = { action: 'domain.tracking', target: name, detail: { ...form } }
+    const audit = auditOf(operations.updateDomain, { target: name, detail: { ...form } })
     return redirect(`${base}/domains/${name}`, { flash: 'Saved', audit })
   })
 }

@@ -1,6 +1,18 @@
-import { refusal } from '../contract/index.js'
-import { closed, count, orNull, shaped, text, uuid } from '../fields/index.js'
-import type { Description } from './description.js'
+import { answer, type Contract, operation, refusal } from '../contract/index.js'
+import {
+  closed,
+  count,
+  maybe,
+  oneOf,
+  orNull,
+  pathId,
+  queryWhole,
+  shaped,
+  text,
+  uuid,
+  words,
+} from '../fields/index.js'
+import { maxLimit } from './question.js'
 
 // `format: date` is RFC 3339's full-date: a day of UTC, without a time.
 const day = (about: string) => text(about, { format: 'date', examples: ['2026-11-21'] })
@@ -10,10 +22,8 @@ const rate = (about: string) =>
     description: `${about}, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0`,
   })
 
-/**
- * `null` says that a figure is not kept by this group, a zero that nothing happened. By provider,
- * acceptance is null: at that moment nobody knows where a domain's mail goes.
- */
+// `null` says that a figure is not kept by this group, a zero that nothing happened. By provider,
+// acceptance is null: at that moment nobody knows where a domain's mail goes.
 const figures = {
   mails: orNull(
     count('Accepted mails, on the day of acceptance; null where figures are of a provider'),
@@ -62,7 +72,7 @@ const figures = {
   }),
 }
 
-/** The figures of the example fit together: the rates are what these counts give. */
+// The figures of the example fit together: the rates are what these counts give.
 const value = {
   mails: 1000,
   accepted: 1020,
@@ -93,34 +103,105 @@ const value = {
   },
 }
 
+const kinds = ['transactional', 'marketing'] as const
+const dayField = (about: string) =>
+  maybe(words(about, { format: 'date', examples: ['2026-11-21'] }))
+
+export const getStats = operation('GET /v1/stats', {
+  id: 'getStats',
+  may: 'read',
+  query: {
+    // Days and not times: figures are kept by the day, long after the events that they count are deleted.
+    from: dayField('The first day; default: 29 days before `to`'),
+    to: dayField('The last day, included; default: today'),
+    groupBy: maybe(
+      words('One or two of `day`, `domain`, `provider`, `tag`, `broadcast`, `type`, with a comma', {
+        default: 'day',
+        examples: ['day,domain'],
+      }),
+    ),
+    domain: maybe(words('Only mail from this sending domain')),
+    provider: maybe(words('Only recipients at this provider, as an answer names it')),
+    tag: maybe(
+      words('Only mail with this tag, `name:value`, or `name` for any value of it', {
+        examples: ['plan:pro'],
+      }),
+    ),
+    broadcastId: maybe(pathId('Only mail of this campaign')),
+    type: maybe(oneOf(kinds)),
+    limit: maybe(
+      queryWhole(
+        1,
+        maxLimit,
+        'How many groups beside the days; the rest is together in `other`',
+        20,
+      ),
+    ),
+  },
+  says: () => ({
+    summary: 'Figures over time',
+    description:
+      'Every figure counts on the day, UTC, when it happened: a bounce that comes a day after the delivery is one of the next day, and what was delivered stays delivered. So a rate of one day may be above 1. `provider`, `tag` and `broadcast` are kept apart from each other and cannot be asked for together. A mail with several tags is in several groups, and one without is in `total` alone.',
+    answers: [
+      answer(
+        'By day and domain',
+        'Stats',
+        {
+          from: day('The first day, UTC'),
+          to: day('The last day, UTC, included'),
+          groupBy: {
+            type: 'array',
+            items: {
+              type: 'string',
+              enum: ['day', 'domain', 'provider', 'tag', 'broadcast', 'type'],
+            },
+            description: 'What the groups are made by, as the request asked',
+          },
+          upToDate: {
+            type: 'boolean',
+            description: 'False for a while after an update, until the log of before is counted',
+          },
+          total: shaped('StatsFigures'),
+          groups: {
+            type: 'array',
+            items: shaped('StatsGroup'),
+            description: 'The groups: by day, then the largest first; `other` after them',
+          },
+        },
+        {
+          from: '2026-11-21',
+          to: '2026-11-21',
+          groupBy: ['day', 'domain'],
+          upToDate: true,
+          total: value,
+          groups: [{ day: '2026-11-21', domain: 'example.com', other: false, ...value }],
+        },
+      ),
+    ],
+    refusals: [
+      refused(
+        'A day is not in the calendar',
+        '`from` is not a day of the calendar; expected one such as 2026-11-21',
+      ),
+      refused(
+        'The range is too long',
+        'From `from` to `to` are 400 days; at most 366 can be asked for',
+      ),
+      refused(
+        'Figures that are not kept together',
+        'Figures are not kept by provider and tag together: ask for one of them at a time',
+      ),
+    ],
+  }),
+})
+
 const refused = (when: string, error: string) => refusal('validation_error', when, error)
 
-/** Kept as counts a day, which outlive the events that they were counted from (`stats/`). */
-export const stats: Description = {
+/** Kept as counts a day, which outlive the events that they were counted from. */
+export const stats: Contract = {
   tag: { name: 'Stats', description: 'Figures over time, kept when the events are gone.' },
-  schemas: {
-    Stats: closed({
-      from: day('The first day, UTC'),
-      to: day('The last day, UTC, included'),
-      groupBy: {
-        type: 'array',
-        items: {
-          type: 'string',
-          enum: ['day', 'domain', 'provider', 'tag', 'broadcast', 'type'],
-        },
-        description: 'What the groups are made by, as the request asked',
-      },
-      upToDate: {
-        type: 'boolean',
-        description: 'False for a while after an update, until the log of before is counted',
-      },
-      total: shaped('StatsFigures'),
-      groups: {
-        type: 'array',
-        items: shaped('StatsGroup'),
-        description: 'The groups: by day, then the largest first; `other` after them',
-      },
-    }),
+  operations: [getStats],
+  shapes: () => ({
     StatsFigures: closed(figures),
     StatsGroup: closed(
       {
@@ -146,65 +227,5 @@ export const stats: Description = {
       // Optional: a group has the fields that were asked for in `groupBy`, and null there is a group of its own.
       ['day', 'domain', 'provider', 'tag', 'broadcastId', 'type'],
     ),
-  },
-  operations: {
-    'GET /v1/stats': {
-      id: 'getStats',
-      summary: 'Figures over time',
-      description:
-        'Every figure counts on the day, UTC, when it happened: a bounce that comes a day after the delivery is one of the next day, and what was delivered stays delivered. So a rate of one day may be above 1. `provider`, `tag` and `broadcast` are kept apart from each other and cannot be asked for together. A mail with several tags is in several groups, and one without is in `total` alone.',
-      query: {
-        // Days and not times: figures are kept by the day, long after the events that they count are deleted.
-        from: day('The first day; default: 29 days before `to`'),
-        to: day('The last day, included; default: today'),
-        groupBy: text(
-          'One or two of `day`, `domain`, `provider`, `tag`, `broadcast`, `type`, with a comma',
-          { default: 'day', examples: ['day,domain'] },
-        ),
-        domain: text('Only mail from this sending domain'),
-        provider: text('Only recipients at this provider, as an answer names it'),
-        tag: text('Only mail with this tag, `name:value`, or `name` for any value of it', {
-          examples: ['plan:pro'],
-        }),
-        broadcastId: uuid('Only mail of this campaign'),
-        type: { type: 'string', enum: ['transactional', 'marketing'] },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 100,
-          default: 20,
-          description: 'How many groups beside the days; the rest is together in `other`',
-        },
-      },
-      answers: [
-        {
-          status: 200,
-          when: 'By day and domain',
-          shape: 'Stats',
-          value: {
-            from: '2026-11-21',
-            to: '2026-11-21',
-            groupBy: ['day', 'domain'],
-            upToDate: true,
-            total: value,
-            groups: [{ day: '2026-11-21', domain: 'example.com', other: false, ...value }],
-          },
-        },
-      ],
-      refusals: [
-        refused(
-          'A day is not in the calendar',
-          '`from` is not a day of the calendar; expected one such as 2026-11-21',
-        ),
-        refused(
-          'The range is too long',
-          'From `from` to `to` are 400 days; at most 366 can be asked for',
-        ),
-        refused(
-          'Figures that are not kept together',
-          'Figures are not kept by provider and tag together: ask for one of them at a time',
-        ),
-      ],
-    },
-  },
+  }),
 }
