@@ -71,7 +71,8 @@ export async function verifyDomain(
     const stands = (was: boolean, ...states: (RecordCheck['state'] | 'not looked at')[]) => {
       if (states.includes('not looked at')) return Number(was)
       if (trusted) return 1
-      if (states.includes('missing') || states.includes('different')) return isAlone ? 0 : Number(was)
+      if (states.includes('missing') || states.includes('different'))
+        return isAlone ? 0 : Number(was)
       return states.includes('unknown') ? Number(was) : 1
     }
     const rsa = stands(domain.status === 'verified', state('dkim-rsa'))

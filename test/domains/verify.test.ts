@@ -314,7 +314,11 @@ t.test('an older look that ends last takes nothing back', async (t) => {
       return answer
     },
   }
-  const { domain, records } = await verifyDomain({ ...deps, resolver: slow }, accountId, 'shop.test')
+  const { domain, records } = await verifyDomain(
+    { ...deps, resolver: slow },
+    accountId,
+    'shop.test',
+  )
   t.match(domain, { status: 'verified', returnPath: true })
   t.match(records, [{ purpose: 'dkim-rsa', state: 'missing' }], 'it says what it has seen')
   resolver.set(rsa.host, {})
