@@ -9,17 +9,17 @@ import {
 } from './records.js'
 
 /** As a domain has them set; null: whatever stands above it says. */
-export interface OwnSwitches {
+export interface SetByDomain {
   opens: boolean | null
   clicks: boolean | null
 }
 
-const asAbove: OwnSwitches = { opens: null, clicks: null }
+const asAbove: SetByDomain = { opens: null, clicks: null }
 /** A switch as the API has it. */
 const choiceOf = (flag: boolean | null) => (flag === null ? 'default' : flag ? 'on' : 'off')
 
 /** A domain as the API and commands show it; without `own` it has set nothing itself, as a new one. */
-export const shownDomain = (domain: Domain, own: OwnSwitches = asAbove) => ({
+export const shownDomain = (domain: Domain, own: SetByDomain = asAbove) => ({
   id: domain.id,
   name: domain.name,
   status: domain.status,

@@ -6,7 +6,7 @@ import { serve } from '../contract/index.js'
 import type { Resolver } from '../dns/index.js'
 import { type Api, makeRateLimiter, refuseExcess, reply } from '../http/index.js'
 import type { Read } from '../store/index.js'
-import { deletedDomain, type OwnSwitches, shownCheck, shownDomain, toPublish } from './answers.js'
+import { deletedDomain, type SetByDomain, shownCheck, shownDomain, toPublish } from './answers.js'
 import * as operations from './contract.js'
 import { deleteDomain } from './delete.js'
 import { addDomain, type Domain, type DomainDeps, domainById, listDomains } from './domain.js'
@@ -27,8 +27,8 @@ export interface DomainRouteDeps extends DomainDeps {
   /** The automations that send from a domain. */
   automationsFrom: (accountId: string, name: string) => Promise<{ id: string; name: string }[]>
   /** What `tracking` knows of a domain. */
-  switchesOf: (read: Read, domainId: string) => Promise<OwnSwitches>
-  setSwitches: (domainId: string, changes: Partial<OwnSwitches>) => Promise<void>
+  switchesOf: (read: Read, domainId: string) => Promise<SetByDomain>
+  setSwitches: (domainId: string, changes: Partial<SetByDomain>) => Promise<void>
 }
 
 // Domains that are looked up before others have their turn.
