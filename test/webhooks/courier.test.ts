@@ -279,7 +279,7 @@ t.test('a replay ends, and counts each once, while its endpoint is disabled agai
   const { id } = await rig.endpoint('https://hooks.shop.test/')
   const mail = await rig.mail()
   const aside = () =>
-    store.write((tx) => setAside(tx, id, { now: 0, why: 'The endpoint was disabled' }))
+    store.write((tx) => setAside(tx, id, { now: 0, why: 'Disabled', cause: 'disabled' }))
   for (let i = 0; i < 210; i++) await rig.land(mail, 'delivered')
   while ((await aside()) > 0);
   let writes = 0
