@@ -38,12 +38,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'POST /v1/contacts/:listId/import': 'full',
   'DELETE /v1/contacts/:listId/:contactId': 'full',
 
-  'GET /v1/suppressions': 'read',
-  'POST /v1/suppressions': 'full',
-  'POST /v1/suppressions/import': 'full',
-  'GET /v1/suppressions/:email': 'read',
-  'DELETE /v1/suppressions/:email': 'full',
-
   'POST /v1/broadcasts/preview': 'read',
   'POST /v1/broadcasts/test': 'full',
   'POST /v1/broadcasts': 'full',

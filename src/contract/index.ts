@@ -34,7 +34,9 @@ export {
   foreignCursor,
   inexactNumber,
   pageFields,
+  pageParams,
   pageQuery,
   pastDue,
   storageFull,
+  usualPage,
 } from './refusals.js'

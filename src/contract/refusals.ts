@@ -1,4 +1,4 @@
-import { orNull, type Schema, text } from '../fields/index.js'
+import { maybe, orNull, queryWhole, type Schema, schemasOf, text, words } from '../fields/index.js'
 import { type RefusalExample, refusal } from './refusal.js'
 
 /** The errors of everything that adds something to an account. */
@@ -46,17 +46,17 @@ export const storageFull = refusal(
   'The account stores 1023 MiB of files, templates and campaigns; the plan Free allows 1.0 GiB, and 2 MiB more would be too much. Delete templates, wait until older mails go, or ask the operator for a larger plan',
 )
 
-/** The parameters of every list that comes in pages. */
-export const pageQuery: Record<string, Schema> = {
-  limit: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 500,
-    default: 100,
-    description: 'How many items a page has at most',
-  },
-  cursor: text('The `nextCursor` of the page before; absent for the first page'),
-}
+/** How many items a page has where a request does not say it. */
+export const usualPage = 100
+
+/** The parameters of every list that comes in pages; with another `usual` number of items where that has to be. */
+export const pageParams = (usual = usualPage) => ({
+  limit: maybe(queryWhole(1, 500, 'How many items a page has at most', { default: usual })),
+  cursor: maybe(words('The `nextCursor` of the page before; absent for the first page')),
+})
+
+/** How they are described. */
+export const pageQuery = schemasOf(pageParams())
 
 /**
  * Cursors instead of page numbers: mails are added at the front of a list while somebody reads it,

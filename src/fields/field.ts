@@ -77,6 +77,9 @@ export function table<F extends Fields>(
   }) as Field<unknown> as Field<FieldValues<F>>
 }
 
+/** What it is checked by, of its own type. */
+export const structOf = <T>({ struct }: Field<T>): Struct<T> => struct as unknown as Struct<T>
+
 /** What fields are checked by, under their names. */
 export const structsOf = (fields: Fields): Record<string, Struct<unknown, unknown>> =>
   Object.fromEntries(Object.entries(fields).map(([name, { struct }]) => [name, struct]))

@@ -11,6 +11,7 @@ export {
   maybe,
   saying,
   schemasOf,
+  structOf,
   structsOf,
   type TypeOf,
   table,

@@ -5,10 +5,10 @@ import { count, type Schema, text, uuid } from './schema.js'
 import { BodyId, described, listOf, QueryFlag, QueryInteger, Uuid } from './structs.js'
 
 /** A text; what is in it is judged by whoever uses it. */
-export const words = (about: string, more: Schema = {}): Field<string> =>
+export const words = (about?: string, more: Schema = {}): Field<string> =>
   field(
     rule<string>('a string', (value) => typeof value === 'string'),
-    text(about, more),
+    about === undefined ? { type: 'string', ...more } : text(about, more),
   )
 
 /** A text for one line of a page or header, without its outer blanks: `least` to `most` characters, none of them a control. */
@@ -67,14 +67,14 @@ export const list = <T>(
     most,
     about,
     examples,
-  }: { least?: number; most: number; about: string; examples?: unknown[] },
+  }: { least?: number; most: number; about?: string; examples?: unknown[] },
 ): Field<T[]> =>
   field(listOf(item.struct, most, least), {
     type: 'array',
     items: item.schema,
     ...(least > 0 && { minItems: least }),
     maxItems: most,
-    description: about,
+    ...(about !== undefined && { description: about }),
     ...(examples !== undefined && { examples }),
   }) as Field<T[]>
 

@@ -3,6 +3,7 @@ import { keyScopes, permissionOf, scopesWith } from '../accounts/index.js'
 import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
 import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
+import { suppressions } from '../suppression/contract.js'
 import { topics } from '../topics/contract.js'
 import { automations } from './automations.js'
 import { billing } from './billing.js'
@@ -15,7 +16,6 @@ import { emails } from './emails.js'
 import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
 import { keys } from './keys.js'
 import { stats } from './stats.js'
-import { suppressions } from './suppressions.js'
 import { templates } from './templates.js'
 import { webhookEndpoints } from './webhook-endpoints.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
@@ -24,7 +24,7 @@ import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 const descriptions: readonly Description[] = [
   emails,
   contacts,
-  suppressions,
+  describe(suppressions),
   describe(topics),
   broadcasts,
   automations,
