@@ -112,7 +112,7 @@ const webhookDeliveries = table(
     indexes: {
       webhook_deliveries_endpoint: ['endpoint_id', 'id'],
       webhook_deliveries_aside: {
-        on: ['endpoint_id', 'error', 'created_at'],
+        on: ['endpoint_id', 'error', 'created_at', 'cause'],
         where: (row) => row('outcome', '=', 'dropped'),
       },
       webhook_deliveries_not_arrived: {
