@@ -282,6 +282,7 @@ const shownDelivery = ({
   at,
   triedAt,
   body,
+  cause: _,
   ...one
 }: WebhookDelivery) => ({
   ...one,
