@@ -1380,8 +1380,8 @@ export interface NoticeRow {
 export interface NoticeMailRow {
   id: Generated<number>
   at: number
-  /** `report`: the weekly one is asked for, and the next daily mail has it. */
-  kind: 'daily' | 'burning' | 'report'
+  /** `report`: the weekly one is asked for, and the next daily mail has it. `test`: by `posthorn notice test`. */
+  kind: 'daily' | 'burning' | 'report' | 'test'
   /** The operator's day, `2026-11-21`. */
   day: string
   subject: string
