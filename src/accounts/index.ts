@@ -45,9 +45,8 @@ export {
   setLogo,
 } from './logo.js'
 export {
-  type Permission,
   permissionOf,
   refuseBeyondScope,
   routePermissions,
-  scopesFor,
+  scopesWith,
 } from './permission.js'

@@ -1,8 +1,6 @@
+import type { Permission } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import type { KeyScope } from './limits.js'
-
-/** What a route asks of a key. `any`: each key, for what it has a right to. */
-export type Permission = 'any' | 'sending' | 'read' | 'full'
 
 // Which scopes have each permission.
 const allowing: Record<Permission, readonly KeyScope[]> = {
@@ -39,18 +37,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'POST /v1/contacts/:listId': 'full',
   'POST /v1/contacts/:listId/import': 'full',
   'DELETE /v1/contacts/:listId/:contactId': 'full',
-
-  'GET /v1/suppressions': 'read',
-  'POST /v1/suppressions': 'full',
-  'POST /v1/suppressions/import': 'full',
-  'GET /v1/suppressions/:email': 'read',
-  'DELETE /v1/suppressions/:email': 'full',
-
-  'GET /v1/topics': 'read',
-  'POST /v1/topics': 'full',
-  'PATCH /v1/topics/:id': 'full',
-  'DELETE /v1/topics/:id': 'full',
-  'GET /v1/topics/:id/opt-outs': 'read',
 
   'POST /v1/broadcasts/preview': 'read',
   'POST /v1/broadcasts/test': 'full',
@@ -121,8 +107,8 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
 /** By method and path as it is routed: `GET /v1/emails/:id`. */
 export const permissionOf = (route: string): Permission => routePermissions[route] ?? 'full'
 
-/** The scopes whose keys may use a route. */
-export const scopesFor = (route: string): readonly KeyScope[] => allowing[permissionOf(route)]
+/** The scopes that have a permission. */
+export const scopesWith = (permission: Permission): readonly KeyScope[] => allowing[permission]
 
 /** Throws a 403 that says what the key may do, and what it would need. */
 export function refuseBeyondScope({ scope }: { scope: KeyScope }, permission: Permission): void {

@@ -1,9 +1,10 @@
-import { type Principal, permissionOf } from '../accounts/index.js'
+import type { Principal } from '../accounts/index.js'
 import { noteAudit } from '../audit/index.js'
 import type { Clock } from '../clock/index.js'
 import type { HttpServerOptions } from '../http/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
+import { operations, permissionOf } from './operations.js'
 
 type AuditOf = NonNullable<HttpServerOptions<Principal>['auditOf']>
 
@@ -29,6 +30,7 @@ export function makeApiAudit({
 }): AuditOf {
   return (route) => {
     if (!isAudited(route)) return undefined
+    const action = operations.get(route)?.audit ?? route
     return async ({ principal, params, answer, clientAddressKey }) => {
       const { accountId, keyId } = principal
       const targets = Object.values(params)
@@ -42,7 +44,7 @@ export function makeApiAudit({
             .executeTakeFirst()
           const name = key === undefined ? keyId : `${key.name} (…${key.last4})`
           const actor = { kind: 'api', userId: null, name, clientAddressKey } as const
-          const change = { actor, accountId, action: route, target: target ?? null }
+          const change = { actor, accountId, action, target: target ?? null }
           await noteAudit(tx, { ...change, detail: { key: keyId }, at: clock.now() })
         })
       } catch (error) {
@@ -55,6 +57,8 @@ export function makeApiAudit({
 
 /** Whether a route changes something that is no mail: `DELETE /v1/emails/:id/cancel` too. */
 export function isAudited(route: string): boolean {
+  const known = operations.get(route)
+  if (known !== undefined) return known.audit !== undefined
   if (route.startsWith('GET ') || withLogsOfTheirOwn.has(route)) return false
   const permission = permissionOf(route)
   return permission === 'full' || route.startsWith('DELETE ')

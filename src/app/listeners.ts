@@ -1,10 +1,5 @@
 import { hostname } from 'node:os'
-import {
-  makeAuthenticate,
-  type Principal,
-  permissionOf,
-  refuseBeyondScope,
-} from '../accounts/index.js'
+import { makeAuthenticate, type Principal, refuseBeyondScope } from '../accounts/index.js'
 import { keyRoutes } from '../accounts/routes.js'
 import {
   domainUses,
@@ -61,6 +56,7 @@ import type { Health } from './health.js'
 import { healthRoutes } from './health.js'
 import type { Hold } from './hold.js'
 import { countAnswers, type Metrics } from './metrics.js'
+import { permissionOf } from './operations.js'
 import { openResolver } from './resolver.js'
 
 /*

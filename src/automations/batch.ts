@@ -1,6 +1,7 @@
 import type { AccountBilling } from '../billing/index.js'
 import { ApiError } from '../errors/index.js'
-import { check, jsonFingerprint, type Remember, ShapeError } from '../http/index.js'
+import { check, ShapeError } from '../fields/index.js'
+import { jsonFingerprint, type Remember } from '../http/index.js'
 import { isJsonObject } from '../json/index.js'
 import {
   type AcceptDeps,

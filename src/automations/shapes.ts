@@ -1,6 +1,6 @@
 import { optional, refine, type, unknown } from 'superstruct'
-import { BodyId, listOf, QueryInteger, Uuid } from '../http/index.js'
-import { isJsonObject, type Json, jsonBytes, rule } from '../json/index.js'
+import { BodyId, listOf, QueryInteger, rule, Uuid } from '../fields/index.js'
+import { isJsonObject, type Json, jsonBytes } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { endStatuses, liveStatuses, type RunStatus } from './runs/index.js'
 import { afterMs } from './trial/index.js'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Clock, systemClock } from '../clock/index.js'
 import { keyCheckOf, openApplianceKey } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
-import { inspectDatabase, knowsSchema } from '../store/index.js'
+import { inspectDatabase, isUnreleased, knowsSchema } from '../store/index.js'
 import { makeCheckDir } from './check-dir.js'
 import { databaseName, keyName, type Manifest } from './manifest.js'
 import { type UnpackOptions, unpackBackup } from './unpack.js'
@@ -45,6 +45,11 @@ export async function checkUnpacked(
   /** What the operator calls that file. */
   keyNamed = keyFile,
 ): Promise<Verified['key']> {
+  if (isUnreleased(manifest.schema)) {
+    throw new OperatorError(
+      'The backup was made by Posthorn before its first release, and no release reads its database: it can only be opened by the version that made it',
+    )
+  }
   if (!(await knowsSchema(manifest.schema))) {
     throw new OperatorError(
       `The backup was made by Posthorn ${manifest.posthorn}, whose database this version does not know (${manifest.schema}). Install that version or a later one`,

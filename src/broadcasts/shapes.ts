@@ -10,8 +10,7 @@ import {
   Sender,
   Tags,
 } from '../emails/index.js'
-import { atLeastOne, BodyId, described, QueryInteger, Uuid } from '../http/index.js'
-import { rule } from '../json/index.js'
+import { atLeastOne, BodyId, described, QueryInteger, rule, Uuid } from '../fields/index.js'
 
 /*
  * What requests about campaigns look like. Every rule says in its message what it expects.

@@ -1,4 +1,6 @@
 import type { Argument, Command, Option } from 'commander'
+import type { Operation } from '../contract/index.js'
+import { auditedAs } from './audited.js'
 
 /**
  * One sub-command, as a row of the table of its group: what help, completions and the manual page say of it,
@@ -10,6 +12,8 @@ export interface CommandRow {
   /** Another name of it, which help does not advertise. */
   alias?: string
   about: string
+  /** The operation of the API that it does by another door. */
+  does?: Operation
   /** Arguments that have choices or words of their own, after those of `usage`. */
   values?: readonly Argument[]
   /** In the order in which help lists them. */
@@ -27,13 +31,15 @@ export interface CommandRow {
 
 /** Adds the sub-commands of a table to their group, in the order in which help lists them. */
 export function addCommands(group: Command, rows: readonly CommandRow[]): void {
-  for (const { usage, alias, about, values = [], options = [], help, isDefault, run } of rows) {
+  for (const row of rows) {
+    const { usage, alias, about, does, values = [], options = [], help, isDefault, run } = row
     const command = group
       .command(usage, { isDefault: isDefault === true })
       .description(about)
       .addHelpText('after', `\n${help}`)
       .action((...given: unknown[]) => run(...(given as never[])))
     if (alias !== undefined) command.alias(alias)
+    if (does?.audit !== undefined) auditedAs.set(command, does.audit)
     for (const value of values) command.addArgument(value)
     for (const option of options) command.addOption(option)
   }

@@ -67,9 +67,10 @@ async function unlessHeld(store: Store, dataDir: string): Promise<Store> {
  * the advice differs.
  */
 async function refuseOtherSchema(place: CommandPlace): Promise<void> {
-  const { latestSchema, schemaState } = await import('../store/index.js')
+  const { latestSchema, sayUnreleased, schemaState } = await import('../store/index.js')
   const { kind, schema, writtenBy } = await schemaState(place.dataDir)
   if (kind === 'same') return
+  if (kind === 'unreleased') throw new OperatorError(sayUnreleased(place.dataDir))
   const { isServed } = await import('../app/lock.js')
   const { dataDir } = place
   const version = packageVersion()

@@ -3,34 +3,31 @@ import { type Command, Option } from 'commander'
 import { counted } from '../amounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
+import * as operations from '../suppression/contract.js'
 import {
+  addedSuppression,
+  addressAnswer,
   exportSuppressions,
   importSuppressions,
   type LineFault,
   lift,
-  listSuppressions,
+  newSuppression,
+  removedSuppression,
   type Suppression,
   type SuppressionImportCounts,
   type SuppressionReason,
   type SuppressionScope,
-  suppress,
+  shownSuppression,
   suppressionReasons,
+  suppressionsAnswer,
   suppressionsOf,
 } from '../suppression/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent, isAtTerminal } from './confirm.js'
-import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { givenTo } from './given.js'
 import { limitOption } from './option-values.js'
-import {
-  jsonTime,
-  remark,
-  say,
-  sayJson,
-  sayTable,
-  shownTime,
-  visibleLines,
-  warn,
-} from './output.js'
+import { remark, say, sayJson, sayTable, shownTime, visibleLines, warn } from './output.js'
 import { placeOf } from './place.js'
 
 /** What any of the sub-commands may be given. */
@@ -62,13 +59,14 @@ export function suppressionCommands(program: Command): void {
 const rows: readonly CommandRow[] = [
   {
     usage: 'list [address]',
-    about: 'show the records, or those of one address',
+    about: 'show the records, or those of one address; with --json its history too',
     options: [accountOption(), reasonOption('only these'), limitOption(100)],
     help: 'Example:\n  $ posthorn suppression list --reason bounce',
     run: runList,
   },
   {
     usage: 'add <address...>',
+    does: operations.addSuppression,
     about: 'suppress addresses',
     options: [
       accountOption(),
@@ -81,6 +79,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'remove <address...>',
+    does: operations.removeSuppression,
     about: 'let addresses be mailed again',
     options: [
       ...askOptions(),
@@ -95,6 +94,7 @@ Whoever has unsubscribed or complained must not be mailed again before asking fo
   },
   {
     usage: 'import <file>',
+    does: operations.importSuppressions,
     about: 'suppress the addresses of a CSV, or of a list, one a line; - reads stdin',
     options: [
       ...askOptions(),
@@ -130,54 +130,53 @@ async function runList(
 ): Promise<void> {
   const place = placeOf(command)
   const { reason, limit } = options
-  const { records, more } = await withStore(place, async ({ store: { read } }) => {
+  const answer = await withStore(place, async ({ store: { read } }) => {
     const { id } = await chosenAccount(read, options.account)
-    const found =
-      address === undefined
-        ? await listSuppressions(read, id, { reason, limit: limit + 1 })
-        : (await suppressionsOf(read, id, addressOf(address))).filter(
-            (record) => reason === undefined || record.reason === reason,
-          )
-    return { records: found.slice(0, limit), more: found.length > limit }
+    if (address === undefined) return suppressionsAnswer(read, id, { reason, limit })
+    const one = await addressAnswer(read, id, addressOf(address))
+    const only = one.suppressions.filter((record) => (reason ?? record.reason) === record.reason)
+    return { ...one, suppressions: only }
   })
-  if (place.json) sayJson(records.map(forMachines))
+  if (place.json) sayJson(answer)
   else {
     sayTable(
       ['ADDRESS', 'REASON', 'BLOCKS', 'SINCE', 'UNTIL', 'DETAIL'],
-      records.map((r) => [
+      answer.suppressions.map((r) => [
         r.email,
         r.reason,
         r.scope,
-        shownTime(r.createdAt),
-        shownTime(r.expiresAt),
+        shownTime(Date.parse(r.createdAt)),
+        r.expiresAt === null ? '-' : shownTime(Date.parse(r.expiresAt)),
         r.detail?.slice(0, 80) ?? '',
       ]),
       address === undefined ? 'No address is suppressed' : `${address} is not suppressed`,
     )
   }
-  if (more) remark(`There are more: --limit shows them, 'posthorn suppression export' all`)
+  if ('hasMore' in answer && answer.hasMore) {
+    remark(`There are more: --limit shows them, 'posthorn suppression export' all`)
+  }
 }
 
 /** All addresses in one transaction: a list that was typed is suppressed whole or not at all. */
 async function runAdd(given: string[], options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const addresses = given.map(addressOf)
-  const { reason = 'manual', scope, detail } = options
-  const answer = await withStore(place, (deps) =>
-    inAccount(deps, options, async (tx, id) => {
-      const now = deps.clock.now()
-      const added: Record<string, boolean> = {}
-      for (const email of addresses) {
-        added[email] = await suppress(tx, id, { email, reason, scope, detail: detail ?? null }, now)
-      }
-      return added
-    }),
-  )
-  if (place.json) {
-    return sayJson(Object.entries(answer).map(([email, added]) => ({ email, added })))
-  }
-  for (const [email, added] of Object.entries(answer)) {
-    say(added ? `${email} is suppressed (${reason})` : `${email} was suppressed (${reason})`)
+  const { reason, scope, detail } = options
+  const records = given.map((email) => {
+    const record = newSuppression(
+      givenTo(operations.addSuppression, { email, reason, scope, detail }),
+    )
+    if (typeof record === 'string') throw new OperatorError(record)
+    return record
+  })
+  const done = await withStore(place, async ({ store, clock }) => {
+    const { id } = await chosenAccount(store.read, options.account)
+    return await store.write((tx) =>
+      inTurn(records, (record) => addedSuppression(tx, id, record, clock.now())),
+    )
+  })
+  if (place.json) return sayJson(done.map(({ answer }) => answer))
+  for (const { isNew, answer } of done) {
+    say(`${answer?.email} ${isNew ? 'is' : 'was'} suppressed (${answer?.reason})`)
   }
 }
 
@@ -196,7 +195,7 @@ async function runRemove(
   const why = options.reason === undefined ? '' : ` for ${options.reason}`
   const refusal = (email: string) =>
     new OperatorError(`${email} is not suppressed${why}; nothing was changed`)
-  const isDone = await withStore(place, async (deps) => {
+  const removed = await withStore(place, async (deps) => {
     const { id } = await chosenAccount(deps.store.read, options.account)
     const found: Suppression[] = []
     for (const email of addresses) {
@@ -205,20 +204,20 @@ async function runRemove(
       if (theirs.length === 0) throw refusal(email)
       found.push(...theirs)
     }
-    if (!(await confirmed(place, options, removalOf(addresses, found)))) return false
-    await deps.store.write(async (tx) => {
-      const at = deps.clock.now()
-      for (const email of addresses) {
+    if (!(await confirmed(place, options, removalOf(addresses, found)))) return
+    return await deps.store.write((tx) =>
+      inTurn(addresses, async (email) => {
         // Looked at once more in the transaction: somebody may have taken it off since the
         // question.
+        const at = deps.clock.now()
         const lifted = await lift(tx, id, email, { by: 'operator', at, reasons })
         if (lifted === 0) throw refusal(email)
-      }
-    })
-    return true
+        return removedSuppression(email, lifted)
+      }),
+    )
   })
-  if (!isDone) return
-  if (place.json) return sayJson(addresses.map((email) => ({ email, removed: true })))
+  if (removed === undefined) return
+  if (place.json) return sayJson(removed)
   for (const email of addresses) say(`${email} is taken off the list`)
 }
 
@@ -273,7 +272,7 @@ const removalOf = (addresses: readonly string[], records: readonly Suppression[]
   facts: records.map(
     ({ email, reason, createdAt }) => `${email}: ${reason}, ${shownTime(createdAt)}`,
   ),
-  counts: { records: records.map(forMachines) },
+  counts: { records: records.map(shownSuppression) },
   how: 'mild',
 })
 
@@ -288,14 +287,11 @@ const importOf = (account: string, { added, known, faults }: SuppressionImportCo
   how: 'mild',
 })
 
-/** Runs a write for the account that was named, or the only one. */
-async function inAccount<T>(
-  { store }: CliDeps,
-  { account }: Options,
-  work: (tx: CliDeps['store']['read'], accountId: string) => Promise<T>,
-): Promise<T> {
-  const { id } = await chosenAccount(store.read, account)
-  return await store.write((tx) => work(tx, id))
+/** What each of some gives, one after the other, as within a transaction. */
+async function inTurn<T, R>(some: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = []
+  for (const one of some) done.push(await work(one))
+  return done
 }
 
 /** An address, also out of `Ann <ann@example.com>`; compared in lower case. */
@@ -304,10 +300,3 @@ function addressOf(given: string): string {
   if (mailbox === undefined) throw new OperatorError(`"${given}" is not an email address`)
   return mailbox.address.toLowerCase()
 }
-
-/** A record for scripts. */
-const forMachines = (record: Suppression) => ({
-  ...record,
-  createdAt: jsonTime(record.createdAt),
-  expiresAt: jsonTime(record.expiresAt),
-})

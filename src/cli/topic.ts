@@ -1,7 +1,9 @@
 import { type Command, Option } from 'commander'
+import * as operations from '../topics/contract.js'
 import { createTopic, listTopics, type Topic } from '../topics/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { givenTo } from './given.js'
 import { wholeNumber } from './option-values.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
@@ -28,6 +30,7 @@ const maxPlace = 1_000_000
 const rows: readonly CommandRow[] = [
   {
     usage: 'add <name>',
+    does: operations.createTopic,
     about: 'make a topic',
     options: [
       accountOption(),
@@ -52,9 +55,10 @@ const rows: readonly CommandRow[] = [
 async function runAdd(name: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
   const { description, position } = options
+  const given = givenTo(operations.createTopic, { name, description, position })
   const made = await withStore(place, async (deps) => {
     const { id } = await chosenAccount(deps.store.read, options.account)
-    return createTopic(deps, id, { name, description, position })
+    return createTopic(deps, id, given)
   })
   if (place.json) return sayJson(shown(made))
   say(`Topic "${made.name}" is made: ${made.id}`)

@@ -2383,7 +2383,7 @@ export interface Topic {
   name: string
   /** What the topic is about, which recipients see */
   description: string
-  /** The place in the preference centre: lower numbers come first; default: 0 */
+  /** The place in the preference centre: lower numbers come first */
   position: number
   /** True: nothing can be sent on it, and the preference centre does not show it */
   archived: boolean
@@ -2404,7 +2404,7 @@ export interface TopicChanges {
   name?: string | null | undefined
   /** What the topic is about, which recipients see */
   description?: string | null | undefined
-  /** The place in the preference centre: lower numbers come first; default: 0 */
+  /** The place in the preference centre: lower numbers come first */
   position?: number | null | undefined
   /** True archives the topic, false restores it */
   archived?: boolean | null | undefined

@@ -1,6 +1,6 @@
 import { optional, type } from 'superstruct'
-import { QueryFlag, QueryInteger, Uuid } from '../http/index.js'
-import { isJsonObject, rule } from '../json/index.js'
+import { QueryFlag, QueryInteger, rule, Uuid } from '../fields/index.js'
+import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { isListName, maxListNameLength } from './list.js'

@@ -5,16 +5,8 @@ import { nextTurn } from '../bounded/index.js'
 import { isoTime } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
-import {
-  type Api,
-  atLeastOne,
-  described,
-  makeRateLimiter,
-  refuseExcess,
-  reply,
-  Uuid,
-} from '../http/index.js'
-import { rule } from '../json/index.js'
+import { atLeastOne, described, rule, Uuid } from '../fields/index.js'
+import { type Api, makeRateLimiter, refuseExcess, reply } from '../http/index.js'
 import type { Read } from '../store/index.js'
 import { deleteDomain } from './delete.js'
 import { addDomain, type Domain, type DomainDeps, domainById, listDomains } from './domain.js'

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { type Infer, optional, type } from 'superstruct'
 import { ApiError } from '../errors/index.js'
-import { rule } from '../json/index.js'
+import { rule } from '../fields/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { EmailStatus, MailTag } from '../store/index.js'
 import type { EmailFilter } from './candidates.js'

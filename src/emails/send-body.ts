@@ -1,5 +1,6 @@
 import { array, dynamic, type Infer, refine, type Struct, type } from 'superstruct'
-import { isJsonObject, isSound, jsonBytes, knownBy, optional, rule } from '../json/index.js'
+import { isSound, knownBy, optional, rule } from '../fields/index.js'
+import { isJsonObject, jsonBytes } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { MailTag } from '../store/index.js'
 

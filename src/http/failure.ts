@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/index.js'
+import { ShapeError } from '../fields/index.js'
 import type { Log } from '../log/index.js'
-import { ShapeError } from './issues.js'
 import type { Outgoing } from './reply.js'
 
 /** A response with a JSON body that no cache keeps and no browser takes for anything else. */

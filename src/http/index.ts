@@ -11,8 +11,6 @@
 export type { Api, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'
 export { standalonePage } from './error-page.js'
 export type { Form, FormFile } from './form.js'
-export type { Issue } from './issues.js'
-export { check, convert, ShapeError } from './issues.js'
 export {
   type Page,
   type PageHandler,
@@ -25,14 +23,4 @@ export { makeRateLimiter, type RateLimit, refuseExcess } from './rate-limit.js'
 export { type AnsweredOnce, jsonFingerprint, type Remember, type Repeats } from './repeats.js'
 export { ApiReply, reply } from './reply.js'
 export { type HttpServer, type HttpServerOptions, openHttpServer, probePort } from './server.js'
-export {
-  atLeastOne,
-  BodyId,
-  described,
-  listOf,
-  noOthers,
-  QueryFlag,
-  QueryInteger,
-  Uuid,
-} from './structs.js'
 export type { Upload } from './upload.js'

@@ -1,6 +1,6 @@
+import { uuidForm } from '../fields/index.js'
 import type { Exchange } from './exchange.js'
 import type { Outgoing } from './reply.js'
-import { uuidForm } from './structs.js'
 
 /** What one method of one path does. */
 export interface Endpoint {

@@ -1,6 +1,4 @@
 export { numberFault, refuseInexact } from './numbers.js'
-export { knownBy, optional, rule } from './rule.js'
-export { isSound } from './sound.js'
 
 /**
  * Values of JSON (RFC 8259) as `JSON.parse` makes them, of which nothing is known yet: bodies of requests, columns of

@@ -1,4 +1,4 @@
-import { closed, count, orNull, type Schema, shaped, text } from './describe.js'
+import { closed, count, orNull, type Schema, shaped, text } from '../fields/index.js'
 
 /** Attachments as they are given and as they are shown; the field of sends and campaigns. */
 export const attachments: Schema = {

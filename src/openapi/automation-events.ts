@@ -1,5 +1,6 @@
-import { accountRefusals, inexactNumber, pastDue } from './common.js'
-import { closed, count, type Description, refusal, text } from './describe.js'
+import { accountRefusals, inexactNumber, pastDue, refusal } from '../contract/index.js'
+import { closed, count, text } from '../fields/index.js'
+import type { Description } from './description.js'
 
 const contactId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4c'
 const event = { event: 'user.signup', email: 'ann@example.org', payload: { plan: 'pro' } }

@@ -1,5 +1,6 @@
-import { foreignCursor, pageQuery } from './common.js'
-import { type Description, refusal, text } from './describe.js'
+import { foreignCursor, pageQuery, refusal } from '../contract/index.js'
+import { text } from '../fields/index.js'
+import type { Description } from './description.js'
 
 export const id = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
 const runId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4b'

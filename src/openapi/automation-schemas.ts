@@ -1,8 +1,7 @@
-import { pageFields } from './common.js'
+import { confirmation, pageFields } from '../contract/index.js'
 import {
   alternative,
   closed,
-  confirmation,
   count,
   openObject,
   orNull,
@@ -12,7 +11,7 @@ import {
   text,
   time,
   uuid,
-} from './describe.js'
+} from '../fields/index.js'
 
 /*
  * The bodies of automations and events.

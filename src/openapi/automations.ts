@@ -1,8 +1,9 @@
+import { accountRefusals, ceiling, foreignCursor, pageQuery, refusal } from '../contract/index.js'
+import { closed, orNull, text } from '../fields/index.js'
 import { automationEvents } from './automation-events.js'
 import { at, automationRuns, id, noSuchAutomation, params } from './automation-runs.js'
 import { automationSchemas } from './automation-schemas.js'
-import { accountRefusals, ceiling, foreignCursor, pageQuery } from './common.js'
-import { closed, type Description, orNull, refusal, text } from './describe.js'
+import type { Description } from './description.js'
 
 const name = 'Welcome'
 

@@ -1,4 +1,5 @@
-import { closed, count, type Description, orNull, shaped, text, uuid } from './describe.js'
+import { closed, count, orNull, shaped, text, uuid } from '../fields/index.js'
+import type { Description } from './description.js'
 
 /**
  * Field names and their types are the contract's, `priceNaira` too, whatever currency an operator

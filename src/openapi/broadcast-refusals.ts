@@ -1,4 +1,5 @@
-import { count, orNull, refusal, text } from './describe.js'
+import { refusal } from '../contract/index.js'
+import { count, orNull, text } from '../fields/index.js'
 import {
   attachmentRefusals,
   badCampaignTime,

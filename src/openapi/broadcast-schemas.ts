@@ -1,16 +1,6 @@
+import { confirmation, pageFields } from '../contract/index.js'
+import { closed, count, orNull, type Schema, shaped, text, time, uuid } from '../fields/index.js'
 import { attachments } from './attachment-schemas.js'
-import { pageFields } from './common.js'
-import {
-  closed,
-  confirmation,
-  count,
-  orNull,
-  type Schema,
-  shaped,
-  text,
-  time,
-  uuid,
-} from './describe.js'
 import { given, headers, replyTo, tags, unknownFields, warnings } from './email-schemas.js'
 
 const status = (only: string): Schema => ({ const: only })

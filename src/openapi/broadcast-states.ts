@@ -1,5 +1,6 @@
+import { refusal } from '../contract/index.js'
 import { capReached, nobody, noSuchCampaign } from './broadcast-refusals.js'
-import { type Description, refusal } from './describe.js'
+import type { Description } from './description.js'
 import { marketingRefusals, senderRefusals, sendingRefusals } from './email-refusals.js'
 
 export const id = '01a1fc92-9915-7533-8296-04ee3d91dd72'

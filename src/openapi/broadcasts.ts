@@ -1,3 +1,4 @@
+import { accountRefusals, foreignCursor, pageQuery, refusal } from '../contract/index.js'
 import { emailStatuses } from '../emails/index.js'
 import {
   archived,
@@ -9,8 +10,7 @@ import {
 } from './broadcast-refusals.js'
 import { broadcastSchemas } from './broadcast-schemas.js'
 import { broadcastStates, id, isScheduled, isSending, params } from './broadcast-states.js'
-import { accountRefusals, foreignCursor, pageQuery } from './common.js'
-import { type Description, refusal } from './describe.js'
+import type { Description } from './description.js'
 import { quotaRefusals } from './email-refusals.js'
 
 const listId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'

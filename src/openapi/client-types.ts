@@ -1,4 +1,4 @@
-import type { Schema } from './describe.js'
+import type { Schema } from '../fields/index.js'
 import type { Document } from './document.js'
 
 /**

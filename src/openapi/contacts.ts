@@ -2,25 +2,25 @@ import { columnUses } from '../contacts/index.js'
 import {
   accountRefusals,
   ceiling,
+  confirmation,
   inexactNumber,
   pageFields,
   pageQuery,
   pastDue,
-} from './common.js'
+  refusal,
+} from '../contract/index.js'
 import {
   closed,
-  confirmation,
   count,
-  type Description,
   openObject,
   orNull,
   ownData,
-  refusal,
   shaped,
   text,
   time,
   uuid,
-} from './describe.js'
+} from '../fields/index.js'
+import type { Description } from './description.js'
 
 const listId = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 const id = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'

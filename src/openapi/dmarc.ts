@@ -1,4 +1,5 @@
-import { closed, count, type Description, shaped, text, time, uuid } from './describe.js'
+import { closed, count, shaped, text, time, uuid } from '../fields/index.js'
+import type { Description } from './description.js'
 
 /**
  * A source is an address and not a network: reports name addresses (RFC 7489 appendix C, `source_ip`), and who owns a

@@ -1,29 +1,22 @@
 import { STATUS_CODES } from 'node:http'
-import { keyScopes, scopesFor } from '../accounts/index.js'
+import { keyScopes, permissionOf, scopesWith } from '../accounts/index.js'
+import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
+import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
+import { suppressions } from '../suppression/contract.js'
+import { topics } from '../topics/contract.js'
 import { automations } from './automations.js'
 import { billing } from './billing.js'
 import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
 import { contacts } from './contacts.js'
-import {
-  type AnswerExample,
-  type Description,
-  type Example,
-  type Operation,
-  orNull,
-  type RefusalExample,
-  type Schema,
-  shaped,
-} from './describe.js'
+import { type Description, describe } from './description.js'
 import { domains } from './domains.js'
 import { emails } from './emails.js'
 import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
 import { keys } from './keys.js'
 import { stats } from './stats.js'
-import { suppressions } from './suppressions.js'
 import { templates } from './templates.js'
-import { topics } from './topics.js'
 import { webhookEndpoints } from './webhook-endpoints.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
@@ -31,8 +24,8 @@ import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 const descriptions: readonly Description[] = [
   emails,
   contacts,
-  suppressions,
-  topics,
+  describe(suppressions),
+  describe(topics),
   broadcasts,
   automations,
   templates,
@@ -134,7 +127,7 @@ function describePaths(
 /** An operation: what its description says, and what follows from the route itself for every endpoint of its kind. */
 function describeRoute(
   route: ApiRoute,
-  operation: Operation,
+  operation: Described,
   schemas: Record<string, Schema>,
 ): Schema {
   const query = operation.query === undefined ? [] : [shapeRefusal]
@@ -157,8 +150,11 @@ function describeRoute(
 }
 
 /** Which keys may ask, for people and, as `x-key-scopes`, for machines. */
-function describedWithScopes({ method, path, auth }: ApiRoute, { description }: Operation): Schema {
-  const scopes = auth ? scopesFor(`${method} ${path}`) : keyScopes
+function describedWithScopes(
+  { method, path, auth }: ApiRoute,
+  { description, may }: Described,
+): Schema {
+  const scopes = auth ? scopesWith(may ?? permissionOf(`${method} ${path}`)) : keyScopes
   const limited = scopes.length < keyScopes.length
   const who = `Needs a key of the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
   const text = [description, ...(limited ? [who] : [])].filter(Boolean).join(' ')
@@ -175,7 +171,7 @@ const isIdempotent = ({ method, auth }: ApiRoute) => method === 'POST' && auth
  * Path parameters are UUIDs unless they say otherwise. A value that is not one answers 404 like an
  * id that does not exist, so none of them is described as a 400.
  */
-function parameters(route: ApiRoute, { params = {}, query = {} }: Operation): Schema {
+function parameters(route: ApiRoute, { params = {}, query = {} }: Described): Schema {
   const all = [
     ...Object.entries(params).map(([name, description]) => ({
       name,

@@ -1,16 +1,6 @@
-import { accountRefusals, pastDue } from './common.js'
-import {
-  closed,
-  confirmation,
-  type Description,
-  invalidField,
-  orNull,
-  refusal,
-  shaped,
-  text,
-  time,
-  uuid,
-} from './describe.js'
+import { accountRefusals, confirmation, invalidField, pastDue, refusal } from '../contract/index.js'
+import { closed, orNull, shaped, text, time, uuid } from '../fields/index.js'
+import type { Description } from './description.js'
 import { dmarcSchemas, readDomainDmarc } from './dmarc.js'
 
 const id = '01a1fc92-0000-7000-8000-1b2c3d4e5f60'

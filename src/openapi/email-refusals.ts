@@ -1,6 +1,6 @@
+import { accountRefusals, type RefusalExample, refusal, storageFull } from '../contract/index.js'
 import { maxRecipients } from '../emails/index.js'
-import { accountRefusals, storageFull } from './common.js'
-import { count, type RefusalExample, refusal, text, time } from './describe.js'
+import { count, text, time } from '../fields/index.js'
 
 /*
  * Why mail is not taken, in the groups in which endpoints share it.

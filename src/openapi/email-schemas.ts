@@ -1,3 +1,4 @@
+import { confirmation, pageFields } from '../contract/index.js'
 import {
   maxBatch,
   maxContentBytes,
@@ -13,12 +14,9 @@ import {
   maxTagValue,
   maxVariablesBytes,
 } from '../emails/index.js'
-import { attachmentSchemas, attachments } from './attachment-schemas.js'
-import { pageFields } from './common.js'
 import {
   alternative,
   closed,
-  confirmation,
   count,
   openObject,
   orNull,
@@ -28,7 +26,8 @@ import {
   text,
   time,
   uuid,
-} from './describe.js'
+} from '../fields/index.js'
+import { attachmentSchemas, attachments } from './attachment-schemas.js'
 
 export const unknownFields =
   'Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422'

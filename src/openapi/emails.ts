@@ -1,6 +1,7 @@
+import { inexactNumber, pageQuery, refusal } from '../contract/index.js'
 import { emailStatuses, maxBatch, maxLooked } from '../emails/index.js'
-import { inexactNumber, pageQuery } from './common.js'
-import { type Description, refusal, text, time, uuid } from './describe.js'
+import { text, time, uuid } from '../fields/index.js'
+import type { Description } from './description.js'
 import {
   attachmentRefusals,
   badTime,

@@ -1,5 +1,6 @@
 import { errorCatalogue } from '../errors/index.js'
-import { type Description, openObject, type Schema } from './describe.js'
+import { openObject, type Schema } from '../fields/index.js'
+import type { Description } from './description.js'
 
 /** What a developer reads first. */
 export const welcome = `Posthorn signs mail and delivers it straight to the recipients' servers.

@@ -1,18 +1,14 @@
 import { keyScopes } from '../accounts/index.js'
-import { accountRefusals, ceiling, pastDue } from './common.js'
 import {
-  closed,
+  accountRefusals,
+  ceiling,
   confirmation,
-  type Description,
   invalidField,
-  orNull,
+  pastDue,
   refusal,
-  type Schema,
-  shaped,
-  text,
-  time,
-  uuid,
-} from './describe.js'
+} from '../contract/index.js'
+import { closed, orNull, type Schema, shaped, text, time, uuid } from '../fields/index.js'
+import type { Description } from './description.js'
 
 const id = '01a1fc92-0000-7000-8000-0a1b2c3d4e5f'
 const params = { id: 'The UUID of the key' }

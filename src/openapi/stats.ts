@@ -1,4 +1,6 @@
-import { closed, count, type Description, orNull, refusal, shaped, text, uuid } from './describe.js'
+import { refusal } from '../contract/index.js'
+import { closed, count, orNull, shaped, text, uuid } from '../fields/index.js'
+import type { Description } from './description.js'
 
 // `format: date` is RFC 3339's full-date: a day of UTC, without a time.
 const day = (about: string) => text(about, { format: 'date', examples: ['2026-11-21'] })

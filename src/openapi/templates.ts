@@ -1,24 +1,16 @@
 import {
   accountRefusals,
   ceiling,
+  confirmation,
   foreignCursor,
+  invalidField,
   pageFields,
   pageQuery,
-  storageFull,
-} from './common.js'
-import {
-  closed,
-  confirmation,
-  count,
-  type Description,
-  invalidField,
-  orNull,
-  ownData,
   refusal,
-  text,
-  time,
-  uuid,
-} from './describe.js'
+  storageFull,
+} from '../contract/index.js'
+import { closed, count, orNull, ownData, text, time, uuid } from '../fields/index.js'
+import type { Description } from './description.js'
 
 /** Few characters: the slug stands in paths, in commands and in log lines. */
 const slug = text('The name by which mails ask for the template', {

@@ -1,26 +1,17 @@
-import { webhookEvents } from '../webhooks/index.js'
 import {
   accountRefusals,
   ceiling,
+  confirmation,
   foreignCursor,
+  invalidField,
   pageFields,
   pageQuery,
   pastDue,
-} from './common.js'
-import {
-  closed,
-  confirmation,
-  count,
-  type Description,
-  invalidField,
-  orNull,
   refusal,
-  type Schema,
-  shaped,
-  text,
-  time,
-  uuid,
-} from './describe.js'
+} from '../contract/index.js'
+import { closed, count, orNull, type Schema, shaped, text, time, uuid } from '../fields/index.js'
+import { webhookEvents } from '../webhooks/index.js'
+import type { Description } from './description.js'
 
 const id = '01a1fc92-0000-7000-8000-2c3d4e5f6071'
 const params = { id: 'The UUID of the endpoint' }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { packageFile } from '../config/index.js'
+import { closed, type Schema, shaped, text, time, uuid } from '../fields/index.js'
 import { type Payload, type WebhookEvent, webhookEvents } from '../webhooks/index.js'
-import { closed, type Schema, shaped, text, time, uuid } from './describe.js'
 import { tag } from './email-schemas.js'
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../errors/index.js'
-import { readSchemaState, tryLockFile } from '../store/index.js'
+import { readSchemaState, sayUnreleased, tryLockFile } from '../store/index.js'
 import { upgradeLock } from './hold.js'
 import { type Journal, readJournal } from './journal.js'
 import { commandOf, type Release } from './layout.js'
@@ -180,8 +180,9 @@ async function checkRelease(
     throw new OperatorError(`${command} says that it is ${told.version}, and not ${version}`)
   }
   if (!existsSync(dataDir)) return false
-  const { schema, writtenBy } = asOwner(() => readSchemaState(dataDir, []))
+  const { kind, schema, writtenBy } = asOwner(() => readSchemaState(dataDir, []))
   if (schema === undefined) return false
+  if (kind === 'unreleased') throw new OperatorError(sayUnreleased(dataDir))
   await runWell(command, ['config', 'check', ...placeOptions])
   if (told.schema < schema) {
     const old = from === undefined ? undefined : layout.find(from)

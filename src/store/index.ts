@@ -39,8 +39,9 @@ export {
 } from './ids.js'
 export { lookUpTogether } from './look-up-together.js'
 export { boundCell, prepared, preparedInsert, preparedInsertAll, preparedOver } from './prepared.js'
+export { type QueueClass, queueClass } from './queue-class.js'
 export { rememberRows } from './remembered.js'
-export * from './schema.js'
+export type * from './schema/index.js'
 export { sinceCommit } from './since-commit.js'
 export { copyDatabase } from './sqlite/copy.js'
 export { databaseFile, filesBeside } from './sqlite/files.js'
@@ -58,7 +59,12 @@ export { giveBackPages, readPages, vacuumStore } from './sqlite/give-back-pages.
 export { type Inspection, inspectDatabase, sealCopy } from './sqlite/inspect.js'
 export { tryLockFile } from './sqlite/lock.js'
 export { openStore } from './sqlite/open.js'
-export { readSchemaState, type SchemaState } from './sqlite/schema-state.js'
+export {
+  isUnreleased,
+  readSchemaState,
+  type SchemaState,
+  sayUnreleased,
+} from './sqlite/schema-state.js'
 export { commandSlot, forgetTurn, makeTurns } from './sqlite/turns.js'
 export { emptyWal, walBytes } from './sqlite/wal.js'
 export type { Store, StoreOptions } from './store.js'

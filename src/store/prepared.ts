@@ -6,7 +6,7 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely'
-import type { Read, Tables } from './schema.js'
+import type { Read, Tables } from './schema/index.js'
 import { runOn } from './sqlite/driver.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import type { Ids } from './ids.js'
-import type { Read } from './schema.js'
+import type { Read } from './schema/index.js'
 import type { OnFault } from './trouble.js'
 import type { Gather, Write } from './writing.js'
 

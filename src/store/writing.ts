@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from './schema.js'
+import type { Tables } from './schema/index.js'
 
 /** Inside a write: awaits nothing but queries on `tx`, and may run again after a busy database. */
 export type Tx = Kysely<Tables>

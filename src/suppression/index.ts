@@ -5,7 +5,17 @@
  * weaker by another. Bounces and complaints block everything, an
  * unsubscribe blocks marketing alone (`decisions.md`).
  */
+
 export { suppressedAmong, suppressionsAmong } from './among.js'
+export {
+  addedSuppression,
+  addressAnswer,
+  newSuppression,
+  removedSuppression,
+  shownSuppression,
+  suppressionPage,
+  suppressionsAnswer,
+} from './answers.js'
 export {
   exportSuppressions,
   importSuppressions,

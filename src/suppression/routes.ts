@@ -1,21 +1,19 @@
-import { enums, optional, string, type } from 'superstruct'
 import type { Principal } from '../accounts/index.js'
-import { type Clock, isoTime } from '../clock/index.js'
-import { consentHistory } from '../consent/index.js'
+import type { Clock } from '../clock/index.js'
+import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
-import { type Api, described, listOf, QueryInteger, reply } from '../http/index.js'
-import { rule } from '../json/index.js'
+import { type Api, reply } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { pageOf, type Store, type Tx, textCursorOf, textInCursor } from '../store/index.js'
-import { listSuppressions, suppressionsOf } from './list.js'
+import type { Store, Tx } from '../store/index.js'
 import {
-  lift,
-  type NewSuppression,
-  type Suppression,
-  type SuppressionReason,
-  suppress,
-  suppressionReasons,
-} from './suppress.js'
+  addedSuppression,
+  addressAnswer,
+  newSuppression,
+  removedSuppression,
+  suppressionsAnswer,
+} from './answers.js'
+import * as operations from './contract.js'
+import { lift, type NewSuppression, suppress, suppressionReasons } from './suppress.js'
 
 /** What the routes need. */
 export interface SuppressionRouteDeps {
@@ -23,41 +21,8 @@ export interface SuppressionRouteDeps {
   clock: Clock
 }
 
-// Records a page without `limit`, and with the largest one.
-const usualPage = 100
-const maxPage = 500
-// Addresses a request; more of them go in several, or by the command line as a file.
-const maxImported = 1_000
 // Addresses a transaction: a few milliseconds, in which mail that is being accepted waits.
 const perWrite = 200
-// The last entries of an address's history that are shown.
-const maxHistory = 200
-
-// Whether it is an address is told by a 422 that names the field, not by the shape of the body.
-const Text = rule<string>('a string', (value) => typeof value === 'string')
-const Reason = described(enums(suppressionReasons), suppressionReasons.join(', '))
-const Scope = described(enums(['all', 'marketing']), 'all or marketing')
-const Detail = rule<string>(
-  'a string of at most 1,000 characters',
-  (value) => typeof value === 'string' && value.length <= 1_000,
-)
-const Item = type({
-  email: Text,
-  reason: optional(Reason),
-  scope: optional(Scope),
-  detail: optional(Detail),
-})
-const ImportBody = type({ suppressions: listOf(Item, maxImported, 1) })
-const ListQuery = type({
-  reason: optional(Reason),
-  limit: optional(QueryInteger(1, maxPage)),
-  cursor: optional(Text),
-})
-const AddressParams = {
-  params: type({ email: string() }),
-  notFound: 'This is not an email address',
-}
-const ReasonQuery = { query: type({ reason: optional(Reason) }) }
 
 /** Who must not be mailed, and why, by the API; an account that may add nothing may still suppress. */
 export function suppressionRoutes(
@@ -66,37 +31,26 @@ export function suppressionRoutes(
 ): void {
   const { read } = store
 
-  api.get('/v1/suppressions', { query: ListQuery }, async ({ account: { accountId }, query }) => {
-    const { reason, limit = usualPage, cursor } = query
-    const scope = `suppressions ${accountId} ${reason ?? ''}`
-    const after = cursor === undefined ? undefined : lastIn(textInCursor(cursor, scope))
-    const found = await listSuppressions(read, accountId, { reason, after, limit: limit + 1 })
-    const { page, ...more } = pageOf(found, limit, (last) =>
-      textCursorOf(`${last.reason} ${last.email}`, scope),
-    )
-    return { suppressions: page.map(shown), ...more }
-  })
+  serve(api, operations.listSuppressions, ({ account, query }) =>
+    suppressionsAnswer(read, account.accountId, { ...query, limit: query.limit ?? usualPage }),
+  )
 
-  api.post('/v1/suppressions', { body: Item }, async ({ account, body, remember }) => {
-    const given = readItem(body)
+  serve(api, operations.addSuppression, async ({ account, body, remember }) => {
+    const given = newSuppression(body)
     if (typeof given === 'string') {
       throw new ApiError('validation_error', given, { status: 422, fields: { field: 'email' } })
     }
-    const { accountId } = account
     const { status, answer } = await store.write(async (tx) => {
-      const isNew = await suppress(tx, accountId, given, clock.now())
-      const records = await suppressionsOf(tx, accountId, given.email)
-      const [record] = records.filter(({ reason }) => reason === given.reason).map(shown)
+      const { isNew, answer } = await addedSuppression(tx, account.accountId, given, clock.now())
       const status = isNew ? 201 : 200
-      await remember(tx, record, status)
-      return { status, answer: record }
+      await remember(tx, answer, status)
+      return { status, answer }
     })
     return reply(status, answer)
   })
 
-  api.post('/v1/suppressions/import', { body: ImportBody }, async (request) => {
-    const { account, body, remember } = request
-    const items = body.suppressions.map(readItem)
+  serve(api, operations.importSuppressions, async ({ account, body, remember }) => {
+    const items = body.suppressions.map(newSuppression)
     const good = items.filter((item) => typeof item !== 'string')
     const refused = items.flatMap((error, index) =>
       typeof error === 'string' ? [{ index, error }] : [],
@@ -115,26 +69,17 @@ export function suppressionRoutes(
     }
   })
 
-  api.get('/v1/suppressions/:email', AddressParams, async ({ account: { accountId }, params }) => {
-    const email = addressOf(params.email)
-    const records = await suppressionsOf(read, accountId, email)
-    const history = (await consentHistory(read, accountId, email)).slice(-maxHistory)
-    return {
-      email,
-      blocks: records.some(({ scope }) => scope === 'all') ? 'all' : (records[0]?.scope ?? null),
-      suppressions: records.map(shown),
-      history: history.map(({ at, kind, detail }) => ({ at: isoTime(at), kind, detail })),
-    }
-  })
+  serve(api, operations.getSuppression, ({ account, params }) =>
+    addressAnswer(read, account.accountId, addressOf(params.email)),
+  )
 
-  const removing = { ...AddressParams, ...ReasonQuery }
-  api.delete('/v1/suppressions/:email', removing, async ({ account, params, query }) => {
+  serve(api, operations.removeSuppression, async ({ account, params, query }) => {
     const email = addressOf(params.email)
     const reasons = query.reason === undefined ? suppressionReasons : [query.reason]
     const lifting = { by: 'api', at: clock.now(), reasons } as const
     const removed = await store.write((tx) => lift(tx, account.accountId, email, lifting))
     if (removed === 0) throw new ApiError('not_found', `${email} is not suppressed`)
-    return { email, removed, message: 'The address may be mailed again' }
+    return removedSuppression(email, removed)
   })
 }
 
@@ -145,37 +90,9 @@ async function suppressSome(tx: Tx, accountId: string, some: NewSuppression[], n
   return added
 }
 
-/** A record to be, with its reason. */
-type Given = NewSuppression & { reason: SuppressionReason }
-
-/** What to record, or what is wrong with it. */
-function readItem({
-  email,
-  reason = 'manual',
-  scope,
-  detail,
-}: (typeof Item)['TYPE']): Given | string {
-  const mailbox = parseMailbox(email)
-  if (mailbox === undefined) return `"${email.slice(0, 80)}" is not an email address`
-  return { email: mailbox.address, reason, scope, detail: detail || null }
-}
-
 /** The address in a path, in lower case; throws a 404 for what is no address. */
 function addressOf(given: string): string {
   const mailbox = parseMailbox(given)
-  if (mailbox === undefined) throw new ApiError('not_found', 'This is not an email address')
+  if (mailbox === undefined) throw new ApiError('not_found', operations.address.notFound)
   return mailbox.address.toLowerCase()
 }
-
-/** What `textCursorOf` was given. */
-function lastIn(text: string): Pick<Suppression, 'email' | 'reason'> {
-  const at = text.indexOf(' ')
-  return { reason: text.slice(0, at) as SuppressionReason, email: text.slice(at + 1) }
-}
-
-/** A record as the API shows it. */
-const shown = ({ createdAt, expiresAt, ...record }: Suppression) => ({
-  ...record,
-  createdAt: isoTime(createdAt),
-  expiresAt: expiresAt === null ? null : isoTime(expiresAt),
-})

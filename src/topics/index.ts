@@ -20,7 +20,6 @@ export {
   findTopic,
   listTopics,
   type Topic,
-  type TopicChanges,
   topicName,
   topicsAmong,
   updateTopic,

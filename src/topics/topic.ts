@@ -1,7 +1,9 @@
 import { type Plans, refuseBeyondCeiling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
+import type { BodyOf } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { idsIn, type Read, type Store, type TopicRow, type Tx } from '../store/index.js'
+import type * as operations from './contract.js'
 
 export interface Topic {
   id: string
@@ -12,23 +14,6 @@ export interface Topic {
   createdAt: number
 }
 
-export interface NewTopic {
-  name: string
-  description?: string | undefined
-  position?: number | undefined
-}
-
-/** What is undefined stays as it is. */
-export interface TopicChanges {
-  name?: string | undefined
-  description?: string | undefined
-  position?: number | undefined
-  archived?: boolean | undefined
-}
-
-export const maxNameLength = 60
-export const maxDescriptionLength = 200
-
 /**
  * Makes a topic; a name that the account has already, archived or not, is a conflict. With `plans` a 403 where it has
  * as many as it may. `alongside` is written with it.
@@ -36,19 +21,17 @@ export const maxDescriptionLength = 200
 export async function createTopic(
   { store, clock, plans }: { store: Store; clock: Clock; plans?: Pick<Plans, 'ceilings'> },
   accountId: string,
-  given: NewTopic,
+  given: BodyOf<typeof operations.createTopic>,
   alongside: (tx: Tx, topic: Topic) => Promise<void> = async () => {},
 ): Promise<Topic> {
   const topic: Topic = {
     id: store.ids.uuid(),
-    name: checkedName(given.name),
-    description: checkedDescription(given.description ?? ''),
+    name: given.name.trim(),
+    description: given.description?.trim() ?? '',
     position: given.position ?? 0,
     archived: false,
     createdAt: clock.now(),
   }
-  // Checked before the write: a refusal needs no turn at the database.
-  refuseFraction(topic.position)
   await store.write(async (tx) => {
     if (plans !== undefined) await refuseBeyondCeiling(tx, plans, accountId, 'topics')
     const { numInsertedOrUpdatedRows } = await tx
@@ -78,13 +61,12 @@ export async function updateTopic(
   { store }: { store: Store },
   accountId: string,
   id: string,
-  { name, description, position, archived }: TopicChanges,
+  { name, description, position, archived }: BodyOf<typeof operations.updateTopic>,
 ): Promise<Topic> {
-  const newName = name === undefined ? undefined : checkedName(name)
-  if (position !== undefined) refuseFraction(position)
+  const newName = name?.trim()
   const changes = {
     ...(newName === undefined ? {} : { name: newName, name_key: nameKey(newName) }),
-    ...(description === undefined ? {} : { description: checkedDescription(description) }),
+    ...(description === undefined ? {} : { description: description.trim() }),
     ...(position === undefined ? {} : { position }),
     ...(archived === undefined ? {} : { archived: archived ? 1 : 0 }),
   }
@@ -190,28 +172,6 @@ async function refuseTaken(read: Read, row: TopicRow, name: string): Promise<voi
 }
 
 const taken = (name: string) => new ApiError('conflict', `There is a topic named "${name}" already`)
-
-const checkedName = (name: string) => checked('name', name, 1, maxNameLength)
-const checkedDescription = (text: string) => checked('description', text, 0, maxDescriptionLength)
-
-function refuseFraction(position: number): void {
-  if (Number.isSafeInteger(position)) return
-  throw new ApiError('validation_error', 'position must be a whole number')
-}
-
-/** Whether a text has so many characters, and none that would play with a page or a header. */
-export function isLine(text: string, min: number, max: number): boolean {
-  const length = [...text.trim()].length
-  return length >= min && length <= max && !/[\p{Cc}\p{Cs}]/u.test(text.trim())
-}
-
-function checked(field: string, given: string, min: number, max: number): string {
-  if (!isLine(given, min, max)) {
-    const message = `${field} must have ${min} to ${max} characters and no control characters`
-    throw new ApiError('validation_error', message)
-  }
-  return given.trim()
-}
 
 const toTopic = (row: TopicRow): Topic => ({
   id: row.id,

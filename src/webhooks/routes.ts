@@ -4,19 +4,15 @@ import type { Plans } from '../billing/index.js'
 import { isoTime } from '../clock/index.js'
 import type { Resolver } from '../dns/index.js'
 import {
-  type Api,
   atLeastOne,
   described,
   listOf,
-  makeRateLimiter,
   QueryFlag,
   QueryInteger,
-  type Remember,
-  refuseExcess,
-  reply,
+  rule,
   Uuid,
-} from '../http/index.js'
-import { rule } from '../json/index.js'
+} from '../fields/index.js'
+import { type Api, makeRateLimiter, type Remember, refuseExcess, reply } from '../http/index.js'
 import {
   pageOf,
   type Read,

@@ -337,7 +337,7 @@ t.test('damage anywhere is found, and nothing of it is restored', async (t) => {
   }
 })
 
-t.test('a backup of a newer version, and one whose database is another, are refused', async (t) => {
+t.test('a backup of another version, and one whose database is another, are refused', async (t) => {
   const { folder, data, to, backup, refused } = openPlace(t)
   const newer = join(folder, 'newer')
   cpSync(data, newer, { recursive: true })
@@ -346,6 +346,13 @@ t.test('a backup of a newer version, and one whose database is another, are refu
   db.close()
   const { file } = await jsonOf<Made>(t, ['backup', join(folder, 'b'), '--data', newer], alone)
   await refused(/this version does not know \(9999-of-tomorrow\)/, 'restore', file, '--to', to)
+  const before = new Database(join(newer, 'posthorn.db'))
+  before.exec(
+    "delete from kysely_migration where name not like '9999%'; update kysely_migration set name = '0100-x'",
+  )
+  before.close()
+  const old = await jsonOf<Made>(t, ['backup', join(folder, 'b'), '--data', newer], alone)
+  await refused(/made by Posthorn before its first release/, 'restore', old.file, '--to', to)
 
   const made = await backup('--no-compress')
   const parts = join(folder, 'parts')

@@ -13,17 +13,28 @@ t.test('addresses are suppressed, shown and taken off again', async (t) => {
   t.match((await run('suppression', 'list')).stdout, /^No address is suppressed\n$/)
   const list = ['suppression', 'list']
   const added = await json('suppression', 'add', 'Ada@X.test', 'bob@x.test', '--detail', 'by phone')
-  t.same(added, [
-    { email: 'ada@x.test', added: true },
-    { email: 'bob@x.test', added: true },
+  const both = { reason: 'manual', scope: 'all', detail: 'by phone', emailId: null }
+  t.match(added, [
+    { email: 'ada@x.test', ...both },
+    { email: 'bob@x.test', ...both },
   ])
-  t.match(await json('suppression', 'add', 'ada@x.test'), [{ added: false }])
+  const again = await run('suppression', 'add', 'ada@x.test')
+  t.equal(again.stdout, 'ada@x.test was suppressed (manual)\n')
   await json('suppression', 'add', 'ada@x.test', '--reason', 'unsubscribe')
-  t.match(await json(...list, 'ADA@x.test'), [
-    { email: 'ada@x.test', reason: 'manual', scope: 'all', detail: 'by phone' },
-    { email: 'ada@x.test', reason: 'unsubscribe', scope: 'marketing', createdAt: /Z$/ },
-  ])
-  t.match(await json(...list, '--reason', 'unsubscribe'), [{ reason: 'unsubscribe' }])
+  t.match(await json(...list, 'ADA@x.test'), {
+    email: 'ada@x.test',
+    blocks: 'all',
+    suppressions: [
+      { email: 'ada@x.test', reason: 'manual', scope: 'all', detail: 'by phone' },
+      { email: 'ada@x.test', reason: 'unsubscribe', scope: 'marketing', createdAt: /Z$/ },
+    ],
+    history: [{ kind: 'suppressed' }, { kind: 'unsubscribed' }],
+  })
+  t.match(await json(...list, '--reason', 'unsubscribe'), {
+    suppressions: [{ reason: 'unsubscribe' }],
+    hasMore: false,
+    nextCursor: null,
+  })
   const two = await run(...list, '--limit', '2')
   t.match(two, { stderr: /^There are more: --limit/ })
   t.equal(two.stdout.split('\n').length, 4)
@@ -37,12 +48,24 @@ t.test('addresses are suppressed, shown and taken off again', async (t) => {
     '--reason',
     'unsubscribe',
   )
-  t.equal((await json<unknown[]>(...list, 'ada@x.test')).length, 2, 'nor was she')
-  await json('suppression', 'remove', 'ada@x.test', '--reason', 'manual')
-  t.match(await json(...list, 'ada@x.test'), [{ reason: 'unsubscribe' }])
+  const { suppressions } = await json<{ suppressions: unknown[] }>(...list, 'ada@x.test')
+  t.equal(suppressions.length, 2, 'nor was she')
+  const message = 'The address may be mailed again'
+  t.same(await json('suppression', 'remove', 'ada@x.test', '--reason', 'manual'), [
+    { email: 'ada@x.test', removed: 1, message },
+  ])
+  t.match(await json(...list, 'ada@x.test'), { suppressions: [{ reason: 'unsubscribe' }] })
   await json('suppression', 'remove', 'ada@x.test', 'bob@x.test')
-  t.same(await json(...list), [])
+  t.same(await json(...list), { suppressions: [], hasMore: false, nextCursor: null })
   await refused(/"nonsense" is not an email address/, 'suppression', 'add', 'nonsense')
+  await refused(
+    /detail: .*at most 1,000/,
+    'suppression',
+    'add',
+    'a@x.test',
+    '--detail',
+    'x'.repeat(1_001),
+  )
   t.match(await run('suppression', 'add', 'a@x.test', '--reason', 'hate'), { status: 2 })
 })
 

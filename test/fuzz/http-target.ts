@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { array, optional, record, string, type, unknown } from 'superstruct'
-import { Uuid } from '../../src/http/index.js'
+import { Uuid } from '../../src/fields/index.js'
 import { startServer } from '../http/start.js'
 
 // The process that `http.test.ts` fires at: native code that fails takes the whole process down,

@@ -1,15 +1,8 @@
 import { array, nullable, number, optional, record, size, string, type, union } from 'superstruct'
 import t from 'tap'
 import { ApiError } from '../../src/errors/index.js'
-import {
-  described,
-  listOf,
-  openHttpServer,
-  QueryFlag,
-  QueryInteger,
-  reply,
-  Uuid,
-} from '../../src/http/index.js'
+import { described, listOf, QueryFlag, QueryInteger, Uuid } from '../../src/fields/index.js'
+import { openHttpServer, reply } from '../../src/http/index.js'
 import { makeRateLimiter } from '../../src/http/rate-limit.js'
 import { silentLog } from '../../src/log/index.js'
 import { FakeClock } from '../support/clock.js'

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { routePermissions } from '../../src/accounts/index.js'
 import { isAudited } from '../../src/app/api-audit.js'
+import { operations } from '../../src/app/operations.js'
 import { noteAudit, readChanges } from '../../src/audit/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { changeInWords } from '../../src/dashboard/audit/words.js'
@@ -26,7 +27,7 @@ t.test(
     t.match(made.at(-1), {
       actor: 'api',
       account_id: accountId,
-      action: 'POST /v1/topics',
+      action: 'topic.create',
       target: json.id,
     })
     t.match(made.at(-1)?.name, /^test \(….{4}\)$/)
@@ -36,7 +37,7 @@ t.test(
     await send({ from: 'a@sender.test', to: 'b@example.test', subject: 's', html: 'h' })
     t.equal((await rowsOf(store.read)).length, made.length, 'no repeat, refusal, look or mail')
     await call('PATCH', `/v1/topics/${json.id}`, { body: { name: 'Old books' } })
-    t.match((await rowsOf(store.read)).at(-1), { action: 'PATCH /v1/topics/:id', target: json.id })
+    t.match((await rowsOf(store.read)).at(-1), { action: 'topic.change', target: json.id })
 
     const key = (await call('POST', '/v1/keys', { body: { name: 'Shop', scope: 'read' } })).json
     const owner = await logIn(posthorn, accountId, 'owner')
@@ -50,7 +51,9 @@ t.test(
 )
 
 t.test('every change that the log knows is said in words', async (t) => {
-  for (const action of Object.keys(routePermissions).filter(isAudited)) {
+  for (const action of [...Object.keys(routePermissions), ...operations.keys()]
+    .filter(isAudited)
+    .map((route) => operations.get(route)?.audit ?? route)) {
     const said = changeInWords({ action, target: 'x' }).says('Name')
     t.match(said, /^[A-Z].* [a-z]+$/, action)
     t.notMatch(said, /[:/]/, action)
@@ -65,7 +68,7 @@ t.test('every change that the log knows is said in words', async (t) => {
 t.test(
   'of the routes that change something only those without a row have a log of their own',
   async (t) => {
-    const without = Object.keys(routePermissions).filter(
+    const without = [...Object.keys(routePermissions), ...operations.keys()].filter(
       (route) => !route.startsWith('GET ') && !isAudited(route),
     )
     t.same(without.sort(), [
@@ -91,7 +94,7 @@ t.test(
     t.match((await rowsOf(store.read)).at(-1), {
       actor: 'cli',
       account_id: accountId,
-      action: 'posthorn topic add',
+      action: 'topic.create',
       target: 'New books',
       detail: JSON.stringify({ description: 'Monthly' }),
     })

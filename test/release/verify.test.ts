@@ -15,9 +15,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
+import { lockDataDir } from '../../src/app/lock.js'
 import { compareVersions } from '../../src/release/verify.js'
-import { tryLockFile } from '../../src/store/index.js'
+import { databaseFile, tryLockFile } from '../../src/store/index.js'
 import { initSandbox } from '../support/process.js'
 import { makeInstall, makeTree } from '../support/release-tree.js'
 import { makeTempDir } from '../support/store.js'
@@ -87,6 +89,10 @@ t.test(
       },
     })
     await refused(t, [strict], /config check .*Not with these settings/s)
+    const db = new Database(databaseFile(install.dataDir))
+    db.exec("update kysely_migration set name = '0100-account-languages'")
+    db.close()
+    await refused(t, [first], /was made by Posthorn before its first release/)
     t.same(readdirSync(install.prefix), ['upgrade.lock'])
   },
 )
@@ -166,6 +172,15 @@ t.test(
     await upgraded(t, [makeTree(dir, { version: '0.3.0', migrations: 2 })])
     const there = ['0.2.0+test', '0.3.0+test', 'current', 'previous', 'upgrade.lock']
     t.same(readdirSync(install.prefix).sort(), there)
+    const list = () =>
+      install.run(['account', 'list', '--data', install.dataDir], { release: 'current' })
+    const older = /is of version 0\.1\.0 \(schema 0101-baseline\), which is older/
+    const listed = await list()
+    t.match([listed.status, listed.stderr], [1, older], 'a command changes no database')
+    t.match(listed.stderr, /No appliance runs on it: start the appliance/)
+    const stop = lockDataDir(install.dataDir)
+    t.match((await list()).stderr, /which does not tell its version: restart it/)
+    stop()
     const init = await install.run(['init', '--data', install.dataDir], { release: 'current' })
     t.equal(init.status, 0, init.stderr)
     await refused(

@@ -90,7 +90,7 @@ function withMigrations(text: string, count: number): string {
     const up = `db.schema.createTable('tomorrow_${i}').addColumn('id', 'integer').execute()`
     return `    '${9001 + i}-tomorrow': { up: async (db) => { await ${up} } },\n`
   })
-  return text.replace(/(const migrations = \{[^}]*?\n)\};/, `$1${added.join('')}};`)
+  return text.replace(/(const migrations = \{[\s\S]*?\n)\};/, `$1${added.join('')}};`)
 }
 
 export interface Install {

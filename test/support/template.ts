@@ -64,15 +64,14 @@ export function templateOf(name: string) {
 
 let hash: string | undefined
 
-/** A migration that was edited makes other templates, also where the old build was not removed. */
+/** A schema that was edited makes other templates, also where the old build was not removed. */
 function schemaHash(): string {
   if (hash !== undefined) return hash
-  const migrations = at('../../src/store/migrations')
+  const store = at('../../src/store')
   const sum = createHash('sha256')
-  for (const file of readdirSync(migrations)
-    .filter((name) => name.endsWith('.js'))
-    .sort()) {
-    sum.update(file).update(readFileSync(join(migrations, file)))
+  const tables = readdirSync(join(store, 'schema')).filter((name) => name.endsWith('.js'))
+  for (const file of [...tables.sort().map((name) => join('schema', name)), 'migrate.js']) {
+    sum.update(file).update(readFileSync(join(store, file)))
   }
   hash = sum.digest('hex').slice(0, 12)
   return hash

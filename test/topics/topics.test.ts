@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import { ApiError } from '../../src/errors/index.js'
+import * as operations from '../../src/topics/contract.js'
 import {
   createTopic,
   findTopic,
@@ -88,15 +89,15 @@ t.test(
 )
 
 t.test('names, descriptions and positions have bounds', async (t) => {
-  const topics = await open(t)
+  const { body } = operations.createTopic.shape
+  const fits = (given: object) => body?.is({ name: 'A', ...given })
   for (const name of ['', '   ', 'x'.repeat(61), 'a\nb', 'a\0']) {
-    t.equal(await codeOf(topics.create(name)), '400 validation_error', JSON.stringify(name))
+    t.notOk(fits({ name }), JSON.stringify(name))
   }
-  t.equal(await codeOf(topics.create('😀'.repeat(60))), 'none', 'characters, not code units')
-  const long = { description: 'x'.repeat(201) }
-  t.equal(await codeOf(topics.create('A', long)), '400 validation_error')
-  t.equal(await codeOf(topics.create('A', { position: 0.5 })), '400 validation_error')
-  t.equal(await codeOf(topics.create('A', { description: 'x'.repeat(200) })), 'none')
+  t.ok(fits({ name: '😀'.repeat(60) }), 'characters, not code units')
+  t.notOk(fits({ description: 'x'.repeat(201) }))
+  t.notOk(fits({ position: 0.5 }))
+  t.ok(fits({ description: 'x'.repeat(200), position: -7 }))
 })
 
 t.test('topics are listed by position and name, archived ones when asked', async (t) => {
@@ -159,8 +160,6 @@ t.test('what is given changes; archiving and restoring keep the opt-outs', async
   t.match(await change({ description: '' }), { description: '', position: -1 })
   t.match(await change({ name: 'NEWS' }), { name: 'NEWS' }, 'its own name in another case')
   t.equal(await codeOf(change({ name: ' oFFers ' })), '409 conflict')
-  t.equal(await codeOf(change({ name: '' })), '400 validation_error')
-  t.equal(await codeOf(change({ position: 0.5 })), '400 validation_error')
   t.equal(await codeOf(change({ archived: true }, stranger)), '404 not_found')
   t.match(await change({ archived: true }), { archived: true, name: 'NEWS' })
   t.equal(await codeOf(findTopic(topics.read, account, id)), '409 conflict')

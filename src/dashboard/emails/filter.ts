@@ -2,7 +2,7 @@ import { type Infer, type } from 'superstruct'
 import { dayMs, hourMs, isoTime } from '../../clock/index.js'
 import { type EmailFilter, FilterFields, filterOf } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
-import { check, ShapeError } from '../../http/index.js'
+import { check, ShapeError } from '../../fields/index.js'
 import { parseMailbox } from '../../mime/index.js'
 
 const Fields = type(FilterFields)

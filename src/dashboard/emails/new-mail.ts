@@ -11,7 +11,8 @@ import {
   type SendInput,
 } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
-import { check, type Remember } from '../../http/index.js'
+import { check } from '../../fields/index.js'
+import type { Remember } from '../../http/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { listTemplates, type Samples } from '../../templates/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'

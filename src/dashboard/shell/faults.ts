@@ -1,6 +1,7 @@
 import type { Struct } from 'superstruct'
 import { ApiError, OperatorError } from '../../errors/index.js'
-import { convert, type Form, ShapeError } from '../../http/index.js'
+import { convert, ShapeError } from '../../fields/index.js'
+import type { Form } from '../../http/index.js'
 
 /** What is wrong with a form that was sent, and what was written into it; a page shows both again. */
 export interface Faults {

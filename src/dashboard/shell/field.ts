@@ -2,7 +2,7 @@ import type { Faults } from './faults.js'
 import { type Html, type HtmlContent, html } from './html.js'
 
 /** One question of a form. */
-export interface Field {
+export interface FormField {
   name: string
   label: string
   /** Below the label: what is wanted, with an example. */
@@ -44,7 +44,7 @@ export interface Field {
 }
 
 /** A label, a hint, the field and what is wrong with it, which readers of the screen hear together. */
-export function field(of: Field): Html {
+export function field(of: FormField): Html {
   const { name, label, hint, faults, type = 'text' } = of
   const id = of.id ?? `field-${name}`
   const fault = faults?.fields[name]
@@ -93,7 +93,7 @@ export const hiddenField = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}">`
 
 /** What was sent, or what is there already. */
-function filledIn({ name, value, faults, type }: Field): string {
+function filledIn({ name, value, faults, type }: FormField): string {
   // A password in the page's HTML would stay in caches and in the browser's history.
   if (type === 'password') return ''
   const sent = faults?.values[name]
@@ -105,7 +105,7 @@ function filledIn({ name, value, faults, type }: Field): string {
 const wasSent = (faults: Faults) => Object.keys(faults.values).length > 0
 
 /** The element that is typed into. */
-function controlOf(of: Field, value: string, attributes: Html): Html {
+function controlOf(of: FormField, value: string, attributes: Html): Html {
   const { type = 'text', options = [], rows = 4 } = of
   if (type === 'textarea' || type === 'code') {
     // HTML §13.1.2.5: one line end behind the start tag is dropped.
@@ -126,7 +126,7 @@ function controlOf(of: Field, value: string, attributes: Html): Html {
 }
 
 /** The attributes that a field has or has not. */
-function flags(of: Field): Html {
+function flags(of: FormField): Html {
   const { required, autofocus, readonly, spellcheck } = of
   const named = ['placeholder', 'autocomplete', 'inputmode', 'pattern', 'accept'] as const
   const numbers = ['min', 'max', 'maxlength'] as const

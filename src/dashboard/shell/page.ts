@@ -1,12 +1,7 @@
 import type { Struct } from 'superstruct'
 import { ApiError } from '../../errors/index.js'
-import {
-  type PageRequest,
-  type PageShape,
-  type Pages,
-  type Page as Sent,
-  ShapeError,
-} from '../../http/index.js'
+import { ShapeError } from '../../fields/index.js'
+import type { PageRequest, PageShape, Pages, Page as Sent } from '../../http/index.js'
 import { type PageAnswer, page } from './answer.js'
 import {
   accountDoor,

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
-import { enums, optional, string, type } from 'superstruct'
 import { ApiError } from '../../errors/index.js'
+import { maybe, structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../suppression/contract.js'
 import {
   importSuppressions,
   type LineFault,
   type SuppressionImportCounts,
   type SuppressionReason,
   type SuppressionScope,
-  suppressionReasons,
 } from '../../suppression/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -37,13 +37,9 @@ interface ImportedView extends SuppressionImportCounts {
   left: number
 }
 
-const common = {
-  reason: enums(suppressionReasons),
-  scope: optional(enums(['all', 'marketing'])),
-  detail: optional(string()),
-}
-const AddForm = type({ emails: string(), ...common })
-const ImportForm = type({ ...common, trial: optional(string()) })
+const common = { ...operations.given, reason: operations.reason }
+const AddForm = structOf(table({ emails: words(), ...common }))
+const ImportForm = structOf(table({ ...common, trial: maybe(words()) }))
 
 // A list of 100,000 addresses.
 const maxFileBytes = 8 * 1024 * 1024

@@ -1,8 +1,9 @@
-import { enums, optional, string, type } from 'superstruct'
 import { type ConsentEvent, consentHistory } from '../../consent/index.js'
 import { ApiError } from '../../errors/index.js'
+import { maybe, structOf, table, words } from '../../fields/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { idsIn, type Read } from '../../store/index.js'
+import * as operations from '../../suppression/contract.js'
 import {
   lift,
   type Suppression,
@@ -35,7 +36,7 @@ interface AddressView {
   faults: Faults
 }
 
-const LiftForm = type({ email: string(), reason: optional(enums(suppressionReasons)) })
+const LiftForm = structOf(table({ email: words(), reason: maybe(operations.reason) }))
 // A person's record grows by a few rows a year; the last ones say most.
 const mostHistory = 100
 // How much of a reply an event of the history shows: the whole of it stands with its record.

@@ -1,8 +1,6 @@
-import { pageOf, textCursorOf, textInCursor } from '../../store/index.js'
 import {
-  listSuppressions,
-  type Suppression,
   type SuppressionReason,
+  suppressionPage,
   suppressionReasons,
 } from '../../suppression/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -31,14 +29,9 @@ export async function listPage(
 ): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   const reason = suppressionReasons.find((one) => one === query.get('reason'))
-  // The cursor is signed for this account and this reason: one of another list leads nowhere.
-  const scope = `suppression page ${account.id} ${reason ?? ''}`
-  const cursor = query.get('after')
-  const after = cursor === null ? undefined : lastIn(textInCursor(cursor, scope))
-  const found = await listSuppressions(read, account.id, { reason, after, limit: pageSize + 1 })
-  const { page: records, nextCursor } = pageOf(found, pageSize, (last) =>
-    textCursorOf(`${last.reason} ${last.email}`, scope),
-  )
+  const cursor = query.get('after') ?? undefined
+  const asked = { reason, cursor, limit: pageSize }
+  const { page: records, nextCursor } = await suppressionPage(read, account.id, asked)
   const here = `${base}/suppression${reason === undefined ? '' : `?reason=${reason}`}`
   const view: SuppressionsView = {
     base,
@@ -54,7 +47,7 @@ export async function listPage(
       })),
     ],
     records: records.map((record) => suppressionView(record, base, now)),
-    newer: cursor === null ? undefined : here,
+    newer: cursor === undefined ? undefined : here,
     older:
       nextCursor === null
         ? undefined
@@ -64,9 +57,3 @@ export async function listPage(
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
-
-/** What `textCursorOf` was given. */
-function lastIn(text: string): Pick<Suppression, 'email' | 'reason'> {
-  const at = text.indexOf(' ')
-  return { reason: text.slice(0, at) as SuppressionReason, email: text.slice(at + 1) }
-}

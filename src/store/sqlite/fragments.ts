@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Read } from '../schema.js'
+import type { Read } from '../schema/index.js'
 
 /* The few pieces of queries whose SQL PostgreSQL would not take. */
 

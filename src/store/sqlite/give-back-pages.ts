@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Read } from '../schema.js'
+import type { Read } from '../schema/index.js'
 import type { Write } from '../writing.js'
 import { openConnection } from './connection.js'
 import { execOn } from './driver.js'

@@ -61,19 +61,14 @@ export function inspectDatabase(file: string): Inspection {
 
 /**
  * Makes one file of a copy and its log, and writes into it that it is a copy of that time: whoever starts
- * on it, however it came there, knows that its queue may have been sent since. A database of before is
- * marked by its restore, which brings it up to date first and knows the `keyCheck` of its key.
+ * on it, however it came there, knows that its queue may have been sent since. A restore knows the `keyCheck` of its
+ * key.
  */
 export function sealCopy(file: string, madeAt: number, keyCheck?: string): void {
   const raw = new BetterSqlite3(file, { fileMustExist: true })
   try {
     raw.pragma('journal_mode = delete')
     raw.pragma('synchronous = full')
-    const columns = raw
-      .prepare<[], string>("select name from pragma_table_info('appliance')")
-      .pluck()
-      .all()
-    if (!columns.includes('backup_made_at')) return
     if (keyCheck !== undefined) {
       raw.prepare('insert or ignore into appliance (id, key_check) values (1, ?)').run(keyCheck)
     }

@@ -1,0 +1,15 @@
+import { permissionOf as oldPermissionOf } from '../accounts/index.js'
+import type { Contract, Permission } from '../contract/index.js'
+import { suppressions } from '../suppression/contract.js'
+import { topics } from '../topics/contract.js'
+
+const contracts: readonly Contract[] = [topics, suppressions]
+
+/** The operations of the API, by their routes. */
+export const operations = new Map(
+  contracts.flatMap((contract) => contract.operations).map((one) => [one.route, one]),
+)
+
+/** What a route asks of a key. */
+export const permissionOf = (route: string): Permission =>
+  operations.get(route)?.may ?? oldPermissionOf(route)

@@ -1,0 +1,42 @@
+/**
+ * What an operation of the API is, said once: `src/<domain>/contract.ts` has the operations of a domain, of which
+ * routes, the OpenAPI document, the client, the rights of keys and the names in the audit log are made.
+ */
+
+export {
+  type AnswerExample,
+  answer,
+  type BodyOf,
+  byId,
+  type Contract,
+  closedOf,
+  type Described,
+  manyOf,
+  type Named,
+  type Operation,
+  type OperationWords,
+  operation,
+  type Permission,
+  type ShapedField,
+  serve,
+  shape,
+} from './operation.js'
+export {
+  confirmation,
+  type Example,
+  invalidField,
+  type RefusalExample,
+  refusal,
+} from './refusal.js'
+export {
+  accountRefusals,
+  ceiling,
+  foreignCursor,
+  inexactNumber,
+  pageFields,
+  pageParams,
+  pageQuery,
+  pastDue,
+  storageFull,
+  usualPage,
+} from './refusals.js'

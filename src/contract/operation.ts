@@ -1,0 +1,206 @@
+import { type as structWith } from 'superstruct'
+import {
+  closed,
+  type Field,
+  type Fields,
+  type FieldValues,
+  pathId,
+  type Schema,
+  schemasOf,
+  shaped,
+  structsOf,
+} from '../fields/index.js'
+import type { Api, ApiHandler, Shape } from '../http/index.js'
+import { type Example, type RefusalExample, refusal } from './refusal.js'
+
+/** What an operation asks of a key. `any`: each key, for what it has a right to. */
+export type Permission = 'any' | 'sending' | 'read' | 'full'
+
+/** A success. Several of one status are told apart by their shape. */
+export interface AnswerExample extends Example {
+  status: number
+  shape: string
+  /** Of the shape; told once where several answers have it. */
+  schema?: Schema
+}
+
+/** A success whose body has these fields, all of them and no others, save that they may be null where they say so. */
+export const answer = (
+  when: string,
+  shape: string,
+  fields: Record<string, Schema | Field<unknown>>,
+  value: object,
+  status = 200,
+): AnswerExample => ({ status, when, shape, schema: closedOf(fields), value })
+
+/** An object of exactly these fields. */
+export const closedOf = (fields: Record<string, Schema | Field<unknown>>): Schema =>
+  closed(
+    Object.fromEntries(
+      Object.entries(fields).map(([name, one]) => [name, isField(one) ? one.schema : one]),
+    ),
+  )
+
+/** A list of a shape, by its name, or of objects of exactly these fields. */
+export const manyOf = (
+  of: string | Record<string, Schema | Field<unknown>>,
+  maxItems?: number,
+): Schema => ({
+  type: 'array',
+  ...(maxItems !== undefined && { maxItems }),
+  items: typeof of === 'string' ? shaped(of) : closedOf(of),
+})
+
+const isField = (one: Schema | Field<unknown>): one is Field<unknown> => 'struct' in one
+
+/** What only the OpenAPI document says of an operation; what its route says by itself is added by `openapi/`. */
+export interface OperationWords {
+  summary: string
+  description?: string
+  /** Bodies, by the case that each shows: a test sends them. */
+  examples?: Record<string, unknown>
+  answers: AnswerExample[]
+  refusals?: RefusalExample[]
+}
+
+/** An operation of the API, said once: the route, the document, the client, keys and the audit log go by it. */
+export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
+  /** `POST /v1/topics/:id`. */
+  readonly route: string
+  /** Unique; client generators make it a function's name. */
+  readonly id: string
+  readonly may: Permission
+  /** What it is in the audit log, `topic.create`, by whichever door it comes; undefined: it is not in it. */
+  readonly audit: string | undefined
+  /** What its requests look like. Of the three types, which TypeScript could not compare if they stood here. */
+  readonly shape: Shape<unknown, unknown, unknown>
+  /** What the document says of it. */
+  describe(): Described
+  /** For TypeScript alone: it is never there. */
+  readonly TYPE?: { params: Params; query: Query; body: Body }
+}
+
+/** What a request of an operation says, once it is checked. */
+export type BodyOf<O> = O extends Operation<unknown, unknown, infer B> ? B : never
+
+/** An operation as the document describes it. */
+export interface Described {
+  id: string
+  may?: Permission
+  summary: string
+  description?: string
+  /** Parameters of the path, by name: words say what a UUID is of; any other has its whole schema. */
+  params?: Record<string, string | Schema>
+  /** After the `?`, by name; none is required. */
+  query?: Record<string, Schema>
+  /** JSON, or a form where the route takes one; that needs no examples. */
+  body?: { shape: string; examples: Example[]; schema?: Schema }
+  answers: AnswerExample[]
+  refusals: RefusalExample[]
+}
+
+/** The operations of a domain, and what people read of it. */
+export interface Contract {
+  tag: { name: string; description: string }
+  operations: readonly Operation[]
+  /** Shapes that others refer to by name and no operation has as a whole. */
+  shapes?: () => Record<string, Schema>
+}
+
+/** What paths name: its parameters, and the 404 of one that does not exist, or is another account's. */
+export interface Named<P extends Fields> {
+  params: P
+  /** As in `Described`. */
+  about: Record<string, string | Schema>
+  notFound: string
+  /** When the 404 comes. */
+  when: string
+}
+
+/** A thing that paths name by its id; `whole` is its full name where that is longer. */
+export const byId = (thing: string, whole = thing): Named<{ id: Field<string> }> => ({
+  params: { id: pathId(`The UUID of the ${thing}`) },
+  about: { id: `The UUID of the ${thing}` },
+  notFound: `The account has no ${whole} with this id`,
+  when: `The account has no such ${thing}`,
+})
+
+/** A body with the name that the document has for it. */
+export interface ShapedField<T> extends Field<T> {
+  readonly shape: string
+}
+/** The field, named for the document. */
+export const shape = <T>(name: string, { struct, schema }: Field<T>): ShapedField<T> => ({
+  struct,
+  schema,
+  shape: name,
+})
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+interface Given<P extends Fields, Q extends Fields, B>
+  extends Pick<Shape<never, never, never>, 'form' | 'upload' | 'maxBodyBytes'> {
+  id: string
+  may: Permission
+  audit?: string
+  of?: Named<P>
+  query?: Q
+  body?: ShapedField<B>
+  /** Asked for with the document alone, so that an appliance whose document nobody reads makes none of it. */
+  says: () => OperationWords
+}
+
+/** An operation of these fields. */
+export function operation<
+  P extends Fields = Record<never, Field<unknown>>,
+  Q extends Fields = Record<never, Field<unknown>>,
+  B = undefined,
+>(
+  route: `${Method} /v1/${string}`,
+  { id, may, audit, of, query, body, says, ...rest }: Given<P, Q, B>,
+): Operation<FieldValues<P>, FieldValues<Q>, B> {
+  const requests = {
+    ...rest,
+    ...(of !== undefined && { params: structWith(structsOf(of.params)), notFound: of.notFound }),
+    ...(query !== undefined && { query: structWith(structsOf(query)) }),
+    ...(body !== undefined && { body: body.struct }),
+  }
+  return {
+    route,
+    id,
+    may,
+    audit,
+    shape: requests as Shape<unknown, unknown, unknown>,
+    describe: () => {
+      const { examples = {}, refusals = [], ...words } = says()
+      return {
+        ...words,
+        id,
+        may,
+        ...(of !== undefined && { params: of.about }),
+        ...(query !== undefined && { query: schemasOf(query) }),
+        ...(body !== undefined && { body: bodyOf(body, examples) }),
+        refusals:
+          of === undefined ? refusals : [refusal('not_found', of.when, of.notFound), ...refusals],
+      }
+    },
+  }
+}
+
+const bodyOf = ({ shape, schema }: ShapedField<unknown>, examples: Record<string, unknown>) => ({
+  shape,
+  schema,
+  examples: Object.entries(examples).map(([when, value]) => ({ when, value })),
+})
+
+/** Adds the route of an operation; the handler gets what was checked. */
+export function serve<Account, Params, Query, Body>(
+  api: Api<Account>,
+  { route, shape }: Operation<Params, Query, Body>,
+  handler: ApiHandler<Account, Params, Query, Body>,
+): void {
+  const [method = '', path = ''] = route.split(' ')
+  const add = { GET: api.get, POST: api.post, PUT: api.put, PATCH: api.patch, DELETE: api.delete }
+  // The operation's types are those of its fields.
+  add[method as Method](path, shape as Shape<Params, Query, Body>, handler)
+}

@@ -1,0 +1,60 @@
+/**
+ * One value a field: what it has to be, and how it is described. Bodies and queries of the API are checked by it, and
+ * the OpenAPI document says it. superstruct checks underneath.
+ */
+
+export {
+  type Field,
+  type Fields,
+  type FieldValues,
+  field,
+  maybe,
+  saying,
+  schemasOf,
+  structOf,
+  structsOf,
+  type TypeOf,
+  table,
+} from './field.js'
+export { check, convert, type Issue, ShapeError } from './issues.js'
+export {
+  bodyId,
+  flag,
+  line,
+  list,
+  oneOf,
+  orWord,
+  pathId,
+  queryFlag,
+  queryWhole,
+  textThat,
+  timeOr,
+  whole,
+  words,
+} from './kinds.js'
+export { knownBy, optional, rule } from './rule.js'
+export {
+  alternative,
+  closed,
+  count,
+  openObject,
+  orNull,
+  ownData,
+  type Schema,
+  shaped,
+  text,
+  time,
+  uuid,
+} from './schema.js'
+export { isSound } from './sound.js'
+export {
+  atLeastOne,
+  BodyId,
+  described,
+  listOf,
+  noOthers,
+  QueryFlag,
+  QueryInteger,
+  Uuid,
+  uuidForm,
+} from './structs.js'

@@ -1,0 +1,128 @@
+import { boolean, enums, literal, union } from 'superstruct'
+import { type Field, field, saying } from './field.js'
+import { rule } from './rule.js'
+import { count, type Schema, text, uuid } from './schema.js'
+import { BodyId, described, listOf, QueryFlag, QueryInteger, Uuid } from './structs.js'
+
+/** A text; what is in it is judged by whoever uses it. */
+export const words = (about?: string, more: Schema = {}): Field<string> =>
+  field(
+    rule<string>('a string', (value) => typeof value === 'string'),
+    about === undefined ? { type: 'string', ...more } : text(about, more),
+  )
+
+/** A text for one line of a page or header, without its outer blanks: `least` to `most` characters, none of them a control. */
+export const line = (least: number, most: number, about: string): Field<string> =>
+  field(
+    rule<string>(
+      `a string of ${least} to ${most} characters without control characters`,
+      (value) => typeof value === 'string' && isLine(value.trim(), least, most),
+    ),
+    text(about, { ...(least > 0 && { minLength: least }), maxLength: most }),
+  )
+
+function isLine(given: string, least: number, most: number): boolean {
+  const length = [...given].length
+  return length >= least && length <= most && !/[\p{Cc}\p{Cs}]/u.test(given)
+}
+
+/** A text that fits a condition; `expected` ends the sentence 'Expected …'. */
+export const textThat = (
+  expected: string,
+  holds: (value: string) => boolean,
+  schema: Schema,
+): Field<string> =>
+  field(
+    rule<string>(expected, (value) => typeof value === 'string' && holds(value)),
+    schema,
+  )
+
+/** Any whole number that JSON keeps. */
+export const whole = (about: string): Field<number> =>
+  field(rule<number>('a whole number', Number.isSafeInteger), {
+    type: 'integer',
+    description: about,
+  })
+
+/** True or false. */
+export const flag = (about: string): Field<boolean> =>
+  field(described(boolean(), 'true or false'), { type: 'boolean', description: about })
+
+/** One of some words. */
+export const oneOf = <const T extends string>(choices: readonly T[], about: string): Field<T> =>
+  field(described(enums(choices), eitherOf(choices)), {
+    type: 'string',
+    enum: choices,
+    description: about,
+  })
+
+const eitherOf = (choices: readonly string[]) =>
+  choices.length < 2 ? choices.join() : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`
+
+/** A list of `least` to `most`. */
+export const list = <T>(
+  item: Field<T>,
+  {
+    least = 0,
+    most,
+    about,
+    examples,
+  }: { least?: number; most: number; about?: string; examples?: unknown[] },
+): Field<T[]> =>
+  field(listOf(item.struct, most, least), {
+    type: 'array',
+    items: item.schema,
+    ...(least > 0 && { minItems: least }),
+    maxItems: most,
+    ...(about !== undefined && { description: about }),
+    ...(examples !== undefined && { examples }),
+  }) as Field<T[]>
+
+/** The same, or a word that takes it away: null means absent in every body. */
+export function orWord<T, const W extends string>(
+  word: W,
+  { expected, meaning }: { expected: string; meaning: string },
+  given: Field<T>,
+): Field<T | W> {
+  const { description, examples: _, ...rest } = saying(given.schema, `; \`${word}\`: ${meaning}`)
+  return field(described(union([literal(word), given.struct]), expected), {
+    description,
+    oneOf: [{ const: word }, rest],
+  }) as Field<T | W>
+}
+
+/** A time in ISO 8601, or a word for none. */
+export const timeOr = (word: string, about: string): Field<string> =>
+  textThat(
+    `an ISO 8601 time or "${word}"`,
+    (value) =>
+      value === word || (/^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))),
+    {
+      description: about,
+      oneOf: [{ const: word }, { type: 'string', format: 'date-time' }],
+    },
+  )
+
+/** The id of something in a body: what is no UUID is the id of nothing, and so a 404 (`decisions.md`, Names). */
+export const bodyId = (about: string): Field<string> => field(BodyId, uuid(about))
+
+/** The id of something in a path, which arrives in lower case; what is no UUID is a 404. */
+export const pathId = (about: string): Field<string> => field(Uuid, uuid(about))
+
+/** A switch in a query: `?includeArchived=true`, or `=1`. */
+export const queryFlag = (about: string): Field<boolean> =>
+  field(QueryFlag, { type: 'boolean', default: false, description: about })
+
+/** A whole number in a query. */
+export const queryWhole = (
+  least: number,
+  most: number,
+  about: string,
+  more: Schema = {},
+): Field<number> =>
+  field(QueryInteger(least, most), {
+    ...count(about),
+    minimum: least,
+    maximum: most,
+    ...more,
+  })

@@ -1,0 +1,66 @@
+import { blob, integer, type RowOf, table, text } from './table.js'
+
+const accounts = table('accounts', {
+  id: text().primaryKey(),
+  name: text(),
+  created_at: integer(),
+  /** Null: as the settings say. */
+  track_opens: integer().orNull(),
+  track_clicks: integer().orNull(),
+  /** Of what its recipients read; null: English. */
+  language: text().orNull(),
+})
+
+const accountLogos = table('account_logos', {
+  account_id: text().primaryKey(),
+  /** Random, for the address that recipients' browsers fetch it from. */
+  public_id: text().unique(),
+  content_type: text(),
+  bytes: blob(),
+})
+
+const apiKeys = table(
+  'api_keys',
+  {
+    id: text().primaryKey(),
+    account_id: text().references('accounts'),
+    name: text(),
+    /** SHA-256 of the whole key. */
+    hash: blob().unique(),
+    last4: text(),
+    created_at: integer(),
+    last_used_at: integer().orNull(),
+    deleted_at: integer().orNull(),
+    scope: text<'full' | 'sending' | 'read'>(),
+    /** JSON: the sender domains and the networks that it is limited to; null for none. */
+    domains: text().orNull(),
+    networks: text().orNull(),
+    expires_at: integer().orNull(),
+  },
+  {
+    indexes: {
+      api_keys_account: { on: ['account_id', 'id'], where: (row) => row('deleted_at', 'is', null) },
+    },
+  },
+)
+
+export interface ApiKeyRow extends RowOf<typeof apiKeys> {}
+
+/** What an account stores for as long as it likes or its mails are kept; no row: nothing yet. */
+const storedBytes = table(
+  'stored_bytes',
+  {
+    account_id: text().primaryKey(),
+    /** Of all its rows in `contents`. */
+    contents: integer(),
+    /** Of all versions. */
+    templates: integer(),
+    /** HTML of campaigns, drafts too. */
+    campaigns: integer(),
+  },
+  { isClustered: true },
+)
+
+export interface StoredBytesRow extends RowOf<typeof storedBytes> {}
+
+export const accountsTables = [accounts, accountLogos, apiKeys, storedBytes] as const

@@ -1,0 +1,24 @@
+import { integer, table, text } from './table.js'
+
+/** One row, of id 1. */
+const appliance = table('appliance', {
+  id: integer().primaryKey(),
+  /** Derived from the appliance key that seals what is sealed here. */
+  key_check: text(),
+  /** When it was last seen that the running appliance can write; 0 before the first time. */
+  alive_at: integer().default(0),
+  /** This is the copy of a backup made then, and nothing was started on it yet. */
+  backup_made_at: integer().orNull(),
+  /** When an appliance was last started on a backup's copy. */
+  restored_at: integer().orNull(),
+})
+
+/** A release that has written this database, after the one of the row before. */
+const releases = table('releases', {
+  id: integer().numberedKey(),
+  version: text(),
+  /** The name of the last migration that it knew. */
+  migration: text(),
+})
+
+export const applianceTables = [appliance, releases] as const

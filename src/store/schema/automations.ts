@@ -1,0 +1,180 @@
+import { integer, type RowOf, table, text, type ValuesOf } from './table.js'
+
+/** An automation, with counters that change in the transaction of what they count. */
+const automations = table(
+  'automations',
+  {
+    id: text().primaryKey(),
+    account_id: text(),
+    name: text(),
+    status: text<'disabled' | 'enabled' | 'archived'>(),
+    /** The version of the definition that is shown and edited; `automation_triggers` has the one that starts runs. */
+    version: integer(),
+    /** The automation's runs, by how they stand. */
+    running: integer(),
+    waiting: integer(),
+    completed: integer(),
+    exited: integer(),
+    failed: integer(),
+    cancelled: integer(),
+    /** Contacts who have ever entered it. */
+    enrolled: integer(),
+    created_at: integer(),
+    updated_at: integer(),
+    /** The operator's or the account's pause: its runs are held meanwhile. */
+    paused_at: integer().orNull(),
+    /** How its held runs are released since it was resumed; null once all are. */
+    releasing: text<'shift' | 'now' | 'skip'>().orNull(),
+    /** When some last were. */
+    releasing_at: integer().orNull(),
+  },
+  {
+    indexes: {
+      automations_account: ['account_id', 'id'],
+      // An archived one whose runs are not all cancelled yet.
+      automations_ending: {
+        on: ['id'],
+        where: (row) =>
+          row.and([
+            row('status', '=', 'archived'),
+            row(row('running', '+', row.ref('waiting')), '>', 0),
+          ]),
+      },
+      automations_releasing: {
+        on: ['releasing_at'],
+        where: (row) => row('releasing_at', 'is not', null),
+      },
+    },
+  },
+)
+
+export interface AutomationRow extends RowOf<typeof automations> {}
+
+const automationVersions = table(
+  'automation_versions',
+  {
+    automation_id: text(),
+    version: integer(),
+    /** JSON, as `automations/definition.ts` has it. */
+    definition: text(),
+    /** From then on it never changes, and its steps have rows of their own. */
+    frozen_at: integer().orNull(),
+  },
+  { primaryKey: ['automation_id', 'version'] },
+)
+
+/**
+ * What has happened at a step, and what became of the mails that it sent. They are columns, because to count a million
+ * runs for a page would take seconds.
+ */
+const automationStepCounts = {
+  entered: integer(),
+  done: integer(),
+  skipped: integer(),
+  failed: integer(),
+  met: integer(),
+  not_met: integer(),
+  received: integer(),
+  timed_out: integer(),
+  mails: integer(),
+  delivered: integer(),
+  bounced: integer(),
+  opened: integer(),
+  clicked: integer(),
+  unsubscribed: integer(),
+}
+
+export interface AutomationStepCounts extends ValuesOf<typeof automationStepCounts> {}
+
+/** A step of a frozen version, with counters. */
+const automationSteps = table(
+  'automation_steps',
+  {
+    id: integer().primaryKey(),
+    automation_id: text(),
+    version: integer(),
+    key: text(),
+    type: text(),
+    ...automationStepCounts,
+  },
+  {
+    indexes: {
+      automation_steps_version: { on: ['automation_id', 'version', 'key'], isUnique: true },
+    },
+  },
+)
+
+export interface AutomationStepRow extends RowOf<typeof automationSteps> {}
+
+/** Which enabled automations an event starts, in which version. */
+const automationTriggers = table(
+  'automation_triggers',
+  {
+    account_id: text(),
+    event: text(),
+    automation_id: text(),
+    version: integer(),
+  },
+  { primaryKey: ['account_id', 'event', 'automation_id'], isClustered: true },
+)
+
+/** What was heard of a contact; rows are only ever added at the end. */
+const automationEvents = table(
+  'automation_events',
+  {
+    /** Rises in the order in which events were committed. */
+    id: integer().numberedKey(),
+    account_id: text(),
+    contact_id: text(),
+    name: text(),
+    /** JSON. */
+    payload: text().orNull(),
+    at: integer(),
+    /** When it happened, where the client says so. */
+    occurred_at: integer().orNull(),
+    /** How many automations' mails in a row have led to it; 0 for a client's own. */
+    depth: integer(),
+  },
+  { indexes: { automation_events_contact: ['contact_id', 'name', 'id'] } },
+)
+
+/** Mails that an automation with `settings.maxPerHour` has made in a minute (since 1970), and when the last. */
+const automationHours = table(
+  'automation_hours',
+  {
+    automation_id: text(),
+    minute: integer(),
+    mails: integer(),
+    last_at: integer(),
+  },
+  { primaryKey: ['automation_id', 'minute'], isClustered: true },
+)
+
+/** An operator's start of an automation for the contacts of a list, so many an hour. */
+const automationBackfills = table('automation_backfills', {
+  automation_id: text().primaryKey(),
+  account_id: text(),
+  list_id: text(),
+  per_hour: integer(),
+  /** The contact up to whom the list was gone through. */
+  cursor: text(),
+  seen: integer(),
+  started: integer(),
+  /** When the next contacts are looked at. */
+  next_at: integer(),
+  created_at: integer(),
+  /** When the end of the list was reached. */
+  ended_at: integer().orNull(),
+})
+
+export interface AutomationBackfillRow extends RowOf<typeof automationBackfills> {}
+
+export const automationsTables = [
+  automations,
+  automationVersions,
+  automationSteps,
+  automationTriggers,
+  automationEvents,
+  automationHours,
+  automationBackfills,
+] as const

@@ -1,0 +1,88 @@
+import { integer, type RowOf, table, text } from './table.js'
+
+/** A campaign, with counters of what became of its mails. */
+const broadcasts = table(
+  'broadcasts',
+  {
+    id: text().primaryKey(),
+    account_id: text(),
+    list_id: text(),
+    topic_id: text().orNull(),
+    /** Never shown to recipients. */
+    name: text().orNull(),
+    domain_id: text(),
+    /** As given: `a@b` or `Name <a@b>`. */
+    from_header: text(),
+    reply_to: text().orNull(),
+    /** Liquid, as is the HTML of its body. */
+    subject: text(),
+    body_id: integer(),
+    status: text<'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'cancelled' | 'failed'>(),
+    /** Why it is paused or has failed. */
+    reason: text().orNull(),
+    /** Set while it is paused by its account, which may resume it; null: any other pause is the operator's. */
+    paused_by: text<'account'>().orNull(),
+    scheduled_at: integer().orNull(),
+    created_at: integer(),
+    /** When its dispatch began. */
+    sent_at: integer().orNull(),
+    ended_at: integer().orNull(),
+    /** When a draft was changed, if it was. */
+    changed_at: integer().orNull(),
+    /** How many were reachable when it was made, then when it was dispatched. */
+    audience: integer(),
+    /** The last contact of the list that was looked at. */
+    cursor: text(),
+    /** 1 once all of the list was looked at. */
+    expanded: integer(),
+    /** When it last was. */
+    expanded_at: integer().orNull(),
+    /** How many mails the campaign has; each is counted in one of the next seven. */
+    recipients: integer(),
+    waiting: integer(),
+    delivered: integer(),
+    relayed: integer(),
+    bounced: integer(),
+    failed: integer(),
+    suppressed: integer(),
+    cancelled: integer(),
+    /** Those of `bounced` that a server or smart host had taken before. */
+    bounced_late: integer().default(0),
+    /** Mails that were, once or more often, by a person as far as that can be told. */
+    opened: integer(),
+    clicked: integer(),
+    /** JSON of `MailExtras`, for all its mails. */
+    extras: text().orNull(),
+    /** Goes up with each pause, resume and cancel. */
+    course: integer().default(0),
+    /** When its waiting mail was last made to follow its status; null once all of it does. */
+    course_at: integer().orNull(),
+  },
+  {
+    indexes: {
+      broadcasts_account: ['account_id', 'id'],
+      broadcasts_unfinished: {
+        on: ['status'],
+        where: (row) => row('status', 'in', ['scheduled', 'sending']),
+      },
+      // Asked before a body is deleted.
+      broadcasts_body: ['body_id'],
+      broadcasts_course: { on: ['course_at'], where: (row) => row('course_at', 'is not', null) },
+    },
+  },
+)
+
+export interface BroadcastRow extends RowOf<typeof broadcasts> {}
+
+/** Test sends of the last hour. */
+const broadcastTests = table(
+  'broadcast_tests',
+  {
+    id: integer().primaryKey(),
+    account_id: text(),
+    sent_at: integer(),
+  },
+  { indexes: { broadcast_tests_account: ['account_id', 'sent_at'] } },
+)
+
+export const broadcastsTables = [broadcasts, broadcastTests] as const

@@ -1,0 +1,116 @@
+import { integer, type RowOf, table, text } from './table.js'
+
+const contacts = table(
+  'contacts',
+  {
+    id: text().primaryKey(),
+    account_id: text().references('accounts'),
+    /** The whole address in lower case: one contact an account and address. */
+    address: text(),
+    /** The address as it was added. */
+    email: text(),
+    first_name: text().orNull(),
+    last_name: text().orNull(),
+    /** E.164. */
+    phone: text().orNull(),
+    /** JSON. */
+    metadata: text().orNull(),
+    created_at: integer(),
+  },
+  {
+    unique: [['account_id', 'address']],
+    indexes: {
+      contacts_phone: {
+        on: ['account_id', 'phone', 'created_at'],
+        where: (row) => row('phone', 'is not', null),
+      },
+    },
+  },
+)
+
+export interface ContactRow extends RowOf<typeof contacts> {}
+
+const contactLists = table(
+  'contact_lists',
+  {
+    id: text().primaryKey(),
+    account_id: text().references('accounts'),
+    name: text(),
+    created_at: integer(),
+    contact_count: integer().default(0),
+    /** Since when the list's contacts are being taken away; nobody sees it any more. */
+    deleted_at: integer().orNull(),
+  },
+  {
+    indexes: {
+      contact_lists_account: {
+        on: ['account_id', 'created_at', 'id'],
+        where: (row) => row('deleted_at', 'is', null),
+      },
+    },
+  },
+)
+
+export interface ContactListRow extends RowOf<typeof contactLists> {}
+
+/** Who is on a list. The key is the order in which pages of a list are read: newest contact first (UUIDv7). */
+const listMembers = table(
+  'list_members',
+  {
+    list_id: text().references('contact_lists'),
+    contact_id: text().references('contacts'),
+    added_at: integer(),
+    /** The import that put the contact there, and the line of its file; null for any other way. */
+    import_id: integer().orNull(),
+    line: integer().orNull(),
+  },
+  {
+    primaryKey: ['list_id', 'contact_id'],
+    isClustered: true,
+    indexes: { list_members_contact: ['contact_id'] },
+  },
+)
+
+/** How many contacts an account holds. */
+const contactTotals = table('contact_totals', {
+  account_id: text().primaryKey().references('accounts'),
+  contacts: integer(),
+})
+
+const contactImports = table('contact_imports', {
+  id: integer().numberedKey('rising'),
+  account_id: text(),
+  list_id: text(),
+  /** The file's name, as the client has it. */
+  file: text(),
+  started_at: integer(),
+})
+
+/**
+ * What an address agreed to or took back; rows are only ever added, and outlive the contact, the list and the mail. How
+ * an import brought somebody stands with the membership while that lasts, and comes here when it ends: a row for each
+ * of a million would take as long as all the rest of the import.
+ */
+const consent = table(
+  'consent',
+  {
+    id: integer().numberedKey('rising'),
+    account_id: text(),
+    /** The whole address in lower case. */
+    address: text(),
+    at: integer(),
+    kind: text(),
+    /** JSON, as `consent/history.ts` has it. */
+    detail: text(),
+  },
+  { indexes: { consent_address: ['account_id', 'address'] } },
+)
+
+export const contactsTables = [
+  contacts,
+  contactLists,
+  listMembers,
+  contactTotals,
+  contactImports,
+  consent,
+] as const

@@ -1,0 +1,100 @@
+import type { QueueClass } from '../queue-class.js'
+import { integer, type RowOf, table, text } from './table.js'
+
+/**
+ * The hot table: a row a delivery that is still waiting. It moves to `deliveries` when it ends.
+ * While a thread holds it, `lease` is that thread's number and `due_at` is when the lease runs out,
+ * so that no claim ever walks over rows that are in flight.
+ */
+const queue = table(
+  'queue',
+  {
+    id: integer().primaryKey(),
+    email_id: text(),
+    account_id: text(),
+    recipient: text(),
+    /** The lane: the recipient's domain as A-label, lower case. */
+    lane: text(),
+    class: integer<QueueClass>(),
+    due_at: integer(),
+    lease: integer().orNull(),
+    attempts: integer(),
+    /** When it is given up (`failed`). */
+    expires_at: integer(),
+    last_attempt_at: integer().orNull(),
+    last_reply: text().orNull(),
+    last_transcript: text().orNull(),
+    /** JSON of addresses, as `Claimed.putOffBy`. */
+    put_off_by: text().orNull(),
+    /** The source address that it was put off from; null: it may leave from any. */
+    source: text().orNull(),
+    /** Held back since then; `due_at` is `never` meanwhile, and `held_due_at` what it was. */
+    held_at: integer().orNull(),
+    held_reason: text().orNull(),
+    held_due_at: integer().orNull(),
+  },
+  {
+    indexes: {
+      queue_email: ['email_id'],
+      queue_lease: { on: ['lease'], where: (row) => row('lease', 'is not', null) },
+      queue_held: { on: ['held_at'], where: (row) => row('held_at', 'is not', null) },
+      queue_stream: ['lane', 'class', 'account_id', 'due_at'],
+      queue_expiry: ['expires_at'],
+      queue_put_off: {
+        on: ['account_id', 'lane', 'id'],
+        where: (row) => row.or([row('attempts', '>', 0), row('held_at', 'is not', null)]),
+      },
+    },
+  },
+)
+
+export interface QueueRow extends RowOf<typeof queue> {}
+
+/** The log: a row a delivery that has ended. */
+const deliveries = table(
+  'deliveries',
+  {
+    id: integer().primaryKey(),
+    email_id: text(),
+    recipient: text(),
+    status: text<'delivered' | 'relayed' | 'bounced' | 'failed' | 'cancelled' | 'suppressed'>(),
+    attempts: integer(),
+    reply: text().orNull(),
+    /** The MX host and address that gave the last answer. */
+    remote: text().orNull(),
+    /** TLS version and cipher of the last attempt. */
+    tls: text().orNull(),
+    transcript: text().orNull(),
+    ended_at: integer(),
+  },
+  { indexes: { deliveries_email: ['email_id'] } },
+)
+
+export interface DeliveryRow extends RowOf<typeof deliveries> {}
+
+/** What was said in an attempt that ended, at that time, in another one to come. */
+const deferredTranscripts = table(
+  'deferred_transcripts',
+  {
+    delivery_id: integer(),
+    at: integer(),
+    transcript: text(),
+  },
+  { primaryKey: ['delivery_id', 'at'], isClustered: true },
+)
+
+/** What reports have told of a delivery, so that the next one changes only what is new. */
+const deliveryReports = table('delivery_reports', {
+  delivery_id: integer().primaryKey(),
+  /** JSON array: a hash of each cause for which it was said to be delayed. */
+  delays: text(),
+  /** -1: no report of failure yet; else what the worst one does to the address: 0 nothing … 2 at once. */
+  bounce: integer(),
+  /** 0: none; 1: without proof; 2: proved. */
+  complaint: integer<0 | 1 | 2>(),
+  unsubscribed: integer<0 | 1>(),
+})
+
+export interface DeliveryReportsRow extends RowOf<typeof deliveryReports> {}
+
+export const deliveriesTables = [queue, deliveries, deferredTranscripts, deliveryReports] as const

@@ -1,0 +1,76 @@
+import { integer, type RowOf, table, text } from './table.js'
+
+/** How far a source address has come with its warm-up; days since the epoch, UTC. */
+const sources = table('sources', {
+  address: text().primaryKey(),
+  first_day: integer(),
+  /** The last day with mail; `sent` counts that day's. */
+  last_day: integer(),
+  ramp_day: integer(),
+  sent: integer(),
+})
+
+/** What a thread has learned about a site, so that a restart does not forget a suspension. */
+const siteStates = table(
+  'site_states',
+  {
+    site: text(),
+    source: text(),
+    thread: integer(),
+    /** JSON. */
+    learned: text(),
+    updated_at: integer(),
+  },
+  { primaryKey: ['site', 'source', 'thread'] },
+)
+
+/** A recipient domain's MTA-STS policy. */
+const mtaSts = table(
+  'mta_sts',
+  {
+    domain: text().primaryKey(),
+    policy_id: text(),
+    mode: text<'enforce' | 'testing' | 'none'>(),
+    /** JSON list of patterns. */
+    mx: text(),
+    max_age_ms: integer(),
+    fetched_at: integer(),
+    expires_at: integer(),
+  },
+  { indexes: { mta_sts_expiry: ['expires_at'] } },
+)
+
+/** Which way mail goes, of a site or (`*`) of all, where that is or was not as usual. */
+const egress = table('egress', {
+  scope: text().primaryKey(),
+  /** The operator's word; `auto`: what follows decides. */
+  orders: text<'auto' | 'force' | 'forbid'>(),
+  way: text<'primary' | 'failover'>(),
+  /** What was wrong, as `outbound/egress/breaker.ts` has it. */
+  why: text(),
+  cause: text<'unreached' | 'refused'>(),
+  since: integer(),
+  until: integer(),
+  /** When the wait before probes was set: it must not last for as long as a clock was ahead. */
+  at: integer().default(0),
+  passed: integer(),
+  relapses: integer(),
+  /** Whose mail was refused; null where nobody's was, or that is not known. */
+  account_id: text().orNull(),
+})
+
+export interface EgressRow extends RowOf<typeof egress> {}
+
+/** Sites that gave no connection since any site last did. */
+const egressUnreached = table(
+  'egress_unreached',
+  {
+    site: text(),
+    /** Whose mail it was for. */
+    account_id: text(),
+    at: integer(),
+  },
+  { primaryKey: ['site', 'account_id'], isClustered: true },
+)
+
+export const outboundTables = [sources, siteStates, mtaSts, egress, egressUnreached] as const

@@ -1,0 +1,119 @@
+import { integer, type RowOf, table, text, type ValuesOf } from './table.js'
+
+/** What account protection counts. */
+const protectionCounts = {
+  /** Recipients whose server has decided: delivered, relayed or bounced. */
+  recipients: integer(),
+  /** Permanent ones; an address once in the window. */
+  bounces: integer(),
+  /** Those that were proved; an address once in the window. */
+  complaints: integer(),
+}
+
+const protectionTotals = {
+  ...protectionCounts,
+  /** Of these, those of campaigns and automations. */
+  marketing_recipients: integer(),
+  marketing_bounces: integer(),
+  marketing_complaints: integer(),
+  /** Complaints without proof: they are shown, no rate has them. */
+  unproved: integer(),
+}
+
+export interface ProtectionTotals extends ValuesOf<typeof protectionTotals> {}
+
+/** An account's totals over the window that ends with `hour` (hours since 1970). */
+const protection = table(
+  'protection',
+  {
+    account_id: text().primaryKey(),
+    hour: integer(),
+    bounce_warned_at: integer().orNull(),
+    complaint_warned_at: integer().orNull(),
+    ...protectionTotals,
+  },
+  { isClustered: true },
+)
+
+export interface ProtectionRow extends RowOf<typeof protection> {}
+
+/** What the totals are made of; those that slide out of the window are deleted. */
+const protectionHours = table(
+  'protection_hours',
+  {
+    account_id: text(),
+    hour: integer(),
+    ...protectionTotals,
+  },
+  { primaryKey: ['account_id', 'hour'], isClustered: true },
+)
+
+export interface ProtectionHourRow extends RowOf<typeof protectionHours> {}
+
+const protectionProviders = table(
+  'protection_providers',
+  {
+    account_id: text(),
+    /** Days since 1970. */
+    day: integer(),
+    provider: text(),
+    ...protectionCounts,
+  },
+  { primaryKey: ['account_id', 'day', 'provider'], isClustered: true },
+)
+
+export interface ProtectionProviderRow extends RowOf<typeof protectionProviders> {}
+
+/** An address whose bounce or complaint is counted; another of the same kind counts once `hour` has slid out. */
+const protectionAddresses = table(
+  'protection_addresses',
+  {
+    account_id: text(),
+    kind: text<'bounce' | 'complaint' | 'unproved'>(),
+    /** A hash of the address: nobody needs to read it here. */
+    address: text(),
+    hour: integer(),
+  },
+  {
+    primaryKey: ['account_id', 'kind', 'address'],
+    isClustered: true,
+    indexes: { protection_addresses_hour: ['hour'] },
+  },
+)
+
+export interface ProtectionAddressRow extends RowOf<typeof protectionAddresses> {}
+
+const protectionAudit = table(
+  'protection_audit',
+  {
+    /** Rises in the order in which things happened. */
+    id: integer().numberedKey(),
+    account_id: text(),
+    at: integer(),
+    action: text<'warned' | 'marketing_paused' | 'paused' | 'cleared'>(),
+    reason: text<'bounce' | 'complaint'>(),
+    /** `protection`, or the operator who gave the command. */
+    who: text(),
+    note: text().orNull(),
+    /** JSON, as they were then. */
+    totals: text(),
+    /** 1 once the operator was told. */
+    announced: integer(),
+  },
+  {
+    indexes: {
+      protection_audit_account: ['account_id', 'id'],
+      protection_audit_unannounced: { on: ['id'], where: (row) => row('announced', '=', 0) },
+    },
+  },
+)
+
+export interface ProtectionAuditRow extends RowOf<typeof protectionAudit> {}
+
+export const protectionTables = [
+  protection,
+  protectionHours,
+  protectionProviders,
+  protectionAddresses,
+  protectionAudit,
+] as const

@@ -1,0 +1,105 @@
+import type { QueueClass } from '../queue-class.js'
+import type { DeliveryRow } from './deliveries.js'
+import { integer, type RowOf, table, text } from './table.js'
+
+/** How many mails have a body; every mail up to the one in `retention_state` is counted. */
+const bodyUses = table(
+  'body_uses',
+  {
+    body_id: integer().primaryKey(),
+    uses: integer(),
+    /**
+     * A hash of account and contents, by which equal bodies find each other; null for those of campaigns and templates.
+     */
+    hash: text().orNull(),
+  },
+  {
+    indexes: {
+      body_uses_hash: { on: ['hash'], isUnique: true, where: (row) => row('hash', 'is not', null) },
+      body_uses_none: { on: ['body_id'], where: (row) => row('uses', '<=', 0) },
+    },
+  },
+)
+
+/** What a late report has to know of a delivery whose mail is deleted. */
+const pastDeliveries = table(
+  'past_deliveries',
+  {
+    id: integer().primaryKey(),
+    account_id: text(),
+    email_id: text(),
+    recipient: text(),
+    class: integer<QueueClass>(),
+    status: text<DeliveryRow['status']>(),
+    /** From then on no report is expected any more. */
+    forget_at: integer(),
+  },
+  { indexes: { past_deliveries_forget: ['forget_at'] } },
+)
+
+/** How far retention has come; one row, of id 1. */
+const retentionState = table(
+  'retention_state',
+  {
+    id: integer().primaryKey(),
+    /** The number (`ids.ts`) and the id of the last mail whose body is counted. */
+    mail_number: integer(),
+    mail_id: text(),
+    /** The mail up to which the bodies are deleted, but for those in `retention_waiting`. */
+    bodies_through: text(),
+    transcripts_through: text(),
+    /** The newest mail whose body went before its time, for room on the disk; empty: none did. */
+    early_through: text(),
+    /** The time of the last run; 0: there was none. */
+    ran_at: integer(),
+  },
+  {
+    seed: [
+      {
+        id: 1,
+        mail_number: 0,
+        mail_id: '',
+        bodies_through: '',
+        transcripts_through: '',
+        early_through: '',
+        ran_at: 0,
+      },
+    ],
+  },
+)
+
+export interface RetentionStateRow extends RowOf<typeof retentionState> {}
+
+/** How far a log was walked over for those accounts that keep its rows for so long. */
+const retentionWalks = table(
+  'retention_walks',
+  {
+    log: text(),
+    keep_ms: integer(),
+    /** JSON array of their ids. */
+    accounts: text(),
+    /** The last row that was looked at. */
+    cursor: integer(),
+  },
+  { primaryKey: ['log', 'keep_ms'], isClustered: true },
+)
+
+/** A mail that was not yet through when its body or its transcripts were to go. */
+const retentionWaiting = table(
+  'retention_waiting',
+  {
+    what: text<'bodies' | 'transcripts'>(),
+    email_id: text(),
+  },
+  { primaryKey: ['what', 'email_id'], isClustered: true },
+)
+
+export interface RetentionWaitingRow extends RowOf<typeof retentionWaiting> {}
+
+export const retentionTables = [
+  bodyUses,
+  pastDeliveries,
+  retentionState,
+  retentionWalks,
+  retentionWaiting,
+] as const

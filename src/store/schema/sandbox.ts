@@ -1,0 +1,39 @@
+import { blob, integer, type RowOf, table, text } from './table.js'
+
+const sandboxMessages = table(
+  'sandbox_messages',
+  {
+    /** Rises with the time of arrival. */
+    id: integer().primaryKey(),
+    received_at: integer(),
+    /** Empty for the null sender. */
+    mail_from: text(),
+    /** JSON array of addresses. */
+    rcpt_to: text(),
+    subject: text(),
+    header_from: text(),
+    remote_address: text(),
+    /** What the client called itself. */
+    helo: text(),
+    /** 1 when it came over STARTTLS. */
+    tls: integer(),
+    size_bytes: integer(),
+    /** JSON, as `sandbox/verdicts.ts` writes it; null until the checks are done. */
+    verdicts: text().orNull(),
+  },
+  {
+    indexes: {
+      sandbox_messages_unchecked: { on: ['id'], where: (row) => row('verdicts', 'is', null) },
+    },
+  },
+)
+
+export interface SandboxMessageRow extends RowOf<typeof sandboxMessages> {}
+
+/** Apart from its message, so that a verdict written later does not write the whole mail again. */
+const sandboxSources = table('sandbox_sources', {
+  id: integer().primaryKey().references('sandbox_messages', 'cascade'),
+  raw: blob(),
+})
+
+export const sandboxTables = [sandboxMessages, sandboxSources] as const

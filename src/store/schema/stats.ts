@@ -1,0 +1,67 @@
+import type { EmailRow } from './emails.js'
+import { integer, type RowOf, table, text, type ValuesOf } from './table.js'
+
+/** What `stats` counts, as `stats/README.md` defines it. */
+const figureCounts = {
+  mails: integer(),
+  accepted: integer(),
+  suppressed: integer(),
+  answered: integer(),
+  delivered: integer(),
+  relayed: integer(),
+  bounced_hard: integer(),
+  bounced_soft: integer(),
+  failed: integer(),
+  deferred: integer(),
+  complained: integer(),
+  complained_unproved: integer(),
+  unsubscribed: integer(),
+  opened: integer(),
+  opened_unique: integer(),
+  opened_machine: integer(),
+  clicked: integer(),
+  clicked_unique: integer(),
+  clicked_machine: integer(),
+}
+
+export interface FigureCounts extends ValuesOf<typeof figureCounts> {}
+
+/** An account's day, once by campaign, once by mailbox provider and once a tag. */
+const figures = table(
+  'figures',
+  {
+    account_id: text(),
+    breakdown: text<'broadcast' | 'provider' | 'tag'>(),
+    /** Days since 1970, UTC. */
+    day: integer(),
+    /** The sending domain; empty where the mail was gone already, `*` of the many beyond the bound. */
+    domain: text(),
+    type: text<EmailRow['type']>(),
+    /** The campaign's id (empty: none), the provider, or `name:value`; `*` of the many beyond the bound. */
+    key: text(),
+    ...figureCounts,
+  },
+  { primaryKey: ['account_id', 'breakdown', 'day', 'domain', 'type', 'key'], isClustered: true },
+)
+
+export interface FigureRow extends RowOf<typeof figures> {}
+
+/** How far the logs are counted in `figures`; one row, of id 1. */
+const figureCursors = table(
+  'figure_cursors',
+  {
+    id: integer().primaryKey(),
+    event_id: integer(),
+    consent_id: integer(),
+    /** The number (`ids.ts`) and the id of the last mail that is counted. */
+    mail_number: integer(),
+    mail_id: text(),
+    /** Events up to this one do not say whether they were the first of their kind. */
+    untold_until: integer(),
+  },
+  { seed: [{ id: 1, event_id: 0, consent_id: 0, mail_number: 0, mail_id: '', untold_until: 0 }] },
+)
+
+export interface FigureCursorsRow extends RowOf<typeof figureCursors> {}
+
+export const statsTables = [figures, figureCursors] as const

@@ -1,0 +1,51 @@
+import { integer, type RowOf, table, text } from './table.js'
+
+/** Whom an account must not mail. An address may be here for several reasons, each of which is lifted on its own. */
+const suppressions = table(
+  'suppressions',
+  {
+    account_id: text(),
+    /** The whole address in lower case. */
+    address: text(),
+    reason: text<'unsubscribe' | 'bounce' | 'complaint' | 'manual'>(),
+    scope: text<'all' | 'marketing'>(),
+    email_id: text().orNull(),
+    detail: text().orNull(),
+    created_at: integer(),
+    /** When it ends by itself; null: never. */
+    expires_at: integer().orNull(),
+  },
+  {
+    primaryKey: ['account_id', 'address', 'reason'],
+    indexes: {
+      suppressions_expiry: {
+        on: ['expires_at'],
+        where: (row) => row('expires_at', 'is not', null),
+      },
+      suppressions_by_reason: ['account_id', 'reason', 'address'],
+    },
+  },
+)
+
+export interface SuppressionRow extends RowOf<typeof suppressions> {}
+
+/** An address whose last mails failed in a way that may pass. */
+const softBounces = table(
+  'soft_bounces',
+  {
+    account_id: text(),
+    /** The whole address in lower case. */
+    address: text(),
+    /** Mails in a row. */
+    failures: integer(),
+    first_at: integer(),
+    last_at: integer(),
+    /** The delivery that has got through since, unless a report still takes it back. */
+    delivered_id: integer().orNull(),
+  },
+  { primaryKey: ['account_id', 'address'], indexes: { soft_bounces_age: ['last_at'] } },
+)
+
+export interface SoftBounceRow extends RowOf<typeof softBounces> {}
+
+export const suppressionTables = [suppressions, softBounces] as const

@@ -1,0 +1,137 @@
+import {
+  type ColumnType,
+  type Expression,
+  type ExpressionBuilder,
+  expressionBuilder,
+  type Generated,
+  type Insertable,
+  type SqlBool,
+} from 'kysely'
+
+/**
+ * A table is said once, as a value: Kysely's types are taken from it (`RowOf`), and an engine makes the table of it
+ * (`sqlite/make-tables.ts`). Its words are those of every engine, so that another one can be told the same.
+ */
+export interface StoredTable<Name extends string = string, C extends TableColumns = TableColumns> {
+  readonly name: Name
+  readonly columns: C
+  /** Where it is of more than one column. */
+  readonly primaryKey: readonly string[]
+  readonly unique: readonly (readonly string[])[]
+  readonly isClustered: boolean
+  readonly indexes: readonly TableIndex[]
+  readonly seed: readonly object[]
+}
+
+export type TableColumns = Readonly<Record<string, TableColumn<unknown>>>
+
+export interface TableIndex {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly isUnique: boolean
+  readonly where: Expression<SqlBool> | undefined
+}
+
+/** What an engine has to know of a column. */
+interface ColumnFacts {
+  readonly type: 'text' | 'integer' | 'blob'
+  readonly isNullable?: boolean
+  readonly isKey?: boolean
+  /** The engine numbers rows whose insert has no number; `rising`: above every number that any row ever had. */
+  readonly numbered?: 'free' | 'rising'
+  readonly isUnique?: boolean
+  readonly fallback?: string | number
+  /** The rows of the table that it names by their `id`; `cascades`: it goes with its row. */
+  readonly parent?: { readonly table: string; readonly cascades: boolean }
+}
+
+/** A column of values of `T`. Null is none of them, unless `orNull` says so. */
+export interface TableColumn<T> extends ColumnFacts {
+  /** For the types alone: no value is ever here. */
+  readonly $value?: T
+  orNull(): TableColumn<T | null>
+  primaryKey(): TableColumn<T>
+  /** The primary key; see `numbered`. */
+  numberedKey(numbered?: 'free' | 'rising'): TableColumn<Generated<T>>
+  unique(): TableColumn<T>
+  /** An insert need not name it. */
+  default(fallback: string | number): TableColumn<Generated<T>>
+  /** No update may name it. */
+  unchanging(): TableColumn<ColumnType<T, T, never>>
+  /**
+   * The `id` of a row of another table. Hot tables and logs have none: whoever writes their rows has just read the
+   * other, and each check would cost a look-up a mail.
+   */
+  references(table: string, onDelete?: 'cascade'): TableColumn<T>
+}
+
+export const text = <T extends string = string>() => column<T>({ type: 'text' })
+/** Numbers, times (milliseconds UTC), and yes (1) or no (0). */
+export const integer = <T extends number = number>() => column<T>({ type: 'integer' })
+export const blob = () => column<Buffer>({ type: 'blob' })
+
+function column<T>(facts: ColumnFacts): TableColumn<T> {
+  return {
+    ...facts,
+    orNull: () => column({ ...facts, isNullable: true }),
+    primaryKey: () => column({ ...facts, isKey: true }),
+    numberedKey: (numbered = 'free') => column({ ...facts, isKey: true, numbered }),
+    unique: () => column({ ...facts, isUnique: true }),
+    default: (fallback) => column({ ...facts, fallback }),
+    unchanging: () => column(facts),
+    references: (table, onDelete) =>
+      column({ ...facts, parent: { table, cascades: onDelete === 'cascade' } }),
+  }
+}
+
+/** A row as Kysely's `Selectable`, `Insertable` and `Updateable` take it. */
+export type RowOf<T extends { readonly columns: TableColumns }> = ValuesOf<T['columns']>
+
+/** The values of columns that several tables share. */
+export type ValuesOf<C extends TableColumns> = {
+  [K in keyof C]: C[K] extends { readonly $value?: infer T } ? T : never
+}
+
+interface TableParts<C extends TableColumns> {
+  primaryKey?: readonly (keyof C & string)[]
+  unique?: readonly (readonly (keyof C & string)[])[]
+  /** The rows lie in their key's own order, so that the key is stored once. */
+  isClustered?: boolean
+  /** By name: the columns, or more of it. */
+  indexes?: Readonly<Record<string, readonly (keyof C & string)[] | IndexParts<C>>>
+  /** Rows that every database has from the beginning. */
+  seed?: readonly Insertable<ValuesOf<C>>[]
+}
+
+interface IndexParts<C extends TableColumns> {
+  on: readonly (keyof C & string)[]
+  isUnique?: boolean
+  /** Rows of which this is not so are not in it; only statements that say the same, word for word, find it. */
+  where?: (row: ExpressionBuilder<{ row: ValuesOf<C> }, 'row'>) => Expression<SqlBool>
+}
+
+export function table<Name extends string, C extends TableColumns>(
+  name: Name,
+  columns: C,
+  parts: TableParts<C> = {},
+): StoredTable<Name, C> {
+  const { primaryKey = [], unique = [], isClustered = false, indexes = {}, seed = [] } = parts
+  return {
+    name,
+    columns,
+    primaryKey,
+    unique,
+    isClustered,
+    seed,
+    indexes: Object.entries(indexes).map(([name, index]) =>
+      'on' in index
+        ? {
+            name,
+            columns: index.on,
+            isUnique: index.isUnique ?? false,
+            where: index.where?.(expressionBuilder<{ row: ValuesOf<C> }, 'row'>()),
+          }
+        : { name, columns: index, isUnique: false, where: undefined },
+    ),
+  }
+}

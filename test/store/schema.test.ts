@@ -1,0 +1,50 @@
+// What a database of an earlier release becomes, beside what a new one is.
+import { readFileSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { databaseFile, migrateStore } from '../../src/store/index.js'
+import { makeTempDir } from '../support/store.js'
+
+t.test('a database of the baseline comes to what a new one is', async (t) => {
+  const [old, fresh] = [makeTempDir(t), makeTempDir(t)]
+  const db = new Database(databaseFile(old))
+  // As the baseline made it. Who changes a table adds a migration, and leaves this file as it is.
+  db.exec(readFileSync('test/fixtures/store/0101-baseline.sql', 'utf8'))
+  db.close()
+  await migrateStore(old)
+  await migrateStore(fresh)
+  const [become, made] = [describe(databaseFile(old)), describe(databaseFile(fresh))]
+  t.ok(Object.keys(made).length > 1000)
+  t.same(become, made)
+})
+
+/** All that a schema says, each fact by its name, without the order of columns and the way in which it was written. */
+function describe(file: string): Record<string, unknown> {
+  const db = new Database(file, { readonly: true })
+  const all = (sql: string) => db.prepare(sql).all() as Record<string, string | number | null>[]
+  const facts: Record<string, unknown> = {}
+  for (const { name: table, sql, wr, strict } of all(
+    "select s.name, s.sql, l.wr, l.strict from sqlite_schema as s join pragma_table_list as l using (name) where s.type = 'table'",
+  )) {
+    facts[`${table}`] = { wr, strict, isRising: /autoincrement/i.test(`${sql}`) }
+    for (const { cid, name, ...column } of all(`pragma table_xinfo("${table}")`)) {
+      facts[`${table}.${name}`] = column
+    }
+    for (const { id, seq, from, ...key } of all(`pragma foreign_key_list("${table}")`)) {
+      facts[`${table}.${from} references`] = key
+    }
+    for (const { name, unique, origin } of all(`pragma index_list("${table}")`)) {
+      const columns = all(`pragma index_xinfo("${name}")`).filter(({ key }) => key === 1)
+      const names = columns.map((column) => column.name).join(', ')
+      const made = db.prepare('select sql from sqlite_schema where name = ?').pluck().get(name)
+      const where = /\bwhere (.*)$/is.exec(`${made ?? ''}`)?.[1]
+      const of = origin === 'c' ? `index ${name}` : `${table} ${origin} (${names})`
+      facts[of] = { table, names, unique, where }
+    }
+    if (!/^kysely|^releases$|^sqlite/.test(`${table}`)) {
+      facts[`rows of ${table}`] = all(`select * from "${table}"`)
+    }
+  }
+  db.close()
+  return facts
+}
