@@ -1,9 +1,10 @@
+import { keys } from '../accounts/contract.js'
 import { permissionOf as oldPermissionOf } from '../accounts/index.js'
 import type { Contract, Permission } from '../contract/index.js'
 import { suppressions } from '../suppression/contract.js'
 import { topics } from '../topics/contract.js'
 
-const contracts: readonly Contract[] = [topics, suppressions]
+const contracts: readonly Contract[] = [topics, keys, suppressions]
 
 /** The operations of the API, by their routes. */
 export const operations = new Map(
