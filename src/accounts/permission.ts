@@ -75,18 +75,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'GET /v1/templates/:slug/versions/:version': 'read',
   'POST /v1/templates/:slug/versions/:version/restore': 'full',
 
-  'GET /v1/webhooks': 'read',
-  'POST /v1/webhooks': 'full',
-  'GET /v1/webhooks/:id': 'read',
-  'PATCH /v1/webhooks/:id': 'full',
-  'DELETE /v1/webhooks/:id': 'full',
-  'POST /v1/webhooks/:id/rotate': 'full',
-  'POST /v1/webhooks/:id/test': 'full',
-  'GET /v1/webhooks/:id/deliveries': 'read',
-  'POST /v1/webhooks/:id/deliveries/:deliveryId/replay': 'full',
-  'POST /v1/webhooks/:id/deliveries/replay': 'full',
-  'POST /v1/webhooks/:id/replay': 'full',
-
   'GET /v1/stats': 'read',
 
   'GET /v1/keys': 'full',

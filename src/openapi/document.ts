@@ -5,6 +5,7 @@ import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
 import { suppressions } from '../suppression/contract.js'
 import { topics } from '../topics/contract.js'
+import { webhooks } from '../webhooks/contract.js'
 import { automations } from './automations.js'
 import { billing } from './billing.js'
 import { broadcasts } from './broadcasts.js'
@@ -17,7 +18,6 @@ import { allow, errorTable, itself, responseHeaders, welcome } from './general.j
 import { keys } from './keys.js'
 import { stats } from './stats.js'
 import { templates } from './templates.js'
-import { webhookEndpoints } from './webhook-endpoints.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
@@ -29,7 +29,7 @@ const descriptions: readonly Description[] = [
   broadcasts,
   automations,
   templates,
-  webhookEndpoints,
+  describe(webhooks),
   domains,
   keys,
   stats,

@@ -1,6 +1,5 @@
-import { optional, string, type } from 'superstruct'
-import { makeRateLimiter, refuseExcess } from '../../http/index.js'
-import { type DeliveryRange, findEndpoint, replay, tryEndpoint } from '../../webhooks/index.js'
+import { maybe, structOf, table, words } from '../../fields/index.js'
+import { type DeliveryRange, findEndpoint, replay, triedWebhook } from '../../webhooks/index.js'
 import { plural } from '../format.js'
 import { page, redirect } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
@@ -22,20 +21,12 @@ interface TriedView {
   request: string
 }
 
-// As for the API: each opens connections to an address of the client's choice.
-const trials = { requests: 10, windowMs: 60_000 }
-
-const ReplayForm = type({
-  from: optional(string()),
-  to: optional(string()),
-  failedOnly: optional(string()),
-})
+const optional = maybe(words())
+const ReplayForm = structOf(table({ from: optional, to: optional, failedOnly: optional }))
 
 /** A test event, and sending again what went to an endpoint. */
 export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
-  const { store, clock, allow } = deps
-  // By account: all of its people share it.
-  const trying = makeRateLimiter(trials, clock)
+  const { store, clock } = deps
   const again = (
     visit: Parameters<typeof showEndpoint>[1],
     faults: Parameters<typeof showEndpoint>[2],
@@ -44,30 +35,19 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
   pages.post('/webhooks/:id/test', { action: 'webhooks.write', again }, async (visit) => {
     const { account, base, params, now } = visit
     const found = await findEndpoint(store.read, account.id, params.id ?? '')
-    refuseExcess(trying.take(account.id))
-    // Nobody cuts the test off: it has its own time limit, as every attempt.
-    const { signal } = new AbortController()
-    const trial = { ...deps, read: store.read, resolver: deps.openResolver(), allow, signal }
-    const { answer, body, tookMs } = await tryEndpoint(trial, account.id, found.id)
-    const status = 'status' in answer ? answer.status : undefined
-    const error = 'error' in answer ? answer.error : ''
-    const isTaken = answer.kind === 'taken'
+    const { taken, status, ...tried } = triedWebhook(await deps.tryWebhook(account.id, found.id))
+    const error = tried.error ?? ''
     const view: TriedView = {
       endpoint: endpointView(found, base, now),
-      isTaken,
-      status,
+      isTaken: taken,
+      status: status ?? undefined,
       error,
-      tookMs,
-      response: 'response' in answer ? answer.response : '',
-      why: whyNot({
-        outcome: isTaken ? 'delivered' : 'failed',
-        status: status ?? null,
-        error,
-        attempts: 1,
-      }),
-      request: JSON.stringify(JSON.parse(body), undefined, 2),
+      tookMs: tried.tookMs,
+      response: tried.response ?? '',
+      why: whyNot({ outcome: taken ? 'delivered' : 'failed', status, error, attempts: 1 }),
+      request: JSON.stringify(tried.payload, undefined, 2),
     }
-    const audit = { action: 'webhook.test', target: found.id, detail: { taken: isTaken } }
+    const audit = { action: 'webhook.test', target: found.id, detail: { taken } }
     return page('webhooks/tried', view, { title: 'The test event', audit })
   })
 

@@ -1,7 +1,7 @@
-import { array, enums, string, type } from 'superstruct'
 import { isoTime } from '../../clock/index.js'
+import { oneOf, structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../webhooks/contract.js'
 import {
-  chooseEvents,
   countRequests,
   deleteEndpoint,
   findEndpoint,
@@ -50,8 +50,9 @@ const shownRequests = (requests: number) =>
     ? `more than ${plural(mostCounted, 'request')}`
     : plural(requests, 'request')
 
-const ChangeForm = type({ url: string(), events: array(string()) })
-const RotateForm = type({ overlap: enums(['0', '3600', '86400', '604800']), once: string() })
+const ChangeForm = structOf(table({ url: operations.url, events: operations.events }))
+const overlap = oneOf(overlaps.map(({ value }) => value))
+const RotateForm = structOf(table({ overlap, once: words() }))
 
 /** URL, events, secret, and the end of an endpoint. */
 export function settingsPages(
@@ -86,7 +87,7 @@ export function settingsPages(
   pages.post('/webhooks/:id/settings', { ...common, form: ChangeForm }, async (visit) => {
     const { account, base, form } = visit
     const { id, url } = await endpointOf(visit)
-    const events = chooseEvents(form.events)
+    const { events } = form
     const guard = { resolver: deps.openResolver(), allow: deps.allow }
     // A target that cannot be reached yet is saved all the same: the receiver may be built later.
     const doubt = form.url === url ? undefined : await judgeTarget(guard, form.url)
