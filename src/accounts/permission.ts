@@ -65,16 +65,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'GET /v1/automations/runs/:id': 'read',
   'POST /v1/automations/runs/:id/cancel': 'full',
 
-  'GET /v1/templates': 'read',
-  'POST /v1/templates': 'full',
-  'GET /v1/templates/:slug': 'read',
-  'PATCH /v1/templates/:slug': 'full',
-  'DELETE /v1/templates/:slug': 'full',
-  'POST /v1/templates/:slug/render': 'read',
-  'GET /v1/templates/:slug/versions': 'read',
-  'GET /v1/templates/:slug/versions/:version': 'read',
-  'POST /v1/templates/:slug/versions/:version/restore': 'full',
-
   'GET /v1/stats': 'read',
 
   'GET /v1/keys': 'full',

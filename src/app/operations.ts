@@ -1,10 +1,11 @@
 import { permissionOf as oldPermissionOf } from '../accounts/index.js'
 import type { Contract, Permission } from '../contract/index.js'
 import { suppressions } from '../suppression/contract.js'
+import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
 import { webhooks } from '../webhooks/contract.js'
 
-const contracts: readonly Contract[] = [topics, suppressions, webhooks]
+const contracts: readonly Contract[] = [topics, suppressions, templates, webhooks]
 
 /** The operations of the API, by their routes. */
 export const operations = new Map(

@@ -4,6 +4,7 @@ import type { AnswerExample, Described, Example, RefusalExample } from '../contr
 import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
 import { suppressions } from '../suppression/contract.js'
+import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
 import { webhooks } from '../webhooks/contract.js'
 import { automations } from './automations.js'
@@ -17,7 +18,6 @@ import { emails } from './emails.js'
 import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
 import { keys } from './keys.js'
 import { stats } from './stats.js'
-import { templates } from './templates.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
@@ -28,7 +28,7 @@ const descriptions: readonly Description[] = [
   describe(topics),
   broadcasts,
   automations,
-  templates,
+  describe(templates),
   describe(webhooks),
   domains,
   keys,

@@ -16,6 +16,7 @@ import {
   orNull,
   queryFlag,
   queryWhole,
+  shaped,
   table,
   text,
   time,
@@ -56,8 +57,8 @@ const known = {
   nextAttemptAt: orNull(time('When the next attempt is due; null when it has ended')),
   endedAt: orNull(time('When it ended; null while it waits')),
 }
-/** An event as its receiver gets it. The bytes that were signed are kept, so that a replay sends the same ones. */
-export const payload = {
+// An event as its receiver gets it. The bytes that were signed are kept, so that a replay sends the same ones.
+const payload = {
   event: 'email.bounced',
   emailId: '01a1fc92-9915-7533-8296-04ee3d91dd72',
   to: ['ann@example.org'],
@@ -100,6 +101,33 @@ const isOff = () =>
     'It is disabled',
     'The webhook endpoint is disabled, so nothing is sent to it',
   )
+
+export const testWebhook = operation('POST /v1/webhooks/:id/test', {
+  id: 'testWebhook',
+  may: 'full',
+  audit: 'webhook.test',
+  of: endpoint,
+  says: () => ({
+    summary: 'Send an invented event at once',
+    description: 'Once, whether it is enabled or not. At most 10 a minute for an account.',
+    // 200 whatever the receiver answered: the request to us went well, and what went wrong there is in the fields.
+    answers: [
+      answer(
+        'What it answered',
+        'WebhookTrial',
+        {
+          taken: flag('Whether the endpoint answered 2xx'),
+          status: orNull(count('The HTTP status of its answer; null: there was none')),
+          response: orNull(text('The beginning of the body of its answer; null: there was none')),
+          error: orNull(text('Why it was not taken; null when it was')),
+          tookMs: count('How many milliseconds it took'),
+          payload: shaped('WebhookPayload'),
+        },
+        { taken: true, status: 200, response: 'ok', error: null, tookMs: 84, payload },
+      ),
+    ],
+  }),
+})
 
 export const listWebhookDeliveries = operation('GET /v1/webhooks/:id/deliveries', {
   id: 'listWebhookDeliveries',

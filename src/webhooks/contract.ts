@@ -19,7 +19,6 @@ import {
   maybe,
   oneOf,
   orNull,
-  shaped,
   table,
   text,
   time,
@@ -29,10 +28,10 @@ import {
 } from '../fields/index.js'
 import {
   listWebhookDeliveries,
-  payload,
   replayFailedWebhooks,
   replayWebhookDeliveries,
   replayWebhookDelivery,
+  testWebhook,
   usualDeliveries,
 } from './contract-deliveries.js'
 import { webhookEvents } from './event-names.js'
@@ -42,6 +41,7 @@ export {
   replayFailedWebhooks,
   replayWebhookDeliveries,
   replayWebhookDelivery,
+  testWebhook,
   usualDeliveries,
 }
 
@@ -240,33 +240,6 @@ export const rotateWebhookSecret = operation('POST /v1/webhooks/:id/rotate', {
           oldSecretUntil: known.oldSecretUntil,
         },
         { id: example.id, secret: exampleSecret, oldSecretUntil: '2026-11-21T11:00:00.000Z' },
-      ),
-    ],
-  }),
-})
-
-export const testWebhook = operation('POST /v1/webhooks/:id/test', {
-  id: 'testWebhook',
-  may: 'full',
-  audit: 'webhook.test',
-  of: endpoint,
-  says: () => ({
-    summary: 'Send an invented event at once',
-    description: 'Once, whether it is enabled or not. At most 10 a minute for an account.',
-    // 200 whatever the receiver answered: the request to us went well, and what went wrong there is in the fields.
-    answers: [
-      answer(
-        'What it answered',
-        'WebhookTrial',
-        {
-          taken: flag('Whether the endpoint answered 2xx'),
-          status: orNull(count('The HTTP status of its answer; null: there was none')),
-          response: orNull(text('The beginning of the body of its answer; null: there was none')),
-          error: orNull(text('Why it was not taken; null when it was')),
-          tookMs: count('How many milliseconds it took'),
-          payload: shaped('WebhookPayload'),
-        },
-        { taken: true, status: 200, response: 'ok', error: null, tookMs: 84, payload },
       ),
     ],
   }),

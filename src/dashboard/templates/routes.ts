@@ -1,8 +1,9 @@
-import { optional, string, type } from 'superstruct'
 import { refuseTemplateInUse, templateUses } from '../../automations/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
 import { acceptEmail, type EmailDeps } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
+import { structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../templates/contract.js'
 import {
   changeTemplate,
   deleteTemplate,
@@ -25,9 +26,9 @@ import { showVersion, showVersions } from './versions.js'
 // Room for HTML and text at their longest: a form writes each byte of them as up to three.
 const maxBodyBytes = 2 * 1024 * 1024
 
-const Content = { subject: string(), html: string(), textBody: optional(string()) }
-const NewForm = type({ slug: string(), ...Content })
-const EditForm = type({ base: string(), ...Content })
+const { parts, slug } = operations
+const NewForm = structOf(table({ slug, ...parts }))
+const EditForm = structOf(table({ base: words(), ...parts }))
 
 // Paths below `/templates/-/` are never a template's, as no slug begins with '-'.
 /** Templates: the list, the editor with its preview, versions, a test. */
@@ -151,7 +152,7 @@ function versionPages(pages: AccountPages, deps: EditorDeps): void {
   )
   pages.post(
     '/templates/:slug/restore',
-    { action: 'templates.write', form: type({ version: string() }) },
+    { action: 'templates.write', form: structOf(table({ version: words() })) },
     async (visit) => {
       await open(deps, visit)
       const { account, base, form, params } = visit
@@ -172,7 +173,7 @@ function testPages(pages: AccountPages, deps: EditorDeps): void {
     '/templates/:slug/test',
     {
       action: 'emails.send',
-      form: type({ from: string() }),
+      form: structOf(table({ from: words() })),
       again: (visit, faults) => showEditor(deps, visit, faults),
     },
     async ({ account, base, form, params, person }) => {
