@@ -26,6 +26,7 @@ export {
   newestKeys,
   updateKey,
 } from './key.js'
+export { deletedKey, limitsIn, shownKey } from './key-answer.js'
 export { type AccountLanguage, accountLanguages, languageOf, setLanguage } from './language.js'
 export {
   type KeyLimits,

@@ -67,12 +67,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
 
   'GET /v1/stats': 'read',
 
-  'GET /v1/keys': 'full',
-  'POST /v1/keys': 'full',
-  'GET /v1/keys/:id': 'full',
-  'PATCH /v1/keys/:id': 'full',
-  'DELETE /v1/keys/:id': 'full',
-
   'GET /v1/domains': 'read',
   'POST /v1/domains': 'full',
   'GET /v1/domains/:id': 'read',

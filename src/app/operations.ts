@@ -1,3 +1,4 @@
+import { keys } from '../accounts/contract.js'
 import { permissionOf as oldPermissionOf } from '../accounts/index.js'
 import type { Contract, Permission } from '../contract/index.js'
 import { suppressions } from '../suppression/contract.js'
@@ -5,7 +6,7 @@ import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
 import { webhooks } from '../webhooks/contract.js'
 
-const contracts: readonly Contract[] = [topics, suppressions, templates, webhooks]
+const contracts: readonly Contract[] = [topics, keys, suppressions, templates, webhooks]
 
 /** The operations of the API, by their routes. */
 export const operations = new Map(

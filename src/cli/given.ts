@@ -1,13 +1,11 @@
-import type { Operation } from '../contract/index.js'
+import { checked, type Operation } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
-import { check, ShapeError } from '../fields/index.js'
+import { ShapeError } from '../fields/index.js'
 
-/** What a command line gives to an operation, held against the fields that a request of the API is held against. */
-export function givenTo<Body>(operation: Operation<unknown, unknown, Body>, given: unknown): Body {
-  const { body } = operation.shape
-  if (body === undefined) throw new Error(`${operation.route} takes nothing`)
+/** What a command line gives to an operation, once it is checked as a request of the API is. */
+export function givenTo<Body>(operation: Operation<unknown, unknown, Body>, given: object): Body {
   try {
-    return check(given, body) as Body
+    return checked(operation, given)
   } catch (error) {
     if (error instanceof ShapeError) throw new ApiError('validation_error', error.message)
     throw error

@@ -1,20 +1,26 @@
 import { type Command, Option } from 'commander'
+import * as operations from '../accounts/contract.js'
 import {
   type ApiKey,
   createKey,
+  deletedKey,
   deleteKey,
   findKey,
   hasOtherFullKey,
   type KeyScope,
   keyScopes,
+  limitsIn,
   listKeys,
+  shownKey,
 } from '../accounts/index.js'
+import { isoTime } from '../clock/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
+import { givenTo } from './given.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
 import { asTyped, endTime, repeated } from './option-values.js'
-import { jsonTime, remark, say, sayJson, sayTable, shownTime, warn } from './output.js'
+import { remark, say, sayJson, sayTable, shownTime, warn } from './output.js'
 import { placeOf } from './place.js'
 
 /** What any of the sub-commands may be given. */
@@ -36,6 +42,7 @@ export function keyCommands(program: Command): void {
 const rows: readonly CommandRow[] = [
   {
     usage: 'create <name>',
+    does: operations.createKey,
     about: 'make an API key and show it, this once',
     options: [
       accountOption(),
@@ -64,6 +71,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'list',
+    does: operations.listKeys,
     about: 'show the API keys of an account',
     options: [accountOption()],
     help: "Example:\n  $ posthorn key list --account 'City library'",
@@ -71,6 +79,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'delete <id>',
+    does: operations.deleteKey,
     about: 'delete an API key; requests with it fail at once',
     options: [...askOptions(), accountOption()],
     help: 'Example:\n  $ posthorn key delete 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
@@ -87,13 +96,13 @@ async function runCreate(name: string, options: KeyOptions, command: Command): P
   const made = await withStore(place, async (deps) => {
     const { id: accountId } = await chosenAccount(deps.store.read, options.account)
     const plans = plansUnlessForced(place, options)
-    const { scope, domain: domains = null, network: networks = null, expires } = options
-    const expiresAt = expires?.(deps.clock.now()) ?? null
-    const limits = { scope, domains, networks, expiresAt }
-    const key = await withForceHint(() => createKey(deps, accountId, name, { plans, limits }))
-    return { accountId, ...key }
+    const { scope, domain: domains, network: networks, expires } = options
+    const expiresAt = expires && isoTime(expires(deps.clock.now()))
+    const given = givenTo(operations.createKey, { name, scope, domains, networks, expiresAt })
+    const limits = limitsIn(given)
+    return await withForceHint(() => createKey(deps, accountId, given.name, { plans, limits }))
   })
-  if (place.json) return sayJson({ ...shown(made), accountId: made.accountId, key: made.key })
+  if (place.json) return sayJson({ ...shownKey(made), key: made.key })
   say(made.key)
   remark('Keep it now: it is not stored and cannot be shown again.')
 }
@@ -104,7 +113,7 @@ async function runList(options: KeyOptions, command: Command): Promise<void> {
   const keys = await withStore(place, async ({ store: { read } }) =>
     listKeys(read, (await chosenAccount(read, options.account)).id),
   )
-  if (place.json) return sayJson(keys.map(shown))
+  if (place.json) return sayJson({ keys: keys.map(shownKey) })
   sayTable(
     ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'EXPIRES', 'CREATED', 'LAST USED'],
     keys.map((one) => [
@@ -144,7 +153,7 @@ async function runDelete(
     })
   })
   if (wasLast === undefined) return
-  if (place.json) sayJson({ id: id.toLowerCase(), deleted: true })
+  if (place.json) sayJson(deletedKey(id))
   else say(`Key ${id} is deleted`)
   if (wasLast) {
     warn("it was the last key with all rights; 'posthorn key create' makes another")
@@ -162,21 +171,6 @@ const deletionOf = (key: ApiKey, account: string, isLast: boolean): Intent => ({
     key.lastUsedAt === null ? 'It was never used' : `It was last used ${shownTime(key.lastUsedAt)}`,
     ...(isLast ? ['It is the last key with all rights'] : []),
   ],
-  counts: { ...shown(key), isLast },
+  counts: { ...shownKey(key), isLast },
   how: 'moderate',
-})
-
-/**
- * The hash of the key is left out: it would let somebody test guesses without asking the appliance.
- */
-const shown = (key: ApiKey) => ({
-  id: key.id,
-  name: key.name,
-  last4: key.last4,
-  scope: key.scope,
-  domains: key.domains,
-  networks: key.networks,
-  expiresAt: jsonTime(key.expiresAt),
-  createdAt: jsonTime(key.createdAt),
-  lastUsedAt: jsonTime(key.lastUsedAt),
 })

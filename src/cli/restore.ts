@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, type Stats, statSync } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { counted, shownBytes } from '../amounts/index.js'
@@ -19,7 +20,7 @@ import { opening, passphraseHelp, plainOption } from './backup.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { jsonTime, remark, say, sayJson, shownTime, visibleLines } from './output.js'
-import { becomeOwner, placeOf } from './place.js'
+import { becomeOwner, type CommandPlace, placeOf } from './place.js'
 
 /** Options of `posthorn restore`. */
 interface RestoreOptions extends AskOptions {
@@ -64,21 +65,39 @@ unsubscribes, bounces.`,
  * it gets its place: a restore is done on a bad day, and must not make it worse.
  */
 async function runRestore(given: string, options: RestoreOptions, command: Command): Promise<void> {
+  // Before it asks, and before it becomes another user: the file may be root's alone, and is open from then on.
   const place = placeOf(command)
+  const opened = opening(place, options)
+  const file = await openBackup(resolve(given))
+  try {
+    await restoreFrom(file, given, { place, options, opened })
+  } finally {
+    await file.close()
+  }
+}
+
+/** How it is restored. */
+interface RestoreWith {
+  place: CommandPlace
+  options: RestoreOptions
+  opened: ReturnType<typeof opening>
+}
+
+async function restoreFrom(
+  file: FileHandle,
+  given: string,
+  { place, options, opened }: RestoreWith,
+): Promise<void> {
+  const { passphrase, onlyEncrypted } = opened
   const to = resolve(options.to ?? place.dataDir)
   const there = join(to, databaseName)
   // Also false where `to` is a file, which is refused below.
   const database = existsSync(there) ? statSync(there) : undefined
-  const { passphrase, onlyEncrypted } = opening(place, options)
-  // Before it asks, and before it becomes another user: the file may be root's alone, and is open from then on.
-  const file = await openBackup(resolve(given))
   if (options.dryRun || database !== undefined) {
     const manifest = options.dryRun
       ? await manifestOf(resolve(given), passphrase, { onlyEncrypted })
       : undefined
-    if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) {
-      return await file.close()
-    }
+    if (!(await confirmed(place, options, restoringOf(to, database, manifest)))) return
   }
   const givenKey = options.key === undefined ? undefined : readKey(resolve(options.key))
   await makeDirectory(to)

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
 import * as operations from '../topics/contract.js'
-import { createTopic, listTopics, type Topic } from '../topics/index.js'
+import { createdTopic, createTopic, topicsAnswer } from '../topics/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { givenTo } from './given.js'
 import { wholeNumber } from './option-values.js'
-import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
+import { say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
 /** What any of the sub-commands may be given. */
@@ -44,6 +44,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'list',
+    does: operations.listTopics,
     about: 'show the topics of an account',
     options: [accountOption(), new Option('--archived', 'archived ones too')],
     help: 'Example:\n  $ posthorn topic list',
@@ -60,30 +61,27 @@ async function runAdd(name: string, options: Options, command: Command): Promise
     const { id } = await chosenAccount(deps.store.read, options.account)
     return createTopic(deps, id, given)
   })
-  if (place.json) return sayJson(shown(made))
+  if (place.json) return sayJson(createdTopic(made))
   say(`Topic "${made.name}" is made: ${made.id}`)
 }
 
 /** In the order in which recipients see them. */
 async function runList(options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const topics = await withStore(place, async ({ store: { read } }) => {
+  const answer = await withStore(place, async ({ store: { read } }) => {
     const { id } = await chosenAccount(read, options.account)
-    return listTopics(read, id, { archived: options.archived === true })
+    return topicsAnswer(read, id, options.archived)
   })
-  if (place.json) return sayJson(topics.map(shown))
+  if (place.json) return sayJson(answer)
   sayTable(
     ['ID', 'NAME', 'POSITION', 'CREATED', 'DESCRIPTION'],
-    topics.map((one) => [
+    answer.topics.map((one) => [
       one.id,
       one.archived ? `${one.name} (archived)` : one.name,
       String(one.position),
-      shownTime(one.createdAt),
+      shownTime(Date.parse(one.createdAt)),
       one.description,
     ]),
     "No topic yet; 'posthorn topic add NAME' makes one",
   )
 }
-
-/** A topic for scripts. */
-const shown = (topic: Topic) => ({ ...topic, createdAt: jsonTime(topic.createdAt) })

@@ -6,9 +6,11 @@
 export {
   type AnswerExample,
   answer,
+  auditOf,
   type BodyOf,
   byId,
   type Contract,
+  checked,
   closedOf,
   type Described,
   manyOf,

@@ -1,5 +1,6 @@
 import { type as structWith } from 'superstruct'
 import {
+  check,
   closed,
   type Field,
   type Fields,
@@ -204,3 +205,21 @@ export function serve<Account, Params, Query, Body>(
   // The operation's types are those of its fields.
   add[method as Method](path, shape as Shape<Params, Query, Body>, handler)
 }
+
+/**
+ * What a page or a command gives to an operation, held against the fields that a request's body is held against.
+ * Throws a `ShapeError`.
+ */
+export function checked<Body>(
+  { route, shape }: Operation<unknown, unknown, Body>,
+  given: object,
+): Body {
+  if (shape.body === undefined) throw new Error(`${route} takes nothing`)
+  return check(given, shape.body) as Body
+}
+
+/** What the audit log is told of it by a page. */
+export const auditOf = <D extends object>({ audit, route }: Operation, change: D) => ({
+  action: audit ?? route,
+  ...change,
+})

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { keys } from '../accounts/contract.js'
 import { keyScopes, permissionOf, scopesWith } from '../accounts/index.js'
 import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
 import { orNull, type Schema, shaped } from '../fields/index.js'
@@ -16,7 +17,6 @@ import { type Description, describe } from './description.js'
 import { domains } from './domains.js'
 import { emails } from './emails.js'
 import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
-import { keys } from './keys.js'
 import { stats } from './stats.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
@@ -31,7 +31,7 @@ const descriptions: readonly Description[] = [
   describe(templates),
   describe(webhooks),
   domains,
-  keys,
+  describe(keys),
   stats,
   billing,
   itself,

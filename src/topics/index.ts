@@ -4,6 +4,7 @@
  * unique within an account whatever their case, an archived one included; an opt-out is by address
  * and outlives both the contact and the topic.
  */
+export { createdTopic, topicsAnswer } from './answers.js'
 export {
   getsSomeTopic,
   type LeftTopic,

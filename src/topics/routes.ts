@@ -4,9 +4,10 @@ import { type Clock, isoTime } from '../clock/index.js'
 import { serve } from '../contract/index.js'
 import { type Api, reply } from '../http/index.js'
 import type { Store } from '../store/index.js'
+import { createdTopic, shownTopic, topicsAnswer } from './answers.js'
 import * as operations from './contract.js'
 import { listOptOuts, optOutCounts } from './opt-out.js'
-import { createTopic, listTopics, type Topic, updateTopic } from './topic.js'
+import { createTopic, updateTopic } from './topic.js'
 
 export interface TopicRouteDeps {
   store: Store
@@ -21,30 +22,23 @@ export interface TopicRouteDeps {
 export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
   const { read } = deps.store
 
-  serve(api, operations.listTopics, async ({ account, query }) => {
-    const topics = await listTopics(read, account.accountId, {
-      archived: query.includeArchived === true,
-    })
-    const left = await optOutCounts(
-      read,
-      topics.map(({ id }) => id),
-    )
-    return { topics: topics.map((topic) => shown(topic, left)) }
-  })
+  serve(api, operations.listTopics, ({ account, query }) =>
+    topicsAnswer(read, account.accountId, query.includeArchived),
+  )
 
   serve(api, operations.createTopic, async ({ account: { accountId }, body, remember }) => {
     checkOpen(await readBilling(read, deps.plans, accountId))
     const topic = await createTopic(deps, accountId, body, (tx, topic) =>
       // The answer is remembered in the same transaction: a repeat with this Idempotency-Key makes
       // no second topic.
-      remember(tx, created(topic), 201),
+      remember(tx, createdTopic(topic), 201),
     )
-    return reply(201, created(topic))
+    return reply(201, createdTopic(topic))
   })
 
   serve(api, operations.updateTopic, async ({ account, params, body }) => {
     const topic = await updateTopic(deps, account.accountId, params.id, body)
-    return shown(topic, await optOutCounts(read, [topic.id]))
+    return shownTopic(topic, await optOutCounts(read, [topic.id]))
   })
 
   // DELETE archives. A topic is never deleted, as its opt-outs must hold for as long as somebody
@@ -63,16 +57,3 @@ export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
     }
   })
 }
-
-const created = ({ id, name }: Topic) => ({ id, name, message: 'Topic created' })
-
-/** A topic as the API shows it, with how many addresses have left it. */
-const shown = (topic: Topic, left: ReadonlyMap<string, number>) => ({
-  id: topic.id,
-  name: topic.name,
-  description: topic.description,
-  position: topic.position,
-  archived: topic.archived,
-  optedOut: left.get(topic.id) ?? 0,
-  createdAt: isoTime(topic.createdAt),
-})

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import * as operations from '../../src/accounts/contract.js'
 import {
   createAccount,
   createKey,
@@ -81,11 +82,9 @@ t.test('a key is shown once; of it the database has a hash and four characters',
     t.equal(row.hash.length, 32)
     t.notOk(JSON.stringify({ ...row, hash: row.hash.toString('latin1') }).includes(key.slice(3)))
   }
-  for (const name of ['', 'a'.repeat(101), 'a\tb']) {
-    await t.rejects(createKey(deps, account.id, name), {
-      message: /name must have 1 to 100 characters/,
-    })
-  }
+  const { body } = operations.createKey.shape
+  for (const name of ['', ' ', 'a'.repeat(101), 'a\tb'])
+    t.notOk(body?.is({ name }), JSON.stringify(name))
 })
 
 t.test('an account lists and deletes its own keys alone', async (t) => {

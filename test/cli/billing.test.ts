@@ -74,7 +74,9 @@ t.test('topics and contacts are added and refused', async (t) => {
   await json('account', 'create', 'City')
   t.match((await run('topic', 'list')).stdout, /^No topic yet/)
   const made = await json<{ id: string }>('topic', 'add', 'New books', '--description', 'Monthly')
-  t.match(await json('topic', 'list'), [{ id: made.id, name: 'New books', archived: false }])
+  t.match(await json('topic', 'list'), {
+    topics: [{ id: made.id, name: 'New books', archived: false }],
+  })
   t.match((await run('topic', 'list')).stdout, /New books +0 .* Monthly$/m)
   await refused(/There is a topic named "NEW BOOKS" already/, 'topic', 'add', 'NEW BOOKS')
   t.match(await run('topic', 'add', 'Other', '--position', 'x'), { status: 2 })

@@ -147,7 +147,7 @@ t.test('remarks are JSON too, and --quiet leaves warnings and errors alone', asy
   const { id } = await json<{ id: string }>('key', 'create', 'only')
   t.match(await run('key', 'create', 'a'), { stdout: /^ph_/, stderr: /^Keep it now/ })
   t.match(await run('key', 'create', 'b', '-q'), { status: 0, stdout: /^ph_/, stderr: '' })
-  for (const key of await json<{ id: string; name: string }[]>('key', 'list')) {
+  for (const key of (await json<{ keys: { id: string; name: string }[] }>('key', 'list')).keys) {
     if (key.name !== 'only') await run('key', 'delete', key.id, '--yes')
   }
   // An id is the same in capitals: the key itself is not another one that is left.

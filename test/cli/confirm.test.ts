@@ -446,5 +446,5 @@ t.test('Ctrl-C at a question changes nothing, and is told', async (t) => {
   const left = await atTerminal(['key', 'delete', id], options, [[/\[y\/N\] $/, ctrlC]])
   t.match(left, { status: 130, text: /\nNothing was changed\n$/ })
   t.same(readFileSync(join(data, 'posthorn.db')), before)
-  t.match(await json('key', 'list'), [{ id }])
+  t.match(await json('key', 'list'), { keys: [{ id }] })
 })

@@ -111,7 +111,12 @@ t.test('a second init --sandbox keeps account, domain and ports, and renews the 
   t.not(second.setupUrl, first.setupUrl, 'the link of before does not work any more')
   t.not(second.apiKey, first.apiKey)
   t.same(await jsonOf(t, ['domain', 'list', '--data', data]), before)
-  const keys = await jsonOf<{ name: string; last4: string }[]>(t, ['key', 'list', '--data', data])
+  const { keys } = await jsonOf<{ keys: { name: string; last4: string }[] }>(t, [
+    'key',
+    'list',
+    '--data',
+    data,
+  ])
   t.same(
     keys.map(({ name, last4 }) => [name, last4]),
     [

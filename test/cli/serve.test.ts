@@ -77,7 +77,7 @@ t.test('serve takes mail, leaves room for other commands and ends with 0 at SIGT
   t.equal(sent.status, 200, await sent.text())
 
   // Other commands work beside it, in processes of their own.
-  t.match(await jsonOf(t, ['key', 'list', '--data', data]), [{ last4: apiKey.slice(-4) }])
+  t.match(await jsonOf(t, ['key', 'list', '--data', data]), { keys: [{ last4: apiKey.slice(-4) }] })
   await jsonOf(t, ['account', 'create', 'City', '--data', data])
 
   child.kill('SIGTERM')

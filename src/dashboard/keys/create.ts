@@ -1,5 +1,7 @@
 import { string, type } from 'superstruct'
-import { createKey } from '../../accounts/index.js'
+import * as operations from '../../accounts/contract.js'
+import { createKey, limitsIn } from '../../accounts/index.js'
+import { auditOf, checked } from '../../contract/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { ownUrl } from '../own-url.js'
@@ -8,7 +10,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { KeyPageDeps } from './deps.js'
-import { keyFields, limitsIn, scopeWords } from './form.js'
+import { givenIn, keyFields, scopeWords } from './form.js'
 import type { FormTokens } from './once.js'
 import { domainBoxes } from './view.js'
 
@@ -73,9 +75,10 @@ export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: For
 
   const options = { action: 'keys.write', form: CreateForm, sudo: true, again: show } as const
   pages.post('/keys/new', options, async ({ account, base, form, request }) => {
-    const limits = limitsIn(form)
+    const given = checked(operations.createKey, givenIn(form))
+    const limits = limitsIn(given)
     const made = await once.run(form.once, () =>
-      createKey(deps, account.id, form.name, { plans, limits }),
+      createKey(deps, account.id, given.name, { plans, limits }),
     )
     const [verified] = await verifiedDomains(store.read, account.id)
     // The example is to work as it stands: a key that is limited to domains sends from one of them.
@@ -87,7 +90,7 @@ export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: For
       example: exampleOf(ownUrl(request), made, domain),
     }
     const { id: target, name, scope } = made
-    const audit = { action: 'key.create', target, detail: { name, scope } }
+    const audit = auditOf(operations.createKey, { target, detail: { name, scope } })
     return page('keys/made', view, { title: 'Your new key', audit })
   })
 }

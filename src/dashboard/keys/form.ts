@@ -1,6 +1,6 @@
 import { array, enums, type Infer, string, type } from 'superstruct'
-import { type KeyLimits, keyScopes } from '../../accounts/index.js'
-import { beginOfDay } from '../../clock/index.js'
+import { keyScopes } from '../../accounts/index.js'
+import { beginOfDay, isoTime } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 
 /** The fields of a key, as both of its forms send them. */
@@ -17,16 +17,17 @@ export const keyFields = {
 
 const Fields = type(keyFields)
 
-/** The limits that are meant. Throws a 422 for a day that is none; the rest is the account's to check. */
-export function limitsIn(form: Infer<typeof Fields>): KeyLimits {
+/** What the form says, as a request of the API would say it: what is empty is no limit. */
+export function givenIn(form: Infer<typeof Fields>) {
   const domains = form.domains.flatMap(wordsOf)
   const networks = wordsOf(form.networks)
   return {
+    name: form.name,
     scope: form.scope,
-    domains: domains.length === 0 ? null : domains,
-    networks: networks.length === 0 ? null : networks,
-    expiresAt: form.expiresAt === '' ? null : dayOf(form.expiresAt),
-  }
+    domains: domains.length === 0 ? 'any' : domains,
+    networks: networks.length === 0 ? 'any' : networks,
+    expiresAt: form.expiresAt === '' ? 'never' : isoTime(dayOf(form.expiresAt)),
+  } as const
 }
 
 /** What stands in a text, however it is separated. */

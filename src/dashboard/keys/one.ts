@@ -1,18 +1,21 @@
 import { type } from 'superstruct'
+import * as operations from '../../accounts/contract.js'
 import {
   type ApiKey,
   deleteKey,
   findKey,
   hasOtherFullKey,
+  limitsIn,
   updateKey,
 } from '../../accounts/index.js'
+import { auditOf, checked } from '../../contract/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { scopes } from './create.js'
 import type { KeyPageDeps } from './deps.js'
-import { keyFields, limitsIn } from './form.js'
+import { givenIn, keyFields } from './form.js'
 import { domainBoxes, type KeyView, keyView } from './view.js'
 
 /** A key's page. */
@@ -66,13 +69,14 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
   pages.post('/keys/:id', changing, async (visit) => {
     const { account, base, form, now } = visit
     const before = await keyOf(visit)
-    const limits = limitsIn(form)
+    const { name, ...wanted } = checked(operations.updateKey, givenIn(form))
+    const limits = limitsIn(wanted)
     // The form has a day alone: a key that expires at noon still does, unless another day was chosen.
     if (keyView(before, now).expires.day === form.expiresAt) limits.expiresAt = before.expiresAt
-    const changes = { name: form.name, ...limits }
+    const changes = { name, ...limits }
     const key = await updateKey(deps, account.id, before.id, changes)
     const detail = { name: key.name, scope: key.scope }
-    const audit = { action: 'key.change', target: key.id, detail }
+    const audit = auditOf(operations.updateKey, { target: key.id, detail })
     return redirect(`${base}/keys`, { flash: `${key.name} is changed`, audit })
   })
 
@@ -81,7 +85,7 @@ export function oneKeyPages(pages: AccountPages, deps: KeyPageDeps): void {
     const key = await keyOf(visit)
     // Who is here can make another without any key, so the last one may go too.
     await deleteKey(deps, visit.account.id, key.id)
-    const audit = { action: 'key.delete', target: key.id, detail: { name: key.name } }
+    const audit = auditOf(operations.deleteKey, { target: key.id, detail: { name: key.name } })
     const flash = `${key.name} is deleted; requests with it fail from now on`
     return redirect(`${visit.base}/keys`, { flash, audit })
   })

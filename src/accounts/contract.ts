@@ -1,0 +1,247 @@
+import {
+  accountRefusals,
+  answer,
+  byId,
+  type Contract,
+  ceiling,
+  confirmation,
+  invalidField,
+  manyOf,
+  operation,
+  pastDue,
+  refusal,
+  shape,
+} from '../contract/index.js'
+import {
+  type Field,
+  line,
+  list,
+  maybe,
+  oneOf,
+  orNull,
+  orWord,
+  saying,
+  table,
+  text,
+  time,
+  timeOr,
+  uuid,
+  words,
+} from '../fields/index.js'
+import { keyScopes } from './limits.js'
+
+const key = byId('key', 'API key')
+const name = line(1, 100, 'The name of the key, for yourself')
+// interface.md: a key grants full sending access. That is `full`, and the default; the narrower ones are ours.
+const scope = oneOf(
+  keyScopes,
+  'What the key may do. `full`: everything; `sending`: send mail, look at one by its id, cancel a scheduled one; `read`: all that changes nothing',
+)
+// Bounded, as each request of the key is compared with all of them.
+const some = (about: string, example: string) =>
+  list(words(), { least: 1, most: 50, about, examples: [[example]] })
+const domains = some(
+  'The sender domains of a sending key, which sees only the mails from them',
+  'example.com',
+)
+const networks = some(
+  'The addresses and CIDR ranges that its requests may come from',
+  '10.0.0.0/24',
+)
+
+// Null means absent in every body, so a limit is taken away by a word of its own.
+const orAny = (limit: Field<string[]>) =>
+  orWord('any', { expected: '"any" or 1 to 50 strings', meaning: 'no limit' }, limit)
+const limits = {
+  domains: maybe(orAny(domains)),
+  networks: maybe(orAny(networks)),
+  expiresAt: maybe(timeOr('never', 'When the key expires; `never`: it does not')),
+}
+const orNone = ({ schema }: Field<string[]>) => orNull(saying(schema, '; null: no limit'))
+// The key itself is in none of these: it is shown once, and kept as a hash.
+const known = {
+  id: uuid('The id of the key, which never changes'),
+  name,
+  last4: text('The last four characters of the key, by which people recognise it'),
+  scope,
+  domains: orNone(domains),
+  networks: orNone(networks),
+  expiresAt: orNull(time('When the key expires; null: it does not')),
+  createdAt: time('When the key was made'),
+  lastUsedAt: orNull(time('When it was last used, to the minute; null: never')),
+}
+// A limited key, since that is the kind that a printer or a plugin should get.
+const example = {
+  id: '01a1fc92-0000-7000-8000-0a1b2c3d4e5f',
+  name: 'Printer',
+  last4: 'x7Qa',
+  scope: 'sending',
+  domains: ['example.com'],
+  networks: ['10.0.0.0/24'],
+  expiresAt: null,
+  createdAt: '2026-11-21T10:00:00.000Z',
+  lastUsedAt: null,
+}
+// A key that is thought to be narrow and is not would be worse than none.
+const badLimit = () =>
+  invalidField(
+    'A limit cannot be read, or limits nothing',
+    'The account has no domain "example.com"',
+    'domains',
+  )
+// A stolen key could otherwise make itself one that is not bound to a network or a time.
+const mightier = () =>
+  refusal(
+    'forbidden',
+    'It could do more than the key that asks',
+    'A key cannot give another key rights that it lacks itself: the networks of the other key must be 10.0.0.0/8 or ranges of them',
+  )
+// A key that is bound to a network or a time could otherwise take away those that are not.
+const isMightier = () =>
+  refusal(
+    'forbidden',
+    'It may do more than the key that asks',
+    'A key cannot change or delete one that is good from more networks than itself; use one with as many rights, or the dashboard',
+  )
+// An account without a full key could make no other by the API; the operator still can, by command.
+const lastFull = () =>
+  refusal(
+    'conflict',
+    'It is the last full key',
+    "This is the account's last key with the scope full; make another full key first",
+  )
+
+export const listKeys = operation('GET /v1/keys', {
+  id: 'listKeys',
+  may: 'full',
+  says: () => ({
+    summary: 'List the API keys',
+    answers: [answer('Keys', 'Keys', { keys: manyOf('Key') }, { keys: [example] })],
+  }),
+})
+
+export const createKey = operation('POST /v1/keys', {
+  id: 'createKey',
+  may: 'full',
+  audit: 'key.create',
+  body: shape(
+    'NewKey',
+    table(
+      { name, scope: maybe(scope, '`full`'), ...limits },
+      {
+        noOthers: true,
+        about:
+          'Other fields are refused, because a limit whose name is misspelt would limit nothing.',
+      },
+    ),
+  ),
+  says: () => ({
+    summary: 'Make an API key',
+    description: 'The key is in this answer and in none after it: it is kept as a hash.',
+    examples: {
+      'For an application': { name: 'Web shop' },
+      'For a printer': {
+        name: 'Printer',
+        scope: 'sending',
+        domains: ['example.com'],
+        networks: ['10.0.0.0/24'],
+      },
+    },
+    answers: [
+      answer(
+        'It was made',
+        'KeyCreated',
+        {
+          ...known,
+          key: orNull(
+            text(
+              'The key itself, shown only this once; null in a repeat with the same Idempotency-Key',
+            ),
+          ),
+        },
+        { ...example, key: 'ph_dGhpcyBpcyBub3QgYSBrZXkgYnV0IGxvb2tzIGxpa2V' },
+        201,
+      ),
+    ],
+    refusals: [
+      badLimit(),
+      mightier(),
+      ...accountRefusals,
+      pastDue,
+      ceiling('200 API keys', 'keys'),
+    ],
+  }),
+})
+
+export const getKey = operation('GET /v1/keys/:id', {
+  id: 'getKey',
+  may: 'full',
+  of: key,
+  says: () => ({
+    summary: 'One API key',
+    answers: [answer('The key', 'Key', known, example)],
+  }),
+})
+
+export const updateKey = operation('PATCH /v1/keys/:id', {
+  id: 'updateKey',
+  may: 'full',
+  audit: 'key.change',
+  of: key,
+  body: shape(
+    'KeyChanges',
+    table(
+      { name: maybe(name), scope: maybe(scope), ...limits },
+      {
+        atLeastOne: true,
+        noOthers: true,
+        about:
+          'At least one field; those that are not given stay as they are. Other fields are refused.',
+      },
+    ),
+  ),
+  says: () => ({
+    summary: 'Rename or limit an API key',
+    description: 'It holds from the next request on.',
+    examples: { 'From anywhere': { networks: 'any' } },
+    answers: [answer('As it is after the request', 'Key', known, example)],
+    refusals: [badLimit(), mightier(), isMightier(), lastFull()],
+  }),
+})
+
+export const deleteKey = operation('DELETE /v1/keys/:id', {
+  id: 'deleteKey',
+  may: 'full',
+  audit: 'key.delete',
+  of: key,
+  says: () => ({
+    summary: 'Delete an API key',
+    description: 'Requests with it fail from the next one on.',
+    answers: [
+      answer(
+        'It was deleted',
+        'KeyDeleted',
+        {
+          id: uuid('The id that the request named'),
+          deleted: { const: true },
+          message: confirmation,
+        },
+        {
+          id: example.id,
+          deleted: true,
+          message: 'Key deleted; requests with it fail from now on',
+        },
+      ),
+    ],
+    refusals: [isMightier(), lastFull()],
+  }),
+})
+
+export const keys: Contract = {
+  tag: {
+    name: 'Keys',
+    description:
+      'API keys, by which applications show who they are. Only a full key sees and makes keys, and none that may do more than itself.',
+  },
+  operations: [listKeys, createKey, getKey, updateKey, deleteKey],
+}

@@ -1,0 +1,42 @@
+import { isoTime } from '../clock/index.js'
+import type { BodyOf } from '../contract/index.js'
+import type { updateKey } from './contract.js'
+import type { ApiKey } from './key.js'
+import type { KeyLimits } from './limits.js'
+
+/** What a body says about limits, and nothing about what it does not name. */
+export function limitsIn({
+  scope,
+  domains,
+  networks,
+  expiresAt,
+}: BodyOf<typeof updateKey>): Partial<KeyLimits> {
+  return {
+    ...(scope !== undefined && { scope }),
+    ...(domains !== undefined && { domains: domains === 'any' ? null : domains }),
+    ...(networks !== undefined && { networks: networks === 'any' ? null : networks }),
+    ...(expiresAt !== undefined && {
+      expiresAt: expiresAt === 'never' ? null : Date.parse(expiresAt),
+    }),
+  }
+}
+
+/** A key as the API shows it, without itself. */
+export const shownKey = (key: ApiKey) => ({
+  id: key.id,
+  name: key.name,
+  last4: key.last4,
+  scope: key.scope,
+  domains: key.domains,
+  networks: key.networks,
+  expiresAt: isoTime(key.expiresAt),
+  createdAt: isoTime(key.createdAt),
+  lastUsedAt: isoTime(key.lastUsedAt),
+})
+
+/** What is answered when it was deleted. */
+export const deletedKey = (id: string) => ({
+  id: id.toLowerCase(),
+  deleted: true,
+  message: 'Key deleted; requests with it fail from now on',
+})
