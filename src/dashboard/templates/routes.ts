@@ -1,5 +1,6 @@
 import { refuseTemplateInUse, templateUses } from '../../automations/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
+import { auditOf } from '../../contract/index.js'
 import { acceptEmail, type EmailDeps } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { structOf, table, words } from '../../fields/index.js'
@@ -75,7 +76,7 @@ function newPages(pages: AccountPages, deps: EditorDeps): void {
       await keepSamples(deps, account.id, saved.slug, typedIn(fields)?.samples ?? {})
       return redirect(`${base}/templates/${saved.slug}`, {
         flash: `${saved.slug} is saved`,
-        audit: { action: 'template.create', target: saved.slug },
+        audit: auditOf(operations.createTemplate, { target: saved.slug }),
       })
     },
   )
@@ -125,7 +126,10 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
       const sent = names.length === 0 ? '' : `; ${listed(names, 3)} sends it from now on`
       return redirect(`${base}/templates/${slug}`, {
         flash: `Saved as version ${saved.version}${sent}`,
-        audit: { action: 'template.save', target: slug, detail: { version: saved.version } },
+        audit: auditOf(operations.updateTemplate, {
+          target: slug,
+          detail: { version: saved.version },
+        }),
       })
     },
   )
@@ -139,7 +143,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
       await deleteTemplate(deps, account.id, slug)
       return redirect(`${base}/templates`, {
         flash: `${slug} is deleted`,
-        audit: { action: 'template.delete', target: slug },
+        audit: auditOf(operations.deleteTemplate, { target: slug }),
       })
     },
   )
@@ -162,7 +166,7 @@ function versionPages(pages: AccountPages, deps: EditorDeps): void {
       const { slug } = restored
       return redirect(`${base}/templates/${slug}`, {
         flash: `Version ${version} is restored, as version ${restored.version}`,
-        audit: { action: 'template.restore', target: slug, detail: { version } },
+        audit: auditOf(operations.restoreTemplateVersion, { target: slug, detail: { version } }),
       })
     },
   )

@@ -1,3 +1,4 @@
+import { auditOf } from '../../contract/index.js'
 import { structOf, table, words } from '../../fields/index.js'
 import * as operations from '../../webhooks/contract.js'
 import { addEndpoint, judgeTarget, refuseEndpoint, webhookEvents } from '../../webhooks/index.js'
@@ -70,7 +71,10 @@ export function createPages(
       url: `${base}/webhooks/${made.id}`,
       remark: made.doubt === undefined ? '' : `It cannot be reached yet: ${made.doubt}.`,
     }
-    const audit = { action: 'webhook.create', target: made.id, detail: { url: made.url, events } }
+    const audit = auditOf(operations.createWebhook, {
+      target: made.id,
+      detail: { url: made.url, events },
+    })
     return page('webhooks/secret', view, { title: view.title, audit })
   })
 }

@@ -1,4 +1,6 @@
+import { auditOf } from '../../contract/index.js'
 import { maybe, structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../webhooks/contract.js'
 import { type DeliveryRange, findEndpoint, replay, triedWebhook } from '../../webhooks/index.js'
 import { plural } from '../format.js'
 import { page, redirect } from '../shell/answer.js'
@@ -47,7 +49,7 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
       why: whyNot({ outcome: taken ? 'delivered' : 'failed', status, error, attempts: 1 }),
       request: JSON.stringify(tried.payload, undefined, 2),
     }
-    const audit = { action: 'webhook.test', target: found.id, detail: { taken } }
+    const audit = auditOf(operations.testWebhook, { target: found.id, detail: { taken } })
     return page('webhooks/tried', view, { title: 'The test event', audit })
   })
 
@@ -56,7 +58,10 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
     const { id } = await findEndpoint(store.read, account.id, params.id ?? '')
     const which = rangeIn(form)
     const queued = await replay({ store, now: () => clock.now() }, account.id, id, which)
-    const audit = { action: 'webhook.replay', target: id, detail: { ...form, queued } }
+    const audit = auditOf(operations.replayWebhookDeliveries, {
+      target: id,
+      detail: { ...form, queued },
+    })
     const flash =
       queued === 0 ? 'Nothing is to be sent again' : `${plural(queued, 'request')} queued again`
     return redirect(`${base}/webhooks/${id}`, { flash, audit })

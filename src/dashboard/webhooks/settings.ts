@@ -1,4 +1,5 @@
 import { isoTime } from '../../clock/index.js'
+import { auditOf } from '../../contract/index.js'
 import { oneOf, structOf, table, words } from '../../fields/index.js'
 import * as operations from '../../webhooks/contract.js'
 import {
@@ -93,7 +94,10 @@ export function settingsPages(
     const doubt = form.url === url ? undefined : await judgeTarget(guard, form.url)
     const changed = await updateEndpoint(deps, account.id, id, { url: form.url, events })
     const flash = doubt === undefined ? 'Saved' : `Saved, but it cannot be reached yet: ${doubt}`
-    const audit = { action: 'webhook.change', target: id, detail: { url: changed.url, events } }
+    const audit = auditOf(operations.updateWebhook, {
+      target: id,
+      detail: { url: changed.url, events },
+    })
     return redirect(`${base}/webhooks/${id}`, { flash, audit })
   })
 
@@ -115,7 +119,10 @@ export function settingsPages(
           ? 'The secret before it is void.'
           : `The secret before it signs too until ${until}.`,
     }
-    const audit = { action: 'webhook.rotate', target: id, detail: { oldSecretUntil: until } }
+    const audit = auditOf(operations.rotateWebhookSecret, {
+      target: id,
+      detail: { oldSecretUntil: until },
+    })
     return page('webhooks/secret', view, { title: view.title, audit })
   })
 
@@ -135,7 +142,7 @@ export function settingsPages(
   pages.post('/webhooks/:id/delete', common, async (visit) => {
     const { id, url } = await endpointOf(visit)
     await deleteEndpoint(deps, visit.account.id, id)
-    const audit = { action: 'webhook.delete', target: id, detail: { url } }
+    const audit = auditOf(operations.deleteWebhook, { target: id, detail: { url } })
     return redirect(`${visit.base}/webhooks`, { flash: `The webhook to ${url} is deleted`, audit })
   })
 }
