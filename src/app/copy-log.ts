@@ -1,7 +1,7 @@
 import { type Clock, isRecent, type Repeating, repeat } from '../clock/index.js'
 import type { Backlog } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
-import type { Log } from '../log/index.js'
+import { type Log, makeSeldom } from '../log/index.js'
 import type { Store } from '../store/index.js'
 
 // Often enough that little is left at a time, seldom enough that a busy page is copied for many writes.
@@ -29,6 +29,7 @@ export function keepLogCopied(deps: {
   backlog: Pick<Backlog, 'outOfRoom'>
 }): Repeating {
   const { store, clock, log, backlog } = deps
+  const seldom = makeSeldom(clock)
   let shrunkAt: number | undefined
   let seen: number | undefined
   let looks = 0
@@ -49,7 +50,8 @@ export function keepLogCopied(deps: {
       }
     } catch (error) {
       // The log grows meanwhile and loses nothing; the next run copies all of it.
-      log.warn({ cause: messageOf(error) }, 'The write-ahead log could not be copied')
+      const cause = messageOf(error)
+      seldom(() => log.warn({ cause }, 'The write-ahead log could not be copied'))
     }
     if (looks >= looksAfter) return stillMs
     return tookMs > muchMs ? soonMs : everyMs

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.js'
-import type { Log } from '../log/index.js'
+import { type Log, makeSeldom } from '../log/index.js'
 
 /** Work of the main thread that recurs and is too small for a thread of its own. */
 export interface Chore {
@@ -8,20 +8,22 @@ export interface Chore {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Runs each chore now and then, one run of it at a time; a failed run is logged and comes again. */
+/** Runs each chore now and then, one run of it at a time; a failed run is logged, once a minute at most, and comes again. */
 export function startHousekeeping(clock: Clock, log: Log, chores: readonly Chore[]) {
   const stopping = new AbortController()
   const timers = new Map<string, () => void>()
   const running = new Set<Promise<void>>()
 
-  const plan = (chore: Chore) => {
+  const plan = (chore: Chore, seldom = makeSeldom(clock)) => {
     const wake = () => {
       const run = chore
         .run(stopping.signal)
-        .catch((error) => log.error({ error, chore: chore.name }, 'Housekeeping failed'))
+        .catch((error) =>
+          seldom(() => log.error({ error, chore: chore.name }, 'Housekeeping failed')),
+        )
         .finally(() => {
           running.delete(run)
-          if (!stopping.signal.aborted) plan(chore)
+          if (!stopping.signal.aborted) plan(chore, seldom)
         })
       running.add(run)
     }

@@ -46,8 +46,9 @@ export async function distrustDomain(
  * Looks a domain's records up and stores what follows: `verified` when the RSA key is published
  * (that proves who owns the domain), the Ed25519 key signs when its own record is there, the
  * domain's return path is used when its MX and SPF are, its host for links when the DNS leads it
- * here. What the DNS does not answer changes nothing, nor does what changed while it was asked. Throws a 404, also for
- * a domain that was deleted meanwhile.
+ * here. What the DNS does not answer changes nothing, nor does what changed while it was asked. A look beside which
+ * another one ended may be the older of the two: it takes nothing back. Throws a 404, also for a domain that was
+ * deleted meanwhile.
  */
 export async function verifyDomain(
   deps: DomainDeps & { resolver: Resolver; settings: RecordSettings },
@@ -62,6 +63,7 @@ export async function verifyDomain(
   await store.write(async (tx) => {
     const domain = await findDomain(tx, accountId, name)
     const looked = stillWanted(domain, settings, records)
+    const isAlone = domain.checkedAt === before.checkedAt
     const trusted = options.trust === true || domain.trusted
     const state = (purpose: DnsRecord['purpose']) =>
       looked.find((record) => record.purpose === purpose)?.state ?? 'not looked at'
@@ -69,7 +71,8 @@ export async function verifyDomain(
     const stands = (was: boolean, ...states: (RecordCheck['state'] | 'not looked at')[]) => {
       if (states.includes('not looked at')) return Number(was)
       if (trusted) return 1
-      if (states.includes('missing') || states.includes('different')) return 0
+      if (states.includes('missing') || states.includes('different'))
+        return isAlone ? 0 : Number(was)
       return states.includes('unknown') ? Number(was) : 1
     }
     const rsa = stands(domain.status === 'verified', state('dkim-rsa'))
@@ -86,7 +89,7 @@ export async function verifyDomain(
       })
       .where('id', '=', domain.id)
       .execute()
-    await keepLook(tx, domain.id, { at: now, records: looked })
+    if (isAlone) await keepLook(tx, domain.id, { at: now, records: looked })
     if (rsa && domain.status !== 'verified') await noteChange(tx, accountId)
     for (const key of domain.keys) {
       const purpose = key.algorithm === 'rsa-sha256' ? 'dkim-rsa' : 'dkim-ed25519'

@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module'
 import pino from 'pino'
 
+export { makeSeldom } from './seldom.js'
+
 /**
  * Structured logging: one line an event that an operator cares about.
  * Fields come first, the sentence second: `log.info({ emailId }, 'Email accepted')`.

@@ -30,8 +30,17 @@ export function classify(rules: BounceRules, said: Said): Verdict {
   const rule = known ?? rules.text.find(fits) ?? byStatus(rules, said.status) ?? byCode(rules, code)
   const verdict = verdictOf(rules, rule, said)
   // What a provider means by its own words is known, whenever it says them.
-  const isGuess = known === undefined && isUnsure(verdict, words.text, said)
-  return isGuess ? { ...verdict, ...repeated } : verdict
+  const isGuess = isUnsure(verdict, words.text, said) || isGuessed(rule, said)
+  return known === undefined && verdict.suppress && isGuess ? { ...verdict, ...repeated } : verdict
+}
+
+/** Whether a rule fits by what may not be so alone: 'may not exist' is the server's own guess. */
+function isGuessed(rule: CodeRule | TextRule, { text }: Said): boolean {
+  if (!('patterns' in rule)) return false
+  const rest = text.replace(/\b(?:may|might)\s+(?:not|no longer)\s+\w+/gi, ' ')
+  if (rest === text) return false
+  const words = wordsOf(rest)
+  return !rule.patterns.some((pattern) => occursIn(pattern, words))
 }
 
 const repeated = { suppress: false, soft: true, bounceType: 'Transient' } as const
@@ -41,8 +50,8 @@ const repeated = { suppress: false, soft: true, bounceType: 'Transient' } as con
  * what a recipient's own filter says then, and it may be about a domain in the message. A status is plain. 'Host
  * unknown' in a reply without one may be about any host, or of a DNS that fails.
  */
-function isUnsure({ class: name, suppress }: Verdict, words: string, { code, status }: Said) {
-  if (!suppress || (name !== 'bad-mailbox' && name !== 'bad-domain')) return false
+function isUnsure({ class: name }: Verdict, words: string, { code, status }: Said) {
+  if (name !== 'bad-mailbox' && name !== 'bad-domain') return false
   const isBare = name === 'bad-domain' && code > 0 && status === undefined
   if (isBare && hostAlone.test(words) && !/name server/.test(words)) return true
   return /\(in reply to (?:end of )?data\b/.test(words) && status?.startsWith('5.1.') !== true

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { type Clock, isRecent, pause } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
-import type { Log } from '../log/index.js'
+import { type Log, makeSeldom } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { eachApart, lastNumber, type Read, type Store, type Tx } from '../store/index.js'
 import { type Delivering, openEndpointLine } from './deliver.js'
@@ -35,8 +35,6 @@ const refreshEveryMs = 1_000
 const rowsAtOnce = 1_000
 // Room in a lane's memory that is worth a query.
 const refillFrom = 200
-// How often it is said that the database cannot be read: a look comes ten times a second.
-const tellEveryMs = 60_000
 // How long an endpoint without work keeps its connections.
 const keptMs = 10_000
 
@@ -60,7 +58,7 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   setMaxListeners(0, ending.signal)
   const routes = makeRoutes(deps, { stopping: stopping.signal, ending: ending.signal })
   let refreshedAt = 0
-  let toldAt: number | undefined
+  const seldom = makeSeldom(clock)
   let lastSeen = await lastNumber(store.read, 'webhook_jobs')
 
   const takeNew = async () => {
@@ -88,10 +86,7 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
         await look()
       } catch (error) {
         restMs = refreshEveryMs
-        if (toldAt === undefined || !isRecent(toldAt, clock.now(), tellEveryMs)) {
-          toldAt = clock.now()
-          log.error({ error }, 'Webhooks could not be read; trying again every second')
-        }
+        seldom(() => log.error({ error }, 'Webhooks could not be read; trying again every second'))
       }
       await pause(clock, restMs, stopping.signal)
     }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { keepLogCopied } from '../../src/app/copy-log.js'
+import { startHousekeeping } from '../../src/app/housekeeping.js'
 import { silentLog } from '../../src/log/index.js'
 import { startRollUp } from '../../src/stats/index.js'
 import { sinceCommit } from '../../src/store/index.js'
@@ -104,4 +105,24 @@ t.test('figures are not looked for as long as nobody writes', async (t) => {
   await settle(20_000)
   const looks = [...counts].filter(([text]) => text.includes('figure_cursors'))
   t.same(looks, [])
+})
+
+t.test('what fails several times a second is told once a minute', async (t) => {
+  const clock = new FakeClock()
+  const lines: string[] = []
+  const keep = (_fields: object, line: string) => void lines.push(line)
+  const log = { ...silentLog, warn: keep, error: keep }
+  const run = () => Promise.reject(new Error('disk I/O error'))
+  const chores = ['first', 'second'].map((name) => ({ name, everyMs: 1_000, run }))
+  const housekeeping = startHousekeeping(clock, log, chores)
+  const store = { checkpoint: run, commits: () => clock.now() }
+  const backlog = { outOfRoom: false }
+  const copying = keepLogCopied({ store, clock, log, backlog })
+  for (let i = 0; i < 100; i++) await clock.advance(250)
+  const each = ['The write-ahead log could not be copied', ...Array(2).fill('Housekeeping failed')]
+  t.same(lines.sort(), each.sort(), 'each once in 25 s')
+  for (let i = 0; i < 160; i++) await clock.advance(250)
+  t.equal(lines.length, 6)
+  copying.stop()
+  await housekeeping.stop()
 })

@@ -299,3 +299,28 @@ t.test('what is changed while the DNS is asked is not written back as it was', a
     'the host was the same this time',
   )
 })
+
+t.test('an older look that ends last takes nothing back', async (t) => {
+  const { deps, accountId, clock, resolver, publish, verify, rsa } = await open(t)
+  const slow: Resolver = {
+    ...resolver,
+    async txt(name) {
+      const answer = await resolver.txt(name)
+      if (name === rsa.host) {
+        publish()
+        t.equal((await verify()).domain.status, 'verified')
+        await clock.advance(1_000)
+      }
+      return answer
+    },
+  }
+  const { domain, records } = await verifyDomain(
+    { ...deps, resolver: slow },
+    accountId,
+    'shop.test',
+  )
+  t.match(domain, { status: 'verified', returnPath: true })
+  t.match(records, [{ purpose: 'dkim-rsa', state: 'missing' }], 'it says what it has seen')
+  resolver.set(rsa.host, {})
+  t.equal((await verify()).domain.status, 'pending', 'the next one alone counts again')
+})

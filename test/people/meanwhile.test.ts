@@ -129,3 +129,15 @@ t.test('a proof that outlasts a reset gives no session back', async (t) => {
   t.same(await sessions(store), [])
   t.match((await browser.get('/me')).to, /^\/login/)
 })
+
+t.test('who keeps proving the old password does not keep a reset out', async (t) => {
+  const { held, browser, people, user, url, store } = await start(t)
+  const { path } = await resetPerson(people, user.id, { withFactors: false })
+  const { goOn } = await held(() => browser.post('/sudo', { 'posthorn-password': goodPassword }))
+  const reset = openBrowser(url).post(path, { password: newPassword })
+  // It stands behind the one that is held.
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await goOn()
+  t.equal((await reset).status, 303)
+  t.same(await sessions(store), [])
+})

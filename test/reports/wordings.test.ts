@@ -67,6 +67,17 @@ t.test(
   },
 )
 
+t.test('what only may not exist counts when it is repeated', async (t) => {
+  for (const reply of [
+    '550 The account or domain may not exist, they may be blacklisted, or missing the proper dns entries',
+    '550 5.1.1 <a@b.test> the account or domain may not exist, they may be blacklisted',
+    '550 This user may not exist',
+    '550 The recipient a@b.test might no longer exist here',
+  ]) {
+    t.match(verdictOn(reply), { suppress: false, soft: true }, reply)
+  }
+})
+
 t.test('accents and their absence are one, and a choice is either of its texts', async (t) => {
   for (const reply of [
     '550 Empfänger existiert nicht',

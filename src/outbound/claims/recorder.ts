@@ -1,15 +1,14 @@
 import { nextTurn } from '../../bounded/index.js'
-import { isoTime, isRecent, pause, systemClock } from '../../clock/index.js'
+import { isoTime, pause, systemClock } from '../../clock/index.js'
 import { isEnded, park, type Settlement, settle } from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
+import { makeSeldom } from '../../log/index.js'
 import { largeProviderOf } from '../../protection/index.js'
 import { writeApart } from '../../store/index.js'
 import type { OutboundDeps } from '../deps.js'
 
 // The rest after results that could not be written.
 const retryWriteMs = 1_000
-// The log is often on the disk that is full.
-const tellEveryMs = 60_000
 // Results a transaction: some ms of writing, in which others wait for the turn.
 const maxPerSettle = 64
 // The rest between two writes while mail ends all the time: each write costs as much as some mails
@@ -55,7 +54,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
   const waiting: Waiting[] = []
   let writing = false
   let failing = false
-  let toldAt: number | undefined
+  const seldom = makeSeldom(clock)
 
   const flush = async () => {
     writing = true
@@ -103,10 +102,7 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
     if (left.length === 0) return true
     waiting.unshift(...left)
     const told = { cause: messageOf(cause), results: waiting.length }
-    if (toldAt === undefined || !isRecent(toldAt, clock.now(), tellEveryMs)) {
-      toldAt = clock.now()
-      log.error(told, 'Results could not be written; it is tried each second')
-    }
+    seldom(() => log.error(told, 'Results could not be written; it is tried each second'))
     return false
   }
 

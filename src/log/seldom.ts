@@ -1,0 +1,17 @@
+import { type Clock, isRecent } from '../clock/index.js'
+
+const everyMs = 60_000
+
+/**
+ * Says at most once a minute what goes on failing: work that is tried again each second, or ten times a second, would
+ * fill the log, and the disk, while the database cannot be read.
+ */
+export function makeSeldom(clock: Pick<Clock, 'now'>): (say: () => void) => void {
+  let saidAt: number | undefined
+  return (say) => {
+    const now = clock.now()
+    if (saidAt !== undefined && isRecent(saidAt, now, everyMs)) return
+    saidAt = now
+    say()
+  }
+}
