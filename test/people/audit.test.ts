@@ -42,7 +42,7 @@ t.test(
     const template = { slug: 'hello', subject: 'Hi', html: '<p>Hi</p>' }
     await call('POST', '/v1/templates', { body: template })
     await call('POST', '/v1/templates/hello/versions/1/restore')
-    const restored = { action: 'template.restore', target: 'hello', detail: /"version":1\}$/ }
+    const restored = { action: 'template.restore', target: 'hello', detail: /"version":"1"\}$/ }
     t.match((await rowsOf(store.read)).at(-1), restored, 'the version is a detail')
 
     const key = (await call('POST', '/v1/keys', { body: { name: 'Shop', scope: 'read' } })).json
