@@ -3,19 +3,10 @@ import { type Clock, pause } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { insertNotice, readEmail } from '../emails/index.js'
 import { messageOf } from '../errors/index.js'
-import { composeOperatorMail } from '../notices/index.js'
+import { composeOperatorMail, type TestMail } from '../notices/index.js'
 import type { Read, Store } from '../store/index.js'
 import { hostOf } from './operator.js'
 import { operatorWays } from './operator-ways.js'
-
-/** How a way to the operator went. */
-export interface TriedWay {
-  way: string
-  ok: boolean
-  answer: string
-  /** Of a mail that is in the queue by now, whose end is to come. */
-  emailId?: string
-}
 
 /** Statuses after which nothing more happens to a mail by itself. */
 const ended = ['delivered', 'bounced', 'failed', 'cancelled', 'suppressed']
@@ -29,7 +20,7 @@ export async function followQueued(
   { read, clock }: { read: Read; clock: Clock },
   emailId: string,
   withinMs: number,
-): Promise<Pick<TriedWay, 'ok' | 'answer'>> {
+): Promise<Pick<TestMail, 'ok' | 'answer'>> {
   const until = clock.now() + withinMs
   const how = `posthorn email show ${emailId}`
   for (;;) {
@@ -47,13 +38,16 @@ export async function followQueued(
   }
 }
 
-/** Sends a test mail to the operator by every way there is, and tells how each went. */
+/**
+ * Sends a test mail to the operator by every way there is, and tells how each went. With an `emailId` it is in the queue,
+ * and its end is to come.
+ */
 export async function tryWays(deps: {
   store: Store
   clock: Clock
   config: Config
   env: Readonly<Record<string, string | undefined>>
-}): Promise<TriedWay[]> {
+}): Promise<TestMail[]> {
   const { store, clock, config } = deps
   const { notify: to, from } = config.operator
   const now = clock.now()
@@ -68,24 +62,26 @@ export async function tryWays(deps: {
         html: '<p>Nothing is wrong. This way to you works.</p>',
       },
     })
-  const tried: TriedWay[] = []
+  const tried: TestMail[] = []
   if (to !== '') {
     const { retry } = config.outbound
-    const notice = { ...mailOf('the queue'), from, to, now }
+    const mail = mailOf('the queue')
+    const notice = { ...mail, from, to, now }
     const made = await store.write((tx) => insertNotice({ store, retry }, tx, notice))
     const answer =
       made === undefined
         ? 'no verified domain can send it: posthorn domain add'
         : `queued as ${made.id}: posthorn email show ${made.id}`
-    const queued = made === undefined ? {} : { emailId: made.id }
-    tried.push({ way: 'queue', ok: made !== undefined, answer, ...queued })
+    const { subject } = mail
+    tried.push({ subject, emailId: made?.id, way: 'queue', ok: made !== undefined, answer })
   }
   for (const way of operatorWays(deps)) {
-    const sent = await way.send(mailOf(way.name), `test-${now}`).then(
+    const mail = mailOf(way.name)
+    const sent = await way.send(mail, `test-${now}`).then(
       (answer) => ({ ok: true, answer }),
       (error: unknown) => ({ ok: false, answer: messageOf(error) }),
     )
-    tried.push({ way: way.name, ...sent })
+    tried.push({ subject: mail.subject, emailId: undefined, way: way.name, ...sent })
   }
   return tried
 }

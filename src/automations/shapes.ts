@@ -126,23 +126,68 @@ const isTime = (text: string) =>
   /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(text) &&
   !Number.isNaN(Date.parse(text))
 
+/** What our fields are called elsewhere, without case, `_` and `-`: each of them changes what an event does. */
+const elsewhere = new Map([
+  ['data', 'payload'],
+  ['properties', 'payload'],
+  ['eventproperties', 'payload'],
+  ['params', 'payload'],
+  ['attributes', 'payload'],
+  ['timestamp', 'occurredAt'],
+  ['time', 'occurredAt'],
+  ['eventdate', 'occurredAt'],
+  ['occurredat', 'occurredAt'],
+  ['contactid', 'contactId'],
+])
+
+/** Ignored like other unknown fields, an event of last week would count as one of now, or lose its data. */
+function hasNoOtherNames(event: object) {
+  const meant = (name: string) => elsewhere.get(name.toLowerCase().replace(/[_-]/g, ''))
+  const own = Object.keys(eventFields)
+  const name = Object.keys(event).find(
+    (one) =>
+      !own.includes(one) && meant(one) !== undefined && event[one as keyof typeof event] !== null,
+  )
+  return name === undefined || refusedName(event, name, `write ${meant(name)} in its place`)
+}
+
+/** A failure about a field that there is not. */
+const refusedName = (event: object, name: string, remedy: string) => ({
+  path: [name],
+  key: name,
+  value: event[name as keyof typeof event],
+  type: 'never',
+  message: `This field is not supported: ${remedy}`,
+})
+
 /** One event; it says whom it is about. */
-export const EventBody = refine(type(eventFields), 'required', hasWhom)
+export const EventBody = refine(
+  refine(refine(type(eventFields), 'names', hasNoOtherNames), 'once', (event) => {
+    const hasKey = 'idempotencyKey' in event && event.idempotencyKey !== null
+    return !hasKey || refusedName(event, 'idempotencyKey', 'send the header Idempotency-Key')
+  }),
+  'required',
+  hasWhom,
+)
 
 /**
  * In a batch each event may have a key of its own, because a client's retry may put together other
  * batches.
  */
 export const EventItem = refine(
-  type({
-    ...eventFields,
-    idempotencyKey: optional(
-      rule<string>(
-        'a string of 1 to 255 visible ASCII characters',
-        (value) => typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value),
+  refine(
+    type({
+      ...eventFields,
+      idempotencyKey: optional(
+        rule<string>(
+          'a string of 1 to 255 visible ASCII characters',
+          (value) => typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value),
+        ),
       ),
-    ),
-  }),
+    }),
+    'names',
+    hasNoOtherNames,
+  ),
   'required',
   hasWhom,
 )

@@ -43,7 +43,10 @@ const rows: readonly CommandRow[] = [
     usage: 'check',
     about:
       'check the settings, plans, shaping, bounce rules, feedback loops and tracking agents, as the start does',
-    help: 'Example:\n  $ posthorn config check --config /etc/posthorn/posthorn.toml',
+    help: `Example:
+  $ posthorn config check --config /etc/posthorn/posthorn.toml
+
+What would stop the start ends it with status 1. A warning does not: then the status is 0.`,
     run: runCheck,
   },
 ]

@@ -5,6 +5,7 @@ import { OperatorError } from '../errors/index.js'
 import {
   findNotice,
   type Notice,
+  noteTests,
   noticeKinds,
   openNotices,
   operatorMails,
@@ -70,7 +71,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'mails',
-    about: 'show the mails to the operator, and which way each took',
+    about: 'show the mails to the operator, tests too, and which way each took',
     options: [limitOption(20)],
     help: 'Example:\n  $ posthorn notice mails',
     run: runMails,
@@ -211,13 +212,16 @@ async function runTest(_options: unknown, command: Command): Promise<void> {
     const ways = await tryWays({ store, clock, config, env: process.env })
     const runs = (await askAppliance(place, { overview: true })) !== undefined
     const notRunning = 'queued; no appliance runs here that sends it: start it, and test again'
-    return await Promise.all(
-      ways.map(async ({ emailId, ...way }) => {
-        if (emailId === undefined) return way
+    const followed = await Promise.all(
+      ways.map(async (way) => {
+        if (way.emailId === undefined) return way
         if (!runs) return { ...way, ok: false, answer: notRunning }
-        return { ...way, ...(await followQueued({ read: store.read, clock }, emailId, followMs)) }
+        const read = { read: store.read, clock }
+        return { ...way, ...(await followQueued(read, way.emailId, followMs)) }
       }),
     )
+    await noteTests({ store, clock, zone: config.jobs.zone }, followed)
+    return followed
   })
   if (tried.length === 0) {
     throw new OperatorError(
@@ -225,7 +229,7 @@ async function runTest(_options: unknown, command: Command): Promise<void> {
     )
   }
   if (tried.some(({ ok }) => !ok)) process.exitCode = 1
-  if (place.json) return sayJson(tried)
+  if (place.json) return sayJson(tried.map(({ way, ok, answer }) => ({ way, ok, answer })))
   sayTable(
     ['WAY', 'RESULT', 'ANSWER'],
     tried.map(({ way, ok, answer }) => [way, ok ? 'ok' : 'failed', answer]),

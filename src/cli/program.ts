@@ -55,7 +55,8 @@ export function makeProgram({ json }: { json: boolean }): Command {
       .exitOverride()
       // Before any command does anything, also before root becomes another user.
       .hook('preAction', (_program, command) => {
-        requireNamed(command)
+        // `serve` asks by itself: what keeps it from starting goes into its log.
+        if (command.name() !== 'serve') requireNamed(command)
         rememberCommand(command, nameOf(command))
       })
       .addHelpText('after', after)

@@ -261,8 +261,10 @@ function poll<T>(failure: string, look: () => Promise<T | undefined>): Promise<T
   const again = async (): Promise<T> => {
     const found = await look()
     if (found !== undefined) return found
-    if (performance.now() - began > timeoutMs) throw new Error(`${failure} ${afterTimeout}`)
-    await new Promise((resolve) => setTimeout(resolve, pollMs))
+    const waited = performance.now() - began
+    if (waited > timeoutMs) throw new Error(`${failure} ${afterTimeout}`)
+    // Ever more seldom: on a slow machine it would come to as many requests as a key has a minute.
+    await new Promise((resolve) => setTimeout(resolve, Math.max(pollMs, waited / 10)))
     return again()
   }
   return again()

@@ -1,8 +1,16 @@
 import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { fitDescriptors, openFilesLimit } from '../app/descriptors.js'
+import { loadConfig } from '../config/index.js'
 import { say, sayFields, styled } from './output.js'
-import { becomeOwner, type CommandPlace, placeOf, requireDataDir, settingsOf } from './place.js'
+import {
+  becomeOwner,
+  type CommandPlace,
+  placeOf,
+  requireDataDir,
+  requireNamed,
+  settingsOf,
+} from './place.js'
 
 /** `posthorn serve`: the appliance itself. */
 export function serveCommand(program: Command): void {
@@ -23,6 +31,7 @@ learned of receivers stays as it is.`,
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
       try {
+        requireNamed(command)
         await serve(place)
       } catch (error) {
         await logFailedStart(place, error)
@@ -75,12 +84,13 @@ async function logFailedStart(place: CommandPlace, error: unknown): Promise<void
 }
 
 function formatOf(place: CommandPlace): 'auto' | 'human' | 'json' {
-  try {
-    return settingsOf(place).log.format
-  } catch {
-    // Wrong settings may be what it fails for.
-    return 'auto'
+  // Wrong settings may be what it fails for, or that there is no such file: then the environment alone.
+  for (const settings of [() => settingsOf(place), () => loadConfig({ env: process.env })]) {
+    try {
+      return settings().log.format
+    } catch {}
   }
+  return 'auto'
 }
 
 /** Resolves at the first signal, even one during the start; a second ends the process at once. */

@@ -87,7 +87,7 @@ export const lastingFile = (name: string) => lastingPath(packageFile(name))
 export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
   const { place, options, answers } = work
   const { dataDir, configFile, isSystem } = place
-  const starts = isSystem && options.start && systemdRuns()
+  const starts = isSystem && options.start
   const steps: (PlannedStep | false)[] = [
     isSystem &&
       findUser() === undefined && {
@@ -107,7 +107,13 @@ export async function planOf(work: SetupWork): Promise<PlannedStep[]> {
     },
     { verb: 'make', what: `an account with an API key, and ${answers.domain} with its DKIM keys` },
     isSystem && !hasUnit() && { verb: 'write', what: ownUnitFile },
-    starts && { verb: 'run', what: `systemctl enable --now ${serviceName}` },
+    starts &&
+      (systemdRuns()
+        ? { verb: 'run', what: `systemctl enable --now ${serviceName}` }
+        : {
+            verb: 'leave',
+            what: 'the start, as systemd does not run here: setup names the command',
+          }),
     answers.route === 'direct' && { verb: 'run', what: 'posthorn doctor' },
   ]
   return steps.filter((step) => step !== false)

@@ -263,7 +263,7 @@ function refuseCoded(exchange: Exchange): void {
   })
 }
 
-export const nothingFound = () => new ApiError('not_found', 'Nothing is found at this path')
+export const nothingFound = () => new ApiError('not_found', 'There is nothing at this path')
 
 /**
  * An error where no page is. RFC 9110 §12.5.1 allows weights; browsers name HTML for a page, programs mostly send anything.

@@ -31,4 +31,11 @@ export {
   silenceNotice,
   titleOf,
 } from './read.js'
-export { askForReport, type TellDeps, tellBurning, tellDaily } from './tell.js'
+export {
+  askForReport,
+  noteTests,
+  type TellDeps,
+  type TestMail,
+  tellBurning,
+  tellDaily,
+} from './tell.js'

@@ -144,6 +144,38 @@ export async function askForReport({ store, clock, settings }: TellDeps): Promis
   })
 }
 
+/** A test mail that went one way, and how it ended. */
+export interface TestMail {
+  subject: string
+  /** Its id, where the way was the queue. */
+  emailId: string | undefined
+  way: string
+  ok: boolean
+  answer: string
+}
+
+/** Notes test mails whose end is known, beside the mails of notices. */
+export async function noteTests(
+  { store, clock, zone }: Pick<TellDeps, 'store' | 'clock'> & { zone: string },
+  tests: readonly TestMail[],
+): Promise<void> {
+  if (tests.length === 0) return
+  const at = clock.now()
+  const rows = tests.map(({ subject, emailId, way, ok, answer }) => ({
+    kind: 'test' as const,
+    at,
+    day: dayIn(zone, at),
+    subject,
+    email_id: emailId ?? null,
+    state: ok ? ('sent' as const) : ('failed' as const),
+    path: way,
+    result: answer,
+    text: '',
+    html: '',
+  }))
+  await store.write((tx) => tx.insertInto('notice_mails').values(rows).execute())
+}
+
 // A mail that is only asked for.
 const unsent = { email_id: null, path: '', result: '', text: '', html: '' }
 

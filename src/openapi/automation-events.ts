@@ -79,7 +79,7 @@ export const automationEvents: Description['operations'] = {
     id: 'sendEvent',
     summary: 'Tell what a contact did',
     description:
-      'Wakes the runs that wait for the event, and starts the enabled automations that begin with it. A contact who is under way in one gets no second run of it.',
+      'Wakes the runs that wait for the event, and starts the enabled automations that begin with it. A contact who is under way in one gets no second run of it. Unknown fields are ignored, but those by which other APIs call `payload` and `occurredAt` (`properties`, `data`, `timestamp`) are refused, and the answer says what to write.',
     body: { shape: 'NewEvent', examples: [{ when: 'A sign-up', value: event }] },
     answers: [{ status: 202, when: 'It is taken in', shape: 'EventAccepted', value: accepted }],
     refusals: [

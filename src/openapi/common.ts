@@ -173,7 +173,7 @@ const stopping = refusal(
 
 /** What answers where there is no endpoint: of every path, so of none in particular. */
 export const nowhere = {
-  NoSuchPath: refusal('not_found', 'No such path', 'Nothing is found at this path'),
+  NoSuchPath: refusal('not_found', 'No such path', 'There is nothing at this path'),
   NoSuchMethod: refusal(
     'not_found',
     'The path does not know the method',

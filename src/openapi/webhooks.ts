@@ -82,7 +82,7 @@ export const webhookSchemas: Record<string, Schema> = {
 const fires: Record<WebhookEvent, string> = {
   'email.sent': 'The first attempt to deliver a mail was made; once a mail',
   'email.delivered': "The recipient's server took it",
-  'email.bounced': 'It could not be delivered; `Permanent` suppresses the address',
+  'email.bounced': 'It could not be delivered; what is permanent suppresses the address',
   'email.complained': 'The recipient called it spam; the address is suppressed',
   'email.failed': 'All attempts failed',
   'email.opened': 'It was opened',

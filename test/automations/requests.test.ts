@@ -60,6 +60,26 @@ t.test('what would be lost in silence is refused by its name', async (t) => {
     status: 422,
     json: { error: about },
   })
+
+  // As other APIs call our fields; what nobody knows may come from a newer client.
+  const event = { event: 'e', email: 'ann@example.com' }
+  const refused = async (field: object) =>
+    await call('POST', '/v1/events/send', { ...event, ...field })
+  for (const [field, remedy] of [
+    [{ properties: { plan: 'pro' } }, 'write payload in its place'],
+    [{ occurred_at: '2026-01-01T00:00:00Z' }, 'write occurredAt in its place'],
+    [{ idempotencyKey: 'k' }, 'send the header Idempotency-Key'],
+  ] as const) {
+    const [path = ''] = Object.keys(field)
+    const message = `This field is not supported: ${remedy}`
+    const issue = { code: 'unrecognized_key', path: [path], message }
+    t.match(await refused(field), { status: 400, json: { error: { issues: [issue] } } })
+  }
+  t.match(await refused({ newer: 1, data: null }), { status: 202 })
+  t.match(await call('POST', '/v1/events/batch', { events: [{ ...event, data: {} }] }), {
+    status: 422,
+    json: { errors: [{ index: 0, error: /^data: .* write payload/ }] },
+  })
 })
 
 t.test('an event is not of the future, but a clock may be a little ahead', async (t) => {

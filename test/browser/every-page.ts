@@ -180,7 +180,7 @@ const badlySet = (page: Page) =>
       const off = line.top + line.height / 2 - box.top - box.height / 2
       if (Math.abs(off) > 3) faults.push('a tick is off its words by ' + off + ' px')
     }
-    const cards = [...document.querySelectorAll('main .card, main .table-box, main .notice, main form.card, main section > .buttons, main .confirm')].filter(isSeen)
+    const cards = [...document.querySelectorAll('main .card, main .table-box, main .notice, main form.card, main section > .buttons, main .confirm, main .facts, [data-live] > :is(form, p)')].filter(isSeen)
     for (const [at, one] of cards.entries()) {
       const next = cards[at + 1]
       if (!next || one.contains(next)) continue

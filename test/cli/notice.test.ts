@@ -46,6 +46,12 @@ t.test('the test mail is followed to its end, and can be shown', async (t) => {
   const cli = (...args: string[]) => runCli([...args, '--data', dataDir], { env })
   const tried = await cli('notice', 'test')
   t.match(tried, { status: 0, stdout: /^queue +ok +delivered: 250 /m })
+  const listed = await cli('notice', 'mails')
+  t.match(
+    listed.stdout,
+    / test +sent +queue +\S.*Test, by the queue/m,
+    'and kept beside the others',
+  )
   const [mail] = await store.read.selectFrom('emails').select('id').execute()
   const shown = await cli('email', 'show', mail?.id ?? '')
   t.match(shown, { status: 0, stdout: /^Account +the appliance itself$/m })

@@ -151,6 +151,9 @@ t.test(
       alone: true,
       env: { POSTHORN_LOG_FORMAT: 'human' },
     })
+    const nowhere = ['serve', '--data', data, '--config', `${data}/none.toml`]
+    const missing = JSON.parse((await runCli(nowhere, { alone: true })).stderr)
+    t.match(missing, { level: 'error', msg: /^There is no configuration file .*none\.toml/ })
     t.match(told.stderr, `error: Another posthorn serves ${data} already. Stop it first`)
     t.equal((await fetch(addresses.privateUrl)).status, 200)
     child.kill('SIGINT')

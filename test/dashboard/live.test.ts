@@ -113,8 +113,14 @@ t.test('the events come from the appliance, to who is logged in alone', async (t
   let text = ''
   while (!text.includes('event: changed')) text += (await reader?.read())?.value ?? ''
   t.match(text, 'event: changed')
+  const more = await Promise.all(
+    [1, 2].map(() => fetch(`${posthorn.url}/live`, { headers: { cookie: owner.cookie } })),
+  )
+  const statuses = more.map(({ status }) => status)
+  t.same(statuses.sort(), [200, 204], 'a third of one log-in looks by itself, and nothing is wrong')
   await posthorn.appliance.close()
   t.ok(true, 'the open stream holds up no stop')
+  for (const one of more) await one.body?.cancel().catch(() => {})
   await reader?.cancel().catch(() => {})
 })
 

@@ -1,8 +1,7 @@
 import type { Clock } from '../../clock/index.js'
-import { ApiError } from '../../errors/index.js'
 import { sessionsOf } from '../../people/index.js'
 import type { Store } from '../../store/index.js'
-import { file } from '../shell/answer.js'
+import { file, nothing } from '../shell/answer.js'
 import type { PersonPages } from '../shell/page.js'
 import { makeLive } from './live.js'
 
@@ -17,12 +16,9 @@ export function livePages(pages: PersonPages, deps: { store: Store; clock: Clock
     }
     const listener = { sessionId: session.id, personId: person.id, lasts }
     const stream = live.open(listener, request.signal)
-    if (stream === undefined) {
-      throw new ApiError(
-        'service_unavailable',
-        'Too many pages are open at once: this one asks for news from time to time instead',
-      )
-    }
+    // HTML §9.2.2: by a 204 a browser asks no more, and it shows no error where nothing is wrong; the page then looks
+    // from time to time (`browser/live.ts`).
+    if (stream === undefined) return nothing()
     // nginx holds answers back in a buffer unless this header forbids it.
     return file(stream, 'text/event-stream', { headers: { 'X-Accel-Buffering': 'no' } })
   })

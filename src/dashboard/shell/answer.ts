@@ -36,13 +36,14 @@ export interface PageLook {
 /** Pieces are sent as they come, so that a file of a million rows needs no room. */
 export type FileBody = string | Buffer | AsyncIterable<string | Buffer>
 
-/** What a page's handler answers with: made by `page`, `redirect`, `frame` and `file`. */
+/** What a page's handler answers with: made by `page`, `redirect`, `frame`, `file` and `nothing`. */
 export type PageAnswer = Common &
   (
     | { kind: 'page'; template: string; view: object; look: PageLook }
     | { kind: 'redirect'; to: string; flash: string | undefined; keepsForm?: true }
     | { kind: 'frame'; html: string; remotePictures: boolean }
     | { kind: 'file'; body: FileBody; contentType: string; saveAs: string | undefined }
+    | { kind: 'nothing' }
   )
 
 /** A page of `src/dashboard/<template>.ejs`; the layout, the navigation and the last POST's message come around it. */
@@ -81,3 +82,6 @@ export function file(
 ): PageAnswer {
   return { kind: 'file', body, contentType, saveAs: undefined, ...options }
 }
+
+/** 204: there is nothing to show, and nothing is wrong. */
+export const nothing = (): PageAnswer => ({ kind: 'nothing' })

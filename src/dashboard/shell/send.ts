@@ -23,6 +23,9 @@ export async function sendAnswer(
   if (answer.kind === 'redirect') {
     return { redirect: answer.to, status: answer.keepsForm ? 307 : 303, headers }
   }
+  if (answer.kind === 'nothing') {
+    return { status: 204, bytes: Buffer.alloc(0), contentType: 'text/plain', headers }
+  }
   if (answer.kind === 'frame') {
     return { html: frameDocument(answer.html), headers: { ...frameHeaders(answer), ...headers } }
   }

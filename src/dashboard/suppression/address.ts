@@ -140,9 +140,11 @@ function verdictOf(records: readonly Suppression[]): AddressView['verdict'] {
 
 const sentences: Readonly<Record<Suppression['reason'], string>> = {
   bounce:
-    'A mail came back for good. Lift it when you know that the address takes mail again; otherwise receivers trust your mail less.',
-  complaint: 'The recipient called a mail spam. Lift it only when they ask for mail themselves.',
-  unsubscribe: 'The recipient has unsubscribed. Lift it only when they ask for mail themselves.',
+    'A mail came back for good. Remove it from the list only if you know that the address takes mail again: mail to dead addresses makes receivers trust you less.',
+  complaint:
+    'The recipient called a mail spam. Remove it from the list only if they ask for your mail again.',
+  unsubscribe:
+    'The recipient has unsubscribed. Remove it from the list only if they ask for your mail again.',
   manual: 'Somebody has put it on the list, by hand, by the API or by an import.',
 }
 

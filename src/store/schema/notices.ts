@@ -49,8 +49,8 @@ export interface NoticeRow extends RowOf<typeof notices> {}
 const noticeMails = table('notice_mails', {
   id: integer().numberedKey(),
   at: integer(),
-  /** `report`: the weekly one is asked for, and the next daily mail has it. */
-  kind: text<'daily' | 'burning' | 'report'>(),
+  /** `report`: the weekly one is asked for, and the next daily mail has it. `test`: by `posthorn notice test`. */
+  kind: text<'daily' | 'burning' | 'report' | 'test'>(),
   /** The operator's day, `2026-11-21`. */
   day: text(),
   subject: text(),
