@@ -89,6 +89,7 @@ const shownDelivery = ({
   at,
   triedAt,
   body,
+  cause: _,
   ...one
 }: WebhookDelivery) => ({
   ...one,

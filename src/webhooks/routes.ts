@@ -93,7 +93,7 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
   serve(api, operations.updateWebhook, async ({ account: { accountId }, params: { id }, body }) => {
     await findEndpoint(read, accountId, id)
     if (body.url !== undefined) await judgeTarget(guard(), body.url)
-    const changed = await updateEndpoint(deps, accountId, id, body, 'by the account')
+    const changed = await updateEndpoint(deps, accountId, id, body, 'account')
     return shownWebhook(read, changed)
   })
 

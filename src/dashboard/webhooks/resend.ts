@@ -37,17 +37,24 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
   pages.post('/webhooks/:id/test', { action: 'webhooks.write', again }, async (visit) => {
     const { account, base, params, now } = visit
     const found = await findEndpoint(store.read, account.id, params.id ?? '')
-    const { taken, status, ...tried } = triedWebhook(await deps.tryWebhook(account.id, found.id))
+    const trial = await deps.tryWebhook(account.id, found.id)
+    const { taken, status, tookMs, response, payload, ...tried } = triedWebhook(trial)
     const error = tried.error ?? ''
     const view: TriedView = {
       endpoint: endpointView(found, base, now),
       isTaken: taken,
       status: status ?? undefined,
       error,
-      tookMs: tried.tookMs,
-      response: tried.response ?? '',
-      why: whyNot({ outcome: taken ? 'delivered' : 'failed', status, error, attempts: 1 }),
-      request: JSON.stringify(tried.payload, undefined, 2),
+      tookMs,
+      response: response ?? '',
+      why: whyNot({
+        outcome: taken ? 'delivered' : 'failed',
+        status,
+        error,
+        cause: trial.answer.kind === 'failed' ? trial.answer.cause : null,
+        attempts: 1,
+      }),
+      request: JSON.stringify(payload, undefined, 2),
     }
     const audit = auditOf(operations.testWebhook, { target: found.id, detail: { taken } })
     return page('webhooks/tried', view, { title: 'The test event', audit })
