@@ -113,14 +113,14 @@ function wayOf(id: string, status: BroadcastStatus): Way {
   if (status === 'paused') {
     return {
       filter: { broadcastId: id, held: false },
-      change: (tx, ids, now) => hold(tx, ids, { reason, now }),
+      change: (tx, ids, now) => hold(tx, ids, { reason, by: 'campaign', now }),
     }
   }
   if (status === 'cancelled') {
     return { filter: { broadcastId: id }, change: (tx, ids, now) => cancelSome(tx, id, ids, now) }
   }
   return {
-    filter: { broadcastId: id, held: true, heldReason: reason },
+    filter: { broadcastId: id, held: true, heldBy: 'campaign' },
     change: (tx, ids, now) => release(tx, ids, { now }),
   }
 }

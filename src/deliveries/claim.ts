@@ -3,6 +3,7 @@ import { stoppedBy } from '../billing/index.js'
 import {
   cell,
   idsOf,
+  type LastCause,
   prepared,
   type QueueClass,
   queueClass,
@@ -35,6 +36,7 @@ export interface Claimed {
   dueAt: number
   expiresAt: number
   lastReply: string | null
+  lastCause: LastCause | null
   /** JSON of the addresses that come last, as those before put the mail off. */
   putOffBy: string | null
   /** The source address that it was put off from, and leaves from again while that may send. */
@@ -131,7 +133,7 @@ const firstOfEach = prepared<{ wants: string; now: number }, Claimed & { place: 
           where n < most and before.due_at <= ${now})
         select place, queue.id, email_id as "emailId", account_id as "accountId", recipient,
           queue.lane, queue.class, attempts, due_at as "dueAt", expires_at as "expiresAt",
-          last_reply as "lastReply", put_off_by as "putOffBy", queue.source
+          last_reply as "lastReply", last_cause as "lastCause", put_off_by as "putOffBy", queue.source
         from first inner join queue on queue.id = first.id order by place, n`.compile(db),
   }),
 )
@@ -175,7 +177,7 @@ const firstOf = prepared<StreamKey & { limit: number }, Claimed>((db, values) =>
     .selectFrom('queue')
     .select(['id', 'email_id as emailId', 'account_id as accountId', 'recipient', 'lane', 'class'])
     .select(['attempts', 'due_at as dueAt', 'expires_at as expiresAt', 'last_reply as lastReply'])
-    .select(['put_off_by as putOffBy', 'source'])
+    .select(['last_cause as lastCause', 'put_off_by as putOffBy', 'source'])
     .where('lane', '=', values.lane)
     .where('class', '=', values.class)
     .where('account_id', '=', values.accountId)

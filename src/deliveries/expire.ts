@@ -89,7 +89,9 @@ async function holdUnending({ store, clock, log }: ExpireDeps, id: number, fault
     cause,
   )
   const now = clock.now()
-  const outcome = await writeApart(store.write, [id], (tx) => hold(tx, [id], { reason, now }))
+  const outcome = await writeApart(store.write, [id], (tx) =>
+    hold(tx, [id], { reason, by: 'fault', now }),
+  )
   if (outcome.left.length > 0) throw outcome.cause
   const how = outcome.faults.length > 0 ? 'nor held' : "and is held: 'posthorn queue held'"
   log.error(

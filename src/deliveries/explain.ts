@@ -63,7 +63,7 @@ export function explainWaiting(
   if (dueAt > now) {
     const reply = lastReply ?? 'no reply was kept'
     if (!greylisting.test(reply)) {
-      const gate = /^TLS policy of /.test(reply) ? 'tls-policy' : 'deferred'
+      const gate = delivery.lastCause === 'tls-policy' ? 'tls-policy' : 'deferred'
       return { gate, says: `The last attempt failed for now: ${reply}`, until: dueAt }
     }
     const says = `Greylisted: the receiver asks to be tried again later: ${reply}`

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import { idsIn, type Read, type Tx } from '../store/index.js'
+import { type HeldBy, idsIn, type Read, type Tx } from '../store/index.js'
 import { isInFlight } from './lease.js'
 
 /** The due time of what is held: later than any clock, and a date that can be printed. */
 export const never = Date.UTC(9999, 0, 1)
 
-/** Why mail of a campaign is held that is paused; by this it is found when the campaign goes on. */
+/** Why mail of a campaign is held that is paused. */
 export const campaignPaused = (broadcastId: string) => `campaign ${broadcastId} is paused`
 
 /**
@@ -16,13 +16,14 @@ export const campaignPaused = (broadcastId: string) => `campaign ${broadcastId} 
 export async function hold(
   tx: Tx,
   ids: readonly number[],
-  { reason, now }: { reason: string; now: number },
+  { reason, by = 'operator', now }: { reason: string; by?: HeldBy; now: number },
 ): Promise<Changes> {
   const { numUpdatedRows } = await tx
     .updateTable('queue')
     .set({
       held_at: now,
       held_reason: reason,
+      held_by: by,
       held_due_at: sql.ref('due_at'),
       due_at: never,
       lease: null,
@@ -51,6 +52,7 @@ export async function release(
       expires_at: sql`expires_at + max(0, ${now} - held_at)`,
       held_at: null,
       held_reason: null,
+      held_by: null,
       held_due_at: null,
     })
     .where('id', 'in', idsIn(ids, 'integer'))

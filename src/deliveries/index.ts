@@ -102,7 +102,7 @@ export {
   reportedOf,
   setReported,
 } from './reported.js'
-export { holdRestored, isRestoredReason, restoredReason } from './restored.js'
+export { holdRestored, restoredReason } from './restored.js'
 export { makeReturnPaths, type ReturnPaths } from './return-path.js'
 export { changeFitting, lanesOf, type QueueFilter } from './select.js'
 export { dueAfterSetBack } from './set-back.js'

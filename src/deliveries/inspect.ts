@@ -1,5 +1,12 @@
 import { stoppedBy } from '../billing/index.js'
-import { acceptedAt, type QueueClass, queueClass, type Read, unindexed } from '../store/index.js'
+import {
+  acceptedAt,
+  type LastCause,
+  type QueueClass,
+  queueClass,
+  type Read,
+  unindexed,
+} from '../store/index.js'
 import { isInFlight } from './lease.js'
 import { fitting, type QueueFilter } from './select.js'
 
@@ -28,6 +35,7 @@ export interface WaitingDelivery {
   expiresAt: number
   lastAttemptAt: number | null
   lastReply: string | null
+  lastCause: LastCause | null
   lastTranscript: string | null
   held: { since: number; reason: string; dueAt: number } | null
 }
@@ -160,6 +168,7 @@ const waitingQuery = (read: Read) =>
       'queue.expires_at',
       'queue.last_attempt_at',
       'queue.last_reply',
+      'queue.last_cause',
       'queue.held_at',
       'queue.held_reason',
       'queue.held_due_at',
@@ -184,6 +193,7 @@ function toWaiting(row: WaitingRow & { last_transcript: string | null }): Waitin
     expiresAt: row.expires_at,
     lastAttemptAt: row.last_attempt_at,
     lastReply: row.last_reply,
+    lastCause: row.last_cause,
     lastTranscript: row.last_transcript,
     held:
       row.held_at === null

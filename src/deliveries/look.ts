@@ -58,7 +58,7 @@ async function lookByIndex(
   filter: QueueFilter,
   { after, most }: { after: number; most: number },
 ): Promise<LookedThrough> {
-  const { lane, held, heldReason, broadcastId, class: of } = filter
+  const { lane, held, heldBy, broadcastId, class: of } = filter
   // Held before all: a large domain has more rows than are held of all.
   const first = read
     .selectFrom('queue')
@@ -72,9 +72,7 @@ async function lookByIndex(
   // Columns that the index has not are read only where the filter asks for them.
   const window = first
     .select(['id', 'account_id', 'lane', 'class'])
-    .$if(held !== undefined || heldReason !== undefined, (q) =>
-      q.select(['held_at', 'held_reason']),
-    )
+    .$if(held !== undefined || heldBy !== undefined, (q) => q.select(['held_at', 'held_by']))
     .$if(broadcastId !== undefined, (query) => query.select('email_id'))
   const { looked } = await read
     .selectFrom(first.select('id').as('some'))

@@ -57,7 +57,7 @@ export async function holdOverdue({
       .execute()
     for (let start = 0; start < rows.length; start += rowsPerWrite) {
       const ids = rows.slice(start, start + rowsPerWrite).map(({ id }) => id)
-      const { changed } = await store.write((tx) => hold(tx, ids, { reason, now }))
+      const { changed } = await store.write((tx) => hold(tx, ids, { reason, by: 'overdue', now }))
       found.deliveries += changed
     }
     found.oldestDueAt ??= rows[0]?.due_at

@@ -4,13 +4,9 @@ import { hold } from './hold.js'
 
 const rowsPerWrite = 500
 
-const restored = 'restored from a backup'
-
 /** Why all that waited in a backup, made then, waits for the operator after its restore. */
 export const restoredReason = (madeAt: number) =>
-  `${restored} of ${utcTime(madeAt)}; it may have been sent since`
-
-export const isRestoredReason = (reason: string) => reason.startsWith(restored)
+  `restored from a backup of ${utcTime(madeAt)}; it may have been sent since`
 
 /**
  * At the start on a backup's copy, before anything is sent: holds all that waits. What was due has left
@@ -44,7 +40,7 @@ export async function holdRestored(
         .where('id', 'in', idsIn(ids, 'integer'))
         .where('lease', 'is not', null)
         .execute()
-      return await hold(tx, ids, { reason, now })
+      return await hold(tx, ids, { reason, by: 'restore', now })
     })
     held += changed
     after = last.id

@@ -2,14 +2,15 @@ import type { SelectQueryBuilder } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
 import { type Clock, pause } from '../clock/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
-import type { Tables } from '../store/index.js'
 import {
   firstSerialAt,
+  type HeldBy,
   idsIn,
   type QueueClass,
   queueClass,
   type Read,
   type Store,
+  type Tables,
   writeApart,
 } from '../store/index.js'
 import type { Changes } from './hold.js'
@@ -25,8 +26,7 @@ export interface QueueFilter {
   /** Accepted before this time, in milliseconds. */
   acceptedBefore?: number | undefined
   held?: boolean | undefined
-  /** The reason for which they are held. */
-  heldReason?: string | undefined
+  heldBy?: HeldBy | undefined
   /** The campaign that they are of. */
   broadcastId?: string | undefined
 }
@@ -47,9 +47,7 @@ export function fitting<O, Q extends QueueQuery<O>>(query: Q, filter: QueueFilte
   if (filter.held !== undefined) {
     q = q.where('queue.held_at', filter.held ? 'is not' : 'is', null)
   }
-  if (filter.heldReason !== undefined) {
-    q = q.where('queue.held_reason', '=', filter.heldReason)
-  }
+  if (filter.heldBy !== undefined) q = q.where('queue.held_by', '=', filter.heldBy)
   if (filter.broadcastId !== undefined) {
     const { broadcastId } = filter
     q = q

@@ -5,6 +5,7 @@ import {
   cell,
   type DeliveryRow,
   idsOf,
+  type LastCause,
   prepared,
   type QueueClass,
   rowsOf,
@@ -50,6 +51,7 @@ type Deferred = Attempt & {
   dueAt: number
   source: string | null
   putOffBy: string | null
+  cause: LastCause | null
 }
 /** No attempt, for its campaign is paused. `dueAt`: when it was due. */
 type Held = Attempt & { kind: 'held'; dueAt: number }
@@ -199,6 +201,7 @@ async function holdPaused(tx: Tx, settlements: readonly Held[], now: number): Pr
         : {
             held_at: now,
             held_reason: campaignPaused(campaign),
+            held_by: 'campaign' as const,
             held_due_at: dueAt,
             due_at: never,
           }
@@ -248,6 +251,7 @@ const defer = prepared<Deferred, UpdateResult>((db, settlement) =>
       attempts: settlement.attempts,
       last_attempt_at: settlement.startedAt,
       last_reply: settlement.reply,
+      last_cause: settlement.cause,
       last_transcript: settlement.transcript,
       put_off_by: settlement.putOffBy,
       source: settlement.source,
@@ -341,12 +345,18 @@ export async function park(
   { thread, now, reason, isUnsent }: Parking,
 ): Promise<void> {
   const { id, kind, attempts, startedAt, reply, transcript } = settlement
-  const said = { last_attempt_at: startedAt, last_reply: reply, last_transcript: transcript }
+  const said = {
+    last_attempt_at: startedAt,
+    last_reply: reply,
+    last_cause: kind === 'deferred' ? settlement.cause : null,
+    last_transcript: transcript,
+  }
   await tx
     .updateTable('queue')
     .set({
       held_at: now,
       held_reason: reason,
+      held_by: 'fault',
       held_due_at: kind === 'deferred' || kind === 'held' ? settlement.dueAt : now,
       due_at: never,
       lease: null,

@@ -60,7 +60,10 @@ async function ask(resolver: Resolver, address: string, zone: string): Promise<F
     resolver.a(name),
   ])
   const trouble = refusal(answer) ?? refusal(test)
-  if (trouble !== undefined) return notAsked(trouble)
+  if (trouble !== undefined) {
+    const isSilent = answer.kind === 'failed' || test.kind === 'failed'
+    return { ...notAsked(trouble), ...(isSilent && { lacksDns: true }) }
+  }
   const codes = recordsOf(answer).filter((code) => code.startsWith('127.'))
   if (codes.length > 0) {
     const reasons = recordsOf(await resolver.txt(name))

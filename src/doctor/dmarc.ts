@@ -1,6 +1,6 @@
 import { isBelow, type Resolver } from '../dns/index.js'
 import { type Domain, type RecordCheck, zoneLine } from '../domains/index.js'
-import { type Finding, findingsOf, noAnswerOfDns } from './finding.js'
+import { type Finding, findingsOf } from './finding.js'
 import { recordsOf } from './source-addresses.js'
 
 /**
@@ -34,10 +34,7 @@ export async function checkAlignment(
   const found = `p=${policy.action}${where}, aligned by ${by.join(' and ') || 'nothing'}`
   if (dkim) return of.ok(found)
   if (stateOf('dkim-rsa') === 'unknown') {
-    return of.unchecked(
-      `p=${policy.action}${where}; of its DKIM key: ${noAnswerOfDns}`,
-      'try again',
-    )
+    return of.lackingDns(`p=${policy.action}${where}; of its DKIM key`)
   }
   const fix = 'publish the DKIM record above: SPF alone does not survive forwarding'
   return spf || policy.action === 'none' ? of.warn(found, fix) : of.fail(found, fix)

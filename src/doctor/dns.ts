@@ -30,7 +30,7 @@ export async function judgeDns({
     names.map(async (name) => {
       // What the settings answer says nothing about the DNS.
       const own = await withoutDns.mx(name)
-      if (own.kind !== 'failed' || own.cause !== noAnswerOfDns) return 'own'
+      if (own !== silence) return 'own'
       const answer = await resolver.mx(name)
       return answer.kind === 'failed' ? { silent: `${name}: ${answer.cause}` } : 'definite'
     }),
@@ -47,5 +47,6 @@ export async function judgeDns({
 
 const shownCauses = 2
 
-const failed = async () => ({ kind: 'failed', cause: noAnswerOfDns }) as const
+const silence = { kind: 'failed', cause: noAnswerOfDns } as const
+const failed = async () => silence
 const silentDns = { mx: failed, a: failed, aaaa: failed, txt: failed, cname: failed, ptr: failed }

@@ -11,7 +11,7 @@ import {
 } from '../domains/index.js'
 import type { Read } from '../store/index.js'
 import { checkAlignment, checkAuthorisation } from './dmarc.js'
-import { type DoctorDeps, type Finding, findingsOf, noAnswerOfDns } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { recordsOf } from './source-addresses.js'
 
 /** What each sending domain publishes, and whether its mail then passes DMARC. */
@@ -73,19 +73,14 @@ function ofRecord(domain: Domain, record: RecordCheck, unsigned: boolean): Findi
       `posthorn domain verify ${domain.name}`,
     )
   }
-  if (state === 'unknown') return of.unchecked(`${what}: ${noAnswerOfDns}`, 'try again')
+  if (state === 'unknown') return of.lackingDns(what)
   const wrong = state === 'missing' ? `${what} is missing` : `${what} is ${found.join(' | ')}`
   // A domain that is trusted by word still sends, though unsigned; bounces go where the MX leads.
   const isFatal =
     (required && (!domain.trusted || unsigned)) ||
     (purpose === 'return-path-mx' && domain.returnPath)
   const judge = isFatal ? of.fail : of.warn
-  const verb =
-    state === 'missing'
-      ? 'publish'
-      : record.advice.startsWith('Several')
-        ? 'keep only'
-        : 'replace it by'
+  const verb = state === 'missing' ? 'publish' : record.hasOthers ? 'keep only' : 'replace it by'
   return judge(wrong, `${verb} ${zoneLine(record)}`)
 }
 

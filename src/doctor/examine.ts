@@ -5,7 +5,7 @@ import { checkAcme, checkListenerCertificates, checkPublicCertificate } from './
 import { checkDmarcReports, checkTlsReports } from './dmarc-reports.js'
 import { judgeDns } from './dns.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
-import { type DoctorDeps, type Finding, findingsOf, noAnswerOfDns } from './finding.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 import { checkHostNames } from './host-names.js'
 import { checkOutboundPort } from './outbound-port.js'
 import { checkReports } from './reports.js'
@@ -47,13 +47,13 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     Object.entries(checks).map(([name, run]) => bounded(deps, name, run)),
   )
   const all = dns.finding.state === 'ok' ? found.flat() : withoutDns(found.flat())
-  return [dns.finding, ...all].map((finding) => judgedForRoute(deps, finding))
+  return [dns.finding, ...all].map(({ lacksDns: _, ...finding }) => judgedForRoute(deps, finding))
 }
 
 /** That the DNS is silent is told once; what waits for it is named, each thing once, without a fix of its own. */
 function withoutDns(findings: readonly Finding[]): Finding[] {
   const told = findings.map((finding) => {
-    if (finding.state !== 'unchecked' || !finding.found.includes(noAnswerOfDns)) return finding
+    if (finding.lacksDns !== true) return finding
     return { ...finding, found: 'needs the DNS', fix: '' }
   })
   const keyOf = ({ check, subject, found }: Finding) => `${check} ${subject} ${found}`

@@ -14,6 +14,8 @@ export interface Finding {
   found: string
   /** What to do about it: the exact record or command. Empty when all is well. */
   fix: string
+  /** It could not be made because the DNS gave no answer. */
+  lacksDns?: true
 }
 
 /** Begins the text of a finding that could not be made because the DNS gave no answer. */
@@ -24,13 +26,19 @@ export function findingsOf(check: string, subject: string) {
   const make =
     (state: Finding['state']) =>
     (found: string, fix = ''): Finding => ({ check, subject, state, found, fix })
+  const lackingDns = (found: string): Finding => ({
+    ...make('unchecked')(found, 'try again'),
+    lacksDns: true,
+  })
   return {
     ok: make('ok'),
     warn: make('warn'),
     fail: make('fail'),
     unchecked: make('unchecked'),
     /** For a check that needs an answer of the DNS and got none. */
-    noAnswer: (cause: string) => make('unchecked')(`${noAnswerOfDns} (${cause})`, 'try again'),
+    noAnswer: (cause: string) => lackingDns(`${noAnswerOfDns} (${cause})`),
+    /** The same, where more is said before. */
+    lackingDns: (found: string) => lackingDns(`${found}: ${noAnswerOfDns}`),
   }
 }
 

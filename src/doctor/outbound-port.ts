@@ -27,7 +27,9 @@ export async function checkOutboundPort(deps: Deps): Promise<Finding[]> {
       }
       if (tries.length === 0) return of.warn('not asked', 'name domains in doctor.smtp_probes')
       const why = tries.map((attempt) => `${attempt.who}: ${attempt.why}`).join('; ')
-      if (tries.every(({ kind }) => kind === 'unknown')) return of.unchecked(why, fixDns)
+      if (tries.every(({ kind }) => kind === 'unknown')) {
+        return { ...of.unchecked(why, fixDns), lacksDns: true }
+      }
       return of.fail(why, fixFor(tries, port, source))
     }),
   )

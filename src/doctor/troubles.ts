@@ -1,7 +1,6 @@
 import { counted } from '../amounts/index.js'
 import { lastRuns } from '../calendar/index.js'
 import { dayMs } from '../clock/index.js'
-import { isRestoredReason } from '../deliveries/index.js'
 import { type Notice, openNotices } from '../notices/index.js'
 import { troubledAccounts } from '../protection/index.js'
 import type { Read } from '../store/index.js'
@@ -254,7 +253,7 @@ const decideWithinMs = 7 * dayMs
 /** Webhooks that a restore has set aside. */
 async function ofWebhooks(read: Read, now: number, restoredAt: number | null): Promise<Seen[]> {
   if (restoredAt === null || now - restoredAt > decideWithinMs) return []
-  const aside = (await countSetAside(read)).filter(({ reason }) => isRestoredReason(reason))
+  const aside = (await countSetAside(read)).filter(({ cause }) => cause === 'restored')
   const events = aside.reduce((sum, one) => sum + one.events, 0)
   if (events === 0) return []
   return [

@@ -19,6 +19,8 @@ export interface RecordCheck extends DnsRecord {
   /** `unknown`: the DNS gave no answer, so nothing was concluded. */
   state: 'ok' | 'missing' | 'different' | 'unknown'
   found: string[]
+  /** What is wanted is there, and others beside it that must not be. */
+  hasOthers?: true
   advice: string
 }
 

@@ -138,7 +138,7 @@ async function check(
     const single = record.purpose === 'return-path-spf' || record.purpose === 'dmarc'
     if (!single || found.length === 1) return { ...record, state: 'ok', found, advice: '' }
     const advice = `Several such records at ${record.host}: keep one`
-    return { ...record, state: 'different', found, advice }
+    return { ...record, state: 'different', found, hasOthers: true, advice }
   }
   if (found.length === 0) {
     const advice = `Publish this ${record.type} record at ${record.host}`

@@ -37,6 +37,25 @@ const descriptions: readonly Description[] = [
   itself,
 ]
 
+/**
+ * The routes as far as their descriptions tell of them: enough for the client's types, which the build makes before
+ * anything is compiled.
+ */
+export const describedRoutes = (): ApiRoute[] =>
+  descriptions.flatMap(({ operations, schemas }) =>
+    Object.entries(operations).map(([name, { body }]) => {
+      const [method = '', path = ''] = name.split(' ')
+      const kind = body && (isForm(schemas[body.shape]) ? 'form' : 'json')
+      return { method, path, auth: true, body: kind, bodyOptional: false, maxBodyBytes: 0 }
+    }),
+  )
+
+// OpenAPI 3.1, 'Considerations for File Uploads': bytes in a form have a media type and no `type`.
+const isForm = (schema: Schema | undefined): boolean =>
+  Object.values((schema?.properties ?? {}) as Record<string, Schema>).some(
+    (field) => field.contentMediaType !== undefined,
+  )
+
 /** An OpenAPI 3.1 document. */
 export interface Document {
   openapi: string

@@ -1,6 +1,7 @@
 import type { MxRoute } from '../dns/index.js'
 import type { BounceClass } from '../reports/index.js'
 import type { ConnectFailure, Phase, Reply, SendResult } from '../smtp/index.js'
+import type { LastCause } from '../store/index.js'
 
 /** What an attempt came to; held: there was none, as its campaign is paused. `reply` is the server's answer verbatim, or our own sentence. */
 export interface Outcome {
@@ -12,13 +13,15 @@ export interface Outcome {
   class?: BounceClass
   /** It was lost after the final dot: the server may have it, and another attempt may double it. */
   doubt?: boolean
+  /** What the next attempt has to know of this one. */
+  cause?: LastCause | undefined
   /** We refused it ourselves, for what the server has declined in its EHLO. */
   local?: true | undefined
   /** Another host of the domain put it off, or gave no session, in the same attempt: it may take it yet. */
   elsewhere?: boolean
 }
 
-/** Ends the sentence of an attempt that is in doubt. */
+/** Ends what people read of an attempt that is in doubt. */
 export const mayHaveTaken = '; it may have taken the message'
 
 /** RFC 5321 §4.2.1: 4yz is worth another try, 5yz is final. */
@@ -38,7 +41,7 @@ export function outcomeOfSend(result: SendResult): Outcome {
     case 'lost': {
       const { ambiguous: doubt, phase, cause } = result
       const reply = `Connection lost at ${phase}: ${cause}${doubt ? mayHaveTaken : ''}`
-      return { kind: 'deferred', reply, doubt }
+      return { kind: 'deferred', reply, doubt, cause: doubt ? 'in-doubt' : undefined }
     }
   }
 }
@@ -54,22 +57,19 @@ const commands: ReadonlyMap<Phase, string> = new Map([
 export const failureText = ({ phase, cause, reply }: ConnectFailure): string =>
   reply && reply.code >= 400 ? replyText(reply) : `No connection (${phase}): ${cause}`
 
-// Kept in the delivery as its last reply, by which the second NXDOMAIN is known.
-const nxdomainReply = 'The domain does not exist (DNS answers NXDOMAIN)'
-
 /** A delivery before this attempt. */
 export interface TriedSoFar {
   attempts: number
-  lastReply: string | null
+  lastCause: LastCause | null
 }
 
 // By the usual schedule (5, 10, 20, 45, 90 min, 3 h) some six hours.
 const attemptsWithoutAddress = 7
 
-/** What a route without hosts means. The last reply tells whether NXDOMAIN was seen before. */
+/** What a route without hosts means. The last cause tells whether NXDOMAIN was seen before. */
 export function outcomeOfRoute(
   route: Exclude<MxRoute, { kind: 'hosts' }>,
-  { attempts, lastReply }: TriedSoFar,
+  { attempts, lastCause }: TriedSoFar,
 ): Outcome {
   switch (route.kind) {
     case 'null-mx':
@@ -81,8 +81,9 @@ export function outcomeOfRoute(
     case 'nxdomain':
       // Registries and resolvers do drop names for minutes: only the second time is final.
       return {
-        kind: lastReply === nxdomainReply ? 'bounced' : 'deferred',
-        reply: nxdomainReply,
+        kind: lastCause === 'no-domain' ? 'bounced' : 'deferred',
+        reply: 'The domain does not exist (DNS answers NXDOMAIN)',
+        cause: 'no-domain',
         class: 'bad-domain',
       }
     case 'no-addresses':

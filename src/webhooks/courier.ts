@@ -163,7 +163,11 @@ function makeRoutes(
   /** Resolves with whether nothing is left; false where the endpoint was enabled meanwhile. */
   const setAllAside = async (endpointId: string) => {
     const setSomeAside = (tx: Tx) =>
-      setAside(tx, endpointId, { now: clock.now(), why: 'The endpoint was disabled' })
+      setAside(tx, endpointId, {
+        now: clock.now(),
+        why: 'The endpoint was disabled',
+        cause: 'disabled',
+      })
     while (!stopping.aborted) {
       const moved = await store.write(async (tx) =>
         (await isOpen(tx, endpointId)) ? undefined : await setSomeAside(tx),

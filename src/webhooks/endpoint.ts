@@ -41,6 +41,7 @@ export interface WebhookEndpoint {
   eventsNotKept: number
   disabledAt: number | null
   disabledBecause: string | null
+  disabledBy: WebhookEndpointRow['disabled_by']
   /** Until when the secret before the last rotation signs too. */
   oldSecretUntil: number | null
   createdAt: number
@@ -212,7 +213,7 @@ export async function updateEndpoint(
   accountId: string,
   id: string,
   { url, events, enabled }: EndpointChanges,
-  disabledBy = 'by the operator',
+  disabledBy: 'account' | 'operator' = 'operator',
 ): Promise<WebhookEndpoint> {
   const target = url === undefined ? {} : { url: readTargetUrl(url).href }
   return await store.write(async (tx) => {
@@ -221,7 +222,8 @@ export async function updateEndpoint(
     const off = {
       enabled: 0,
       disabled_at: clock.now(),
-      disabled_because: disabledBy,
+      disabled_because: `by the ${disabledBy}`,
+      disabled_by: disabledBy,
       events_not_kept: 0,
     }
     const on = {
@@ -229,6 +231,7 @@ export async function updateEndpoint(
       enabled: 1,
       disabled_at: null,
       disabled_because: null,
+      disabled_by: null,
       announced: 1,
     }
     const changes = {
@@ -307,6 +310,7 @@ const toEndpoint = (row: EndpointRow): WebhookEndpoint => ({
   eventsNotKept: row.events_not_kept,
   disabledAt: row.disabled_at,
   disabledBecause: row.disabled_because,
+  disabledBy: row.disabled_by,
   oldSecretUntil: row.old_secret_until,
   createdAt: row.created_at,
 })

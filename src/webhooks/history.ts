@@ -24,6 +24,7 @@ export interface WebhookDelivery {
   status: number | null
   response: string | null
   error: string | null
+  cause: WebhookDeliveryRow['cause']
   createdAt: number
   /** When it ended; of what waits, when it is tried next. */
   at: number
@@ -108,13 +109,14 @@ const toWaiting = (row: Row<WebhookJobRow>): WebhookDelivery => ({
   status: row.status,
   response: row.response,
   error: row.error,
+  cause: row.cause,
   at: row.due_at,
   triedAt: row.tried_at,
 })
 
 function toEnded(row: WebhookDeliveryRow): WebhookDelivery {
-  const { outcome, status, response, error, ended_at: at } = row
-  return { ...common(row), outcome, status, response, error, at, triedAt: at }
+  const { outcome, status, response, error, cause, ended_at: at } = row
+  return { ...common(row), outcome, status, response, error, cause, at, triedAt: at }
 }
 
 const common = (
@@ -133,6 +135,7 @@ export interface SetAsideEvents {
   url: string
   enabled: boolean
   reason: string
+  cause: WebhookDeliveryRow['cause']
   events: number
   oldestAt: number
 }
@@ -167,16 +170,17 @@ export async function countSetAside(read: Read, accountId?: string): Promise<Set
 /** Why events of the endpoint are set aside, with how many; those without a reason first, as the index has them. */
 async function* reasonsOf(read: Read, endpointId: string) {
   for (let error: string | null = null; ; ) {
-    const { events, oldestAt } = await asideOf(read)
+    const { events, oldestAt, cause } = await asideOf(read)
       .select(({ fn }) => [
         fn.countAll<number>().as('events'),
         fn.min<number | null>('created_at').as('oldestAt'),
+        fn.min<WebhookDeliveryRow['cause']>('cause').as('cause'),
       ])
       .where('endpoint_id', '=', endpointId)
       .where('error', 'is', error)
       .executeTakeFirstOrThrow()
     await nextTurn()
-    if (oldestAt !== null) yield { reason: error ?? '', events, oldestAt }
+    if (oldestAt !== null) yield { reason: error ?? '', cause, events, oldestAt }
     const next: { error: string | null } = await asideOf(read)
       .select(({ fn }) => fn.min<string | null>('error').as('error'))
       .where('endpoint_id', '=', endpointId)

@@ -2,14 +2,15 @@ import { Agent as PlainAgent, request as plainRequest } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import type { Clock } from '../clock/index.js'
-import { messageOf } from '../errors/index.js'
-import { type GuardDeps, guardedLookup, hostOf, permittedAddresses } from './target.js'
+import { messageOf, systemCode } from '../errors/index.js'
+import type { WebhookCause } from '../store/index.js'
+import { type GuardDeps, guardedLookup, hostOf, permittedAddresses, Refused } from './target.js'
 
 /** What came of one attempt. `stopped`: we ended it, so it says nothing of the receiver. */
 export type PostAnswer =
   | { kind: 'taken'; status: number; response: string }
   | { kind: 'refused'; status: number; response: string; error: string }
-  | { kind: 'failed'; error: string }
+  | { kind: 'failed'; error: string; cause: WebhookCause | null }
   | { kind: 'stopped' }
 
 /** Connections to one endpoint, kept open between its webhooks. */
@@ -53,8 +54,8 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
         deps.signal.removeEventListener('abort', stop)
         resolve(answer)
       }
-      const fail = (error: string) => {
-        end({ kind: 'failed', error })
+      const fail = (error: string, cause: WebhookCause | null) => {
+        end({ kind: 'failed', error, cause })
         request.destroy()
       }
       const stop = () => {
@@ -77,7 +78,7 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
         if (ended) return
         if (mayRepeat && request.reusedSocket && error.code === 'ECONNRESET') {
           end(attempt(body, signature, false))
-        } else fail(causeOf(error))
+        } else fail(inWords(error), causeOf(error))
       })
       request.once('response', (response) => {
         const status = response.statusCode ?? 0
@@ -101,7 +102,7 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
         response.once('end', settle)
         response.once('error', cutOff)
       })
-      let readDeadline = () => fail(`no answer within ${timeoutMs / 1_000} s`)
+      let readDeadline = () => fail(`no answer within ${timeoutMs / 1_000} s`, 'timeout')
       const cancel = deps.clock.after(timeoutMs, () => readDeadline())
       deps.signal.addEventListener('abort', stop)
       if (deps.signal.aborted) stop()
@@ -115,7 +116,7 @@ export function openLine(deps: LineDeps, url: URL): EndpointConnections {
         // Nothing is looked up for an address, so nothing would judge it.
         if (isIP(hostOf(url)) !== 0) await permittedAddresses(deps, url)
       } catch (error) {
-        return { kind: 'failed', error: messageOf(error) }
+        return { kind: 'failed', error: messageOf(error), cause: causeOf(error) }
       }
       return attempt(body, signature, true)
     },
@@ -134,7 +135,29 @@ function answerOf(status: number, response: string): PostAnswer {
 }
 
 /** With several addresses Node's error has no message, but the errors of each. */
-function causeOf(error: Error): string {
+function inWords(error: Error): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
   return messageOf(error)
 }
+
+/** By our own guard and by the codes of Node, its look-up and OpenSSL; null: it is none of those that pages explain. */
+function causeOf(error: unknown): WebhookCause | null {
+  if (error instanceof Refused) return 'forbidden'
+  const code = systemCode(error)
+  return causes.get(code) ?? (ofTls.test(code) ? 'certificate' : null)
+}
+
+const causes: ReadonlyMap<string, WebhookCause> = new Map([
+  ['ECONNREFUSED', 'refused'],
+  ['ECONNRESET', 'closed'],
+  ['EPIPE', 'closed'],
+  ['ENOTFOUND', 'no-host'],
+  ['EAI_AGAIN', 'no-host'],
+  ['ETIMEDOUT', 'unreachable'],
+  ['EHOSTUNREACH', 'unreachable'],
+  ['ENETUNREACH', 'unreachable'],
+])
+
+// Those of OpenSSL's verification and of its handshake: there are some fifty.
+const ofTls =
+  /CERT|CRL|ISSUER|VERIFY|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|^ERR_(TLS|SSL)_|^EPROTO$/

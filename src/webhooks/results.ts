@@ -8,6 +8,7 @@ import {
   rowsOf,
   type Store,
   type Tx,
+  type WebhookCause,
 } from '../store/index.js'
 import { forgotten } from './endpoint.js'
 import type { PostAnswer } from './post.js'
@@ -55,8 +56,8 @@ async function writeResults(tx: Tx, results: readonly PostedJob[]): Promise<bool
 
 /** The columns of `putOff`, in the order in which it reads them. */
 const lineOf = ({ job, answer, attempts, dueAt, now }: PostedJob) => {
-  const { status, response, error } = answerOf(answer)
-  return [job.id, attempts, dueAt, status, response, error, now]
+  const { status, response, error, cause } = answerOf(answer)
+  return [job.id, attempts, dueAt, status, response, error, cause, now]
 }
 
 /** They wait for another attempt; what came of this one is written beside them, for who looks. */
@@ -70,7 +71,8 @@ const putOff = prepared<{ json: string }, UpdateResult>((db, { json }) =>
       status: cell<number | null>(3, 'integer'),
       response: cell<string | null>(4, 'text'),
       error: cell<string | null>(5, 'text'),
-      tried_at: cell(6, 'integer'),
+      cause: cell<WebhookCause | null>(6, 'text'),
+      tried_at: cell(7, 'integer'),
     })
     .where('webhook_jobs.id', '=', cell(0, 'integer')),
 )
@@ -124,6 +126,7 @@ async function countFailure(tx: Tx, id: string, error: string, now: number): Pro
       enabled: 0,
       disabled_at: now,
       disabled_because: `${row.failures} events in a row failed since ${utcTime(since)}, the last one: ${error}`,
+      disabled_by: 'failures',
       events_not_kept: 0,
       announced: 0,
     })

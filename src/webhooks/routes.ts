@@ -150,7 +150,7 @@ function endpointRoutes(api: Api<Principal>, deps: WebhookRouteDeps): void {
     const changes = { url, events, enabled }
     return await shown(
       read,
-      await updateEndpoint(deps, account.accountId, params.id, changes, 'by the account'),
+      await updateEndpoint(deps, account.accountId, params.id, changes, 'account'),
     )
   })
 
@@ -282,6 +282,7 @@ const shownDelivery = ({
   at,
   triedAt,
   body,
+  cause: _,
   ...one
 }: WebhookDelivery) => ({
   ...one,

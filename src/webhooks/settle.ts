@@ -6,6 +6,7 @@ import {
   preparedInsert,
   type Store,
   type Tx,
+  type WebhookCause,
   type WebhookDeliveryRow,
   type WebhookJobRow,
 } from '../store/index.js'
@@ -34,6 +35,7 @@ export const answerOf = (answer: Final) => ({
   status: 'status' in answer ? answer.status : null,
   response: 'response' in answer ? answer.response : null,
   error: 'error' in answer ? answer.error : null,
+  cause: answer.kind === 'failed' ? answer.cause : null,
 })
 
 /** The row of the log for a job that has ended. */
@@ -55,14 +57,14 @@ export async function abandonJob(
 ): Promise<void> {
   if ((await deleteJob(tx, { id: job.id })).length === 0) return
   const error = `Its result could not be written: ${fault}`
-  await insertDelivery(tx, { ...loggedOf(job, answer, { attempts, now }), error })
+  await insertDelivery(tx, { ...loggedOf(job, answer, { attempts, now }), error, cause: null })
 }
 
 /** Puts a part of what waits for an endpoint into the log, for a replay. Returns how much. */
 export async function setAside(
   tx: Tx,
   endpointId: string,
-  { now, why }: { now: number; why: string },
+  { now, why, cause }: { now: number; why: string; cause: WebhookCause },
 ): Promise<number> {
   const jobs = await tx
     .deleteFrom('webhook_jobs')
@@ -85,6 +87,7 @@ export async function setAside(
       status: null,
       response: null,
       error: why,
+      cause,
       ended_at: now,
     })
   }
@@ -127,7 +130,9 @@ export async function setAsideRestored(
   const endpoints = await store.read.selectFrom('webhook_endpoints').select('id').execute()
   const setAllAside = async ({ id }: { id: string }) => {
     for (let moved = 1; moved > 0; aside += moved) {
-      moved = await store.write((tx) => setAside(tx, id, { now: clock.now(), why }))
+      moved = await store.write((tx) =>
+        setAside(tx, id, { now: clock.now(), why, cause: 'restored' }),
+      )
     }
   }
   await eachApart(endpoints, setAllAside, ({ id }, error) =>

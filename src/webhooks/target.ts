@@ -124,6 +124,7 @@ async function addressesOf(resolver: Resolver, host: string): Promise<string[]> 
   // RFC 6761 §6.3: this machine, whatever the DNS says.
   if (/(^|\.)localhost$/.test(host)) return ['127.0.0.1', '::1']
   const found = await hostAddresses(resolver, host)
-  if ('failed' in found) throw new Error(found.failed)
+  // As Node's own look-up says it.
+  if ('failed' in found) throw Object.assign(new Error(found.failed), { code: 'ENOTFOUND' })
   return found.addresses
 }

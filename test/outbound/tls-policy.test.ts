@@ -301,6 +301,8 @@ t.test('a session carries the mail of another domain only if it meets its policy
     const reply =
       /^TLS policy of enforce.test \(MTA-STS enforce\) is not met by in.mx.test \[127.0.0.1\]: certificate not accepted: \w*SELF_SIGNED/
     t.match(recipients[0]?.reply, reply)
+    const waiting = rig.store.read.selectFrom('queue').select('last_cause')
+    t.same(await waiting.execute(), [{ last_cause: 'tls-policy' }])
     await rig.becomes(await rig.send({ to: 'a@require.test' }), 'delivered')
     t.equal(rig.mx.messages.length, 2)
     t.equal(rig.mx.sessions.length, 2, 'the first, again for `require`, and the one refused')

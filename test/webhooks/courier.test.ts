@@ -178,12 +178,16 @@ t.test('a receiver that misbehaves is told of in the log, and nothing else happe
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
   }
-  for (const [name, script] of [
-    ['hangs', () => undefined],
-    ['resets', (_got, response) => void response.socket?.resetAndDestroy()],
-    ['redirects', (_got, response) => void response.writeHead(302, { location: inner.url }).end()],
-  ] as [string, typeof receiver.script][]) {
-    t.match(await first(script), { outcome: 'waiting', attempts: 1, error: String }, name)
+  for (const [name, cause, script] of [
+    ['hangs', 'timeout', () => undefined],
+    ['resets', 'closed', (_got, response) => void response.socket?.resetAndDestroy()],
+    [
+      'redirects',
+      null,
+      (_got, response) => void response.writeHead(302, { location: inner.url }).end(),
+    ],
+  ] as [string, string | null, typeof receiver.script][]) {
+    t.match(await first(script), { outcome: 'waiting', attempts: 1, error: String, cause }, name)
     await drain()
   }
   t.equal(inner.received.length, 0, 'no redirect was followed')
@@ -197,7 +201,10 @@ t.test('a certificate that does not fit is no receiver', async (t) => {
   await rig.courier({ ca })
   for (;;) {
     const [waiting] = await rig.deliveries(endpoint.id)
-    if (waiting?.attempts === 1) break
+    if (waiting?.attempts === 1) {
+      t.equal(waiting.cause, 'certificate')
+      break
+    }
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   t.equal(receiver.received.length, 0)
@@ -279,7 +286,7 @@ t.test('a replay ends, and counts each once, while its endpoint is disabled agai
   const { id } = await rig.endpoint('https://hooks.shop.test/')
   const mail = await rig.mail()
   const aside = () =>
-    store.write((tx) => setAside(tx, id, { now: 0, why: 'The endpoint was disabled' }))
+    store.write((tx) => setAside(tx, id, { now: 0, why: 'Disabled', cause: 'disabled' }))
   for (let i = 0; i < 210; i++) await rig.land(mail, 'delivered')
   while ((await aside()) > 0);
   let writes = 0

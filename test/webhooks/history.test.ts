@@ -22,6 +22,7 @@ t.test('what is set aside is counted by endpoint and reason, with turns for othe
       outcome: n < 24 ? ('dropped' as const) : ('failed' as const),
       response: null,
       error: n < 6 ? null : n < 12 ? 'disabled' : 'restored',
+      cause: n < 12 ? null : ('restored' as const),
       created_at: n,
       ended_at: n,
     }))
@@ -41,6 +42,10 @@ t.test('what is set aside is counted by endpoint and reason, with turns for othe
     'two disabled 2 7',
     'two restored 4 13',
   ])
+  t.same(
+    value.filter(({ cause }) => cause === 'restored').map(({ reason }) => reason),
+    ['restored', 'restored'],
+  )
   t.match(value[0], { accountId, enabled: true, url: /^https:/ })
   t.ok(turns >= 5, `${turns} turns for others`)
   t.same(await countSetAside(store.read, 'another'), [])

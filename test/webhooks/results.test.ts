@@ -37,7 +37,7 @@ async function open(t: Test, count: number) {
       job,
       attempts: 5,
       dueAt,
-      answer: { kind: 'failed', error: 'No answer' },
+      answer: { kind: 'failed', error: 'No answer', cause: null },
     }),
     standing: () =>
       store.read

@@ -132,17 +132,19 @@ function webhooksOf(
   endpoints: readonly WebhookEndpoint[],
   to: (label: string, path: string) => Need['action'],
 ): Need[] {
-  return endpoints.flatMap(({ id, url, enabled, failures, disabledBecause }): Need[] => {
-    const { host } = new URL(url)
-    const action = to('See what it answered', `/webhooks/${id}`)
-    // Somebody has disabled it on purpose: that is no need.
-    if (!enabled && disabledBecause?.startsWith('by ')) return []
-    if (!enabled)
-      return [
-        { tone: 'bad', says: `The webhook at ${host} was disabled: ${disabledBecause}.`, action },
-      ]
-    if (failures === 0) return []
-    const says = `The webhook at ${host} fails: its last ${failures === 1 ? 'event' : `${failures} events`} did not arrive. They are kept for a replay.`
-    return [{ tone: 'doubt', says, action }]
-  })
+  return endpoints.flatMap(
+    ({ id, url, enabled, failures, disabledBy, disabledBecause }): Need[] => {
+      const { host } = new URL(url)
+      const action = to('See what it answered', `/webhooks/${id}`)
+      // Somebody has disabled it on purpose: that is no need.
+      if (!enabled && disabledBy !== 'failures') return []
+      if (!enabled)
+        return [
+          { tone: 'bad', says: `The webhook at ${host} was disabled: ${disabledBecause}.`, action },
+        ]
+      if (failures === 0) return []
+      const says = `The webhook at ${host} fails: its last ${failures === 1 ? 'event' : `${failures} events`} did not arrive. They are kept for a replay.`
+      return [{ tone: 'doubt', says, action }]
+    },
+  )
 }

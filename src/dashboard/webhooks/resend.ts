@@ -63,6 +63,7 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
         outcome: isTaken ? 'delivered' : 'failed',
         status: status ?? null,
         error,
+        cause: answer.kind === 'failed' ? answer.cause : null,
         attempts: 1,
       }),
       request: JSON.stringify(JSON.parse(body), undefined, 2),

@@ -125,7 +125,7 @@ export function settingsPages(
     pages.post(`/webhooks/:id/${name}`, common, async (visit) => {
       const { id } = await endpointOf(visit)
       // The overview page tells by these words that somebody has disabled it on purpose.
-      await updateEndpoint(deps, visit.account.id, id, { enabled }, 'by the account')
+      await updateEndpoint(deps, visit.account.id, id, { enabled }, 'account')
       const audit = { action: `webhook.${name}`, target: id }
       return redirect(`${visit.base}/webhooks/${id}`, { flash, audit })
     })

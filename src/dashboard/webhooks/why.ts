@@ -1,3 +1,4 @@
+import type { WebhookCause } from '../../store/index.js'
 import type { WebhookDelivery } from '../../webhooks/index.js'
 import { plural } from '../format.js'
 
@@ -6,15 +7,19 @@ export function whyNot({
   outcome,
   status,
   error,
+  cause,
   attempts,
-}: Pick<WebhookDelivery, 'outcome' | 'status' | 'error' | 'attempts'>): string | undefined {
+}: Pick<WebhookDelivery, 'outcome' | 'status' | 'error' | 'cause' | 'attempts'>):
+  | string
+  | undefined {
   if (outcome === 'delivered' || (status === null && error === null)) return undefined
   if (outcome === 'dropped') {
     const when =
       attempts === 0 ? 'before the first attempt' : `after ${plural(attempts, 'attempt')}`
     return `It was set aside ${when}. A replay sends it once the webhook is enabled.`
   }
-  return status === null ? byError(error ?? '') : byStatus(status)
+  if (status !== null) return byStatus(status)
+  return (cause === null ? undefined : byCause[cause]) ?? noAnswer
 }
 
 // RFC 9110 §15: what the status of an answer says of the one who gave it.
@@ -37,35 +42,17 @@ function byStatus(status: number): string {
   return 'Your server failed. Look into its log at this time; the answer may say why.'
 }
 
-// By what Node and our own guard write into errors, in this order: the first that fits.
-const causes: readonly [RegExp, string][] = [
-  [
-    /no answer within/i,
+const byCause: Readonly<Partial<Record<WebhookCause, string>>> = {
+  timeout:
     'Your server took longer than 10 s. Let it answer with 200 first, and do the work afterwards.',
-  ],
-  [
-    /not at a public address|webhooks\.allow|has no TLS/i,
+  forbidden:
     'Nothing may be sent to such an address, unless the operator of this appliance allows it.',
-  ],
-  [
-    /certificate|altname|self.signed|CERT_|unable to verify|TLS|SSL/i,
+  certificate:
     'The certificate of your server is not accepted: it has to be valid for the name in the URL, with its whole chain.',
-  ],
-  [/ECONNREFUSED/, 'Nothing listens at this address and port of your server.'],
-  [
-    /ECONNRESET|socket hang up|EPIPE/,
-    'Your server closed the connection before it answered. A proxy or firewall may do that.',
-  ],
-  [
-    /ENOTFOUND|EAI_AGAIN|NXDOMAIN|DNS|no address|does not exist/i,
-    'The name in the URL is not found in the DNS.',
-  ],
-  [
-    /ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/,
-    'Your server cannot be reached: a firewall may drop what comes from this appliance.',
-  ],
-]
+  refused: 'Nothing listens at this address and port of your server.',
+  closed: 'Your server closed the connection before it answered. A proxy or firewall may do that.',
+  'no-host': 'The name in the URL is not found in the DNS.',
+  unreachable: 'Your server cannot be reached: a firewall may drop what comes from this appliance.',
+}
 
-const byError = (error: string) =>
-  causes.find(([pattern]) => pattern.test(error))?.[1] ??
-  'No answer came from your server. The error below says what happened.'
+const noAnswer = 'No answer came from your server. The error below says what happened.'

@@ -180,7 +180,13 @@ async function sendTurned({ detour, sendBySmartHost }: Ways, claimed: Claimed, r
 function resultOfError(error: unknown, claimed: Claimed, log: Log): AttemptResult {
   if (error instanceof MailFault) return { kind: 'failed', reply: error.message }
   if (error instanceof Uncomposable) {
-    return { kind: 'deferred', reply: claimed.lastReply ?? '', fault: error.message }
+    const { lastReply, lastCause } = claimed
+    return {
+      kind: 'deferred',
+      reply: lastReply ?? '',
+      cause: lastCause ?? undefined,
+      fault: error.message,
+    }
   }
   // A bug, not the world: the mail keeps its place in the queue and somebody is told.
   log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')

@@ -36,5 +36,16 @@ const kinds = {
 function resultOf({ verdict, reply, remote, tls, site, ...offered }: Offered): AttemptResult {
   const transcript = `${remote}:\n${offered.transcript}`
   const doubt = verdict === 'in doubt'
-  return { kind: kinds[verdict], doubt, reply, remote, tls, transcript, site, failover: true }
+  const cause = doubt ? 'in-doubt' : undefined
+  return {
+    kind: kinds[verdict],
+    doubt,
+    cause,
+    reply,
+    remote,
+    tls,
+    transcript,
+    site,
+    failover: true,
+  }
 }

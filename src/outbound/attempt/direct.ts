@@ -54,7 +54,7 @@ export function makeSendDirect(options: DirectOptions): SendDirect {
     const count = isFree ? undefined : tlsCount
     if ('deferred' in policy) {
       if (count !== undefined) countRefused(count, claimed.lane, policy)
-      return { kind: 'deferred', reply: policy.deferred }
+      return { kind: 'deferred', reply: policy.deferred, cause: 'tls-policy' }
     }
     const { hosts, demandOf, publishedFor } = policy
     const watch = count && watchSessions(count, claimed.lane, publishedFor)

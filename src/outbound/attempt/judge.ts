@@ -9,7 +9,7 @@ import {
   type Verdict,
   verdictOf,
 } from '../../reports/index.js'
-import { mayHaveTaken, type Outcome, type TriedSoFar } from '../outcome.js'
+import type { Outcome, TriedSoFar } from '../outcome.js'
 
 /**
  * What is concluded from an attempt that did not deliver; `atLeastMs`: not sooner than after that
@@ -37,11 +37,11 @@ const attemptsElsewhere = 9
 const inDoubtMs = hourMs
 const attemptsInDoubt = 4
 
-/** What a refusal means, and what follows. `attempts` counts this one in, `lastReply` is the one before. */
+/** What a refusal means, and what follows. `attempts` counts this one in, `lastCause` is that of the one before. */
 export function judgeRefusal(
   rules: BounceRules,
   finding: Outcome & { remote?: string },
-  { attempts, lastReply }: TriedSoFar,
+  { attempts, lastCause }: TriedSoFar,
 ): RefusalJudgement {
   const refused = finding.kind === 'bounced'
   const { command, remote, reply } = finding
@@ -58,7 +58,7 @@ export function judgeRefusal(
   }
   if (finding.doubt) {
     // Twice running: after five refusals, one loss of the connection must not end it.
-    const again = attempts < attemptsInDoubt || lastReply?.endsWith(mayHaveTaken) !== true
+    const again = attempts < attemptsInDoubt || lastCause !== 'in-doubt'
     const ending = { ...givenUp(rules, finding, heard), soft: false }
     return { verdict, again, atLeastMs: inDoubtMs, ending }
   }

@@ -112,6 +112,7 @@ export function resultOfFailure(last: NotAcquired, domain: string): AttemptResul
   return {
     kind: 'deferred',
     reply: isUnmet ? unmet : failureText(failure),
+    cause: isUnmet ? 'tls-policy' : undefined,
     remote,
     tls: demand.by === '' ? undefined : `none (${demand.by})`,
     transcript: inFull(transcript, last),

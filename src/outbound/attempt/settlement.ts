@@ -40,14 +40,14 @@ export function settlementOf(
   if (result.kind !== 'bounced' && result.kind !== 'deferred') return { kind: result.kind, ...base }
   const { again, verdict, ending, atLeastMs } = judgeRefusal(bounceRules(), result, {
     attempts,
-    lastReply: claimed.lastReply,
+    lastCause: claimed.lastCause,
   })
   const delivery = { ...claimed, attempts }
   const dueAt = again ? nextAttempt(retry, delivery, now, atLeastMs) : undefined
   if (dueAt !== undefined) {
     const of = keepsSource(result, verdict) ? source : null
-    const { putOffBy = null } = result
-    return { kind: 'deferred', dueAt, source: of, putOffBy, verdict, ...base }
+    const { putOffBy = null, cause = null } = result
+    return { kind: 'deferred', dueAt, source: of, putOffBy, cause, verdict, ...base }
   }
   if (result.kind === 'bounced') return { kind: verdict.event, verdict: ending, ...base }
   const tried = counted(attempts, 'attempt')

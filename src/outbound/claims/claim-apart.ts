@@ -56,7 +56,9 @@ async function holdFirst(deps: Deps, stream: StreamKey, fault: unknown): Promise
     const [first] = await firstDue(store.read, { ...stream, now })
     if (first === undefined) return 0
     const reason = internalReason('it cannot be claimed', cause)
-    const { changed } = await store.write((tx) => hold(tx, [first.id], { reason, now }))
+    const { changed } = await store.write((tx) =>
+      hold(tx, [first.id], { reason, by: 'fault', now }),
+    )
     if (changed === 0) throw new Error('It is not found by its number')
     const fields = { deliveryId: first.id, emailId: first.emailId, to: first.recipient, cause }
     log.error(fields, "A delivery cannot be claimed; it is held: 'posthorn queue held'")

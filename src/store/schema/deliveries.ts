@@ -2,6 +2,15 @@ import type { QueueClass } from '../queue-class.js'
 import { integer, type RowOf, table, text } from './table.js'
 
 /**
+ * Of an attempt that is to be made again: the server may have the mail all the same; the DNS says that there is no such
+ * domain; a policy of TLS is not met, or not known.
+ */
+export type LastCause = 'in-doubt' | 'no-domain' | 'tls-policy'
+
+/** Who holds a delivery: its campaign is paused; it is overdue, of a backup, or met a fault of ours. */
+export type HeldBy = 'operator' | 'campaign' | 'overdue' | 'restore' | 'fault'
+
+/**
  * The hot table: a row a delivery that is still waiting. It moves to `deliveries` when it ends.
  * While a thread holds it, `lease` is that thread's number and `due_at` is when the lease runs out,
  * so that no claim ever walks over rows that are in flight.
@@ -23,6 +32,8 @@ const queue = table(
     expires_at: integer(),
     last_attempt_at: integer().orNull(),
     last_reply: text().orNull(),
+    /** What `last_reply` means for the next attempt, where that is more than its words. */
+    last_cause: text<LastCause>().orNull(),
     last_transcript: text().orNull(),
     /** JSON of addresses, as `Claimed.putOffBy`. */
     put_off_by: text().orNull(),
@@ -31,6 +42,7 @@ const queue = table(
     /** Held back since then; `due_at` is `never` meanwhile, and `held_due_at` what it was. */
     held_at: integer().orNull(),
     held_reason: text().orNull(),
+    held_by: text<HeldBy>().orNull(),
     held_due_at: integer().orNull(),
   },
   {

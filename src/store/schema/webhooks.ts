@@ -1,5 +1,20 @@
 import { blob, integer, type RowOf, table, text } from './table.js'
 
+/**
+ * Why no answer came, or why it was set aside: with `error`, which says it to people. The URL leads where nothing may be
+ * sent; its certificate is not accepted; nothing listens there; it closed the connection; it is not reached.
+ */
+export type WebhookCause =
+  | 'timeout'
+  | 'forbidden'
+  | 'certificate'
+  | 'refused'
+  | 'closed'
+  | 'no-host'
+  | 'unreachable'
+  | 'disabled'
+  | 'restored'
+
 /** Where an account wants to hear of its events. */
 const webhookEndpoints = table(
   'webhook_endpoints',
@@ -23,6 +38,7 @@ const webhookEndpoints = table(
     events_not_kept: integer().default(0),
     disabled_at: integer().orNull(),
     disabled_because: text().orNull(),
+    disabled_by: text<'account' | 'operator' | 'failures'>().orNull(),
     /** 0 while the operator is still to be told that it was disabled. */
     announced: integer(),
     created_at: integer(),
@@ -58,6 +74,7 @@ const webhookJobs = table(
     status: integer().orNull(),
     response: text().orNull(),
     error: text().orNull(),
+    cause: text<WebhookCause>().orNull(),
     tried_at: integer().orNull(),
   },
   {
@@ -87,6 +104,7 @@ const webhookDeliveries = table(
     status: integer().orNull(),
     response: text().orNull(),
     error: text().orNull(),
+    cause: text<WebhookCause>().orNull(),
     created_at: integer(),
     ended_at: integer(),
   },
@@ -94,7 +112,7 @@ const webhookDeliveries = table(
     indexes: {
       webhook_deliveries_endpoint: ['endpoint_id', 'id'],
       webhook_deliveries_aside: {
-        on: ['endpoint_id', 'error', 'created_at'],
+        on: ['endpoint_id', 'error', 'created_at', 'cause'],
         where: (row) => row('outcome', '=', 'dropped'),
       },
       webhook_deliveries_not_arrived: {
