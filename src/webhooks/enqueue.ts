@@ -92,7 +92,8 @@ export async function enqueueWebhook(
   )
   if (endpoint === undefined || !(await hasRoom(tx, endpoint))) return false
   await insertJob(tx, {
-    endpoint_id: endpointId,
+    // As the endpoint has it: a step may name it in capitals, and the courier looks by this one.
+    endpoint_id: endpoint.id,
     account_id: accountId,
     email_id: subjectId,
     event,

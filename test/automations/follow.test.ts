@@ -244,7 +244,8 @@ t.test('a webhook step tells an endpoint of the account', async (t) => {
   ]
   const nobody = '01900000-0000-7000-8000-000000000000'
   await t.rejects(rig.enabled(step(nobody)), /step "tell": endpointId/)
-  await rig.enabled(step(endpointId))
+  // However its id is written.
+  await rig.enabled(step(endpointId.toUpperCase()))
   const run = await rig.start({ payload: { total: 5 } })
   await rig.work()
   t.equal(await rig.story(run), 'start started, tell queued')
@@ -259,6 +260,7 @@ t.test('a webhook step tells an endpoint of the account', async (t) => {
   const other = await rig.start({ email: 'bob@example.com', payload: { total: 6 } })
   await rig.work()
   t.match(await rig.run(other), { status: 'completed' })
+  t.equal(await rig.story(other), 'start started, tell skipped:no_webhooks')
   t.equal((await store.read.selectFrom('webhook_jobs').select('id').execute()).length, 1)
   await t.rejects(rig.enabled(step(endpointId), {}, 'Other'), /has no webhooks; ask the operator/)
 })

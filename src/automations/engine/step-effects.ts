@@ -12,7 +12,8 @@ const event = 'automation.step'
 
 /**
  * Writes a job for each webhook that these runs tell an endpoint of the account; one that is disabled
- * or gone gets none, and none does while the account's plan has no webhooks. Resolves with whether there is any.
+ * or gone gets none, and none does while the account's plan has no webhooks; the run's history says so. Resolves with
+ * whether there is any.
  */
 export async function enqueueStepWebhooks(
   tx: Tx,
@@ -20,12 +21,11 @@ export async function enqueueStepWebhooks(
   plans: readonly Extract<RunPlan, { kind: 'go' }>[],
   now: number,
 ): Promise<boolean> {
-  if (!plan.webhooks) return false
   let any = false
   for (const { run, walked } of plans) {
     for (const action of walked.actions) {
       if (action.kind !== 'webhook') continue
-      const { endpointId, payload, stepId } = action
+      const { endpointId, payload, stepId, entry } = action
       const step = run.version.compiled.byId.get(stepId)?.step.key ?? ''
       const body = JSON.stringify({
         event,
@@ -39,7 +39,12 @@ export async function enqueueStepWebhooks(
       })
       // The lane's order is by what it tells of; here that is the run.
       const job = { accountId, endpointId, subjectId: run.row.id, event, body, now }
-      if (await enqueueWebhook(tx, job)) any = true
+      const isTold = plan.webhooks && (await enqueueWebhook(tx, job))
+      const told = walked.history[entry]
+      if (told !== undefined) {
+        told.result = isTold ? 'queued' : `skipped:${plan.webhooks ? 'endpoint' : 'no_webhooks'}`
+      }
+      if (isTold) any = true
     }
   }
   return any

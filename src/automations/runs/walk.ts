@@ -126,7 +126,8 @@ const takes: { [T in StepType]: Take<T> } = {
   },
   webhook(state, { config: { endpointId, payload = {} } }) {
     const filled = filledIn(state, payload)
-    state.actions.push({ kind: 'webhook', stepId: state.at.id, endpointId, payload: filled })
+    const entry = state.history.length
+    state.actions.push({ kind: 'webhook', stepId: state.at.id, endpointId, payload: filled, entry })
     return { edge: 'default', result: 'queued' }
   },
   exit: ({ at }, { config }) => exit(at, config.reason ?? 'exit_step'),

@@ -41,7 +41,8 @@ export type StepAction =
       entry: number
     }
   | { kind: 'update'; stepId: number; changes: ContactChanges }
-  | { kind: 'webhook'; stepId: number; endpointId: string; payload: JsonObject }
+  /** `entry`: of its `queued`, which whoever writes it takes back where nobody is told. */
+  | { kind: 'webhook'; stepId: number; endpointId: string; payload: JsonObject; entry: number }
 
 /** Where a walk ends, and what the run waits for. */
 export type Next =
