@@ -64,28 +64,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'GET /v1/automations/:id/runs': 'read',
   'GET /v1/automations/runs/:id': 'read',
   'POST /v1/automations/runs/:id/cancel': 'full',
-
-  'GET /v1/templates': 'read',
-  'POST /v1/templates': 'full',
-  'GET /v1/templates/:slug': 'read',
-  'PATCH /v1/templates/:slug': 'full',
-  'DELETE /v1/templates/:slug': 'full',
-  'POST /v1/templates/:slug/render': 'read',
-  'GET /v1/templates/:slug/versions': 'read',
-  'GET /v1/templates/:slug/versions/:version': 'read',
-  'POST /v1/templates/:slug/versions/:version/restore': 'full',
-
-  'GET /v1/webhooks': 'read',
-  'POST /v1/webhooks': 'full',
-  'GET /v1/webhooks/:id': 'read',
-  'PATCH /v1/webhooks/:id': 'full',
-  'DELETE /v1/webhooks/:id': 'full',
-  'POST /v1/webhooks/:id/rotate': 'full',
-  'POST /v1/webhooks/:id/test': 'full',
-  'GET /v1/webhooks/:id/deliveries': 'read',
-  'POST /v1/webhooks/:id/deliveries/:deliveryId/replay': 'full',
-  'POST /v1/webhooks/:id/deliveries/replay': 'full',
-  'POST /v1/webhooks/:id/replay': 'full',
 }
 
 /** By method and path as it is routed: `GET /v1/emails/:id`. */

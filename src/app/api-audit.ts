@@ -33,8 +33,10 @@ export function makeApiAudit({
     const action = operations.get(route)?.audit ?? route
     return async ({ principal, params, answer, clientAddressKey }) => {
       const { accountId, keyId } = principal
-      const targets = Object.values(params)
-      const target = targets.length > 0 ? targets.join(' ') : idIn(answer)
+      // The thing itself comes first in a path: the version of a template is below the template.
+      const [[, named] = [], ...below] = Object.entries(params)
+      const target = named ?? idIn(answer)
+      const detail = { key: keyId, ...Object.fromEntries(below) }
       try {
         await store.write(async (tx) => {
           const key = await tx
@@ -44,8 +46,8 @@ export function makeApiAudit({
             .executeTakeFirst()
           const name = key === undefined ? keyId : `${key.name} (…${key.last4})`
           const actor = { kind: 'api', userId: null, name, clientAddressKey } as const
-          const change = { actor, accountId, action, target: target ?? null }
-          await noteAudit(tx, { ...change, detail: { key: keyId }, at: clock.now() })
+          const change = { actor, accountId, action, target: target ?? null, detail }
+          await noteAudit(tx, { ...change, at: clock.now() })
         })
       } catch (error) {
         // The change is made; its answer must not say that it failed.

@@ -48,7 +48,7 @@ import { templateRoutes } from '../templates/routes.js'
 import { topicRoutes } from '../topics/routes.js'
 import { domainSwitches, makeTrackingTokens, setSwitches } from '../tracking/index.js'
 import { trackingRoutes } from '../tracking/routes.js'
-import { webhookRoutes } from '../webhooks/routes.js'
+import { makeWebhookTrials, webhookRoutes } from '../webhooks/routes.js'
 import { makeApiAudit } from './api-audit.js'
 import { listenerCertificates } from './certificates.js'
 import { shapingFiles } from './files.js'
@@ -126,7 +126,9 @@ export async function openPrivateServer(
     refuseInUse: (accountId, slug) => refuseTemplateInUse(store.read, accountId, slug),
   })
   const ownResolver = resolverOf(config, clock)
-  webhookRoutes(server.api, { ...core, openResolver: ownResolver, allow: config.webhooks.allow })
+  const targets = { ...core, openResolver: ownResolver, allow: config.webhooks.allow }
+  const tryWebhook = makeWebhookTrials(targets)
+  webhookRoutes(server.api, { ...targets, tryWebhook })
   billingRoutes(server.api, core)
   keyRoutes(server.api, core)
   domainRoutes(server.api, {
@@ -147,6 +149,7 @@ export async function openPrivateServer(
   const makeDocument = openApiRoutes(server)
   const pageDeps = dashboardDeps(options, core, {
     document: makeDocument,
+    tryWebhook,
     mail: {
       ...sending,
       protection: config.protection,
@@ -174,7 +177,7 @@ const resolverOf = (config: Config, clock: Clock) => () => openResolver(config.d
 function dashboardDeps(
   { config, configFile, dataDir }: ListenerOptions,
   core: Core,
-  made: Pick<DashboardDeps, 'document' | 'mail'>,
+  made: Pick<DashboardDeps, 'document' | 'mail' | 'tryWebhook'>,
 ): DashboardDeps {
   const { store, clock } = core
   const ownResolver = resolverOf(config, clock)

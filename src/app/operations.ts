@@ -5,12 +5,16 @@ import { dmarc } from '../dmarc/contract.js'
 import { domains } from '../domains/contract.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
+import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
+import { webhooks } from '../webhooks/contract.js'
 
 const contracts: readonly Pick<Contract, 'operations'>[] = [
   topics,
   keys,
   suppressions,
+  templates,
+  webhooks,
   domains,
   dmarc,
   stats,

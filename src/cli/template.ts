@@ -3,7 +3,9 @@ import { counted } from '../amounts/index.js'
 import { refuseTemplateInUse, type TemplateUse, templateUses } from '../automations/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import { silentLog } from '../log/index.js'
+import * as operations from '../templates/contract.js'
 import {
+  deletedTemplate,
   deleteTemplate,
   findSyntaxFault,
   findTemplate,
@@ -12,14 +14,17 @@ import {
   openRenderer,
   putTemplate,
   type Renderer,
+  shownTemplate,
   type Template,
+  templatesAnswer,
   tryRender,
+  versionsAnswer,
 } from '../templates/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
 import { count, nameAndValue, repeated } from './option-values.js'
-import { jsonTime, say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
+import { say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
 import { type CommandPlace, placeOf } from './place.js'
 import { faultWithExcerpt, readInput, readVariables } from './template-input.js'
 
@@ -49,6 +54,7 @@ export function templateCommands(program: Command): void {
 const rows: readonly CommandRow[] = [
   {
     usage: 'put <slug>',
+    does: operations.updateTemplate,
     about: "save a template's next version; what is not given stays as it is",
     options: [
       accountOption(),
@@ -65,6 +71,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'list',
+    does: operations.listTemplates,
     about: 'show the templates of an account',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn template list',
@@ -72,6 +79,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'show <slug>',
+    does: operations.getTemplate,
     about: 'show a template',
     options: [
       accountOption(),
@@ -83,6 +91,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'versions <slug>',
+    does: operations.listTemplateVersions,
     about: 'show all versions of a template, the one in use first',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn template versions welcome',
@@ -90,6 +99,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'delete <slug>',
+    does: operations.deleteTemplate,
     about: 'delete a template and all its versions',
     options: [...askOptions(), accountOption()],
     help: 'Example:\n  $ posthorn template delete welcome',
@@ -97,6 +107,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'render <slug>',
+    does: operations.renderTemplate,
     about: 'show what a template makes of variables; status 1 where a send would be refused',
     options: [
       accountOption(),
@@ -131,7 +142,7 @@ async function runPut(slug: string, options: TemplateOptions, command: Command):
     return { saved, uses: await templateUses(store.read, accountId, slug) }
   })
   const { saved, uses } = done
-  if (place.json) return sayJson({ ...shown(saved), automations: uses })
+  if (place.json) return sayJson({ ...shownTemplate(saved), automations: uses })
   say(`${saved.slug} is saved as version ${saved.version}.`)
   for (const use of uses) sayUse(use)
 }
@@ -139,21 +150,18 @@ async function runPut(slug: string, options: TemplateOptions, command: Command):
 /** The templates with the version in use. */
 async function runList(options: TemplateOptions, command: Command): Promise<void> {
   const place = placeOf(command)
-  const templates = await withTemplates(place, options, ({ store, accountId }) =>
-    listTemplates(store.read, accountId),
+  const answer = await withTemplates(place, options, ({ store, accountId }) =>
+    templatesAnswer(store.read, accountId),
   )
-  if (place.json) {
-    return sayJson(
-      templates.map(({ createdAt, savedAt, ...rest }) => ({
-        ...rest,
-        createdAt: jsonTime(createdAt),
-        savedAt: jsonTime(savedAt),
-      })),
-    )
-  }
+  if (place.json) return sayJson(answer)
   sayTable(
     ['SLUG', 'VERSION', 'SAVED', 'SUBJECT'],
-    templates.map((t) => [t.slug, String(t.version), shownTime(t.savedAt), t.subject]),
+    answer.templates.map(({ slug, version, savedAt, subject }) => [
+      slug,
+      String(version),
+      shownTime(Date.parse(savedAt)),
+      subject,
+    ]),
     "No template yet; 'posthorn template put SLUG' saves one",
   )
 }
@@ -167,7 +175,7 @@ async function runShow(slug: string, options: TemplateOptions, command: Command)
   if (options.part !== undefined) {
     return void process.stdout.write(partOf(found, options.part))
   }
-  if (place.json) return sayJson(shown(found))
+  if (place.json) return sayJson(shownTemplate(found))
   sayFields({
     Slug: found.slug,
     Version: String(found.version),
@@ -185,15 +193,13 @@ async function runVersions(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const versions = await withTemplates(place, options, ({ store, accountId }) =>
-    listVersions(store.read, accountId, slug),
+  const answer = await withTemplates(place, options, ({ store, accountId }) =>
+    versionsAnswer(store.read, accountId, slug),
   )
-  if (place.json) {
-    return sayJson(versions.map((v) => ({ ...v, savedAt: jsonTime(v.savedAt) })))
-  }
+  if (place.json) return sayJson(answer)
   sayTable(
     ['VERSION', 'SAVED', 'SUBJECT'],
-    versions.map((v) => [String(v.version), shownTime(v.savedAt), v.subject]),
+    answer.versions.map((v) => [String(v.version), shownTime(Date.parse(v.savedAt)), v.subject]),
     'No version',
   )
 }
@@ -222,7 +228,7 @@ async function runDelete(
     return true
   })
   if (!isDeleted) return
-  if (place.json) return sayJson({ slug, deleted: true })
+  if (place.json) return sayJson(deletedTemplate(slug))
   say(`${slug} is deleted.`)
 }
 
@@ -302,13 +308,3 @@ function draftOf(slug: string, options: TemplateOptions, before: Template | unde
 /** One part as it was saved. */
 const partOf = ({ subject, html, textBody }: Template, part: (typeof parts)[number]) =>
   ({ subject, html, text: textBody ?? '' })[part]
-
-/** A template for scripts. */
-const shown = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({
-  slug,
-  version,
-  subject,
-  html,
-  textBody,
-  savedAt: jsonTime(savedAt),
-})

@@ -229,7 +229,7 @@ async function finish(
 /** dpkg unpacks the package, whose script comes back here with a folder. */
 async function byPackage(place: CommandPlace, file: string, { sha256, ...options }: Options) {
   const checked = await checkFile(file, sha256)
-  if (!checked) warn(unchecked(file))
+  if (!checked && options.yes) warn(unchecked(file))
   const facts = [
     'dpkg installs the package, which switches to its release',
     ...(checked ? [] : [unchecked(file)]),
@@ -240,14 +240,16 @@ async function byPackage(place: CommandPlace, file: string, { sha256, ...options
   else say(said.trimEnd())
 }
 
-/** The same words in the warning and in the question. */
+/** Said in the question, or as a warning where none is asked. */
 const unchecked = (file: string) =>
   `${file} was not checked against anything: no --sha256, FILE.sha256 or SHA256SUMS says whose bytes these are`
 
 /** Its own program is run to look at it, with the rights of this command. */
 async function trusted(place: CommandPlace, options: Options, release: string, file: string) {
-  warn(unchecked(file))
-  if (options.yes) return true
+  if (options.yes) {
+    warn(unchecked(file))
+    return true
+  }
   return await confirmed(place, options, {
     to: `run ${release} of ${file}, to see whether it fits`,
     facts: [unchecked(file)],

@@ -1,11 +1,12 @@
 import { Argument, type Command, Option } from 'commander'
 import { counted } from '../amounts/index.js'
-import { readDeliveries, replay, type WebhookDelivery } from '../webhooks/index.js'
+import * as operations from '../webhooks/contract.js'
+import { deliveriesAnswer, deliveryPage, replay } from '../webhooks/index.js'
 import type { CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { withHints } from './limits.js'
 import { count, limitOption } from './option-values.js'
-import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
+import { say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
 
 /** Options of both sub-commands. */
@@ -22,13 +23,15 @@ const exampleId = '019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11'
 export const webhookHistoryRows: readonly CommandRow[] = [
   {
     usage: 'deliveries <id>',
+    does: operations.listWebhookDeliveries,
     about: 'show what waits for an endpoint and what went there, the newest first',
     options: [accountOption(), new Option('--failed', 'only what did not arrive'), limitOption()],
-    help: `Example:\n  $ posthorn webhook deliveries ${exampleId} --failed --json | jq -r '.[0].response'`,
+    help: `Example:\n  $ posthorn webhook deliveries ${exampleId} --failed --json | jq -r '.deliveries[0].response'`,
     run: runDeliveries,
   },
   {
     usage: 'replay <id>',
+    does: operations.replayWebhookDeliveries,
     about: 'send a delivery again, the same bytes; a range of them; or all that did not arrive',
     values: [new Argument('[delivery]', 'its number; more of them by --to').argParser(count)],
     options: [
@@ -46,15 +49,15 @@ async function runDeliveries(id: string, options: Options, command: Command): Pr
   const place = placeOf(command)
   const found = await withStore(place, async ({ store: { read } }) => {
     const account = await chosenAccount(read, options.account)
-    const asked = { failed: options.failed === true, limit: options.limit }
+    const asked = { failed: options.failed, limit: options.limit }
     return withHints({ not_found: "'posthorn webhook list' shows those of the account" }, () =>
-      readDeliveries(read, account.id, id, asked),
+      deliveryPage(read, account.id, id, asked),
     )
   })
-  if (place.json) return sayJson(found.map(shown))
+  if (place.json) return sayJson(deliveriesAnswer(found))
   sayTable(
     ['DELIVERY', 'EVENT', 'EMAIL', 'STATE', 'ATTEMPTS', 'WHEN', 'ANSWER'],
-    found.map(({ id: number, event, emailId, outcome, attempts, at, status, error }) => [
+    found.page.map(({ id: number, event, emailId, outcome, attempts, at, status, error }) => [
       String(number),
       event,
       emailId,
@@ -96,11 +99,3 @@ function whichIn(from: number | undefined, { failed, to }: Options) {
   if (to === undefined) return failed ? undefined : from
   return { from, to, failedOnly: failed === true }
 }
-
-/** A delivery for scripts, with its body as JSON. */
-const shown = ({ createdAt, at, body, ...rest }: WebhookDelivery) => ({
-  ...rest,
-  createdAt: jsonTime(createdAt),
-  at: jsonTime(at),
-  payload: JSON.parse(body) as unknown,
-})

@@ -4,38 +4,31 @@ import { applianceKeyFile } from '../app/files.js'
 import { openResolver } from '../app/resolver.js'
 import { dayMs, systemClock } from '../clock/index.js'
 import { openApplianceKey } from '../config/index.js'
+import type { Operation } from '../contract/index.js'
+import * as operations from '../webhooks/contract.js'
 import {
   addEndpoint,
-  chooseEvents,
-  countNotArrived,
   countRequests,
+  deletedWebhook,
   deleteEndpoint,
-  disableEndpoint,
-  enableEndpoint,
   findEndpoint,
   judgeTarget,
-  listEndpoints,
+  rotatedWebhook,
   rotateSecret,
+  shownWebhook,
+  triedWebhook,
   tryEndpoint,
-  type WebhookEndpoint,
+  updateEndpoint,
   webhookEvents,
+  webhooksAnswer,
 } from '../webhooks/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { givenTo } from './given.js'
 import { withHints } from './limits.js'
 import { span } from './option-values.js'
-import {
-  jsonTime,
-  remark,
-  say,
-  sayFields,
-  sayJson,
-  sayTable,
-  sayText,
-  shownTime,
-  warn,
-} from './output.js'
+import { remark, say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
 import { type CommandPlace, placeOf, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 import { webhookHistoryRows } from './webhook-history.js'
@@ -61,6 +54,7 @@ export function webhookCommands(program: Command): void {
 const rows: readonly CommandRow[] = [
   {
     usage: 'add <url>',
+    does: operations.createWebhook,
     about: 'add an endpoint and show its secret, this once',
     options: [
       accountOption(),
@@ -71,15 +65,22 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'list',
+    does: operations.listWebhooks,
     about: 'show the endpoints of an account',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn webhook list',
     run: runList,
   },
-  aboutOne('show', 'show an endpoint', runShow),
-  aboutOne('test', 'send an invented event at once; status 1 unless it is taken', runTest),
+  aboutOne('show', operations.getWebhook, 'show an endpoint', runShow),
+  aboutOne(
+    'test',
+    operations.testWebhook,
+    'send an invented event at once; status 1 unless it is taken',
+    runTest,
+  ),
   aboutOne(
     'rotate',
+    operations.rotateWebhookSecret,
     'make a new secret and show it, this once; the old one signs too for a while',
     runRotate,
     [
@@ -89,25 +90,34 @@ const rows: readonly CommandRow[] = [
         .argParser(span('24h', '0s', '30d')),
     ],
   ),
-  aboutOne('enable', 'send to it again', runEnable),
+  aboutOne('enable', switching('enable'), 'send to it again', runEnable),
   aboutOne(
     'disable',
+    switching('disable'),
     'send nothing more to it; what waits and what comes is set aside for a replay',
     runDisable,
   ),
-  aboutOne('delete', 'delete it and all that was kept of it', runDelete, askOptions()),
+  aboutOne(
+    'delete',
+    operations.deleteWebhook,
+    'delete it and all that was kept of it',
+    runDelete,
+    askOptions(),
+  ),
   ...webhookHistoryRows,
 ]
 
 /** A row of a command that takes the id of an endpoint. */
 function aboutOne(
   name: string,
+  does: Operation,
   about: string,
   run: CommandRow['run'],
   options: readonly Option[] = [],
 ): CommandRow {
   return {
     usage: `${name} <id>`,
+    does,
     about,
     options: [accountOption(), ...options],
     help: `Example:\n  $ posthorn webhook ${name} ${exampleId}`,
@@ -115,21 +125,30 @@ function aboutOne(
   }
 }
 
+/** The change that switches an endpoint, with the name that its button has in the audit log. */
+function switching(verb: 'enable' | 'disable'): Operation {
+  return { ...operations.updateWebhook, audit: `webhook.${verb}` }
+}
+
 /**
  * An endpoint that cannot be reached yet is added with a warning: its server may be set up next.
  */
 async function runAdd(url: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const events = chooseEvents(options.events?.split(',') ?? webhookEvents)
+  const named = options.events?.split(',').map((event) => event.replace(/^(?!email\.)/, 'email.'))
+  const { events = webhookEvents } = givenTo(operations.createWebhook, { url, events: named })
   const doubt = await judgeTarget(guardOf(place, { clock: systemClock }), url)
   if (doubt !== undefined) warn(doubt)
   const made = await withStore(place, async (deps) => {
     const { id } = await chosenAccount(deps.store.read, options.account)
     const plans = plansOf(place)
     const hints = { plan_limit_exceeded: "'posthorn plan list' shows which plans have them" }
-    return withHints(hints, () => addEndpoint(withKey(place, deps), plans, id, { url, events }))
+    const added = await withHints(hints, () =>
+      addEndpoint(withKey(place, deps), plans, id, { url, events }),
+    )
+    return { ...(await shownWebhook(deps.store.read, added)), secret: added.secret }
   })
-  if (place.json) return sayJson({ ...shown(made), secret: made.secret })
+  if (place.json) return sayJson(made)
   say(made.secret)
   remark(`Endpoint ${made.id} is made; the line above is its secret. ${keep}`)
 }
@@ -137,13 +156,13 @@ async function runAdd(url: string, options: Options, command: Command): Promise<
 /** The endpoints; which events, where it is not all of them. */
 async function runList(options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const endpoints = await withStore(place, async ({ store: { read } }) =>
-    listEndpoints(read, (await chosenAccount(read, options.account)).id),
+  const answer = await withStore(place, async ({ store: { read } }) =>
+    webhooksAnswer(read, (await chosenAccount(read, options.account)).id),
   )
-  if (place.json) return sayJson(endpoints.map(shown))
+  if (place.json) return sayJson(answer)
   sayTable(
     ['ID', 'URL', 'STATE', 'EVENTS'],
-    endpoints.map(({ id, url, enabled, events }) => [
+    answer.webhooks.map(({ id, url, enabled, events }) => [
       id,
       url,
       enabled ? 'enabled' : 'disabled',
@@ -156,12 +175,12 @@ async function runList(options: Options, command: Command): Promise<void> {
 /** One endpoint. Its secret is shown only where it is made. */
 async function runShow(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const { found, notArrived } = await withStore(place, async ({ store: { read } }) => {
+  const { found, answer } = await withStore(place, async ({ store: { read } }) => {
     const { id: accountId } = await chosenAccount(read, options.account)
     const found = await withHints(unknownHint, () => findEndpoint(read, accountId, id))
-    return { found, notArrived: await countNotArrived(read, found.id) }
+    return { found, answer: await shownWebhook(read, found) }
   })
-  if (place.json) return sayJson({ ...shown(found), notArrived })
+  if (place.json) return sayJson(answer)
   sayFields({
     Id: found.id,
     URL: found.url,
@@ -170,7 +189,7 @@ async function runShow(id: string, options: Options, command: Command): Promise<
       : `disabled ${shownTime(found.disabledAt)}: ${found.disabledBecause}`,
     Events: eventsShown(found.events),
     'Failed in a row': `${found.failures}${found.failingSince === null ? '' : ` since ${shownTime(found.failingSince)}`}`,
-    'Did not arrive': String(notArrived),
+    'Did not arrive': String(answer.notArrived),
     'Not kept': String(found.eventsNotKept),
     'Old secret until': shownTime(found.oldSecretUntil),
     Created: shownTime(found.createdAt),
@@ -183,7 +202,7 @@ async function runShow(id: string, options: Options, command: Command): Promise<
  */
 async function runTest(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const { answer, body, tookMs } = await withStore(place, async (deps) => {
+  const { taken, ...answer } = await withStore(place, async (deps) => {
     const { id: accountId } = await chosenAccount(deps.store.read, options.account)
     const { signal } = new AbortController()
     const of = {
@@ -192,16 +211,14 @@ async function runTest(id: string, options: Options, command: Command): Promise<
       read: deps.store.read,
       signal,
     }
-    return withHints(unknownHint, () => tryEndpoint(of, accountId, id))
+    return triedWebhook(await withHints(unknownHint, () => tryEndpoint(of, accountId, id)))
   })
-  if (answer.kind !== 'taken') process.exitCode = 1
-  if (place.json) return sayJson({ ...answer, tookMs, body })
+  if (!taken) process.exitCode = 1
+  if (place.json) return sayJson({ taken, ...answer })
   say(
-    answer.kind === 'taken'
-      ? `Taken: HTTP ${answer.status} after ${tookMs} ms`
-      : `Not taken: ${'error' in answer ? answer.error : answer.kind}`,
+    taken ? `Taken: HTTP ${answer.status} after ${answer.tookMs} ms` : `Not taken: ${answer.error}`,
   )
-  if ('response' in answer && answer.response !== '') sayText(answer.response)
+  if (answer.response) sayText(answer.response)
 }
 
 /**
@@ -232,7 +249,7 @@ async function runRotate(
   })
   if (made === undefined) return
   const { secret, oldSecretUntil } = made
-  if (place.json) return sayJson({ id, secret, oldSecretUntil: jsonTime(oldSecretUntil) })
+  if (place.json) return sayJson(rotatedWebhook(id, secret, oldSecretUntil))
   say(secret)
   const old = oldSecretUntil === null ? 'is void' : `signs too until ${shownTime(oldSecretUntil)}`
   remark(`The secret before it ${old}. ${keep}`)
@@ -241,8 +258,9 @@ async function runRotate(
 /** What was set aside meanwhile stays so: a replay, which is offered, sends it. */
 async function runEnable(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  const { account, notArrived } = await change(place, id, options, enableEndpoint)
-  if (place.json) return sayJson({ id: id.toLowerCase(), enable: true, notArrived })
+  const { account, answer } = await change(place, id, options, true)
+  if (place.json) return sayJson(answer)
+  const { notArrived } = answer
   say(`Webhook ${id} is enabled`)
   if (notArrived === 0) return
   remark(
@@ -253,8 +271,8 @@ async function runEnable(id: string, options: Options, command: Command): Promis
 /** By the operator's word; the appliance itself disables one after a day of failing and 30 events. */
 async function runDisable(id: string, options: Options, command: Command): Promise<void> {
   const place = placeOf(command)
-  await change(place, id, options, disableEndpoint)
-  if (place.json) return sayJson({ id: id.toLowerCase(), disable: true })
+  const { answer } = await change(place, id, options, false)
+  if (place.json) return sayJson(answer)
   say(`Webhook ${id} is disabled`)
 }
 
@@ -284,21 +302,18 @@ async function runDelete(
     return true
   })
   if (!isDeleted) return
-  if (place.json) return sayJson({ id: id.toLowerCase(), delete: true })
+  if (place.json) return sayJson(deletedWebhook(id))
   say(`Webhook ${id} is deleted`)
 }
 
-/** Enables or disables an endpoint of the chosen account; resolves with how much a replay would send. */
-async function change(
-  place: CommandPlace,
-  id: string,
-  { account }: Options,
-  apply: typeof enableEndpoint | typeof disableEndpoint,
-): Promise<{ account: string; notArrived: number }> {
+/** Enables or disables an endpoint of the chosen account; resolves with the account's id and the endpoint as it then is. */
+async function change(place: CommandPlace, id: string, { account }: Options, enabled: boolean) {
   return await withStore(place, async (deps) => {
     const { id: accountId } = await chosenAccount(deps.store.read, account)
-    const { id: found } = await withHints(unknownHint, () => apply(deps, accountId, id))
-    return { account: accountId, notArrived: await countNotArrived(deps.store.read, found) }
+    const changed = await withHints(unknownHint, () =>
+      updateEndpoint(deps, accountId, id, { enabled }),
+    )
+    return { account: accountId, answer: await shownWebhook(deps.store.read, changed) }
   })
 }
 
@@ -320,21 +335,6 @@ const unknownHint = { not_found: "'posthorn webhook list' shows those of the acc
 
 /** `bounced` for `email.bounced`. */
 const short = (event: string) => event.replace('email.', '')
-
-/** An endpoint for scripts, without its secret. */
-const shown = ({
-  failingSince,
-  disabledAt,
-  oldSecretUntil,
-  createdAt,
-  ...rest
-}: WebhookEndpoint) => ({
-  ...rest,
-  failingSince: jsonTime(failingSince),
-  disabledAt: jsonTime(disabledAt),
-  oldSecretUntil: jsonTime(oldSecretUntil),
-  createdAt: jsonTime(createdAt),
-})
 
 /** An endpoint without events was written by something broken, and gets none. */
 const eventsShown = (events: readonly string[]) =>

@@ -1,5 +1,6 @@
 import type { Document } from '../openapi/index.js'
 import type { PeopleDeps } from '../people/index.js'
+import type { WebhookTrials } from '../webhooks/index.js'
 import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
 import type { OperatorPageDeps } from './operator/deps.js'
@@ -9,6 +10,7 @@ import type { OverviewPageDeps } from './overview/deps.js'
 export interface DashboardDeps extends DomainPageDeps {
   /** `webhooks.allow`: where webhooks may go beside public addresses. */
   webhookTargets: readonly string[]
+  tryWebhook: WebhookTrials
   /** Whether mail is tracked where neither domain nor account says it. */
   tracking: { opens: boolean; clicks: boolean }
   /** Whether mail goes to the built-in inbox, which then has pages. */

@@ -37,12 +37,30 @@ export const textThat = (
     schema,
   )
 
-/** Any whole number that JSON keeps. */
-export const whole = (about: string): Field<number> =>
-  field(rule<number>('a whole number', Number.isSafeInteger), {
-    type: 'integer',
-    description: about,
-  })
+/** A whole number that JSON keeps, from `least` to `most`. */
+export function whole(
+  about: string,
+  bounds: { least?: number; most?: number } = {},
+): Field<number> {
+  const { least = -Infinity, most = Infinity } = bounds
+  const expected = [
+    'a whole number',
+    ...(least > -Infinity ? [`from ${least}`] : []),
+    ...(most < Infinity ? [`to ${most}`] : []),
+  ].join(' ')
+  return field(
+    rule<number>(
+      expected,
+      (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+    ),
+    {
+      type: 'integer',
+      ...(least > -Infinity && { minimum: least }),
+      ...(most < Infinity && { maximum: most }),
+      description: about,
+    },
+  )
+}
 
 /** True or false. */
 export const flag = (about: string): Field<boolean> =>

@@ -8,7 +8,9 @@ import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
+import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
+import { webhooks } from '../webhooks/contract.js'
 import { automations } from './automations.js'
 import { billing } from './billing.js'
 import { broadcasts } from './broadcasts.js'
@@ -17,8 +19,6 @@ import { contacts } from './contacts.js'
 import { type Description, describe } from './description.js'
 import { emails } from './emails.js'
 import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
-import { templates } from './templates.js'
-import { webhookEndpoints } from './webhook-endpoints.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
@@ -29,8 +29,8 @@ const descriptions: readonly Description[] = [
   describe(topics),
   broadcasts,
   automations,
-  templates,
-  webhookEndpoints,
+  describe(templates),
+  describe(webhooks),
   describe(domains, dmarc),
   describe(keys),
   describe(stats),

@@ -5,6 +5,7 @@
  * liquidjs is loaded by `serveRenders` only.
  */
 
+export { deletedTemplate, shownTemplate, templatesAnswer, versionsAnswer } from './answers.js'
 export { asTags, copyTags, isCopyTag } from './copy-tags.js'
 export { type Difference, differences } from './differences.js'
 export { withLinkTags } from './encoded-tags.js'

@@ -1,4 +1,6 @@
+import type { BodyOf } from '../contract/index.js'
 import type { Tx } from '../store/index.js'
+import type { updateTemplate } from './contract.js'
 import { checkDraft } from './draft.js'
 import { findSyntaxFault, refusal } from './render-template.js'
 import type { Renderer } from './renderer.js'
@@ -13,9 +15,7 @@ import {
 } from './template.js'
 
 /** What is to be changed of a template; an empty text takes the text part away. */
-export type TemplateChanges = {
-  [Part in 'subject' | 'html' | 'textBody']: string | undefined
-}
+type TemplateChanges = BodyOf<typeof updateTemplate>
 
 /** Saves a template's next version, if its shape is right and its syntax too; otherwise 422. */
 export async function putTemplate(

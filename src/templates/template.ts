@@ -44,7 +44,7 @@ export interface TemplateDraft {
   slug: string
   subject: string
   html: string
-  textBody?: string | null
+  textBody?: string | null | undefined
 }
 
 /** What a save takes. */

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely'
 import { checkAdding, type Plans, readBilling, refuseBeyondCeiling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
+import type { BodyOf } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import {
   prepared,
@@ -12,7 +13,8 @@ import {
   type Tx,
   type WebhookEndpointRow,
 } from '../store/index.js'
-import type { WebhookEvent } from './event-names.js'
+import type { updateWebhook } from './contract.js'
+import { inOrder, type WebhookEvent } from './event-names.js'
 import { readTargetUrl } from './target.js'
 
 /** What it takes to change endpoints; the key seals their secrets. */
@@ -66,7 +68,7 @@ export async function addEndpoint(
         id,
         account_id: accountId,
         url: target,
-        events: JSON.stringify(events),
+        events: JSON.stringify(inOrder(events)),
         secret: sealed,
         old_secret: null,
         old_secret_until: null,
@@ -180,39 +182,22 @@ export async function rotateSecret(
   })
 }
 
-/**
- * Enables an endpoint and forgets its failures; what was set aside goes out by a replay only.
- * Throws a 404.
- */
-export const enableEndpoint = (deps: ChangeDeps, accountId: string, id: string) =>
-  updateEndpoint(deps, accountId, id, { enabled: true })
-
-/**
- * Disables an endpoint: nothing is sent to it until it is enabled again, and what waits and what comes is set
- * aside. Throws a 404.
- */
-export const disableEndpoint = (deps: ChangeDeps, accountId: string, id: string) =>
-  updateEndpoint(deps, accountId, id, { enabled: false })
-
 /** An endpoint that takes what comes has no failures. */
 export const forgotten = { failures: 0, failing_since: null }
 
 /** Changes that make no secret need no key. */
 type ChangeDeps = Omit<EndpointDeps, 'key'>
 
-/** What may be changed of an endpoint; what is absent stays. */
-export interface EndpointChanges {
-  url?: string | undefined
-  events?: readonly WebhookEvent[] | undefined
-  enabled?: boolean | undefined
-}
-
-/** Changes what is given. The courier takes it up within seconds, for what waits too. */
+/**
+ * Changes what is given. The courier takes it up within seconds, for what waits too. One that is switched on has no
+ * failures; what was set aside goes out by a replay only. Of one that is switched off, what waits and what comes is set
+ * aside. Throws a 404.
+ */
 export async function updateEndpoint(
   { store, clock }: ChangeDeps,
   accountId: string,
   id: string,
-  { url, events, enabled }: EndpointChanges,
+  { url, events, enabled }: BodyOf<typeof updateWebhook>,
   disabledBy: 'account' | 'operator' = 'operator',
 ): Promise<WebhookEndpoint> {
   const target = url === undefined ? {} : { url: readTargetUrl(url).href }
@@ -236,7 +221,7 @@ export async function updateEndpoint(
     }
     const changes = {
       ...target,
-      ...(events !== undefined && { events: JSON.stringify(events) }),
+      ...(events !== undefined && { events: JSON.stringify(inOrder(events)) }),
       ...(enabled === true && on),
       ...(enabled === false && row.enabled === 1 && off),
     }

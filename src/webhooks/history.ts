@@ -203,7 +203,7 @@ export interface DeliveryRange {
   from: number
   to: number
   /** Leaves out what did arrive. */
-  failedOnly: boolean
+  failedOnly?: boolean | undefined
 }
 
 /**
@@ -229,7 +229,7 @@ export async function replay(
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
-  const { from, to, failedOnly } = rangeOf(which, newest?.id ?? 0)
+  const { from, to, failedOnly = false } = rangeOf(which, newest?.id ?? 0)
   let queued = 0
   for (let after = from - 1; ; ) {
     const before = queued

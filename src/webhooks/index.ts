@@ -5,13 +5,20 @@
  * to an address that was not judged, at that very connection; what was sent is kept for a replay as
  * long as the plan keeps its log. See README.md.
  */
+export {
+  deletedWebhook,
+  deliveriesAnswer,
+  deliveryPage,
+  rotatedWebhook,
+  shownWebhook,
+  triedWebhook,
+  webhooksAnswer,
+} from './answers.js'
 export { type Courier, type CourierDeps, openCourier } from './courier.js'
 export {
   addEndpoint,
   countEndpoints,
   deleteEndpoint,
-  disableEndpoint,
-  enableEndpoint,
   findEndpoint,
   hasEndpoints,
   listEndpoints,
@@ -21,7 +28,7 @@ export {
   type WebhookEndpoint,
 } from './endpoint.js'
 export { enqueueWebhook, makeWebhookJobs } from './enqueue.js'
-export { chooseEvents, type WebhookEvent, webhookEvents } from './event-names.js'
+export { type WebhookEvent, webhookEvents } from './event-names.js'
 export { forgetDeliveries } from './forget.js'
 export {
   countNotArrived,
@@ -47,4 +54,4 @@ export {
   Refused,
   readTargetUrl,
 } from './target.js'
-export { tryEndpoint } from './trial.js'
+export { tryEndpoint, type WebhookTrials } from './trial.js'

@@ -8,12 +8,22 @@ import type { Payload } from './payload.js'
 import { type LineDeps, openLine, type PostAnswer } from './post.js'
 import { signWebhook } from './signature.js'
 
+/** What came of an invented event. */
+export interface WebhookTrial {
+  answer: PostAnswer
+  body: string
+  tookMs: number
+}
+
+/** Tries an endpoint of an account; a 429 after some within a minute. */
+export type WebhookTrials = (accountId: string, id: string) => Promise<WebhookTrial>
+
 /** Sends an invented event to an endpoint, once and at once, whether it is enabled or not. */
 export async function tryEndpoint(
   deps: LineDeps & { read: Read; clock: Clock; key: ApplianceKey },
   accountId: string,
   id: string,
-): Promise<{ answer: PostAnswer; body: string; tookMs: number }> {
+): Promise<WebhookTrial> {
   const row = await endpointRow(deps.read, accountId, id)
   const now = deps.clock.now()
   const event = (storedTexts(row.events) as Payload['event'][] | undefined)?.[0] ?? webhookEvents[0]

@@ -366,9 +366,10 @@ t.test('webhooks that a restore has set aside are named with what sends them', a
     for (let n = 0; n < 3; n++) {
       const outcome = n === 0 ? ('delivered' as const) : ('dropped' as const)
       const error = n === 0 ? null : reason
+      const cause = n === 0 ? null : ('restored' as const)
       await tx
         .insertInto('webhook_deliveries')
-        .values({ id: store.ids.serial(), email_id: uuid(n), outcome, error, ...row, ...ended })
+        .values({ id: store.ids.serial(), email_id: uuid(n), outcome, error, cause, ...row, ...ended })
         .execute()
     }
     await tx.updateTable('appliance').set({ restored_at: now }).execute()

@@ -39,6 +39,12 @@ t.test(
     await call('PATCH', `/v1/topics/${json.id}`, { body: { name: 'Old books' } })
     t.match((await rowsOf(store.read)).at(-1), { action: 'topic.change', target: json.id })
 
+    const template = { slug: 'hello', subject: 'Hi', html: '<p>Hi</p>' }
+    await call('POST', '/v1/templates', { body: template })
+    await call('POST', '/v1/templates/hello/versions/1/restore')
+    const restored = { action: 'template.restore', target: 'hello', detail: /"version":"1"\}$/ }
+    t.match((await rowsOf(store.read)).at(-1), restored, 'the version is a detail')
+
     const key = (await call('POST', '/v1/keys', { body: { name: 'Shop', scope: 'read' } })).json
     const owner = await logIn(posthorn, accountId, 'owner')
     const { text } = await owner.get(`/a/${accountId}/audit`)

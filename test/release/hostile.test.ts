@@ -50,9 +50,9 @@ t.test(
     const dry = await install.upgrade([file, '--dry-run'])
     t.match(dry, {
       status: 0,
-      stdout: /It would run 0\.1\.0\+x/,
-      stderr: /not checked against anything/,
+      stdout: /It would run 0\.1\.0\+x[\s\S]*not checked against anything/,
     })
+    t.notMatch(dry.stderr, /not checked/, 'once')
     const asked = await install.upgrade([file])
     t.match(asked, { status: 1, stderr: /This would run 0\.1\.0\+x of .*Nothing was changed/s })
     t.notOk(existsSync(ran))

@@ -100,14 +100,18 @@ t.test('posthorn template, from put to delete', async (t) => {
   t.equal((await run('show', 'welcome', '--at', '0')).status, 2)
 
   t.match(await answer('put', 'welcome', '--no-text'), /version 3/)
-  t.match(await jsonOf(t, ['template', 'list'], { env }), [
-    { slug: 'welcome', version: 3, subject: 'Hi {{ n }}' },
-  ])
+  t.match(await jsonOf(t, ['template', 'list'], { env }), {
+    templates: [{ slug: 'welcome', version: 3, subject: 'Hi {{ n }}' }],
+    hasMore: false,
+    nextCursor: null,
+  })
   t.match(await answer('list'), /^SLUG +VERSION +SAVED +SUBJECT\nwelcome +3 /)
   t.match(await answer('versions', 'welcome'), /^VERSION .*\n3 .*\n2 .*\n1 .*\n$/)
-  const versions = await jsonOf<{ version: number }[]>(t, ['template', 'versions', 'welcome'], {
-    env,
-  })
+  const { versions } = await jsonOf<{ versions: { version: number }[] }>(
+    t,
+    ['template', 'versions', 'welcome'],
+    { env },
+  )
   t.same(
     versions.map(({ version }) => version),
     [3, 2, 1],

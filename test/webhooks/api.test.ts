@@ -1,6 +1,7 @@
 // Issue 'For developers' 2: webhooks by the API.
 import { createHmac } from 'node:crypto'
 import t from 'tap'
+import { logIn } from '../support/log-in.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openReceiver } from '../support/receiver.js'
 
@@ -165,6 +166,8 @@ t.test('an address that nothing may go to is refused at once', async (t) => {
     const answer = await add({ url: receiver.url, events })
     t.equal(answer.status, 400, JSON.stringify(events))
   }
+  const mixed = { url: receiver.url, events: ['email.opened', 'email.sent', 'email.opened'] }
+  t.same((await add(mixed)).json.events, ['email.sent', 'email.opened'], 'once, and in order')
 })
 
 t.test("another account's endpoints do not exist, and trials are few", async (t) => {
@@ -192,6 +195,9 @@ t.test("another account's endpoints do not exist, and trials are few", async (t)
   let answer = await call('POST', `${at}/test`)
   for (let n = 0; n < 12 && answer.status === 200; n++) answer = await call('POST', `${at}/test`)
   t.match(answer, { status: 429, json: { code: 'rate_limit_exceeded' } })
+  const owner = await logIn(posthorn, posthorn.accountId, 'owner')
+  const tried = await owner.post(`/a/${posthorn.accountId}/webhooks/${json.id}/test`)
+  t.equal(tried.status, 429, 'its page counts with the API')
 })
 
 t.test('a repeat with the same Idempotency-Key tells no secret', async (t) => {

@@ -7,13 +7,12 @@ import {
   announceDisabled,
   countNotArrived,
   deleteEndpoint,
-  disableEndpoint,
-  enableEndpoint,
   findEndpoint,
   forgetDeliveries,
   listEndpoints,
   replay,
   rotateSecret,
+  updateEndpoint,
 } from '../../src/webhooks/index.js'
 import { setAside } from '../../src/webhooks/settle.js'
 import { FakeClock } from '../support/clock.js'
@@ -361,7 +360,7 @@ t.test('a day of failing with thirty events disables an endpoint; it is replayed
   const { store, accountId } = rig
   const again = () => replay({ store, now: () => clock.now() }, accountId, id, 'failed')
   await t.rejects(again(), { message: /The webhook endpoint is disabled/ })
-  await enableEndpoint({ store, clock }, accountId, id)
+  await updateEndpoint({ store, clock }, accountId, id, { enabled: true })
   receiver.script = () => 200
   t.equal(await again(), 56)
   await move(clock, async () => (await log()).every(({ outcome }) => outcome === 'delivered'))
@@ -395,7 +394,7 @@ t.test('what comes for a disabled endpoint is bounded in bytes, and told', async
   const rig = await webhookRig(t, { clock })
   const { store, accountId } = rig
   const { id } = await rig.endpoint('https://example.com/hook')
-  await disableEndpoint({ store, clock }, accountId, id)
+  await updateEndpoint({ store, clock }, accountId, id, { enabled: false })
   const mail = await rig.mail()
   await rig.land(mail, 'delivered')
   const [first] = await rig.deliveries(id)
@@ -419,7 +418,7 @@ t.test('what comes for a disabled endpoint is bounded in bytes, and told', async
   t.match(told, { kind: 'webhook', key: id, text: /64 MiB, so further events are not kept/ })
 
   await fill(bytes)
-  await enableEndpoint({ store, clock }, accountId, id)
+  await updateEndpoint({ store, clock }, accountId, id, { enabled: true })
   t.equal(await replay({ store, now: () => clock.now() }, accountId, id, 'failed'), 1)
   t.match(await row(), { aside_bytes: 0 }, 'what is sent again makes room')
 })
@@ -436,9 +435,9 @@ t.test('an endpoint that is disabled and enabled at once leaves nothing lying', 
   for (let i = 0; i < 30; i++) await rig.land(await rig.mail(), 'delivered')
   await rig.courier()
   await move(clock, async () => receiver.received.length === 10)
-  await disableEndpoint({ store, clock }, accountId, id)
+  await updateEndpoint({ store, clock }, accountId, id, { enabled: false })
   for (let passed = 0; passed < 2_000; passed += 200) await clock.advance(200)
-  await enableEndpoint({ store, clock }, accountId, id)
+  await updateEndpoint({ store, clock }, accountId, id, { enabled: true })
   await rig.land(await rig.mail(), 'delivered')
   const log = () => rig.deliveries(id)
   await move(clock, async () => {
@@ -479,10 +478,10 @@ t.test('only accounts that listen, on plans that have it, are queued for', async
   await rig.land(mail, 'bounced')
   t.equal(await queued(), 1)
   t.match((await rig.deliveries(id))[0]?.body, '"bounceReason":"Permanent"')
-  await disableEndpoint({ store, clock }, accountId, id)
+  await updateEndpoint({ store, clock }, accountId, id, { enabled: false })
   await rig.land(mail, 'bounced')
   t.equal(await queued(), 2, 'also while it is disabled: the courier sets it aside')
-  await enableEndpoint({ store, clock }, accountId, id)
+  await updateEndpoint({ store, clock }, accountId, id, { enabled: true })
   const free = plans.email.find(({ webhooks }) => !webhooks)
   if (free === undefined) throw new Error('every plan has webhooks')
   await store.write((tx) => setPlan(tx, accountId, free))

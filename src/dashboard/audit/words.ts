@@ -113,10 +113,11 @@ export function changeInWords({
 }: Pick<LoggedChange, 'action' | 'target'>): ChangeInWords {
   const { thing, verb } = partsOf(action)
   const sentence = whole[`${thing}.${verb}`] ?? whole[action]
-  const [first] =
-    action.includes('/:') || action.startsWith('posthorn ')
-      ? (target ?? '').split(' ')
-      : [target ?? '']
+  const given = target ?? ''
+  // A command's arguments: the id of a thing, and what of it.
+  const isList =
+    action.includes('/:') || action.startsWith('posthorn ') || /^[0-9a-f-]{36} /.test(given)
+  const first = isList ? given.split(' ')[0] : given
   return {
     thing,
     verb,

@@ -1,7 +1,9 @@
 import { object, string } from 'superstruct'
 import { counted } from '../../amounts/index.js'
+import { auditOf } from '../../contract/index.js'
 import { cancelScheduled, readEmail, retryEmail } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
+import { addSuppression, removeSuppression } from '../../suppression/contract.js'
 import { lift, suppress } from '../../suppression/index.js'
 import { redirect } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
@@ -38,7 +40,7 @@ export function actionPages(pages: AccountPages, deps: EmailPageDeps): void {
     const emailId = mailIdOf(visit)
     const given = { email: to, reason: 'manual', emailId } as const
     await deps.store.write((tx) => suppress(tx, visit.account.id, given, visit.now))
-    const audit = { action: 'suppression.add', target: to }
+    const audit = auditOf(addSuppression, { target: to })
     return redirect(back(visit), { flash: `${to} gets no more mail of this account.`, audit })
   })
 
@@ -47,7 +49,7 @@ export function actionPages(pages: AccountPages, deps: EmailPageDeps): void {
     const lifting = { by: 'dashboard', at: visit.now } as const
     const lifted = await deps.store.write((tx) => lift(tx, visit.account.id, to, lifting))
     if (lifted === 0) throw new ApiError('not_found', `${to} is not suppressed`)
-    const audit = { action: 'suppression.remove', target: to }
+    const audit = auditOf(removeSuppression, { target: to })
     return redirect(back(visit), { flash: `${to} may be mailed again.`, audit })
   })
 }

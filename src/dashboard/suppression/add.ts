@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { maybe, structOf, table, words } from '../../fields/index.js'
 import * as operations from '../../suppression/contract.js'
@@ -72,7 +73,7 @@ export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
     const { added, known } = await read(deps, account.id, emails, how)
     const there = known === 0 ? '' : `; ${known} already there`
     const flash = `${added === 1 ? '1 address' : `${added} addresses`} added${there}`
-    const audit = { action: 'suppression.add', detail: { added, known, ...how } }
+    const audit = auditOf(operations.addSuppression, { detail: { added, known, ...how } })
     return redirect(`${base}/suppression`, { flash, audit })
   })
 
@@ -100,7 +101,7 @@ export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
       left: counts.faults - lines.length,
     }
     const detail = { file: file.filename.slice(0, 200), ...counts, ...(isTrial && { trial: true }) }
-    const audit = { action: 'suppression.import', detail }
+    const audit = auditOf(operations.importSuppressions, { detail })
     return page('suppression/imported', view, { title: 'The import', audit })
   })
 }

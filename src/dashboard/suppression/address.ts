@@ -1,4 +1,5 @@
 import { type ConsentEvent, consentHistory } from '../../consent/index.js'
+import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { maybe, structOf, table, words } from '../../fields/index.js'
 import { parseMailbox } from '../../mime/index.js'
@@ -65,7 +66,7 @@ export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): vo
     const lifting = { by: 'dashboard', at: clock.now(), reasons } as const
     const removed = await store.write((tx) => lift(tx, account.id, email, lifting))
     if (removed === 0) throw new ApiError('not_found', `${email} is not suppressed`)
-    const audit = { action: 'suppression.remove', target: email, detail: { reasons } }
+    const audit = auditOf(operations.removeSuppression, { target: email, detail: { reasons } })
     return redirect(addressPage(base, email), { flash: `${email} is taken off the list`, audit })
   })
 }

@@ -1,8 +1,10 @@
-import { optional, string, type } from 'superstruct'
 import { refuseTemplateInUse, templateUses } from '../../automations/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
+import { auditOf } from '../../contract/index.js'
 import { acceptEmail, type EmailDeps } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
+import { structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../templates/contract.js'
 import {
   changeTemplate,
   deleteTemplate,
@@ -25,9 +27,9 @@ import { showVersion, showVersions } from './versions.js'
 // Room for HTML and text at their longest: a form writes each byte of them as up to three.
 const maxBodyBytes = 2 * 1024 * 1024
 
-const Content = { subject: string(), html: string(), textBody: optional(string()) }
-const NewForm = type({ slug: string(), ...Content })
-const EditForm = type({ base: string(), ...Content })
+const { parts, slug } = operations
+const NewForm = structOf(table({ slug, ...parts }))
+const EditForm = structOf(table({ base: words(), ...parts }))
 
 // Paths below `/templates/-/` are never a template's, as no slug begins with '-'.
 /** Templates: the list, the editor with its preview, versions, a test. */
@@ -74,7 +76,7 @@ function newPages(pages: AccountPages, deps: EditorDeps): void {
       await keepSamples(deps, account.id, saved.slug, typedIn(fields)?.samples ?? {})
       return redirect(`${base}/templates/${saved.slug}`, {
         flash: `${saved.slug} is saved`,
-        audit: { action: 'template.create', target: saved.slug },
+        audit: auditOf(operations.createTemplate, { target: saved.slug }),
       })
     },
   )
@@ -124,7 +126,10 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
       const sent = names.length === 0 ? '' : `; ${listed(names, 3)} sends it from now on`
       return redirect(`${base}/templates/${slug}`, {
         flash: `Saved as version ${saved.version}${sent}`,
-        audit: { action: 'template.save', target: slug, detail: { version: saved.version } },
+        audit: auditOf(operations.updateTemplate, {
+          target: slug,
+          detail: { version: saved.version },
+        }),
       })
     },
   )
@@ -138,7 +143,7 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
       await deleteTemplate(deps, account.id, slug)
       return redirect(`${base}/templates`, {
         flash: `${slug} is deleted`,
-        audit: { action: 'template.delete', target: slug },
+        audit: auditOf(operations.deleteTemplate, { target: slug }),
       })
     },
   )
@@ -151,7 +156,7 @@ function versionPages(pages: AccountPages, deps: EditorDeps): void {
   )
   pages.post(
     '/templates/:slug/restore',
-    { action: 'templates.write', form: type({ version: string() }) },
+    { action: 'templates.write', form: structOf(table({ version: words() })) },
     async (visit) => {
       await open(deps, visit)
       const { account, base, form, params } = visit
@@ -161,7 +166,7 @@ function versionPages(pages: AccountPages, deps: EditorDeps): void {
       const { slug } = restored
       return redirect(`${base}/templates/${slug}`, {
         flash: `Version ${version} is restored, as version ${restored.version}`,
-        audit: { action: 'template.restore', target: slug, detail: { version } },
+        audit: auditOf(operations.restoreTemplateVersion, { target: slug, detail: { version } }),
       })
     },
   )
@@ -172,7 +177,7 @@ function testPages(pages: AccountPages, deps: EditorDeps): void {
     '/templates/:slug/test',
     {
       action: 'emails.send',
-      form: type({ from: string() }),
+      form: structOf(table({ from: words() })),
       again: (visit, faults) => showEditor(deps, visit, faults),
     },
     async ({ account, base, form, params, person }) => {

@@ -1,11 +1,7 @@
-import { array, string, type } from 'superstruct'
-import {
-  addEndpoint,
-  chooseEvents,
-  judgeTarget,
-  refuseEndpoint,
-  webhookEvents,
-} from '../../webhooks/index.js'
+import { auditOf } from '../../contract/index.js'
+import { structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../webhooks/contract.js'
+import { addEndpoint, judgeTarget, refuseEndpoint, webhookEvents } from '../../webhooks/index.js'
 import type { FormTokens } from '../keys/once.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -35,7 +31,9 @@ export interface SecretView {
   remark: string
 }
 
-const CreateForm = type({ url: string(), events: array(string()), once: string() })
+const CreateForm = structOf(
+  table({ url: operations.url, events: operations.events, once: words() }),
+)
 
 /** `/webhooks/new`: the form, and the one answer that shows the new endpoint's secret. */
 export function createPages(
@@ -58,13 +56,13 @@ export function createPages(
 
   const options = { action: 'webhooks.write', form: CreateForm, sudo: true, again: show } as const
   pages.post('/webhooks/new', options, async ({ account, base, form }) => {
-    const events = chooseEvents(form.events)
+    const { url, events } = form
     // A new resolver, without an answer of a moment ago: people mend the DNS and try again.
     const guard = { resolver: deps.openResolver(), allow: deps.allow }
     const made = await once.run(form.once, async () => {
       await refuseEndpoint(deps.store.read, plans, account.id)
-      const doubt = await judgeTarget(guard, form.url)
-      return { doubt, ...(await addEndpoint(deps, plans, account.id, { url: form.url, events })) }
+      const doubt = await judgeTarget(guard, url)
+      return { doubt, ...(await addEndpoint(deps, plans, account.id, { url, events })) }
     })
     const view: SecretView = {
       title: 'The secret of your new webhook',
@@ -73,7 +71,10 @@ export function createPages(
       url: `${base}/webhooks/${made.id}`,
       remark: made.doubt === undefined ? '' : `It cannot be reached yet: ${made.doubt}.`,
     }
-    const audit = { action: 'webhook.create', target: made.id, detail: { url: made.url, events } }
+    const audit = auditOf(operations.createWebhook, {
+      target: made.id,
+      detail: { url: made.url, events },
+    })
     return page('webhooks/secret', view, { title: view.title, audit })
   })
 }

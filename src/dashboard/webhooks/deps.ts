@@ -3,6 +3,7 @@ import type { Clock } from '../../clock/index.js'
 import type { ApplianceKey } from '../../config/index.js'
 import type { Resolver } from '../../dns/index.js'
 import type { Store } from '../../store/index.js'
+import type { WebhookTrials } from '../../webhooks/index.js'
 
 /** What the pages about webhooks need. */
 export interface WebhookPageDeps {
@@ -14,4 +15,5 @@ export interface WebhookPageDeps {
   openResolver: () => Resolver
   /** `webhooks.allow`. */
   allow: readonly string[]
+  tryWebhook: WebhookTrials
 }

@@ -1,9 +1,7 @@
-import { pageOf, textCursorOf, textInCursor } from '../../store/index.js'
 import {
   countNotArrived,
+  deliveryPage,
   findEndpoint,
-  type LastDelivery,
-  readDeliveries,
   type WebhookDelivery,
 } from '../../webhooks/index.js'
 import { plural } from '../format.js'
@@ -43,19 +41,13 @@ export async function showEndpoint(
   const { account, base, params, query, now } = visit
   const found = await findEndpoint(read, account.id, params.id ?? '')
   const failed = query.get('show') === 'failed'
-  // The cursor is signed for this endpoint and this view of it.
-  const scope = `webhook page ${found.id} ${failed}`
-  const cursor = query.get('after')
-  const after = cursor === null ? undefined : lastIn(textInCursor(cursor, scope))
-  const asked = { failed, limit: pageSize + 1, after }
-  const rows = await readDeliveries(read, account.id, found.id, asked)
-  const { page: deliveries, nextCursor } = pageOf(rows, pageSize, ({ outcome, id }) =>
-    textCursorOf(`${outcome} ${id}`, scope),
-  )
-  const endpoint = endpointView(found, base, now, rows.find(isRetried))
+  const cursor = query.get('after') ?? undefined
+  const asked = { failed, limit: pageSize, cursor }
+  const { page: deliveries, nextCursor } = await deliveryPage(read, account.id, found.id, asked)
+  const endpoint = endpointView(found, base, now, deliveries.find(isRetried))
   const notArrived = await countNotArrived(read, found.id)
   // The newest come first, so that the oldest of each mail stays.
-  const waiting = rows.filter(({ outcome }) => outcome === 'waiting')
+  const waiting = deliveries.filter(({ outcome }) => outcome === 'waiting')
   const firstOf = new Map(waiting.map(({ emailId, id }) => [emailId, id]))
   const here = `${endpoint.page}${failed ? '?show=failed' : ''}`
   const view: OneWebhookView = {
@@ -70,7 +62,7 @@ export async function showEndpoint(
     ),
     why: whyOf(deliveries),
     notArrived: notArrived === 0 ? undefined : plural(notArrived, 'event'),
-    newer: cursor === null ? undefined : here,
+    newer: cursor === undefined ? undefined : here,
     older: nextCursor === null ? undefined : `${here}${failed ? '&' : '?'}after=${nextCursor}`,
   }
   return page('webhooks/one', view, { title: endpoint.title })
@@ -90,10 +82,4 @@ function whyOf(deliveries: readonly WebhookDelivery[]): OneWebhookView['why'] {
   const text = failed && whyNot(failed)
   if (failed === undefined || text === undefined) return undefined
   return { id: failed.id, text, error: failed.error ?? `HTTP ${failed.status}` }
-}
-
-/** What `textCursorOf` was given. */
-function lastIn(text: string): LastDelivery {
-  const [outcome, id] = text.split(' ')
-  return { outcome: outcome as LastDelivery['outcome'], id: Number(id) }
 }

@@ -1,6 +1,7 @@
-import { optional, string, type } from 'superstruct'
-import { makeRateLimiter, refuseExcess } from '../../http/index.js'
-import { type DeliveryRange, findEndpoint, replay, tryEndpoint } from '../../webhooks/index.js'
+import { auditOf } from '../../contract/index.js'
+import { maybe, structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../webhooks/contract.js'
+import { type DeliveryRange, findEndpoint, replay, triedWebhook } from '../../webhooks/index.js'
 import { plural } from '../format.js'
 import { page, redirect } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
@@ -22,20 +23,12 @@ interface TriedView {
   request: string
 }
 
-// As for the API: each opens connections to an address of the client's choice.
-const trials = { requests: 10, windowMs: 60_000 }
-
-const ReplayForm = type({
-  from: optional(string()),
-  to: optional(string()),
-  failedOnly: optional(string()),
-})
+const optional = maybe(words())
+const ReplayForm = structOf(table({ from: optional, to: optional, failedOnly: optional }))
 
 /** A test event, and sending again what went to an endpoint. */
 export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
-  const { store, clock, allow } = deps
-  // By account: all of its people share it.
-  const trying = makeRateLimiter(trials, clock)
+  const { store, clock } = deps
   const again = (
     visit: Parameters<typeof showEndpoint>[1],
     faults: Parameters<typeof showEndpoint>[2],
@@ -44,31 +37,26 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
   pages.post('/webhooks/:id/test', { action: 'webhooks.write', again }, async (visit) => {
     const { account, base, params, now } = visit
     const found = await findEndpoint(store.read, account.id, params.id ?? '')
-    refuseExcess(trying.take(account.id))
-    // Nobody cuts the test off: it has its own time limit, as every attempt.
-    const { signal } = new AbortController()
-    const trial = { ...deps, read: store.read, resolver: deps.openResolver(), allow, signal }
-    const { answer, body, tookMs } = await tryEndpoint(trial, account.id, found.id)
-    const status = 'status' in answer ? answer.status : undefined
-    const error = 'error' in answer ? answer.error : ''
-    const isTaken = answer.kind === 'taken'
+    const trial = await deps.tryWebhook(account.id, found.id)
+    const { taken, status, tookMs, response, payload, ...tried } = triedWebhook(trial)
+    const error = tried.error ?? ''
     const view: TriedView = {
       endpoint: endpointView(found, base, now),
-      isTaken,
-      status,
+      isTaken: taken,
+      status: status ?? undefined,
       error,
       tookMs,
-      response: 'response' in answer ? answer.response : '',
+      response: response ?? '',
       why: whyNot({
-        outcome: isTaken ? 'delivered' : 'failed',
-        status: status ?? null,
+        outcome: taken ? 'delivered' : 'failed',
+        status,
         error,
-        cause: answer.kind === 'failed' ? answer.cause : null,
+        cause: trial.answer.kind === 'failed' ? trial.answer.cause : null,
         attempts: 1,
       }),
-      request: JSON.stringify(JSON.parse(body), undefined, 2),
+      request: JSON.stringify(payload, undefined, 2),
     }
-    const audit = { action: 'webhook.test', target: found.id, detail: { taken: isTaken } }
+    const audit = auditOf(operations.testWebhook, { target: found.id, detail: { taken } })
     return page('webhooks/tried', view, { title: 'The test event', audit })
   })
 
@@ -77,7 +65,10 @@ export function resendPages(pages: AccountPages, deps: WebhookPageDeps): void {
     const { id } = await findEndpoint(store.read, account.id, params.id ?? '')
     const which = rangeIn(form)
     const queued = await replay({ store, now: () => clock.now() }, account.id, id, which)
-    const audit = { action: 'webhook.replay', target: id, detail: { ...form, queued } }
+    const audit = auditOf(operations.replayWebhookDeliveries, {
+      target: id,
+      detail: { ...form, queued },
+    })
     const flash =
       queued === 0 ? 'Nothing is to be sent again' : `${plural(queued, 'request')} queued again`
     return redirect(`${base}/webhooks/${id}`, { flash, audit })

@@ -1,7 +1,8 @@
-import { array, enums, string, type } from 'superstruct'
 import { isoTime } from '../../clock/index.js'
+import { auditOf } from '../../contract/index.js'
+import { oneOf, structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../webhooks/contract.js'
 import {
-  chooseEvents,
   countRequests,
   deleteEndpoint,
   findEndpoint,
@@ -50,8 +51,9 @@ const shownRequests = (requests: number) =>
     ? `more than ${plural(mostCounted, 'request')}`
     : plural(requests, 'request')
 
-const ChangeForm = type({ url: string(), events: array(string()) })
-const RotateForm = type({ overlap: enums(['0', '3600', '86400', '604800']), once: string() })
+const ChangeForm = structOf(table({ url: operations.url, events: operations.events }))
+const overlap = oneOf(overlaps.map(({ value }) => value))
+const RotateForm = structOf(table({ overlap, once: words() }))
 
 /** URL, events, secret, and the end of an endpoint. */
 export function settingsPages(
@@ -86,13 +88,16 @@ export function settingsPages(
   pages.post('/webhooks/:id/settings', { ...common, form: ChangeForm }, async (visit) => {
     const { account, base, form } = visit
     const { id, url } = await endpointOf(visit)
-    const events = chooseEvents(form.events)
+    const { events } = form
     const guard = { resolver: deps.openResolver(), allow: deps.allow }
     // A target that cannot be reached yet is saved all the same: the receiver may be built later.
     const doubt = form.url === url ? undefined : await judgeTarget(guard, form.url)
     const changed = await updateEndpoint(deps, account.id, id, { url: form.url, events })
     const flash = doubt === undefined ? 'Saved' : `Saved, but it cannot be reached yet: ${doubt}`
-    const audit = { action: 'webhook.change', target: id, detail: { url: changed.url, events } }
+    const audit = auditOf(operations.updateWebhook, {
+      target: id,
+      detail: { url: changed.url, events },
+    })
     return redirect(`${base}/webhooks/${id}`, { flash, audit })
   })
 
@@ -114,7 +119,10 @@ export function settingsPages(
           ? 'The secret before it is void.'
           : `The secret before it signs too until ${until}.`,
     }
-    const audit = { action: 'webhook.rotate', target: id, detail: { oldSecretUntil: until } }
+    const audit = auditOf(operations.rotateWebhookSecret, {
+      target: id,
+      detail: { oldSecretUntil: until },
+    })
     return page('webhooks/secret', view, { title: view.title, audit })
   })
 
@@ -134,7 +142,7 @@ export function settingsPages(
   pages.post('/webhooks/:id/delete', common, async (visit) => {
     const { id, url } = await endpointOf(visit)
     await deleteEndpoint(deps, visit.account.id, id)
-    const audit = { action: 'webhook.delete', target: id, detail: { url } }
+    const audit = auditOf(operations.deleteWebhook, { target: id, detail: { url } })
     return redirect(`${visit.base}/webhooks`, { flash: `The webhook to ${url} is deleted`, audit })
   })
 }
