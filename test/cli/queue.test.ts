@@ -369,7 +369,15 @@ t.test('webhooks that a restore has set aside are named with what sends them', a
       const cause = n === 0 ? null : ('restored' as const)
       await tx
         .insertInto('webhook_deliveries')
-        .values({ id: store.ids.serial(), email_id: uuid(n), outcome, error, cause, ...row, ...ended })
+        .values({
+          id: store.ids.serial(),
+          email_id: uuid(n),
+          outcome,
+          error,
+          cause,
+          ...row,
+          ...ended,
+        })
         .execute()
     }
     await tx.updateTable('appliance').set({ restored_at: now }).execute()
