@@ -136,12 +136,12 @@ export const queryWhole = (
   least: number,
   most: number,
   about: string,
-  usual: number,
+  usual?: number,
 ): Field<number> =>
   field(QueryInteger(least, most), {
     type: 'integer',
     minimum: least,
     maximum: most,
-    default: usual,
+    ...(usual !== undefined && { default: usual }),
     description: about,
   })
