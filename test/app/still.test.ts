@@ -123,6 +123,6 @@ t.test('what fails several times a second is told once a minute', async (t) => {
   t.same(lines.sort(), each.sort(), 'each once in 25 s')
   for (let i = 0; i < 160; i++) await clock.advance(250)
   t.equal(lines.length, 6)
-  copying.stop()
+  await copying.stop()
   await housekeeping.stop()
 })
