@@ -78,12 +78,9 @@ function makeSenders(install: Install, mx: Mx, apiKey: string) {
           headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
           body: JSON.stringify({ from: 'a@example.test', to, subject: 'x', html: '<p>x</p>' }),
         }).catch(() => undefined))
-      if (response && response.status === 200) acknowledged.add(to)
-      else {
-        api = undefined
-        await soon()
-      }
-      await soon()
+      if (response?.status === 200) acknowledged.add(to)
+      else api = undefined
+      await pause()
     }
   }
   return {
@@ -159,5 +156,8 @@ syncBuiltinESMExports()
 /** The same before a step of an upgrade. */
 export const killAtStep = (dir: string, step: string, direction = 'forward') =>
   killAt(dir, 'upgrade.json', [`"step": "${step}"`, `"direction": "${direction}"`])
+
+// There is always mail in flight, and never a backlog that the test would wait for.
+const pause = () => new Promise((resolve) => setTimeout(resolve, 80))
 
 export const soon = () => new Promise((resolve) => setTimeout(resolve, 20))
