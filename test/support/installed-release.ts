@@ -78,7 +78,7 @@ function makeSenders(install: Install, mx: Mx, apiKey: string) {
           headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
           body: JSON.stringify({ from: 'a@example.test', to, subject: 'x', html: '<p>x</p>' }),
         }).catch(() => undefined))
-      if (response?.status === 200) acknowledged.add(to)
+      if (response && response.status === 200) acknowledged.add(to)
       else api = undefined
       await pause()
     }
