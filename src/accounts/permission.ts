@@ -29,15 +29,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'GET /v1/emails/:id': 'any',
   'DELETE /v1/emails/:id/cancel': 'sending',
 
-  'GET /v1/contacts/lists': 'read',
-  'POST /v1/contacts/lists': 'full',
-  'PATCH /v1/contacts/lists/:id': 'full',
-  'DELETE /v1/contacts/lists/:id': 'full',
-  'GET /v1/contacts/:listId': 'read',
-  'POST /v1/contacts/:listId': 'full',
-  'POST /v1/contacts/:listId/import': 'full',
-  'DELETE /v1/contacts/:listId/:contactId': 'full',
-
   'POST /v1/broadcasts/preview': 'read',
   'POST /v1/broadcasts/test': 'full',
   'POST /v1/broadcasts': 'full',

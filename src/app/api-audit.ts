@@ -12,7 +12,6 @@ type AuditOf = NonNullable<HttpServerOptions<Principal>['auditOf']>
 const withLogsOfTheirOwn = new Set([
   'POST /v1/events/send',
   'POST /v1/events/batch',
-  'POST /v1/contacts/:listId',
 ])
 
 /**

@@ -18,8 +18,6 @@ export interface ContactList {
   createdAt: number
 }
 
-export const maxListNameLength = 100
-
 /** Two lists may have the same name. With `plans` a 403 where there are enough. `alongside` is written with it. */
 export async function createList(
   { store, clock, plans }: ContactDeps & { plans?: Pick<Plans, 'ceilings'> },
@@ -28,7 +26,7 @@ export async function createList(
   alongside: (tx: Tx, list: ContactList) => Promise<void> = async () => {},
 ): Promise<ContactList> {
   const id = store.ids.uuid()
-  const list = { id, name: checkedName(name), contactCount: 0, createdAt: clock.now() }
+  const list = { id, name: name.trim(), contactCount: 0, createdAt: clock.now() }
   await store.write(async (tx) => {
     if (plans !== undefined) await refuseBeyondCeiling(tx, plans, accountId, 'lists')
     await tx
@@ -46,35 +44,19 @@ export async function createList(
   return list
 }
 
-/** Throws a 404, and a 400 for what is no name. */
+/** Throws a 404. */
 export async function renameList(
   { store }: Pick<ContactDeps, 'store'>,
   accountId: string,
   id: string,
   name: string,
 ): Promise<ContactList> {
-  const given = checkedName(name)
+  const given = name.trim()
   return await store.write(async (tx) => {
     const list = await requireList(tx, accountId, id)
     await tx.updateTable('contact_lists').set({ name: given }).where('id', '=', list.id).execute()
     return { ...list, name: given }
   })
-}
-
-/** The name as it is kept. Throws a 400. */
-function checkedName(name: string): string {
-  if (isListName(name)) return name.trim()
-  const message = `name must have 1 to ${maxListNameLength} characters and no control characters`
-  throw new ApiError('validation_error', message)
-}
-
-/**
- * Whether this may be a list's name, white space around it left out: as many characters as may be,
- * no control characters, no half of a surrogate pair.
- */
-export function isListName(name: string): boolean {
-  const length = [...name.trim()].length
-  return length >= 1 && length <= maxListNameLength && !/[\p{Cc}\p{Cs}]/u.test(name.trim())
 }
 
 // A millisecond or two of a thread that others wait for.

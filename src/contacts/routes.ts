@@ -7,6 +7,7 @@ import {
   readBilling,
 } from '../billing/index.js'
 import { isoTime } from '../clock/index.js'
+import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { refuseInexact } from '../json/index.js'
@@ -16,16 +17,7 @@ import { type ContactDeps, createList, listLists, renameList, requireList } from
 import { listMembers, type Member } from './members.js'
 import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
-import {
-  ContactParams,
-  ContactsParams,
-  ContactsQuery,
-  contactBody,
-  ImportQuery,
-  ListBody,
-  ListParams,
-  usualPage,
-} from './shapes.js'
+import * as operations from './contract.js'
 
 /** What the routes need, and what they tell of. */
 export interface ContactRouteDeps extends ContactDeps {
@@ -41,22 +33,19 @@ export interface ContactRouteDeps extends ContactDeps {
   followed?: () => void
 }
 
-// decisions.md: 64 MiB of file; and room for what the form has around it.
-const maxImportBytes = 64 * 1024 * 1024 + 64 * 1024
-
 /** Contacts and their lists by the API, with imports and exports. */
 export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void {
   const { read } = deps.store
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
-  api.get('/v1/contacts/lists', {}, async ({ account }) => ({
+  serve(api, operations.listContactLists, async ({ account }) => ({
     lists: (await listLists(read, account.accountId)).map((list) => ({
       ...list,
       createdAt: isoTime(list.createdAt),
     })),
   }))
 
-  api.post('/v1/contacts/lists', { body: ListBody }, async ({ account, body, remember }) => {
+  serve(api, operations.createContactList, async ({ account, body, remember }) => {
     checkOpen(await billingOf(account.accountId))
     const { id, name } = await createList(deps, account.accountId, body.name, (tx, { id, name }) =>
       remember(tx, { id, name }, 201),
@@ -64,20 +53,20 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     return reply(201, { id, name })
   })
 
-  api.patch('/v1/contacts/lists/:id', { ...ListParams, body: ListBody }, async (request) => {
+  serve(api, operations.renameContactList, async (request) => {
     const { account, params, body } = request
     const list = await renameList(deps, account.accountId, params.id, body.name)
     return { ...list, createdAt: isoTime(list.createdAt) }
   })
 
-  api.delete('/v1/contacts/lists/:id', ListParams, async ({ account, params: { id } }) => {
+  serve(api, operations.deleteContactList, async ({ account, params: { id } }) => {
     await deleteList(deps, account.accountId, id)
     return { id, deleted: true, message: 'List and its contacts deleted' }
   })
 
-  api.get(
-    '/v1/contacts/:listId',
-    { ...ContactsParams, query: ContactsQuery },
+  serve(
+    api,
+    operations.listContacts,
     async ({ account, params: { listId }, query: { limit = usualPage, ...more } }) => {
       const options = { limit, ...more }
       const { members, nextCursor } = await listMembers(read, account.accountId, listId, options)
@@ -85,9 +74,9 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 
-  api.post(
-    '/v1/contacts/:listId',
-    { ...ContactsParams, body: contactBody(deps.defaultCountry) },
+  serve(
+    api,
+    operations.addContactTo(deps.defaultCountry),
     async ({ account: { accountId }, params: { listId }, body, remember }) => {
       const billing = await billingOf(accountId)
       checkOpen(billing)
@@ -109,15 +98,9 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 
-  const upload = {
-    ...ContactsParams,
-    query: ImportQuery,
-    upload: 'file',
-    maxBodyBytes: maxImportBytes,
-  }
-  api.post(
-    '/v1/contacts/:listId/import',
-    upload,
+  serve(
+    api,
+    operations.importContacts,
     async ({ account: { accountId }, params: { listId }, query, upload }) => {
       const billing = await billingOf(accountId)
       checkAdding(billing)
@@ -135,9 +118,9 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 
-  api.delete(
-    '/v1/contacts/:listId/:contactId',
-    ContactParams,
+  serve(
+    api,
+    operations.removeContact,
     async ({ account, params: { listId, contactId } }) => {
       await removeFromList(deps, account.accountId, listId, contactId)
       return { id: contactId, deleted: true, message: 'Contact removed from the list' }

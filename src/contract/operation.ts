@@ -139,14 +139,22 @@ export const shape = <T>(name: string, { struct, schema }: Field<T>): ShapedFiel
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
+/** A file in a field of a form, and how the form is described. */
+interface UploadedFile {
+  field: string
+  shape: string
+  schema: Schema
+}
+
 interface Given<P extends Fields, Q extends Fields, B>
-  extends Pick<Shape<never, never, never>, 'form' | 'upload' | 'maxBodyBytes'> {
+  extends Pick<Shape<never, never, never>, 'maxBodyBytes'> {
   id: string
   may: Permission
   audit?: string
   of?: Named<P>
   query?: Q
   body?: ShapedField<B>
+  upload?: UploadedFile
   /** Asked for with the document alone, so that an appliance whose document nobody reads makes none of it. */
   says: () => OperationWords
 }
@@ -158,14 +166,16 @@ export function operation<
   B = undefined,
 >(
   route: `${Method} /v1/${string}`,
-  { id, may, audit, of, query, body, says, ...rest }: Given<P, Q, B>,
+  { id, may, audit, of, query, body, upload, says, ...rest }: Given<P, Q, B>,
 ): Operation<FieldValues<P>, FieldValues<Q>, B> {
   const requests = {
     ...rest,
     ...(of !== undefined && { params: structWith(structsOf(of.params)), notFound: of.notFound }),
     ...(query !== undefined && { query: structWith(structsOf(query)) }),
     ...(body !== undefined && { body: body.struct }),
+    ...(upload !== undefined && { upload: upload.field }),
   }
+  const sent = body ?? upload
   return {
     route,
     id,
@@ -180,7 +190,7 @@ export function operation<
         may,
         ...(of !== undefined && { params: of.about }),
         ...(query !== undefined && { query: schemasOf(query) }),
-        ...(body !== undefined && { body: bodyOf(body, examples) }),
+        ...(sent !== undefined && { body: bodyOf(sent, examples) }),
         refusals:
           of === undefined ? refusals : [refusal('not_found', of.when, of.notFound), ...refusals],
       }
@@ -188,7 +198,10 @@ export function operation<
   }
 }
 
-const bodyOf = ({ shape, schema }: ShapedField<unknown>, examples: Record<string, unknown>) => ({
+const bodyOf = (
+  { shape, schema }: Pick<UploadedFile, 'shape' | 'schema'>,
+  examples: Record<string, unknown>,
+) => ({
   shape,
   schema,
   examples: Object.entries(examples).map(([when, value]) => ({ when, value })),

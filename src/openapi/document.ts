@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { keys } from '../accounts/contract.js'
 import { keyScopes, permissionOf, scopesWith } from '../accounts/index.js'
+import { contacts } from '../contacts/contract.js'
 import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
 import { dmarc } from '../dmarc/contract.js'
 import { domains } from '../domains/contract.js'
@@ -15,7 +16,6 @@ import { automations } from './automations.js'
 import { billing } from './billing.js'
 import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
-import { contacts } from './contacts.js'
 import { type Description, describe } from './description.js'
 import { emails } from './emails.js'
 import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
@@ -24,7 +24,7 @@ import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 /** Every domain with endpoints, in the order in which people read of them. */
 const descriptions: readonly Description[] = [
   emails,
-  contacts,
+  describe(contacts),
   describe(suppressions),
   describe(topics),
   broadcasts,

@@ -1,0 +1,322 @@
+import {
+  accountRefusals,
+  answer,
+  byId,
+  type Contract,
+  ceiling,
+  closedOf,
+  confirmation,
+  inexactNumber,
+  manyOf,
+  operation,
+  pageFields,
+  pageParams,
+  pastDue,
+  refusal,
+  shape,
+} from '../contract/index.js'
+import {
+  count,
+  field,
+  line,
+  maybe,
+  openObject,
+  orNull,
+  ownData,
+  pathId,
+  rule,
+  table,
+  text,
+  textThat,
+  time,
+  uuid,
+  words,
+} from '../fields/index.js'
+import { isJsonObject } from '../json/index.js'
+import { parseMailbox } from '../mime/index.js'
+import { importContacts } from './contract-import.js'
+import { membersOf } from './contract-parts.js'
+import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
+import { phoneNotations, toE164 } from './phone.js'
+
+export { importContacts }
+
+const list = { ...byId('list', 'contact list'), when: 'The account has no such list' }
+const listName = line(1, 100, 'The name of the list; two lists may have the same name')
+const listId = uuid('The id of the list, for `listId`')
+const NewList = shape('NewContactList', table({ name: listName }))
+const knownList = {
+  id: listId,
+  name: listName,
+  contactCount: count('How many contacts are on it'),
+  createdAt: time('When the list was made'),
+}
+const exampleList = {
+  id: '01a1fc92-9915-7533-8296-04ee3d91dd72',
+  name: 'Readers',
+  contactCount: 1_200,
+  createdAt: '2026-11-21T10:00:00.000Z',
+}
+const mailStays =
+  'Mails that went to a deleted contact stay in the log, with their content, as long as any mail of the account.'
+// interface.md leaves the shape of deletions open; all of ours are this one.
+const gone = (when: string, id: string, message: string) =>
+  answer(
+    when,
+    'Gone',
+    {
+      id: uuid('The id of what was deleted'),
+      deleted: { const: true },
+      message: confirmation,
+    },
+    { id, deleted: true, message },
+  )
+
+export const listContactLists = operation('GET /v1/contacts/lists', {
+  id: 'listContactLists',
+  may: 'read',
+  says: () => ({
+    summary: 'List the contact lists',
+    answers: [
+      answer(
+        'Newest first',
+        'ContactLists',
+        { lists: manyOf('ContactList') },
+        { lists: [exampleList] },
+      ),
+    ],
+  }),
+})
+
+export const createContactList = operation('POST /v1/contacts/lists', {
+  id: 'createContactList',
+  may: 'full',
+  audit: 'list.create',
+  body: NewList,
+  says: () => ({
+    summary: 'Make a contact list',
+    examples: { 'A list': { name: 'Readers' } },
+    answers: [
+      answer(
+        'It was made',
+        'ContactListCreated',
+        { id: listId, name: listName },
+        { id: exampleList.id, name: 'Readers' },
+        201,
+      ),
+    ],
+    refusals: [...accountRefusals, ceiling('5,000 contact lists', 'lists')],
+  }),
+})
+
+export const renameContactList = operation('PATCH /v1/contacts/lists/:id', {
+  id: 'renameContactList',
+  may: 'full',
+  audit: 'list.rename',
+  of: list,
+  body: NewList,
+  says: () => ({
+    summary: 'Rename a contact list',
+    examples: { 'Another name': { name: 'Subscribers' } },
+    answers: [
+      answer('As it is after the request', 'ContactList', knownList, {
+        ...exampleList,
+        name: 'Subscribers',
+      }),
+    ],
+  }),
+})
+
+export const deleteContactList = operation('DELETE /v1/contacts/lists/:id', {
+  id: 'deleteContactList',
+  may: 'full',
+  audit: 'list.delete',
+  of: list,
+  says: () => ({
+    summary: 'Delete a list and its contacts',
+    description: `Irreversibly. A contact who is on another list too stays there; suppression remains. ${mailStays}`,
+    answers: [gone('It was deleted', exampleList.id, 'List and its contacts deleted')],
+  }),
+})
+
+// `unsubscribed` and `suppressed` are the address's, in the whole account: they are the same on every list.
+const known = {
+  id: uuid('The id of the contact, the same on every list'),
+  email: text('The address as it was added'),
+  firstName: orNull(text('The first name; null when it is not known')),
+  lastName: orNull(text('The last name; null when it is not known')),
+  phone: orNull(text('The phone number in E.164; null when it is not known')),
+  metadata: openObject('Fields of your own'),
+  unsubscribed: {
+  type: 'boolean',
+  description: 'Whether the contact has left all marketing mail of the account',
+  },
+  unsubscribedAt: orNull(time('When the contact unsubscribed; null when they have not')),
+  suppressed: {
+  type: ['string', 'null'],
+  enum: ['bounce', 'complaint', 'unsubscribe', 'manual', null],
+  description:
+    'The strongest reason for which the address is not mailed; null: there is none',
+  },
+  createdAt: time('When the account came to know the address'),
+}
+const example = {
+  id: '01a1fc92-9915-7533-8296-0a5be7d1c2f3',
+  email: 'ann@example.org',
+  firstName: 'Ann',
+  lastName: null,
+  phone: '+2348031234567',
+  metadata: { town: 'Lagos' },
+  unsubscribed: true,
+  unsubscribedAt: '2026-11-21T10:00:00.000Z',
+  suppressed: 'unsubscribe',
+  createdAt: '2026-11-20T10:00:00.000Z',
+}
+
+export const listContacts = operation('GET /v1/contacts/:listId', {
+  id: 'listContacts',
+  may: 'read',
+  of: membersOf,
+  query: {
+    ...pageParams(),
+    email: maybe(
+      words('Only the contact with this address; upper and lower case are the same'),
+    ),
+  },
+  says: () => ({
+    summary: 'List the contacts of a list',
+    answers: [
+      answer(
+        'Newest first',
+        'Contacts',
+        { contacts: manyOf('Contact', 500), ...pageFields },
+        { contacts: [example], hasMore: true, nextCursor: 'AaH8kpkVdTOClgpb59HC8xVb7aI' },
+      ),
+    ],
+    refusals: [
+      refusal(
+        'validation_error',
+        'The cursor belongs to another list, or to no list',
+        'The cursor does not belong to this list',
+      ),
+    ],
+  }),
+})
+
+const nameOf = (which: string) =>
+  textThat(
+    `a string of at most ${maxNameLength} characters without control characters`,
+    isName,
+    text(`${which}; a merge tag of campaigns`, { maxLength: maxNameLength }),
+  )
+// Laid over key by key, because several sources write into the same contact: an import must not wipe out what the
+// shop has set.
+const metadata = field(
+  rule<Record<string, unknown>>(
+    `an object of at most ${maxMetadataBytes} bytes as JSON`,
+    (value) => isJsonObject(value) && mergedMetadata({}, value) !== undefined,
+  ),
+  ownData(
+    'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
+  ),
+)
+
+/** `defaultCountry`: of phone numbers without an international prefix; ISO 3166. */
+export const addContactTo = (defaultCountry: string) =>
+  operation('POST /v1/contacts/:listId', {
+    id: 'addContact',
+    may: 'full',
+    of: membersOf,
+    body: shape(
+      'NewContact',
+      table({
+        email: textThat(
+          'an address: "email@domain"',
+          (given) => parseMailbox(given) !== undefined,
+          text('The address of the contact', { examples: ['ann@example.org'] }),
+        ),
+        firstName: maybe(nameOf('First name')),
+        lastName: maybe(nameOf('Last name')),
+        phone: maybe(
+          textThat(
+            `a phone number, ${phoneNotations(defaultCountry)}`,
+            (given) => toE164(given, defaultCountry) !== undefined,
+            text('The phone number in any notation, by which USSD finds the contact', {
+              examples: ['08031234567'],
+            }),
+          ),
+        ),
+        metadata: maybe(metadata),
+      }),
+    ),
+    says: () => ({
+      summary: 'Put a contact on a list',
+      description:
+        'A contact who is known already gets the fields that are given, also when a renewal has failed.',
+      examples: {
+        'A contact': { email: 'ann@example.org', firstName: 'Ann', metadata: { town: 'Lagos' } },
+      },
+      answers: [added('It was not on the list', 201), added('It was on the list', 200)],
+      refusals: [
+        refusal(
+          'validation_error',
+          'The metadata, together with what is stored already, is too large',
+          'metadata, together with what is stored already, has over 16384 bytes',
+        ),
+        inexactNumber('metadata.customer'),
+        refusal(
+          'plan_limit_exceeded',
+          'The account holds as many contacts as its plan allows',
+          'The plan allows 500 contacts; choose a larger marketing plan, or delete some',
+        ),
+        ...accountRefusals,
+        pastDue,
+      ],
+    }),
+  })
+
+const added = (when: string, status: number) =>
+  answer(
+    when,
+    'ContactAdded',
+    { id: uuid('The id of the contact'), email: text('Its address') },
+    { id: example.id, email: example.email },
+    status,
+  )
+
+// No 404 tells a contact of another account from one that is not on the list.
+export const removeContact = operation('DELETE /v1/contacts/:listId/:contactId', {
+  id: 'removeContact',
+  may: 'full',
+  audit: 'contact.remove',
+  of: {
+    params: { ...membersOf.params, contactId: pathId('The UUID of the contact') },
+    about: { ...membersOf.about, contactId: 'The UUID of the contact' },
+    notFound: 'The list has no contact with this id',
+    when: 'The account has no contact list with this id, or not on it',
+  },
+  says: () => ({
+    summary: 'Take a contact off a list',
+    description: `One who is then on no list is deleted. Suppression remains. ${mailStays}`,
+    answers: [gone('It is off the list', example.id, 'Contact removed from the list')],
+  }),
+})
+
+export const contacts: Contract = {
+  tag: {
+    name: 'Contacts',
+    description:
+      'The people whom campaigns go to, on lists. One contact an account and address, on any number of lists. An address that must not be mailed stays so, whatever is deleted and added again.',
+  },
+  operations: [
+    listContactLists,
+    createContactList,
+    renameContactList,
+    deleteContactList,
+    listContacts,
+    addContactTo(''),
+    importContacts,
+    removeContact,
+  ],
+  shapes: () => ({ Contact: closedOf(known) }),
+}
