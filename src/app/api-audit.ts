@@ -9,10 +9,7 @@ import { operations, permissionOf } from './operations.js'
 type AuditOf = NonNullable<HttpServerOptions<Principal>['auditOf']>
 
 /** They come in masses and have logs of their own: of events, and of how each contact came in (`consent`). */
-const withLogsOfTheirOwn = new Set([
-  'POST /v1/events/send',
-  'POST /v1/events/batch',
-])
+const withLogsOfTheirOwn = new Set(['POST /v1/events/send', 'POST /v1/events/batch'])
 
 /**
  * A row of the audit log for each request that changed something; mails that are sent have their own log. The row

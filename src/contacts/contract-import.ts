@@ -92,27 +92,22 @@ export const importContacts = operation('POST /v1/contacts/:listId/import', {
       }),
     ],
     refusals: [
-      refusal(
-        'validation_error',
-        'The file cannot be read on',
-        'Line 17: a quote is not closed',
-        {
-          shape: 'BrokenCsv',
-          fields: {
-            line: count('The line from which on the file cannot be read, from 1', { minimum: 1 }),
-            ...importCounts,
-          },
-          example: {
-            line: 17,
-            imported: 15,
-            skipped: 0,
-            invalid: 0,
-            refused: [],
-            suppressed: 0,
-            columns,
-          },
+      refusal('validation_error', 'The file cannot be read on', 'Line 17: a quote is not closed', {
+        shape: 'BrokenCsv',
+        fields: {
+          line: count('The line from which on the file cannot be read, from 1', { minimum: 1 }),
+          ...importCounts,
         },
-      ),
+        example: {
+          line: 17,
+          imported: 15,
+          skipped: 0,
+          invalid: 0,
+          refused: [],
+          suppressed: 0,
+          columns,
+        },
+      }),
       refusal(
         'validation_error',
         'The upload ends in the middle of the file',

@@ -148,15 +148,14 @@ const known = {
   phone: orNull(text('The phone number in E.164; null when it is not known')),
   metadata: openObject('Fields of your own'),
   unsubscribed: {
-  type: 'boolean',
-  description: 'Whether the contact has left all marketing mail of the account',
+    type: 'boolean',
+    description: 'Whether the contact has left all marketing mail of the account',
   },
   unsubscribedAt: orNull(time('When the contact unsubscribed; null when they have not')),
   suppressed: {
-  type: ['string', 'null'],
-  enum: ['bounce', 'complaint', 'unsubscribe', 'manual', null],
-  description:
-    'The strongest reason for which the address is not mailed; null: there is none',
+    type: ['string', 'null'],
+    enum: ['bounce', 'complaint', 'unsubscribe', 'manual', null],
+    description: 'The strongest reason for which the address is not mailed; null: there is none',
   },
   createdAt: time('When the account came to know the address'),
 }
@@ -179,9 +178,7 @@ export const listContacts = operation('GET /v1/contacts/:listId', {
   of: membersOf,
   query: {
     ...pageParams(),
-    email: maybe(
-      words('Only the contact with this address; upper and lower case are the same'),
-    ),
+    email: maybe(words('Only the contact with this address; upper and lower case are the same')),
   },
   says: () => ({
     summary: 'List the contacts of a list',

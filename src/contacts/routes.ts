@@ -12,12 +12,12 @@ import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { refuseInexact } from '../json/index.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
+import * as operations from './contract.js'
 import type { Importer } from './importer.js'
 import { type ContactDeps, createList, listLists, renameList, requireList } from './list.js'
 import { listMembers, type Member } from './members.js'
 import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
-import * as operations from './contract.js'
 
 /** What the routes need, and what they tell of. */
 export interface ContactRouteDeps extends ContactDeps {
@@ -118,14 +118,10 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 
-  serve(
-    api,
-    operations.removeContact,
-    async ({ account, params: { listId, contactId } }) => {
-      await removeFromList(deps, account.accountId, listId, contactId)
-      return { id: contactId, deleted: true, message: 'Contact removed from the list' }
-    },
-  )
+  serve(api, operations.removeContact, async ({ account, params: { listId, contactId } }) => {
+    await removeFromList(deps, account.accountId, listId, contactId)
+    return { id: contactId, deleted: true, message: 'Contact removed from the list' }
+  })
 }
 
 /** A long file may start more runs than there is room for: it is cut off, and what is read is in. */
