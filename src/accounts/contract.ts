@@ -4,7 +4,7 @@ import {
   byId,
   type Contract,
   ceiling,
-  confirmation,
+  deletedFields,
   invalidField,
   manyOf,
   operation,
@@ -218,20 +218,11 @@ export const deleteKey = operation('DELETE /v1/keys/:id', {
     summary: 'Delete an API key',
     description: 'Requests with it fail from the next one on.',
     answers: [
-      answer(
-        'It was deleted',
-        'KeyDeleted',
-        {
-          id: uuid('The id that the request named'),
-          deleted: { const: true },
-          message: confirmation,
-        },
-        {
-          id: example.id,
-          deleted: true,
-          message: 'Key deleted; requests with it fail from now on',
-        },
-      ),
+      answer('It was deleted', 'KeyDeleted', deletedFields, {
+        id: example.id,
+        deleted: true,
+        message: 'Key deleted; requests with it fail from now on',
+      }),
     ],
     refusals: [isMightier(), lastFull()],
   }),

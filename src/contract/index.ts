@@ -25,6 +25,7 @@ export {
 } from './operation.js'
 export {
   confirmation,
+  deletedFields,
   type Example,
   invalidField,
   type RefusalExample,

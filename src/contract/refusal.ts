@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCatalogue, type StatusOf } from '../errors/index.js'
-import { closed, type Schema, text } from '../fields/index.js'
+import { closed, type Schema, text, uuid } from '../fields/index.js'
 
 /** A body as it may be sent or answered; shown to people and validated by a test. */
 export interface Example {
@@ -66,6 +66,13 @@ const message = text('What is wrong, in words for people. They may change: branc
 
 /** The `message` of answers that say what was done. */
 export const confirmation = text('What was done, in words for people, which may change')
+
+/** The fields of an answer that says that what the request named was deleted. */
+export const deletedFields = {
+  id: uuid('The id that the request named'),
+  deleted: { const: true },
+  message: confirmation,
+}
 
 /** `not_found` as the name of a type: `NotFound`. */
 function pascal(code: string): string {

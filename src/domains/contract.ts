@@ -4,7 +4,7 @@ import {
   byId,
   type Contract,
   closedOf,
-  confirmation,
+  deletedFields,
   invalidField,
   manyOf,
   operation,
@@ -268,9 +268,7 @@ export const deleteDomain = operation('DELETE /v1/domains/:id', {
         'It was deleted',
         'DomainDeleted',
         {
-          id: uuid('The id that the request named'),
-          deleted: { const: true },
-          message: confirmation,
+          ...deletedFields,
           automations: {
             type: 'array',
             description:

@@ -4,7 +4,7 @@ import {
   byId,
   type Contract,
   ceiling,
-  confirmation,
+  deletedFields,
   invalidField,
   manyOf,
   operation,
@@ -195,16 +195,11 @@ export const deleteWebhook = operation('DELETE /v1/webhooks/:id', {
   says: () => ({
     summary: 'Delete an endpoint',
     answers: [
-      answer(
-        'It was deleted',
-        'WebhookDeleted',
-        {
-          id: uuid('The id that the request named'),
-          deleted: { const: true },
-          message: confirmation,
-        },
-        { id: example.id, deleted: true, message: 'Webhook deleted, with what was kept of it' },
-      ),
+      answer('It was deleted', 'WebhookDeleted', deletedFields, {
+        id: example.id,
+        deleted: true,
+        message: 'Webhook deleted, with what was kept of it',
+      }),
     ],
   }),
 })
