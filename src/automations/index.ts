@@ -22,6 +22,7 @@ export {
   findAnyAutomation,
   findAutomation,
   listAutomations,
+  listUses,
   makeVersions,
   readDefinition,
   refuseTemplateInUse,
