@@ -3,10 +3,12 @@ import { addressKey } from '../mime/index.js'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import { suppress } from '../suppression/index.js'
 import {
+  type Contact,
   type ContactEffect,
   type ContactNews,
   contactsOf,
   findContact,
+  type NewContact,
   toContact,
   updateContact,
 } from './contact.js'
@@ -19,7 +21,15 @@ import { addToTotal, contactTotal } from './total.js'
 export interface ImportedRow extends RowContact {
   /** The line of the file. */
   line: number
+  /** Kept where a row that is refused is shown again. */
+  cells?: readonly string[]
 }
+
+/**
+ * What becomes of the fields of somebody whom the account knows already: the row's take their place, or only fill gaps,
+ * or nothing.
+ */
+export type KnownPolicy = 'overwrite' | 'fill' | 'leave'
 
 /** Rows that are written in one transaction, and where to. */
 export interface MemberBatch {
@@ -34,6 +44,8 @@ export interface MemberBatch {
   newId: () => string
   now: number
   follow?: ContactEffect | undefined
+  /** Also of who is on the list already; undefined: `overwrite`, and who is on it is passed over. */
+  known?: KnownPolicy | undefined
 }
 
 /** What became of the rows of a batch. */
@@ -82,8 +94,12 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   const joined = new Set(fresh)
   for (const { id, address, listed } of await knownAmong(tx, batch, others)) {
     const row = byAddress.get(address)?.row
-    if (listed !== null || row === undefined) counts.skipped++
+    if (row === undefined || (listed !== null && batch.known === undefined)) counts.skipped++
     else if (await joinKnown(tx, batch, row)) {
+      if (listed !== null) {
+        counts.skipped++
+        continue
+      }
       counts.imported++
       joined.add(id)
     } else counts.invalid.push(row.line)
@@ -139,20 +155,35 @@ async function belowCeiling(tx: Tx, batch: MemberBatch) {
 }
 
 /**
- * Puts a contact that the account knows on the list, with what the row says of them; false where
+ * Puts a contact that the account knows on the list, if they are not, with what the row says of them; false where
  * their metadata would become too large.
  */
 async function joinKnown(
   tx: Tx,
-  { accountId, listId, importId, now }: MemberBatch,
-  given: ImportedRow,
+  { accountId, listId, importId, now, known: policy = 'overwrite' }: MemberBatch,
+  row: ImportedRow,
 ): Promise<boolean> {
-  const known = await findContact(tx, accountId, given.email)
+  const known = await findContact(tx, accountId, row.email)
   if (known === undefined) throw new Error('A contact is gone in the write that found it')
-  if (mergedMetadata(known.metadata, given.metadata ?? {}) === undefined) return false
-  await updateContact(tx, known, given)
-  return joinList(tx, listId, known.id, now, { import_id: importId, line: given.line })
+  const given = policy === 'fill' ? gapsOf(known, row) : row
+  if (policy !== 'leave') {
+    if (mergedMetadata(known.metadata, given.metadata ?? {}) === undefined) return false
+    await updateContact(tx, known, given)
+  }
+  await joinList(tx, listId, known.id, now, { import_id: importId, line: row.line })
+  return true
 }
+
+/** What a row says of somebody that is not known yet. */
+const gapsOf = (known: Contact, row: NewContact): NewContact => ({
+  email: row.email,
+  firstName: known.firstName === null ? row.firstName : undefined,
+  lastName: known.lastName === null ? row.lastName : undefined,
+  phone: known.phone === null ? row.phone : undefined,
+  metadata:
+    row.metadata &&
+    Object.fromEntries(Object.entries(row.metadata).filter(([name]) => !(name in known.metadata))),
+})
 
 /** A new contact as `insertContacts` takes it. */
 const cellsOf = ({ email, firstName, lastName, phone, metadata }: ImportedRow) => [

@@ -16,7 +16,7 @@ export interface Columns {
   metadata: number | undefined
   /** Those that may say that somebody left. */
   marks: readonly Mark[]
-  others: readonly { name: string; at: number }[]
+  others: readonly { name: string; at: number; type?: 'text' | 'number' | 'yesNo' }[]
   /** Of each column that has a name what it became, for whoever sent the file. */
   became: readonly ColumnUse[]
 }

@@ -23,14 +23,16 @@ const pieceLength = 16 * 1024
 
 /**
  * The records of a CSV file: UTF-8, or UTF-16 with its byte order mark; the delimiter that a first line `sep=;` names,
- * or comma, semicolon, tab or bar, whichever the header has most of. Lines of nothing or blanks are none. At a break
- * the records end with it.
+ * or comma, semicolon, tab or bar, whichever the header has most of; or `as` somebody says. Lines of nothing or blanks
+ * are none. At a break the records end with it.
  */
 export async function* readCsv(
   bytes: AsyncIterable<Uint8Array>,
+  as?: { encoding: string; delimiter: string },
 ): AsyncGenerator<CsvRecord | CsvBreak> {
-  const { text, isText } = decoded(bytes)
-  const { beginning, delimiter, line: first } = await beginningOf(text)
+  const { text, isText } = decoded(bytes, as?.encoding)
+  const { beginning, delimiter: found, line: first } = await beginningOf(text)
+  const delimiter = as?.delimiter ?? found
   // Here, as every thread loads this folder and one imports.
   const { parse } = await import('csv-parse')
   const parser = parse({
@@ -82,7 +84,7 @@ function reasonOf(error: CsvError): string {
  * The file as text, and whether all that was read is text: it ends at the first byte that is not, with U+FFFD in its
  * place, which a file may also have of itself. The first two bytes tell the encoding, so they are waited for.
  */
-function decoded(bytes: AsyncIterable<Uint8Array>) {
+function decoded(bytes: AsyncIterable<Uint8Array>, named?: string) {
   let isText = true
   const decode = (encoding: string, given: Uint8Array, isFirst: boolean) => {
     try {
@@ -102,7 +104,7 @@ function decoded(bytes: AsyncIterable<Uint8Array>) {
       const given = rest.length === 0 ? piece : Buffer.concat([rest, piece])
       rest = given
       if (given.length < 2) continue
-      encoding ??= encodingOf(given)
+      encoding ??= encodingOf(given, named)
       const end = wholeLength(encoding, given)
       rest = given.subarray(end)
       if (end === 0) continue
@@ -133,6 +135,8 @@ function soundLength(encoding: string, bytes: Uint8Array): number {
 /** How many of the bytes are whole characters, as far as their end tells. */
 function wholeLength(encoding: string, bytes: Uint8Array): number {
   const { length } = bytes
+  // Of one byte a character.
+  if (encoding === 'windows-1252') return length
   if (encoding !== 'utf-8') {
     const even = length - (length % 2)
     const high = bytes[encoding === 'utf-16le' ? even - 1 : even - 2] ?? 0
@@ -148,10 +152,11 @@ function wholeLength(encoding: string, bytes: Uint8Array): number {
   return length
 }
 
-/** The encoding by its byte order mark; UTF-8 without one. */
-function encodingOf([first, second]: Uint8Array): string {
+/** The encoding by its byte order mark; without one that which somebody named, or UTF-8. */
+function encodingOf([first, second]: Uint8Array, named = 'utf-8'): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le'
-  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+  if (first === 0xef && second === 0xbb) return 'utf-8'
+  return first === 0xfe && second === 0xff ? 'utf-16be' : named
 }
 
 /** The text up to the end of the header and whatever came with it; how its cells are set apart, and where it begins. */

@@ -4,7 +4,7 @@ import { withoutApostrophe } from '../suppression/index.js'
 import { type Columns, shown } from './columns.js'
 import type { NewContact } from './contact.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
-import { type LeftMark, readMark } from './left-marks.js'
+import { type LeftMark, readMark, yesOrNo } from './left-marks.js'
 import { toE164 } from './phone.js'
 
 /** What a row says of somebody. */
@@ -45,10 +45,16 @@ export function readRow(
     if (name !== '') contact[field] = name
   }
   const own = jsonObject(cell(columns.metadata))
-  const texts = columns.others
-    .filter(({ at }) => own === undefined || at !== columns.metadata)
-    .map(({ name, at }) => [name, cell(at)] as const)
-    .filter(([, value]) => value !== '')
+  const fields: [string, unknown][] = []
+  for (const { name, at, type } of columns.others) {
+    const text = cell(at)
+    if (text === '' || (own !== undefined && at === columns.metadata)) continue
+    const value = valueOf(text, type)
+    if (value === undefined) {
+      return `${shown(name)} is ${shown(text)}, which is no ${type === 'number' ? 'number' : 'yes or no'}`
+    }
+    fields.push([name, value])
+  }
   const left = columns.marks.map(({ name, at, kind }) => {
     const said = readMark(kind, cell(at))
     return typeof said === 'string' ? { name, at, said } : { ...said, note: `${name}: ${cell(at)}` }
@@ -63,15 +69,22 @@ export function readRow(
   if (rawPhone !== '') {
     contact.phone = toE164(rawPhone, defaultCountry)
     // What USSD could not find is kept for people.
-    if (contact.phone === undefined) texts.push(['phone', rawPhone])
+    if (contact.phone === undefined) fields.push(['phone', rawPhone])
   }
-  const metadata = { ...Object.fromEntries(texts), ...own }
+  const metadata = { ...Object.fromEntries(fields), ...own }
   if (Object.keys(metadata).length === 0) return contact
   contact.metadata = metadata
   const inexact = own && numberFault('metadata', own)
   if (inexact !== undefined) return inexact
   if (mergedMetadata({}, metadata) !== undefined) return contact
   return `the cells that go into metadata have over ${maxMetadataBytes} bytes`
+}
+
+/** A cell as a field of its type; undefined for what is none. */
+function valueOf(text: string, type: Columns['others'][number]['type']): unknown {
+  if (type === 'yesNo') return yesOrNo(text)
+  if (type !== 'number') return text
+  return /^-?\d{1,15}([.,]\d{1,15})?$/.test(text) ? Number(text.replace(',', '.')) : undefined
 }
 
 /** A cell that is a JSON object; undefined for any other text. */

@@ -45,6 +45,7 @@ const origins = (read: Read) =>
       'list_members.added_at',
       'list_members.line',
       'contact_imports.file',
+      'contact_imports.agreed',
     ])
 
 /** An import as the consent record tells it. */
@@ -53,7 +54,9 @@ function toEvent(row: {
   added_at: number
   line: number | null
   file: string
+  agreed: string | null
 }): ConsentEvent {
-  const { list_id: listId, added_at: at, line, file } = row
-  return { at, kind: 'imported', detail: { listId, file, ...(line === null ? {} : { line }) } }
+  const { list_id: listId, added_at: at, line, file, agreed } = row
+  const more = { ...(line !== null && { line }), ...(agreed !== null && { note: agreed }) }
+  return { at, kind: 'imported', detail: { listId, file, ...more } }
 }

@@ -2,14 +2,23 @@ import { pause, systemClock } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import { makeBatchSize } from './batch-size.js'
-import { addBatch, type BatchCounts, type ImportedRow } from './bulk.js'
+import { addBatch, type BatchCounts, type ImportedRow, type KnownPolicy } from './bulk.js'
 import { type Columns, type ColumnUse, readHeader } from './columns.js'
 import type { ContactEffect } from './contact.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
 import { readRow } from './csv-row.js'
 import { maxMetadataBytes } from './fields.js'
+import {
+  type ImportResult,
+  keepProgress,
+  type RefusedLine,
+  type RefusedRow,
+  readProgress,
+  type TaskPlace,
+} from './import-task/progress.js'
 import type { ContactDeps } from './list.js'
 import { requireList } from './list.js'
+import { columnsOf, type Mapping } from './mapping.js'
 import { ceilingReached } from './total.js'
 
 /** What became of the rows of a file, so far. */
@@ -28,12 +37,6 @@ export interface ContactImportCounts {
   columns: readonly ColumnUse[]
 }
 
-/** A row that was left out, and why. */
-export interface RefusedLine {
-  line: number
-  reason: string
-}
-
 /** How a file is imported, and where to. */
 export interface ContactImportOptions {
   listId: string
@@ -46,6 +49,13 @@ export interface ContactImportOptions {
   /** Whether what follows when somebody joins a list follows here too. */
   trigger?: boolean
   maxRows?: number
+  /** How the file is read, where somebody has said so; by default as its header says. */
+  mapping?: Mapping
+  known?: KnownPolicy
+  /** How its people agreed to get mail, for the consent record. */
+  agreed?: string
+  /** The task that it is: it goes on behind its last line, and ends early where that is not wanted any more. */
+  task?: TaskPlace
 }
 
 // Rows of a file, and refused ones that are told of.
@@ -79,6 +89,10 @@ export async function importContacts(
     defaultCountry,
     trigger,
     maxRows = maxImportRows,
+    mapping,
+    known,
+    agreed,
+    task,
   }: ContactImportOptions,
 ): Promise<ContactImportCounts> {
   const follow = trigger ? effect : undefined
@@ -92,29 +106,47 @@ export async function importContacts(
     columns: [],
   }
   let batch: ImportedRow[] = []
+  // Those of a task are kept with all that they had.
+  let refusedRows: RefusedRow[] = []
+  let lastLine = 0
   let importId: number | undefined
-  // A batch met the ceiling or failed: those behind it must leave nothing.
+  // A batch met the ceiling or failed, or the task is not wanted any more: those behind it must leave nothing.
   let ended = false
   const underWay: Promise<BatchCounts | undefined>[] = []
-  const put = async (rows: readonly ImportedRow[]) =>
+  const put = async (rows: readonly ImportedRow[], refused: readonly RefusedRow[], line: number) =>
     await store.write(async (tx) => {
       if (ended) return undefined
+      const progress = task && (await readProgress(tx, task.id))
+      if (progress?.isWanted === false) {
+        ended = true
+        return undefined
+      }
       await requireList(tx, accountId, listId)
       const newId = store.ids.uuid
       const now = clock.now()
-      importId ??= await openImport(tx, { accountId, listId, file: name, now })
-      const given = { accountId, listId, importId, file: name, ceiling, rows, newId, now, follow }
-      const done = await addBatch(tx, given)
+      importId ??=
+        progress?.result.importId ??
+        (await openImport(tx, { accountId, listId, file: name, agreed, now }))
+      const batch = { accountId, listId, importId, file: name, ceiling, rows, newId, now, follow }
+      const done = rows.length === 0 ? noRows : await addBatch(tx, { ...batch, known })
       ended = done.full
+      if (task !== undefined && progress !== undefined) {
+        const at = done.full ? (rows[takenOf(done) - 1]?.line ?? task.after) : line
+        const result = sumOf(progress.result, importId, done, refused.length)
+        const tooLarge = rows.filter((row) => done.invalid.includes(row.line))
+        const lost = tooLarge.map(({ line, cells = [] }) => ({ line, reason: tooMuchKnown, cells }))
+        await keepProgress(tx, task.id, { line: at, result, refused: [...refused, ...lost] })
+      }
       size.took(rows.length, clock.now() - now)
       return done
     })
   /** Hands over what was read, and waits until no more than `left` batches are on their way. */
   const write = async (left = 0) => {
-    const rows = batch
+    const [rows, refused] = [batch, refusedRows]
     batch = []
-    if (rows.length > 0) {
-      const written = put(rows)
+    refusedRows = []
+    if (rows.length + refused.length > 0) {
+      const written = put(rows, refused, lastLine)
       written.catch(() => {
         ended = true
       })
@@ -152,19 +184,25 @@ export async function importContacts(
   let columns: Columns | undefined
   let rows = 0
   try {
-    for await (const record of readCsv(arriving())) {
+    for await (const record of readCsv(arriving(), mapping)) {
       if ('reason' in record) return await breakOff(record)
       const { line, cells } = record
       if (columns === undefined) {
-        columns = headerAt(line, cells, counts)
+        columns = mapping ? mappedColumns(mapping) : headerAt(line, cells, counts)
         counts.columns = columns.became
-        continue
+        if (mapping?.hasHeader ?? true) continue
       }
       if (rows++ === maxRows) return await breakOff({ line, reason: `over ${maxRows} rows` })
+      if (task !== undefined && line <= task.after) continue
+      lastLine = line
       const contact = readRow(columns, cells, defaultCountry)
-      if (typeof contact === 'string') refuseLine(counts, { line, reason: contact })
-      else if (batch.push({ line, ...contact }) >= size.rows) {
+      if (typeof contact === 'string') {
+        refuseLine(counts, { line, reason: contact })
+        if (task !== undefined) refusedRows.push({ line, reason: contact, cells })
+      } else batch.push(task === undefined ? { line, ...contact } : { line, cells, ...contact })
+      if (batch.length + refusedRows.length >= size.rows) {
         await write(maxUnderWay)
+        if (ended) break
         await pause(systemClock, restMs)
       }
     }
@@ -179,6 +217,31 @@ export async function importContacts(
   } finally {
     await Promise.allSettled(underWay)
   }
+}
+
+const noRows: BatchCounts = { imported: 0, skipped: 0, invalid: [], suppressed: 0, full: false }
+/** How many rows of a batch were taken before the ceiling was met. */
+const takenOf = ({ imported, skipped, invalid }: BatchCounts) => imported + skipped + invalid.length
+
+/** What a task has come to with a batch more. */
+const sumOf = (
+  before: ImportResult,
+  importId: number,
+  { imported, skipped, invalid, suppressed }: BatchCounts,
+  refused: number,
+): ImportResult => ({
+  importId,
+  imported: before.imported + imported,
+  skipped: before.skipped + skipped,
+  invalid: before.invalid + invalid.length + refused,
+  suppressed: before.suppressed + suppressed,
+})
+
+/** The columns that somebody has named. Throws a 400. */
+function mappedColumns({ columns }: Mapping): Columns {
+  const mapped = columnsOf(columns)
+  if (typeof mapped === 'string') throw new ApiError('validation_error', mapped)
+  return mapped
 }
 
 const tooMuchKnown = `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`
@@ -204,12 +267,18 @@ function refuseLine(counts: ContactImportCounts, refused: RefusedLine): void {
 /** What the rows' origin is looked up by. */
 async function openImport(
   tx: Tx,
-  given: { accountId: string; listId: string; file: string; now: number },
+  given: {
+    accountId: string
+    listId: string
+    file: string
+    agreed: string | undefined
+    now: number
+  },
 ): Promise<number> {
-  const { accountId, listId, file, now } = given
+  const { accountId, listId, file, agreed = null, now } = given
   const { id } = await tx
     .insertInto('contact_imports')
-    .values({ account_id: accountId, list_id: listId, file, started_at: now })
+    .values({ account_id: accountId, list_id: listId, file, started_at: now, agreed })
     .returning('id')
     .executeTakeFirstOrThrow()
   return id

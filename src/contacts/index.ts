@@ -17,6 +17,15 @@ export {
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { serveImports } from './import-thread.js'
+export { maxImportBytes } from './import-task/files.js'
+export {
+  findImport,
+  type ImportOrder,
+  type ImportTask,
+  type ImportTasks,
+  isUndoable,
+  makeImportTasks,
+} from './import-task/tasks.js'
 export { type Importer, openImporter } from './importer.js'
 export {
   type ContactDeps,

@@ -49,6 +49,12 @@ const yes = wordsOf(
 const no = wordsOf(
   'no n false f 0 off nein falsch non faux falso nao nee nie nej нет 否 いいえ none null nil never na unchecked',
 )
+/** What a cell says in any of these languages; undefined for what is neither. */
+export function yesOrNo(text: string): boolean | undefined {
+  const word = columnKey(text)
+  return yes.has(word) ? true : no.has(word) ? false : undefined
+}
+
 // Of somebody who gets mail, whatever is asked.
 const staying = wordsOf(
   'subscribed active enabled confirmed optedin optin doubleoptin singleoptin ok valid normal pending unconfirmed ' +

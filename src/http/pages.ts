@@ -12,6 +12,7 @@ import { noBytes } from './incoming-body.js'
 import { type RateLimiter, refuseExcess } from './rate-limit.js'
 import { FixedHeaders, type Outgoing } from './reply.js'
 import { decodeParams, type Endpoint, paramNames, type RouteTable } from './routes.js'
+import { openUpload, type Upload } from './upload.js'
 
 export interface PageRequest {
   /** `HEAD` where a GET is asked for its head alone. */
@@ -30,6 +31,8 @@ export interface PageRequest {
   signal: AbortSignal
   /** The client speaks TLS: with us, or with a proxy of ours. */
   isSecure: boolean
+  /** The file of a page with `upload`, while it arrives. Called once, if at all. */
+  upload(): Promise<Upload>
   /** `name` in lower case. */
   header(name: string): string | undefined
   cookie(name: string): string | undefined
@@ -61,6 +64,8 @@ export interface PageShape {
    * already: what it answers or throws goes to who is not let in. Undefined: the body is read, and the handler called.
    */
   admit?: (request: PageRequest) => Promise<Page | undefined>
+  /** Takes a file in this field of the form, piece by piece: `request.upload()`. `form` is empty then. */
+  upload?: string
   /** Lets a form on another site post here. Mail providers' one-click posts do not need it. */
   crossSite?: true
   /** Takes any content type; the handler reads `rawBody`. */
@@ -168,6 +173,12 @@ function makeEndpoint(
   async function answerBody(exchange: Exchange, request: HeadRequest): Promise<Outgoing> {
     const refusal = await shape.admit?.(request)
     if (refusal !== undefined) return render(refusal)
+    const { upload } = shape
+    if (upload !== undefined) {
+      const type = exchange.header('content-type')
+      request.upload = () => openUpload(exchange.bodyPieces(), type, upload)
+      return render(await handler(request))
+    }
     request.rawBody = await exchange.readBody()
     if (method === 'POST' && !shape.raw && request.rawBody.length > 0) {
       request.form = parseForm(request.rawBody, exchange.header('content-type'))
@@ -182,6 +193,7 @@ function makeEndpoint(
 
   return {
     maxBodyBytes: shape.maxBodyBytes ?? formBytes,
+    bodyInPieces: shape.upload !== undefined,
     alsoPlain: shape.alsoPlain === true,
 
     serve(exchange, raw) {
@@ -210,6 +222,7 @@ function makeEndpoint(
 class HeadRequest implements PageRequest {
   form = emptyForm
   rawBody: Buffer = noBytes
+  upload = (): Promise<Upload> => Promise.reject(new Error(`${this.path} takes no upload`))
   readonly params: Record<string, string>
   readonly remoteAddress: string
   readonly isSecure: boolean

@@ -51,7 +51,7 @@ export function openDigestedUpload(
 }
 
 /** Reads a multipart/form-data body up to the file in `field`; what comes before it is passed over. */
-async function openUpload(
+export async function openUpload(
   pieces: AsyncGenerator<Buffer>,
   contentType = '',
   field = 'file',

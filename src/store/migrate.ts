@@ -3,6 +3,7 @@ import { type Migration, Migrator } from 'kysely'
 import { packageVersion } from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 import { peopleCounts } from './migrations/0105-people-counts.js'
+import { tasks } from './migrations/0106-tasks.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -19,6 +20,7 @@ import {
 const migrations: Record<string, Migration> = {
   [baseline]: { up: (db) => makeTables(db, tables) },
   '0105-people-counts': peopleCounts,
+  '0106-tasks': tasks,
 }
 
 /**

@@ -54,6 +54,8 @@ export interface PostOptions<V, A, F> {
   reads?: true
   /** Default 64 KiB. */
   maxBodyBytes?: number
+  /** A file in this field comes piece by piece (`visit.request.upload()`); `fields` is empty then. */
+  upload?: string
   /**
    * The page that has the form, once more: for a form that does not fit and for a refusal of the domain's function.
    * It is answered as 422 (429 and 503 stay what they are), with the faults above the page and in it (`ui.field`).
@@ -181,9 +183,10 @@ function makePlace<V extends AskedPage, A extends string>(
     post(path, options, handler) {
       const whole = door.prefix + path
       added.push({ method: 'POST', path: whole, action: options.action })
-      const { action, maxBodyBytes, sudo = false } = options
+      const { action, maxBodyBytes, upload, sudo = false } = options
       const shape: PageShape = {
         ...(maxBodyBytes !== undefined && { maxBodyBytes }),
+        ...(upload !== undefined && { upload }),
         // Nobody's body is read, or kept, before we know whose it is.
         admit: (request) =>
           serve(request, action, async (visit, send) => {

@@ -96,6 +96,8 @@ const contactImports = table('contact_imports', {
   /** The file's name, as the client has it. */
   file: text(),
   started_at: integer(),
+  /** How its people agreed to get mail, in the words of who imported them. */
+  agreed: text().orNull(),
 })
 
 /**

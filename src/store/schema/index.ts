@@ -27,6 +27,7 @@ import { statsTables } from './stats.js'
 import { submissionTables } from './submission.js'
 import { suppressionTables } from './suppression.js'
 import type { RowOf } from './table.js'
+import { tasksTables } from './tasks.js'
 import { templatesTables } from './templates.js'
 import { tlsReportsTables } from './tls-reports.js'
 import { topicsTables } from './topics.js'
@@ -59,6 +60,7 @@ export type * from './sandbox.js'
 export type * from './stats.js'
 export type * from './submission.js'
 export type * from './suppression.js'
+export type * from './tasks.js'
 export type * from './templates.js'
 export type * from './tls-reports.js'
 export type * from './topics.js'
@@ -80,6 +82,7 @@ export const tables = [
   ...submissionTables,
   ...sandboxTables,
   ...contactsTables,
+  ...tasksTables,
   ...topicsTables,
   ...suppressionTables,
   ...outboundTables,

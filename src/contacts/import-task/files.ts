@@ -1,0 +1,195 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ApiError } from '../../errors/index.js'
+import { counted } from '../../amounts/index.js'
+import { readHeader } from '../columns.js'
+import { type CsvRecord, readCsv } from '../csv-records.js'
+import { type FileDelimiter, fileDelimiters, type Mapping, type MappedColumn } from '../mapping.js'
+
+/** What is known of a file that was taken in. */
+export interface KeptFile {
+  bytes: number
+  lines: number
+  isUtf8: boolean
+}
+
+/** The longest file that a page takes; a million rows have some 60 MB. */
+export const maxImportBytes = 256 * 1024 * 1024
+// All files that wait, of all accounts.
+const mostKept = 2 * 1024 ** 3
+const lineEnd = 0x0a
+const carriageReturn = 0x0d
+
+const folderOf = (dataDir: string) => join(dataDir, 'imports')
+const fileOf = (dataDir: string, id: number) => join(folderOf(dataDir), `${id}.csv`)
+
+/**
+ * Writes the file of an import to the data directory while it arrives. Throws a 413 where it is too long, a 503 where
+ * too many files wait, and what `pieces` throws; then nothing is left.
+ */
+export async function keepFile(
+  dataDir: string,
+  id: number,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<KeptFile> {
+  await mkdir(folderOf(dataDir), { recursive: true, mode: 0o700 })
+  const room = mostKept - (await keptBytes(dataDir))
+  const file = await open(fileOf(dataDir, id), 'wx', 0o600)
+  const kept = { bytes: 0, lines: 0, isUtf8: true }
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let last = lineEnd
+  try {
+    for await (const piece of pieces) {
+      kept.bytes += piece.length
+      if (kept.bytes > maxImportBytes) throw tooLong()
+      if (kept.bytes > room) throw tooManyWait()
+      kept.lines += linesIn(piece, last)
+      last = piece.at(-1) ?? last
+      kept.isUtf8 &&= isText(decoder, piece)
+      await file.write(piece)
+    }
+    if (last !== lineEnd && last !== carriageReturn) kept.lines++
+    await file.sync()
+    return kept
+  } catch (error) {
+    await dropFile(dataDir, id)
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
+const tooLong = () =>
+  new ApiError('validation_error', 'The file is over 256 MB: cut it into several', { status: 413 })
+const tooManyWait = () =>
+  new ApiError('service_unavailable', 'Too many files of imports wait: try it again later', {
+    headers: { 'Retry-After': '600' },
+  })
+
+/** The size of all files that wait. */
+async function keptBytes(dataDir: string): Promise<number> {
+  let bytes = 0
+  for (const name of await readdir(folderOf(dataDir))) {
+    bytes += await stat(join(folderOf(dataDir), name)).then(({ size }) => size, () => 0)
+  }
+  return bytes
+}
+
+/** Line ends of any kind; `before` is the last byte of the piece before. */
+function linesIn(piece: Uint8Array, before: number): number {
+  let lines = 0
+  let last = before
+  for (const byte of piece) {
+    if (byte === carriageReturn || (byte === lineEnd && last !== carriageReturn)) lines++
+    last = byte
+  }
+  return lines
+}
+
+function isText(decoder: TextDecoder, piece: Uint8Array): boolean {
+  try {
+    decoder.decode(piece, { stream: true })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The file, piece by piece. */
+export const readFile = (dataDir: string, id: number): AsyncIterable<Uint8Array> =>
+  createReadStream(fileOf(dataDir, id))
+
+/** Takes it away, if it is there. */
+export async function dropFile(dataDir: string, id: number): Promise<void> {
+  await unlink(fileOf(dataDir, id)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+}
+
+/** The numbers of the imports of which there are files. */
+export async function filesKept(dataDir: string): Promise<number[]> {
+  const names = await readdir(folderOf(dataDir)).catch(() => [])
+  return names.map((name) => Number.parseInt(name, 10)).filter(Number.isSafeInteger)
+}
+
+/** The first rows of a file, and what each column seems to be. */
+export interface Glance {
+  rows: readonly (readonly string[])[]
+  mapping: Mapping
+}
+
+const glancedRows = 21
+const mostColumns = 200
+
+/** Looks into a file. `as`: how somebody wants it read. Throws a 415 for what is no CSV and a 422 for an empty one. */
+export async function glanceAt(
+  dataDir: string,
+  id: number,
+  { isUtf8 }: Pick<KeptFile, 'isUtf8'>,
+  as: Partial<Pick<Mapping, 'encoding' | 'delimiter' | 'hasHeader'>> = {},
+): Promise<Glance> {
+  const encoding = as.encoding ?? (isUtf8 ? 'utf-8' : 'windows-1252')
+  const delimiter = as.delimiter ?? (await delimiterOf(dataDir, id, encoding))
+  const rows = (await firstRecords(dataDir, id, { encoding, delimiter })).map(({ cells }) => cells)
+  const [first] = rows
+  if (first === undefined) {
+    throw new ApiError('validation_error', 'The file is empty', { status: 422 })
+  }
+  if (first.some((cell) => cell.includes('\0'))) {
+    throw new ApiError('unsupported_media_type', 'The file is not CSV text: save it as CSV, UTF-8')
+  }
+  if (first.length > mostColumns) {
+    const message = `The file has ${counted(first.length, 'column')}, and at most ${mostColumns} can be taken`
+    throw new ApiError('validation_error', message, { status: 422 })
+  }
+  const hasHeader = as.hasHeader ?? !first.some(isAddress)
+  return { rows, mapping: { columns: guessed(first, rows, hasHeader), hasHeader, encoding, delimiter } }
+}
+
+/** The delimiter with which the first rows have the most cells. */
+async function delimiterOf(dataDir: string, id: number, encoding: string): Promise<FileDelimiter> {
+  let best: { delimiter: FileDelimiter; cells: number } = { delimiter: ',', cells: 1 }
+  for (const delimiter of fileDelimiters) {
+    const [first] = await firstRecords(dataDir, id, { encoding, delimiter })
+    const cells = first?.cells.length ?? 0
+    if (cells > best.cells) best = { delimiter, cells }
+  }
+  return best.delimiter
+}
+
+async function firstRecords(
+  dataDir: string,
+  id: number,
+  as: { encoding: string; delimiter: string },
+): Promise<CsvRecord[]> {
+  const records: CsvRecord[] = []
+  for await (const record of readCsv(createReadStream(fileOf(dataDir, id), { end: 262_143 }), as)) {
+    // Where the piece that is looked at ends, the file seems to break.
+    if ('reason' in record || records.push(record) === glancedRows) break
+  }
+  return records
+}
+
+const isAddress = (cell: string) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim())
+
+/** By the header, where there is one; without one the column that has addresses is known. */
+function guessed(
+  first: readonly string[],
+  rows: readonly (readonly string[])[],
+  hasHeader: boolean,
+): MappedColumn[] {
+  const columns = hasHeader ? readHeader(first) : 'none'
+  const email = first.findIndex((_, at) => rows.some((cells) => isAddress(cells[at] ?? '')))
+  return first.map((cell, at): MappedColumn => {
+    const name = hasHeader ? cell.trim().slice(0, 100) : ''
+    if (typeof columns === 'string') return { use: at === email ? 'email' : 'nothing', name }
+    const taken = (['email', 'firstName', 'lastName', 'name', 'phone'] as const).find(
+      (use) => columns[use] === at,
+    )
+    if (taken !== undefined) return { use: taken, name }
+    const mark = columns.marks.find((one) => one.at === at)
+    if (mark !== undefined) return { use: mark.kind, name }
+    return { use: columns.others.some((other) => other.at === at) ? 'text' : 'nothing', name }
+  })
+}

@@ -1,0 +1,268 @@
+import { checkAdding, contactCeiling, type Plans, readBilling } from '../../billing/index.js'
+import { isRecent, pause, dayMs } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Log } from '../../log/index.js'
+import { isPassing, type Read } from '../../store/index.js'
+import {
+  changeState,
+  createTask,
+  findTask,
+  liveTasks,
+  removeTask,
+  type Task,
+} from '../../tasks/index.js'
+import type { KnownPolicy } from '../bulk.js'
+import type { ContactImportOptions } from '../import.js'
+import type { Importer } from '../importer.js'
+import { type ContactDeps, requireList } from '../list.js'
+import { columnsOf, type Mapping } from '../mapping.js'
+import { dropFile, filesKept, type Glance, glanceAt, type KeptFile, keepFile, readFile } from './files.js'
+import type { ImportResult } from './progress.js'
+import { undoSlice } from './undo.js'
+
+/** What imports that are tasks need. */
+export interface ImportTaskDeps extends ContactDeps {
+  plans: Plans
+  importer: Importer
+  dataDir: string
+  /** The country of phone numbers without an international prefix; ISO 3166. */
+  defaultCountry: string
+  log: Log
+  /** Called once people are in, for what follows from it. */
+  followed?: () => void
+}
+
+/** What somebody says of a file before it is imported. */
+export interface ImportOrder {
+  listId: string
+  mapping: Mapping
+  known: KnownPolicy
+  /** How its people agreed to get mail. */
+  agreed: string
+  /** Whether automations start for them. */
+  trigger: boolean
+}
+
+/** What an import's task keeps in `detail`. */
+export interface ImportDetail extends KeptFile {
+  filename: string
+  order?: ImportOrder
+}
+
+/** An import as its pages see it. */
+export interface ImportTask extends Omit<Task, 'detail' | 'result'> {
+  detail: ImportDetail
+  result: Partial<ImportResult>
+}
+
+/** Imports of files that people upload: they go on after a restart, and can be paused, stopped and undone. */
+export interface ImportTasks {
+  /** Takes a file in and answers with the draft's number. */
+  keep(
+    accountId: string,
+    file: { filename: string; pieces: AsyncIterable<Uint8Array>; startedBy: string },
+  ): Promise<number>
+  /** The first rows of a draft's file. */
+  glance(task: ImportTask, as?: Parameters<typeof glanceAt>[3]): Promise<Glance>
+  /** Throws a 409 while another one of the account runs, and what billing says. */
+  begin(accountId: string, id: number, order: ImportOrder): Promise<void>
+  change(accountId: string, id: number, to: 'paused' | 'running' | 'stopped'): Promise<void>
+  /** Takes off the list again whom it brought; possible for seven days. */
+  undo(accountId: string, id: number): Promise<void>
+  /** Takes up what a stop or a kill has left. */
+  resume(): Promise<void>
+  /** Resolves when nothing is under way; call it after the importer has been told to close. */
+  close(): Promise<void>
+}
+
+const undoableMs = 7 * dayMs
+const draftMs = dayMs
+const mostDrafts = 3
+const againMs = 10_000
+const restMs = 20
+
+/** Throws a 404 unless the account has it. */
+export const findImport = async (read: Read, accountId: string, id: number): Promise<ImportTask> =>
+  (await findTask(read, accountId, id)) as unknown as ImportTask
+
+/** Whether an import can be undone at a time. */
+export const isUndoable = ({ state, begunAt }: Pick<Task, 'state' | 'begunAt'>, now: number) =>
+  ['done', 'stopped', 'failed'].includes(state) && isRecent(begunAt, now, undoableMs)
+
+export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
+  const { store, clock, dataDir, log } = deps
+  const closing = new AbortController()
+  const running = new Map<number, Promise<void>>()
+
+  /** Has a task worked at, unless it is. */
+  const work = (task: ImportTask) => {
+    if (running.has(task.id) || closing.signal.aborted) return
+    const run = (task.state === 'undoing' ? undoAll(deps, task, closing.signal) : runImport(deps, task))
+      .then(() => 'ended' as const)
+      .catch(async (error) => await afterFault(task, error))
+      .then(async (how) => {
+        running.delete(task.id)
+        if (how === 'ended' || closing.signal.aborted) return
+        await pause(clock, againMs, closing.signal)
+        await takeUp(task)
+      })
+      .catch((error) => log.error({ error, taskId: task.id }, 'An import is given up until the next start'))
+    running.set(task.id, run)
+  }
+  const takeUp = async ({ accountId, id }: Task | ImportTask) => {
+    const task = await findImport(store.read, accountId, id)
+    if (task.state === 'running' || task.state === 'undoing') work(task)
+  }
+
+  /** What passes by itself is tried again; anything else ends the task, and says why. */
+  const afterFault = async (task: ImportTask, error: unknown): Promise<'ended' | 'again'> => {
+    const isRefusal = error instanceof ApiError
+    if (isRefusal ? error.code === 'service_unavailable' : isPassing(error)) return 'again'
+    if (!isRefusal) log.error({ error, taskId: task.id }, 'An import has failed')
+    const reason = isRefusal ? error.message : 'An error of the appliance; the operator finds it in the log'
+    await end(deps, task, 'failed', reason)
+    return 'ended'
+  }
+
+  return {
+    async keep(accountId, { filename, pieces, startedBy }) {
+      await sweep(deps, accountId)
+      const detail = { filename, bytes: 0, lines: 0, isUtf8: true }
+      const draft = { accountId, kind: 'import', state: 'draft', total: 0, detail, startedBy } as const
+      const id = await store.write((tx) => createTask(tx, draft, clock.now()))
+      try {
+        const kept = await keepFile(dataDir, id, pieces)
+        await store.write((tx) =>
+          changeState(tx, { id, accountId }, {
+            from: ['draft'],
+            to: 'draft',
+            total: kept.lines,
+            detail: { filename, ...kept },
+          }),
+        )
+        return id
+      } catch (error) {
+        await store.write((tx) => removeTask(tx, id))
+        throw error
+      }
+    },
+    glance: ({ id, detail }, as) => glanceAt(dataDir, id, detail, as),
+    async begin(accountId, id, order) {
+      const mapped = columnsOf(order.mapping.columns)
+      if (typeof mapped === 'string') throw new ApiError('validation_error', mapped, { status: 422 })
+      checkAdding(await readBilling(store.read, deps.plans, accountId))
+      const task = await store.write(async (tx) => {
+        await requireList(tx, accountId, order.listId)
+        const others = await liveTasks(tx)
+        if (others.some((one) => one.accountId === accountId && one.state === 'running')) {
+          throw new ApiError('conflict', 'Another import of the account is running: wait for it, or stop it')
+        }
+        const { detail } = await findTask(tx, accountId, id)
+        return await changeState(tx, { id, accountId }, {
+          from: ['draft'],
+          to: 'running',
+          detail: { ...detail, order },
+        })
+      })
+      work(task as unknown as ImportTask)
+    },
+    async change(accountId, id, to) {
+      const from = to === 'paused' ? (['running'] as const) : to === 'running' ? (['paused'] as const) : (['running', 'paused'] as const)
+      const endedAt = to === 'stopped' ? clock.now() : null
+      await store.write((tx) => changeState(tx, { id, accountId }, { from, to, endedAt }))
+      if (to === 'stopped' && !running.has(id)) await dropFile(dataDir, id)
+      if (to === 'running') await takeUp(await findTask(store.read, accountId, id))
+    },
+    async undo(accountId, id) {
+      const found = await findTask(store.read, accountId, id)
+      if (!isUndoable(found, clock.now())) {
+        throw new ApiError('conflict', 'An import can be undone for seven days after it has begun, once it has ended')
+      }
+      const task = await store.write((tx) =>
+        changeState(tx, found, { from: [found.state], to: 'undoing', endedAt: null }),
+      )
+      work(task as unknown as ImportTask)
+    },
+    async resume() {
+      const live = await liveTasks(store.read)
+      const wanted = new Set(live.map(({ id }) => id))
+      for (const id of await filesKept(dataDir)) if (!wanted.has(id)) await dropFile(dataDir, id)
+      for (const task of live) work(task as unknown as ImportTask)
+    },
+    async close() {
+      closing.abort()
+      await Promise.allSettled(running.values())
+    },
+  }
+}
+
+/** Runs an import from where it is to its end, or until it is not wanted any more. */
+async function runImport(deps: ImportTaskDeps, { id, accountId, state, done, detail }: ImportTask) {
+  const { order, filename } = detail
+  if (state !== 'running' || order === undefined) return
+  const { store, plans, importer, dataDir, defaultCountry } = deps
+  const billing = await readBilling(store.read, plans, accountId)
+  const { listId, mapping, known, agreed, trigger } = order
+  const options: ContactImportOptions = {
+    listId,
+    ceiling: contactCeiling(plans, billing),
+    file: filename,
+    defaultCountry,
+    trigger,
+    mapping,
+    known,
+    agreed,
+    task: { id, after: done },
+  }
+  await importer.run(accountId, readFile(dataDir, id), options)
+  await end(deps, { id, accountId }, 'done')
+  deps.followed?.()
+}
+
+/** Ends a task that is still running; of one that was paused or stopped meanwhile the state stays. */
+async function end(
+  { store, clock, dataDir }: ImportTaskDeps,
+  { id, accountId }: Pick<Task, 'id' | 'accountId'>,
+  to: 'done' | 'failed',
+  reason?: string,
+): Promise<void> {
+  const isOver = await store.write(async (tx) => {
+    const { state, total, result } = await findTask(tx, accountId, id)
+    if (state !== 'running' && state !== 'undoing') return state === 'stopped'
+    const left = reason === undefined ? result : { ...result, reason }
+    await changeState(tx, { id, accountId }, { from: [state], to, result: left, endedAt: clock.now() })
+    if (to === 'done') await tx.updateTable('tasks').set({ done: total }).where('id', '=', id).execute()
+    return true
+  })
+  if (isOver) await dropFile(dataDir, id)
+}
+
+/** Takes off the list whom an import brought, some at a time. */
+async function undoAll(deps: ImportTaskDeps, task: ImportTask, signal: AbortSignal): Promise<void> {
+  const { store, clock } = deps
+  const { importId } = task.result
+  let cursor = ''
+  while (importId !== undefined && task.detail.order !== undefined) {
+    if (signal.aborted) return
+    const place = { taskId: task.id, accountId: task.accountId, listId: task.detail.order.listId, importId }
+    const next = await undoSlice({ store, clock }, place, cursor)
+    if (next === undefined) break
+    cursor = next
+    await pause(clock, restMs, signal)
+  }
+  const { id, accountId } = task
+  await store.write((tx) =>
+    changeState(tx, { id, accountId }, { from: ['undoing'], to: 'undone', endedAt: clock.now() }),
+  )
+}
+
+/** Takes away drafts that are old, and of one account all but the newest. */
+async function sweep({ store, clock, dataDir }: ImportTaskDeps, accountId: string): Promise<void> {
+  const drafts = (await liveTasks(store.read)).filter(({ state }) => state === 'draft')
+  const own = drafts.filter((one) => one.accountId === accountId)
+  const old = drafts.filter(({ begunAt }) => !isRecent(begunAt, clock.now(), draftMs))
+  for (const { id } of new Set([...old, ...own.slice(0, 1 - mostDrafts || undefined)])) {
+    await dropFile(dataDir, id)
+    await store.write((tx) => removeTask(tx, id))
+  }
+}

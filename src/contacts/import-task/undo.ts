@@ -1,0 +1,69 @@
+import type { Tx } from '../../store/index.js'
+import { idsIn } from '../../store/index.js'
+import { keepOrigins } from '../history.js'
+import { addToCount, type ContactDeps } from '../list.js'
+import { deleteListless } from '../remove.js'
+import { readProgress } from './progress.js'
+
+/** Which import is undone. */
+interface Undone {
+  taskId: number
+  accountId: string
+  listId: string
+  importId: number
+}
+
+// Members that are looked at, and those that one transaction takes off.
+const perLook = 2_000
+const perWrite = 200
+
+/**
+ * Takes some of whom an import brought off its list, behind a contact's id; who is then on no list, and was not known
+ * before the import, is deleted. Resolves with where to go on; undefined: that was all.
+ */
+export async function undoSlice(
+  { store, clock }: ContactDeps,
+  undone: Undone,
+  after: string,
+): Promise<string | undefined> {
+  const { listId, importId } = undone
+  const members = await store.read
+    .selectFrom('list_members')
+    .select(['contact_id', 'import_id'])
+    .where('list_id', '=', listId)
+    .where('contact_id', '>', after)
+    .orderBy('contact_id')
+    .limit(perLook)
+    .execute()
+  const brought = members.filter((one) => one.import_id === importId).slice(0, perWrite)
+  const ids = brought.map(({ contact_id: id }) => id)
+  if (ids.length > 0) await store.write((tx) => takeOff(tx, undone, ids, clock.now()))
+  if (brought.length === perWrite) return ids.at(-1)
+  return members.length < perLook ? undefined : members.at(-1)?.contact_id
+}
+
+async function takeOff(tx: Tx, undone: Undone, ids: readonly string[], now: number) {
+  const { taskId, accountId, listId, importId } = undone
+  await keepOrigins(tx, listId, ids)
+  const taken = await tx
+    .deleteFrom('list_members')
+    .where('list_id', '=', listId)
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('import_id', '=', importId)
+    .returning('contact_id')
+    .execute()
+  await addToCount(tx, listId, -taken.length, now)
+  const { started_at: since } = await tx
+    .selectFrom('contact_imports')
+    .select('started_at')
+    .where('id', '=', importId)
+    .executeTakeFirstOrThrow()
+  const gone = taken.map(({ contact_id: id }) => id)
+  await deleteListless(tx, accountId, gone, now, since)
+  const { result } = await readProgress(tx, taskId)
+  await tx
+    .updateTable('tasks')
+    .set({ result: JSON.stringify({ ...result, undone: (result.undone ?? 0) + taken.length }) })
+    .where('id', '=', taskId)
+    .execute()
+}

@@ -1,0 +1,51 @@
+import { integer, type RowOf, table, text } from './table.js'
+
+/** Work of an account's that takes longer than a request: it goes on after a restart, and tells how far it is. */
+const tasks = table(
+  'tasks',
+  {
+    id: integer().numberedKey('rising'),
+    account_id: text().references('accounts'),
+    kind: text<'import'>(),
+    /** `draft`: nobody has started it yet. */
+    state: text<
+      'draft' | 'running' | 'paused' | 'stopped' | 'done' | 'failed' | 'undoing' | 'undone'
+    >(),
+    /** How far it is, of `total`: of an import the lines of its file. */
+    done: integer(),
+    total: integer(),
+    /** JSON: what is to be done, as its kind has it. */
+    detail: text(),
+    /** JSON: what came of it so far. */
+    result: text().orNull(),
+    /** The user's id. */
+    started_by: text(),
+    begun_at: integer(),
+    ended_at: integer().orNull(),
+  },
+  {
+    indexes: {
+      tasks_account: ['account_id', 'id'],
+      tasks_live: { on: ['id'], where: (row) => row('ended_at', 'is', null) },
+    },
+  },
+)
+
+export interface TaskRow extends RowOf<typeof tasks> {}
+
+/** The rows of a file that an import has left out. */
+const importRefusals = table(
+  'import_refusals',
+  {
+    task_id: integer().references('tasks', 'cascade'),
+    line: integer(),
+    reason: text(),
+    /** JSON: the cells, cut where they are long. */
+    cells: text(),
+  },
+  { primaryKey: ['task_id', 'line'], isClustered: true },
+)
+
+export interface ImportRefusalRow extends RowOf<typeof importRefusals> {}
+
+export const tasksTables = [tasks, importRefusals] as const

@@ -1,0 +1,133 @@
+import type { Selectable } from 'kysely'
+import { ApiError } from '../errors/index.js'
+import { type Read, storedObject, type TaskRow, type Tx } from '../store/index.js'
+
+export type TaskState = TaskRow['state']
+
+/** A task as its pages see it. `detail` and `result` are what its kind keeps. */
+export interface Task {
+  id: number
+  accountId: string
+  kind: TaskRow['kind']
+  state: TaskState
+  /** How far it is, of `total`. */
+  done: number
+  total: number
+  detail: Record<string, unknown>
+  result: Record<string, unknown>
+  startedBy: string
+  begunAt: number
+  endedAt: number | null
+}
+
+/** Answers with its number. */
+export async function createTask(
+  tx: Tx,
+  given: Pick<Task, 'accountId' | 'kind' | 'state' | 'total' | 'detail' | 'startedBy'>,
+  now: number,
+): Promise<number> {
+  const { id } = await tx
+    .insertInto('tasks')
+    .values({
+      account_id: given.accountId,
+      kind: given.kind,
+      state: given.state,
+      done: 0,
+      total: given.total,
+      detail: JSON.stringify(given.detail),
+      result: null,
+      started_by: given.startedBy,
+      begun_at: now,
+      ended_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/** Throws a 404 unless the account has it. */
+export async function findTask(read: Read, accountId: string, id: number): Promise<Task> {
+  const row = await read
+    .selectFrom('tasks')
+    .selectAll()
+    .where('id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'The account has no task with this number')
+  return toTask(row)
+}
+
+/** The latest of an account's, the newest first. */
+export async function listTasks(read: Read, accountId: string, limit: number): Promise<Task[]> {
+  const rows = await read
+    .selectFrom('tasks')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toTask)
+}
+
+/** Those of all accounts that have not ended, drafts too. */
+export async function liveTasks(read: Read): Promise<Task[]> {
+  const rows = await read
+    .selectFrom('tasks')
+    .selectAll()
+    .where('ended_at', 'is', null)
+    .orderBy('id')
+    .execute()
+  return rows.map(toTask)
+}
+
+/**
+ * Changes a task that is in one of the states `from`; throws a 409 that says which it is in. `endedAt` ends it, null
+ * lets it live again.
+ */
+export async function changeState(
+  tx: Tx,
+  task: Pick<Task, 'id' | 'accountId'>,
+  { from, to, ...more }: StateChange,
+): Promise<Task> {
+  const found = await findTask(tx, task.accountId, task.id)
+  if (!from.includes(found.state)) {
+    throw new ApiError('conflict', `The task is ${found.state} and not ${from.join(' or ')}`)
+  }
+  const changed = { ...found, state: to, ...more }
+  await tx
+    .updateTable('tasks')
+    .set({
+      state: to,
+      total: changed.total,
+      detail: JSON.stringify(changed.detail),
+      result: JSON.stringify(changed.result),
+      ended_at: changed.endedAt,
+    })
+    .where('id', '=', found.id)
+    .execute()
+  return changed
+}
+
+interface StateChange extends Partial<Pick<Task, 'total' | 'detail' | 'result' | 'endedAt'>> {
+  from: readonly TaskState[]
+  to: TaskState
+}
+
+/** With all that belongs to it. */
+export async function removeTask(tx: Tx, id: number): Promise<void> {
+  await tx.deleteFrom('tasks').where('id', '=', id).execute()
+}
+
+const toTask = (row: Selectable<TaskRow>): Task => ({
+  id: row.id,
+  accountId: row.account_id,
+  kind: row.kind,
+  state: row.state,
+  done: row.done,
+  total: row.total,
+  detail: storedObject(row.detail),
+  result: storedObject(row.result),
+  startedBy: row.started_by,
+  begunAt: row.begun_at,
+  endedAt: row.ended_at,
+})
