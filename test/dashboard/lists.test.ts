@@ -14,7 +14,6 @@ import { findDomain, lastLook, listDomains } from '../../src/domains/index.js'
 import { cursorOf } from '../../src/store/index.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSuppressions, suppressionsOf } from '../../src/suppression/index.js'
-import { createTopic, listOptOuts } from '../../src/topics/index.js'
 import {
   countRequests,
   findDelivery,
@@ -74,8 +73,6 @@ t.test('no list of a page looks at the rows of others, or sorts all of its own',
   await onlyOnList(read, list.id)
   const cursor = cursorOf(list.id, `contacts ${list.id}`)
   await listMembers(read, accountId, list.id, { limit: 50, cursor, email: 'a@one.test' })
-  const topic = await createTopic({ store, clock: systemClock }, accountId, { name: 'News' })
-  await listOptOuts(read, accountId, topic.id, 100)
 
   const db = new Database(databaseFile(dataDir), { readonly: true })
   t.teardown(() => db.close())
