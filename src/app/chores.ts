@@ -114,7 +114,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
 function sweeps(
   { log, clock, config, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
-  { idempotency }: Tools,
+  { idempotency, imports }: Tools,
 ): Chore[] {
   return [
     { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
@@ -127,6 +127,11 @@ function sweeps(
       name: 'deleted lists',
       everyMs: 10_000,
       run: (stop) => removeDeletedLists({ store, clock, log }, stop),
+    },
+    {
+      name: 'imports that were broken off, and files that nobody imports',
+      everyMs: 600_000,
+      run: () => imports.resume(),
     },
     {
       name: 'expired deliveries',

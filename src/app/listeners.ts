@@ -17,7 +17,7 @@ import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
-import type { Importer } from '../contacts/index.js'
+import type { Importer, ImportTasks } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import type { DashboardDeps, EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
 import type { Backlog } from '../deliveries/index.js'
@@ -192,6 +192,7 @@ function dashboardDeps(
     backupDir: config.backup.dir,
     records: recordSettings(config),
     openResolver: ownResolver,
+    imports: core.imports,
     sampleCentre: (accountId) => sampleCentre(store.read, accountId),
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
@@ -327,6 +328,7 @@ interface Core {
   running: RunningAppliance
   renderer: Renderer
   importer: Importer
+  imports: ImportTasks
   idempotency: Idempotency
   expand: () => void
   automate: () => void

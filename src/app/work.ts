@@ -1,6 +1,6 @@
 import { makeLiveLimit, makeVersions } from '../automations/index.js'
 import { hasRoomForCampaigns } from '../broadcasts/index.js'
-import { openImporter } from '../contacts/index.js'
+import { makeImportTasks, openImporter } from '../contacts/index.js'
 import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
 import { makeIdempotency } from '../emails/index.js'
 import { sinceCommit } from '../store/index.js'
@@ -92,18 +92,23 @@ export async function startWork(
 export type Tools = ReturnType<typeof openTools>
 
 /** What requests are served with, beside the store. */
-export function openTools(ground: Ground, back: WayBack) {
+export function openTools(ground: Ground, { jobs }: Pick<Work, 'jobs'>, back: WayBack) {
   const { config, dataDir, plans, log, clock, store, turns } = ground
   const renderer = openRenderer({ log, clock })
   back.add(() => renderer.close())
   const importer = openImporter({ config, dataDir, turns, slot: writeSlots.import, log })
   back.add(() => importer.close())
+  const { defaultCountry } = config.contacts
+  const followed = jobs.automateIfDue
+  const imports = makeImportTasks({ ...ground, importer, defaultCountry, followed })
+  back.add(() => imports.close())
   const { maxLiveRuns } = config.automations
   const isLimited = makeLiveLimit(maxLiveRuns)
   return {
     plans,
     renderer,
     importer,
+    imports,
     idempotency: makeIdempotency({ store, clock }),
     versions: makeVersions(),
     /** Whether there are as many runs of automations as there may be. */

@@ -49,7 +49,7 @@ export function readRow(
   for (const { name, at, type } of columns.others) {
     const text = cell(at)
     if (text === '' || (own !== undefined && at === columns.metadata)) continue
-    const value = valueOf(text, type)
+    const value = fieldValue(text, type)
     if (value === undefined) {
       return `${shown(name)} is ${shown(text)}, which is no ${type === 'number' ? 'number' : 'yes or no'}`
     }
@@ -81,7 +81,7 @@ export function readRow(
 }
 
 /** A cell as a field of its type; undefined for what is none. */
-function valueOf(text: string, type: Columns['others'][number]['type']): unknown {
+function fieldValue(text: string, type: Columns['others'][number]['type']): unknown {
   if (type === 'yesNo') return yesOrNo(text)
   if (type !== 'number') return text
   return /^-?\d{1,15}([.,]\d{1,15})?$/.test(text) ? Number(text.replace(',', '.')) : undefined

@@ -82,29 +82,13 @@ export async function importContacts(
   { store, clock, follow: effect }: ContactDeps & { follow?: ContactEffect },
   accountId: string,
   file: AsyncIterable<Uint8Array>,
-  {
-    listId,
-    ceiling,
-    file: name,
-    defaultCountry,
-    trigger,
-    maxRows = maxImportRows,
-    mapping,
-    known,
-    agreed,
-    task,
-  }: ContactImportOptions,
+  options: ContactImportOptions,
 ): Promise<ContactImportCounts> {
+  const { listId, ceiling, file: name, defaultCountry, trigger } = options
+  const { maxRows = maxImportRows, mapping, known, agreed, task } = options
   const follow = trigger ? effect : undefined
   const size = makeBatchSize(follow === undefined ? perWrite : perTriggeringWrite)
-  const counts: ContactImportCounts = {
-    imported: 0,
-    skipped: 0,
-    invalid: 0,
-    refused: [],
-    suppressed: 0,
-    columns: [],
-  }
+  const counts = noCounts()
   let batch: ImportedRow[] = []
   // Those of a task are kept with all that they had.
   let refusedRows: RefusedRow[] = []
@@ -112,13 +96,14 @@ export async function importContacts(
   let importId: number | undefined
   // A batch met the ceiling or failed, or the task is not wanted any more: those behind it must leave nothing.
   let ended = false
+  let isHalted = false
   const underWay: Promise<BatchCounts | undefined>[] = []
   const put = async (rows: readonly ImportedRow[], refused: readonly RefusedRow[], line: number) =>
     await store.write(async (tx) => {
       if (ended) return undefined
       const progress = task && (await readProgress(tx, task.id))
       if (progress?.isWanted === false) {
-        ended = true
+        ended = isHalted = true
         return undefined
       }
       await requireList(tx, accountId, listId)
@@ -131,11 +116,8 @@ export async function importContacts(
       const done = rows.length === 0 ? noRows : await addBatch(tx, { ...batch, known })
       ended = done.full
       if (task !== undefined && progress !== undefined) {
-        const at = done.full ? (rows[takenOf(done) - 1]?.line ?? task.after) : line
-        const result = sumOf(progress.result, importId, done, refused.length)
-        const tooLarge = rows.filter((row) => done.invalid.includes(row.line))
-        const lost = tooLarge.map(({ line, cells = [] }) => ({ line, reason: tooMuchKnown, cells }))
-        await keepProgress(tx, task.id, { line: at, result, refused: [...refused, ...lost] })
+        const before = { ...progress.result, importId }
+        await keepProgress(tx, task.id, progressOf(before, done, { rows, refused, line }))
       }
       size.took(rows.length, clock.now() - now)
       return done
@@ -163,6 +145,10 @@ export async function importContacts(
       for (const line of done?.invalid ?? []) refuseLine(counts, { line, reason: tooMuchKnown })
       if (done?.full && ceiling !== null) throw ceilingReached(ceiling, { ...counts })
     }
+  }
+  const refuseRow = ({ line, reason, cells }: RefusedRow) => {
+    refuseLine(counts, { line, reason })
+    if (task !== undefined) refusedRows.push({ line, reason, cells })
   }
   const breakOff = async ({ line, reason }: CsvBreak) => {
     await write()
@@ -196,10 +182,8 @@ export async function importContacts(
       if (task !== undefined && line <= task.after) continue
       lastLine = line
       const contact = readRow(columns, cells, defaultCountry)
-      if (typeof contact === 'string') {
-        refuseLine(counts, { line, reason: contact })
-        if (task !== undefined) refusedRows.push({ line, reason: contact, cells })
-      } else batch.push(task === undefined ? { line, ...contact } : { line, cells, ...contact })
+      if (typeof contact === 'string') refuseRow({ line, reason: contact, cells })
+      else batch.push(task === undefined ? { line, ...contact } : { line, cells, ...contact })
       if (batch.length + refusedRows.length >= size.rows) {
         await write(maxUnderWay)
         if (ended) break
@@ -207,6 +191,7 @@ export async function importContacts(
       }
     }
     await write()
+    if (isHalted) throw new ApiError('service_unavailable', 'The import is not wanted at present')
     if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })
     return counts
   } catch (error) {
@@ -219,23 +204,39 @@ export async function importContacts(
   }
 }
 
+const noCounts = (): ContactImportCounts => ({
+  imported: 0,
+  skipped: 0,
+  invalid: 0,
+  refused: [],
+  suppressed: 0,
+  columns: [],
+})
 const noRows: BatchCounts = { imported: 0, skipped: 0, invalid: [], suppressed: 0, full: false }
 /** How many rows of a batch were taken before the ceiling was met. */
 const takenOf = ({ imported, skipped, invalid }: BatchCounts) => imported + skipped + invalid.length
 
-/** What a task has come to with a batch more. */
-const sumOf = (
+/** How far a task is with a batch more, and what it has come to. */
+function progressOf(
   before: ImportResult,
-  importId: number,
-  { imported, skipped, invalid, suppressed }: BatchCounts,
-  refused: number,
-): ImportResult => ({
-  importId,
-  imported: before.imported + imported,
-  skipped: before.skipped + skipped,
-  invalid: before.invalid + invalid.length + refused,
-  suppressed: before.suppressed + suppressed,
-})
+  done: BatchCounts,
+  read: { rows: readonly ImportedRow[]; refused: readonly RefusedRow[]; line: number },
+) {
+  const { rows, refused, line } = read
+  const tooLarge = rows.filter((row) => done.invalid.includes(row.line))
+  const lost = tooLarge.map(({ line, cells = [] }) => ({ line, reason: tooMuchKnown, cells }))
+  return {
+    line: done.full ? (rows[takenOf(done) - 1]?.line ?? 0) : line,
+    refused: [...refused, ...lost],
+    result: {
+      ...before,
+      imported: before.imported + done.imported,
+      skipped: before.skipped + done.skipped,
+      invalid: before.invalid + done.invalid.length + refused.length,
+      suppressed: before.suppressed + done.suppressed,
+    },
+  }
+}
 
 /** The columns that somebody has named. Throws a 400. */
 function mappedColumns({ columns }: Mapping): Columns {

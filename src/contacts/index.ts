@@ -5,6 +5,7 @@
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
 
+export type { KnownPolicy } from './bulk.js'
 export { columnUses } from './columns.js'
 export {
   type AddedContact,
@@ -16,8 +17,8 @@ export {
 } from './contact.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
-export { serveImports } from './import-thread.js'
 export { maxImportBytes } from './import-task/files.js'
+export { refusedCsv } from './import-task/refused.js'
 export {
   findImport,
   type ImportOrder,
@@ -26,6 +27,7 @@ export {
   isUndoable,
   makeImportTasks,
 } from './import-task/tasks.js'
+export { serveImports } from './import-thread.js'
 export { type Importer, openImporter } from './importer.js'
 export {
   type ContactDeps,
@@ -38,6 +40,14 @@ export {
   renameList,
   requireList,
 } from './list.js'
+export {
+  type FileDelimiter,
+  fileEncodings,
+  type MappedColumn,
+  type Mapping,
+  mappedUses,
+  useWords,
+} from './mapping.js'
 export { exportContacts, listMembers, type Member, type MemberPage } from './members.js'
 export { findByPhone, phoneNotations, toE164 } from './phone.js'
 export {

@@ -7,9 +7,10 @@ export {
   changeState,
   createTask,
   findTask,
-  liveTasks,
   listTasks,
+  liveTasks,
   removeTask,
   type Task,
   type TaskState,
+  tasksEndedBy,
 } from './task.js'

@@ -80,6 +80,18 @@ export async function liveTasks(read: Read): Promise<Task[]> {
   return rows.map(toTask)
 }
 
+/** The numbers of some of those, of all accounts, that ended before a time. */
+export async function tasksEndedBy(read: Read, until: number, limit: number): Promise<number[]> {
+  const rows = await read
+    .selectFrom('tasks')
+    .select('id')
+    .where('ended_at', '<', until)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /**
  * Changes a task that is in one of the states `from`; throws a 409 that says which it is in. `endedAt` ends it, null
  * lets it live again.

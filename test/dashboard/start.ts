@@ -2,6 +2,7 @@ import type { Test } from 'tap'
 import { loadPlans } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
+import type { ImportTasks } from '../../src/contacts/index.js'
 import { dashboardRoutes } from '../../src/dashboard/routes.js'
 import type { Resolver } from '../../src/dns/index.js'
 import { openHttpServer } from '../../src/http/index.js'
@@ -60,6 +61,7 @@ export async function startDashboard(
     openResolver: () => options.resolver ?? fakeResolver(),
     backupDir: '',
     sampleCentre: async () => undefined,
+    imports: undefined as unknown as ImportTasks,
     document: async () => makeDocument([], '0.0.0', []),
     plainHttp: false,
     sendNotice: async () => false,

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ApiError } from '../../errors/index.js'
+import { TextDecoder } from 'node:util'
 import { counted } from '../../amounts/index.js'
+import { ApiError } from '../../errors/index.js'
 import { readHeader } from '../columns.js'
 import { type CsvRecord, readCsv } from '../csv-records.js'
-import { type FileDelimiter, fileDelimiters, type Mapping, type MappedColumn } from '../mapping.js'
+import { type FileDelimiter, fileDelimiters, type MappedColumn, type Mapping } from '../mapping.js'
 
 /** What is known of a file that was taken in. */
 export interface KeptFile {
@@ -71,7 +72,10 @@ const tooManyWait = () =>
 async function keptBytes(dataDir: string): Promise<number> {
   let bytes = 0
   for (const name of await readdir(folderOf(dataDir))) {
-    bytes += await stat(join(folderOf(dataDir), name)).then(({ size }) => size, () => 0)
+    bytes += await stat(join(folderOf(dataDir), name)).then(
+      ({ size }) => size,
+      () => 0,
+    )
   }
   return bytes
 }
@@ -144,7 +148,10 @@ export async function glanceAt(
     throw new ApiError('validation_error', message, { status: 422 })
   }
   const hasHeader = as.hasHeader ?? !first.some(isAddress)
-  return { rows, mapping: { columns: guessed(first, rows, hasHeader), hasHeader, encoding, delimiter } }
+  return {
+    rows,
+    mapping: { columns: guessed(first, rows, hasHeader), hasHeader, encoding, delimiter },
+  }
 }
 
 /** The delimiter with which the first rows have the most cells. */

@@ -1,8 +1,8 @@
 import { checkAdding, contactCeiling, type Plans, readBilling } from '../../billing/index.js'
-import { isRecent, pause, dayMs } from '../../clock/index.js'
+import { dayMs, isRecent, pause } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
-import { isPassing, type Read } from '../../store/index.js'
+import { isPassing, type Read, type Tx } from '../../store/index.js'
 import {
   changeState,
   createTask,
@@ -10,13 +10,22 @@ import {
   liveTasks,
   removeTask,
   type Task,
+  tasksEndedBy,
 } from '../../tasks/index.js'
 import type { KnownPolicy } from '../bulk.js'
 import type { ContactImportOptions } from '../import.js'
 import type { Importer } from '../importer.js'
 import { type ContactDeps, requireList } from '../list.js'
 import { columnsOf, type Mapping } from '../mapping.js'
-import { dropFile, filesKept, type Glance, glanceAt, type KeptFile, keepFile, readFile } from './files.js'
+import {
+  dropFile,
+  filesKept,
+  type Glance,
+  glanceAt,
+  type KeptFile,
+  keepFile,
+  readFile,
+} from './files.js'
 import type { ImportResult } from './progress.js'
 import { undoSlice } from './undo.js'
 
@@ -77,6 +86,10 @@ export interface ImportTasks {
 
 const undoableMs = 7 * dayMs
 const draftMs = dayMs
+// Rows of people stand in what was refused.
+const endedMs = 30 * dayMs
+const perSweep = 20
+const perWrite = 500
 const mostDrafts = 3
 const againMs = 10_000
 const restMs = 20
@@ -89,7 +102,8 @@ export const findImport = async (read: Read, accountId: string, id: number): Pro
 export const isUndoable = ({ state, begunAt }: Pick<Task, 'state' | 'begunAt'>, now: number) =>
   ['done', 'stopped', 'failed'].includes(state) && isRecent(begunAt, now, undoableMs)
 
-export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
+/** Works at tasks, each once, until they have ended or are not wanted at present. */
+function makeRuns(deps: ImportTaskDeps) {
   const { store, clock, dataDir, log } = deps
   const closing = new AbortController()
   const running = new Map<number, Promise<void>>()
@@ -97,48 +111,76 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
   /** Has a task worked at, unless it is. */
   const work = (task: ImportTask) => {
     if (running.has(task.id) || closing.signal.aborted) return
-    const run = (task.state === 'undoing' ? undoAll(deps, task, closing.signal) : runImport(deps, task))
-      .then(() => 'ended' as const)
-      .catch(async (error) => await afterFault(task, error))
-      .then(async (how) => {
-        running.delete(task.id)
-        if (how === 'ended' || closing.signal.aborted) return
-        await pause(clock, againMs, closing.signal)
-        await takeUp(task)
+    const { signal } = closing
+    const once =
+      task.state === 'undoing' ? undoAll(deps, task, signal) : runImport(deps, task, signal)
+    const run = once
+      .catch(async (error) => {
+        if (await isToComeAgain(task, error)) await pause(clock, againMs, signal)
       })
-      .catch((error) => log.error({ error, taskId: task.id }, 'An import is given up until the next start'))
+      .finally(() => running.delete(task.id))
+      .then(() => takeUp(task))
+      .catch((error) => log.error({ error, taskId: task.id }, 'An import waits for the next start'))
     running.set(task.id, run)
   }
-  const takeUp = async ({ accountId, id }: Task | ImportTask) => {
+  /** Has a task worked at that somebody wants; of one that was stopped meanwhile the file goes. */
+  const takeUp = async ({ accountId, id }: Pick<Task, 'accountId' | 'id'>) => {
+    if (closing.signal.aborted) return
     const task = await findImport(store.read, accountId, id)
     if (task.state === 'running' || task.state === 'undoing') work(task)
+    if (task.state === 'stopped') await dropFile(dataDir, id)
   }
 
   /** What passes by itself is tried again; anything else ends the task, and says why. */
-  const afterFault = async (task: ImportTask, error: unknown): Promise<'ended' | 'again'> => {
+  const isToComeAgain = async (task: ImportTask, error: unknown): Promise<boolean> => {
     const isRefusal = error instanceof ApiError
-    if (isRefusal ? error.code === 'service_unavailable' : isPassing(error)) return 'again'
+    if (isRefusal ? error.code === 'service_unavailable' : isPassing(error)) return true
     if (!isRefusal) log.error({ error, taskId: task.id }, 'An import has failed')
-    const reason = isRefusal ? error.message : 'An error of the appliance; the operator finds it in the log'
+    const reason = isRefusal
+      ? error.message
+      : 'An error of the appliance; the operator finds it in the log'
     await end(deps, task, 'failed', reason)
-    return 'ended'
+    return false
   }
+  return {
+    takeUp,
+    isUnderWay: (id: number) => running.has(id),
+    async close() {
+      closing.abort()
+      await Promise.allSettled(running.values())
+    },
+  }
+}
 
+export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
+  const { store, clock, dataDir } = deps
+  const runs = makeRuns(deps)
   return {
     async keep(accountId, { filename, pieces, startedBy }) {
-      await sweep(deps, accountId)
+      await dropDrafts(deps, accountId)
       const detail = { filename, bytes: 0, lines: 0, isUtf8: true }
-      const draft = { accountId, kind: 'import', state: 'draft', total: 0, detail, startedBy } as const
+      const draft = {
+        accountId,
+        kind: 'import',
+        state: 'draft',
+        total: 0,
+        detail,
+        startedBy,
+      } as const
       const id = await store.write((tx) => createTask(tx, draft, clock.now()))
       try {
         const kept = await keepFile(dataDir, id, pieces)
         await store.write((tx) =>
-          changeState(tx, { id, accountId }, {
-            from: ['draft'],
-            to: 'draft',
-            total: kept.lines,
-            detail: { filename, ...kept },
-          }),
+          changeState(
+            tx,
+            { id, accountId },
+            {
+              from: ['draft'],
+              to: 'draft',
+              total: kept.lines,
+              detail: { filename, ...kept },
+            },
+          ),
         )
         return id
       } catch (error) {
@@ -149,55 +191,74 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
     glance: ({ id, detail }, as) => glanceAt(dataDir, id, detail, as),
     async begin(accountId, id, order) {
       const mapped = columnsOf(order.mapping.columns)
-      if (typeof mapped === 'string') throw new ApiError('validation_error', mapped, { status: 422 })
+      if (typeof mapped === 'string')
+        throw new ApiError('validation_error', mapped, { status: 422 })
       checkAdding(await readBilling(store.read, deps.plans, accountId))
       const task = await store.write(async (tx) => {
         await requireList(tx, accountId, order.listId)
         const others = await liveTasks(tx)
         if (others.some((one) => one.accountId === accountId && one.state === 'running')) {
-          throw new ApiError('conflict', 'Another import of the account is running: wait for it, or stop it')
+          throw new ApiError(
+            'conflict',
+            'Another import of the account is running: wait for it, or stop it',
+          )
         }
         const { detail } = await findTask(tx, accountId, id)
-        return await changeState(tx, { id, accountId }, {
-          from: ['draft'],
-          to: 'running',
-          detail: { ...detail, order },
-        })
+        return await changeState(
+          tx,
+          { id, accountId },
+          {
+            from: ['draft'],
+            to: 'running',
+            detail: { ...detail, order },
+          },
+        )
       })
-      work(task as unknown as ImportTask)
+      await runs.takeUp(task)
     },
     async change(accountId, id, to) {
-      const from = to === 'paused' ? (['running'] as const) : to === 'running' ? (['paused'] as const) : (['running', 'paused'] as const)
+      const from =
+        to === 'paused'
+          ? (['running'] as const)
+          : to === 'running'
+            ? (['paused'] as const)
+            : (['running', 'paused'] as const)
       const endedAt = to === 'stopped' ? clock.now() : null
       await store.write((tx) => changeState(tx, { id, accountId }, { from, to, endedAt }))
-      if (to === 'stopped' && !running.has(id)) await dropFile(dataDir, id)
-      if (to === 'running') await takeUp(await findTask(store.read, accountId, id))
+      if (to === 'stopped' && !runs.isUnderWay(id)) await dropFile(dataDir, id)
+      if (to === 'running') await runs.takeUp({ id, accountId })
     },
     async undo(accountId, id) {
       const found = await findTask(store.read, accountId, id)
       if (!isUndoable(found, clock.now())) {
-        throw new ApiError('conflict', 'An import can be undone for seven days after it has begun, once it has ended')
+        throw new ApiError(
+          'conflict',
+          'An import can be undone for seven days after it has begun, once it has ended',
+        )
       }
       const task = await store.write((tx) =>
         changeState(tx, found, { from: [found.state], to: 'undoing', endedAt: null }),
       )
-      work(task as unknown as ImportTask)
+      await runs.takeUp(task)
     },
     async resume() {
+      await dropDrafts(deps)
+      await dropEnded(deps)
       const live = await liveTasks(store.read)
       const wanted = new Set(live.map(({ id }) => id))
       for (const id of await filesKept(dataDir)) if (!wanted.has(id)) await dropFile(dataDir, id)
-      for (const task of live) work(task as unknown as ImportTask)
+      for (const task of live) await runs.takeUp(task)
     },
-    async close() {
-      closing.abort()
-      await Promise.allSettled(running.values())
-    },
+    close: runs.close,
   }
 }
 
 /** Runs an import from where it is to its end, or until it is not wanted any more. */
-async function runImport(deps: ImportTaskDeps, { id, accountId, state, done, detail }: ImportTask) {
+async function runImport(
+  deps: ImportTaskDeps,
+  { id, accountId, state, done, detail }: ImportTask,
+  signal: AbortSignal,
+) {
   const { order, filename } = detail
   if (state !== 'running' || order === undefined) return
   const { store, plans, importer, dataDir, defaultCountry } = deps
@@ -214,9 +275,17 @@ async function runImport(deps: ImportTaskDeps, { id, accountId, state, done, det
     agreed,
     task: { id, after: done },
   }
-  await importer.run(accountId, readFile(dataDir, id), options)
+  await importer.run(accountId, untilClosed(readFile(dataDir, id), signal), options)
   await end(deps, { id, accountId }, 'done')
   deps.followed?.()
+}
+
+/** The file, as long as the appliance does not stop: what is left of it is read at the next start. */
+async function* untilClosed(pieces: AsyncIterable<Uint8Array>, signal: AbortSignal) {
+  for await (const piece of pieces) {
+    if (signal.aborted) throw new ApiError('service_unavailable', 'The appliance stops')
+    yield piece
+  }
 }
 
 /** Ends a task that is still running; of one that was paused or stopped meanwhile the state stays. */
@@ -230,8 +299,13 @@ async function end(
     const { state, total, result } = await findTask(tx, accountId, id)
     if (state !== 'running' && state !== 'undoing') return state === 'stopped'
     const left = reason === undefined ? result : { ...result, reason }
-    await changeState(tx, { id, accountId }, { from: [state], to, result: left, endedAt: clock.now() })
-    if (to === 'done') await tx.updateTable('tasks').set({ done: total }).where('id', '=', id).execute()
+    await changeState(
+      tx,
+      { id, accountId },
+      { from: [state], to, result: left, endedAt: clock.now() },
+    )
+    if (to === 'done')
+      await tx.updateTable('tasks').set({ done: total }).where('id', '=', id).execute()
     return true
   })
   if (isOver) await dropFile(dataDir, id)
@@ -244,7 +318,12 @@ async function undoAll(deps: ImportTaskDeps, task: ImportTask, signal: AbortSign
   let cursor = ''
   while (importId !== undefined && task.detail.order !== undefined) {
     if (signal.aborted) return
-    const place = { taskId: task.id, accountId: task.accountId, listId: task.detail.order.listId, importId }
+    const place = {
+      taskId: task.id,
+      accountId: task.accountId,
+      listId: task.detail.order.listId,
+      importId,
+    }
     const next = await undoSlice({ store, clock }, place, cursor)
     if (next === undefined) break
     cursor = next
@@ -256,13 +335,44 @@ async function undoAll(deps: ImportTaskDeps, task: ImportTask, signal: AbortSign
   )
 }
 
-/** Takes away drafts that are old, and of one account all but the newest. */
-async function sweep({ store, clock, dataDir }: ImportTaskDeps, accountId: string): Promise<void> {
+/** Takes away drafts that are old, and of an account that brings another one all but the newest. */
+async function dropDrafts(
+  { store, clock, dataDir }: ImportTaskDeps,
+  accountId?: string,
+): Promise<void> {
   const drafts = (await liveTasks(store.read)).filter(({ state }) => state === 'draft')
   const own = drafts.filter((one) => one.accountId === accountId)
+  const tooMany = own.slice(0, Math.max(0, own.length - mostDrafts + 1))
   const old = drafts.filter(({ begunAt }) => !isRecent(begunAt, clock.now(), draftMs))
-  for (const { id } of new Set([...old, ...own.slice(0, 1 - mostDrafts || undefined)])) {
+  for (const { id } of new Set([...old, ...tooMany])) {
+    await store.write((tx) => removeTask(tx, id))
     await dropFile(dataDir, id)
+  }
+}
+
+/** Takes away imports that have ended long ago, with the rows that they refused. */
+async function dropEnded({ store, clock }: ImportTaskDeps): Promise<void> {
+  for (const id of await tasksEndedBy(store.read, clock.now() - endedMs, perSweep)) {
+    while (await store.write((tx) => dropRefusals(tx, id)));
     await store.write((tx) => removeTask(tx, id))
   }
+}
+
+/** Some of what an import has refused; resolves with whether there may be more. */
+async function dropRefusals(tx: Tx, taskId: number): Promise<boolean> {
+  const rows = await tx
+    .selectFrom('import_refusals')
+    .select('line')
+    .where('task_id', '=', taskId)
+    .orderBy('line')
+    .limit(perWrite)
+    .execute()
+  const last = rows.at(-1)
+  if (last === undefined) return false
+  await tx
+    .deleteFrom('import_refusals')
+    .where('task_id', '=', taskId)
+    .where('line', '<=', last.line)
+    .execute()
+  return rows.length === perWrite
 }

@@ -1,5 +1,6 @@
 import type { Plans } from '../../billing/index.js'
 import type { Clock } from '../../clock/index.js'
+import type { ImportTasks } from '../../contacts/index.js'
 import type { Store } from '../../store/index.js'
 
 /** What the pages about contact lists need. */
@@ -7,4 +8,9 @@ export interface ListPageDeps {
   store: Store
   clock: Clock
   plans: Plans
+}
+
+/** What the pages of imports need too. */
+export interface ImportPageDeps extends ListPageDeps {
+  imports: ImportTasks
 }

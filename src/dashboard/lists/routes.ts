@@ -2,16 +2,20 @@ import { exportContacts, requireList } from '../../contacts/index.js'
 import { file } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
 import { changePages } from './change.js'
-import type { ListPageDeps } from './deps.js'
+import type { ImportPageDeps } from './deps.js'
+import { importPages } from './import.js'
 import { showLists } from './list.js'
 import { oneListPages } from './one.js'
+import { taskPages } from './task.js'
 
 /** Contact lists: who is on which, and how that changes. */
-export function listPages(pages: AccountPages, deps: ListPageDeps): void {
+export function listPages(pages: AccountPages, deps: ImportPageDeps): void {
   const { read } = deps.store
   pages.get('/lists', 'contacts.read', (visit) => showLists(deps, visit))
   changePages(pages, deps)
   oneListPages(pages, deps)
+  importPages(pages, deps)
+  taskPages(pages, deps)
   pages.get('/lists/:id/contacts.csv', 'contacts.read', async ({ account, params }) => {
     const list = await requireList(read, account.id, params.id ?? '')
     const audit = { action: 'list.export', target: list.id }

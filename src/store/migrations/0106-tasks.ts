@@ -20,11 +20,7 @@ export const tasks: Migration = {
       .addColumn('ended_at', 'integer')
       .modifyEnd(sql`strict`)
       .execute()
-    await schema
-      .createIndex('tasks_account')
-      .on('tasks')
-      .columns(['account_id', 'id'])
-      .execute()
+    await schema.createIndex('tasks_account').on('tasks').columns(['account_id', 'id']).execute()
     await schema
       .createIndex('tasks_live')
       .on('tasks')

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
-import { addContact, createList, listLists } from '../../../src/contacts/index.js'
+import { addContact, createList, type ImportTasks, listLists } from '../../../src/contacts/index.js'
 import { listPages } from '../../../src/dashboard/lists/routes.js'
 import { topicPages } from '../../../src/dashboard/topics/routes.js'
 import { sampleCentre } from '../../../src/preferences/routes.js'
@@ -15,7 +15,7 @@ async function open(t: Test) {
   const rig = await startAccountPages(t, ({ account }, { store }) => {
     const centre = (accountId: string) => sampleCentre(store.read, accountId)
     topicPages(account, { store, clock, plans, sampleCentre: centre })
-    listPages(account, { store, clock, plans })
+    listPages(account, { store, clock, plans, imports: undefined as unknown as ImportTasks })
   })
   const { store, accountId } = rig
   const deps = { store, clock }

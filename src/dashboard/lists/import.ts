@@ -1,0 +1,89 @@
+import { maxImportBytes } from '../../contacts/index.js'
+import { ApiError } from '../../errors/index.js'
+import { structOf, table, words } from '../../fields/index.js'
+import { listTasks } from '../../tasks/index.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { ImportPageDeps } from './deps.js'
+import { importOf, stateChips } from './import-view.js'
+
+/** Where a file is taken in, and the last imports. */
+interface ImportsView {
+  base: string
+  accountId: string
+  mayWrite: boolean
+  imports: {
+    page: string
+    filename: string
+    chip: (typeof stateChips)['done']
+    rows: string
+    begun: Moment
+  }[]
+  faults: Faults
+}
+
+const shownImports = 20
+// A page of addresses; more are a file.
+const maxPastedBytes = 512 * 1024
+// Around the file stand the form's other parts.
+const formBytes = 64 * 1024
+
+const PasteForm = structOf(table({ emails: words() }))
+
+/** `/contacts/import`: a file, or addresses that somebody pastes, become a draft. */
+export function importPages(pages: AccountPages, deps: ImportPageDeps): void {
+  const { imports, store } = deps
+  const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
+    const { account, base, now } = visit
+    const tasks = await listTasks(store.read, account.id, shownImports)
+    const view: ImportsView = {
+      base,
+      accountId: account.id,
+      mayWrite: visit.may('contacts.write'),
+      imports: tasks.map(importOf).map(({ id, state, total, begunAt, detail }) => ({
+        page: `${base}/contacts/import/${id}`,
+        filename: detail.filename,
+        chip: stateChips[state],
+        rows: total.toLocaleString('en-GB'),
+        begun: moment(begunAt, now),
+      })),
+      faults,
+    }
+    return page('lists/import', view, { title: 'Import people' })
+  }
+  pages.get('/contacts/import', 'contacts.read', (visit) => show(visit, noFaults))
+
+  // Nothing is changed by a draft: what it does is in the audit log once somebody has it imported.
+  const common = { action: 'contacts.write', reads: true, again: show } as const
+  const uploading = { ...common, upload: 'file', maxBodyBytes: maxImportBytes + formBytes }
+  pages.post('/contacts/import', uploading, async ({ account, base, person, request }) => {
+    const { filename = '', bytes } = await request.upload()
+    if (filename === '') throw noFile()
+    const name = filename.toWellFormed().slice(0, 255)
+    const given = { filename: name, pieces: bytes, startedBy: person.id }
+    const id = await imports.keep(account.id, given)
+    return redirect(`${base}/contacts/import/${id}`)
+  })
+
+  const pasting = { ...common, form: PasteForm, maxBodyBytes: maxPastedBytes }
+  pages.post('/contacts/import/paste', pasting, async ({ account, base, person, form }) => {
+    const lines = form.emails.split(/[\r\n,;\t]+/).map((one) => addressIn(one.trim()))
+    const pieces = inOne(lines.filter((one) => one !== '').join('\n'))
+    const given = { filename: 'Pasted addresses', pieces, startedBy: person.id }
+    const id = await imports.keep(account.id, given)
+    return redirect(`${base}/contacts/import/${id}`)
+  })
+}
+
+/** The address of `Ada <ada@example.com>`, as mail programs write it. */
+const addressIn = (text: string) => /<([^<>]+)>\s*$/.exec(text)?.[1] ?? text
+
+async function* inOne(text: string) {
+  yield Buffer.from(text)
+}
+
+const noFile = () =>
+  new ApiError('validation_error', 'Choose a file', { status: 422, fields: { field: 'file' } })

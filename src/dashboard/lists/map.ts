@@ -1,0 +1,132 @@
+import { contactCeiling, readBilling } from '../../billing/index.js'
+import {
+  contactTotal,
+  type FileDelimiter,
+  fileEncodings,
+  type ImportTask,
+  type KnownPolicy,
+  listPage,
+  type MappedColumn,
+  type Mapping,
+  mappedUses,
+  useWords,
+} from '../../contacts/index.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { Visit } from '../shell/visit.js'
+import type { ImportPageDeps } from './deps.js'
+
+/** What the columns of a file are, and what is to be done with its people. */
+interface MapView {
+  base: string
+  page: string
+  filename: string
+  lines: string
+  /** How many contacts more the plan allows, in words; undefined: any number. */
+  room: string | undefined
+  columns: { use: string; name: string; header: string }[]
+  rows: readonly (readonly string[])[]
+  uses: { value: string; label: string }[]
+  hasHeader: boolean
+  encoding: string
+  delimiter: string
+  encodings: { value: string; label: string }[]
+  delimiters: { value: string; label: string }[]
+  lists: { value: string; label: string }[]
+  policies: { value: KnownPolicy; label: string; hint: string }[]
+  faults: Faults
+}
+
+/** What delimiters are called in forms, where a tab would be lost. */
+export const delimiterNames: Readonly<Record<FileDelimiter, string>> = {
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'bar',
+}
+const encodingNames: Readonly<Record<Mapping['encoding'], string>> = {
+  'utf-8': 'UTF-8',
+  'windows-1252': 'Windows (Western Europe)',
+}
+
+export const policies: readonly { value: KnownPolicy; label: string; hint: string }[] = [
+  {
+    value: 'fill',
+    label: 'Fill gaps',
+    hint: 'What is known of them stays; what is missing is filled in.',
+  },
+  {
+    value: 'overwrite',
+    label: 'Overwrite',
+    hint: 'The file is right: its cells take the place of what is known.',
+  },
+  { value: 'leave', label: 'Leave them', hint: 'They only come onto the list.' },
+]
+
+const mostLists = 500
+
+/** How the form wants the file to be read; what it does not say is found out. */
+export function readingIn(given: { get(name: string): string | null | undefined }) {
+  const delimiter = (Object.keys(delimiterNames) as FileDelimiter[]).find(
+    (one) => delimiterNames[one] === given.get('delimiter'),
+  )
+  const encoding = fileEncodings.find((one) => one === given.get('encoding'))
+  const header = given.get('header')
+  return {
+    ...(encoding !== undefined && { encoding }),
+    ...(delimiter !== undefined && { delimiter }),
+    ...((header === 'yes' || header === 'no') && { hasHeader: header === 'yes' }),
+  }
+}
+
+/** What a form that was sent says of each column. */
+export const columnsIn = (
+  fields: { get(name: string): string | undefined },
+  guessed: readonly MappedColumn[],
+): MappedColumn[] =>
+  guessed.map((column, at) => ({
+    use: mappedUses.find((one) => one === fields.get(`use-${at}`)) ?? column.use,
+    name: fields.get(`name-${at}`)?.trim() ?? column.name,
+  }))
+
+/** The page on which a draft becomes an import. */
+export async function showMapping(
+  { store, plans, imports }: ImportPageDeps,
+  visit: Visit,
+  task: ImportTask,
+  faults: Faults = noFaults,
+): Promise<PageAnswer> {
+  const { account, base, query, fields } = visit
+  const as = { ...readingIn(query), ...readingIn(fields) }
+  const { rows, mapping } = await imports.glance(task, as)
+  const ceiling = contactCeiling(plans, await readBilling(store.read, plans, account.id))
+  const held = await contactTotal(store.read, account.id)
+  const { page: lists } = await listPage(store.read, account.id, { limit: mostLists })
+  const { hasHeader, encoding, delimiter } = mapping
+  const view: MapView = {
+    base,
+    page: `${base}/contacts/import/${task.id}`,
+    filename: task.detail.filename,
+    lines: task.total.toLocaleString('en-GB'),
+    room: ceiling === null ? undefined : Math.max(0, ceiling - held).toLocaleString('en-GB'),
+    columns: columnsIn(fields, mapping.columns).map(({ use, name }, at) => ({
+      use,
+      name,
+      header: hasHeader ? (rows[0]?.[at] ?? '') : '',
+    })),
+    rows: (hasHeader ? rows.slice(1) : rows).map((cells) => cells.map((cell) => cell.slice(0, 80))),
+    uses: mappedUses.map((value) => ({ value, label: useWords[value] })),
+    hasHeader,
+    encoding,
+    delimiter: delimiterNames[delimiter],
+    encodings: fileEncodings.map((value) => ({ value, label: encodingNames[value] })),
+    delimiters: Object.values(delimiterNames).map((value) => ({ value, label: value })),
+    lists: lists.map(({ id, name, contactCount }) => ({
+      value: id,
+      label: `${name} (${contactCount.toLocaleString('en-GB')})`,
+    })),
+    policies: [...policies],
+    faults,
+  }
+  return page('lists/map', view, { title: `Import ${task.detail.filename}`, wide: true })
+}

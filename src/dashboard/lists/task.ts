@@ -1,0 +1,163 @@
+import * as operations from '../../contacts/contract.js'
+import {
+  createList,
+  findImport,
+  type ImportTask,
+  isUndoable,
+  refusedCsv,
+  requireList,
+} from '../../contacts/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { line, maybe, oneOf, structOf, table, words } from '../../fields/index.js'
+import { type Moment, moment } from '../format.js'
+import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { ImportPageDeps } from './deps.js'
+import { stateChips } from './import-view.js'
+import { columnsIn, policies, readingIn, showMapping } from './map.js'
+
+/** How an import goes, and what came of it. */
+interface TaskView {
+  base: string
+  page: string
+  mayWrite: boolean
+  filename: string
+  state: ImportTask['state']
+  chip: (typeof stateChips)['done']
+  done: number
+  total: number
+  /** How long it still takes, in words. */
+  left: string | undefined
+  list: { name: string; page: string } | undefined
+  counts: { imported: number; skipped: number; invalid: number; suppressed: number }
+  undone: number | undefined
+  reason: string | undefined
+  begun: Moment
+  isUndoable: boolean
+}
+
+const BeginForm = structOf(
+  table({
+    list: words(),
+    newList: maybe(operations.listName),
+    known: oneOf(policies.map(({ value }) => value)),
+    agreed: line(3, 500, 'How they agreed'),
+    trigger: maybe(words()),
+  }),
+)
+const MoveForm = structOf(table({ to: oneOf(['paused', 'running', 'stopped']) }))
+
+/** `/contacts/import/N`: a draft is looked at and begun; what runs is watched, paused, stopped and undone. */
+export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
+  const { store, imports } = deps
+  const path = '/contacts/import/:id'
+  const taskOf = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
+    findImport(store.read, account.id, numberIn(params.id))
+  const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
+    const task = await taskOf(visit)
+    return task.state === 'draft'
+      ? showMapping(deps, visit, task, faults)
+      : showTask(deps, visit, task)
+  }
+  pages.get(path, 'contacts.read', (visit) => show(visit, noFaults))
+
+  const beginning = { action: 'contacts.write', form: BeginForm, again: show } as const
+  pages.post(path, beginning, async (visit) => {
+    const { account, base, form, fields } = visit
+    const task = await taskOf(visit)
+    const { mapping } = await imports.glance(task, readingIn(fields))
+    const { known, agreed, trigger, newList } = form
+    if (form.list === '' && newList === undefined) throw noList()
+    const list =
+      form.list === ''
+        ? await createList(deps, account.id, newList ?? '')
+        : await requireList(store.read, account.id, form.list)
+    const columns = columnsIn(fields, mapping.columns)
+    await imports.begin(account.id, task.id, {
+      listId: list.id,
+      mapping: { ...mapping, columns },
+      known,
+      agreed,
+      trigger: trigger !== undefined,
+    })
+    const detail = { file: task.detail.filename, lines: task.total, agreed }
+    const audit = auditOf(operations.importContacts, { target: list.id, detail })
+    return redirect(`${base}/contacts/import/${task.id}`, { audit })
+  })
+
+  const moving = { action: 'contacts.write', form: MoveForm } as const
+  pages.post(`${path}/state`, moving, async (visit) => {
+    const { account, base, form } = visit
+    const { id } = await taskOf(visit)
+    await imports.change(account.id, id, form.to)
+    const verb = { paused: 'pause', running: 'resume', stopped: 'cancel' }[form.to]
+    const audit = { action: `import.${verb}`, target: String(id) }
+    return redirect(`${base}/contacts/import/${id}`, { audit })
+  })
+  pages.post(`${path}/undo`, { action: 'contacts.write' }, async (visit) => {
+    const { account, base } = visit
+    const { id } = await taskOf(visit)
+    await imports.undo(account.id, id)
+    return redirect(`${base}/contacts/import/${id}`, {
+      audit: { action: 'import.undo', target: String(id) },
+    })
+  })
+  pages.get(`${path}/refused.csv`, 'contacts.read', async (visit) => {
+    const { id } = await taskOf(visit)
+    const audit = { action: 'import.export', target: String(id) }
+    return file(refusedCsv(store.read, id), 'text/csv; charset=utf-8', {
+      saveAs: 'refused.csv',
+      audit,
+    })
+  })
+}
+
+const noList = () =>
+  new ApiError('validation_error', 'Choose a list, or name a new one', {
+    status: 422,
+    fields: { field: 'newList' },
+  })
+
+/** A number in a path; what is none is that of no task. */
+const numberIn = (text = '') => (/^\d{1,15}$/.test(text) ? Number(text) : 0)
+
+async function showTask(
+  { store }: ImportPageDeps,
+  visit: Visit,
+  task: ImportTask,
+): Promise<PageAnswer> {
+  const { account, base, now } = visit
+  const { id, state, done, total, detail, result, begunAt } = task
+  const { imported = 0, skipped = 0, invalid = 0, suppressed = 0 } = result
+  const { order } = detail
+  const list =
+    order && (await requireList(store.read, account.id, order.listId).catch(() => undefined))
+  const view: TaskView = {
+    base,
+    page: `${base}/contacts/import/${id}`,
+    mayWrite: visit.may('contacts.write'),
+    filename: detail.filename,
+    state,
+    chip: stateChips[state],
+    done,
+    total,
+    left: state === 'running' ? timeLeft(done, total, now - begunAt) : undefined,
+    list: list && { name: list.name, page: `${base}/lists/${list.id}` },
+    counts: { imported, skipped, invalid, suppressed },
+    undone: result.undone,
+    reason: result.reason,
+    begun: moment(begunAt, now),
+    isUndoable: isUndoable(task, now),
+  }
+  return page('lists/task', view, { title: `Import of ${detail.filename}` })
+}
+
+/** By what it took so far; undefined before that says anything. */
+function timeLeft(done: number, total: number, tookMs: number): string | undefined {
+  if (done < 100 || tookMs < 2_000) return undefined
+  const seconds = Math.ceil(((total - done) * tookMs) / done / 1_000)
+  return seconds < 60 ? `about ${seconds} s left` : `about ${Math.ceil(seconds / 60)} min left`
+}

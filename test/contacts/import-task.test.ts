@@ -1,0 +1,244 @@
+// Imports that are tasks: over a real database, with the importer's work in this thread.
+import t, { type Test } from 'tap'
+import { createAccount } from '../../src/accounts/index.js'
+import { loadPlans } from '../../src/billing/index.js'
+import { pause, systemClock as clock } from '../../src/clock/index.js'
+import { filesKept } from '../../src/contacts/import-task/files.js'
+import {
+  addContact,
+  contactHistory,
+  contactTotal,
+  createList,
+  findContact,
+  findImport,
+  type ImportOrder,
+  type ImportTask,
+  importContacts,
+  listLists,
+  listMembers,
+  makeImportTasks,
+  refusedCsv,
+} from '../../src/contacts/index.js'
+import { silentLog } from '../../src/log/index.js'
+import { suppressionsOf } from '../../src/suppression/index.js'
+import { listTasks } from '../../src/tasks/index.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
+
+async function open(t: Test) {
+  const dataDir = makeTempDir(t)
+  const store = await openTestStore(t, { dataDir })
+  const { id: accountId } = await createAccount({ store, clock }, 'One')
+  const list = await createList({ store, clock }, accountId, 'Readers')
+  const start = () =>
+    makeImportTasks({
+      store,
+      clock,
+      dataDir,
+      plans: loadPlans('config/plans.toml'),
+      log: silentLog,
+      defaultCountry: 'NG',
+      importer: {
+        run: (account, file, options) => importContacts({ store, clock }, account, file, options),
+        close: async () => {},
+      },
+    })
+  const task = (id: number) => findImport(store.read, accountId, id)
+  return {
+    store,
+    accountId,
+    dataDir,
+    list,
+    start,
+    task,
+    keep: (imports: ReturnType<typeof start>, text: string | Buffer) =>
+      imports.keep(accountId, { filename: 'people.csv', pieces: inPieces(text), startedBy: 'u' }),
+    order: async (
+      imports: ReturnType<typeof start>,
+      id: number,
+      more: Partial<ImportOrder> = {},
+    ) => {
+      const { mapping } = await imports.glance(await task(id))
+      const usual = { known: 'fill', agreed: 'at the till', trigger: false } as const
+      await imports.begin(accountId, id, { listId: list.id, mapping, ...usual, ...more })
+    },
+    async until(id: number, isSo: (task: ImportTask) => boolean) {
+      for (;;) {
+        const found = await task(id)
+        if (isSo(found)) return found
+        await pause(clock, 5)
+      }
+    },
+    people: async () =>
+      (await listMembers(store.read, accountId, list.id, { limit: 500 })).members.map(
+        ({ email, firstName, metadata }) => [email, firstName, metadata],
+      ),
+    async csv(id: number) {
+      let text = ''
+      for await (const piece of refusedCsv(store.read, id)) text += piece
+      return text
+    },
+  }
+}
+
+async function* inPieces(text: string | Buffer) {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000)
+}
+
+const isOver = ({ state }: ImportTask) => ['done', 'failed', 'undone'].includes(state)
+
+t.test('a file of a spreadsheet of old is guessed, imported and undone', async (t) => {
+  const site = await open(t)
+  const imports = site.start()
+  const ann = { email: 'ann@x.test', firstName: 'Anne', metadata: { Ort: 'Graz' } }
+  await addContact({ store: site.store, clock }, site.accountId, ann)
+  const text =
+    'E-Mail;Vorname;Ort;Punkte;Abgemeldet\r\nann@x.test;Ann;Wien;7;\r\nbjörn@x.test;Björn;Köln;8;\r\nbob@x.test;Bob;Köln;1,5;ja\r\nnobody;;;;\r\ncleo@x.test;Cleo;;viele;\r\n'
+  const id = await site.keep(imports, Buffer.from(text, 'latin1'))
+  const { mapping, rows } = await imports.glance(await site.task(id))
+  t.match(mapping, { encoding: 'windows-1252', delimiter: ';', hasHeader: true })
+  t.same(
+    mapping.columns.map(({ use }) => use),
+    ['email', 'firstName', 'text', 'text', 'unsubscribe'],
+  )
+  t.equal(rows[2]?.[2], 'Köln')
+  const columns = mapping.columns.map((one, at) =>
+    at === 3 ? { ...one, use: 'number' as const } : one,
+  )
+  await site.order(imports, id, { mapping: { ...mapping, columns } })
+  const done = await site.until(id, isOver)
+  t.match(done, { state: 'done', done: 6, total: 6 })
+  t.match(done.result, { imported: 3, skipped: 0, invalid: 2, suppressed: 1 })
+  const people = await site.people()
+  t.same(
+    people.find(([email]) => email === 'ann@x.test')?.slice(1),
+    ['Anne', { Ort: 'Graz', Punkte: 7 }],
+    'gaps are filled, and what is known stays',
+  )
+  t.same(people.find(([email]) => email === 'bob@x.test')?.[2], { Ort: 'Köln', Punkte: 1.5 })
+  t.match(await suppressionsOf(site.store.read, site.accountId, 'bob@x.test'), [
+    { reason: 'unsubscribe' },
+  ])
+  const refused = await site.csv(id)
+  t.match(refused, /^line,reason,row\r?\n5,.*nobody.*\n6,.*viele.*no number.*cleo@x\.test,Cleo/s)
+  const [event] = await contactHistory(site.store.read, site.accountId, 'bob@x.test')
+  t.match(event, { kind: 'imported', detail: { file: 'people.csv', line: 4, note: 'at the till' } })
+  t.same(await filesKept(site.dataDir), [], 'the file has gone')
+
+  await imports.undo(site.accountId, id)
+  const undone = await site.until(id, isOver)
+  t.match(undone, { state: 'undone', result: { undone: 3 } })
+  t.same(await site.people(), [])
+  t.ok(await findContact(site.store.read, site.accountId, 'ann@x.test'), 'who was known stays')
+  t.notOk(await findContact(site.store.read, site.accountId, 'bob@x.test'))
+  t.equal((await suppressionsOf(site.store.read, site.accountId, 'bob@x.test')).length, 1)
+  t.equal(await contactTotal(site.store.read, site.accountId), 1)
+  await t.rejects(imports.undo(site.accountId, id), { code: 'conflict' })
+  await imports.close()
+})
+
+t.test('what is known is overwritten or left, as somebody says', async (t) => {
+  const site = await open(t)
+  const imports = site.start()
+  const rows = 'email,firstName,town\nann@x.test,Ann,Lagos\nbob@x.test,Bob,Jos\n'
+  const first = await site.keep(imports, rows)
+  await site.order(imports, first)
+  await site.until(first, isOver)
+  const other = 'email,firstName,town\nann@x.test,Anna,Abuja\n'
+  for (const [known, name] of [
+    ['leave', 'Ann'],
+    ['fill', 'Ann'],
+    ['overwrite', 'Anna'],
+  ] as const) {
+    const id = await site.keep(imports, other)
+    await site.order(imports, id, { known })
+    t.match((await site.until(id, isOver)).result, { imported: 0, skipped: 1 })
+    t.equal(
+      (await findContact(site.store.read, site.accountId, 'ann@x.test'))?.firstName,
+      name,
+      known,
+    )
+  }
+  await imports.close()
+})
+
+t.test('it pauses, goes on after a stop of the appliance, and counts nobody twice', async (t) => {
+  const site = await open(t)
+  let imports = site.start()
+  const rows = Array.from({ length: 12_000 }, (_, n) =>
+    n % 100 === 7 ? `wrong${n}` : `r${n}@x.test`,
+  )
+  const id = await site.keep(imports, `email\n${rows.join('\n')}`)
+  await site.order(imports, id)
+  await t.rejects(
+    site.keep(imports, 'email\na@b.test\n').then((other) => site.order(imports, other)),
+    {
+      code: 'conflict',
+      message: /Another import/,
+    },
+  )
+  for (const share of [0.2, 0.4, 0.6]) {
+    await site.until(id, ({ done, total }) => done > share * total)
+    await imports.change(site.accountId, id, 'paused')
+    const { done } = await site.task(id)
+    await pause(clock, 80)
+    t.ok((await site.task(id)).done - done <= 400, 'at most what was under way')
+    if (share === 0.4) {
+      await imports.close()
+      imports = site.start()
+      await imports.resume()
+      t.equal((await site.task(id)).state, 'paused', 'a paused one stays so')
+    }
+    await imports.change(site.accountId, id, 'running')
+  }
+  await site.until(id, ({ done, total }) => done > 0.8 * total)
+  await imports.close()
+  t.equal((await site.task(id)).state, 'running')
+  imports = site.start()
+  await imports.resume()
+  const over = await site.until(id, isOver)
+  t.match(over, { state: 'done', result: { imported: 11_880, skipped: 0, invalid: 120 } })
+  t.equal((await site.csv(id)).split('\n').filter((one) => one !== '').length, 121)
+  t.match(await listLists(site.store.read, site.accountId), [{ contactCount: 11_880 }])
+  await imports.close()
+})
+
+t.test('one is stopped; a broken one says why; drafts and files do not pile up', async (t) => {
+  const site = await open(t)
+  const imports = site.start()
+  const rows = Array.from({ length: 8_000 }, (_, n) => `r${n}@x.test`)
+  const id = await site.keep(imports, `email\n${rows.join('\n')}`)
+  await site.order(imports, id)
+  await site.until(id, ({ done }) => done > 1_000)
+  await imports.change(site.accountId, id, 'stopped')
+  await pause(clock, 200)
+  const { result, done } = await site.task(id)
+  t.equal(result.imported, done - 1, 'whom it has put on the list is counted')
+  t.match(await listLists(site.store.read, site.accountId), [{ contactCount: result.imported }])
+  const broken = await site.keep(
+    imports,
+    `email\n${rows.slice(0, 300).join('\n')}\n"never closed\n`,
+  )
+  await site.order(imports, broken)
+  const failed = await site.until(broken, isOver)
+  t.match(failed, { state: 'failed', result: { reason: /^Line 302: a quote is not closed/ } })
+  await t.rejects(
+    site.keep(imports, '').then((empty) => site.order(imports, empty)),
+    {
+      message: 'The file is empty',
+    },
+  )
+  await t.rejects(
+    site.keep(imports, 'a,b\n1,2\n').then((none) => site.order(imports, none)),
+    {
+      message: 'Say which column is the address',
+    },
+  )
+  for (let n = 0; n < 5; n++) await site.keep(imports, 'email\n')
+  const drafts = (await listTasks(site.store.read, site.accountId, 50)).filter(
+    ({ state }) => state === 'draft',
+  )
+  t.equal(drafts.length, 3)
+  t.same((await filesKept(site.dataDir)).sort(), drafts.map((one) => one.id).sort())
+  await imports.close()
+})
