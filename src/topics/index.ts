@@ -14,6 +14,7 @@ export {
   optIn,
   optOut,
   optOutCounts,
+  optOutsOf,
   topicsLeftBy,
 } from './opt-out.js'
 export {
