@@ -184,7 +184,12 @@ function takeSlice(
  * Deletes those of these contacts who are on no list. By their ids alone, which come from a list of
  * the account: with the account in the query SQLite would read all contacts that it has.
  */
-export async function deleteListless(tx: Tx, accountId: string, ids: readonly string[], now: number) {
+export async function deleteListless(
+  tx: Tx,
+  accountId: string,
+  ids: readonly string[],
+  now: number,
+) {
   const deleted = await tx
     .deleteFrom('contacts')
     .where('id', 'in', idsIn(ids, 'text'))

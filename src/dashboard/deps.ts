@@ -1,13 +1,14 @@
 import type { Document } from '../openapi/index.js'
 import type { PeopleDeps } from '../people/index.js'
 import type { WebhookTrials } from '../webhooks/index.js'
+import type { ContactPageDeps } from './contacts/deps.js'
 import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
 import type { OperatorPageDeps } from './operator/deps.js'
 import type { OverviewPageDeps } from './overview/deps.js'
 
 /** What all pages together need; `app` puts it together. */
-export interface DashboardDeps extends DomainPageDeps {
+export interface DashboardDeps extends DomainPageDeps, ContactPageDeps {
   /** `webhooks.allow`: where webhooks may go beside public addresses. */
   webhookTargets: readonly string[]
   tryWebhook: WebhookTrials

@@ -324,6 +324,7 @@ t.test('successes', async (t) => {
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
   await answers(t, 'GET /v1/contacts/all?q=bob', {}, 200)
   await answers(t, 'GET /v1/contacts/all?cursor=x', {}, 400)
+  await answers(t, 'GET /v1/contacts/all?limit=0', {}, 400)
   await answers(t, `GET /v1/contacts/all?list=${nobody}`, {}, 404)
   const one = `/v1/contacts/all/${added.id}`
   await answers(t, `GET ${one}`, {}, 200)

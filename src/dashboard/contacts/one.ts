@@ -1,0 +1,195 @@
+import type { ConsentEvent } from '../../consent/index.js'
+import {
+  type Contact,
+  contactHistory,
+  happeningWords,
+  listLists,
+  listsOfContacts,
+  type MailVerdict,
+  requireContact,
+  type WhyMail,
+  whatDeletionTakes,
+  whyMail,
+} from '../../contacts/index.js'
+import { listEmails } from '../../emails/index.js'
+import { addressKey } from '../../mime/index.js'
+import type { Read } from '../../store/index.js'
+import { toneOf } from '../emails/words.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import type { ContactPageDeps } from './deps.js'
+import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf } from './life.js'
+import { fieldRows, type OwnField } from './own-fields.js'
+import { type CauseView, causeView, fullName } from './words.js'
+
+/** One person's page, as plain values. */
+interface ContactView {
+  base: string
+  accountId: string
+  id: string
+  here: string
+  email: string
+  says: string
+  chip: { text: string; tone: Tone }
+  name: string
+  added: Moment
+  mayWrite: boolean
+  maySuppress: boolean
+  sendHref: string | undefined
+  why: { name: string; gets: boolean; because: CauseView[] }[]
+  /** They unsubscribed, which may be taken back with a note; undefined: they did not. */
+  isUnsubscribed: boolean
+  /** A bounce, a complaint or a suppression by hand: its page says what may be done. */
+  suppressionHref: string | undefined
+  values: { firstName: string; lastName: string; phone: string }
+  own: OwnField[]
+  /** How many more fields there are. */
+  ownLeft: number
+  lists: { value: string; label: string }[]
+  onLists: string[]
+  mails: { href: string; subject: string; status: string; tone: Tone; at: Moment }[]
+  moreMails: string | undefined
+  runs: LiveRunView[]
+  events: ContactEventView[]
+  history: { at: Moment; text: string; mail: string | undefined }[]
+  /** What a deletion takes along, in a sentence. */
+  deletion: string
+  faults: Faults
+  same: { api: string; cli: string }
+}
+
+const mailsShown = 10
+const mostLooked = 1_000
+// A person's record grows by a few rows a year; the last ones say most.
+const mostHistory = 100
+// Lists that are offered as ticks, beside those that the contact is on.
+const listsOffered = 100
+
+/** All that is known of somebody, why mail goes to them or not, and what can be done. */
+export async function showContact(
+  { store: { read } }: ContactPageDeps,
+  visit: Visit,
+  faults: Faults = noFaults,
+): Promise<PageAnswer> {
+  const { account, base, now } = visit
+  const contact = await requireContact(read, account.id, visit.params.id ?? '')
+  const { id, email } = contact
+  const [why, mails, history, taken, runs, events, lists] = await Promise.all([
+    whyMail(read, account.id, email),
+    listEmails(read, account.id, { to: addressKey(email) }, { limit: mailsShown, most: mostLooked }),
+    contactHistory(read, account.id, email),
+    whatDeletionTakes(read, account.id, id),
+    liveRunsOf(read, id, now),
+    eventsOf(read, id, now),
+    listChoices(read, account.id, id),
+  ])
+  const own = fieldRows(contact.metadata, faults === noFaults ? undefined : visit.fields)
+  const reasons = new Set(why.marketing.gets ? [] : why.marketing.because.map(({ kind }) => kind))
+  const log = `${base}/emails?${new URLSearchParams({ q: email })}`
+  const view: ContactView = {
+    base,
+    accountId: account.id,
+    id,
+    here: `${base}/contacts/${id}`,
+    email,
+    says: why.says,
+    chip: why.marketing.gets
+      ? { text: 'Gets marketing mail', tone: 'good' }
+      : { text: 'Gets none', tone: reasons.has('unsubscribed') ? 'doubt' : 'bad' },
+    name: fullName(contact),
+    added: moment(contact.createdAt, now),
+    mayWrite: visit.may('contacts.write'),
+    maySuppress: visit.may('suppression.write'),
+    sendHref: visit.may('emails.send')
+      ? `${base}/emails/new?${new URLSearchParams({ to: email })}`
+      : undefined,
+    why: whyView(why, base, now),
+    isUnsubscribed: reasons.has('unsubscribed'),
+    suppressionHref: ['bounced', 'complained', 'suppressed'].some((kind) => reasons.has(kind as never))
+      ? `${base}/suppression/address?${new URLSearchParams({ email })}`
+      : undefined,
+    values: valuesOf(contact),
+    own: own.rows,
+    ownLeft: own.left,
+    ...lists,
+    mails: mails.emails.map((mail) => ({
+      href: `${base}/emails/${mail.id}`,
+      subject: mail.subject || 'No subject',
+      status: mail.status,
+      tone: toneOf(mail.status),
+      at: moment(Date.parse(mail.createdAt), now),
+    })),
+    moreMails: mails.next === undefined ? undefined : log,
+    runs,
+    events,
+    history: history
+      .slice(-mostHistory)
+      .reverse()
+      .map((event) => ({
+        at: moment(event.at, now),
+        text: textOf(event),
+        mail: event.detail.emailId && `${base}/emails/${event.detail.emailId}`,
+      })),
+    deletion: deletionOf(taken),
+    faults,
+    same: {
+      api: `GET /v1/contacts/all/${id}\nPATCH /v1/contacts/all/${id}\n{"firstName": "Ada", "metadata": {"town": "Lagos"}}`,
+      cli: `posthorn contact show ${id} --account ${account.id}\nposthorn contact set ${id} --first-name Ada --account ${account.id}`,
+    },
+  }
+  return page('contacts/one', view, { title: email })
+}
+
+const valuesOf = ({ firstName, lastName, phone }: Contact) => ({
+  firstName: firstName ?? '',
+  lastName: lastName ?? '',
+  phone: phone ?? '',
+})
+
+function whyView(why: WhyMail, base: string, now: number): ContactView['why'] {
+  const row = (name: string, { gets, because }: MailVerdict) => ({
+    name,
+    gets,
+    because: because.map((cause) => causeView(cause, base, now)),
+  })
+  return [
+    row('All marketing mail', why.marketing),
+    ...why.topics.map((topic) => row(`Topic “${topic.name}”`, topic)),
+    row('Receipts and the like', why.transactional),
+  ]
+}
+
+/** The lists that are offered, and those that the contact is on. */
+async function listChoices(read: Read, accountId: string, id: string) {
+  const theirs = (await listsOfContacts(read, [id])).get(id) ?? []
+  const onLists = theirs.map((list) => list.id)
+  const others = (await listLists(read, accountId))
+    .filter((list) => !onLists.includes(list.id))
+    .slice(0, listsOffered)
+  return {
+    onLists,
+    lists: [...theirs, ...others].map((list) => ({ value: list.id, label: list.name })),
+  }
+}
+
+const deletionOf = ({ lists, runs }: { lists: number; runs: number }) =>
+  [
+    `Their fields and their places on ${lists} ${lists === 1 ? 'list' : 'lists'} go for good`,
+    ...(runs > 0 ? [`${runs} ${runs === 1 ? 'automation' : 'automations'} they are in end`] : []),
+    'That they unsubscribed, bounced or complained stays known, and so do mails in the log.',
+  ].join('. ')
+
+/** A row of the consent record in words. */
+function textOf({ kind, detail }: ConsentEvent): string {
+  const { by, file, note, line } = detail
+  const parts = [
+    happeningWords[kind],
+    by && `by ${by}`,
+    file && `from ${file}${line === undefined ? '' : `, line ${line}`}`,
+  ].filter(Boolean)
+  const text = parts.join(' ')
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${note ? `: ${note.slice(0, 200)}` : ''}`
+}
