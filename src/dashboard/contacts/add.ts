@@ -1,13 +1,7 @@
 import { array, optional, string, type } from 'superstruct'
 import { checkAdding, checkOpen, contactCeiling, readBilling } from '../../billing/index.js'
 import * as operations from '../../contacts/contract.js'
-import {
-  addContactIn,
-  listLists,
-  putOnListIn,
-  toE164,
-  whyMail,
-} from '../../contacts/index.js'
+import { addContactIn, listLists, putOnListIn, toE164, whyMail } from '../../contacts/index.js'
 import { checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -73,12 +67,18 @@ export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
     const id = store.ids.uuid()
     const { contact, added } = await store.write(async (tx) => {
       const now = clock.now()
-      const done = await addContactIn(tx, { id, now }, account.id, { ...given, phone: number }, {
-        ...joining,
-        listId: first,
-        ceiling: contactCeiling(plans, billing),
-        checkNew: () => checkAdding(billing),
-      })
+      const done = await addContactIn(
+        tx,
+        { id, now },
+        account.id,
+        { ...given, phone: number },
+        {
+          ...joining,
+          listId: first,
+          ceiling: contactCeiling(plans, billing),
+          checkNew: () => checkAdding(billing),
+        },
+      )
       for (const listId of others) {
         await putOnListIn(tx, account.id, { listId, ids: [done.contact.id], now }, joining)
       }
@@ -86,7 +86,9 @@ export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
     })
     if (starts) followed?.()
     const { marketing } = await whyMail(store.read, account.id, contact.email)
-    const what = added ? `${contact.email} is added` : `${contact.email} was a contact already, and has what you gave`
+    const what = added
+      ? `${contact.email} is added`
+      : `${contact.email} was a contact already, and has what you gave`
     // Nobody who left comes back by being added again.
     const flash = marketing.gets ? what : `${what}. They get no marketing mail: see why below`
     const detail = { email: contact.email, lists: form.lists, trigger: starts }

@@ -1,5 +1,4 @@
 import { array, optional, string, type } from 'superstruct'
-import { auditOf, checked } from '../../contract/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
   changeContact,
@@ -10,6 +9,7 @@ import {
   takeOffList,
   toE164,
 } from '../../contacts/index.js'
+import { auditOf, checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import * as suppressions from '../../suppression/contract.js'
 import { lift, suppress } from '../../suppression/index.js'

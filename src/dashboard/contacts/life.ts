@@ -42,7 +42,11 @@ export async function liveRunsOf(
 }
 
 function waitOf(
-  { due_at, wait_event, held_at }: { due_at: number; wait_event: string | null; held_at: number | null },
+  {
+    due_at,
+    wait_event,
+    held_at,
+  }: { due_at: number; wait_event: string | null; held_at: number | null },
   now: number,
 ): string {
   if (held_at !== null) return 'Held by the operator'

@@ -79,7 +79,12 @@ export async function showContact(
   const { id, email } = contact
   const [why, mails, history, taken, runs, events, lists] = await Promise.all([
     whyMail(read, account.id, email),
-    listEmails(read, account.id, { to: addressKey(email) }, { limit: mailsShown, most: mostLooked }),
+    listEmails(
+      read,
+      account.id,
+      { to: addressKey(email) },
+      { limit: mailsShown, most: mostLooked },
+    ),
     contactHistory(read, account.id, email),
     whatDeletionTakes(read, account.id, id),
     liveRunsOf(read, id, now),
@@ -108,7 +113,9 @@ export async function showContact(
       : undefined,
     why: whyView(why, base, now),
     isUnsubscribed: reasons.has('unsubscribed'),
-    suppressionHref: ['bounced', 'complained', 'suppressed'].some((kind) => reasons.has(kind as never))
+    suppressionHref: ['bounced', 'complained', 'suppressed'].some((kind) =>
+      reasons.has(kind as never),
+    )
       ? `${base}/suppression/address?${new URLSearchParams({ email })}`
       : undefined,
     values: valuesOf(contact),

@@ -1,6 +1,5 @@
 import { array, enums, optional, string, type } from 'superstruct'
 import { counted } from '../../amounts/index.js'
-import { auditOf } from '../../contract/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
   contactsAmong,
@@ -11,6 +10,7 @@ import {
   requireList,
   takeOffList,
 } from '../../contacts/index.js'
+import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { page, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -63,7 +63,10 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     if (form.do === 'delete') {
       const deleted = await deleteContacts(deps, account.id, ids)
       const flash = deleted === 1 ? '1 contact is deleted' : `${deleted} contacts are deleted`
-      return redirect(back, { flash, audit: auditOf(operations.deleteContact, { detail: { ids } }) })
+      return redirect(back, {
+        flash,
+        audit: auditOf(operations.deleteContact, { detail: { ids } }),
+      })
     }
     const { id: listId, name } = await requireList(read, account.id, form.list ?? '')
     const there = `${back}?list=${listId}`
@@ -161,7 +164,9 @@ async function selectedView(
     title: `Take ${counted(already, 'contact')} off “${list.name}”?`,
     says: [
       ...(already < contacts.length
-        ? [`${contacts.length - already} of those who are ticked ${contacts.length - already === 1 ? 'is' : 'are'} not on it.`]
+        ? [
+            `${contacts.length - already} of those who are ticked ${contacts.length - already === 1 ? 'is' : 'are'} not on it.`,
+          ]
         : []),
       only === 0
         ? 'All of them are on other lists too, and stay contacts.'

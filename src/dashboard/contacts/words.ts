@@ -34,7 +34,10 @@ export const causeView = (cause: MailCause, base: string, now: number): CauseVie
   return {
     text: words.charAt(0).toUpperCase() + words.slice(1),
     at: moment(at, now),
-    mail: email === null ? undefined : { href: `${base}/emails/${email.id}`, subject: email.subject ?? 'the mail' },
+    mail:
+      email === null
+        ? undefined
+        : { href: `${base}/emails/${email.id}`, subject: email.subject ?? 'the mail' },
     note: note ?? undefined,
   }
 }
