@@ -119,7 +119,7 @@ t.test('topics and contacts are added and refused', async (t) => {
     status: 2,
     stderr: /It must be a JSON object/,
   })
-  await refused(/Nothing is to be changed: name a field/, 'contact', 'set', 'ada@x.test')
+  await refused(/Nothing is to be changed; name a field/, 'contact', 'set', 'ada@x.test')
   await refused(/The account has no contact bob@x\.test/, 'contact', 'show', 'bob@x.test')
   t.match(await json('contact', 'show', 'ada@x.test'), { mail: { marketing: { gets: true } } })
   t.match(
