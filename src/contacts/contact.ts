@@ -1,7 +1,14 @@
 import { recordConsent } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
-import { type ContactRow, type Read, storedObject, type Tx } from '../store/index.js'
+import {
+  type ContactRow,
+  idsIn,
+  type Read,
+  storedObject,
+  type Tx,
+  unindexed,
+} from '../store/index.js'
 import { cleanName, maxMetadataBytes, mergedMetadata, nameKeys } from './fields.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
 import { addToTotal, refuseBeyond } from './total.js'
@@ -155,6 +162,15 @@ export async function findContact(
 
 /** An account's contacts. Whether one has unsubscribed is the suppression's to say, nothing else's. */
 export const contactsOf = (read: Read, accountId: string) =>
+  withUnsubscribes(read).where('contacts.account_id', '=', accountId)
+
+/** Those of some ids, found by them alone: by the account SQLite would read all that it has. */
+export const contactsOfIds = (read: Read, accountId: string, ids: readonly string[]) =>
+  withUnsubscribes(read)
+    .where('contacts.id', 'in', idsIn(ids, 'text'))
+    .where(unindexed<string>('contacts.account_id'), '=', accountId)
+
+const withUnsubscribes = (read: Read) =>
   read
     .selectFrom('contacts')
     .leftJoin('suppressions', (join) =>
@@ -165,7 +181,6 @@ export const contactsOf = (read: Read, accountId: string) =>
     )
     .selectAll('contacts')
     .select('suppressions.created_at as unsubscribed_at')
-    .where('contacts.account_id', '=', accountId)
 
 /** A row as the other folders see it. */
 export const toContact = (row: ContactRow & { unsubscribed_at: number | null }): Contact => ({

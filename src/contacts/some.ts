@@ -1,6 +1,6 @@
 import { recordConsent } from '../consent/index.js'
-import { idsIn, type Read, type Tx } from '../store/index.js'
-import { type ContactEffect, contactsOf, toContact } from './contact.js'
+import type { Read, Tx } from '../store/index.js'
+import { type ContactEffect, contactsOfIds, toContact } from './contact.js'
 import { keepOrigins } from './history.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
 import { deleteListless, takeOff, takeOffAll } from './remove.js'
@@ -89,12 +89,9 @@ export async function deleteContacts(
 
 /** Those of these ids that are the account's contacts, by address. */
 export async function contactsAmong(read: Read, accountId: string, ids: readonly string[]) {
-  return (await someOf(read, accountId, ids)).map(toContact)
+  const contacts = (await someOf(read, accountId, ids)).map(toContact)
+  return contacts.sort((a, b) => a.email.localeCompare(b.email))
 }
 
 const someOf = (read: Read, accountId: string, ids: readonly string[]) =>
-  contactsOf(read, accountId)
-    // By the ids: the account has as many as it likes.
-    .where('contacts.id', 'in', idsIn(ids.slice(0, mostAtOnce), 'text'))
-    .orderBy('contacts.email')
-    .execute()
+  contactsOfIds(read, accountId, ids.slice(0, mostAtOnce)).execute()

@@ -1,3 +1,4 @@
+// Thorough: a journey in a browser, with script and without.
 // What a marketer does with contacts, from the first one on, in a real browser; once without script.
 import t from 'tap'
 import { systemClock as clock } from '../../src/clock/index.js'

@@ -6,9 +6,11 @@ import {
   addContact,
   type ContactState,
   changeContact,
+  contactsAmong,
   createList,
   findContacts,
   listsOfContacts,
+  requireContact,
 } from '../../src/contacts/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
@@ -161,10 +163,12 @@ t.test('where few fit a page ends early, and the next one goes on', async (t) =>
 })
 
 t.test('every statement of a search is a search of an index', async (t) => {
-  const { pages, list, dataDir, add, block } = await open(t)
+  const { pages, list, dataDir, add, block, store, account } = await open(t)
   const listId = await list('Readers')
+  const ids: string[] = []
   for (const email of ['ann@x.test', 'anna@x.test']) {
-    await add(email, { firstName: 'Ann', lastName: 'Obi', phone: '+2348031234567' }, listId)
+    const fields = { firstName: 'Ann', lastName: 'Obi', phone: '+2348031234567' }
+    ids.push((await add(email, fields, listId)).id)
     await block(email, 'manual')
   }
   statements.clear()
@@ -174,6 +178,9 @@ t.test('every statement of a search is a search of an index', async (t) => {
     }
   }
   await pages({ email: 'ann@x.test' })
+  const [{ id } = { id: '' }] = await contactsAmong(store.read, account, ids)
+  await requireContact(store.read, account, id)
+  await listsOfContacts(store.read, [id])
   const db = new Database(`${dataDir}/posthorn.db`, { readonly: true })
   t.teardown(() => db.close())
   const asked = [...statements].filter((text) =>

@@ -1,7 +1,7 @@
 import { array, optional, string, type } from 'superstruct'
 import { checkAdding, checkOpen, contactCeiling, readBilling } from '../../billing/index.js'
 import * as operations from '../../contacts/contract.js'
-import { addContactIn, listLists, putOnListIn, toE164, whyMail } from '../../contacts/index.js'
+import { addContactIn, putOnListIn, toE164, whyMail } from '../../contacts/index.js'
 import { checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -10,12 +10,13 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 import { likelyMeant } from './domain-typo.js'
+import { type ListChoice, listChoices, listNamed } from './lists.js'
 
 /** The form of a new contact. */
 interface AddView {
   base: string
   email: string
-  lists: { value: string; label: string }[]
+  lists: ListChoice[]
   chosen: string[]
   /** The address that may have been meant. */
   meant: string | undefined
@@ -35,8 +36,6 @@ const AddForm = type({
 })
 type AddForm = (typeof AddForm)['TYPE']
 
-// Lists that are offered: the newest.
-const listsOffered = 100
 const maxAgreed = 1_000
 
 /** One contact, added by hand, with how they agreed. */
@@ -119,12 +118,12 @@ async function showForm(
   { account, base, query, fields }: Visit,
   faults: Faults,
 ): Promise<PageAnswer> {
-  const lists = (await listLists(read, account.id)).slice(0, listsOffered)
+  const chosen = await listNamed(read, account.id, query.get('list') || undefined)
   const view: AddView = {
     base,
     email: query.get('email') ?? '',
-    lists: lists.map(({ id, name }) => ({ value: id, label: name })),
-    chosen: query.getAll('list'),
+    lists: await listChoices(read, account.id, chosen),
+    chosen: chosen.map(({ id }) => id),
     meant: likelyMeant((fields.get('email') ?? '').trim()),
     faults,
     same: {

@@ -2,7 +2,6 @@ import {
   type ContactState,
   contactStates,
   findContacts,
-  listLists,
   listsOfContacts,
 } from '../../contacts/index.js'
 import { listed, type Moment, moment } from '../format.js'
@@ -11,6 +10,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
+import { type ListChoice, listChoices, listNamed } from './lists.js'
 import { fullName, mailChip } from './words.js'
 
 /** One page of the contacts that fit. */
@@ -19,13 +19,15 @@ interface ContactsView {
   accountId: string
   mayWrite: boolean
   search: string
-  selects: { name: string; label: string; value: string; options: Choice[] }[]
+  selects: { name: string; label: string; value: string; options: ListChoice[] }[]
+  /** What is chosen in the selects, in words. */
+  filtered: string
   isFiltered: boolean
   rows: ContactLine[]
   /** The page ended before it was full: few of those that were looked at fit. */
   isShort: boolean
   /** Lists for what is done with those who are ticked. */
-  lists: Choice[]
+  lists: ListChoice[]
   /** The filters, as an address has them, with a `?`. */
   query: string
   first: string | undefined
@@ -33,11 +35,6 @@ interface ContactsView {
   csv: string | undefined
   same: { api: string; cli: string }
   faults: Faults
-}
-
-interface Choice {
-  value: string
-  label: string
 }
 
 interface ContactLine {
@@ -81,10 +78,8 @@ export async function showContacts(
     { q: q === '' ? undefined : q, listId, state },
     { limit: pageSize, cursor, defaultCountry },
   )
-  const lists = (await listLists(read, account.id)).map(({ id, name }) => ({
-    value: id,
-    label: name,
-  }))
+  const chosen = await listNamed(read, account.id, listId)
+  const lists = await listChoices(read, account.id, chosen)
   const theirs = await listsOfContacts(
     read,
     members.map(({ id }) => id),
@@ -121,6 +116,7 @@ export async function showContacts(
         ],
       },
     ],
+    filtered: [...chosen.map(({ name }) => name), ...(state ? [stateWords[state]] : [])].join(', '),
     isFiltered: filters.size > 0,
     rows: members.map((member) => ({
       id: member.id,

@@ -1,9 +1,6 @@
-import type { ConsentEvent } from '../../consent/index.js'
 import {
   type Contact,
   contactHistory,
-  happeningWords,
-  listLists,
   listsOfContacts,
   type MailVerdict,
   requireContact,
@@ -13,15 +10,16 @@ import {
 } from '../../contacts/index.js'
 import { listEmails } from '../../emails/index.js'
 import { addressKey } from '../../mime/index.js'
-import type { Read } from '../../store/index.js'
 import { toneOf } from '../emails/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
+import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
 import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf } from './life.js'
+import { listChoices } from './lists.js'
 import { fieldRows, type OwnField } from './own-fields.js'
 import { type CauseView, causeView, fullName } from './words.js'
 
@@ -33,13 +31,12 @@ interface ContactView {
   here: string
   email: string
   says: string
-  chip: { text: string; tone: Tone }
   name: string
   added: Moment
   mayWrite: boolean
   maySuppress: boolean
   sendHref: string | undefined
-  why: { name: string; gets: boolean; because: CauseView[] }[]
+  why: { name: string; gets: boolean; isStopped: boolean; because: CauseView[] }[]
   /** They unsubscribed, which may be taken back with a note; undefined: they did not. */
   isUnsubscribed: boolean
   /** A bounce, a complaint or a suppression by hand: its page says what may be done. */
@@ -65,8 +62,6 @@ const mailsShown = 10
 const mostLooked = 1_000
 // A person's record grows by a few rows a year; the last ones say most.
 const mostHistory = 100
-// Lists that are offered as ticks, beside those that the contact is on.
-const listsOffered = 100
 
 /** All that is known of somebody, why mail goes to them or not, and what can be done. */
 export async function showContact(
@@ -77,7 +72,7 @@ export async function showContact(
   const { account, base, now } = visit
   const contact = await requireContact(read, account.id, visit.params.id ?? '')
   const { id, email } = contact
-  const [why, mails, history, taken, runs, events, lists] = await Promise.all([
+  const [why, mails, history, taken, runs, events, theirs] = await Promise.all([
     whyMail(read, account.id, email),
     listEmails(
       read,
@@ -89,7 +84,7 @@ export async function showContact(
     whatDeletionTakes(read, account.id, id),
     liveRunsOf(read, id, now),
     eventsOf(read, id, now),
-    listChoices(read, account.id, id),
+    listsOfContacts(read, [id]).then((lists) => lists.get(id) ?? []),
   ])
   const own = fieldRows(contact.metadata, faults === noFaults ? undefined : visit.fields)
   const reasons = new Set(why.marketing.gets ? [] : why.marketing.because.map(({ kind }) => kind))
@@ -101,9 +96,6 @@ export async function showContact(
     here: `${base}/contacts/${id}`,
     email,
     says: why.says,
-    chip: why.marketing.gets
-      ? { text: 'Gets marketing mail', tone: 'good' }
-      : { text: 'Gets none', tone: reasons.has('unsubscribed') ? 'doubt' : 'bad' },
     name: fullName(contact),
     added: moment(contact.createdAt, now),
     mayWrite: visit.may('contacts.write'),
@@ -121,7 +113,8 @@ export async function showContact(
     values: valuesOf(contact),
     own: own.rows,
     ownLeft: own.left,
-    ...lists,
+    lists: await listChoices(read, account.id, theirs),
+    onLists: theirs.map((list) => list.id),
     mails: mails.emails.map((mail) => ({
       href: `${base}/emails/${mail.id}`,
       subject: mail.subject || 'No subject',
@@ -137,7 +130,7 @@ export async function showContact(
       .reverse()
       .map((event) => ({
         at: moment(event.at, now),
-        text: textOf(event),
+        text: happeningText(event),
         mail: event.detail.emailId && `${base}/emails/${event.detail.emailId}`,
       })),
     deletion: deletionOf(taken),
@@ -157,29 +150,22 @@ const valuesOf = ({ firstName, lastName, phone }: Contact) => ({
 })
 
 function whyView(why: WhyMail, base: string, now: number): ContactView['why'] {
-  const row = (name: string, { gets, because }: MailVerdict) => ({
+  const row = (name: string, { gets, because }: MailVerdict, isStopped = false) => ({
     name,
     gets,
+    isStopped,
     because: because.map((cause) => causeView(cause, base, now)),
   })
+  const { marketing } = why
   return [
-    row('All marketing mail', why.marketing),
-    ...why.topics.map((topic) => row(`Topic “${topic.name}”`, topic)),
+    row('All marketing mail', marketing),
+    ...why.topics.map(({ name, gets, because }) => {
+      // What stops all of it is not said again for each topic.
+      const own = gets ? because : because.filter((cause) => !marketing.because.includes(cause))
+      return row(`Topic “${name}”`, { gets, because: own }, !marketing.gets)
+    }),
     row('Receipts and the like', why.transactional),
   ]
-}
-
-/** The lists that are offered, and those that the contact is on. */
-async function listChoices(read: Read, accountId: string, id: string) {
-  const theirs = (await listsOfContacts(read, [id])).get(id) ?? []
-  const onLists = theirs.map((list) => list.id)
-  const others = (await listLists(read, accountId))
-    .filter((list) => !onLists.includes(list.id))
-    .slice(0, listsOffered)
-  return {
-    onLists,
-    lists: [...theirs, ...others].map((list) => ({ value: list.id, label: list.name })),
-  }
 }
 
 const deletionOf = ({ lists, runs }: { lists: number; runs: number }) =>
@@ -188,15 +174,3 @@ const deletionOf = ({ lists, runs }: { lists: number; runs: number }) =>
     ...(runs > 0 ? [`${runs} ${runs === 1 ? 'automation' : 'automations'} they are in end`] : []),
     'That they unsubscribed, bounced or complained stays known, and so do mails in the log.',
   ].join('. ')
-
-/** A row of the consent record in words. */
-function textOf({ kind, detail }: ConsentEvent): string {
-  const { by, file, note, line } = detail
-  const parts = [
-    happeningWords[kind],
-    by && `by ${by}`,
-    file && `from ${file}${line === undefined ? '' : `, line ${line}`}`,
-  ].filter(Boolean)
-  const text = parts.join(' ')
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${note ? `: ${note.slice(0, 200)}` : ''}`
-}

@@ -38,9 +38,12 @@ export const causeView = (cause: MailCause, base: string, now: number): CauseVie
       email === null
         ? undefined
         : { href: `${base}/emails/${email.id}`, subject: email.subject ?? 'the mail' },
-    note: note ?? undefined,
+    note: note?.slice(0, longestNote),
   }
 }
+
+// How much of a note or a reply a row shows: the whole of it stands with the suppression.
+const longestNote = 200
 
 /** Who said it, as people call them. */
 const sayers: Readonly<Record<string, string>> = {
