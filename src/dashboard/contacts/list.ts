@@ -20,8 +20,8 @@ interface ContactsView {
   mayWrite: boolean
   search: string
   selects: { name: string; label: string; value: string; options: ListChoice[] }[]
-  /** What is chosen in the selects, in words. */
-  filtered: string
+  /** How many of the selects choose something. */
+  filtered: number
   isFiltered: boolean
   rows: ContactLine[]
   /** The page ended before it was full: few of those that were looked at fit. */
@@ -116,7 +116,7 @@ export async function showContacts(
         ],
       },
     ],
-    filtered: [...chosen.map(({ name }) => name), ...(state ? [stateWords[state]] : [])].join(', '),
+    filtered: chosen.length + (state === undefined ? 0 : 1),
     isFiltered: filters.size > 0,
     rows: members.map((member) => ({
       id: member.id,
