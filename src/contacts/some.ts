@@ -58,17 +58,18 @@ export async function takeOffList(
   ids: readonly string[],
 ): Promise<number> {
   return await store.write(async (tx) => {
+    const now = clock.now()
     const list = await requireList(tx, accountId, listId)
     const known = (await someOf(tx, accountId, ids)).map(({ id }) => id)
     await keepOrigins(tx, list.id, known)
     let taken = 0
     const off = []
     for (const id of known) {
-      if (!(await takeOff(tx, list.id, id))) continue
+      if (!(await takeOff(tx, list.id, id, now))) continue
       off.push(id)
       taken++
     }
-    await deleteListless(tx, accountId, off, clock.now())
+    await deleteListless(tx, accountId, off, now)
     return taken
   })
 }
@@ -80,9 +81,10 @@ export async function deleteContacts(
   ids: readonly string[],
 ): Promise<number> {
   return await store.write(async (tx) => {
+    const now = clock.now()
     const known = (await someOf(tx, accountId, ids)).map(({ id }) => id)
-    for (const id of known) await takeOffAll(tx, id)
-    await deleteListless(tx, accountId, known, clock.now())
+    for (const id of known) await takeOffAll(tx, id, now)
+    await deleteListless(tx, accountId, known, now)
     return known.length
   })
 }

@@ -3,6 +3,7 @@ import { type Migration, Migrator } from 'kysely'
 import { packageVersion } from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 import { contactNames } from './migrations/0102-contact-names.js'
+import { peopleCounts } from './migrations/0105-people-counts.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -19,6 +20,7 @@ import {
 const migrations: Record<string, Migration> = {
   [baseline]: { up: (db) => makeTables(db, tables) },
   '0102-contact-names': contactNames,
+  '0105-people-counts': peopleCounts,
 }
 
 /**

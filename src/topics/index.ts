@@ -13,14 +13,15 @@ export {
   optedOutAmong,
   optIn,
   optOut,
-  optOutCounts,
   optOutsOf,
   topicsLeftBy,
 } from './opt-out.js'
 export {
   createTopic,
+  findAnyTopic,
   findTopic,
   listTopics,
+  moveTopic,
   type Topic,
   topicName,
   topicsAmong,

@@ -1,4 +1,4 @@
-import { listLists, requireList } from '../../contacts/index.js'
+import { listPage, requireList } from '../../contacts/index.js'
 import type { Read } from '../../store/index.js'
 
 /** A list to choose. */
@@ -17,8 +17,8 @@ export async function listChoices(
   also: readonly { id: string; name: string }[] = [],
 ): Promise<ListChoice[]> {
   const known = new Set(also.map(({ id }) => id))
-  const others = (await listLists(read, accountId)).filter(({ id }) => !known.has(id))
-  return [...also, ...others.slice(0, mostOffered)].map(({ id, name }) => ({
+  const { page } = await listPage(read, accountId, { limit: mostOffered })
+  return [...also, ...page.filter(({ id }) => !known.has(id))].map(({ id, name }) => ({
     value: id,
     label: name,
   }))
