@@ -41,20 +41,6 @@ export const routePermissions: Readonly<Record<string, Permission>> = {
   'POST /v1/broadcasts/:id/pause': 'full',
   'POST /v1/broadcasts/:id/resume': 'full',
   'POST /v1/broadcasts/:id/cancel': 'full',
-
-  'POST /v1/events/send': 'full',
-  'POST /v1/events/batch': 'full',
-  'POST /v1/automations': 'full',
-  'GET /v1/automations': 'read',
-  'GET /v1/automations/:id': 'read',
-  'PATCH /v1/automations/:id': 'full',
-  'POST /v1/automations/:id/enable': 'full',
-  'POST /v1/automations/:id/disable': 'full',
-  'POST /v1/automations/:id/archive': 'full',
-  'POST /v1/automations/:id/simulate': 'read',
-  'GET /v1/automations/:id/runs': 'read',
-  'GET /v1/automations/runs/:id': 'read',
-  'POST /v1/automations/runs/:id/cancel': 'full',
 }
 
 /** By method and path as it is routed: `GET /v1/emails/:id`. */

@@ -8,9 +8,6 @@ import { operations, permissionOf } from './operations.js'
 
 type AuditOf = NonNullable<HttpServerOptions<Principal>['auditOf']>
 
-/** They come in masses and have logs of their own: of events, and of how each contact came in (`consent`). */
-const withLogsOfTheirOwn = new Set(['POST /v1/events/send', 'POST /v1/events/batch'])
-
 /**
  * A row of the audit log for each request that changed something; mails that are sent have their own log. The row
  * is written behind the change and before the answer: what was answered is in the log.
@@ -57,7 +54,7 @@ export function makeApiAudit({
 export function isAudited(route: string): boolean {
   const known = operations.get(route)
   if (known !== undefined) return known.audit !== undefined
-  if (route.startsWith('GET ') || withLogsOfTheirOwn.has(route)) return false
+  if (route.startsWith('GET ')) return false
   const permission = permissionOf(route)
   return permission === 'full' || route.startsWith('DELETE ')
 }

@@ -1,5 +1,6 @@
 import { keys } from '../accounts/contract.js'
 import { permissionOf as oldPermissionOf } from '../accounts/index.js'
+import { automations } from '../automations/contract.js'
 import { contacts } from '../contacts/contract.js'
 import type { Contract, Permission } from '../contract/index.js'
 import { dmarc } from '../dmarc/contract.js'
@@ -11,6 +12,7 @@ import { topics } from '../topics/contract.js'
 import { webhooks } from '../webhooks/contract.js'
 
 const contracts: readonly Pick<Contract, 'operations'>[] = [
+  automations,
   contacts,
   topics,
   keys,

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { keys } from '../accounts/contract.js'
 import { keyScopes, permissionOf, scopesWith } from '../accounts/index.js'
+import { automations } from '../automations/contract.js'
 import { contacts } from '../contacts/contract.js'
 import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
 import { dmarc } from '../dmarc/contract.js'
@@ -12,7 +13,6 @@ import { suppressions } from '../suppression/contract.js'
 import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
 import { webhooks } from '../webhooks/contract.js'
-import { automations } from './automations.js'
 import { billing } from './billing.js'
 import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
@@ -28,7 +28,7 @@ const descriptions: readonly Description[] = [
   describe(suppressions),
   describe(topics),
   broadcasts,
-  automations,
+  describe(automations),
   describe(templates),
   describe(webhooks),
   describe(domains, dmarc),
