@@ -4,6 +4,7 @@ import type { KeyScope } from './limits.js'
 
 // Which scopes have each permission.
 const allowing: Record<Permission, readonly KeyScope[]> = {
+  public: ['full', 'sending', 'read'],
   any: ['full', 'sending', 'read'],
   sending: ['full', 'sending'],
   read: ['full', 'read'],
@@ -22,26 +23,6 @@ const words: Record<KeyScope, string> = {
  * for a full key; a test fails for it.
  */
 export const routePermissions: Readonly<Record<string, Permission>> = {
-  'POST /v1/emails/send': 'sending',
-  'POST /v1/emails/batch': 'sending',
-  'POST /v1/emails/ussd': 'sending',
-  'GET /v1/emails': 'read',
-  'GET /v1/emails/:id': 'any',
-  'DELETE /v1/emails/:id/cancel': 'sending',
-
-  'POST /v1/broadcasts/preview': 'read',
-  'POST /v1/broadcasts/test': 'full',
-  'POST /v1/broadcasts': 'full',
-  'GET /v1/broadcasts': 'read',
-  'GET /v1/broadcasts/plan/usage': 'read',
-  'GET /v1/broadcasts/:id': 'read',
-  'PATCH /v1/broadcasts/:id': 'full',
-  'GET /v1/broadcasts/:id/recipients': 'read',
-  'POST /v1/broadcasts/:id/send': 'full',
-  'POST /v1/broadcasts/:id/pause': 'full',
-  'POST /v1/broadcasts/:id/resume': 'full',
-  'POST /v1/broadcasts/:id/cancel': 'full',
-
   'POST /v1/events/send': 'full',
   'POST /v1/events/batch': 'full',
   'POST /v1/automations': 'full',

@@ -1,10 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import { keys } from '../accounts/contract.js'
 import { keyScopes, permissionOf, scopesWith } from '../accounts/index.js'
+import { billing } from '../billing/contract.js'
+import { broadcasts } from '../broadcasts/contract.js'
 import { contacts } from '../contacts/contract.js'
 import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
 import { dmarc } from '../dmarc/contract.js'
 import { domains } from '../domains/contract.js'
+import { emails } from '../emails/contract.js'
 import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
 import { stats } from '../stats/contract.js'
@@ -13,29 +16,27 @@ import { templates } from '../templates/contract.js'
 import { topics } from '../topics/contract.js'
 import { webhooks } from '../webhooks/contract.js'
 import { automations } from './automations.js'
-import { billing } from './billing.js'
-import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
+import { itself } from './contract.js'
 import { type Description, describe } from './description.js'
-import { emails } from './emails.js'
-import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
+import { allow, errorTable, responseHeaders, welcome } from './general.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
 /** Every domain with endpoints, in the order in which people read of them. */
 const descriptions: readonly Description[] = [
-  emails,
+  describe(emails),
   describe(contacts),
   describe(suppressions),
   describe(topics),
-  broadcasts,
+  describe(broadcasts),
   automations,
   describe(templates),
   describe(webhooks),
   describe(domains, dmarc),
   describe(keys),
   describe(stats),
-  billing,
-  itself,
+  describe(billing),
+  describe(itself),
 ]
 
 /**

@@ -19,7 +19,7 @@ import {
   union,
 } from 'superstruct'
 import t from 'tap'
-import { SendBody } from '../../src/emails/send-body.js'
+import { sendBody } from '../../src/emails/send-body.js'
 import {
   atLeastOne,
   check,
@@ -28,9 +28,11 @@ import {
   listOf,
   noOthers,
   rule,
+  structOf,
 } from '../../src/fields/index.js'
 import { seededRandom } from '../mime/random-mail.js'
 
+const SendBody = structOf(sendBody)
 type Shape = Struct<unknown, unknown>
 const names = ['a', 'b', 'c', 'toString']
 
