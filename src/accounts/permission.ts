@@ -18,29 +18,6 @@ const words: Record<KeyScope, string> = {
   read: 'may only read',
 }
 
-/**
- * What each route of the API asks of a key: the one place that says so. A route that is not in it asks
- * for a full key; a test fails for it.
- */
-export const routePermissions: Readonly<Record<string, Permission>> = {
-  'POST /v1/events/send': 'full',
-  'POST /v1/events/batch': 'full',
-  'POST /v1/automations': 'full',
-  'GET /v1/automations': 'read',
-  'GET /v1/automations/:id': 'read',
-  'PATCH /v1/automations/:id': 'full',
-  'POST /v1/automations/:id/enable': 'full',
-  'POST /v1/automations/:id/disable': 'full',
-  'POST /v1/automations/:id/archive': 'full',
-  'POST /v1/automations/:id/simulate': 'read',
-  'GET /v1/automations/:id/runs': 'read',
-  'GET /v1/automations/runs/:id': 'read',
-  'POST /v1/automations/runs/:id/cancel': 'full',
-}
-
-/** By method and path as it is routed: `GET /v1/emails/:id`. */
-export const permissionOf = (route: string): Permission => routePermissions[route] ?? 'full'
-
 /** The scopes that have a permission. */
 export const scopesWith = (permission: Permission): readonly KeyScope[] => allowing[permission]
 

@@ -3,13 +3,13 @@ import { ApiError } from '../errors/index.js'
 import { check, ShapeError } from '../fields/index.js'
 import { jsonFingerprint, type Remember } from '../http/index.js'
 import { isJsonObject } from '../json/index.js'
+import { EventItem } from './contract-events.js'
 import {
   type AcceptDeps,
   type AcceptedEvent,
   acceptEvents,
   type EventInput,
 } from './events/index.js'
-import { EventItem } from './shapes.js'
 
 /** What a batch came to, in the order of its events. */
 export interface AcceptedBatch {

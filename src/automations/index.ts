@@ -6,9 +6,22 @@
  */
 
 export {
+  automationPage,
+  automationsAnswer,
+  detailAnswer,
+  enabledAnswer,
+  runPage,
+  runsAnswer,
+  shownPreview,
+  shownRun,
+  shownState,
+  whyOf,
+} from './answers.js'
+export {
   type Automation,
   type AutomationDefinition,
   type AutomationStatus,
+  afterMs,
   archiveAutomation,
   blockedReasons,
   cancelArchived,
@@ -53,8 +66,6 @@ export {
 export {
   automationStanding,
   countHeld,
-  endStatuses,
-  explainRun,
   findAnyRun,
   findRun,
   type HeldRelease,
@@ -63,22 +74,16 @@ export {
   holdRestoredRuns,
   listRuns,
   liveFigures,
-  liveStatuses,
   overdueReason,
   type Run,
   type RunStatus,
   releaseRuns,
   releases,
+  runStatuses,
   type StepStanding,
   type Waits,
 } from './runs/index.js'
-export {
-  type AutomationPreview,
-  afterMs,
-  previewAutomation,
-  readHappening,
-  shownPreview,
-} from './trial/index.js'
+export { type AutomationPreview, previewAutomation, readHappening } from './trial/index.js'
 export {
   type Backfill,
   findBackfill,

@@ -1,17 +1,21 @@
 import { type Command, Option } from 'commander'
 import { counted, shownCount } from '../amounts/index.js'
+import * as operations from '../automations/contract.js'
 import {
   type Automation,
   archiveAutomation,
   disableAutomation,
   enableAutomation,
+  enabledAnswer,
   findAnyAutomation,
   type HeldRelease,
   pauseAutomation,
   releases,
   resumeAutomation,
+  shownState,
 } from '../automations/index.js'
 import { readBilling } from '../billing/index.js'
+import type { Operation } from '../contract/index.js'
 import { statusOf } from './automation-show.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
@@ -25,9 +29,10 @@ interface Options extends AskOptions {
   overdue?: HeldRelease
 }
 
-/** One verb. `apply` answers with what it released, where it releases something. */
+/** One verb. `apply` answers with what the API answers, or with what it released, where it releases something. */
 interface Change {
   name: string
+  does?: Operation
   about: string
   help: string
   /** What goes with it, where it is asked for. */
@@ -36,7 +41,7 @@ interface Change {
     deps: CliDeps,
     automation: Automation,
     how: { place: CommandPlace; overdue: HeldRelease },
-  ) => Promise<{ released?: number } | undefined>
+  ) => Promise<{ released?: number } | object>
   done: (automation: Automation, changed: { released?: number }) => string
 }
 
@@ -47,28 +52,29 @@ interface Change {
 const changes: readonly Change[] = [
   {
     name: 'enable',
+    does: operations.enableAutomation,
     about: 'enable an automation: its event starts runs of its present version',
     help: '$ posthorn automation enable Welcome',
     async apply({ store, clock }, { account_id, id }, { place }) {
       const billing = await readBilling(store.read, plansOf(place), account_id)
-      await enableAutomation({ store, clock }, billing, id)
-      return undefined
+      const enabled = await enableAutomation({ store, clock }, billing, id)
+      return await enabledAnswer(store.read, enabled)
     },
     done: ({ version }) => `Enabled: its event starts runs of version ${version} from now on`,
   },
   {
     name: 'disable',
+    does: operations.disableAutomation,
     about: 'start no more runs; those under way finish',
     help: '$ posthorn automation disable Welcome',
-    async apply(deps, { account_id, id }) {
-      await disableAutomation(deps, account_id, id)
-      return undefined
-    },
+    apply: async (deps, { account_id, id }) =>
+      shownState(await disableAutomation(deps, account_id, id)),
     done: ({ running, waiting }) =>
       `Disabled: nothing starts it; ${runs(running + waiting)} under way will finish`,
   },
   {
     name: 'archive',
+    does: operations.archiveAutomation,
     about: 'end an automation for good: its runs are cancelled',
     help: `$ posthorn automation archive Welcome
 
@@ -79,10 +85,8 @@ This cannot be undone. What has become mail in the queue leaves: 'posthorn queue
       counts: { id, runs: running + waiting },
       how: 'moderate',
     }),
-    async apply(deps, { account_id, id }) {
-      await archiveAutomation(deps, account_id, id)
-      return undefined
-    },
+    apply: async (deps, { account_id, id }) =>
+      shownState(await archiveAutomation(deps, account_id, id)),
     done: ({ running, waiting }) =>
       running + waiting === 0
         ? 'Archived: all of its runs are cancelled'
@@ -97,7 +101,7 @@ This cannot be undone. What has become mail in the queue leaves: 'posthorn queue
 A step that is being taken now may still end. 'posthorn automation resume' lets it go on.`,
     async apply(deps, automation) {
       await pauseAutomation(deps, automation)
-      return undefined
+      return {}
     },
     done: ({ id, running, waiting }) =>
       `Paused: no run takes a step (${runs(running + waiting)} under way) until 'posthorn automation resume ${id}'`,
@@ -129,6 +133,7 @@ What fell due meanwhile:
 /** `automation enable`, `disable`, `archive`, `pause` and `resume`. */
 export const changeAutomationRows: readonly CommandRow[] = changes.map((change) => ({
   usage: `${change.name} <automation>`,
+  does: change.does,
   about: change.about,
   options: [
     ...(change.intent === undefined ? [] : askOptions()),
@@ -165,9 +170,10 @@ async function run(change: Change, named: string, options: Options, command: Com
   const { changed, automation } = done
   if (place.json) {
     const { id, name } = automation
-    return sayJson({ id, name, status: statusOf(automation), ...changed })
+    const own = { id, name, status: statusOf(automation), ...changed }
+    return sayJson(change.does === undefined ? own : changed)
   }
-  say(change.done(automation, changed ?? {}))
+  say(change.done(automation, changed))
 }
 
 /** `1 run`, `1,204 runs`. */

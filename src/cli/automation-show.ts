@@ -6,6 +6,7 @@ import {
   type AutomationDefinition,
   automationStanding,
   type Backfill,
+  detailAnswer,
   findAnyAutomation,
   findBackfill,
   readDefinition,
@@ -25,8 +26,8 @@ export const showAutomationRows: readonly CommandRow[] = [
     help: `Example:
   $ posthorn automation show Welcome
 
-HERE is how many runs stand at the step now, ENTERED how many have come to it. With --json the answer has
-the definition too.`,
+HERE is how many runs stand at the step now, ENTERED how many have come to it. With --json the answer is
+what GET /v1/automations/:id answers, and the counts as "standing".`,
     run: runShow,
   },
 ]
@@ -42,14 +43,16 @@ async function runShow(named: string, _options: unknown, command: Command): Prom
     const { definition } = await readDefinition(read, one.id, one.version)
     const account = await findAccount(read, one.account_id)
     const backfill = await findBackfill(read, one.id)
-    return { one, definition, account, backfill, ...(await automationStanding(read, one)) }
+    const answer = await detailAnswer(read, one)
+    return { one, definition, account, backfill, answer, ...(await automationStanding(read, one)) }
   })
-  const { one, definition, account, backfill, steps, waits } = found
+  const { one, definition, account, backfill, answer, steps, waits } = found
   if (place.json) {
     return sayJson({
-      ...automationForMachines(one),
-      definition,
-      steps: steps.map(stepForMachines),
+      ...answer,
+      accountId: account.id,
+      pausedAt: jsonTime(one.paused_at),
+      standing: steps.map(stepForMachines),
       waits,
       backfill: backfill === undefined ? null : backfillForMachines(backfill),
     })
@@ -168,24 +171,6 @@ const backfillForMachines = ({ list_id, per_hour, seen, started, ...times }: Bac
 /** Paused is what an operator has made of it, beside what its account has. */
 export const statusOf = ({ status, paused_at: pausedAt }: Automation) =>
   pausedAt === null ? status : `${status}, paused`
-
-/** An automation as `list`, `show` and changes print it for scripts, which need to know one shape alone. */
-export function automationForMachines(one: Automation) {
-  const { id, account_id: accountId, name, status, version, enrolled } = one
-  const { running, waiting, completed, exited, failed, cancelled } = one
-  return {
-    id,
-    accountId,
-    name,
-    status,
-    version,
-    pausedAt: jsonTime(one.paused_at),
-    runs: { running, waiting, completed, exited, failed, cancelled },
-    enrolledContacts: enrolled,
-    createdAt: jsonTime(one.created_at),
-    updatedAt: jsonTime(one.updated_at),
-  }
-}
 
 /** The ids of rows are left out: they mean nothing outside of the database. */
 function stepForMachines({ version, key, type, counts, present }: StepStanding) {

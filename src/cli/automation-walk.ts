@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import * as operations from '../automations/contract.js'
 import {
   type AutomationPreview,
   afterMs,
@@ -7,11 +8,13 @@ import {
   readHappening,
   shownPreview,
 } from '../automations/index.js'
+import { isoTime } from '../clock/index.js'
 import { joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
-import { isJsonObject, type JsonObject, jsonObjectIn } from '../json/index.js'
+import { type JsonObject, jsonObjectIn } from '../json/index.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
+import { givenTo } from './given.js'
 import { asTyped, mustBe, repeated, time } from './option-values.js'
 import { say, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf, settingsOf } from './place.js'
@@ -33,6 +36,7 @@ interface WalkOptions {
 export const walkAutomationRows: readonly CommandRow[] = [
   {
     usage: 'walk <automation>',
+    does: operations.simulateAutomation,
     about: 'show what an automation would do for somebody, step by step; nothing is written',
     options: [
       new Option(
@@ -76,26 +80,26 @@ async function runWalk(named: string, options: WalkOptions, command: Command): P
   const place = placeOf(command)
   const { maxQueued } = settingsOf(place).outbound
   const plans = plansOf(place)
-  const { preview, id } = await withStore(place, async ({ store, clock }) => {
+  const preview = await withStore(place, async ({ store, clock }) => {
     const found = await findAnyAutomation(store.read, named)
-    const at = options.at ?? clock.now()
-    const preview = await withRenderer({ store, clock }, async (renderer) => {
+    const { email, payload, at = clock.now(), until, event = [], opens = [], clicks = [] } = options
+    const given = givenTo(operations.simulateAutomation, {
+      email,
+      at: isoTime(at),
+      payload,
+      events: event.map((text) => eventOf(text, at)),
+      opens: Object.fromEntries(opens),
+      clicks: Object.fromEntries(clicks),
+      until: until === undefined ? undefined : isoTime(until),
+    })
+    return await withRenderer({ store, clock }, async (renderer) => {
       // A backlog of its own, as nothing is written: the running appliance's is not touched.
       const backlog = joinBacklog(makeBacklogMemory())
       const deps = { store, clock, plans, renderer, backlog, maxQueued }
-      return previewAutomation(deps, found.account_id, found.id, {
-        email: options.email,
-        at,
-        payload: options.payload ?? {},
-        events: (options.event ?? []).map((text) => eventOf(text, at)),
-        opens: new Map(options.opens),
-        clicks: new Map(options.clicks),
-        until: options.until,
-      })
+      return previewAutomation(deps, found.account_id, found.id, { ...given, email })
     })
-    return { preview, id: found.id }
   })
-  if (place.json) return sayJson(shownPreview(id, preview))
+  if (place.json) return sayJson(shownPreview(preview))
   sayWalk(preview)
 }
 
@@ -146,19 +150,15 @@ function eventOf(text: string, start: number) {
   if (typeof read === 'string') throw new OperatorError(`--event: ${read}`)
   if (read.kind !== 'event') throw new Error('An event was read as something else')
   const { name, at, payload } = read
-  return { event: name, at, payload: isJsonObject(payload) ? payload : {} }
+  return { event: name, at: isoTime(at), payload }
 }
 
-// A minute: somebody who reads mail as it comes.
-const usualAfterMs = 60_000
+/** How long after the mail of a step. */
+type After = [step: string, after: string]
 
-/** How long after the mail of a step, in ms. */
-type After = [step: string, ms: number]
-
-/** Reads `hello` or `hello@+2h`. */
+/** Reads `hello` or `hello@+2h`; without a time it is a minute, as of somebody who reads mail as it comes. */
 function after(text: string): After {
-  const [, key = '', given] = /^([a-z0-9_-]{1,64})(?:@\+(\w+))?$/.exec(text) ?? []
-  const ms = given === undefined ? usualAfterMs : afterMs(given)
-  if (key !== '' && ms !== undefined) return [key, ms]
+  const [, key = '', given = '1m'] = /^([a-z0-9_-]{1,64})(?:@\+(\w+))?$/.exec(text) ?? []
+  if (key !== '' && afterMs(given) !== undefined) return [key, given]
   throw mustBe('the key of a step, such as hello or hello@+2h')
 }

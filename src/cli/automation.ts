@@ -1,30 +1,28 @@
 import { type Command, Option } from 'commander'
 import { shownCount } from '../amounts/index.js'
+import * as operations from '../automations/contract.js'
 import {
-  type Automation,
-  endStatuses,
-  explainRun,
+  automationPage,
+  automationsAnswer,
   findAnyAutomation,
   findAnyRun,
-  listAutomations,
-  listRuns,
-  liveStatuses,
   makeVersions,
-  type Run,
   type RunStatus,
+  runPage,
+  runStatuses,
+  runsAnswer,
+  shownRun,
+  whyOf,
 } from '../automations/index.js'
 import { changeAutomationRows } from './automation-change.js'
 import { moveAutomationRows } from './automation-move.js'
-import { automationForMachines, showAutomationRows, statusOf } from './automation-show.js'
+import { showAutomationRows, statusOf } from './automation-show.js'
 import { walkAutomationRows } from './automation-walk.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
 import { limitOption, severalOf } from './option-values.js'
-import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { placeOf } from './place.js'
-
-// Live ones first, as they are asked for most.
-const allStatuses: readonly RunStatus[] = [...liveStatuses, ...endStatuses]
 
 /** `posthorn automation`: what operators look at and do about automations of any account. */
 export function automationCommands(program: Command): void {
@@ -37,6 +35,7 @@ export function automationCommands(program: Command): void {
 const rows: readonly CommandRow[] = [
   {
     usage: 'list',
+    does: operations.listAutomations,
     about: 'show the automations of an account, newest first',
     options: [accountOption(), limitOption()],
     help: "Example:\n  $ posthorn automation list --account 'City library'",
@@ -45,12 +44,13 @@ const rows: readonly CommandRow[] = [
   ...showAutomationRows,
   {
     usage: 'runs <automation>',
+    does: operations.listRuns,
     about: 'show the runs of an automation, newest first, and why each is where it is',
     options: [
       new Option(
         '--status <names>',
-        `only those that are: ${allStatuses.join(', ')} (default: all)`,
-      ).argParser(severalOf(allStatuses)),
+        `only those that are: ${runStatuses.join(', ')} (default: all)`,
+      ).argParser(severalOf(runStatuses)),
       limitOption(),
     ],
     help: `Examples:
@@ -60,6 +60,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'why <run>',
+    does: operations.getRun,
     about: 'say in a sentence why a run is where it is and until when, and what it did',
     help: `Example:
   $ posthorn automation why 01a1fc92-9915-7533-8296-04ee3d91dd72
@@ -80,26 +81,22 @@ async function runList(
   const place = placeOf(command)
   const found = await withStore(place, async ({ store: { read } }) => {
     const { id } = await chosenAccount(read, options.account)
-    return await listAutomations(read, id, { limit: options.limit + 1 })
+    return await automationPage(read, id, { limit: options.limit })
   })
-  // One more was read, only to know whether there are more.
-  const shown = found.slice(0, options.limit)
-  if (place.json) sayJson(shown.map(automationForMachines))
-  else {
-    const titles = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CONTACTS', 'NAME']
-    sayTable(
-      ['ID', 'STATUS', ...titles],
-      shown.map((one) => [
-        one.id,
-        statusOf(one),
-        ...[one.running, one.waiting, one.completed, one.exited, one.failed].map(shownCount),
-        shownCount(one.enrolled),
-        one.name.slice(0, 40),
-      ]),
-      'No automation yet',
-    )
-  }
-  if (found.length > options.limit) remark('There are more: --limit shows them')
+  if (place.json) return sayJson(automationsAnswer(found))
+  const titles = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CONTACTS', 'NAME']
+  sayTable(
+    ['ID', 'STATUS', ...titles],
+    found.page.map((one) => [
+      one.id,
+      statusOf(one),
+      ...[one.running, one.waiting, one.completed, one.exited, one.failed].map(shownCount),
+      shownCount(one.enrolled),
+      one.name.slice(0, 40),
+    ]),
+    'No automation yet',
+  )
+  if (found.hasMore) remark('There are more: --limit shows them')
 }
 
 /** However many it looks at: a process of its own, for which nobody else waits. */
@@ -109,30 +106,32 @@ async function runRuns(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const { shown, isCut } = await withStore(place, async (deps) => {
+  const { found, why } = await withStore(place, async (deps) => {
     const { read } = deps.store
     const automation = await findAnyAutomation(read, named)
-    const asked = { statuses: options.status ?? allStatuses, limit: options.limit }
+    const { status: statuses = runStatuses, limit } = options
     const most = Number.POSITIVE_INFINITY
-    const { runs, next } = await listRuns(read, automation.id, { ...asked, most })
-    return { shown: await told(deps, automation, runs), isCut: next !== undefined }
+    const found = await runPage(read, automation.id, { statuses, limit, most })
+    // Runs of the same version share one compiled graph.
+    const versions = makeVersions()
+    const why: string[] = []
+    for (const run of found.runs) why.push(await whyOf({ ...deps, versions }, automation, run))
+    return { found, why }
   })
-  if (place.json) sayJson(shown.map(runForMachines))
-  else {
-    sayTable(
-      ['RUN', 'CONTACT', 'STATUS', 'VERSION', 'STARTED', 'WHY'],
-      shown.map(({ run, why }) => [
-        run.id,
-        run.email ?? '(deleted)',
-        run.status,
-        String(run.version),
-        shownTime(run.startedAt),
-        why,
-      ]),
-      'No run',
-    )
-  }
-  if (isCut) remark('There are more: --limit shows them')
+  if (place.json) return sayJson(runsAnswer(found))
+  sayTable(
+    ['RUN', 'CONTACT', 'STATUS', 'VERSION', 'STARTED', 'WHY'],
+    found.runs.map((run, index) => [
+      run.id,
+      run.email ?? '(deleted)',
+      run.status,
+      String(run.version),
+      shownTime(run.startedAt),
+      why[index] ?? '',
+    ]),
+    'No run',
+  )
+  if (found.nextCursor !== null) remark('There are more: --limit shows them')
 }
 
 /**
@@ -144,10 +143,10 @@ async function runWhy(id: string, _options: unknown, command: Command): Promise<
   const { run, why, automation } = await withStore(place, async (deps) => {
     const run = await findAnyRun(deps.store.read, id)
     const automation = await findAnyAutomation(deps.store.read, run.automationId)
-    const [one] = await told(deps, automation, [run])
-    return { run, why: one?.why ?? '', automation }
+    const why = await whyOf({ ...deps, versions: makeVersions() }, automation, run)
+    return { run, why, automation }
   })
-  if (place.json) return sayJson(runForMachines({ run, why }))
+  if (place.json) return sayJson({ ...shownRun(run), why })
   sayFields({
     Run: run.id,
     Automation: `${automation.name} (${automation.id}), version ${run.version}`,
@@ -169,34 +168,4 @@ async function runWhy(id: string, _options: unknown, command: Command): Promise<
       ? 'What it did was forgotten with its contact'
       : 'It has not taken a step yet',
   )
-}
-
-/** Runs with the sentence that says why each is where it is. */
-async function told(
-  { store: { read }, clock }: CliDeps,
-  { paused_at: pausedAt }: Automation,
-  runs: readonly Run[],
-) {
-  // Runs of the same version share one compiled graph.
-  const versions = makeVersions()
-  const now = clock.now()
-  const sentences: { run: Run; why: string }[] = []
-  for (const run of runs) {
-    const { compiled } = await versions(read, run.automationId, run.version)
-    sentences.push({ run, why: explainRun(compiled, run, now, pausedAt) })
-  }
-  return sentences
-}
-
-/** A run for scripts; `why` is the sentence that people read too. */
-function runForMachines({ run, why }: { run: Run; why: string }) {
-  const { startedAt, updatedAt, history, waitingFor, ...rest } = run
-  return {
-    ...rest,
-    why,
-    startedAt: jsonTime(startedAt),
-    updatedAt: jsonTime(updatedAt),
-    waitingFor: waitingFor && { ...waitingFor, until: jsonTime(waitingFor.until) },
-    history: history.map(({ at, ...entry }) => ({ ...entry, at: jsonTime(at) })),
-  }
 }

@@ -87,7 +87,7 @@ export type BodyOf<O> = O extends Operation<unknown, unknown, infer B> ? B : nev
 /** An operation as the document describes it. */
 export interface Described {
   id: string
-  may?: Permission
+  may: Permission
   summary: string
   description?: string
   /** Parameters of the path, by name: words say what a UUID is of; any other has its whole schema. */

@@ -49,9 +49,9 @@ export const storageFull = refusal(
 /** How many items a page has where a request does not say it. */
 export const usualPage = 100
 
-/** The parameters of every list that comes in pages; with another `usual` number of items where that has to be. */
-export const pageParams = (usual = usualPage) => ({
-  limit: maybe(queryWhole(1, 500, 'How many items a page has at most', usual)),
+/** The parameters of every list that comes in pages; with other numbers of items, usual and most, where that has to be. */
+export const pageParams = (usual = usualPage, most = 500) => ({
+  limit: maybe(queryWhole(1, most, 'How many items a page has at most', usual)),
   cursor: maybe(words('The `nextCursor` of the page before; absent for the first page')),
 })
 

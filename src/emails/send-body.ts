@@ -6,7 +6,7 @@ import {
   field,
   isSound,
   knownBy,
-  listOf,
+  list,
   maybe,
   rule,
   shaped,
@@ -159,12 +159,7 @@ export const maxBatch = 100
 /** Its items are judged one by one later, because interface.md wants every wrong one named with its index. */
 export const batchBody = table(
   {
-    emails: field(listOf(unknown(), maxBatch, 1), {
-      type: 'array',
-      items: shaped('Send'),
-      minItems: 1,
-      maxItems: maxBatch,
-    }),
+    emails: list(field(unknown(), shaped('Send')), { least: 1, most: maxBatch }),
     attachments: maybe(
       field(structOf(attachments), {
         ...attachments.schema,

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type ExplainedRun, explainRun } from '../../src/automations/runs/explain.js'
-import type { RunStatus, RunWait } from '../../src/automations/runs/runs.js'
+import type { RunWait } from '../../src/automations/runs/runs.js'
+import type { RunStatus } from '../../src/automations/runs/status.js'
 import { day, hour } from '../support/automations.js'
 import { start, version } from '../support/paid-order.js'
 

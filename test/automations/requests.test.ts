@@ -1,6 +1,7 @@
 // What a client has got wrong, or should know, is said by name.
 import t from 'tap'
 import { setMarketingPlan } from '../../src/billing/index.js'
+import { jsonOf } from '../cli/run.js'
 import { openAutomations } from '../support/automation-appliance.js'
 import { send, trigger } from '../support/automation-rig.js'
 
@@ -123,6 +124,22 @@ t.test('enabling says what will fail, and the way on without a plan', async (t) 
       json: { id, status: 'enabled', warnings: [lacks] },
     })
   }
+
+  // Who waits for bounces hears that most end the run.
+  const wait = { key: 'lost', type: 'wait_for_event', config: { eventName: '$email.bounced' } }
+  const bounces = await rig.create('Bounces', [trigger('e'), wait], {
+    connections: [{ from: 'start', to: 'lost', type: 'default' }],
+  })
+  const other = await rig.create('Bounced', [
+    trigger('$email.bounced'),
+    { key: 'end', type: 'exit' },
+  ])
+  t.match((await call('GET', `/v1/automations/${bounces}`)).json.warnings, [
+    { key: 'lost', error: /ends the contact's runs/ },
+  ])
+  t.match((await call('POST', `/v1/automations/${other}/enable`)).json.warnings, [
+    { key: 'start', error: /starts no run/ },
+  ])
 })
 
 t.test('who deletes a domain hears which automations send from it', async (t) => {
@@ -146,20 +163,29 @@ t.test('who deletes a domain hears which automations send from it', async (t) =>
   })
 })
 
-t.test('who waits for bounces hears that most end the run', async (t) => {
-  const rig = await openAutomations(t)
-  const wait = { key: 'lost', type: 'wait_for_event', config: { eventName: '$email.bounced' } }
-  const id = await rig.create('Bounces', [trigger('e'), wait], {
-    connections: [{ from: 'start', to: 'lost', type: 'default' }],
-  })
-  const other = await rig.create('Bounced', [
-    trigger('$email.bounced'),
-    { key: 'end', type: 'exit' },
-  ])
-  t.match((await rig.call('GET', `/v1/automations/${id}`)).json.warnings, [
-    { key: 'lost', error: /ends the contact's runs/ },
-  ])
-  t.match((await rig.call('POST', `/v1/automations/${other}/enable`)).json.warnings, [
-    { key: 'start', error: /starts no run/ },
-  ])
-})
+t.test(
+  'commands answer what the API answers, and are the same deeds in the audit log',
+  async (t) => {
+    const { call, create, event, store, posthorn } = await openAutomations(t)
+    const waits = [trigger('e'), { key: 'later', type: 'delay', config: { duration: 'P9D' } }]
+    const id = await create('Welcome', waits)
+    const cli = (...words: string[]) =>
+      jsonOf(t, ['automation', ...words, '--data', posthorn.dataDir])
+    const asked = async (method: string, path: string) =>
+      (await call(method, `/v1/automations${path}`)).json
+    t.same(await cli('enable', id), await asked('POST', `/${id}/enable`))
+    const { runId } = (await event({ event: 'e', email: 'ann@example.com' })).automations[0]
+    t.same(await cli('list'), await asked('GET', ''))
+    t.same(await cli('runs', id), await asked('GET', `/${id}/runs`))
+    t.same(await cli('why', runId), await asked('GET', `/runs/${runId}`))
+    t.match(await cli('show', id), await asked('GET', `/${id}`))
+    t.same(await cli('disable', id), await asked('POST', `/${id}/disable`))
+    t.same(await cli('archive', id, '--yes'), await asked('POST', `/${id}/archive`))
+    const rows = await store.read.selectFrom('audit_log').select(['actor', 'action']).execute()
+    const deeds = (by: string) =>
+      rows.filter(({ actor }) => actor === by).map(({ action }) => action)
+    const changes = ['automation.enable', 'automation.disable', 'automation.archive']
+    t.same(deeds('cli'), changes)
+    t.same(deeds('api'), ['automation.create', ...changes])
+  },
+)

@@ -37,9 +37,11 @@ t.test('automations are listed, shown, enabled, paused, resumed and archived', a
   const runId = await rig.start()
   await rig.work()
   await rig.start({ email: 'bob@example.com' })
-  t.match(await json('automation', 'list'), [
-    { id, accountId, name: 'Welcome', status: 'enabled', runs: { running: 1, waiting: 1 } },
-  ])
+  t.match(await json('automation', 'list'), {
+    automations: [{ id, name: 'Welcome', status: 'enabled', runs: { running: 1, waiting: 1 } }],
+    hasMore: false,
+    nextCursor: null,
+  })
   t.match(
     (await run('automation', 'list')).stdout,
     /^ID +STATUS.+\n\S+ +enabled +1 +1 .+Welcome\n$/,
@@ -50,8 +52,9 @@ t.test('automations are listed, shown, enabled, paused, resumed and archived', a
   t.match(shown.stdout, /\nContacts +2 have entered\nRunning +1\nWaiting +1\n/)
   t.match(shown.stdout, /\n1 +start +trigger +1 +2 +0 +0 +- .+\n1 +first +delay +1 +1 +0 +0 +-/)
   t.match(await json('automation', 'show', id), {
-    definition: { steps: { length: 4 } },
-    steps: [{ key: 'start', entered: 2, present: 1 }, { key: 'first' }, {}, {}],
+    accountId,
+    steps: { length: 4 },
+    standing: [{ key: 'start', entered: 2, present: 1 }, { key: 'first' }, {}, {}],
     waits: [],
   })
   const why = await run('automation', 'why', runId)
@@ -67,7 +70,7 @@ t.test('automations are listed, shown, enabled, paused, resumed and archived', a
   t.match(await run('automation', 'list'), { stdout: /enabled, paused/ })
   t.match(await json('automation', 'resume', id), { status: 'enabled', released: 2 })
   await refused(/not paused, and none of its runs is held/, 'automation', 'resume', id)
-  t.match(await json('automation', 'runs', id, '--status', 'waiting'), [{ id: runId }])
+  t.match(await json('automation', 'runs', id, '--status', 'waiting'), { runs: [{ id: runId }] })
   const history = await json<{ history: object[] }>('automation', 'why', runId)
   t.match(history.history.at(-1), { step: 'first', result: 'released:shift' })
 

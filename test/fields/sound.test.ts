@@ -20,16 +20,9 @@ import {
 } from 'superstruct'
 import t from 'tap'
 import { sendBody } from '../../src/emails/send-body.js'
-import {
-  atLeastOne,
-  check,
-  described,
-  isSound,
-  listOf,
-  noOthers,
-  rule,
-  structOf,
-} from '../../src/fields/index.js'
+import { atLeastOne, noOthers } from '../../src/fields/field.js'
+import { check, isSound, rule, structOf } from '../../src/fields/index.js'
+import { described, listOf } from '../../src/fields/kinds.js'
 import { seededRandom } from '../mime/random-mail.js'
 
 const SendBody = structOf(sendBody)

@@ -2,7 +2,8 @@ import type { Test } from 'tap'
 import type { AutomationDefinition } from '../../src/automations/definition/definition.js'
 import { runSome } from '../../src/automations/engine/engine.js'
 import { acceptEvents, archiveAutomation, type EventInput } from '../../src/automations/index.js'
-import { endStatuses, listRuns, liveStatuses, type Run } from '../../src/automations/runs/runs.js'
+import { listRuns, type Run } from '../../src/automations/runs/runs.js'
+import { runStatuses } from '../../src/automations/runs/status.js'
 import { prepared } from '../../src/store/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { openEngine } from './automation-rig.js'
@@ -48,8 +49,8 @@ export async function openTimeline(t: Test) {
     },
     /** All runs of the automation, the oldest first. */
     runs: async (automationId: string): Promise<Run[]> => {
-      const statuses = [...liveStatuses, ...endStatuses]
-      const { runs } = await listRuns(store.read, automationId, { statuses, limit: 1_000 })
+      const asked = { statuses: runStatuses, limit: 1_000 }
+      const { runs } = await listRuns(store.read, automationId, asked)
       return runs.reverse()
     },
   }

@@ -12,6 +12,11 @@ export interface Variable {
   var: string
 }
 
+/** Names of events that clients may send (decisions.md). */
+export const eventNameForm = /^[A-Za-z0-9_.:-]{1,100}$/
+/** The form of a step's key. It stands in paths such as `waits.KEY.NAME`, so it has no dot. */
+export const stepKey = /^[a-z0-9_-]{1,64}$/
+
 /** How a rule may compare; `rule.ts` says what each means. */
 export const operators = [
   'eq',
@@ -136,7 +141,18 @@ interface StepConfigs {
   exit: { reason?: string }
 }
 /** The types of steps. */
-export type StepType = keyof StepConfigs
+export const stepTypes = [
+  'trigger',
+  'send_email',
+  'delay',
+  'wait_for_event',
+  'condition',
+  'contact_update',
+  'split',
+  'webhook',
+  'exit',
+] as const satisfies readonly (keyof StepConfigs)[]
+export type StepType = (typeof stepTypes)[number]
 /** The step of a type, with the config that belongs to it. */
 export type StepOf<T extends StepType> = T extends StepType
   ? { key: string; type: T; config: StepConfigs[T] }
@@ -144,13 +160,15 @@ export type StepOf<T extends StepType> = T extends StepType
 export type StepDefinition = StepOf<StepType>
 
 /** The ways out of a step; which type has which is in `graph.ts`. */
-export type EdgeType =
-  | 'default'
-  | 'condition_met'
-  | 'condition_not_met'
-  | 'event_received'
-  | 'timeout'
-  | 'branch'
+export const edgeTypes = [
+  'default',
+  'condition_met',
+  'condition_not_met',
+  'event_received',
+  'timeout',
+  'branch',
+] as const
+export type EdgeType = (typeof edgeTypes)[number]
 
 /** An edge of the graph, by the keys of its steps. */
 export interface Connection {

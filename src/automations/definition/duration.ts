@@ -18,3 +18,11 @@ export function durationMs(text: string): number | undefined {
   const parts = form.exec(text)?.slice(1)
   return parts?.reduce((sum, count, index) => sum + Number(count ?? 0) * (unitsMs[index] ?? 0), 0)
 }
+
+/** A duration as people write it, such as `2d` or `90m`, or as ISO 8601 has it, in ms. */
+export function afterMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([wdhms])$/.exec(text) ?? []
+  if (count === undefined) return durationMs(text)
+  const letter = unit.toUpperCase()
+  return durationMs('WD'.includes(letter) ? `P${count}${letter}` : `PT${count}${letter}`)
+}

@@ -23,7 +23,7 @@ export {
   type UpdateConfig,
   type Variable,
 } from './definition.js'
-export { durationMs, maxWaitMs } from './duration.js'
+export { afterMs, durationMs, maxWaitMs } from './duration.js'
 export { createAutomation, definitionIn, editAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'

@@ -4,7 +4,7 @@ import type { Json } from '../../json/index.js'
 import { idsOf, prepared, type Tx } from '../../store/index.js'
 import type { StartedRun } from './triggers.js'
 
-/** An event as a client sends it; `shapes.ts` has let it through. */
+/** An event as a client sends it; the contract has let it through. */
 export interface EventInput {
   event: string
   contactId?: string | undefined

@@ -9,16 +9,7 @@ import {
   type StoredEvent,
   staysOn,
 } from '../definition/index.js'
-
-/** Why an event starts no run (automations.md, O4). */
-export type EntryRefusal =
-  | 'already_running'
-  | 'already_entered'
-  | 'too_soon'
-  | 'filtered'
-  | 'suppressed'
-  | 'too_old'
-  | 'limit'
+import type { EntryRefusal } from './status.js'
 
 /** What is known of a contact and an automation when its event comes. */
 export interface Entering {

@@ -2,7 +2,7 @@
  * Owns a run: its row, what each step of the walk makes of it, why it waits and who sees that. What must hold: the
  * walk reads and writes nothing; every live run has a time to be looked at.
  */
-export { type EntryRefusal, inLastHour, refusalOf } from './entry.js'
+export { inLastHour, refusalOf } from './entry.js'
 export { explainRun } from './explain.js'
 export {
   blockedMark,
@@ -31,16 +31,9 @@ export {
   waitsJson,
 } from './live.js'
 export { contactColumns, contactOf, type RunContactRow } from './run-contact.js'
-export {
-  endStatuses,
-  findAnyRun,
-  findRun,
-  listRuns,
-  liveStatuses,
-  type Run,
-  type RunStatus,
-} from './runs.js'
+export { findAnyRun, findRun, listRuns, type Run, type RunsAsked } from './runs.js'
 export { automationStanding, liveFigures, type StepStanding, type Waits } from './standing.js'
+export { type EntryRefusal, type RunStatus, runStatuses, statusesIn } from './status.js'
 export { wakes } from './steps.js'
 export { type ContactChanges, changed } from './update.js'
 export { walk } from './walk.js'

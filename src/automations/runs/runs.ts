@@ -1,17 +1,10 @@
 import { nextTurn } from '../../bounded/index.js'
 import { ApiError, OperatorError } from '../../errors/index.js'
-import type { EndStatus } from '../../runs/index.js'
 import { idsIn, type Read } from '../../store/index.js'
 import type { BlockedReason, HistoryEntry } from '../definition/index.js'
 import { blockedReason } from './hold.js'
 import { readHistory } from './live.js'
-
-/** What a run is while it is under way. */
-export const liveStatuses = ['running', 'waiting'] as const
-/** How a run may have ended. */
-export const endStatuses = ['completed', 'exited', 'failed', 'cancelled'] as const
-/** How a run stands. */
-export type RunStatus = (typeof liveStatuses)[number] | EndStatus
+import { endStatuses, liveStatuses, type RunStatus } from './status.js'
 
 /** A run as it is told, whether it is under way or has ended. */
 export interface Run {

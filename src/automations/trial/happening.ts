@@ -1,5 +1,5 @@
 import { jsonObjectIn } from '../../json/index.js'
-import { durationMs } from '../definition/index.js'
+import { afterMs } from '../definition/index.js'
 import type { SimulatedHappening } from './simulation.js'
 
 /**
@@ -30,12 +30,4 @@ function timeOf(text: string, start: number): number | undefined {
   }
   const at = Date.parse(text)
   return Number.isNaN(at) ? undefined : at
-}
-
-/** A duration as people write it, such as `2d` or `90m`, or as ISO 8601 has it, in ms. */
-export function afterMs(text: string): number | undefined {
-  const [, count, unit = ''] = /^(\d{1,6})([wdhms])$/.exec(text) ?? []
-  if (count === undefined) return durationMs(text)
-  const letter = unit.toUpperCase()
-  return durationMs('WD'.includes(letter) ? `P${count}${letter}` : `PT${count}${letter}`)
 }

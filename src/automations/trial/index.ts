@@ -2,19 +2,11 @@
  * Owns the simulator: the walk of the engine over an invented or a real contact, nothing written. What must hold:
  * engine and simulator tell the same history.
  */
-export { afterMs, readHappening } from './happening.js'
+export type { CohortCounts } from './cohort.js'
+export { readHappening } from './happening.js'
 export {
   type AutomationPreview,
   type PreviewDeps,
   previewAutomation,
   previewCohort,
 } from './preview.js'
-export {
-  shownAutomation,
-  shownCohort,
-  shownDetail,
-  shownMade,
-  shownPreview,
-  shownRun,
-  shownState,
-} from './shown.js'

@@ -3,13 +3,14 @@ import { type Clock, dayMs } from '../../clock/index.js'
 import { findContact, listMembers } from '../../contacts/index.js'
 import type { Backlog } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
-import { type JsonObject, numberFault } from '../../json/index.js'
+import { type Json, numberFault } from '../../json/index.js'
 import type { Store } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
 import { findTemplate, type Renderer, tryRender } from '../../templates/index.js'
 import { optedOutAmong } from '../../topics/index.js'
 import {
   type AutomationDefinition,
+  afterMs,
   asRunContact,
   compile,
   definitionIn,
@@ -35,21 +36,31 @@ export interface PreviewDeps {
   maxQueued: number
 }
 
-/** Who walks through, and what happens on the way. Times in ms since 1970. */
+/** Who walks through, and what happens on the way, as a request says it: times in ISO 8601. */
 export interface PreviewInput {
   /** A contact of the account, or an address that need not be known. */
   email: string
   /** The payload of the event that begins it. */
-  payload?: JsonObject | undefined
+  payload?: Json | undefined
   /** When that comes; now by default. */
-  at?: number | undefined
-  events?: readonly { event: string; at: number; payload?: JsonObject | undefined }[] | undefined
-  /** How long after a step's mail (ms) it is opened or clicked, by the step's key. */
-  opens?: ReadonlyMap<string, number> | undefined
-  clicks?: ReadonlyMap<string, number> | undefined
-  until?: number | undefined
-  /** In place of what is kept. */
-  draft?: { steps: unknown; connections: unknown; settings?: unknown } | undefined
+  at?: string | undefined
+  /** Each at a time, or so long after the beginning. */
+  events?:
+    | readonly {
+        event: string
+        at?: string | undefined
+        after?: string | undefined
+        payload?: Json | undefined
+      }[]
+    | undefined
+  /** How long after a step's mail it is opened or clicked, by the step's key. */
+  opens?: Readonly<Record<string, string>> | undefined
+  clicks?: Readonly<Record<string, string>> | undefined
+  until?: string | undefined
+  /** A draft in place of what is kept, where steps or connections are given. */
+  steps?: unknown
+  connections?: unknown
+  settings?: unknown
 }
 
 /** A line of the timeline, its mail rendered. */
@@ -64,6 +75,7 @@ export type PreviewedMail =
 
 /** What a walk tells; `version` is null for a draft. */
 export interface AutomationPreview extends Omit<Simulation, 'lines'> {
+  automationId: string
   version: number | null
   lines: PreviewedLine[]
   stepOf(id: number): string | null
@@ -107,7 +119,8 @@ export async function previewAutomation(
   }
   return {
     ...told,
-    version: input.draft === undefined ? automation.version : null,
+    automationId: automation.id,
+    version: isDraft(input) ? null : automation.version,
     lines: rendered,
     stepOf: (stepId) => compiled.byId.get(stepId)?.step.key ?? null,
   }
@@ -140,47 +153,57 @@ async function settingOf(
   input: Omit<PreviewInput, 'email'>,
 ) {
   const automation = await findAutomation(store.read, accountId, id)
-  const definition =
-    input.draft === undefined
-      ? (await readDefinition(store.read, automation.id, automation.version)).definition
-      : definitionIn(input.draft)
+  const { steps, connections, settings } = input
+  const definition = isDraft(input)
+    ? definitionIn({ steps, connections, settings })
+    : (await readDefinition(store.read, automation.id, automation.version)).definition
   const compiled = compile(definition, { seed: automation.id })
-  const at = input.at ?? clock.now()
-  refuseMeaningless(definition, input, at)
+  const at = timeIn(input.at) ?? clock.now()
+  const opens = aftersIn(input.opens)
+  const clicks = aftersIn(input.clicks)
+  const until = timeIn(input.until) ?? at + usualLengthMs
+  refuseMeaningless(definition, input, until < at)
   const happenings: SimulatedHappening[] = [
     { at, kind: 'event', name: triggerOf(definition), payload: input.payload ?? {} },
-    ...(input.events ?? []).map(({ event: name, payload = {}, ...one }): SimulatedHappening => {
-      return { at: one.at, kind: 'event', name, payload }
+    ...(input.events ?? []).map(({ event, after = '', payload = {}, ...one }) => {
+      const when = timeIn(one.at) ?? at + (afterMs(after) ?? 0)
+      return { at: when, kind: 'event', name: event, payload } as const
     }),
   ]
-  const { opens, clicks, until = at + usualLengthMs } = input
   const worldOf = (contact: RunContact): SimulatedWorld => ({
     contact,
     happenings,
     until,
-    ...(opens === undefined ? {} : { opens }),
-    ...(clicks === undefined ? {} : { clicks }),
+    opens,
+    clicks,
   })
   return { automation, definition, compiled, worldOf }
 }
 
+const isDraft = ({ steps, connections }: Omit<PreviewInput, 'email'>) =>
+  steps !== undefined || connections !== undefined
+
+const timeIn = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
+
+const aftersIn = (given: Readonly<Record<string, string>> = {}) =>
+  new Map(Object.entries(given).map(([key, after]) => [key, afterMs(after) ?? 0]))
+
 /** What would be passed over in silence: it was misspelt, most likely. */
 function refuseMeaningless(
   { steps }: AutomationDefinition,
-  { opens, clicks, until, payload, events = [] }: Omit<PreviewInput, 'email'>,
-  at: number,
+  { opens = {}, clicks = {}, payload, events = [] }: Omit<PreviewInput, 'email'>,
+  endsEarly: boolean,
 ): void {
   const sends = new Set(steps.filter(({ type }) => type === 'send_email').map(({ key }) => key))
   for (const [field, keys] of Object.entries({ opens, clicks })) {
-    const unknown = [...(keys?.keys() ?? [])].find((key) => !sends.has(key))
+    const unknown = Object.keys(keys).find((key) => !sends.has(key))
     if (unknown !== undefined) throw refused(`${field}: no send step has the key "${unknown}"`)
   }
   for (const given of [payload, ...events.map((event) => event.payload)]) {
     const inexact = numberFault('payload', given)
     if (inexact !== undefined) throw refused(inexact)
   }
-  if (until !== undefined && until < at)
-    throw refused('until is earlier than the start of the walk')
+  if (endsEarly) throw refused('until is earlier than the start of the walk')
 }
 
 /** In the form of the validator's faults, so that an editor shows it like those. */

@@ -1,0 +1,119 @@
+import { byId, confirmation, manyOf, refusal } from '../contract/index.js'
+import {
+  field,
+  line,
+  maybe,
+  openObject,
+  orNull,
+  rule,
+  type Schema,
+  text,
+  textThat,
+  uuid,
+} from '../fields/index.js'
+import { isJsonObject } from '../json/index.js'
+import { parseMailbox } from '../mime/index.js'
+import { edgeTypes, limits, stepTypes } from './definition/definition.js'
+
+/** Rows of a page at most, and without `limit`. */
+export const maxPage = 100
+export const usualPage = 20
+
+export const exampleId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4a'
+export const exampleTime = '2026-11-21T10:00:00.000Z'
+
+export const automation = byId('automation')
+export const automationName = line(1, 200, 'The name of the automation, for yourself')
+
+/** Judged by the parser that reads it. */
+export const addressThat = (about: string) =>
+  textThat('an address: "email@domain"', (value) => parseMailbox(value) !== undefined, text(about))
+
+// `config` is described in words and not as one schema a type: generated clients make of twelve alternatives something
+// that nobody can use, and the errors of the API name the field anyway.
+const step: Schema = {
+  type: 'object',
+  description:
+    'A step. `config` by `type`: `trigger` { eventName, filter?, reentry? }; `send_email` { template, from, subject?, replyTo?, variables?, type?, topicId?, templateVersion? }; `delay` { duration } or { until: { time, days?, zone? } }; `wait_for_event` { eventName, filter?, timeout?, since? }; `condition` a rule; `contact_update` { firstName?, lastName?, metadata? }; `split` { branches: [{ key, percent }] }; `webhook` { endpointId, payload? }; `exit` { reason? }. Durations are ISO 8601 (`P3D`, `PT2H`). A rule is { field, operator, value } or { all | any: [rules] } or { not: rule }; fields are `contact.…`, `trigger.…`, `event.…`, `waits.KEY.…` and `email.KEY.opened` (`clicked`, `delivered`, `bounced`); operators `eq`, `neq`, `gt`, `gte`, `lt`, `lte`, `in`, `contains`, `not_contains`, `starts_with`, `ends_with`, `exists`, `is_empty`; a value { var: field } is that field. Events are your own and Posthorn’s: `$contact.created`, `$list.joined`, `$email.opened`, `$email.clicked`, `$email.bounced` (a bounce that suppresses the address ends the runs of its contact and starts none).',
+  properties: {
+    key: text('The name of the step in this automation', { pattern: '^[a-z0-9_-]{1,64}$' }),
+    type: text('What the step does', { enum: stepTypes }),
+    config: openObject('The settings of the step, which depend on `type`'),
+  },
+  required: ['key', 'type'],
+}
+
+// A connection belongs to one of the ends of a step: yes/no of a condition, received/timeout of a wait, a branch of a
+// split.
+const connection: Schema = {
+  type: 'object',
+  description: 'Leads from one step to the next.',
+  properties: {
+    from: text('The key of the step that it leaves'),
+    to: text('The key of the step that it leads to'),
+    type: text('By which result of the step it leaves; `default` where there is only one', {
+      enum: edgeTypes,
+    }),
+    branch: text('The key of the branch, only with the type `branch`'),
+  },
+  required: ['from', 'to', 'type'],
+}
+
+// What is in them is judged together (`validate.ts`), so that all faults are told at once, by the key of their step.
+export const steps = field(
+  rule<unknown[]>('an array of steps: { key, type, config }', Array.isArray),
+  { type: 'array', items: step, maxItems: limits.steps },
+)
+export const connections = field(
+  rule<unknown[]>('an array of connections: { from, to, type }', Array.isArray),
+  { type: 'array', items: connection },
+)
+export const settings = maybe(
+  field(
+    rule<object>('an object', isJsonObject),
+    openObject(
+      'Settings of the whole automation: `exitOn` [{ eventName, filter? }] ends a run wherever it is; `goal` { eventName, filter?, to? }; `timeZone`; `sendWindow` { from, to, days?, zone? }; `maxPerHour`; `onUnsubscribe` (`continue` where all mail is transactional)',
+    ),
+  ),
+)
+/** Steps and connections of what may lack them; they are replaced together, since half of a graph is not valid. */
+export const graphChanges = {
+  steps: maybe(steps),
+  connections: maybe(connections),
+  settings,
+}
+
+/** What is said of steps, one sentence each. */
+export const byStep = (about: string, ofOne: string): Schema => ({
+  ...manyOf({
+    key: orNull(text('The key of the step; null for what concerns no single step')),
+    error: text(ofOne),
+  }),
+  description: about,
+})
+
+/**
+ * A definition that is not valid. Every fault at once with the key of its step: editors mark them in the drawing, and
+ * nobody wants to repair a graph one fault a request.
+ */
+export const invalidDefinition = (when: string) =>
+  refusal(
+    'validation_error',
+    when,
+    'The automation is not valid: step "welcome": The account has no template "welcom"',
+    {
+      status: 422,
+      shape: 'InvalidAutomation',
+      fields: {
+        errors: byStep('Everything that is wrong, by the key of its step', 'What is wrong there'),
+      },
+      example: { errors: [{ key: 'welcome', error: 'The account has no template "welcom"' }] },
+    },
+  )
+
+/** What a change of state is answered with, whatever it is a change of. */
+export const stateFields = (about: string) => ({
+  id: uuid('The id that the request named'),
+  status: text(about),
+  message: confirmation,
+})

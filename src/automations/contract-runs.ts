@@ -1,0 +1,169 @@
+import {
+  type AnswerExample,
+  answer,
+  byId,
+  foreignCursor,
+  manyOf,
+  operation,
+  pageFields,
+  pageParams,
+  refusal,
+} from '../contract/index.js'
+import { closed, count, maybe, orNull, text, textThat, time, uuid } from '../fields/index.js'
+import {
+  automation,
+  exampleId,
+  exampleTime,
+  maxPage,
+  stateFields,
+  usualPage,
+} from './contract-parts.js'
+import { runStatuses } from './runs/status.js'
+
+const run = byId('run', 'automation run')
+
+export const runStatus = text('`running` and `waiting` are under way, the others have ended', {
+  enum: runStatuses,
+})
+const known = {
+  id: uuid('The id of the run, which never changes'),
+  automationId: uuid('The automation of the run'),
+  version: count('The version of the automation in which it runs'),
+  contactId: orNull(uuid('The contact; null once it is deleted')),
+  email: orNull(text('The address of the contact; null once it is deleted')),
+  status: runStatus,
+  reason: orNull(
+    text(
+      'Why the run has ended: `unsubscribed`, `bounced`, `complained`, `deleted` …, or what its `exit` step says; null while it is under way, and where there is nothing to say',
+    ),
+  ),
+  currentStep: orNull(text('The key of the step at which the run is or has ended')),
+  startedAt: time('When the event that started the run came'),
+  updatedAt: time('When the run last moved, or ended'),
+  // `kind` has no enum: a newer server may know another reason to wait, and generated clients may refuse what an enum
+  // lacks.
+  waitingFor: {
+    description: 'What the run waits for; null when it has ended, or goes on at once',
+    oneOf: [
+      { type: 'null' },
+      closed(
+        {
+          kind: text(
+            'What it is: `event`, `delay`, or why a step cannot be taken yet: `suspended`, `quota`, `paused`, `domain`, `plan`, `queue_full`, `window`, `cap`, `held`, `retry`',
+          ),
+          event: text('The name of the event, when the kind is `event`'),
+          reason: text('Why it is held, when the kind is `held`'),
+          until: orNull(
+            time(
+              'When the run goes on at the latest; null when it is held until the operator releases it',
+            ),
+          ),
+        },
+        ['event', 'reason'],
+      ),
+    ],
+  },
+  history: {
+    type: 'array',
+    items: closed(
+      {
+        step: orNull(text('The key of the step; null where lines were left out')),
+        at: time('When this happened'),
+        result: text(
+          'What came of the step: `sent`, `waited`, `received`, `timed_out`, `met`, `not_met` …',
+        ),
+        emailId: uuid('The id of the mail, when the result is `sent`'),
+        eventId: count('The number of the event, when the result is `received`'),
+      },
+      ['emailId', 'eventId'],
+    ),
+  },
+  why: text('Why the run is where it is and until when, in a sentence; not in lists'),
+}
+const runId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4b'
+// A run that waits, as that state has the most fields that are not null.
+const example = {
+  id: runId,
+  automationId: exampleId,
+  version: 1,
+  contactId: '01a1fc92-0000-7000-8000-5f0e1c2d3b4c',
+  email: 'ann@example.org',
+  status: 'waiting',
+  reason: null,
+  currentStep: 'paid',
+  startedAt: exampleTime,
+  updatedAt: exampleTime,
+  waitingFor: { kind: 'event', event: 'order.paid', until: '2026-12-03T10:00:00.000Z' },
+  history: [
+    { step: 'start', at: exampleTime, result: 'started' },
+    { step: 'welcome', at: exampleTime, result: 'sent', emailId: runId },
+  ],
+}
+
+export const listRuns = operation('GET /v1/automations/:id/runs', {
+  id: 'listRuns',
+  may: 'read',
+  of: automation,
+  query: {
+    status: maybe(
+      textThat(
+        `one or more of ${runStatuses.join(', ')}, separated by commas`,
+        (value) => value.split(',').every((one) => runStatuses.some((status) => status === one)),
+        text('Only runs with this status, or one of several with commas: `running,waiting`'),
+      ),
+    ),
+    ...pageParams(usualPage, maxPage),
+  },
+  says: () => ({
+    summary: 'The runs of an automation',
+    description:
+      'A page of some statuses may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`.',
+    answers: [
+      answer(
+        'Newest first',
+        'AutomationRuns',
+        { runs: manyOf('AutomationRun'), ...pageFields },
+        { runs: [example], hasMore: false, nextCursor: null },
+      ),
+    ],
+    refusals: [foreignCursor],
+  }),
+})
+
+// Runs are named without their automation in the path, so the account is all that they are looked up by.
+export const getRun = operation('GET /v1/automations/runs/:id', {
+  id: 'getRun',
+  may: 'read',
+  of: run,
+  says: () => {
+    const why = 'waits for `order.paid` until 3 Dec 10:00 UTC, then branch timeout, to `remind`'
+    const one: AnswerExample = {
+      status: 200,
+      when: 'The run',
+      shape: 'AutomationRun',
+      schema: closed(known, ['why']),
+      value: { ...example, why },
+    }
+    return { summary: 'One run', answers: [one] }
+  },
+})
+
+export const cancelRun = operation('POST /v1/automations/runs/:id/cancel', {
+  id: 'cancelRun',
+  may: 'full',
+  audit: 'run.cancel',
+  of: run,
+  says: () => ({
+    summary: 'Stop a run',
+    answers: [
+      answer('It has ended', 'RunState', stateFields('The status of the run, `cancelled`'), {
+        id: runId,
+        status: 'cancelled',
+        message: 'Run cancelled',
+      }),
+    ],
+    refusals: [
+      refusal('conflict', 'The run has ended', 'The run has ended already: it is completed'),
+    ],
+  }),
+})
