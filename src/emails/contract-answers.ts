@@ -11,7 +11,6 @@ import {
 } from '../fields/index.js'
 import { attachmentShapes } from './contract-attachments.js'
 import { emailStatuses } from './list-query.js'
-import { tag } from './send-fields.js'
 
 /** The states of interface.md. `cancelled` and `suppressed` are ends that nothing leads out of. */
 const emailStatus = text(
@@ -163,7 +162,6 @@ export const emailShapes = (): Record<string, Schema> => ({
   Email: email,
   EmailStatus: emailStatus,
   EmailRecipient: emailRecipient,
-  Tag: tag.schema,
   ...attachmentShapes(),
 })
 

@@ -62,7 +62,7 @@ t.test('every change that the log knows is said in words', async (t) => {
     t.notMatch(said, /[:/]/, action)
   }
   const said = (action: string, target = 'x') => changeInWords({ action, target }).says('Name')
-  t.equal(said('POST /v1/automations/:id/enable'), 'Automation “Name” enabled')
+  t.equal(said('automation.enable'), 'Automation “Name” enabled')
   t.equal(said('key.rotate'), 'API key “Name” has a new secret')
   t.equal(said('posthorn domain add'), 'Domain “Name” added')
   t.equal(said('posthorn unheard of'), 'Unheard “Name”: of')
@@ -206,7 +206,7 @@ t.test(
           name: `key ${i % 2}`,
           clientAddressKey: null,
         } as const
-        const action = i % 10 === 0 ? 'DELETE /v1/topics/:id' : 'POST /v1/topics'
+        const action = i % 10 === 0 ? 'topic.delete' : 'topic.create'
         const change = {
           actor,
           accountId: i === 60 ? 'another' : accountId,
@@ -232,9 +232,9 @@ t.test(
       seen,
       Array.from({ length: 120 }, (_, i) => `t${119 - i}`).filter((id) => id !== 't60'),
     )
-    const few = await owner.get(`/a/${accountId}/audit?action=DELETE&name=key+0`)
+    const few = await owner.get(`/a/${accountId}/audit?action=topic.delete&name=key+0`)
     t.equal([...few.text.matchAll(/scope="row"/g)].length, 11)
-    t.match((await owner.get('/operator/audit?action=DELETE')).text, /Topic “t60” deleted/)
+    t.match((await owner.get('/operator/audit?action=topic.delete')).text, /Topic “t60” deleted/)
     t.equal(
       (
         await readChanges(store.read, accountId, {
