@@ -11,13 +11,14 @@ import {
 import { type Clock, isoTime } from '../clock/index.js'
 import { contactTotal } from '../contacts/index.js'
 import { serve, usualPage } from '../contract/index.js'
-import { type EmailDeps, maxSendBytes, refuseForeignFields } from '../emails/index.js'
+import { type EmailDeps, maxSendBytes, ownFields, refuseForeignFields } from '../emails/index.js'
 import type { Api } from '../http/index.js'
 import { cursorOf, idInCursor, type Store, type Tx } from '../store/index.js'
 import { broadcastAnswer, broadcastsAnswer } from './answers.js'
 import { type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { changeDraft } from './change.js'
 import * as operations from './contract.js'
+import { NewBroadcast, TestBroadcast } from './contract-fields.js'
 import { createBroadcast } from './create.js'
 import { sendDraft } from './dispatch-campaign.js'
 import { hasRoomForCampaigns } from './expand.js'
@@ -29,14 +30,8 @@ import { cancelBroadcast, pauseBroadcast, resumeBroadcast } from './stop.js'
 type BroadcastRouteDeps = BroadcastDeps & EmailDeps
 
 // Each recipient gets a mail of their own, so there are no copies.
-const campaignFields = [
-  'attachments',
-  'headers',
-  'tags',
-  'replyTo',
-  'scheduledAt',
-  'topicId',
-] as const
+const ofCampaign = ownFields(NewBroadcast)
+const ofTest = ownFields(TestBroadcast)
 
 /** In three parts by what they do: make and change, read, and start or stop. */
 export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
@@ -61,7 +56,7 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     api,
     operations.testBroadcast,
     async ({ account, body, remember }) => {
-      refuseForeignFields(body, [...campaignFields, 'to'])
+      refuseForeignFields(body, ofTest)
       return await sendTest(deps, await billingOf(account.accountId), body, remember)
     },
     large,
@@ -71,7 +66,7 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     api,
     operations.createBroadcast,
     async ({ account, body, remember }) => {
-      refuseForeignFields(body, campaignFields)
+      refuseForeignFields(body, ofCampaign)
       const { draft = false, ...input } = body
       const billing = await billingOf(account.accountId)
       const made = await createBroadcast(deps, billing, input, {
@@ -87,7 +82,7 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     api,
     operations.updateBroadcast,
     async ({ account: { accountId }, params: { id }, body }) => {
-      refuseForeignFields(body, campaignFields)
+      refuseForeignFields(body, ofCampaign)
       await changeDraft(deps, await billingOf(accountId), id, body)
       return await detailOf(deps, accountId, id)
     },

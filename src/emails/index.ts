@@ -15,7 +15,7 @@ export type { EmailFilter } from './candidates.js'
 export { cancelScheduled, retryEmail } from './change.js'
 export type { EmailDeps } from './deps.js'
 export { makeFetchFile } from './fetch-file.js'
-export { refuseForeignFields } from './foreign-fields.js'
+export { ownFields, refuseForeignFields } from './foreign-fields.js'
 export {
   checkHeaders,
   headersFault,

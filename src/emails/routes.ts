@@ -12,10 +12,14 @@ import { maxSendBytes } from './attachments.js'
 import { cancelScheduled } from './change.js'
 import * as operations from './contract.js'
 import type { EmailDeps } from './deps.js'
-import { foreignFields, refuseForeignFields } from './foreign-fields.js'
+import { foreignFields, ownFields, refuseForeignFields } from './foreign-fields.js'
 import { emailsAnswer } from './list.js'
 import { readEmail } from './read.js'
-import { type SendInput, sendBody } from './send-body.js'
+import { batchBody, type SendInput, sendBody, ussdBody } from './send-body.js'
+
+const ofSend = ownFields(sendBody)
+const ofBatch = ownFields(batchBody)
+const ofUssd = ownFields(ussdBody)
 
 const maxTold = 1_000
 const maxBatchBytes = 32 * 1024 * 1024
@@ -30,7 +34,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     api,
     operations.sendEmail,
     async ({ account, body, remember }) => {
-      refuseForeignFields(body)
+      refuseForeignFields(body, ofSend)
       refuseOtherSender(account, body.from)
       const accepted = await acceptEmail(deps, account.accountId, body, (tx, email) =>
         remember(tx, sendAnswer(email)),
@@ -44,7 +48,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
     api,
     operations.sendBatch,
     async ({ account, body, remember, letGo }) => {
-      refuseForeignFields(body, ['attachments'])
+      refuseForeignFields(body, ofBatch)
       // Emptied as well: what is read is let go of as soon as the mails are drafted.
       const items = body.emails.splice(0).map((item) => itemOf(item, account))
       const input = { items, attachments: body.attachments, letGo }
@@ -57,7 +61,7 @@ export function emailRoutes(api: Api<Principal>, deps: EmailDeps): void {
   )
 
   serve(api, operations.sendFromUssd, async ({ account, body, remember }) => {
-    refuseForeignFields(body, ['replyTo', 'to', 'text'])
+    refuseForeignFields(body, ofUssd)
     refuseOtherSender(account, body.from)
     const { id } = await acceptUssd(deps, account.accountId, body, (tx, { id }) =>
       remember(tx, ussdAnswer(id)),
@@ -110,7 +114,7 @@ function itemOf(item: unknown, account: Principal): SendInput | ApiError {
   if (!isJsonObject(item)) {
     return fault('Expected an object with the fields of a send')
   }
-  const foreign = foreignFields(item)
+  const foreign = foreignFields(item, ofSend)
   try {
     const valid = check(item, structOf(sendBody))
     if (foreign !== undefined) return fault(foreign)
