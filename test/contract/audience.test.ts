@@ -50,6 +50,15 @@ t.test('a list from its making to its end', async (t) => {
     status: 422,
     json: { error: /^metadata\.id: numbers beyond/ },
   })
+  const details = await call(`GET /v1/contacts/lists/${made.json.id}`)
+  t.match(details.json, { id: made.json.id, name: 'Readers', contactCount: 1 })
+  t.equal(details.json.days.length, 91)
+  // Of today, or of yesterday where midnight has passed meanwhile.
+  t.match(details.json.days.slice(-2), [{ day: /^2\d{3}-\d\d-\d\d$/ }, { left: 0 }])
+  t.equal(
+    details.json.days.reduce((sum: number, { joined }: { joined: number }) => sum + joined, 0),
+    1,
+  )
   const page = await call(`GET ${path}`)
   t.same(page.json, {
     contacts: [

@@ -63,6 +63,7 @@ const requests: Record<string, object | undefined> = {
   [`DELETE /v1/emails/${nobody}/cancel`]: undefined,
   'GET /v1/contacts/lists': undefined,
   'POST /v1/contacts/lists': { name: 'Readers' },
+  [`GET /v1/contacts/lists/${nobody}`]: undefined,
   [`DELETE /v1/contacts/lists/${nobody}`]: undefined,
   [`GET /v1/contacts/${list}`]: undefined,
   [`POST /v1/contacts/${list}`]: { email: 'ann@example.com' },
@@ -319,6 +320,7 @@ t.test('successes', async (t) => {
   const columns = [{ name: 'email', became: 'email' }]
   t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused, suppressed: 0, columns })
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
+  await answers(t, `GET /v1/contacts/lists/${list}`, {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
   await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)
   await answers(t, `PATCH /v1/contacts/lists/${list}`, { body: { name: 'Renamed' } }, 200)
