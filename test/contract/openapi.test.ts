@@ -15,6 +15,7 @@ import {
 import { packageFile } from '../../src/config/index.js'
 import { listLists } from '../../src/contacts/index.js'
 import { addStoredBytes } from '../../src/contents/index.js'
+import type { Described } from '../../src/contract/index.js'
 import { errorCatalogue } from '../../src/errors/index.js'
 import type { ApiRoute } from '../../src/http/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -223,8 +224,9 @@ t.test('a route without description, or the other way round, stops the start', a
   const route = { method: 'POST', path: '/v1/x/:id', auth: true, maxBodyBytes: 1 } as const
   const form: ApiRoute = { ...route, body: 'form', bodyOptional: false }
   t.throws(() => makeDocument([form], '1', []), /POST \/v1\/x\/:id has no description/)
-  const operation = {
+  const operation: Described = {
     id: 'x',
+    may: 'full',
     summary: 'x',
     params: { id: 'x' },
     query: { limit: { type: 'integer' } },
