@@ -5,7 +5,9 @@
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
 
+export { contactAnswer, shownMember } from './answers.js'
 export type { KnownPolicy } from './bulk.js'
+
 export { columnUses } from './columns.js'
 export {
   type AddedContact,
@@ -15,6 +17,7 @@ export {
   type ContactEffect,
   findContact,
 } from './contact.js'
+export { nameKeys } from './fields.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { maxImportBytes } from './import-task/files.js'
@@ -49,6 +52,7 @@ export {
   useWords,
 } from './mapping.js'
 export { exportContacts, listMembers, type Member, type MemberPage } from './members.js'
+export { changeContact, listsOfContacts, requireContact } from './one.js'
 export { findByPhone, phoneNotations, toE164 } from './phone.js'
 export {
   deleteContact,
@@ -58,4 +62,20 @@ export {
   removeFromList,
   whatDeletionTakes,
 } from './remove.js'
+export { type ContactState, contactStates, findContacts } from './search.js'
+export {
+  contactsAmong,
+  deleteContacts,
+  mostAtOnce,
+  putOnList,
+  putOnListIn,
+  takeOffList,
+} from './some.js'
 export { contactTotal } from './total.js'
+export {
+  happeningWords,
+  type MailCause,
+  type MailVerdict,
+  type WhyMail,
+  whyMail,
+} from './why-mail.js'

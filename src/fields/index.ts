@@ -29,6 +29,7 @@ export {
   queryWhole,
   textThat,
   timeOr,
+  uuidForm,
   whole,
   words,
 } from './kinds.js'
@@ -47,14 +48,3 @@ export {
   uuid,
 } from './schema.js'
 export { isSound } from './sound.js'
-export {
-  atLeastOne,
-  BodyId,
-  described,
-  listOf,
-  noOthers,
-  QueryFlag,
-  QueryInteger,
-  Uuid,
-  uuidForm,
-} from './structs.js'

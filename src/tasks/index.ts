@@ -4,13 +4,13 @@
  * slice whether it is still wanted, by the state.
  */
 export {
+  type AccountTask,
   changeState,
   createTask,
   findTask,
   listTasks,
   liveTasks,
   removeTask,
-  type Task,
   type TaskState,
   tasksEndedBy,
 } from './task.js'

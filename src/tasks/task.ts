@@ -5,7 +5,7 @@ import { type Read, storedObject, type TaskRow, type Tx } from '../store/index.j
 export type TaskState = TaskRow['state']
 
 /** A task as its pages see it. `detail` and `result` are what its kind keeps. */
-export interface Task {
+export interface AccountTask {
   id: number
   accountId: string
   kind: TaskRow['kind']
@@ -23,7 +23,7 @@ export interface Task {
 /** Answers with its number. */
 export async function createTask(
   tx: Tx,
-  given: Pick<Task, 'accountId' | 'kind' | 'state' | 'total' | 'detail' | 'startedBy'>,
+  given: Pick<AccountTask, 'accountId' | 'kind' | 'state' | 'total' | 'detail' | 'startedBy'>,
   now: number,
 ): Promise<number> {
   const { id } = await tx
@@ -46,7 +46,7 @@ export async function createTask(
 }
 
 /** Throws a 404 unless the account has it. */
-export async function findTask(read: Read, accountId: string, id: number): Promise<Task> {
+export async function findTask(read: Read, accountId: string, id: number): Promise<AccountTask> {
   const row = await read
     .selectFrom('tasks')
     .selectAll()
@@ -58,7 +58,11 @@ export async function findTask(read: Read, accountId: string, id: number): Promi
 }
 
 /** The latest of an account's, the newest first. */
-export async function listTasks(read: Read, accountId: string, limit: number): Promise<Task[]> {
+export async function listTasks(
+  read: Read,
+  accountId: string,
+  limit: number,
+): Promise<AccountTask[]> {
   const rows = await read
     .selectFrom('tasks')
     .selectAll()
@@ -70,7 +74,7 @@ export async function listTasks(read: Read, accountId: string, limit: number): P
 }
 
 /** Those of all accounts that have not ended, drafts too. */
-export async function liveTasks(read: Read): Promise<Task[]> {
+export async function liveTasks(read: Read): Promise<AccountTask[]> {
   const rows = await read
     .selectFrom('tasks')
     .selectAll()
@@ -98,9 +102,9 @@ export async function tasksEndedBy(read: Read, until: number, limit: number): Pr
  */
 export async function changeState(
   tx: Tx,
-  task: Pick<Task, 'id' | 'accountId'>,
+  task: Pick<AccountTask, 'id' | 'accountId'>,
   { from, to, ...more }: StateChange,
-): Promise<Task> {
+): Promise<AccountTask> {
   const found = await findTask(tx, task.accountId, task.id)
   if (!from.includes(found.state)) {
     throw new ApiError('conflict', `The task is ${found.state} and not ${from.join(' or ')}`)
@@ -120,7 +124,8 @@ export async function changeState(
   return changed
 }
 
-interface StateChange extends Partial<Pick<Task, 'total' | 'detail' | 'result' | 'endedAt'>> {
+interface StateChange
+  extends Partial<Pick<AccountTask, 'total' | 'detail' | 'result' | 'endedAt'>> {
   from: readonly TaskState[]
   to: TaskState
 }
@@ -130,7 +135,7 @@ export async function removeTask(tx: Tx, id: number): Promise<void> {
   await tx.deleteFrom('tasks').where('id', '=', id).execute()
 }
 
-const toTask = (row: Selectable<TaskRow>): Task => ({
+const toTask = (row: Selectable<TaskRow>): AccountTask => ({
   id: row.id,
   accountId: row.account_id,
   kind: row.kind,

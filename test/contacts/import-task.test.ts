@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import { loadPlans } from '../../src/billing/index.js'
-import { pause, systemClock as clock } from '../../src/clock/index.js'
+import { systemClock as clock, pause } from '../../src/clock/index.js'
 import { filesKept } from '../../src/contacts/import-task/files.js'
 import {
   addContact,
@@ -168,7 +168,12 @@ t.test('it pauses, goes on after a stop of the appliance, and counts nobody twic
   const rows = Array.from({ length: 12_000 }, (_, n) =>
     n % 100 === 7 ? `wrong${n}` : `r${n}@x.test`,
   )
-  const id = await site.keep(imports, `email\n${rows.join('\n')}`)
+  // Far longer than what is read ahead.
+  const note = 'x'.repeat(300)
+  const id = await site.keep(
+    imports,
+    `email,note\n${rows.map((one) => `${one},${note}\n`).join('')}`,
+  )
   await site.order(imports, id)
   await t.rejects(
     site.keep(imports, 'email\na@b.test\n').then((other) => site.order(imports, other)),

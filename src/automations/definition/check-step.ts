@@ -1,15 +1,16 @@
 import { is as isStruct } from 'superstruct'
 import { dayMs } from '../../clock/index.js'
 import {
-  Headers,
   headersFault,
+  mailHeaders,
+  mailReplyTo,
+  mailTags,
   maxReplyTo,
   maxTagName,
   maxTags,
   maxTagValue,
-  ReplyTo,
-  Tags,
 } from '../../emails/index.js'
+import { structOf } from '../../fields/index.js'
 import { isJsonObject, jsonBytes } from '../../json/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import {
@@ -124,24 +125,24 @@ const address = isText(
   'an address: "email@domain" or "Name <email@domain>"',
   (value) => parseMailbox(value) !== undefined,
 )
-/** The struct of the API's sends, so that a step can have what a send can. */
+/** The field of the API's sends, so that a step can have what a send can. */
 const replyTo = is(
   `an address, "email@domain" or "Name <email@domain>", or an array of at most ${maxReplyTo}`,
-  (value) => isStruct(value, ReplyTo),
+  (value) => isStruct(value, structOf(mailReplyTo)),
 )
-/** The struct of the API's sends; `headersFault` then finds the names that only Posthorn writes. */
+/** The field of the API's sends; `headersFault` then finds the names that only Posthorn writes. */
 const headers: Check = (value, name, say) => {
-  if (!isStruct(value, Headers)) {
+  if (!isStruct(value, structOf(mailHeaders))) {
     say(`${name}: expected an object of header names and their values, which are strings`)
     return
   }
   const fault = headersFault(value)
   if (fault !== undefined) say(`${name}: ${fault}`)
 }
-/** The struct of the API's sends. */
+/** The field of the API's sends. */
 const tags = is(
   `an array of at most ${maxTags} { name, value } of different names: a name of 1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-", a value of 1 to ${maxTagValue} of these and ".:@/+="`,
-  (value) => isStruct(value, Tags),
+  (value) => isStruct(value, structOf(mailTags)),
 )
 /** Null clears the name; a variable in its place is judged when its value is known. */
 const name = given(

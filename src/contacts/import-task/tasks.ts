@@ -4,12 +4,12 @@ import { ApiError } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
 import { isPassing, type Read, type Tx } from '../../store/index.js'
 import {
+  type AccountTask,
   changeState,
   createTask,
   findTask,
   liveTasks,
   removeTask,
-  type Task,
   tasksEndedBy,
 } from '../../tasks/index.js'
 import type { KnownPolicy } from '../bulk.js'
@@ -59,7 +59,7 @@ export interface ImportDetail extends KeptFile {
 }
 
 /** An import as its pages see it. */
-export interface ImportTask extends Omit<Task, 'detail' | 'result'> {
+export interface ImportTask extends Omit<AccountTask, 'detail' | 'result'> {
   detail: ImportDetail
   result: Partial<ImportResult>
 }
@@ -99,8 +99,10 @@ export const findImport = async (read: Read, accountId: string, id: number): Pro
   (await findTask(read, accountId, id)) as unknown as ImportTask
 
 /** Whether an import can be undone at a time. */
-export const isUndoable = ({ state, begunAt }: Pick<Task, 'state' | 'begunAt'>, now: number) =>
-  ['done', 'stopped', 'failed'].includes(state) && isRecent(begunAt, now, undoableMs)
+export const isUndoable = (
+  { state, begunAt }: Pick<AccountTask, 'state' | 'begunAt'>,
+  now: number,
+) => ['done', 'stopped', 'failed'].includes(state) && isRecent(begunAt, now, undoableMs)
 
 /** Works at tasks, each once, until they have ended or are not wanted at present. */
 function makeRuns(deps: ImportTaskDeps) {
@@ -124,7 +126,7 @@ function makeRuns(deps: ImportTaskDeps) {
     running.set(task.id, run)
   }
   /** Has a task worked at that somebody wants; of one that was stopped meanwhile the file goes. */
-  const takeUp = async ({ accountId, id }: Pick<Task, 'accountId' | 'id'>) => {
+  const takeUp = async ({ accountId, id }: Pick<AccountTask, 'accountId' | 'id'>) => {
     if (closing.signal.aborted) return
     const task = await findImport(store.read, accountId, id)
     if (task.state === 'running' || task.state === 'undoing') work(task)
@@ -291,7 +293,7 @@ async function* untilClosed(pieces: AsyncIterable<Uint8Array>, signal: AbortSign
 /** Ends a task that is still running; of one that was paused or stopped meanwhile the state stays. */
 async function end(
   { store, clock, dataDir }: ImportTaskDeps,
-  { id, accountId }: Pick<Task, 'id' | 'accountId'>,
+  { id, accountId }: Pick<AccountTask, 'id' | 'accountId'>,
   to: 'done' | 'failed',
   reason?: string,
 ): Promise<void> {

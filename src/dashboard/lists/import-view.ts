@@ -1,5 +1,5 @@
 import type { ImportTask } from '../../contacts/index.js'
-import type { Task, TaskState } from '../../tasks/index.js'
+import type { AccountTask, TaskState } from '../../tasks/index.js'
 import type { Tone } from '../shell/parts.js'
 
 /** How an import is, in a word and a colour. */
@@ -15,4 +15,4 @@ export const stateChips: Readonly<Record<TaskState, { text: string; tone: Tone }
 }
 
 /** A task as the import that it is: no task is anything else yet. */
-export const importOf = (task: Task): ImportTask => task as unknown as ImportTask
+export const importOf = (task: AccountTask): ImportTask => task as unknown as ImportTask
