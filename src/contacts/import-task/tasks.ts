@@ -118,7 +118,10 @@ function makeRuns(deps: ImportTaskDeps) {
       task.state === 'undoing' ? undoAll(deps, task, signal) : runImport(deps, task, signal)
     const run = once
       .catch(async (error) => {
-        if (await isToComeAgain(task, error)) await pause(clock, againMs, signal)
+        if (!(await isToComeAgain(task, error))) return
+        // One that was paused or stopped needs no rest.
+        const { state } = await findImport(store.read, task.accountId, task.id)
+        if (state === task.state) await pause(clock, againMs, signal)
       })
       .finally(() => running.delete(task.id))
       .then(() => takeUp(task))

@@ -1,0 +1,77 @@
+// An import by the pages of a running appliance: upload, mapping, the task, its refused rows, its undoing.
+import t from 'tap'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+import { hostile, isTame } from '../account-pages.js'
+
+t.test('a member imports a file by pages, watches it and undoes it', async (t) => {
+  const posthorn = await startPosthorn(t)
+  const { url, accountId, call } = posthorn
+  const base = `/a/${accountId}`
+  const member = await logIn(posthorn, accountId, 'member')
+  const upload = async (text: string, name = 'people.csv', who = member) => {
+    const body = new FormData()
+    body.set('file', new Blob([text]), name)
+    const headers = { cookie: who.cookie, 'sec-fetch-site': 'same-origin' }
+    const init = { method: 'POST', body, headers, redirect: 'manual' } as const
+    return await fetch(`${url}${base}/contacts/import`, init)
+  }
+  t.match((await member.get(`${base}/contacts/import`)).text, /Import people.*None yet/s)
+  const rows = ['E-mail Address,First Name,Town', 'ann@x.test,Ann,Lagos', 'nobody,Bob,Jos']
+  const taken = await upload(
+    `${rows.join('\n')}\n"${hostile.replaceAll('"', '""')}",x,y\n`,
+    `${hostile}.csv`,
+  )
+  t.equal(taken.status, 303)
+  const at = taken.headers.get('location') ?? ''
+  const mapping = await member.get(at)
+  isTame(t, { ...mapping, location: '' }, 'the mapping')
+  t.match(mapping.text, /4 lines.*<option value="email" selected>.*ann@x\.test/s)
+  t.match((await member.get(`${at}?header=no&delimiter=semicolon`)).text, /is somebody/)
+
+  const form = {
+    encoding: 'utf-8',
+    delimiter: 'comma',
+    header: 'yes',
+    list: '',
+    newList: 'Readers',
+  }
+  const how = { known: 'fill', agreed: 'At the till' }
+  const mapped = { 'use-0': 'email', 'use-1': 'firstName', 'use-2': 'text', 'name-2': 'town' }
+  const wrong = await member.post(at, { ...form, ...how, ...mapped, agreed: '' })
+  t.equal(wrong.status, 422)
+  t.match(wrong.text, /value="town"/, 'what was typed is kept')
+  const twice = await member.post(at, { ...form, ...how, ...mapped, 'use-1': 'email' })
+  t.equal(twice.status, 422)
+  t.match(twice.text, /Two columns are the address: choose one/)
+  t.equal((await member.post(at, { ...form, ...how, ...mapped })).to, at)
+  const done = async (chip: RegExp) => {
+    for (;;) {
+      const shown = await member.get(at)
+      if (chip.test(shown.text)) return shown.text
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  const over = await done(/class="chip good">done/)
+  t.match(over, /4 of 4.*Put on the list.*1.*Refused.*2.*refused\.csv/s)
+  const { lists } = (await call('GET', '/v1/contacts/lists')).json
+  const { contacts } = (await call('GET', `/v1/contacts/${lists[0].id}`)).json
+  t.match(contacts, [{ email: 'ann@x.test', firstName: 'Ann', metadata: { town: 'Lagos' } }])
+  const refused = await member.get(`${at}/refused.csv`)
+  t.match(refused.text, /^line,reason,row\r?\n3,.*nobody.*,nobody,Bob,Jos/)
+  t.equal((await member.post(`${at}/state`, { to: 'paused' })).status, 409)
+  t.equal((await member.post(`${at}/undo`)).to, at)
+  t.match(await done(/class="chip none">undone/), /Taken off again.*1/s)
+  t.equal((await call('GET', '/v1/contacts/lists')).json.lists[0].contactCount, 0)
+
+  const pasted = await member.post(`${base}/contacts/import/paste`, {
+    emails: 'Ann <ann@x.test>\nbob@x.test, cleo@x.test',
+  })
+  t.match((await member.get(pasted.to)).text, /3 lines.*ann@x\.test.*cleo@x\.test/s)
+  const viewer = await logIn(posthorn, accountId, 'viewer')
+  t.equal((await upload('email\n', 'x.csv', viewer)).status, 403)
+  const { accountId: other } = await posthorn.addAccount('Other')
+  const stranger = await logIn(posthorn, other, 'owner')
+  t.equal((await stranger.get(at)).status, 404)
+  t.equal((await stranger.get(at.replace(accountId, other))).status, 404)
+})
