@@ -50,7 +50,7 @@ t.test(
       await page.goto(`${base}/contacts`)
       await page.getByLabel('Search').fill(who)
       await page.getByRole('button', { name: 'Search', exact: true }).click()
-      await page.getByLabel(`Choose ${who}@gmail.com`).check()
+      await page.getByRole('checkbox', { name: `${who}@gmail.com` }).check()
       await page.locator('#ticked-list').selectOption({ label: 'Staff' })
       await page.getByRole('button', { name: 'Add to this list…' }).click()
       await page.getByRole('heading', { level: 1, name: 'Add 1 contact to “Staff”?' }).waitFor()

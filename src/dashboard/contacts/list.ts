@@ -48,7 +48,8 @@ interface ContactLine {
   isTicked: boolean
 }
 
-const pageSize = 50
+// Of the longest addresses no more fit into the bytes that a page may have.
+const pageSize = 40
 // How many names of lists a row has room for.
 const listsShown = 3
 
