@@ -32,6 +32,7 @@ const notLookedAt = [
   '/login/code',
   '/a/:account/suppression.csv',
   '/a/:account/lists/:id/contacts.csv',
+  '/a/:account/contacts/import/:id/refused.csv',
   '/a/:account/topics/-/centre',
   '/a/:account/emails.csv',
   ...['html', 'text', 'json'].map((form) => `/a/:account/emails/:id/${form}`),

@@ -74,6 +74,7 @@ const verbs: Record<string, string> = {
   suspend: 'suspended',
   test: 'tested',
   tracking: 'has other tracking',
+  undo: 'undone',
   unpause: 'released from its pause',
   update: 'changed',
   use: 'used',

@@ -128,5 +128,5 @@ export async function showMapping(
     policies: [...policies],
     faults,
   }
-  return page('lists/map', view, { title: `Import ${task.detail.filename}`, wide: true })
+  return page('lists/map', view, { title: `Import ${task.detail.filename}` })
 }

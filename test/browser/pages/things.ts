@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { createKey } from '../../../src/accounts/index.js'
 import { applianceKeyFile } from '../../../src/app/index.js'
@@ -7,6 +9,7 @@ import { openApplianceKey } from '../../../src/config/index.js'
 import { addContact, createList } from '../../../src/contacts/index.js'
 import { addDomain, setTrackingHost, verifyDomain } from '../../../src/domains/index.js'
 import { suppress } from '../../../src/suppression/index.js'
+import { changeState, createTask } from '../../../src/tasks/index.js'
 import { createTopic, optOut } from '../../../src/topics/index.js'
 import { addEndpoint, webhookEvents } from '../../../src/webhooks/index.js'
 import { fakeResolver } from '../../support/resolver.js'
@@ -85,6 +88,15 @@ export const place: PlacePages = {
     { path: `${full}/topics/new`, as: 'owner', name: 'topics-new' },
     { path: `${full}/topics/${ids.topic}`, as: 'owner', name: 'topic', open: openAll },
     { path: `${full}/topics/${ids.topic}`, as: 'viewer', name: 'topic-viewer' },
+    { path: `${full}/contacts/import`, as: 'owner', name: 'import' },
+    { path: `${empty}/contacts/import`, as: 'empty', name: 'import-empty' },
+    { path: `${full}/contacts/import/${ids.draft}`, as: 'owner', name: 'import-map' },
+    {
+      path: `${full}/contacts/import/${ids.failed}`,
+      as: 'owner',
+      name: 'import-task',
+      open: openAll,
+    },
     { path: `${full}/lists/new`, as: 'owner', name: 'lists-new' },
     { path: `${full}/lists/${ids.list}`, as: 'owner', name: 'list', open: openAll },
     { path: `${full}/lists/${ids.list}/delete`, as: 'owner', name: 'list-delete' },
@@ -104,8 +116,35 @@ export const place: PlacePages = {
   ],
 }
 
+/** A draft of many columns, and an import that has failed with all counts. */
+async function fillImports({ store, accountId, dataDir }: World, listId: string) {
+  const text = `email,${long},Name\n${`${address},${'cell '.repeat(20)},Ann\n`.repeat(30)}`
+  const file = { filename: `${long}.csv`, bytes: text.length, lines: 31, isUtf8: true }
+  const task = { accountId, kind: 'import', state: 'draft', total: 31, startedBy: 'u' } as const
+  const [draft, failed] = await store.write(async (tx) => {
+    const begun = await createTask(tx, { ...task, detail: { ...file } }, clock.now())
+    const detail = { ...file, order: { listId } }
+    const other = await createTask(tx, { ...task, detail }, clock.now())
+    const result = {
+      imported: 1_200_000,
+      skipped: 7,
+      invalid: 12_345,
+      suppressed: 3,
+      undone: 2,
+      reason: long,
+    }
+    const change = { from: ['draft'], to: 'failed', result, endedAt: clock.now() } as const
+    await changeState(tx, { id: other, accountId }, change)
+    return [begun, other]
+  })
+  mkdirSync(join(dataDir, 'imports'), { recursive: true })
+  writeFileSync(join(dataDir, 'imports', `${draft}.csv`), text)
+  return { draft: String(draft), failed: String(failed) }
+}
+
 /** Topics and lists, with who has left and who is on. */
-async function fillAudience({ store, accountId, ids }: World): Promise<void> {
+async function fillAudience(world: World): Promise<void> {
+  const { store, accountId, ids } = world
   const deps = { store, clock }
   const topic = await createTopic(deps, accountId, {
     name: 'T'.repeat(60),
@@ -120,7 +159,7 @@ async function fillAudience({ store, accountId, ids }: World): Promise<void> {
       optOut(tx, accountId, { topicId: topic.id, address: email }, clock.now()),
     )
   }
-  Object.assign(ids, { topic: topic.id, list: list.id })
+  Object.assign(ids, { topic: topic.id, list: list.id, ...(await fillImports(world, list.id)) })
 }
 
 /** What is closed at first is looked at too. */
