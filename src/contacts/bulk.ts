@@ -5,7 +5,7 @@ import { suppress } from '../suppression/index.js'
 import {
   type ContactEffect,
   type ContactNews,
-  contactsOf,
+  contactsOfIds,
   findContact,
   toContact,
   updateContact,
@@ -117,8 +117,7 @@ async function newsOf(
   joined: ReadonlySet<string>,
   fresh: ReadonlySet<string>,
 ): Promise<ContactNews[]> {
-  const rows = await contactsOf(tx, accountId)
-    .where('contacts.id', 'in', idsOf(JSON.stringify([...joined]), 'text'))
+  const rows = await contactsOfIds(tx, accountId, [...joined])
     // The order of the file, as ids rise.
     .orderBy('contacts.id')
     .execute()
