@@ -46,8 +46,6 @@ export {
   setLogo,
 } from './logo.js'
 export {
-  permissionOf,
   refuseBeyondScope,
-  routePermissions,
   scopesWith,
 } from './permission.js'

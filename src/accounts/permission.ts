@@ -4,6 +4,7 @@ import type { KeyScope } from './limits.js'
 
 // Which scopes have each permission.
 const allowing: Record<Permission, readonly KeyScope[]> = {
+  public: ['full', 'sending', 'read'],
   any: ['full', 'sending', 'read'],
   sending: ['full', 'sending'],
   read: ['full', 'read'],
@@ -16,35 +17,6 @@ const words: Record<KeyScope, string> = {
   sending: 'may only send mail, look at a mail and cancel one',
   read: 'may only read',
 }
-
-/**
- * What each route of the API asks of a key: the one place that says so. A route that is not in it asks
- * for a full key; a test fails for it.
- */
-export const routePermissions: Readonly<Record<string, Permission>> = {
-  'POST /v1/emails/send': 'sending',
-  'POST /v1/emails/batch': 'sending',
-  'POST /v1/emails/ussd': 'sending',
-  'GET /v1/emails': 'read',
-  'GET /v1/emails/:id': 'any',
-  'DELETE /v1/emails/:id/cancel': 'sending',
-
-  'POST /v1/broadcasts/preview': 'read',
-  'POST /v1/broadcasts/test': 'full',
-  'POST /v1/broadcasts': 'full',
-  'GET /v1/broadcasts': 'read',
-  'GET /v1/broadcasts/plan/usage': 'read',
-  'GET /v1/broadcasts/:id': 'read',
-  'PATCH /v1/broadcasts/:id': 'full',
-  'GET /v1/broadcasts/:id/recipients': 'read',
-  'POST /v1/broadcasts/:id/send': 'full',
-  'POST /v1/broadcasts/:id/pause': 'full',
-  'POST /v1/broadcasts/:id/resume': 'full',
-  'POST /v1/broadcasts/:id/cancel': 'full',
-}
-
-/** By method and path as it is routed: `GET /v1/emails/:id`. */
-export const permissionOf = (route: string): Permission => routePermissions[route] ?? 'full'
 
 /** The scopes that have a permission. */
 export const scopesWith = (permission: Permission): readonly KeyScope[] => allowing[permission]

@@ -4,7 +4,7 @@ import type { Clock } from '../clock/index.js'
 import type { HttpServerOptions } from '../http/index.js'
 import type { Log } from '../log/index.js'
 import type { Store } from '../store/index.js'
-import { operations, permissionOf } from './operations.js'
+import { operations } from './operations.js'
 
 type AuditOf = NonNullable<HttpServerOptions<Principal>['auditOf']>
 
@@ -22,8 +22,8 @@ export function makeApiAudit({
   log: Log
 }): AuditOf {
   return (route) => {
-    if (!isAudited(route)) return undefined
-    const action = operations.get(route)?.audit ?? route
+    const action = operations.get(route)?.audit
+    if (action === undefined) return undefined
     return async ({ principal, params, answer, clientAddressKey }) => {
       const { accountId, keyId } = principal
       // The thing itself comes first in a path: the version of a template is below the template.
@@ -48,15 +48,6 @@ export function makeApiAudit({
       }
     }
   }
-}
-
-/** Whether a route changes something that is no mail: `DELETE /v1/emails/:id/cancel` too. */
-export function isAudited(route: string): boolean {
-  const known = operations.get(route)
-  if (known !== undefined) return known.audit !== undefined
-  if (route.startsWith('GET ')) return false
-  const permission = permissionOf(route)
-  return permission === 'full' || route.startsWith('DELETE ')
 }
 
 /** What was made: the `id`, or `slug`, of the answer or of the one thing in it. */

@@ -39,7 +39,7 @@ import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { makePeople } from '../people/index.js'
 import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
-import { preferenceRoutes } from '../preferences/routes.js'
+import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
 import { statsRoutes } from '../stats/routes.js'
 import type { Store } from '../store/index.js'
 import { suppressionRoutes } from '../suppression/routes.js'
@@ -192,6 +192,7 @@ function dashboardDeps(
     backupDir: config.backup.dir,
     records: recordSettings(config),
     openResolver: ownResolver,
+    sampleCentre: (accountId) => sampleCentre(store.read, accountId),
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
     operator: {

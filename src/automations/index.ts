@@ -35,6 +35,7 @@ export {
   findAnyAutomation,
   findAutomation,
   listAutomations,
+  listUses,
   makeVersions,
   readDefinition,
   refuseTemplateInUse,

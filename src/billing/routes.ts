@@ -1,11 +1,13 @@
+import { servePublic } from '../contract/index.js'
 import type { Api } from '../http/index.js'
+import { listPlans } from './contract.js'
 import type { EmailPlan, Plans } from './plan.js'
 
 /** `GET /v1/billing/plans`, for anybody. */
 export function billingRoutes<P>(api: Api<P>, { plans }: { plans: Plans }): void {
   // Made once: plans change with a restart only.
   const answer = { plans: plans.email.map(shown) }
-  api.get('/v1/billing/plans', { auth: false }, () => answer)
+  servePublic(api, listPlans, () => answer)
 }
 
 /** A plan as the contract shows it: 0 and `unlimited` for one without a limit. */

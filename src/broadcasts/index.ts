@@ -4,6 +4,7 @@
  * mails are made in short transactions that move the cursor with them; the counters change with the
  * mails that they count; it is `sent` only when every mail has ended or was handed over.
  */
+export { broadcastAnswer, broadcastsAnswer } from './answers.js'
 export { type Audience, countAudience, nextOfAudience } from './audience.js'
 export {
   type Broadcast,
@@ -32,6 +33,7 @@ export {
   broadcastStanding,
   ratesOf,
   recipientCount,
+  shownMade,
   waitsForRoom,
 } from './shown.js'
 export {

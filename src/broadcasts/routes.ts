@@ -10,50 +10,28 @@ import {
 } from '../billing/index.js'
 import { type Clock, isoTime } from '../clock/index.js'
 import { contactTotal } from '../contacts/index.js'
-import { type EmailDeps, maxSendBytes, refuseForeignFields } from '../emails/index.js'
+import { serve, usualPage } from '../contract/index.js'
+import { type EmailDeps, maxSendBytes, ownFields, refuseForeignFields } from '../emails/index.js'
 import type { Api } from '../http/index.js'
-import { cursorOf, idInCursor, type Store } from '../store/index.js'
-import {
-  type BroadcastDeps,
-  findBroadcast,
-  findBroadcastDetail,
-  listBroadcasts,
-} from './broadcast.js'
+import { cursorOf, idInCursor, type Store, type Tx } from '../store/index.js'
+import { broadcastAnswer, broadcastsAnswer } from './answers.js'
+import { type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { changeDraft } from './change.js'
+import * as operations from './contract.js'
+import { NewBroadcast, TestBroadcast } from './contract-fields.js'
 import { createBroadcast } from './create.js'
 import { sendDraft } from './dispatch-campaign.js'
 import { hasRoomForCampaigns } from './expand.js'
 import { previewAudience, sendTest } from './preview.js'
-import { listRecipients, pageOfRecipients } from './recipients.js'
-import {
-  BroadcastBody,
-  BroadcastParams,
-  BroadcastsQuery,
-  ChangesBody,
-  PreviewBody,
-  RecipientsQuery,
-  TestBody,
-  usualPage,
-} from './shapes.js'
-import { shownBroadcast, shownDetail, shownMade, shownRecipient } from './shown.js'
+import { pageOfRecipients } from './recipients.js'
+import { shownMade, shownRecipient } from './shown.js'
 import { cancelBroadcast, pauseBroadcast, resumeBroadcast } from './stop.js'
 
 type BroadcastRouteDeps = BroadcastDeps & EmailDeps
 
-const scopeOf = (accountId: string) => `broadcasts ${accountId}`
-
 // Each recipient gets a mail of their own, so there are no copies.
-const campaignFields = [
-  'attachments',
-  'headers',
-  'tags',
-  'replyTo',
-  'scheduledAt',
-  'topicId',
-] as const
-
-// interface.md, Limits.
-const maxRecipientsShown = 1_000
+const ofCampaign = ownFields(NewBroadcast)
+const ofTest = ownFields(TestBroadcast)
 
 /** In three parts by what they do: make and change, read, and start or stop. */
 export function broadcastRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
@@ -67,31 +45,28 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   const { read } = deps.store
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
-  api.post(
-    '/v1/broadcasts/preview',
-    { body: PreviewBody },
-    async ({ account: { accountId }, body }) => {
-      checkOpen(await billingOf(accountId))
-      const topicId = body.topicId?.toLowerCase() ?? null
-      return await previewAudience(read, { accountId, listId: body.listId.toLowerCase(), topicId })
-    },
-  )
+  serve(api, operations.previewBroadcast, async ({ account: { accountId }, body }) => {
+    checkOpen(await billingOf(accountId))
+    const topicId = body.topicId?.toLowerCase() ?? null
+    return await previewAudience(read, { accountId, listId: body.listId.toLowerCase(), topicId })
+  })
 
-  const maxBodyBytes = maxSendBytes(deps.attachments.maxBytes)
-  api.post(
-    '/v1/broadcasts/test',
-    { body: TestBody, maxBodyBytes },
+  const large = { maxBodyBytes: maxSendBytes(deps.attachments.maxBytes) }
+  serve(
+    api,
+    operations.testBroadcast,
     async ({ account, body, remember }) => {
-      refuseForeignFields(body, [...campaignFields, 'to'])
+      refuseForeignFields(body, ofTest)
       return await sendTest(deps, await billingOf(account.accountId), body, remember)
     },
+    large,
   )
 
-  api.post(
-    '/v1/broadcasts',
-    { body: BroadcastBody, maxBodyBytes },
+  serve(
+    api,
+    operations.createBroadcast,
     async ({ account, body, remember }) => {
-      refuseForeignFields(body, campaignFields)
+      refuseForeignFields(body, ofCampaign)
       const { draft = false, ...input } = body
       const billing = await billingOf(account.accountId)
       const made = await createBroadcast(deps, billing, input, {
@@ -100,62 +75,45 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
       })
       return shownMade(made)
     },
+    large,
   )
 
-  api.patch(
-    '/v1/broadcasts/:id',
-    { ...BroadcastParams, body: ChangesBody, maxBodyBytes },
+  serve(
+    api,
+    operations.updateBroadcast,
     async ({ account: { accountId }, params: { id }, body }) => {
-      refuseForeignFields(body, campaignFields)
+      refuseForeignFields(body, ofCampaign)
       await changeDraft(deps, await billingOf(accountId), id, body)
       return await detailOf(deps, accountId, id)
     },
+    large,
   )
 }
 
 /** One campaign with its first recipients. */
 async function detailOf(deps: BroadcastRouteDeps, accountId: string, id: string) {
-  const { store, plans, clock, backlog, maxQueued } = deps
-  const broadcast = await findBroadcastDetail(store.read, accountId, id)
-  const stop = marketingStop(await readBilling(store.read, plans, accountId))
-  const recipients = await listRecipients(store.read, id, maxRecipientsShown)
+  const { store, clock, backlog, maxQueued } = deps
   const hasRoom = hasRoomForCampaigns(backlog, maxQueued)
-  return shownDetail(broadcast, stop, clock.now(), { recipients, hasRoom })
+  return await broadcastAnswer(store.read, { accountId, id }, { hasRoom, now: clock.now() })
 }
 
 /** The list, one with its recipients, the plan's usage. */
 function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   const { read } = deps.store
-  const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
-  api.get(
-    '/v1/broadcasts',
-    { query: BroadcastsQuery },
-    async ({ account: { accountId }, query: { limit = usualPage, cursor } }) => {
-      const before = cursor === undefined ? undefined : idInCursor(cursor, scopeOf(accountId))
-      const found = await listBroadcasts(read, accountId, { limit: limit + 1, before })
-      const stop = marketingStop(await billingOf(accountId))
-      const now = deps.clock.now()
-      const page = found.slice(0, limit)
-      const last = page.at(-1)
-      const hasMore = found.length > limit
-      return {
-        broadcasts: page.map((broadcast) => shownBroadcast(broadcast, stop, now)),
-        hasMore,
-        nextCursor: hasMore && last !== undefined ? cursorOf(last.id, scopeOf(accountId)) : null,
-      }
-    },
+  serve(api, operations.listBroadcasts, ({ account, query: { limit = usualPage, cursor } }) =>
+    broadcastsAnswer(read, account.accountId, { limit, cursor }, deps.clock.now()),
   )
 
-  api.get('/v1/broadcasts/plan/usage', {}, ({ account }) => marketingUsage(deps, account.accountId))
+  serve(api, operations.getMarketingUsage, ({ account }) => marketingUsage(deps, account.accountId))
 
-  api.get('/v1/broadcasts/:id', BroadcastParams, ({ account, params: { id } }) =>
+  serve(api, operations.getBroadcast, ({ account, params: { id } }) =>
     detailOf(deps, account.accountId, id),
   )
 
-  api.get(
-    '/v1/broadcasts/:id/recipients',
-    { ...BroadcastParams, query: RecipientsQuery },
+  serve(
+    api,
+    operations.listBroadcastRecipients,
     async ({ account: { accountId }, params: { id }, query }) => {
       const { limit = usualPage, cursor, status } = query
       const scope = `recipients ${id} ${status ?? ''}`
@@ -174,9 +132,9 @@ function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
 
 /** Sending a draft; pausing, resuming, cancelling. */
 function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
-  api.post(
-    '/v1/broadcasts/:id/send',
-    BroadcastParams,
+  serve(
+    api,
+    operations.sendBroadcast,
     async ({ account: { accountId }, params: { id }, remember }) => {
       const billing = await readBilling(deps.store.read, deps.plans, accountId)
       const sent = await sendDraft(deps, billing, id, (tx, sent) => remember(tx, shownMade(sent)))
@@ -184,45 +142,31 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     },
   )
 
-  api.post(
-    '/v1/broadcasts/:id/pause',
-    BroadcastParams,
-    async ({ account: { accountId }, params: { id }, remember }) => {
-      const answer = { id, status: 'paused', message: 'Campaign paused' }
-      const how = { reason: 'paused by the account', byAccount: true }
-      await pauseBroadcast(
-        deps,
-        { account_id: accountId, id },
-        { ...how, alongside: (tx) => remember(tx, answer) },
-      )
-      return answer
-    },
-  )
+  serve(api, operations.pauseBroadcast, async ({ account, params: { id }, remember }) => {
+    const answer = { id, status: 'paused', message: 'Campaign paused' }
+    const how = { reason: 'paused by the account', byAccount: true }
+    const alongside = (tx: Tx) => remember(tx, answer)
+    await pauseBroadcast(deps, { account_id: account.accountId, id }, { ...how, alongside })
+    return answer
+  })
 
-  api.post(
-    '/v1/broadcasts/:id/resume',
-    BroadcastParams,
-    async ({ account: { accountId }, params: { id }, remember }) => {
-      const answer = { id, message: 'The campaign goes on' }
-      await resumeBroadcast(
-        deps,
-        { account_id: accountId, id },
-        { byAccount: true, alongside: (tx) => remember(tx, answer) },
-      )
-      deps.expand()
-      return answer
-    },
-  )
+  serve(api, operations.resumeBroadcast, async ({ account, params: { id }, remember }) => {
+    const answer = { id, message: 'The campaign goes on' }
+    const alongside = (tx: Tx) => remember(tx, answer)
+    await resumeBroadcast(
+      deps,
+      { account_id: account.accountId, id },
+      { byAccount: true, alongside },
+    )
+    deps.expand()
+    return answer
+  })
 
-  api.post(
-    '/v1/broadcasts/:id/cancel',
-    BroadcastParams,
-    async ({ account: { accountId }, params: { id }, remember }) => {
-      const answer = { id, status: 'cancelled', message: 'Campaign cancelled' }
-      await cancelBroadcast(deps, accountId, id, (tx) => remember(tx, answer))
-      return answer
-    },
-  )
+  serve(api, operations.cancelBroadcast, async ({ account, params: { id }, remember }) => {
+    const answer = { id, status: 'cancelled', message: 'Campaign cancelled' }
+    await cancelBroadcast(deps, account.accountId, id, (tx) => remember(tx, answer))
+    return answer
+  })
 }
 
 /** interface.md, Marketing usage. Without a plan it is that of the smallest, which could be had. */

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { counted, shownCount } from '../amounts/index.js'
+import * as operations from '../broadcasts/contract.js'
 import {
   type Broadcast,
   findAnyBroadcast,
@@ -9,7 +10,9 @@ import {
   stopBroadcast,
 } from '../broadcasts/index.js'
 import { pause } from '../clock/index.js'
+import type { Operation } from '../contract/index.js'
 import { OperatorError } from '../errors/index.js'
+import { chosenBroadcast } from './broadcast-show.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { type CliDeps, withStore } from './database.js'
@@ -30,6 +33,7 @@ interface Changed {
 /** One verb on a campaign. */
 interface Change {
   name: string
+  does: Operation
   about: string
   help: string
   reason?: string
@@ -52,6 +56,7 @@ interface Change {
 const changes: readonly Change[] = [
   {
     name: 'pause',
+    does: operations.pauseBroadcast,
     about: 'pause a campaign: no more mails of it are made, and none leaves',
     help: `$ posthorn broadcast pause 01a1fc92-9915-7533-8296-04ee3d91dd72 --reason 'wrong link'
 
@@ -65,6 +70,7 @@ The account sees the reason. 'posthorn broadcast resume' lets the campaign go on
   },
   {
     name: 'resume',
+    does: operations.resumeBroadcast,
     about: 'let a paused campaign go on',
     help: '$ posthorn broadcast resume 01a1fc92-9915-7533-8296-04ee3d91dd72',
     done: (mails) => `It goes on; ${mails} released. A running appliance sees it within 30 seconds`,
@@ -75,6 +81,7 @@ The account sees the reason. 'posthorn broadcast resume' lets the campaign go on
   },
   {
     name: 'cancel',
+    does: operations.cancelBroadcast,
     about: 'end a campaign, also one that is sending: mails that have not left never will',
     help: `$ posthorn broadcast cancel 01a1fc92-9915-7533-8296-04ee3d91dd72
 
@@ -107,6 +114,7 @@ const betweenLooksMs = 2_000
 /** `broadcast pause`, `resume` and `cancel`. */
 export const changeBroadcastRows: readonly CommandRow[] = changes.map((change) => ({
   usage: `${change.name} <id>`,
+  does: change.does,
   about: change.about,
   options: [
     ...(change.intent === undefined ? [] : askOptions()),
@@ -133,7 +141,7 @@ async function run(change: Change, id: string, options: Options, command: Comman
     if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${shownCount(seen)} so far`)
   }
   const done = await withStore(place, async (deps) => {
-    const found = await findAnyBroadcast(deps.store.read, id)
+    const found = await chosenBroadcast(deps.store.read, id)
     if (change.intent && !(await confirmed(place, options, change.intent(found)))) return
     const how = { reason: reason.trim(), onProgress }
     const changed = await change.apply(deps, found, how)
@@ -149,8 +157,12 @@ async function run(change: Change, id: string, options: Options, command: Comman
   })
   if (done === undefined) return
   const { broadcast, mails, inFlight } = done
-  if (place.json) return sayJson({ id: broadcast.id, status: broadcast.status, mails, inFlight })
-  say(change.done(counted(mails, 'mail')))
+  const message = change.done(counted(mails, 'mail'))
+  if (place.json) {
+    const { id, status } = broadcast
+    return sayJson({ id, status, message, mails, inFlight })
+  }
+  say(message)
   if (inFlight === 0) return
   remark(
     `${shownCount(inFlight)} still in flight: they may arrive; what their servers put off does not leave`,

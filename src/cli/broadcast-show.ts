@@ -2,8 +2,10 @@ import { type Command, Option } from 'commander'
 import { findAccount } from '../accounts/index.js'
 import { shownCount } from '../amounts/index.js'
 import { stoppedBy } from '../billing/index.js'
+import * as operations from '../broadcasts/contract.js'
 import {
   type Broadcast,
+  broadcastAnswer,
   broadcastStanding,
   findAnyBroadcast,
   listUndelivered,
@@ -13,10 +15,11 @@ import {
 } from '../broadcasts/index.js'
 import type { Read } from '../store/index.js'
 import { askAppliance, overviewMs } from './ask.js'
+import { rememberAccount } from './audited.js'
 import { watchBroadcast } from './broadcast-watch.js'
 import type { CommandRow } from './command-row.js'
 import { withStore } from './database.js'
-import { jsonTime, remark, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { remark, sayFields, sayJson, sayTable, shownTime } from './output.js'
 import { type CommandPlace, placeOf } from './place.js'
 import { oneLine } from './queue-show.js'
 
@@ -27,6 +30,7 @@ const mostUndelivered = 10_000
 export const showBroadcastRows: readonly CommandRow[] = [
   {
     usage: 'show <id>',
+    does: operations.getBroadcast,
     about: 'show how far a campaign is and what became of its mails',
     options: [
       new Option('--watch', 'stay and show its progress until it ends'),
@@ -59,8 +63,10 @@ async function runShow(
     const stop = await stopOf(read, found.account_id)
     const now = clock.now()
     const noRoom = waitsForRoom(found, stop, false) ? await saysOfRoom(place) : null
-    if (place.json) sayJson({ ...broadcastForMachines(found, stop, now), noRoom })
-    else sayFields(await forPeople(read, found, { stop, noRoom, now }))
+    if (!place.json) return sayFields(await forPeople(read, found, { stop, noRoom, now }))
+    const one = { accountId: found.account_id, id: found.id }
+    sayJson(await broadcastAnswer(read, one, { hasRoom: noRoom === null, now }))
+    if (noRoom !== null) remark(`Its mails wait: ${noRoom}`)
   })
 }
 
@@ -70,6 +76,13 @@ async function saysOfRoom(place: CommandPlace): Promise<string | null> {
   if (overview === undefined || overview.hasRoomForCampaigns) return null
   const full = overview.unready.find(({ what }) => what === 'room' || what === 'queue')
   return full?.says ?? 'The queue is nearly full (outbound.max_queued)'
+}
+
+/** The campaign, and with it the account that the command is about. */
+export async function chosenBroadcast(read: Read, id: string): Promise<Broadcast> {
+  const broadcast = await findAnyBroadcast(read, id)
+  rememberAccount(broadcast.account_id)
+  return broadcast
 }
 
 /** Why the account's campaigns do not go on now, or null. */
@@ -140,41 +153,5 @@ async function forPeople(
     Cancelled: shownCount(broadcast.cancelled),
     Opened: `${shownCount(broadcast.opened)} (${openRate} %)`,
     Clicked: `${shownCount(broadcast.clicked)} (${clickRate} %)`,
-  }
-}
-
-/**
- * `status` is not the column: a campaign whose account is paused stands still as well, and says so
- * (`broadcastStanding`).
- */
-export function broadcastForMachines(broadcast: Broadcast, stop: string | null, now: number) {
-  const { id, account_id, list_id, topic_id, name, subject, expanded } = broadcast
-  const { recipients, waiting, delivered, relayed, bounced, failed } = broadcast
-  const { suppressed, cancelled, opened, clicked } = broadcast
-  return {
-    id,
-    accountId: account_id,
-    listId: list_id,
-    topicId: topic_id,
-    name,
-    subject,
-    ...broadcastStanding(broadcast, stop, now),
-    scheduledAt: jsonTime(broadcast.scheduled_at),
-    sentAt: jsonTime(broadcast.sent_at),
-    endedAt: jsonTime(broadcast.ended_at),
-    createdAt: jsonTime(broadcast.created_at),
-    recipientCount: recipientCount(broadcast),
-    allMade: expanded === 1,
-    recipients,
-    waiting,
-    delivered,
-    relayed,
-    bounced,
-    failed,
-    suppressed,
-    cancelled,
-    opened,
-    clicked,
-    ...ratesOf(broadcast),
   }
 }

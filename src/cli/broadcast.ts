@@ -1,18 +1,20 @@
 import type { Command } from 'commander'
 import { counted, shownCount } from '../amounts/index.js'
 import { readBilling } from '../billing/index.js'
+import * as operations from '../broadcasts/contract.js'
 import {
   type Broadcast,
   broadcastStanding,
-  findAnyBroadcast,
+  broadcastsAnswer,
   judgeDraft,
   listBroadcasts,
   ratesOf,
   recipientCount,
   sendDraft,
+  shownMade,
 } from '../broadcasts/index.js'
 import { changeBroadcastRows } from './broadcast-change.js'
-import { broadcastForMachines, showBroadcastRows, stopOf } from './broadcast-show.js'
+import { chosenBroadcast, showBroadcastRows, stopOf } from './broadcast-show.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
@@ -32,6 +34,7 @@ export function broadcastCommands(program: Command): void {
 const rows: readonly CommandRow[] = [
   {
     usage: 'list',
+    does: operations.listBroadcasts,
     about: 'show the campaigns of an account, newest first',
     options: [accountOption(), limitOption()],
     help: "Example:\n  $ posthorn broadcast list --account 'City library'",
@@ -40,6 +43,7 @@ const rows: readonly CommandRow[] = [
   ...showBroadcastRows,
   {
     usage: 'send <id>',
+    does: operations.sendBroadcast,
     about: 'send a draft, or schedule it if it has a time to come',
     options: askOptions(),
     help: 'Example:\n  $ posthorn broadcast send 01a1fc92-9915-7533-8296-04ee3d91dd72',
@@ -54,32 +58,39 @@ async function runList(
   command: Command,
 ): Promise<void> {
   const place = placeOf(command)
-  const { found, stop, now } = await withStore(place, async ({ store: { read }, clock }) => {
+  const hasMore = await withStore(place, async ({ store: { read }, clock }) => {
     const { id } = await chosenAccount(read, options.account)
-    const found = await listBroadcasts(read, id, { limit: options.limit + 1 })
-    return { found, stop: await stopOf(read, id), now: clock.now() }
+    const { limit } = options
+    if (place.json) {
+      const answer = await broadcastsAnswer(read, id, { limit }, clock.now())
+      sayJson(answer)
+      return answer.hasMore
+    }
+    const found = await listBroadcasts(read, id, { limit: limit + 1 })
+    const stop = await stopOf(read, id)
+    sayBroadcasts(found.slice(0, limit), stop, clock.now())
+    return found.length > limit
   })
-  const shown = found.slice(0, options.limit)
-  if (place.json) sayJson(shown.map((one) => broadcastForMachines(one, stop, now)))
-  else {
-    const rows = shown.map((one) => {
-      const { openRate, clickRate } = ratesOf(one)
-      return [
-        one.id,
-        broadcastStanding(one, stop, now).status,
-        shownCount(recipientCount(one)),
-        shownCount(one.delivered + one.relayed),
-        shownCount(one.bounced + one.failed),
-        `${shownCount(one.opened)} (${openRate} %)`,
-        `${shownCount(one.clicked)} (${clickRate} %)`,
-        whenOf(one),
-        (one.name ?? one.subject).slice(0, 40),
-      ]
-    })
-    const titles = ['RECIPIENTS', 'ARRIVED', 'FAILED', 'OPENED', 'CLICKED', 'SENT', 'NAME']
-    sayTable(['ID', 'STATUS', ...titles], rows, 'No campaign yet')
-  }
-  if (found.length > options.limit) remark('There are more: --limit shows them')
+  if (hasMore) remark('There are more: --limit shows them')
+}
+
+function sayBroadcasts(broadcasts: readonly Broadcast[], stop: string | null, now: number): void {
+  const rows = broadcasts.map((one) => {
+    const { openRate, clickRate } = ratesOf(one)
+    return [
+      one.id,
+      broadcastStanding(one, stop, now).status,
+      shownCount(recipientCount(one)),
+      shownCount(one.delivered + one.relayed),
+      shownCount(one.bounced + one.failed),
+      `${shownCount(one.opened)} (${openRate} %)`,
+      `${shownCount(one.clicked)} (${clickRate} %)`,
+      whenOf(one),
+      (one.name ?? one.subject).slice(0, 40),
+    ]
+  })
+  const titles = ['RECIPIENTS', 'ARRIVED', 'FAILED', 'OPENED', 'CLICKED', 'SENT', 'NAME']
+  sayTable(['ID', 'STATUS', ...titles], rows, 'No campaign yet')
 }
 
 /**
@@ -89,18 +100,16 @@ async function runList(
 async function runSend(id: string, options: AskOptions, command: Command): Promise<void> {
   const place = placeOf(command)
   const plans = plansOf(place)
-  const done = await withStore(place, async ({ store, clock }) => {
-    const { account_id } = await findAnyBroadcast(store.read, id)
+  const sent = await withStore(place, async ({ store, clock }) => {
+    const { account_id } = await chosenBroadcast(store.read, id)
     const judged = await judgeDraft({ store, clock, plans }, account_id, id)
     if (!(await confirmed(place, options, sendingOf(judged, clock.now())))) return
     const billing = await readBilling(store.read, plans, account_id)
     // A running appliance looks every few seconds whether there is one to expand.
-    const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
-    return { sent, stop: await stopOf(store.read, account_id), now: clock.now() }
+    return await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
   })
-  if (done === undefined) return
-  const { sent, stop, now } = done
-  if (place.json) return sayJson(broadcastForMachines(sent, stop, now))
+  if (sent === undefined) return
+  if (place.json) return sayJson(shownMade(sent))
   const whom = counted(sent.audience, 'recipient')
   if (sent.status === 'scheduled') {
     return say(`Scheduled for ${shownTime(sent.scheduled_at)}, to ${whom} as it stands now`)

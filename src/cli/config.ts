@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Command } from 'commander'
 import { counted } from '../amounts/index.js'
@@ -11,6 +11,7 @@ import {
   trackingAgentFiles,
 } from '../app/files.js'
 import { refuseUnknownKinds } from '../app/operator.js'
+import { passphraseOf } from '../backup/index.js'
 import {
   allSourceAddresses,
   checkSmartHosts,
@@ -20,14 +21,23 @@ import {
   settings,
 } from '../config/index.js'
 import { canonicalAddress, liesWithin } from '../dns/index.js'
+import { messageOf, OperatorError, systemCode } from '../errors/index.js'
 import { loadFeedbackLoops } from '../reports/index.js'
+import { hasUnit } from '../setup/index.js'
 import { readCertificate } from '../smtpd/index.js'
 import { loadTrackingAgents } from '../tracking/index.js'
 import { bounceRulesOf } from './bounce.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { configShowRows } from './config-show.js'
 import { say, sayJson, warn } from './output.js'
-import { lastingPath, placeOf, settingsOf } from './place.js'
+import {
+  becomeOwner,
+  type CommandPlace,
+  lastingPath,
+  placeOf,
+  settingsOf,
+  userInRootsPlace,
+} from './place.js'
 import { plansOf } from './plan.js'
 import { shapingOf } from './shaping.js'
 
@@ -46,7 +56,8 @@ const rows: readonly CommandRow[] = [
     help: `Example:
   $ posthorn config check --config /etc/posthorn/posthorn.toml
 
-What would stop the start ends it with status 1. A warning does not: then the status is 0.`,
+What would stop the start ends it with status 1. A warning does not: then the status is 0. Root's check reads the
+files as the user whom the data directory belongs to, who is the service.`,
     run: runCheck,
   },
 ]
@@ -62,6 +73,18 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   plansOf(place)
   await shapingOf(place)
   bounceRulesOf(place)
+  const data = [
+    plansFile(place.dataDir),
+    ...shapingFiles(place.dataDir),
+    ...bounceRuleFiles(place.dataDir),
+    ...feedbackLoopFiles(place.dataDir),
+    ...trackingAgentFiles(place.dataDir),
+  ]
+  // As the start does: of what root alone may read it has nothing but the settings, and those only where root starts it.
+  becomeOwner(place)
+  const hidden = settingsHidden(place)
+  if (hidden !== undefined && hasUnit()) throw new OperatorError(hidden)
+  for (const file of data) requireReadable(file)
   loadFeedbackLoops(feedbackLoopFiles(place.dataDir))
   loadTrackingAgents(trackingAgentFiles(place.dataDir))
   for (const files of certificateFiles(values)) readCertificate(files)
@@ -73,6 +96,7 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
   const warnings = unknownVariables(process.env, passwords).map(
     (name) => `${name} in the environment is not a setting; it has no effect`,
   )
+  if (hidden !== undefined) warnings.push(hidden)
   const { route, heloName } = values.outbound
   // RFC 5321 §4.1.1.1: a client says its own name, and receivers look it up.
   if (route === 'direct' && !heloName.includes('.')) {
@@ -85,6 +109,8 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
       `outbound.source_addresses or a pool has ${address}, which this machine has not: no mail can leave from it ('ip addr' shows those that there are)`,
     )
   }
+  const { passphraseFile } = values.backup
+  if (passphraseFile !== '') warnings.push(...faultOf(() => passphraseOf(passphraseFile, {})))
   for (const [name, [program]] of [
     ['backup.hook', values.backup.hook],
     ['operator.command', values.operator.command],
@@ -100,15 +126,43 @@ async function runCheck(_options: unknown, command: Command): Promise<void> {
       ? 'No file of settings: the defaults and the environment are in effect, and good'
       : `${place.configFile} is good${warnings.length === 0 ? '' : `, but for ${counted(warnings.length, 'warning')}`}`,
   )
-  const data = [
-    plansFile(place.dataDir),
-    ...shapingFiles(place.dataDir),
-    ...bounceRuleFiles(place.dataDir),
-    ...feedbackLoopFiles(place.dataDir),
-    ...trackingAgentFiles(place.dataDir),
-  ]
   for (const file of data) {
     say(`${lastingPath(file)} is good`)
+  }
+}
+
+/** Refuses a file that the user of the service may not read. */
+function requireReadable(file: string): void {
+  try {
+    readFileSync(file)
+  } catch (error) {
+    throw new OperatorError(`Cannot read ${file}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** What an attempt fails with; nothing where it is good. */
+function faultOf(attempt: () => unknown): string[] {
+  try {
+    attempt()
+    return []
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}
+
+/**
+ * What to say where root may read the settings, and the user of the service may not. Systemd starts the service as that
+ * user; without it the start may be root's, who reads them before becoming the user.
+ */
+function settingsHidden({ configFile: file }: CommandPlace): string | undefined {
+  const user = userInRootsPlace()
+  if (user === undefined || file === undefined) return undefined
+  try {
+    readFileSync(file)
+    return undefined
+  } catch (error) {
+    if (systemCode(error) !== 'EACCES') throw error
+    return `${file} cannot be read by ${user.name}, to whom ${user.dataDir} belongs: a service of this user does not start. Make it readable for all ('chmod 0644 ${file}'); secrets belong into files and variables that it names`
   }
 }
 

@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander'
 import { is } from 'superstruct'
-import { type EmailSummary, FilterFields, filterOf, listEmails } from '../emails/index.js'
+import * as operations from '../emails/contract.js'
+import { type EmailSummary, emailsAnswer, filterFields } from '../emails/index.js'
+import { structOf } from '../fields/index.js'
 import type { CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { mustBe, wholeNumber } from './option-values.js'
@@ -8,7 +10,7 @@ import { remark, sayJson, sayTable } from './output.js'
 import { placeOf } from './place.js'
 
 /** The filters as they were typed. */
-type Filters = { [K in keyof typeof FilterFields]?: string }
+type Filters = { [K in keyof typeof filterFields]?: string }
 
 // The most mails of one answer; a script goes on by --created-before.
 const most = 10_000
@@ -36,14 +38,16 @@ const filters: readonly [flag: string, field: keyof Filters, description: string
 
 /** What the API refuses, the command refuses in its words. */
 const checked = (field: keyof Filters) => (text: string) => {
-  if (is(text, FilterFields[field])) return text
-  throw mustBe(FilterFields[field].type)
+  const struct = structOf(filterFields[field])
+  if (is(text, struct)) return text
+  throw mustBe(struct.type)
 }
 
 /** `email list`. */
 export const listEmailsRows: readonly CommandRow[] = [
   {
     usage: 'list',
+    does: operations.listEmails,
     about: 'list the mails of an account, newest first, as GET /v1/emails does',
     options: [
       accountOption(),
@@ -68,14 +72,14 @@ async function runList(
 ): Promise<void> {
   const place = placeOf(command)
   const { account: named, limit, ...given } = options
-  const page = await withStore(place, async ({ store: { read } }) => {
+  const answer = await withStore(place, async ({ store: { read } }) => {
     const { id } = await chosenAccount(read, named)
-    const whole = { limit, most: Number.POSITIVE_INFINITY }
-    return await listEmails(read, id, filterOf(given), whole)
+    return await emailsAnswer(read, id, { ...given, limit }, Number.POSITIVE_INFINITY)
   })
-  if (place.json) return sayJson(page.emails)
-  sayTable(['ID', 'ACCEPTED', 'STATUS', 'TO', 'SUBJECT'], page.emails.map(row), 'No such mails')
-  if (page.next !== undefined) remark(`There are more; --limit shows up to ${most}`)
+  if (place.json) sayJson(answer)
+  else
+    sayTable(['ID', 'ACCEPTED', 'STATUS', 'TO', 'SUBJECT'], answer.emails.map(row), 'No such mails')
+  if (answer.hasMore) remark(`There are more; --limit shows up to ${most}`)
 }
 
 /** A mail's line. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { applianceAccountId, findAccount } from '../accounts/index.js'
 import { isoTime } from '../clock/index.js'
+import * as operations from '../emails/contract.js'
 import {
   accountOfEmail,
   type EmailRecord,
@@ -27,6 +28,7 @@ const rows: readonly CommandRow[] = [
   ...listEmailsRows,
   {
     usage: 'show <id>',
+    does: operations.getEmail,
     about: 'show a mail and all that happened to it',
     help: 'Example:\n  $ posthorn email show 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
     run: runShow,
@@ -55,7 +57,8 @@ async function runShow(given: string, _options: unknown, command: Command): Prom
     return { account, email, events }
   })
   if (place.json) {
-    return sayJson({ ...email, accountId: account.id, events: events.map(eventInJson) })
+    // What happened to it, and whose it is, is told to the operator alone.
+    return sayJson({ email, accountId: account.id, events: events.map(eventInJson) })
   }
   sayFields({
     Account: account.name,

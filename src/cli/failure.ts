@@ -88,8 +88,10 @@ export function statusOf(error: unknown): number {
  */
 function whoMay(): string {
   const user = userInRootsPlace()
-  if (user === undefined) return 'Run it as root or as the user that the data directory belongs to'
-  return `It works as ${user.name}, to whom ${user.dataDir} belongs: use a place that this user may reach`
+  if (user === undefined) {
+    return 'Let this user have the file, or run it as root or as the user that the data directory belongs to'
+  }
+  return `It works as ${user.name}, to whom ${user.dataDir} belongs: use a place that this user may reach, and let it read the file`
 }
 
 /** Undefined for what neither the operating system nor SQLite has said. */

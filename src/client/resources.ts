@@ -43,6 +43,8 @@ export const contactMethods = (methods: Methods, core: Core) => {
       list: part('GET /v1/contacts/lists', 'lists'),
       create: (name: string, options?: CallOptions) =>
         call('POST /v1/contacts/lists', { body: { name } }, options),
+      /** One list, and how it grows. */
+      get: byId('GET /v1/contacts/lists/{id}'),
       rename: byIdWithBody('PATCH /v1/contacts/lists/{id}'),
       /** The list and its contacts, for good. */
       delete: byId('DELETE /v1/contacts/lists/{id}'),

@@ -77,7 +77,7 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   }
   await insertMembers(tx, { json: JSON.stringify(members), listId, importId, now })
   await addToTotal(tx, accountId, members.length)
-  await addToCount(tx, listId, members.length)
+  await addToCount(tx, listId, members.length, now)
   counts.imported += members.length
   const joined = new Set(fresh)
   for (const { id, address, listed } of await knownAmong(tx, batch, others)) {

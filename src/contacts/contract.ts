@@ -41,8 +41,12 @@ import { phoneNotations, toE164 } from './phone.js'
 
 export { importContacts }
 
+/** How many days of a list are told: 13 weeks. */
+export const listedDays = 91
+
 const list = { ...byId('list', 'contact list'), when: 'The account has no such list' }
-const listName = line(1, 100, 'The name of the list; two lists may have the same name')
+/** The name of a list. */
+export const listName = line(1, 100, 'The name of the list; two lists may have the same name')
 const listId = uuid('The id of the list, for `listId`')
 const NewList = shape('NewContactList', table({ name: listName }))
 const knownList = {
@@ -106,6 +110,33 @@ export const createContactList = operation('POST /v1/contacts/lists', {
       ),
     ],
     refusals: [...accountRefusals, ceiling('5,000 contact lists', 'lists')],
+  }),
+})
+
+export const getContactList = operation('GET /v1/contacts/lists/:id', {
+  id: 'getContactList',
+  may: 'read',
+  of: list,
+  says: () => ({
+    summary: 'Get a contact list, and how it grows',
+    answers: [
+      answer(
+        'The list, with its last 91 days, the oldest first',
+        'ContactListDetails',
+        {
+          ...knownList,
+          days: manyOf(
+            {
+              day: { type: 'string', format: 'date', description: 'The day, UTC' },
+              joined: count('How many joined the list'),
+              left: count('How many went from it'),
+            },
+            listedDays,
+          ),
+        },
+        { ...exampleList, days: [{ day: '2026-11-27', joined: 12, left: 3 }] },
+      ),
+    ],
   }),
 })
 
@@ -308,6 +339,7 @@ export const contacts: Contract = {
   operations: [
     listContactLists,
     createContactList,
+    getContactList,
     renameContactList,
     deleteContactList,
     listContacts,

@@ -18,12 +18,23 @@ export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { serveImports } from './import-thread.js'
 export { type Importer, openImporter } from './importer.js'
-export { type ContactDeps, type ContactList, createList, listLists, requireList } from './list.js'
+export {
+  type ContactDeps,
+  type ContactList,
+  createList,
+  type ListDay,
+  listDays,
+  listLists,
+  listPage,
+  renameList,
+  requireList,
+} from './list.js'
 export { exportContacts, listMembers, type Member, type MemberPage } from './members.js'
 export { findByPhone, phoneNotations, toE164 } from './phone.js'
 export {
   deleteContact,
   deleteList,
+  onlyOnList,
   removeDeletedLists,
   removeFromList,
   whatDeletionTakes,

@@ -1,6 +1,6 @@
 import { type Plans, refuseBeyondCeiling } from '../billing/index.js'
 import { nextTurn } from '../bounded/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, dayNumber } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { ContactListRow, Read, Store, Tx } from '../store/index.js'
 
@@ -62,25 +62,46 @@ export async function renameList(
 // A millisecond or two of a thread that others wait for.
 const perSlice = 500
 
-/** Newest first; others have their turn after some of them. */
+/** All of them, newest first; others have their turn after some of them. */
 export async function listLists(read: Read, accountId: string): Promise<ContactList[]> {
   const lists: ContactList[] = []
   for (;;) {
-    const last = lists.at(-1)
-    const rows = await listsOf(read, accountId)
-      .$if(last !== undefined, (query) =>
-        query.where(({ eb, refTuple, tuple }) =>
-          eb(refTuple('created_at', 'id'), '<', tuple(last?.createdAt ?? 0, last?.id ?? '')),
-        ),
-      )
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(perSlice)
-      .execute()
-    for (const row of rows) lists.push(toList(row))
-    if (rows.length < perSlice) return lists
+    const some = await listsAfter(read, accountId, { after: lists.at(-1), limit: perSlice })
+    lists.push(...some)
+    if (some.length < perSlice) return lists
     await nextTurn()
   }
+}
+
+/** Some lists, newest first, of those after one. */
+async function listsAfter(
+  read: Read,
+  accountId: string,
+  { after, limit }: { after?: Pick<ContactList, 'id' | 'createdAt'> | undefined; limit: number },
+): Promise<ContactList[]> {
+  const rows = await listsOf(read, accountId)
+    .$if(after !== undefined, (query) =>
+      query.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('created_at', 'id'), '<', tuple(after?.createdAt ?? 0, after?.id ?? '')),
+      ),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(toList)
+}
+
+/** A page of an account's lists, newest first. `nextCursor`: the id of the last one; null at the end. */
+export async function listPage(
+  read: Read,
+  accountId: string,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): Promise<{ page: ContactList[]; nextCursor: string | null }> {
+  const after = cursor === undefined ? undefined : await requireList(read, accountId, cursor)
+  const lists = await listsAfter(read, accountId, { after, limit: limit + 1 })
+  const page = lists.slice(0, limit)
+  return { page, nextCursor: lists.length > limit ? (page.at(-1)?.id ?? null) : null }
 }
 
 /** Throws a 404 unless the account has it. */
@@ -111,18 +132,62 @@ export async function joinList(
     .onConflict((conflict) => conflict.columns(['list_id', 'contact_id']).doNothing())
     .executeTakeFirstOrThrow()
   const joined = numInsertedOrUpdatedRows === 1n
-  if (joined) await addToCount(tx, listId, 1)
+  if (joined) await addToCount(tx, listId, 1, now)
   return joined
 }
 
-/** Goes with every change of a list's members, in the same transaction. */
-export async function addToCount(tx: Tx, listId: string, change: number): Promise<void> {
+/** Goes with every change of a list's members, in the same transaction; `change` is below 0 where some go. */
+export async function addToCount(
+  tx: Tx,
+  listId: string,
+  change: number,
+  now: number,
+): Promise<void> {
   if (change === 0) return
   await tx
     .updateTable('contact_lists')
     .set((eb) => ({ contact_count: eb('contact_count', '+', change) }))
     .where('id', '=', listId)
     .execute()
+  const [joined, gone] = [Math.max(0, change), Math.max(0, -change)]
+  await tx
+    .insertInto('list_days')
+    .values({ list_id: listId, day: dayNumber(now), joined, gone })
+    .onConflict((conflict) =>
+      conflict.columns(['list_id', 'day']).doUpdateSet((eb) => ({
+        joined: eb('list_days.joined', '+', joined),
+        gone: eb('list_days.gone', '+', gone),
+      })),
+    )
+    .execute()
+}
+
+/** How many joined and left a list on a day. */
+export interface ListDay {
+  /** Days since 1970, UTC. */
+  day: number
+  joined: number
+  gone: number
+}
+
+/** The last `days` days of a list, today included, the oldest first; each day is there. */
+export async function listDays(
+  read: Read,
+  listId: string,
+  { days, now }: { days: number; now: number },
+): Promise<ListDay[]> {
+  const first = dayNumber(now) - days + 1
+  const rows = await read
+    .selectFrom('list_days')
+    .select(['day', 'joined', 'gone'])
+    .where('list_id', '=', listId)
+    .where('day', '>=', first)
+    .execute()
+  const known = new Map(rows.map((row) => [row.day, row]))
+  return Array.from({ length: days }, (_, n) => {
+    const day = first + n
+    return known.get(day) ?? { day, joined: 0, gone: 0 }
+  })
 }
 
 /** The account's lists that are not deleted. */

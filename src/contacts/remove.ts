@@ -1,3 +1,4 @@
+import { nextTurn } from '../bounded/index.js'
 import { pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -26,7 +27,7 @@ export async function removeFromList(
   await store.write(async (tx) => {
     const list = await requireList(tx, accountId, listId)
     await keepOrigins(tx, list.id, [contactId])
-    if (!(await takeOff(tx, list.id, contactId))) {
+    if (!(await takeOff(tx, list.id, contactId, clock.now()))) {
       throw new ApiError('not_found', 'The list has no contact with this id')
     }
     await deleteListless(tx, accountId, [contactId], clock.now())
@@ -34,14 +35,14 @@ export async function removeFromList(
 }
 
 /** Resolves with whether the contact was on the list. */
-async function takeOff(tx: Tx, listId: string, contactId: string): Promise<boolean> {
+async function takeOff(tx: Tx, listId: string, contactId: string, now: number): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('list_members')
     .where('list_id', '=', listId)
     .where('contact_id', '=', contactId)
     .executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) return false
-  await addToCount(tx, listId, -1)
+  await addToCount(tx, listId, -1, now)
   return true
 }
 
@@ -63,7 +64,7 @@ export async function deleteContact(
       .execute()
     for (const { list_id: listId } of lists) {
       await keepOrigins(tx, listId, [contact.id])
-      await takeOff(tx, listId, contact.id)
+      await takeOff(tx, listId, contact.id, clock.now())
     }
     await deleteListless(tx, accountId, [contact.id], clock.now())
     return contact
@@ -126,6 +127,44 @@ export async function deleteList(
   }
 }
 
+// Members of whom it is asked whether they are on another list: some milliseconds, with turns for others.
+const looked = 20_000
+const perLook = 2_000
+
+/** How many of a list's contacts are on no other list. `of`: of how many of them that was counted, where not of all. */
+export async function onlyOnList(
+  read: Read,
+  listId: string,
+): Promise<{ count: number; of: number | undefined }> {
+  let [count, of, after] = [0, 0, '']
+  while (of < looked) {
+    const members = await read
+      .selectFrom('list_members')
+      .select(({ exists, selectFrom }) => [
+        'contact_id',
+        exists(
+          selectFrom('list_members as other')
+            .innerJoin('contact_lists', 'contact_lists.id', 'other.list_id')
+            .select('other.list_id')
+            .whereRef('other.contact_id', '=', 'list_members.contact_id')
+            .where('other.list_id', '<>', listId)
+            .where('contact_lists.deleted_at', 'is', null),
+        ).as('elsewhere'),
+      ])
+      .where('list_id', '=', listId)
+      .where('contact_id', '>', after)
+      .orderBy('contact_id')
+      .limit(perLook)
+      .execute()
+    of += members.length
+    count += members.filter(({ elsewhere }) => !elsewhere).length
+    after = members.at(-1)?.contact_id ?? after
+    if (members.length < perLook) return { count, of: undefined }
+    await nextTurn()
+  }
+  return { count, of }
+}
+
 /** What deletions have left to do, one that a stop or a crash cut short included. */
 export async function removeDeletedLists(
   { store, clock, log }: ContactDeps & { log: Log },
@@ -168,6 +207,7 @@ function takeSlice(
       .execute()
     await deleteListless(tx, accountId, ids, clock.now())
     if (ids.length === perWrite) return false
+    await tx.deleteFrom('list_days').where('list_id', '=', listId).execute()
     await tx.deleteFrom('contact_lists').where('id', '=', listId).execute()
     return true
   })

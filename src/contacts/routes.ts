@@ -6,7 +6,7 @@ import {
   type Plans,
   readBilling,
 } from '../billing/index.js'
-import { isoTime } from '../clock/index.js'
+import { dayMs, isoDay, isoTime } from '../clock/index.js'
 import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
@@ -14,7 +14,14 @@ import { refuseInexact } from '../json/index.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
 import * as operations from './contract.js'
 import type { Importer } from './importer.js'
-import { type ContactDeps, createList, listLists, renameList, requireList } from './list.js'
+import {
+  type ContactDeps,
+  createList,
+  listDays,
+  listLists,
+  renameList,
+  requireList,
+} from './list.js'
 import { listMembers, type Member } from './members.js'
 import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
@@ -51,6 +58,17 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
       remember(tx, { id, name }, 201),
     )
     return reply(201, { id, name })
+  })
+
+  serve(api, operations.getContactList, async ({ account, params: { id } }) => {
+    const list = await requireList(read, account.accountId, id)
+    const options = { days: operations.listedDays, now: deps.clock.now() }
+    const days = await listDays(read, list.id, options)
+    return {
+      ...list,
+      createdAt: isoTime(list.createdAt),
+      days: days.map(({ day, joined, gone }) => ({ day: isoDay(day * dayMs), joined, left: gone })),
+    }
   })
 
   serve(api, operations.renameContactList, async (request) => {

@@ -21,6 +21,7 @@ export {
   type Permission,
   type ShapedField,
   serve,
+  servePublic,
   shape,
 } from './operation.js'
 export {

@@ -14,8 +14,8 @@ import {
 import type { Api, ApiHandler, Shape } from '../http/index.js'
 import { type Example, type RefusalExample, refusal } from './refusal.js'
 
-/** What an operation asks of a key. `any`: each key, for what it has a right to. */
-export type Permission = 'any' | 'sending' | 'read' | 'full'
+/** What an operation asks of a key. `any`: each key, for what it has a right to; `public`: not even a key. */
+export type Permission = 'public' | 'any' | 'sending' | 'read' | 'full'
 
 /** A success. Several of one status are told apart by their shape. */
 export interface AnswerExample extends Example {
@@ -87,7 +87,7 @@ export type BodyOf<O> = O extends Operation<unknown, unknown, infer B> ? B : nev
 /** An operation as the document describes it. */
 export interface Described {
   id: string
-  may?: Permission
+  may: Permission
   summary: string
   description?: string
   /** Parameters of the path, by name: words say what a UUID is of; any other has its whole schema. */
@@ -207,16 +207,38 @@ const bodyOf = (
   examples: Object.entries(examples).map(([when, value]) => ({ when, value })),
 })
 
-/** Adds the route of an operation; the handler gets what was checked. */
+/** Adds the route of an operation; the handler gets what was checked. `more`: bounds that settings decide. */
 export function serve<Account, Params, Query, Body>(
   api: Api<Account>,
   { route, shape }: Operation<Params, Query, Body>,
   handler: ApiHandler<Account, Params, Query, Body>,
+  more: Pick<Shape<never, never, never>, 'maxBodyBytes'> = {},
 ): void {
-  const [method = '', path = ''] = route.split(' ')
-  const add = { GET: api.get, POST: api.post, PUT: api.put, PATCH: api.patch, DELETE: api.delete }
+  const { add, path } = placeOf(api, route)
   // The operation's types are those of its fields.
-  add[method as Method](path, shape as Shape<Params, Query, Body>, handler)
+  add(path, { ...shape, ...more } as Shape<Params, Query, Body>, handler)
+}
+
+/** Adds the route of a `public` operation, whose handler gets no account. */
+export function servePublic<Account, Params, Query, Body>(
+  api: Api<Account>,
+  { route, shape }: Operation<Params, Query, Body>,
+  handler: ApiHandler<undefined, Params, Query, Body>,
+): void {
+  const { add, path } = placeOf(api, route)
+  add(path, { ...(shape as Shape<Params, Query, Body>), auth: false }, handler)
+}
+
+function placeOf<Account>(api: Api<Account>, route: string) {
+  const [method = '', path = ''] = route.split(' ')
+  const adders = {
+    GET: api.get,
+    POST: api.post,
+    PUT: api.put,
+    PATCH: api.patch,
+    DELETE: api.delete,
+  }
+  return { add: adders[method as Method], path }
 }
 
 /**

@@ -5,9 +5,10 @@ import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
 import type { OperatorPageDeps } from './operator/deps.js'
 import type { OverviewPageDeps } from './overview/deps.js'
+import type { TopicPageDeps } from './topics/deps.js'
 
 /** What all pages together need; `app` puts it together. */
-export interface DashboardDeps extends DomainPageDeps {
+export interface DashboardDeps extends DomainPageDeps, TopicPageDeps {
   /** `webhooks.allow`: where webhooks may go beside public addresses. */
   webhookTargets: readonly string[]
   tryWebhook: WebhookTrials

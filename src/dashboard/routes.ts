@@ -7,6 +7,7 @@ import { emailPages } from './emails/routes.js'
 import { entryPages } from './entry/routes.js'
 import { frontPage } from './home.js'
 import { keyPages } from './keys/routes.js'
+import { listPages } from './lists/routes.js'
 import { livePages } from './live/routes.js'
 import { operatorPages } from './operator/routes.js'
 import { overviewPages } from './overview/routes.js'
@@ -21,6 +22,7 @@ import { suppressionPages } from './suppression/routes.js'
 import { teamPages } from './team/routes.js'
 import { makeRenderedPages } from './templates/rendered.js'
 import { templatePages } from './templates/routes.js'
+import { topicPages } from './topics/routes.js'
 import { webhookPages } from './webhooks/routes.js'
 
 /** The scripts that the build makes. Pages work without them too. */
@@ -35,6 +37,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   frontPage(shell.open, { ...deps, people: peopleOf(deps.people) })
   livePages(shell.person, deps)
   suppressionPages(shell.account, deps)
+  listPages(shell.account, deps)
+  topicPages(shell.account, deps)
   domainPages(shell.account, deps)
   keyPages(shell.account, deps)
   webhookPages(shell.account, { ...deps, allow: deps.webhookTargets })

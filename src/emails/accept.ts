@@ -83,8 +83,6 @@ function warned(
 const scheduled = ({ scheduledAt }: AcceptedEmail) =>
   scheduledAt === undefined ? {} : { scheduledAt }
 
-export const maxBatch = 100
-
 interface BatchInput {
   /** Mails, and in their place what is wrong with some; empty once they are drafted, as each may hold much. */
   items: (SendInput | ApiError)[]

@@ -1,10 +1,11 @@
 import { ApiError } from '../errors/index.js'
+import type { Field } from '../fields/index.js'
 
 /**
  * What our own fields are called elsewhere, without case, `_` and `-`. Each of them changes what is sent: a
  * mail for tomorrow must not leave today, nor one without its attachment as if all were well.
  */
-const ours = new Map<string, OwnField>([
+const ours = new Map<string, string>([
   ['cc', 'cc'],
   ['bcc', 'bcc'],
   ['header', 'headers'],
@@ -26,47 +27,29 @@ const ours = new Map<string, OwnField>([
   ['type', 'type'],
 ])
 
-/** What most mails have, and mean nothing else anywhere. */
-const harmless: ReadonlySet<string> = new Set(['from', 'subject', 'html'])
+/** The names of the fields that a body has. */
+export const ownFields = ({ schema }: Field<unknown>): ReadonlySet<string> =>
+  new Set(Object.keys(schema.properties as object))
 
-type OwnField = (typeof all)[number]
-const all = [
-  'cc',
-  'bcc',
-  'headers',
-  'tags',
-  'attachments',
-  'replyTo',
-  'scheduledAt',
-  'topicId',
-  'to',
-  'text',
-  'template',
-  'variables',
-  'type',
-] as const
-
-/**
- * Throws a 422 that names the fields of this kind; a null counts as absent, here as everywhere.
- * `own` are those of `OwnField` that the endpoint has.
- */
-export function refuseForeignFields(body: object, own: readonly OwnField[] = all): void {
+/** Throws a 422 that names the fields of this kind, but for its own; a null counts as absent, here as everywhere. */
+export function refuseForeignFields(body: object, own: ReadonlySet<string>): void {
   const message = foreignFields(body, own)
   if (message !== undefined) throw new ApiError('validation_error', message, { status: 422 })
 }
 
 /** What is to be said of such fields, or undefined where there are none. */
-export function foreignFields(body: object, own: readonly OwnField[] = all): string | undefined {
+export function foreignFields(body: object, own: ReadonlySet<string>): string | undefined {
   const meant = (name: string) => ours.get(plain(name))
-  const isForeign = (name: string) => !own.some((one) => one === name) && meant(name) !== undefined
   const names = Object.keys(body).filter((name) => {
+    if (own.has(name)) return false
     const value: unknown = body[name as keyof typeof body]
-    return !harmless.has(name) && value !== null && value !== undefined && isForeign(name)
+    return value !== null && value !== undefined && meant(name) !== undefined
   })
   if (names.length === 0) return undefined
-  const hints = names.flatMap((name) =>
-    own.filter((one) => one === meant(name)).map((one) => `; write ${one} in place of ${name}`),
-  )
+  const hints = names.flatMap((name) => {
+    const known = meant(name)
+    return known !== undefined && own.has(known) ? `; write ${known} in place of ${name}` : []
+  })
   const what = names.length === 1 ? 'This field is' : 'These fields are'
   return `${what} not supported: ${names.join(', ')}${hints.join('')}. Nothing was sent`
 }

@@ -3,7 +3,7 @@
  * answered 200 is committed with all its deliveries; a refusal stores nothing; every read and write
  * says which account it is for.
  */
-export { type AcceptedEmail, acceptBatch, acceptEmail, maxBatch } from './accept.js'
+export { type AcceptedEmail, acceptBatch, acceptEmail } from './accept.js'
 export {
   type AttachmentRules,
   makeAttachmentReader,
@@ -15,7 +15,7 @@ export type { EmailFilter } from './candidates.js'
 export { cancelScheduled, retryEmail } from './change.js'
 export type { EmailDeps } from './deps.js'
 export { makeFetchFile } from './fetch-file.js'
-export { refuseForeignFields } from './foreign-fields.js'
+export { ownFields, refuseForeignFields } from './foreign-fields.js'
 export {
   checkHeaders,
   headersFault,
@@ -29,12 +29,13 @@ export { type InsertDeps, insertEmails, insertTags, ringOf } from './insert.js'
 export { keepAnswer, keyLifetimeMs } from './kept-answer.js'
 export {
   type EmailPage,
+  emailsAnswer,
   listEmails,
   maxLooked,
   type UntriedMails,
   untriedMails,
 } from './list.js'
-export { emailStatuses, FilterFields, filterOf } from './list-query.js'
+export { emailStatuses, filterFields, filterOf } from './list-query.js'
 export { insertNotice, insertOwnMail } from './notice.js'
 export { extrasOf, type PreparedEmail, warningsAbout } from './prepare.js'
 export type { ChangeableParts, RawMessage } from './raw-message.js'
@@ -48,26 +49,14 @@ export {
 } from './read.js'
 export { allEntered, removeEntries, startRecipientIndex } from './recipient-index.js'
 export { parseScheduledAt } from './schedule.js'
+export { maxBatch, type SendInput, sendBody } from './send-body.js'
 export {
-  Attachments,
-  Content,
-  Headers,
+  headers as mailHeaders,
   maxContentBytes,
-  maxMetadataBytes,
-  maxRecipients,
   maxReplyTo,
   maxSubjectBytes,
-  maxTagName,
-  maxTags,
-  maxTagValue,
-  maxVariablesBytes,
-  Recipient,
-  ReplyTo,
-  ScheduledAt,
-  SendBody,
-  Sender,
-  type SendInput,
-  Tags,
-} from './send-body.js'
+  replyTo as mailReplyTo,
+  tags as mailTags,
+} from './send-fields.js'
 export { verifiedSender } from './sender.js'
 export type { EmailSummary } from './summary.js'

@@ -1,12 +1,11 @@
 import { domainToASCII } from 'node:url'
-import { type Infer, optional, type } from 'superstruct'
 import { ApiError } from '../errors/index.js'
-import { rule } from '../fields/index.js'
+import { type FieldValues, maybe, text, textThat, time, uuid, uuidForm } from '../fields/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { EmailStatus, MailTag } from '../store/index.js'
 import type { EmailFilter } from './candidates.js'
 import { parseTime } from './schedule.js'
-import { filled } from './send-body.js'
+import { filled } from './send-fields.js'
 
 /** The contract's, in the order of a mail's life. */
 export const emailStatuses: readonly EmailStatus[] = [
@@ -14,48 +13,79 @@ export const emailStatuses: readonly EmailStatus[] = [
   ...(['bounced', 'failed', 'cancelled', 'suppressed'] as const),
 ]
 
-const isStatus = (text: string): text is EmailStatus => emailStatuses.some((one) => one === text)
+const isStatus = (given: string): given is EmailStatus => emailStatuses.some((one) => one === given)
+const isType = (given: string): given is NonNullable<EmailFilter['type']> =>
+  given === 'transactional' || given === 'marketing'
 
-const textThat = (expected: string, holds: (text: string) => boolean) =>
-  rule<string>(expected, (value) => typeof value === 'string' && holds(value))
-
-const Address = textThat('an address: email@domain', (text) => parseMailbox(text) !== undefined)
-const Id = textThat('a UUID', (text) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text))
-const Time = textThat(
-  'a date and time in ISO 8601, e.g. 2026-11-21T12:00:00Z',
-  (text) => parseTime(text) !== undefined,
-)
+const address = (about: string) =>
+  textThat('an address: email@domain', (given) => parseMailbox(given) !== undefined, text(about))
+const id = (about: string) => textThat('a UUID', (given) => uuidForm.test(given), uuid(about))
+const moment = (about: string) =>
+  textThat(
+    'a date and time in ISO 8601, e.g. 2026-11-21T12:00:00Z',
+    (given) => parseTime(given) !== undefined,
+    time(about),
+  )
 
 /** What clients and operators ask of the list, as they write it. */
-export const FilterFields = {
-  status: optional(
-    textThat(`one or more of ${emailStatuses.join(', ')}, joined by commas`, (text) =>
-      text.split(',').every(isStatus),
+export const filterFields = {
+  status: maybe(
+    textThat(
+      `one or more of ${emailStatuses.join(', ')}, joined by commas`,
+      (given) => given.split(',').every(isStatus),
+      text(
+        `Only mails with this status, or one of several joined by commas: ${emailStatuses.join(', ')}`,
+        { examples: ['bounced,failed'] },
+      ),
     ),
   ),
-  to: optional(Address),
-  from: optional(Address),
-  domain: optional(textThat('a domain', (text) => domainToASCII(text) !== '')),
-  type: optional(
-    textThat('transactional or marketing', (text) => /^(?:transactional|marketing)$/.test(text)),
+  to: maybe(address('Only mails with this address in `to`, `cc` or `bcc`')),
+  from: maybe(address('Only mails from this address')),
+  domain: maybe(
+    textThat(
+      'a domain',
+      (given) => domainToASCII(given) !== '',
+      text('Only mails from this sender domain'),
+    ),
   ),
-  topicId: optional(Id),
-  broadcastId: optional(Id),
-  template: optional(filled('the slug of a template')),
-  tag: optional(textThat('a tag: name:value', (text) => tagOf(text) !== undefined)),
-  messageId: optional(
-    textThat('a Message-ID: <left@right>', (text) => messageIdOf(text) !== undefined),
+  type: maybe(
+    textThat('transactional or marketing', isType, {
+      type: 'string',
+      enum: ['transactional', 'marketing'],
+      description: 'Only mails of this type',
+    }),
   ),
-  automationId: optional(Id),
-  step: optional(filled('the key of a step')),
-  createdAfter: optional(Time),
-  createdBefore: optional(Time),
+  topicId: maybe(id('Only marketing mails on this topic')),
+  broadcastId: maybe(id('Only mails of this campaign')),
+  template: maybe(
+    filled('the slug of a template', text('Only mails made from the template with this slug')),
+  ),
+  tag: maybe(
+    textThat(
+      'a tag: name:value',
+      (given) => tagOf(given) !== undefined,
+      text('Only mails with this tag: `name:value`', { examples: ['kind:receipt'] }),
+    ),
+  ),
+  messageId: maybe(
+    textThat(
+      'a Message-ID: <left@right>',
+      (given) => messageIdOf(given) !== undefined,
+      text('Only the mail with this Message-ID', {
+        examples: ['<01a1fc92-9915-7533-8296-04ee3d91dd72@example.com>'],
+      }),
+    ),
+  ),
+  automationId: maybe(id('Only mails of this automation')),
+  step: maybe(
+    filled('the key of a step', text('Only mails of the step with this key; needs `automationId`')),
+  ),
+  createdAfter: maybe(moment('Only mails that were accepted at this time or later')),
+  createdBefore: maybe(moment('Only mails that were accepted before this time')),
 }
 
-const Fields = type(FilterFields)
-
 /** The filter that is meant; what is no filter was refused before. */
-export function filterOf(given: Infer<typeof Fields>): EmailFilter {
+export function filterOf(given: FieldValues<typeof filterFields>): EmailFilter {
   const { status, to, from, domain, type, tag, template, messageId, automationId, step } = given
   if (step !== undefined && automationId === undefined) {
     throw new ApiError(
@@ -68,7 +98,7 @@ export function filterOf(given: Infer<typeof Fields>): EmailFilter {
     to: to === undefined ? undefined : addressOf(to),
     from: from === undefined ? undefined : addressOf(from),
     domain: domain === undefined ? undefined : domainToASCII(domain).toLowerCase(),
-    type: type === 'transactional' || type === 'marketing' ? type : undefined,
+    type: type !== undefined && isType(type) ? type : undefined,
     topicId: given.topicId?.toLowerCase(),
     broadcastId: given.broadcastId?.toLowerCase(),
     template,
@@ -82,21 +112,21 @@ export function filterOf(given: Infer<typeof Fields>): EmailFilter {
 }
 
 /** By the whole address; a search by parts would have to read every mail. */
-function addressOf(text: string): string {
-  const mailbox = parseMailbox(text)
+function addressOf(given: string): string {
+  const mailbox = parseMailbox(given)
   if (mailbox === undefined)
-    throw new ApiError('validation_error', `"${text}" is not an email address`)
+    throw new ApiError('validation_error', `"${given}" is not an email address`)
   return mailbox.address
 }
 
 /** With or without its angle brackets. */
-function messageIdOf(text: string): string | undefined {
-  const [, inner] = /^<?([^\s<>@]+@[^\s<>@]+)>?$/.exec(text.trim()) ?? []
+function messageIdOf(given: string): string | undefined {
+  const [, inner] = /^<?([^\s<>@]+@[^\s<>@]+)>?$/.exec(given.trim()) ?? []
   return inner === undefined ? undefined : `<${inner}>`
 }
 
 /** No name of a tag has a colon. */
-function tagOf(text: string): MailTag | undefined {
-  const [, name, value] = /^([A-Za-z0-9_-]+):(.+)$/s.exec(text) ?? []
+function tagOf(given: string): MailTag | undefined {
+  const [, name, value] = /^([A-Za-z0-9_-]+):(.+)$/s.exec(given) ?? []
   return name === undefined || value === undefined ? undefined : { name, value }
 }

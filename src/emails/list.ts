@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
+import type { FieldValues } from '../fields/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
-import type { MailTag, Read } from '../store/index.js'
+import { cursorOf, idInCursor, type MailTag, type Read } from '../store/index.js'
 import { candidates, type EmailFilter } from './candidates.js'
+import { type filterFields, filterOf } from './list-query.js'
 import { recipientsIn } from './recipient-index.js'
 import { type EmailSummary, extrasOfRow, type SummaryRow, summaryOf } from './summary.js'
 
@@ -30,7 +32,7 @@ export async function listEmails(
     limit,
     before,
     most = maxLooked,
-  }: { limit: number; before?: string | undefined; most?: number },
+  }: { limit: number; before?: string | undefined; most?: number | undefined },
 ): Promise<EmailPage> {
   const found: SummaryRow[] = []
   const steps = await stepsOf(read, accountId, filter)
@@ -49,6 +51,27 @@ export async function listEmails(
     await nextTurn()
   }
   return page(found, below)
+}
+
+interface Wish extends FieldValues<typeof filterFields> {
+  limit: number
+  cursor?: string | undefined
+}
+
+/** A page of the log as the API shows it. `most`: how many mails are looked at, at most. */
+export async function emailsAnswer(
+  read: Read,
+  accountId: string,
+  { limit, cursor, ...given }: Wish,
+  most?: number,
+) {
+  const filter = filterOf(given)
+  // A page of one filter is no page of another.
+  const scope = `emails ${accountId} ${JSON.stringify(filter)}`
+  const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
+  const { emails, next } = await listEmails(read, accountId, filter, { limit, before, most })
+  const nextCursor = next === undefined ? null : cursorOf(next, scope)
+  return { emails, hasMore: next !== undefined, nextCursor }
 }
 
 /** The numbers of an automation's steps in all of its versions, or of the one that is asked for. */

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
-import { maxRecipients, type SendInput } from './send-body.js'
+import type { SendInput } from './send-body.js'
+import { maxRecipients } from './send-fields.js'
 
 export interface Recipients {
   /** As given, each mailbox once in its field: what readers of the mail see, but for `bcc`. */
@@ -39,7 +40,7 @@ export function recipientsOf({ to, cc, bcc }: Pick<SendInput, 'to' | 'cc' | 'bcc
 /** Read again where it is used, so that what is stored is what was sent. */
 function mailboxOf(given: string): Mailbox {
   const mailbox = parseMailbox(given)
-  // SendBody has let only addresses through.
+  // `sendBody` has let only addresses through.
   if (mailbox === undefined) throw new Error('A recipient that is not an email address')
   return mailbox
 }

@@ -1,189 +1,212 @@
-import { array, dynamic, type Infer, refine, type Struct, type } from 'superstruct'
-import { isSound, knownBy, optional, rule } from '../fields/index.js'
-import { isJsonObject, jsonBytes } from '../json/index.js'
-import { parseMailbox } from '../mime/index.js'
-import type { MailTag } from '../store/index.js'
+import { refine, type Struct, unknown } from 'superstruct'
+import {
+  alternative,
+  bodyId,
+  type FieldValues,
+  field,
+  isSound,
+  knownBy,
+  list,
+  maybe,
+  rule,
+  shaped,
+  structOf,
+  table,
+  text,
+} from '../fields/index.js'
+import {
+  attachments,
+  content,
+  filled,
+  headers,
+  json,
+  maxContentBytes,
+  maxRecipients,
+  recipient,
+  recipients,
+  replyTo,
+  scheduledAt,
+  sender,
+  subject,
+  tags,
+} from './send-fields.js'
 
 /*
- * The body of a send, field by field. Every rule says in its message what it expects, because that
- * is what the client reads, with the beginning of what was given. Limits: decisions.md, 'Sending'.
+ * The bodies that become mail: a send, a batch of them, and what a USSD callback asks for. What is required depends on
+ * other fields, which JSON Schema could say only in alternatives that generated clients cannot use: these are made of
+ * `required` alone, and `openapi/client-types.ts` makes a union of them.
  */
-export const maxRecipients = 50
-export const maxContentBytes = 2 * 1024 * 1024
-export const maxSubjectBytes = 998
-export const maxMetadataBytes = 16 * 1024
-export const maxVariablesBytes = 256 * 1024
-export const maxReplyTo = 10
-export const maxTags = 10
-export const maxTagName = 64
-export const maxTagValue = 256
+export const unknownFields =
+  'Unknown fields are ignored, but those that other mail APIs know and that would change what is sent are a 422'
 
-// mta.md §4.1: no control character reaches a header, whatever the composer would do with it.
-const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-
-// An unparsable sender has an error of its own (400 with `domain`), so only its type counts here.
-export const Sender = rule<string>(
-  'a string: "email@domain" or "Name <email@domain>"',
-  (value) => typeof value === 'string',
+const transactional = 'Only for `transactional` mail'
+const html = content(
+  1,
+  text(`The HTML, at most ${maxContentBytes / 1024 ** 2} MiB`, {
+    minLength: 1,
+    maxLength: maxContentBytes,
+  }),
+)
+const plainText = (about: string) => content(0, text(about, { maxLength: maxContentBytes }))
+const metadata = json('Data of your own, kept with the email and given back', 16 * 1024)
+const givenSubject = subject(
+  "The subject: needed with `html`; with `template` it is Liquid and takes the place of the template's",
 )
 
-const isRecipient = (value: unknown) =>
-  typeof value === 'string' && parseMailbox(value) !== undefined
-
-export const Recipient = rule<string>(
-  'an address: "email@domain" or "Name <email@domain>"',
-  isRecipient,
-)
-
-/** One address, or an array of `least` or more. */
-const addresses = (least: 0 | 1, most: number, mayPass: boolean) => {
-  const isFew = ({ length }: unknown[]) => length >= least && (mayPass || length <= most)
-  const struct = dynamic<string | string[]>((value) => {
-    if (!Array.isArray(value)) return Recipient as Struct<string | string[], null>
-    const some = rule<string[]>(`an array of ${least} to ${most} addresses`, () => isFew(value))
-    const list = !isFew(value) || value.length > most ? some : array(Recipient)
-    return list as Struct<string | string[], unknown> as Struct<string | string[], null>
-  })
-  return knownBy(struct, (value) =>
-    Array.isArray(value)
-      ? isFew(value) && (value.length > most || value.every(isRecipient))
-      : isRecipient(value),
-  )
+// The contract's fields, and ours after them (cc, bcc, headers, tags, attachments).
+const fields = {
+  from: sender(),
+  to: recipients(
+    `The recipients, who see each other. An address that is there twice, also in \`cc\` or \`bcc\`, is mailed once; all three fields have at most ${maxRecipients} together`,
+    1,
+  ),
+  cc: maybe(recipients(`${transactional}. Recipients of a copy, whom everybody sees in Cc`)),
+  bcc: maybe(
+    recipients(
+      `${transactional}. Recipients of a copy, whom nobody sees: no copy of the mail names them`,
+    ),
+  ),
+  subject: maybe(givenSubject),
+  html: maybe(html),
+  template: maybe(
+    filled(
+      'a string: the slug of a saved template',
+      text('The slug of a saved template', { examples: ['welcome'] }),
+    ),
+  ),
+  variables: maybe(
+    json(
+      'The values of the variables of the template; those that it uses only within `if`, `unless` and `case` may be missing',
+      256 * 1024,
+    ),
+  ),
+  text: maybe(
+    plainText(
+      'The text part, made from the HTML if absent. Beside a template it is Liquid too, at most 256 KiB; a template that has a text part wins',
+    ),
+  ),
+  replyTo: maybe(replyTo),
+  headers: maybe(headers),
+  tags: maybe(tags),
+  scheduledAt: maybe(
+    scheduledAt(
+      'When to send it: ISO 8601, in the future and at most 90 days ahead; UTC if it has no zone',
+    ),
+  ),
+  type: maybe(
+    field(
+      rule<'transactional' | 'marketing'>(
+        '"transactional" or "marketing"',
+        (value) => value === 'transactional' || value === 'marketing',
+      ),
+      {
+        type: 'string',
+        enum: ['transactional', 'marketing'],
+        description:
+          'Default: `transactional`. Marketing mail needs a marketing plan, honours unsubscribes and carries the means to unsubscribe (RFC 8058)',
+      },
+    ),
+  ),
+  topicId: maybe(
+    bodyId('The topic, only for `marketing` mail: unsubscribing is then from this topic only'),
+  ),
+  attachments: maybe(attachments),
+  metadata: maybe(metadata),
 }
 
-// How many are too many has an error of its own too: 400 with `count` and `max`.
-const Recipients = addresses(1, maxRecipients, true)
-const CopyRecipients = addresses(0, maxRecipients, true)
+/** What a client gives of a mail, once it is checked. */
+export type SendInput = FieldValues<typeof fields>
 
-/** In bytes, because a header line may have 998 of them (RFC 5322 §2.1.1). */
-export const Subject = rule<string>(
-  `a string of 1 to ${maxSubjectBytes} bytes without control characters`,
-  (value) =>
-    isFilled(value) &&
-    !controls.test(value) &&
-    value.isWellFormed() &&
-    Buffer.byteLength(value) <= maxSubjectBytes,
-)
-
-/** NUL is no character of mail (RFC 5322 §2.3), and SQLite would end the text there. */
-export const Content = (least: 0 | 1) =>
-  rule<string>(
-    `a ${least === 1 ? 'non-empty ' : ''}string of at most ${maxContentBytes} bytes without NUL`,
-    (value) =>
-      typeof value === 'string' &&
-      value.length >= least &&
-      !value.includes('\0') &&
-      // Half of a surrogate pair is no character: SQLite would store three others in its place.
-      value.isWellFormed() &&
-      Buffer.byteLength(value) <= maxContentBytes,
-  )
-
-export const ReplyTo = addresses(0, maxReplyTo, false)
-
-// Which names and values may be in it has an error of its own: 422 that names the header and says why.
-export const Headers = rule<Record<string, string>>(
-  'an object of header names and their values, which are strings',
-  (value) => isJsonObject(value) && Object.values(value).every((one) => typeof one === 'string'),
-)
-
-/** Checked by its characters, as it stands in URLs and CSV. */
-const Tag = type({
-  name: rule<string>(
-    `1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-"`,
-    (value) => typeof value === 'string' && tagName.test(value),
-  ),
-  value: rule<string>(
-    `1 to ${maxTagValue} of A-Z, a-z, 0-9 and "_-.:@/+="`,
-    (value) => typeof value === 'string' && tagValue.test(value),
-  ),
+const loose = table(fields, {
+  about: `Exactly one of \`html\` and \`template\`. ${unknownFields}.`,
 })
-
-const tagName = new RegExp(`^[A-Za-z0-9_-]{1,${maxTagName}}$`)
-const tagValue = new RegExp(`^[A-Za-z0-9_.:@/+=-]{1,${maxTagValue}}$`)
-
-/** Each name once. */
-export const Tags = refine(
-  dynamic<MailTag[]>((value) => {
-    const few = Array.isArray(value) && value.length <= maxTags
-    const list = few ? array(Tag) : rule(`an array of at most ${maxTags} tags`, () => false)
-    return list as Struct<MailTag[], unknown> as Struct<MailTag[], null>
-  }),
-  'names',
-  (tags) => {
-    const names = new Set(tags.map(({ name }) => name))
-    return names.size === tags.length || 'Expected tags with different names'
-  },
-)
-
-// Whether it is a time, and a possible one, is the domain's to say (400 without `issues`).
-export const ScheduledAt = rule<string>(
-  'a string: date and time in ISO 8601',
-  (value) => typeof value === 'string',
-)
-
-const Type = rule<'transactional' | 'marketing'>(
-  '"transactional" or "marketing"',
-  (value) => value === 'transactional' || value === 'marketing',
-)
-
-// What is no UUID is the id of nothing: a 404 when the topic is looked for (`decisions.md`, Names).
-const TopicId = rule<string>('a UUID', (value) => typeof value === 'string')
-
-/** Bounded as JSON, since that is how it is stored and sent in webhooks. */
-export const Metadata = rule<Record<string, unknown>>(
-  `an object of at most ${maxMetadataBytes} bytes as JSON`,
-  (value) => isJsonObject(value) && jsonBytes(value) <= maxMetadataBytes,
-)
-
-const Variables = rule<Record<string, unknown>>(
-  `an object of at most ${maxVariablesBytes} bytes as JSON`,
-  (value) => isJsonObject(value) && jsonBytes(value) <= maxVariablesBytes,
-)
-
-/** What is in them has an error of its own: 422, which names the attachment and what is wrong. */
-export const Attachments = rule<unknown[]>('an array of attachments', Array.isArray)
-
-const Fields = type({
-  from: Sender,
-  to: Recipients,
-  subject: optional(Subject),
-  html: optional(Content(1)),
-  template: optional(filled('a string: the slug of a saved template')),
-  variables: optional(Variables),
-  text: optional(Content(0)),
-  cc: optional(CopyRecipients),
-  bcc: optional(CopyRecipients),
-  replyTo: optional(ReplyTo),
-  headers: optional(Headers),
-  tags: optional(Tags),
-  scheduledAt: optional(ScheduledAt),
-  metadata: optional(Metadata),
-  type: optional(Type),
-  topicId: optional(TopicId),
-  attachments: optional(Attachments),
-})
-
-export type SendInput = Infer<typeof Fields>
 
 /** A template brings its own subject, raw HTML needs one. */
 const hasSubject = ({ subject, template }: SendInput) =>
   subject !== undefined || template !== undefined
 
 /** A send as a whole. */
-export const SendBody = knownBy(
-  refine(Fields, 'required', (body) => {
-    if (hasSubject(body)) return true
-    const message = 'Expected a string, because html is given'
-    return { path: ['subject'], key: 'subject', value: undefined, type: Subject.type, message }
-  }),
-  (body) => isSound(body, Fields) && hasSubject(body as SendInput),
+export const sendBody = field(
+  knownBy(
+    refine(structOf(loose), 'required', (body) =>
+      hasSubject(body)
+        ? true
+        : missing('subject', givenSubject, 'Expected a string, because html is given'),
+    ),
+    (body) => isSound(body, structOf(loose)) && hasSubject(body as SendInput),
+  ),
+  {
+    ...loose.schema,
+    oneOf: [alternative('Raw HTML', 'html', 'subject'), alternative('From a template', 'template')],
+  },
 )
 
-/** A string that is more than white space. */
-export function filled(expected: string): Struct<string, null> {
-  return rule<string>(expected, isFilled)
-}
+const missing = (
+  name: string,
+  { struct }: { struct: Struct<unknown, unknown> },
+  message: string,
+) => ({
+  path: [name],
+  key: name,
+  value: undefined,
+  type: struct.type,
+  message,
+})
 
-function isFilled(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== ''
-}
+/** The most mails of a batch. */
+export const maxBatch = 100
+
+/** Its items are judged one by one later, because interface.md wants every wrong one named with its index. */
+export const batchBody = table(
+  {
+    emails: list(field(unknown(), shaped('Send')), { least: 1, most: maxBatch }),
+    attachments: maybe(
+      field(structOf(attachments), {
+        ...attachments.schema,
+        description:
+          'Each of the emails has these beside its own: a file that all of them carry is sent and read once',
+      }),
+    ),
+  },
+  { about: 'All or none of them are queued.' },
+)
+
+const looseUssd = table(
+  {
+    from: sender(),
+    to: maybe(recipient()),
+    phoneNumber: maybe(
+      filled(
+        'a string: a phone number',
+        text(
+          'The phone number of the recipient in any notation, looked up among all contacts of the account',
+          { examples: ['+2348031234567'] },
+        ),
+      ),
+    ),
+    subject: subject('The subject, as the recipient sees it'),
+    html,
+    text: maybe(plainText('The text part, made from the HTML if absent')),
+    replyTo: maybe(replyTo),
+    metadata: maybe(
+      field(structOf(metadata), {
+        ...metadata.schema,
+        examples: [{ ussd: { sessionId: 'ATUid_1' } }],
+      }),
+    ),
+  },
+  { about: `At least one of \`to\` and \`phoneNumber\`; \`to\` wins. ${unknownFields}.` },
+)
+
+/** A mail that a USSD callback asks for: to an address, or to the contact with a phone number, in any notation. */
+export const ussdBody = field(
+  refine(structOf(looseUssd), 'required', ({ to, phoneNumber }) =>
+    to !== undefined || phoneNumber !== undefined
+      ? true
+      : missing('to', recipient(), 'Expected an address, because phoneNumber is absent'),
+  ),
+  {
+    ...looseUssd.schema,
+    anyOf: [alternative('To an address', 'to'), alternative('By phone number', 'phoneNumber')],
+  },
+)

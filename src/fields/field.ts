@@ -1,7 +1,6 @@
-import { type Struct, type as structWith } from 'superstruct'
+import { type Failure, Struct, type as structWith } from 'superstruct'
 import { optional } from './rule.js'
 import type { Schema } from './schema.js'
-import { atLeastOne, noOthers } from './structs.js'
 
 /** What a value has to be, and how people and machines are told. */
 export interface Field<T> {
@@ -87,3 +86,48 @@ export const structsOf = (fields: Fields): Record<string, Struct<unknown, unknow
 /** How fields are described, under their names. */
 export const schemasOf = (fields: Fields): Record<string, Schema> =>
   Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]))
+
+/**
+ * The struct of an object with at least one of its fields: a change of a misspelt field must not be answered as
+ * one that was made.
+ */
+export function atLeastOne<T, S extends object>(struct: Struct<T, S>): Struct<T, S> {
+  const names = Object.keys(struct.schema)
+  return refinedBy(struct, (given) =>
+    names.some((name) => given[name] !== undefined)
+      ? []
+      : [{ message: `Expected one or more of ${names.join(', ')}` }],
+  )
+}
+
+/**
+ * The struct of an object without any other field: for what would be mightier if a limit that is misspelt, or newer
+ * than this server, were passed over.
+ */
+export function noOthers<T, S extends object>(struct: Struct<T, S>): Struct<T, S> {
+  const names = Object.keys(struct.schema)
+  return refinedBy(struct, (given, path) =>
+    Object.keys(given)
+      .filter((name) => !names.includes(name))
+      .map((name) => ({
+        type: 'never',
+        value: given[name],
+        path: [...path, name],
+        message: `Expected no fields other than ${names.join(', ')}`,
+      })),
+  )
+}
+
+/** The struct, which also fails with what `find` says is wrong with its fields together. */
+function refinedBy<T, S extends object>(
+  struct: Struct<T, S>,
+  find: (given: Record<string, unknown>, path: readonly unknown[]) => Partial<Failure>[],
+): Struct<T, S> {
+  return new Struct<T, S>({
+    ...struct,
+    *refiner(value, context) {
+      yield* struct.refiner(value, context)
+      yield* find(value as Record<string, unknown>, context.path)
+    },
+  })
+}

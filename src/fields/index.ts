@@ -4,11 +4,13 @@
  */
 
 export {
+  atLeastOne,
   type Field,
   type Fields,
   type FieldValues,
   field,
   maybe,
+  noOthers,
   saying,
   schemasOf,
   structOf,
@@ -19,9 +21,11 @@ export {
 export { check, convert, type Issue, ShapeError } from './issues.js'
 export {
   bodyId,
+  described,
   flag,
   line,
   list,
+  listOf,
   oneOf,
   orWord,
   pathId,
@@ -29,6 +33,7 @@ export {
   queryWhole,
   textThat,
   timeOr,
+  uuidForm,
   whole,
   words,
 } from './kinds.js'
@@ -47,14 +52,3 @@ export {
   uuid,
 } from './schema.js'
 export { isSound } from './sound.js'
-export {
-  atLeastOne,
-  BodyId,
-  described,
-  listOf,
-  noOthers,
-  QueryFlag,
-  QueryInteger,
-  Uuid,
-  uuidForm,
-} from './structs.js'

@@ -1,8 +1,20 @@
-import { boolean, enums, literal, union } from 'superstruct'
+import {
+  array,
+  boolean,
+  coerce,
+  define,
+  enums,
+  integer,
+  literal,
+  max,
+  min,
+  Struct,
+  string,
+  union,
+} from 'superstruct'
 import { type Field, field, saying } from './field.js'
 import { rule } from './rule.js'
 import { type Schema, text, uuid } from './schema.js'
-import { BodyId, described, listOf, QueryFlag, QueryInteger, Uuid } from './structs.js'
 
 /** A text; what is in it is judged by whoever uses it. */
 export const words = (about?: string, more: Schema = {}): Field<string> =>
@@ -121,17 +133,42 @@ export const timeOr = (word: string, about: string): Field<string> =>
     },
   )
 
-/** The id of something in a body: what is no UUID is the id of nothing, and so a 404 (`decisions.md`, Names). */
-export const bodyId = (about: string): Field<string> => field(BodyId, uuid(about))
+/**
+ * The id of something in a body, in lower case or not: what is no UUID is the id of nothing, and so a 404 when it is
+ * looked for, like one that does not exist (`decisions.md`, Names).
+ */
+export const bodyId = (about: string): Field<string> => textThat('a UUID', () => true, uuid(about))
+
+/** Any UUID, in upper or lower case. */
+export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const Uuid: Struct<string, null> = coerce(
+  define<string>(
+    'uuid',
+    (value) => (typeof value === 'string' && uuidForm.test(value)) || 'Expected a UUID',
+  ),
+  string(),
+  (value) => value.toLowerCase(),
+)
 
 /** The id of something in a path, which arrives in lower case; what is no UUID is a 404. */
 export const pathId = (about: string): Field<string> => field(Uuid, uuid(about))
 
-/** A switch in a query: `?includeArchived=true`, or `=1`. */
+const QueryFlag = described(
+  coerce(
+    define<boolean>('boolean', (value) => typeof value === 'boolean'),
+    // `str(True)` of Python is `True`.
+    define<string>('flag', (text) => /^(?:true|1|false|0)$/i.test(String(text))),
+    (text) => /^(?:true|1)$/i.test(text),
+  ),
+  'true or false',
+)
+
+/** A switch in a query: `?includeArchived=true`, or `=1`. Anything else is refused. */
 export const queryFlag = (about: string): Field<boolean> =>
   field(QueryFlag, { type: 'boolean', default: false, description: about })
 
-/** A whole number in a query. */
+/** A whole number in a query: `?limit=20`. */
 export const queryWhole = (
   least: number,
   most: number,
@@ -145,3 +182,52 @@ export const queryWhole = (
     ...(usual !== undefined && { default: usual }),
     description: about,
   })
+
+function QueryInteger(least: number, most: number): Struct<number, null> {
+  const struct = coerce(max(min(integer(), least), most), string(), (text) =>
+    /^-?\d{1,15}$/.test(text) ? Number(text) : text,
+  )
+  return described(struct, `a whole number from ${least} to ${most}`)
+}
+
+/**
+ * An array of at most `longest` items. Use it instead of `size(array(…))`, which looks at every
+ * item before it counts them: five million of them hold up the whole server for seconds.
+ */
+export function listOf<T, S>(item: Struct<T, S>, longest: number, shortest = 0) {
+  const list = array(item)
+  const fits = (value: unknown): value is unknown[] =>
+    Array.isArray(value) && value.length >= shortest && value.length <= longest
+  const expected = `Expected an array of ${shortest === 0 ? 'at most' : `${shortest} to`} ${longest} items`
+  return new Struct<T[], Struct<T, S>>({
+    ...list,
+    type: 'array',
+    validator: (value) =>
+      fits(value) || { message: expected, ...(Array.isArray(value) && { refinement: 'size' }) },
+    entries: (value, context) => (fits(value) ? list.entries(value, context) : []),
+  })
+}
+
+/**
+ * The struct with failures that say `expected`: `described(size(string(), 1, 200), 'a string of
+ * 1 to 200 characters')` fails with 'Expected a string of 1 to 200 characters'.
+ * Failures of fields inside it keep their own words.
+ */
+export function described<T, S>(struct: Struct<T, S>, expected: string): Struct<T, S> {
+  const message = `Expected ${expected}`
+  return new Struct<T, S>({
+    ...struct,
+    *validator(value, context) {
+      // Only the first: a union's others speak of its branches.
+      for (const { refinement } of struct.validator(value, context)) {
+        yield refinement === undefined ? { message } : { message, refinement }
+        return
+      }
+    },
+    *refiner(value, context) {
+      for (const { refinement } of struct.refiner(value, context)) {
+        yield refinement === undefined ? { message } : { message, refinement }
+      }
+    },
+  })
+}

@@ -1,42 +1,15 @@
 import { STATUS_CODES } from 'node:http'
-import { keys } from '../accounts/contract.js'
-import { keyScopes, permissionOf, scopesWith } from '../accounts/index.js'
-import { automations } from '../automations/contract.js'
-import { contacts } from '../contacts/contract.js'
+import { keyScopes, scopesWith } from '../accounts/index.js'
 import type { AnswerExample, Described, Example, RefusalExample } from '../contract/index.js'
-import { dmarc } from '../dmarc/contract.js'
-import { domains } from '../domains/contract.js'
 import { orNull, type Schema, shaped } from '../fields/index.js'
 import type { ApiRoute } from '../http/index.js'
-import { stats } from '../stats/contract.js'
-import { suppressions } from '../suppression/contract.js'
-import { templates } from '../templates/contract.js'
-import { topics } from '../topics/contract.js'
-import { webhooks } from '../webhooks/contract.js'
-import { billing } from './billing.js'
-import { broadcasts } from './broadcasts.js'
 import { commonRefusals, nowhere, shapeRefusal } from './common.js'
+import { contracts } from './contract.js'
 import { type Description, describe } from './description.js'
-import { emails } from './emails.js'
-import { allow, errorTable, itself, responseHeaders, welcome } from './general.js'
+import { allow, errorTable, responseHeaders, welcome } from './general.js'
 import { describeWebhooks, webhookSchemas, webhookTag } from './webhooks.js'
 
-/** Every domain with endpoints, in the order in which people read of them. */
-const descriptions: readonly Description[] = [
-  emails,
-  describe(contacts),
-  describe(suppressions),
-  describe(topics),
-  broadcasts,
-  describe(automations),
-  describe(templates),
-  describe(webhooks),
-  describe(domains, dmarc),
-  describe(keys),
-  describe(stats),
-  billing,
-  itself,
-]
+const descriptions: readonly Description[] = contracts.map((those) => describe(...those))
 
 /**
  * The routes as far as their descriptions tell of them: enough for the client's types, which the build makes before
@@ -170,11 +143,8 @@ function describeRoute(
 }
 
 /** Which keys may ask, for people and, as `x-key-scopes`, for machines. */
-function describedWithScopes(
-  { method, path, auth }: ApiRoute,
-  { description, may }: Described,
-): Schema {
-  const scopes = auth ? scopesWith(may ?? permissionOf(`${method} ${path}`)) : keyScopes
+function describedWithScopes({ auth }: ApiRoute, { description, may }: Described): Schema {
+  const scopes = auth ? scopesWith(may) : keyScopes
   const limited = scopes.length < keyScopes.length
   const who = `Needs a key of the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`
   const text = [description, ...(limited ? [who] : [])].filter(Boolean).join(' ')

@@ -1,6 +1,5 @@
 import { errorCatalogue } from '../errors/index.js'
-import { openObject, type Schema } from '../fields/index.js'
-import type { Description } from './description.js'
+import type { Schema } from '../fields/index.js'
 
 /** What a developer reads first. */
 export const welcome = `Posthorn signs mail and delivers it straight to the recipients' servers.
@@ -76,37 +75,4 @@ export const responseHeaders: Record<string, Schema> = {
     seconds,
     false,
   ),
-}
-
-/** The document is public: it tells what the API is, and nothing about any account. */
-export const itself: Description = {
-  tag: { name: 'About this API', description: 'The contract in a form for machines.' },
-  schemas: {
-    OpenApi: {
-      type: 'object',
-      description: 'See https://spec.openapis.org/oas/v3.1.0.html',
-      properties: {
-        openapi: { type: 'string', pattern: '^3\\.1\\.\\d+$' },
-        info: openObject('Title and version'),
-        paths: openObject('The operations, by path and method'),
-      },
-      required: ['openapi', 'info', 'paths'],
-    },
-  },
-  operations: {
-    'GET /v1/openapi.json': {
-      id: 'getOpenApi',
-      summary: 'This document',
-      description: 'For anybody: no key is asked for and no request counted.',
-      answers: [
-        {
-          status: 200,
-          when: 'The document',
-          shape: 'OpenApi',
-          value: { openapi: '3.1.0', info: { title: 'Posthorn', version: '0.1.0' }, paths: {} },
-        },
-      ],
-      refusals: [],
-    },
-  },
 }

@@ -1,8 +1,8 @@
 /**
  * The API's description for machines (OpenAPI 3.1), from which `dashboard/reference` makes the pages for people.
- * One file a domain says what its endpoints take and answer; what a route itself tells (key, JSON
+ * A domain's `contract.ts` says what its operations take and answer; what a route itself tells (key, JSON
  * body, limits) and the error catalogue are read from where they are, never written twice.
- * A new domain is one more file like `billing.ts`, named in the list at the top of `document.ts`.
+ * A new domain is one more contract in the list of `openapi/contract.ts`, which keys and the audit log go by as well.
  * Must hold: every `/v1` route has its description and the other way round, or the appliance does not
  * start; every response in the contract tests fits the document, which `test/support` checks.
  */

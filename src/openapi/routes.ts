@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { packageFile, packageVersion } from '../config/index.js'
+import { servePublic } from '../contract/index.js'
 import type { Api, Pages } from '../http/index.js'
+import { getOpenApi } from './contract.js'
 import type { Document } from './document.js'
 
 // Browsers run a module only under this type.
@@ -25,7 +27,7 @@ export function openApiRoutes<P>({
     known = new WeakRef(document)
     return document
   }
-  api.get('/v1/openapi.json', { auth: false }, make)
+  servePublic(api, getOpenApi, make)
   clientLibrary(pages)
   return make
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { packageFile } from '../config/index.js'
+import { tag } from '../emails/contract.js'
 import { closed, type Schema, shaped, text, time, uuid } from '../fields/index.js'
 import { type Payload, type WebhookEvent, webhookEvents } from '../webhooks/index.js'
-import { tag } from './email-schemas.js'
 
 /**
  * The files are run by a test against a signature of ours: an example that verifies wrongly would
@@ -40,7 +40,7 @@ export function webhookTag(): { name: string; description: string } {
 
 /** Under `components.schemas`. */
 export const webhookSchemas: Record<string, Schema> = {
-  Tag: tag,
+  Tag: tag.schema,
   WebhookPayload: closed(
     {
       event: text('The name of the event', { enum: webhookEvents }),

@@ -1,4 +1,4 @@
-import { type AccountFace, accountFace } from '../accounts/index.js'
+import { type AccountFace, accountFace, logoById } from '../accounts/index.js'
 import type { Form, Page, Pages } from '../http/index.js'
 import type { Read } from '../store/index.js'
 import { lift, suppressionsOf } from '../suppression/index.js'
@@ -15,7 +15,7 @@ import { stringsIn } from './languages.js'
 import type { PreferenceLinks, Recipient } from './link.js'
 import type { Strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
+import { alone, type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
 
 /** What the page needs. */
 interface CentrePageDeps extends SubscriptionDeps {
@@ -83,10 +83,32 @@ const savedBy = (form: Form): Saved => ({
 /** The page as things stand; `after` says which button led here. */
 async function show(
   { store: { read } }: CentrePageDeps,
-  { recipient, face }: Opened,
+  link: Opened,
   part: number,
   { after, status = 200 }: { after?: 'save' | 'leave' | 'return'; status?: number } = {},
 ): Promise<Page> {
+  return page(await centreOf(read, link, part, after), status)
+}
+
+// Nobody's (RFC 2606 §2), so that nothing is known of it.
+const nobody = 'reader@mail.invalid'
+
+/** The page as somebody sees it who gets everything, as one document; undefined: there is no such account. */
+export async function sampleCentre(read: Read, accountId: string): Promise<string | undefined> {
+  const face = await accountFace(read, accountId)
+  if (face === undefined) return undefined
+  const logo = face.logoId === null ? undefined : await logoById(read, face.logoId)
+  const recipient = { accountId, address: nobody, emailId: undefined }
+  return alone(await centreOf(read, { recipient, face }, 1), logo)
+}
+
+/** The HTML of the page. */
+async function centreOf(
+  read: Read,
+  { recipient, face }: Opened,
+  part: number,
+  after?: 'save' | 'leave' | 'return',
+): Promise<string> {
   const { left, reachable, getsSome, topics, hasMore } = await readChoices(read, recipient, part)
   const strings = stringsIn(face.language)
   const names = { account: face.name, address: recipient.address }
@@ -97,7 +119,7 @@ async function show(
     return: centre.status.back,
   }
   const { title, line, button } = left ? centre.comeBack : centre.leave
-  const html = renderCentre({
+  return renderCentre({
     language: strings.language,
     title: centre.title(names),
     logo: logoOf(face),
@@ -114,7 +136,6 @@ async function show(
     parts: partLinks(strings, part, hasMore),
     everything: { action: left ? 'return' : 'leave', title, line: line(names), button },
   })
-  return page(html, status)
 }
 
 function partLinks({ centre }: Strings, part: number, hasMore: boolean): CentreView['parts'] {

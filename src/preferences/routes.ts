@@ -4,6 +4,8 @@ import { centrePage } from './centre-page.js'
 import { type UnsubscribePageDeps, unsubscribePage } from './unsubscribe-page.js'
 import { deadLink, styleSheet } from './view.js'
 
+export { sampleCentre } from './centre-page.js'
+
 export type PreferenceDeps = UnsubscribePageDeps
 
 // What is no page of ours gets to do nothing, even when somebody opens it by itself.

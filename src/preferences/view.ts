@@ -45,6 +45,19 @@ export const renderCentre: (view: CentreView) => string = compiled('centre')
 
 export const styleSheet = (): Buffer => readFileSync(viewFile('page.css'))
 
+/** A page with its style and picture in it, for who may load nothing else. */
+export function alone(html: string, logo: { contentType: string; bytes: Buffer } | undefined) {
+  const picture = logo && `data:${logo.contentType};base64,${logo.bytes.toString('base64')}`
+  const styled = html.replace(
+    /<link rel="stylesheet"[^>]*>/,
+    () => `<style>${styleSheet()}</style>`,
+  )
+  return styled.replace(
+    /(<img class="logo" src=)"[^"]*"/,
+    (_, start) => `${start}"${picture ?? ''}"`,
+  )
+}
+
 /** A page that no search engine lists: its address names a recipient. */
 export const page = (html: string, status = 200): Page => ({
   status,

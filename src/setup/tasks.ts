@@ -38,12 +38,13 @@ export function leftToDo(
     },
     !isGood('listener') && {
       where: 'in the firewalls, here and at the provider',
-      what: `let in TCP ports 25${certificates === 'acme' ? ', 80 and 443' : ' and 443'}`,
+      // 80 with a proxy too: there certificates are proved, and old links begin.
+      what: 'let in TCP ports 25, 80 and 443',
     },
     certificates === 'proxy' &&
       !isGood('certificate') && {
         where: 'on this machine',
-        what: `put a TLS proxy for ${hostName} before port 8081: ${proxyExample}`,
+        what: `put a TLS proxy for ${hostName} before port 8081: ${proxyExample}, or nginx.conf.example beside it`,
       },
   ]
   const left = tasks.filter((task) => task !== false)

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { type Migration, Migrator } from 'kysely'
 import { packageVersion } from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
+import { peopleCounts } from './migrations/0105-people-counts.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -17,6 +18,7 @@ import {
 /** In order, forward only; a released one is never edited. The first makes a new database. */
 const migrations: Record<string, Migration> = {
   [baseline]: { up: (db) => makeTables(db, tables) },
+  '0105-people-counts': peopleCounts,
 }
 
 /**

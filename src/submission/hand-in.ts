@@ -10,10 +10,11 @@ import {
   type Idempotency,
   parseScheduledAt,
   type RawMessage,
-  SendBody,
   type SendInput,
+  sendBody,
   verifiedSender,
 } from '../emails/index.js'
+import { structOf } from '../fields/index.js'
 import {
   type HeaderField,
   type MessageParts,
@@ -97,7 +98,7 @@ function checkOwnHeaders({ ownHeaders }: Understood, to: readonly string[]): voi
     throw wrong('X-Posthorn-Idempotency-Key: expected 1 to 255 visible ASCII characters')
   }
   const placeholders = { from: 'a@b.example', to: [...to], subject: '-' }
-  const [error] = SendBody.validate({ ...placeholders, ...fields })
+  const [error] = structOf(sendBody).validate({ ...placeholders, ...fields })
   const [fault] = error?.failures() ?? []
   if (fault !== undefined) throw wrong(`${headerOf(String(fault.path[0]))}: ${fault.message}`)
   if (fields.variables !== undefined && fields.template === undefined) {

@@ -38,6 +38,9 @@ const description = line(0, 200, 'What the topic is about, which recipients see'
 // Equal positions are sorted by name.
 const position = whole('The place in the preference centre: lower numbers come first')
 
+/** What people write of a topic. */
+export const given = { name, description: maybe(description) }
+
 const known = {
   id: uuid('The id of the topic, which never changes'),
   name,
@@ -82,10 +85,7 @@ export const createTopic = operation('POST /v1/topics', {
   id: 'createTopic',
   may: 'full',
   audit: 'topic.create',
-  body: shape(
-    'NewTopic',
-    table({ name, description: maybe(description), position: maybe(position, '0') }),
-  ),
+  body: shape('NewTopic', table({ ...given, position: maybe(position, '0') })),
   says: () => ({
     summary: 'Make a topic',
     examples: { 'A topic': { name: 'Offers', description: 'Weekly' } },

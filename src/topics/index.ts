@@ -13,13 +13,14 @@ export {
   optedOutAmong,
   optIn,
   optOut,
-  optOutCounts,
   topicsLeftBy,
 } from './opt-out.js'
 export {
   createTopic,
+  findAnyTopic,
   findTopic,
   listTopics,
+  moveTopic,
   type Topic,
   topicName,
   topicsAmong,

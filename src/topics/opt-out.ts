@@ -1,4 +1,3 @@
-import { nextTurn } from '../bounded/index.js'
 import { recordConsent } from '../consent/index.js'
 import { addressKey } from '../mime/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
@@ -35,6 +34,7 @@ export async function optOut(
     .executeTakeFirstOrThrow()
   // Who clicks twice has left once: the consent log tells what changed, not each click.
   if (numInsertedOrUpdatedRows !== 1n) return false
+  await addToCount(tx, topicId, 1)
   const detail = { topicId, ...(by && { by }), ...(emailId === undefined ? {} : { emailId }) }
   await recordConsent(tx, accountId, address, { at: now, kind: 'left_topic', detail })
   return true
@@ -54,10 +54,19 @@ export async function optIn(
     .where('topic_id', '=', topicId)
     .executeTakeFirstOrThrow()
   if (numDeletedRows !== 1n) return false
+  await addToCount(tx, topicId, -1)
   const detail = { topicId, by: 'recipient', ...(emailId === undefined ? {} : { emailId }) }
   await recordConsent(tx, accountId, address, { at: now, kind: 'returned_to_topic', detail })
   return true
 }
+
+/** Goes with each opt-out and its end, in the same transaction. */
+const addToCount = (tx: Tx, topicId: string, change: number) =>
+  tx
+    .updateTable('topics')
+    .set((eb) => ({ opted_out: eb('opted_out', '+', change) }))
+    .where('id', '=', topicId)
+    .execute()
 
 /** Which of `addresses` have left the topic, spelled as they were given. */
 export async function optedOutAmong(
@@ -156,49 +165,4 @@ export async function listOptOuts(read: Read, accountId: string, topicId: string
     optedOutAt: row.opted_out_at,
   }))
   return { topic: { id, name }, optOuts }
-}
-
-// So many are counted at once: a millisecond or so of a thread that clients wait for.
-const perCount = 10_000
-
-/** How many have left each topic, by its id; of one after another, with turns for others in between. */
-export async function optOutCounts(
-  read: Read,
-  topicIds: readonly string[],
-): Promise<Map<string, number>> {
-  const counts = new Map<string, number>()
-  for (const topicId of topicIds) {
-    let left = 0
-    for (let after: number | undefined = -1; after !== undefined; ) {
-      const slice = await countAfter(read, topicId, after)
-      left += slice.left
-      after = slice.through
-      await nextTurn()
-    }
-    counts.set(topicId, left)
-  }
-  return counts
-}
-
-/** Those who left after a time, as far as to the time of the last one of some; undefined: to the end. */
-async function countAfter(
-  read: Read,
-  topicId: string,
-  after: number,
-): Promise<{ left: number; through: number | undefined }> {
-  const those = read
-    .selectFrom('topic_opt_outs')
-    .where('topic_id', '=', topicId)
-    .where('opted_out_at', '>', after)
-  const end = await those
-    .select('opted_out_at as at')
-    .orderBy('opted_out_at')
-    .offset(perCount - 1)
-    .limit(1)
-    .executeTakeFirst()
-  const { left } = await those
-    .select((eb) => eb.fn.countAll<number>().as('left'))
-    .$if(end !== undefined, (query) => query.where('opted_out_at', '<=', end?.at ?? 0))
-    .executeTakeFirstOrThrow()
-  return { left, through: end?.at }
 }

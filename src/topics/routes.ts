@@ -6,7 +6,7 @@ import { type Api, reply } from '../http/index.js'
 import type { Store } from '../store/index.js'
 import { createdTopic, shownTopic, topicsAnswer } from './answers.js'
 import * as operations from './contract.js'
-import { listOptOuts, optOutCounts } from './opt-out.js'
+import { listOptOuts } from './opt-out.js'
 import { createTopic, updateTopic } from './topic.js'
 
 export interface TopicRouteDeps {
@@ -37,8 +37,7 @@ export function topicRoutes(api: Api<Principal>, deps: TopicRouteDeps): void {
   })
 
   serve(api, operations.updateTopic, async ({ account, params, body }) => {
-    const topic = await updateTopic(deps, account.accountId, params.id, body)
-    return shownTopic(topic, await optOutCounts(read, [topic.id]))
+    return shownTopic(await updateTopic(deps, account.accountId, params.id, body))
   })
 
   // DELETE archives. A topic is never deleted, as its opt-outs must hold for as long as somebody

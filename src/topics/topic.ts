@@ -1,3 +1,4 @@
+import type { Selectable } from 'kysely'
 import { type Plans, refuseBeyondCeiling } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import type { BodyOf } from '../contract/index.js'
@@ -11,6 +12,8 @@ export interface Topic {
   description: string
   position: number
   archived: boolean
+  /** How many addresses have left it. */
+  optedOut: number
   createdAt: number
 }
 
@@ -30,6 +33,7 @@ export async function createTopic(
     description: given.description?.trim() ?? '',
     position: given.position ?? 0,
     archived: false,
+    optedOut: 0,
     createdAt: clock.now(),
   }
   await store.write(async (tx) => {
@@ -78,6 +82,32 @@ export async function updateTopic(
     const changed = { ...row, ...changes }
     await tx.updateTable('topics').set(changed).where('id', '=', row.id).execute()
     return toTopic(changed)
+  })
+}
+
+/**
+ * Puts a topic one place up or down in the preference centre; the first and the last one stay where they are. Throws a
+ * 404, and a 409 of an archived one, which has no place there.
+ */
+export async function moveTopic(
+  { store }: { store: Store },
+  accountId: string,
+  id: string,
+  way: 'up' | 'down',
+): Promise<Topic> {
+  return await store.write(async (tx) => {
+    const moved = await findTopic(tx, accountId, id)
+    const topics = await listTopics(tx, accountId)
+    const from = topics.findIndex((one) => one.id === moved.id)
+    const other = topics[from + (way === 'up' ? -1 : 1)]
+    if (other === undefined) return moved
+    const ordered = topics.map((one) => (one === other ? moved : one.id === moved.id ? other : one))
+    // Topics of equal positions are in the order of their names, so each gets a position of its own.
+    for (const [position, one] of ordered.entries()) {
+      if (one.position === position) continue
+      await tx.updateTable('topics').set({ position }).where('id', '=', one.id).execute()
+    }
+    return { ...moved, position: topics.indexOf(other) }
   })
 }
 
@@ -160,7 +190,11 @@ const rowOf = (read: Read, accountId: string, id: string) =>
  */
 const nameKey = (name: string) => name.normalize('NFKC').toLowerCase()
 
-async function refuseTaken(read: Read, row: TopicRow, name: string): Promise<void> {
+async function refuseTaken(
+  read: Read,
+  row: Pick<TopicRow, 'id' | 'account_id'>,
+  name: string,
+): Promise<void> {
   const other = await read
     .selectFrom('topics')
     .select('id')
@@ -173,11 +207,12 @@ async function refuseTaken(read: Read, row: TopicRow, name: string): Promise<voi
 
 const taken = (name: string) => new ApiError('conflict', `There is a topic named "${name}" already`)
 
-const toTopic = (row: TopicRow): Topic => ({
+const toTopic = (row: Selectable<TopicRow>): Topic => ({
   id: row.id,
   name: row.name,
   description: row.description,
   position: row.position,
   archived: row.archived !== 0,
+  optedOut: row.opted_out,
   createdAt: row.created_at,
 })

@@ -65,7 +65,8 @@ t.test('a campaign whose mails cannot be made says that there is no room', async
   const show = await runCli(['broadcast', 'show', json.id, '--data', full.dataDir])
   t.match(show.stdout, /\nNot made yet +1, and they wait: The queue is full: 1 deliveries wait/)
   const told = await runCli(['broadcast', 'show', json.id, '--json', '--data', full.dataDir])
-  t.match(JSON.parse(told.stdout), { status: 'sending', noRoom: /^The queue is full/ })
+  t.same(JSON.parse(told.stdout), await found(), 'to the letter what the API answers')
+  t.match(told.stderr, 'Its mails wait: The queue is full')
   await full.store.write((tx) => tx.deleteFrom('queue').execute())
 })
 
@@ -84,7 +85,7 @@ t.test('a campaign waits for room before single mails are refused', async (t) =>
   const { progress } = (await nearly.call('GET', `/v1/broadcasts/${json.id}`)).json
   t.equal(progress.waitsForRoom, true)
   const args = ['broadcast', 'show', json.id, '--json', '--data', nearly.dataDir]
-  t.match(JSON.parse((await runCli(args)).stdout).noRoom, /^The queue is nearly full/)
+  t.match((await runCli(args)).stderr, 'Its mails wait: The queue is nearly full')
   await nearly.store.write((tx) => tx.deleteFrom('queue').execute())
 })
 

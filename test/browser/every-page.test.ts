@@ -31,6 +31,8 @@ const notLookedAt = [
   '/a/:account/settings/logo',
   '/login/code',
   '/a/:account/suppression.csv',
+  '/a/:account/lists/:id/contacts.csv',
+  '/a/:account/topics/-/centre',
   '/a/:account/emails.csv',
   ...['html', 'text', 'json'].map((form) => `/a/:account/emails/:id/${form}`),
   '/a/:account/emails/:id/deliveries/:delivery',

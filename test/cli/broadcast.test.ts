@@ -36,6 +36,7 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   t.match(await json('broadcast', 'pause', id, '--reason', 'wrong link'), {
     id,
     status: 'paused',
+    message: 'Paused; 4 mails held',
     mails: 4,
     inFlight: 0,
   })
@@ -86,9 +87,12 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
     ],
   )
   t.match(await run('broadcast', 'show', id, '--failed'), { stdout: /bounced.+250 ok\n/ })
-  t.match(await json('broadcast', 'list'), [
-    { id, name: 'Week 47', status: 'cancelled', delivered: 2, bounced: 1, cancelled: 1 },
-  ])
+  t.match(await json('broadcast', 'list'), {
+    broadcasts: [{ id, name: 'Week 47', status: 'cancelled', stats: { delivered: 2, bounced: 1 } }],
+    hasMore: false,
+    nextCursor: null,
+  })
+  t.match(await json('broadcast', 'show', id), { id, progress: { cancelled: 1 } })
   const { stdout: list } = await run('broadcast', 'list')
   t.match(list, /^ID +STATUS +RECIPIENTS[^\n]+\n\S+ +cancelled +4 +2 +1 +0 \(0 %\) .+Week 47\n$/)
 })

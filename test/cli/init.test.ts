@@ -209,6 +209,18 @@ t.test(
     const status = readFileSync(`/proc/${served.process.pid}/status`, 'utf8')
     t.match(status, `Uid:\t${owner}\t${owner}\t${owner}\t${owner}\n`)
     await served.kill('SIGTERM')
+    // Root's check sees what this user will.
+    const secret = join(data, 'secret')
+    writeFileSync(secret, 'six words of a good passphrase', { mode: 0o600 })
+    writeFileSync(own, `${readFileSync(own, 'utf8')}\n[backup]\npassphrase_file = "${secret}"\n`)
+    for (const file of [own, secret]) chownSync(file, 0, 0)
+    const warned = await runCli(['config', 'check', '--data', data], alone)
+    t.match(warned, { status: 0, stdout: 'but for 2 warnings' })
+    t.match(warned.stderr, /posthorn\.toml cannot be read by \S+, to whom .*'chmod 0644 /)
+    t.match(warned.stderr, /Cannot read the passphrase of backups: EACCES/)
+    writeFileSync(join(data, 'shaping.toml'), '', { mode: 0o600 })
+    const refused = await runCli(['config', 'check', '--data', data], alone)
+    t.match(refused, { status: 1, stderr: /shaping\.toml: EACCES.* It works as \S+, to whom/ })
     // Its user cannot get there: said as such, not taken for a directory that is not ours.
     chownSync(join(data, '..'), 0, 0)
     const hidden = await runCli(['account', 'list', '--data', data], alone)

@@ -77,6 +77,8 @@ t.test('setup by options makes everything, for its owner alone', async (t) => {
   t.notMatch(made.zone, 'PTR', 'whoever gave the address has that zone')
   t.match(made.left[0], { where: 'here', what: `start it: posthorn serve --data ${data}` })
   t.match(made.left.at(-1)?.what, 'posthorn domain verify shop.test')
+  const named = made.left.map(({ what }) => what).join('\n')
+  t.match(named, 'let in TCP ports 25, 80 and 443', 'a proxy proves its certificate on 80')
   const of = (name: string) => made.findings.find(({ check }) => check === name)
   t.match(
     [of('dns'), of('helo'), of('listener')],

@@ -177,6 +177,7 @@ async function settings(t: Test, posthorn: Posthorn): Promise<void> {
 async function suppressions(t: Test, { suppressions, contacts }: Posthorn): Promise<void> {
   const list = await contacts.lists.create('Old')
   t.equal((await contacts.lists.rename(list.id, { name: 'New' })).name, 'New')
+  t.equal((await contacts.lists.get(list.id)).days.length, 91)
   const email = 'gone+1@example.org'
   t.equal((await suppressions.add({ email, detail: 'by phone' })).reason, 'manual')
   const imported = await suppressions.import({ suppressions: [{ email }, { email: 'x' }] })

@@ -32,6 +32,9 @@ export const methods: Methods = {
   'POST /v1/contacts/lists': {
     ask: ({ contacts }, { body }) => contacts.lists.create(body.name),
   },
+  'GET /v1/contacts/lists/{id}': {
+    ask: ({ contacts }, { ids }) => contacts.lists.get(first(ids)),
+  },
   'DELETE /v1/contacts/lists/{id}': {
     ask: ({ contacts }, { ids }) => contacts.lists.delete(first(ids)),
   },

@@ -6,8 +6,10 @@ import {
   createList,
   deleteList,
   findContact,
+  listDays,
   listLists,
   listMembers,
+  onlyOnList,
   removeDeletedLists,
   removeFromList,
 } from '../../src/contacts/index.js'
@@ -56,6 +58,9 @@ async function open(t: Test) {
       const onLists: number[] = []
       for (const { id, contactCount } of lists) {
         t.equal((await emails(id)).length, contactCount, 'the counter of a list is right')
+        const days = await listDays(store.read, id, { days: 90, now: clock.now() })
+        const change = days.reduce((sum, { joined, gone }) => sum + joined - gone, 0)
+        t.equal(change, contactCount, 'and what is known of its days')
         onLists.push(contactCount)
       }
       t.equal(await contactTotal(store.read, account), rows.length, 'that of the account too')
@@ -272,4 +277,33 @@ t.test('many lists are read some at a time, in their order and each once', async
       .toReversed(),
   )
   t.ok(turns >= 2, 'others had their turn')
+})
+
+t.test('a list tells its days, and who is on no other list', async (t) => {
+  const site = await open(t)
+  const [a, b] = [await site.list('A'), await site.list('B')]
+  await site.addMany(a, 30)
+  for (let n = 0; n < 10; n++) await site.add(b, `c${n}@x.test`)
+  t.same(await onlyOnList(site.read, a), { count: 20, of: undefined })
+  t.same(await onlyOnList(site.read, b), { count: 0, of: undefined })
+  await site.clock.advance(2 * 86_400_000)
+  const { members } = await listMembers(site.read, site.account, a, { limit: 3 })
+  for (const { id } of members) await removeFromList(site, site.account, a, id)
+  const days = await listDays(site.read, a, { days: 4, now: site.clock.now() })
+  t.same(
+    days.map(({ joined, gone }) => [joined, gone]),
+    [
+      [0, 0],
+      [30, 0],
+      [0, 0],
+      [0, 3],
+    ],
+  )
+  await deleteList(site, site.account, a)
+  t.same(
+    await onlyOnList(site.read, b),
+    { count: 10, of: undefined },
+    'a deleted list holds nobody',
+  )
+  t.same(await site.read.selectFrom('list_days').selectAll().where('list_id', '=', a).execute(), [])
 })

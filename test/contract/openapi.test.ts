@@ -15,6 +15,7 @@ import {
 import { packageFile } from '../../src/config/index.js'
 import { listLists } from '../../src/contacts/index.js'
 import { addStoredBytes } from '../../src/contents/index.js'
+import type { Described } from '../../src/contract/index.js'
 import { errorCatalogue } from '../../src/errors/index.js'
 import type { ApiRoute } from '../../src/http/index.js'
 import { silentLog } from '../../src/log/index.js'
@@ -62,6 +63,7 @@ const requests: Record<string, object | undefined> = {
   [`DELETE /v1/emails/${nobody}/cancel`]: undefined,
   'GET /v1/contacts/lists': undefined,
   'POST /v1/contacts/lists': { name: 'Readers' },
+  [`GET /v1/contacts/lists/${nobody}`]: undefined,
   [`DELETE /v1/contacts/lists/${nobody}`]: undefined,
   [`GET /v1/contacts/${list}`]: undefined,
   [`POST /v1/contacts/${list}`]: { email: 'ann@example.com' },
@@ -218,8 +220,9 @@ t.test('a route without description, or the other way round, stops the start', a
   const route = { method: 'POST', path: '/v1/x/:id', auth: true, maxBodyBytes: 1 } as const
   const form: ApiRoute = { ...route, body: 'form', bodyOptional: false }
   t.throws(() => makeDocument([form], '1', []), /POST \/v1\/x\/:id has no description/)
-  const operation = {
+  const operation: Described = {
     id: 'x',
+    may: 'full',
     summary: 'x',
     params: { id: 'x' },
     query: { limit: { type: 'integer' } },
@@ -317,6 +320,7 @@ t.test('successes', async (t) => {
   const columns = [{ name: 'email', became: 'email' }]
   t.same(imported.json, { imported: 1, skipped: 0, invalid: 1, refused, suppressed: 0, columns })
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
+  await answers(t, `GET /v1/contacts/lists/${list}`, {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
   await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)
   await answers(t, `PATCH /v1/contacts/lists/${list}`, { body: { name: 'Renamed' } }, 200)

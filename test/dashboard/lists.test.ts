@@ -1,8 +1,17 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { newestKeys } from '../../src/accounts/index.js'
+import { systemClock } from '../../src/clock/index.js'
 import { consentHistory } from '../../src/consent/index.js'
+import {
+  createList,
+  listDays,
+  listMembers,
+  listPage,
+  onlyOnList,
+} from '../../src/contacts/index.js'
 import { findDomain, lastLook, listDomains } from '../../src/domains/index.js'
+import { cursorOf } from '../../src/store/index.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSuppressions, suppressionsOf } from '../../src/suppression/index.js'
 import {
@@ -58,6 +67,12 @@ t.test('no list of a page looks at the rows of others, or sorts all of its own',
   })
   await suppressionsOf(read, accountId, 'a@one.test')
   await consentHistory(read, accountId, 'a@one.test')
+  const list = await createList({ store, clock: systemClock }, accountId, 'Readers')
+  await listPage(read, accountId, { cursor: list.id, limit: 50 })
+  await listDays(read, list.id, { days: 91, now: 1 })
+  await onlyOnList(read, list.id)
+  const cursor = cursorOf(list.id, `contacts ${list.id}`)
+  await listMembers(read, accountId, list.id, { limit: 50, cursor, email: 'a@one.test' })
 
   const db = new Database(databaseFile(dataDir), { readonly: true })
   t.teardown(() => db.close())

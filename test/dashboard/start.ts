@@ -59,6 +59,7 @@ export async function startDashboard(
     tracking: { opens: true, clicks: true },
     openResolver: () => options.resolver ?? fakeResolver(),
     backupDir: '',
+    sampleCentre: async () => undefined,
     document: async () => makeDocument([], '0.0.0', []),
     plainHttp: false,
     sendNotice: async () => false,

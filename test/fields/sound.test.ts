@@ -19,18 +19,13 @@ import {
   union,
 } from 'superstruct'
 import t from 'tap'
-import { SendBody } from '../../src/emails/send-body.js'
-import {
-  atLeastOne,
-  check,
-  described,
-  isSound,
-  listOf,
-  noOthers,
-  rule,
-} from '../../src/fields/index.js'
+import { sendBody } from '../../src/emails/send-body.js'
+import { atLeastOne, noOthers } from '../../src/fields/field.js'
+import { check, isSound, rule, structOf } from '../../src/fields/index.js'
+import { described, listOf } from '../../src/fields/kinds.js'
 import { seededRandom } from '../mime/random-mail.js'
 
+const SendBody = structOf(sendBody)
 type Shape = Struct<unknown, unknown>
 const names = ['a', 'b', 'c', 'toString']
 

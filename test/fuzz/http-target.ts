@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { array, optional, record, string, type, unknown } from 'superstruct'
-import { Uuid } from '../../src/fields/index.js'
+import { pathId } from '../../src/fields/index.js'
 import { startServer } from '../http/start.js'
 
 // The process that `http.test.ts` fires at: native code that fails takes the whole process down,
@@ -16,7 +16,7 @@ const { port, errors } = await startServer(
   { teardown() {} },
   ({ api, pages }) => {
     api.post('/v1/emails/send', { body: Mail, maxBodyBytes: 2000 }, ({ body }) => body)
-    api.get('/v1/emails/:id', { params: type({ id: Uuid }) }, ({ params, query }) => [
+    api.get('/v1/emails/:id', { params: type({ id: pathId('x').struct }) }, ({ params, query }) => [
       params,
       query,
     ])

@@ -1,7 +1,8 @@
 import { array, nullable, number, optional, record, size, string, type, union } from 'superstruct'
 import t from 'tap'
 import { ApiError } from '../../src/errors/index.js'
-import { described, listOf, QueryFlag, QueryInteger, Uuid } from '../../src/fields/index.js'
+import { pathId, queryFlag, queryWhole, structOf } from '../../src/fields/index.js'
+import { described, listOf } from '../../src/fields/kinds.js'
 import { openHttpServer, reply } from '../../src/http/index.js'
 import { makeRateLimiter } from '../../src/http/rate-limit.js'
 import { silentLog } from '../../src/log/index.js'
@@ -23,7 +24,7 @@ const app = await startServer(t, ({ api }) => {
   api.post('/mails', { body: Mail }, ({ account, body }) => ({ account, body }))
   api.get(
     '/mails/:id',
-    { params: type({ id: Uuid }), notFound: 'The account has no email with this id' },
+    { params: type({ id: pathId('x').struct }), notFound: 'The account has no email with this id' },
     ({ params }) => {
       throw new ApiError(
         'not_found',
@@ -32,8 +33,8 @@ const app = await startServer(t, ({ api }) => {
     },
   )
   const Page = type({
-    limit: optional(QueryInteger(1, 500)),
-    all: optional(QueryFlag),
+    limit: optional(structOf(queryWhole(1, 500, 'x'))),
+    all: optional(structOf(queryFlag('x'))),
     after: optional(string()),
   })
   api.get('/mails', { query: Page }, ({ query }) => query)

@@ -52,7 +52,6 @@ import {
   suppress,
   suppressFailing,
 } from '../../src/suppression/index.js'
-import { optOutCounts } from '../../src/topics/index.js'
 import {
   addEndpoint,
   announceDisabled,
@@ -129,7 +128,6 @@ t.test('every index is used by a statement', async (t) => {
   await listUndelivered(store.read, campaign.id, 10)
   await readTimeline(store.read, accountId, sent.json.id)
   await readAudit(store.read, { accountId, limit: 10 })
-  await optOutCounts(store.read, [topic.json.id])
   await listEndpoints(store.read, accountId)
   await readDeliveries(store.read, accountId, endpoint.id, { failed: false, limit: 10 })
   await readDeliveries(store.read, accountId, endpoint.id, { failed: true, limit: 10 })

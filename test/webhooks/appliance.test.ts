@@ -38,7 +38,10 @@ t.test('a sent mail is told by webhook and in its timeline', async (t) => {
     ],
   )
   const email = posthorn(appliance.dataDir, 'email', 'show', json.id)
-  t.match(email, { status: 'delivered', events: [{ type: 'sent' }, { type: 'delivered' }] })
+  t.match(email, {
+    email: { status: 'delivered' },
+    events: [{ type: 'sent' }, { type: 'delivered' }],
+  })
   const shown = spawnSync(
     process.execPath,
     [cliEntry, 'email', 'show', json.id, '--data', appliance.dataDir],

@@ -1,7 +1,15 @@
 import { define, enums, refine, type Struct, type } from 'superstruct'
 import { dayMs } from '../../clock/index.js'
-import { Headers, headersFault, ReplyTo, Tags } from '../../emails/index.js'
-import { atLeastOne, described, listOf, noOthers, optional, rule } from '../../fields/index.js'
+import { headersFault, mailHeaders, mailReplyTo, mailTags } from '../../emails/index.js'
+import {
+  atLeastOne,
+  described,
+  listOf,
+  noOthers,
+  optional,
+  rule,
+  structOf,
+} from '../../fields/index.js'
 import { isJsonObject, type Json, jsonBytes } from '../../json/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { pathFault, RuleTree } from './check-rule.js'
@@ -160,7 +168,7 @@ const Delay = type({
   ),
 })
 
-// A mail has what a send by the API can have: its structs are the same.
+// A mail has what a send by the API can have: its fields are the same.
 const Mail = type({
   template: textWith('the slug of a template', (slug) => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug)),
   // Judged by the parser that reads it at the send.
@@ -174,10 +182,10 @@ const Mail = type({
       (text) => text.trim() !== '' && !controls.test(text) && Buffer.byteLength(text) <= 998,
     ),
   ),
-  replyTo: optional(ReplyTo),
+  replyTo: optional(structOf(mailReplyTo)),
   // There are names that only Posthorn writes.
-  headers: optional(refine(Headers, 'names', (given) => headersFault(given) ?? true)),
-  tags: optional(Tags),
+  headers: optional(refine(structOf(mailHeaders), 'names', (given) => headersFault(given) ?? true)),
+  tags: optional(structOf(mailTags)),
   variables: optional(values('an object of variables', taken)),
   type: optional(words('marketing', 'transactional')),
   topicId: optional(textWith('the id of a topic', (id) => uuid.test(id))),

@@ -63,6 +63,20 @@ export async function domainUses(
   return [...uses.values()]
 }
 
+/** The automations that are enabled, or have live runs, and name a list. */
+export async function listUses(
+  read: Read,
+  accountId: string,
+  listId: string,
+): Promise<{ id: string; name: string }[]> {
+  const uses = new Map<string, string>()
+  for (const { id, name, definition } of await versionsInUse(read, accountId)) {
+    // A UUID in a trigger's rule or in a step is that list, wherever it stands.
+    if (JSON.stringify(definition).includes(listId)) uses.set(id, name)
+  }
+  return [...uses].map(([id, name]) => ({ id, name }))
+}
+
 /** An automation that sends a template, and what the template's newest version means for it. */
 export interface TemplateUse {
   id: string

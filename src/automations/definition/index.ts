@@ -30,6 +30,7 @@ export { type Facts, resolve, shownContact } from './field.js'
 export {
   type DomainUse,
   domainUses,
+  listUses,
   refuseTemplateInUse,
   type TemplateUse,
   templateSenders,

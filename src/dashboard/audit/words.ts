@@ -96,16 +96,9 @@ const whole: Record<string, string> = {
   'totp.remove': 'Authenticator app removed',
 }
 
-const byMethod: Record<string, string> = {
-  POST: 'create',
-  PUT: 'save',
-  PATCH: 'change',
-  DELETE: 'delete',
-}
-
 /**
- * A row of the log in words. `action` is what the page, the command or the route is called: `key.create`, `posthorn key
- * create`, `POST /v1/keys`. A word that is not known here is said as it is.
+ * A row of the log in words. `action` is what is done, by whichever door, or the command that no operation of the API
+ * does: `key.create`, `posthorn queue hold`. A word that is not known here is said as it is.
  */
 export function changeInWords({
   action,
@@ -115,8 +108,7 @@ export function changeInWords({
   const sentence = whole[`${thing}.${verb}`] ?? whole[action]
   const given = target ?? ''
   // A command's arguments: the id of a thing, and what of it.
-  const isList =
-    action.includes('/:') || action.startsWith('posthorn ') || /^[0-9a-f-]{36} /.test(given)
+  const isList = action.startsWith('posthorn ') || /^[0-9a-f-]{36} /.test(given)
   const first = isList ? given.split(' ')[0] : given
   return {
     thing,
@@ -133,17 +125,6 @@ export function changeInWords({
 }
 
 function partsOf(action: string): { thing: string; verb: string } {
-  const [, method = '', path = ''] = /^([A-Z]+) \/v\d+\/(.+)$/.exec(action) ?? []
-  if (method !== '') {
-    const parts = path.split('/')
-    const nouns = parts.filter((part) => !part.startsWith(':'))
-    const last = nouns.at(-1) ?? ''
-    // `/v1/keys/:id/rotate` ends with what is done, `/v1/contacts/lists` with what it is done to.
-    const isDone = nouns.length > 1 && last in verbs
-    // A contact is below the list that it is on: `/v1/contacts/:listId/:contactId`.
-    const [noun = ''] = nouns[1] === 'lists' || nouns[1] === 'runs' ? [nouns[1]] : nouns
-    return { thing: noun.replace(/s$/, ''), verb: isDone ? last : (byMethod[method] ?? method) }
-  }
   const [thing = '', ...rest] = action.replace(/^posthorn /, '').split(/[. ]/)
   // `user.update` of a page, `posthorn user` of a command without a word of its own.
   return { thing, verb: rest.join(' ') || 'change' }

@@ -1,6 +1,7 @@
 import { object, string } from 'superstruct'
 import { counted } from '../../amounts/index.js'
 import { auditOf } from '../../contract/index.js'
+import { cancelEmail } from '../../emails/contract.js'
 import { cancelScheduled, readEmail, retryEmail } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { addSuppression, removeSuppression } from '../../suppression/contract.js'
@@ -23,7 +24,7 @@ export function actionPages(pages: AccountPages, deps: EmailPageDeps): void {
   pages.post('/emails/:id/cancel', { action: 'emails.send', again }, async (visit) => {
     const id = mailIdOf(visit)
     await cancelScheduled(deps, visit.account.id, id)
-    const audit = { action: 'email.cancel', target: id }
+    const audit = auditOf(cancelEmail, { target: id })
     return redirect(back(visit), { flash: 'The mail is cancelled and will not leave.', audit })
   })
 

@@ -1,12 +1,11 @@
-import { type Infer, type } from 'superstruct'
 import { dayMs, hourMs, isoTime } from '../../clock/index.js'
-import { type EmailFilter, FilterFields, filterOf } from '../../emails/index.js'
+import { type EmailFilter, filterFields, filterOf } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
-import { check, ShapeError } from '../../fields/index.js'
+import { check, ShapeError, structOf, type TypeOf, table } from '../../fields/index.js'
 import { parseMailbox } from '../../mime/index.js'
 
-const Fields = type(FilterFields)
-type Given = Infer<typeof Fields>
+const fields = table(filterFields)
+type Given = TypeOf<typeof fields>
 
 /** What the address of a page asks of the log: the fields of `GET /v1/emails`, and two more for people. */
 export interface Wanted {
@@ -31,7 +30,7 @@ export const ranges = [
   { value: '30d', label: 'Last 30 days', ms: 30 * dayMs },
 ] as const
 
-const names = Object.keys(FilterFields) as (keyof Given)[]
+const names = Object.keys(filterFields) as (keyof Given)[]
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The filter that an address asks for. What is wrong is told, and then nothing is looked for. */
@@ -48,7 +47,7 @@ export function wantedOf(query: URLSearchParams, now: number): Wanted {
   if (range.ms !== undefined) given.createdAfter = isoTime(now - range.ms)
   const wanted = { given, search, range: range.value }
   try {
-    const filter = { ...filterOf(check(given, Fields)), text: freeText(search) }
+    const filter = { ...filterOf(check(given, structOf(fields))), text: freeText(search) }
     const mailId = uuid.test(search) ? search.toLowerCase() : undefined
     return { ...wanted, filter, mailId, fault: undefined }
   } catch (error) {

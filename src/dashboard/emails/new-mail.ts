@@ -7,11 +7,11 @@ import {
   type Idempotency,
   makeIdempotency,
   maxBatch,
-  SendBody,
   type SendInput,
+  sendBody,
 } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
-import { check } from '../../fields/index.js'
+import { check, structOf } from '../../fields/index.js'
 import type { Remember } from '../../http/index.js'
 import { simulatorDomain } from '../../simulator/index.js'
 import { listTemplates, type Samples } from '../../templates/index.js'
@@ -246,7 +246,7 @@ async function bodyOf(
       ...(scheduledAt !== undefined && { scheduledAt: utc(scheduledAt) }),
       ...(attachments.length > 0 && { attachments }),
     },
-    SendBody,
+    structOf(sendBody),
   )
 }
 

@@ -23,6 +23,14 @@ export const accountPlaces: readonly NavigationGroup[] = [
       { label: 'Overview', path: '', action: 'account.read' },
       { label: 'Emails', path: '/emails', action: 'emails.read' },
       { label: 'Templates', path: '/templates', action: 'templates.read' },
+    ],
+  },
+  {
+    label: 'Audience',
+    entries: [
+      { label: 'Contacts', path: '/contacts', action: 'contacts.read' },
+      { label: 'Lists', path: '/lists', action: 'contacts.read' },
+      { label: 'Topics', path: '/topics', action: 'contacts.read' },
       { label: 'Suppression', path: '/suppression', action: 'suppression.read' },
     ],
   },

@@ -71,6 +71,18 @@ const listMembers = table(
   },
 )
 
+/** How many joined and left a list on a day on which somebody did; a day is of days since 1970, UTC. */
+const listDays = table(
+  'list_days',
+  {
+    list_id: text().references('contact_lists'),
+    day: integer(),
+    joined: integer(),
+    gone: integer(),
+  },
+  { primaryKey: ['list_id', 'day'], isClustered: true },
+)
+
 /** How many contacts an account holds. */
 const contactTotals = table('contact_totals', {
   account_id: text().primaryKey().references('accounts'),
@@ -110,6 +122,7 @@ export const contactsTables = [
   contacts,
   contactLists,
   listMembers,
+  listDays,
   contactTotals,
   contactImports,
   consent,

@@ -12,6 +12,8 @@ const topics = table(
     description: text(),
     position: integer(),
     archived: integer(),
+    /** How many addresses have left it. */
+    opted_out: integer().default(0),
     created_at: integer(),
   },
   { unique: [['account_id', 'name_key']] },

@@ -4,8 +4,10 @@ import { applianceKeyFile } from '../../../src/app/index.js'
 import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { openApplianceKey } from '../../../src/config/index.js'
+import { addContact, createList } from '../../../src/contacts/index.js'
 import { addDomain, setTrackingHost, verifyDomain } from '../../../src/domains/index.js'
 import { suppress } from '../../../src/suppression/index.js'
+import { createTopic, optOut } from '../../../src/topics/index.js'
 import { addEndpoint, webhookEvents } from '../../../src/webhooks/index.js'
 import { fakeResolver } from '../../support/resolver.js'
 import type { PlacePages, World } from '../every-page.js'
@@ -39,6 +41,7 @@ export const place: PlacePages = {
       events: webhookEvents,
     })
     Object.assign(ids, { key: made.id, webhook: endpoint.id })
+    await fillAudience(world)
     await fillDeliveries(world, endpoint.id)
     await fillReports(world, added.id)
     await store.write(async (tx) => {
@@ -50,7 +53,7 @@ export const place: PlacePages = {
     })
   },
   pages: ({ full, empty, ids }) => [
-    ...['domains', 'keys', 'webhooks', 'suppression'].flatMap((name) => [
+    ...['domains', 'keys', 'webhooks', 'suppression', 'topics', 'lists'].flatMap((name) => [
       { path: `${full}/${name}`, as: 'owner' as const },
       { path: `${full}/${name}`, as: 'operator' as const, name: `${name}-operator` },
       { path: `${empty}/${name}`, as: 'empty' as const, name: `${name}-empty` },
@@ -79,6 +82,12 @@ export const place: PlacePages = {
       as: 'owner',
       name: 'webhook-delivery',
     },
+    { path: `${full}/topics/new`, as: 'owner', name: 'topics-new' },
+    { path: `${full}/topics/${ids.topic}`, as: 'owner', name: 'topic', open: openAll },
+    { path: `${full}/topics/${ids.topic}`, as: 'viewer', name: 'topic-viewer' },
+    { path: `${full}/lists/new`, as: 'owner', name: 'lists-new' },
+    { path: `${full}/lists/${ids.list}`, as: 'owner', name: 'list', open: openAll },
+    { path: `${full}/lists/${ids.list}/delete`, as: 'owner', name: 'list-delete' },
     { path: `${full}/suppression/new`, as: 'owner', name: 'suppression-new' },
     { path: `${full}/suppression/import`, as: 'owner', name: 'suppression-import' },
     {
@@ -93,6 +102,25 @@ export const place: PlacePages = {
       name: 'suppression-free',
     },
   ],
+}
+
+/** Topics and lists, with who has left and who is on. */
+async function fillAudience({ store, accountId, ids }: World): Promise<void> {
+  const deps = { store, clock }
+  const topic = await createTopic(deps, accountId, {
+    name: 'T'.repeat(60),
+    description: long.repeat(4),
+  })
+  const list = await createList(deps, accountId, `Readers of ${long}`)
+  for (const name of ['Offers', 'News']) await createTopic(deps, accountId, { name })
+  for (let n = 10; n < 70; n++) {
+    const email = `n${n}.${address}`
+    await addContact(deps, accountId, { email, firstName: 'Ann' }, { listId: list.id })
+    await store.write((tx) =>
+      optOut(tx, accountId, { topicId: topic.id, address: email }, clock.now()),
+    )
+  }
+  Object.assign(ids, { topic: topic.id, list: list.id })
 }
 
 /** What is closed at first is looked at too. */

@@ -1,5 +1,4 @@
 import { refusal } from '../contract/index.js'
-import { count, orNull, text } from '../fields/index.js'
 import {
   attachmentRefusals,
   badCampaignTime,
@@ -8,7 +7,8 @@ import {
   refusedHeader,
   senderRefusals,
   sendingRefusals,
-} from './email-refusals.js'
+} from '../emails/contract.js'
+import { count, orNull, text } from '../fields/index.js'
 
 /*
  * Why a campaign is refused.
@@ -17,12 +17,6 @@ export const noSuchList = refusal(
   'not_found',
   'No such list or topic',
   'The account has no contact list with this id',
-)
-/** Shared by all operations on one campaign. */
-export const noSuchCampaign = refusal(
-  'not_found',
-  'The account has no campaign with this id',
-  'The account has no campaign with this id',
 )
 /** 409 and not 404: the topic exists, and its state is what is in the way. */
 export const archived = refusal(
@@ -59,7 +53,7 @@ export const capReached = refusal(
  * Found before anything is queued: a campaign that fails for each of a million recipients would be
  * found out much later.
  */
-export const doesNotRender = refusal(
+const doesNotRender = refusal(
   'validation_error',
   'The content does not render',
   'The campaign has a syntax error: unexpected "}" (html, line 1, column 7)',

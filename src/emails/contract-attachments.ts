@@ -1,12 +1,4 @@
-import { closed, count, orNull, type Schema, shaped, text } from '../fields/index.js'
-
-/** Attachments as they are given and as they are shown; the field of sends and campaigns. */
-export const attachments: Schema = {
-  type: 'array',
-  description:
-    'Files that go with the mail: at most 10 MiB together as they are (not in base64) and 50 of them, unless the operator says otherwise. Large receivers refuse programs and scripts (`.exe`, `.js`, also in archives): Posthorn sends them, the refusal is in `recipients`',
-  items: shaped('Attachment'),
-}
+import { closed, count, orNull, type Schema, text } from '../fields/index.js'
 
 /**
  * Why so strict: the name is shown by every recipient's mail program and becomes the name of a file
@@ -18,10 +10,8 @@ const filename = text(
   { minLength: 1, examples: ['invoice.pdf'] },
 )
 
-/**
- * The bounds are those of `emails/attachments.ts`, which judges requests; what stands here only tells of them.
- */
-export const attachmentSchemas: Record<string, Schema> = {
+/** Attachments as they are given and as they are shown. `attachment-fields.ts` judges them; what stands here only tells. */
+export const attachmentShapes = (): Record<string, Schema> => ({
   Attachment: {
     type: 'object',
     description: 'Exactly one of `content` and `url`.',
@@ -59,4 +49,4 @@ export const attachmentSchemas: Record<string, Schema> = {
     contentId: orNull(text('The name by which the HTML shows it; null when none was given')),
     disposition: { type: 'string', enum: ['attachment', 'inline'] },
   }),
-}
+})

@@ -1,6 +1,6 @@
 import { accountRefusals, type RefusalExample, refusal, storageFull } from '../contract/index.js'
-import { maxRecipients } from '../emails/index.js'
 import { count, text, time } from '../fields/index.js'
+import { maxRecipients } from './send-fields.js'
 
 /*
  * Why mail is not taken, in the groups in which endpoints share it.

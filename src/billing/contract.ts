@@ -1,0 +1,73 @@
+import { answer, type Contract, manyOf, operation } from '../contract/index.js'
+import { closed, count, orNull, text, uuid } from '../fields/index.js'
+
+/**
+ * Field names and their types are the contract's, `priceNaira` too, whatever currency an operator
+ * bills in. `unlimited` is there only where it is true, because JSON has no infinity.
+ */
+const plan = {
+  id: uuid('The id of the plan, which stays the same when the plan is renamed'),
+  name: text('The name of the plan, as people see it'),
+  monthlyLimit: count('How many mails a calendar month (UTC) allows; 0 together with `unlimited`'),
+  unlimited: { const: true, description: 'True on plans without any limit, absent on others' },
+  priceNaira: {
+    type: 'number',
+    minimum: 0,
+    description: 'The price of a month in Naira; 0 if the plan is free',
+  },
+  paymentProviderPlanCode: orNull(
+    text('The code of the plan at the payment provider; null on plans that cost nothing'),
+  ),
+  retentionDays: count('How many days mails stay in the log'),
+  features: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'What the plan includes, in words for people',
+  },
+}
+
+export const listPlans = operation('GET /v1/billing/plans', {
+  id: 'listPlans',
+  // As interface.md has it: a page with prices is shown before anybody has a key.
+  may: 'public',
+  says: () => ({
+    summary: 'List the email plans',
+    description: 'For anybody: no key is asked for and no request counted.',
+    answers: [
+      answer(
+        'The plans',
+        'Plans',
+        { plans: manyOf('Plan') },
+        {
+          plans: [
+            {
+              id: '5c0c3a8e-3f0b-4b55-9d5e-0b1c7a3f1a01',
+              name: 'Free',
+              monthlyLimit: 3_000,
+              priceNaira: 0,
+              paymentProviderPlanCode: null,
+              retentionDays: 7,
+              features: ['3,000 emails a month', '100 emails a day', '1 sending domain'],
+            },
+            {
+              id: '5c0c3a8e-3f0b-4b55-9d5e-0b1c7a3f1a05',
+              name: 'Unlimited',
+              monthlyLimit: 0,
+              unlimited: true,
+              priceNaira: 0,
+              paymentProviderPlanCode: null,
+              retentionDays: 90,
+              features: ['Unlimited emails'],
+            },
+          ],
+        },
+      ),
+    ],
+  }),
+})
+
+export const billing: Contract = {
+  tag: { name: 'Plans', description: 'How much mail an account may send, and what that costs.' },
+  operations: [listPlans],
+  shapes: () => ({ Plan: closed(plan, ['unlimited']) }),
+}

@@ -1,0 +1,49 @@
+import { stoppedForClient } from '../billing/index.js'
+import { cursorOf, idInCursor, type Read } from '../store/index.js'
+import { findBroadcastDetail, listBroadcasts } from './broadcast.js'
+import { listRecipients } from './recipients.js'
+import { shownBroadcast, shownDetail } from './shown.js'
+
+/*
+ * What the API and the commands answer alike.
+ */
+
+// interface.md, Limits.
+const maxRecipientsShown = 1_000
+
+/** Why the account's campaigns do not go on now, in words for the account, or null. */
+const stopOf = async (read: Read, accountId: string) =>
+  (await stoppedForClient(read, accountId, 'marketing')) ?? null
+
+/** A page of an account's campaigns. */
+export async function broadcastsAnswer(
+  read: Read,
+  accountId: string,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  now: number,
+) {
+  const scope = `broadcasts ${accountId}`
+  const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
+  const found = await listBroadcasts(read, accountId, { limit: limit + 1, before })
+  const stop = await stopOf(read, accountId)
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  const hasMore = found.length > limit
+  return {
+    broadcasts: page.map((broadcast) => shownBroadcast(broadcast, stop, now)),
+    hasMore,
+    nextCursor: hasMore && last !== undefined ? cursorOf(last.id, scope) : null,
+  }
+}
+
+/** One campaign with its first recipients. `hasRoom`: for more of its mails. */
+export async function broadcastAnswer(
+  read: Read,
+  { accountId, id }: { accountId: string; id: string },
+  { hasRoom, now }: { hasRoom: boolean; now: number },
+) {
+  const broadcast = await findBroadcastDetail(read, accountId, id)
+  const stop = await stopOf(read, accountId)
+  const recipients = await listRecipients(read, broadcast.id, maxRecipientsShown)
+  return shownDetail(broadcast, stop, now, { recipients, hasRoom })
+}

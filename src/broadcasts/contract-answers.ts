@@ -1,0 +1,223 @@
+import { given, warnings } from '../emails/contract.js'
+import { closed, count, orNull, type Schema, shaped, text, time, uuid } from '../fields/index.js'
+
+/*
+ * What answers tell of campaigns, and the campaign of all examples.
+ */
+export const campaignId = uuid('The id of the campaign')
+// In percent, as the contract has it for campaigns; the figures of `stats` are ratios.
+const percent = (description: string): Schema => ({ type: 'number', minimum: 0, description })
+
+/** What a list shows of a campaign; the detail adds figures and recipients to it. */
+const shown = {
+  id: campaignId,
+  name: orNull(text('Its name, for yourself; null when it has none')),
+  subject: text('The subject as given, with its merge tags'),
+  status: text(
+    '`sent`: every mail has ended, or was handed to a smart host. `paused`: by the operator, or because the account is',
+    { enum: ['draft', 'scheduled', 'sending', 'paused', 'sent', 'cancelled', 'failed'] },
+  ),
+  pausedReason: orNull(text('Why it is paused; null when it is not')),
+  pausedBy: orNull(
+    text(
+      'Who has paused it; null when it is not paused. The account resumes only its own pauses, the operator any. A campaign whose list has grown beyond what the plan has room for this month is the account’s to resume',
+      {
+        enum: ['account', 'operator'],
+      },
+    ),
+  ),
+  failedReason: orNull(
+    text('Why it could not be dispatched; null unless its `status` is `failed`'),
+  ),
+  listId: uuid('The contact list that it goes to'),
+  topicId: orNull(uuid('Its topic; null when it has none')),
+  recipientCount: count(
+    'How many recipients it has; before it is dispatched, how many it would have',
+  ),
+  scheduledAt: orNull(time('When it is or was to be dispatched; null: no time was given')),
+  sentAt: orNull(time('When it was dispatched; null before')),
+  createdAt: time('When the campaign was made'),
+  stats: shaped('BroadcastStats'),
+}
+
+/**
+ * The fields that interface.md names for a recipient, no more: there may be 1,000 of them in one
+ * answer.
+ */
+export const recipientFields = {
+  email: text('The address of the recipient'),
+  status: shaped('EmailStatus'),
+  openedAt: orNull(time('When a person first opened the mail; null: not yet')),
+  clickedAt: orNull(time('When a person first clicked a link in it; null: not yet')),
+  opensCount: count('How often people opened it; machines are not counted'),
+  clicksCount: count('How often people clicked a link in it; machines are not counted'),
+}
+
+/** One campaign, with what became of it. */
+export const detail = {
+  ...shown,
+  from: text('The sender, as given'),
+  ...given,
+  tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
+  warnings,
+  progress: closed({
+    waiting: count('How many mails have not ended'),
+    relayed: count('How many a smart host has taken, which has told no more'),
+    failed: count('How many were given up after the time for which mail is tried'),
+    suppressed: count(
+      'How many were not sent as the recipient had unsubscribed, bounced or complained since',
+    ),
+    cancelled: count('How many the operator has cancelled'),
+    waitsForRoom: {
+      type: 'boolean',
+      description:
+        'True: mails are still to be made, and the appliance has no room for more now, as its queue or its disk is full. It goes on by itself',
+    },
+  }),
+  recipients: {
+    type: 'array',
+    maxItems: 1_000,
+    description: 'The first 1,000 recipients',
+    items: closed(recipientFields),
+  },
+}
+
+/** The shapes that others refer to by name. */
+export const broadcastShapes = (): Record<string, Schema> => ({
+  BroadcastStats: closed({
+    recipients: count('How many mails were made so far'),
+    delivered: count('How many mails the recipient’s server has taken'),
+    bounced: count('How many mails it has refused for good'),
+    opened: count('How many mails people opened'),
+    clicked: count('In how many mails people clicked a link'),
+    openRate: percent('`opened` in percent of the mails that servers or smart hosts have taken'),
+    clickRate: percent('`clicked` in percent of the same'),
+  }),
+  Broadcast: closed(shown),
+})
+
+/** The marketing plan, and what is used of it. */
+export const usage = (): Schema =>
+  closed(
+    {
+      plan: closed({
+        id: uuid('The id of the plan, which stays the same when the plan is renamed'),
+        name: text('The name of the plan, as people see it'),
+        priceNaira: { type: 'number', minimum: 0, description: 'The price of a month in Naira' },
+        maxMarketingContacts: count('How many contacts the plan allows'),
+      }),
+      subscribed: {
+        type: 'boolean',
+        description: 'Whether the account has the plan; if not, it is the smallest there is',
+      },
+      contacts: count('How many contacts the account has'),
+      contactLimit: count('How many contacts it may have; 0 together with `unlimitedContacts`'),
+      unlimitedContacts: {
+        const: true,
+        description: 'True when contacts have no limit, else absent',
+      },
+      monthlySendLimit: orNull(
+        count('How many campaign mails a calendar month (UTC) allows; null: any number'),
+      ),
+      sentThisMonth: count('How many campaign mails of this month are used'),
+      unlimitedSends: { type: 'boolean', description: 'Whether campaign mails have no limit' },
+      periodEnd: time('When the count of campaign mails starts again'),
+      paused: { type: 'boolean', description: 'True: no campaign mail leaves' },
+      pausedReason: orNull(text('Why no campaign mail leaves; null when it does')),
+    },
+    ['unlimitedContacts'],
+  )
+
+export const exampleId = '01a1fc92-9915-7533-8296-04ee3d91dd72'
+export const exampleListId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
+/** The request that the examples of all operations begin with. */
+export const exampleCampaign = {
+  listId: exampleListId,
+  from: 'News <news@example.com>',
+  subject: 'This week, {{ firstName | default: "friend" }}',
+  html: '<p>Hello {{ firstName | default: "there" }}!</p>',
+}
+/** A campaign that has ended, as then no field is null without a reason. */
+export const exampleItem = {
+  id: exampleId,
+  name: 'Week 47',
+  subject: exampleCampaign.subject,
+  status: 'sent',
+  pausedReason: null,
+  pausedBy: null,
+  failedReason: null,
+  listId: exampleListId,
+  topicId: null,
+  recipientCount: 1_200,
+  scheduledAt: null,
+  sentAt: '2026-11-21T10:00:00.000Z',
+  createdAt: '2026-11-21T10:00:00.000Z',
+  stats: {
+    recipients: 1_200,
+    delivered: 1_180,
+    bounced: 12,
+    opened: 354,
+    clicked: 59,
+    openRate: 30,
+    clickRate: 5,
+  },
+}
+/** A draft has all figures as zeros, so that a client needs no second type. */
+const noStats = {
+  recipients: 0,
+  delivered: 0,
+  bounced: 0,
+  opened: 0,
+  clicked: 0,
+  openRate: 0,
+  clickRate: 0,
+}
+/** With its first recipient. */
+export const exampleDetail = {
+  ...exampleItem,
+  from: exampleCampaign.from,
+  replyTo: ['help@example.com'],
+  headers: { 'X-Entity-Ref-ID': '4711' },
+  tags: [{ name: 'season', value: 'winter' }],
+  warnings: [],
+  attachments: [
+    {
+      filename: 'programme.pdf',
+      contentType: 'application/pdf',
+      size: 48_211,
+      contentId: null,
+      disposition: 'attachment',
+    },
+  ],
+  progress: {
+    waiting: 0,
+    relayed: 0,
+    failed: 6,
+    suppressed: 2,
+    cancelled: 0,
+    waitsForRoom: false,
+  },
+  recipients: [
+    {
+      email: 'ann@example.org',
+      status: 'delivered',
+      openedAt: '2026-11-21T10:12:00.000Z',
+      clickedAt: null,
+      opensCount: 2,
+      clicksCount: 0,
+    },
+  ],
+}
+/** As a draft. */
+export const exampleDraft = {
+  ...exampleDetail,
+  status: 'draft',
+  sentAt: null,
+  stats: noStats,
+  replyTo: [],
+  headers: {},
+  tags: [],
+  attachments: [],
+  progress: { ...exampleDetail.progress, failed: 0, suppressed: 0 },
+  recipients: [],
+}

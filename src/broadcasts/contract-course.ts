@@ -1,0 +1,159 @@
+import { answer, byId, confirmation, operation, refusal } from '../contract/index.js'
+import { marketingRefusals, senderRefusals, sendingRefusals } from '../emails/contract.js'
+import { count, time } from '../fields/index.js'
+import { campaignId, exampleId as id } from './contract-answers.js'
+import { capReached, nobody } from './contract-refusals.js'
+
+/** What paths name. */
+export const campaign = {
+  ...byId('campaign'),
+  when: 'The account has no campaign with this id',
+}
+
+const estimated = count('How many recipients would get it now')
+
+/** Create without a time and the sending of a draft answer alike. */
+export const isSending = () =>
+  answer(
+    'It is being sent',
+    'BroadcastSending',
+    {
+      id: campaignId,
+      status: { const: 'sending' },
+      recipientCount: count('How many recipients it has'),
+    },
+    { id, status: 'sending', recipientCount: 1_200 },
+  )
+
+/**
+ * `estimatedRecipients`, and not `recipientCount`: the list is looked at again when it is dispatched (interface.md).
+ */
+export const isScheduled = () =>
+  answer(
+    'It is scheduled',
+    'BroadcastScheduled',
+    {
+      id: campaignId,
+      status: { const: 'scheduled' },
+      scheduledAt: time('When it will be dispatched'),
+      estimatedRecipients: estimated,
+    },
+    {
+      id,
+      status: 'scheduled',
+      scheduledAt: '2026-12-24T18:00:00.000Z',
+      estimatedRecipients: 1_200,
+    },
+  )
+
+/** It is kept until it is sent by its own endpoint. */
+export const isDraft = () =>
+  answer(
+    'It is a draft',
+    'BroadcastDraft',
+    { id: campaignId, status: { const: 'draft' }, estimatedRecipients: estimated },
+    { id, status: 'draft', estimatedRecipients: 1_200 },
+  )
+
+export const sendBroadcast = operation('POST /v1/broadcasts/:id/send', {
+  id: 'sendBroadcast',
+  may: 'full',
+  audit: 'broadcast.send',
+  of: campaign,
+  says: () => ({
+    summary: 'Send a draft',
+    description: 'At its `scheduledAt`, if that is still to come; else at once.',
+    answers: [isSending(), isScheduled()],
+    refusals: [
+      refusal(
+        'conflict',
+        'It is not a draft (any more)',
+        'Only a draft can be sent; this campaign is sent',
+      ),
+      nobody,
+      capReached,
+      ...senderRefusals.filter(({ code }) => code === 'domain_not_verified'),
+      ...marketingRefusals,
+      ...sendingRefusals,
+    ],
+  }),
+})
+
+export const pauseBroadcast = operation('POST /v1/broadcasts/:id/pause', {
+  id: 'pauseBroadcast',
+  may: 'full',
+  audit: 'broadcast.pause',
+  of: campaign,
+  says: () => ({
+    summary: 'Pause a campaign',
+    description:
+      'One that is scheduled or sending: no more mails of it are made, and none leaves but those that are being sent at this moment. The answer comes when all that waits is held: of a very large campaign after some seconds. A request that was cut off is finished by itself, and may be repeated.',
+    answers: [
+      answer(
+        'It is paused',
+        'BroadcastPaused',
+        { id: campaignId, status: { const: 'paused' }, message: confirmation },
+        { id, status: 'paused', message: 'Campaign paused' },
+      ),
+    ],
+    refusals: [
+      refusal(
+        'conflict',
+        'It cannot be paused in its state, or the operator has paused it',
+        'A campaign that is sent cannot be paused',
+      ),
+    ],
+  }),
+})
+
+export const resumeBroadcast = operation('POST /v1/broadcasts/:id/resume', {
+  id: 'resumeBroadcast',
+  may: 'full',
+  audit: 'broadcast.resume',
+  of: campaign,
+  says: () => ({
+    summary: 'Let a campaign go on that you have paused',
+    description:
+      'What was to be dispatched meanwhile is dispatched at once. A pause by the operator is the operator’s to end: `pausedBy` tells whose it is.',
+    answers: [
+      answer(
+        'It goes on within 30 seconds',
+        'BroadcastResumed',
+        { id: campaignId, message: confirmation },
+        { id, message: 'The campaign goes on' },
+      ),
+    ],
+    refusals: [
+      refusal(
+        'conflict',
+        'It is not paused, or by the operator, or its topic is archived',
+        'The operator has paused the campaign, and only the operator resumes it',
+      ),
+    ],
+  }),
+})
+
+export const cancelBroadcast = operation('POST /v1/broadcasts/:id/cancel', {
+  id: 'cancelBroadcast',
+  may: 'full',
+  audit: 'broadcast.cancel',
+  of: campaign,
+  says: () => ({
+    summary: 'Cancel a draft or a scheduled campaign',
+    answers: [
+      answer(
+        'It is cancelled',
+        'BroadcastCancelled',
+        { id: campaignId, status: { const: 'cancelled' }, message: confirmation },
+        { id, status: 'cancelled', message: 'Campaign cancelled' },
+      ),
+    ],
+    refusals: [
+      refusal(
+        'conflict',
+        'It is sending, or has ended',
+        'The campaign is sending and cannot be cancelled',
+      ),
+    ],
+  }),
+})

@@ -1,0 +1,119 @@
+import { shape } from '../contract/index.js'
+import {
+  attachments,
+  content,
+  headers,
+  recipient,
+  replyTo,
+  scheduledAt,
+  sender,
+  tags,
+  unknownFields,
+} from '../emails/contract.js'
+import { bodyId, flag, maybe, table, text, textThat } from '../fields/index.js'
+
+/*
+ * What requests about campaigns look like: the fields of the contract, and ours that a single mail has too.
+ */
+
+/** Counted in code points and not in UTF-16 units: 200 characters are 200 for an emoji too. */
+function line(least: 0 | 1, about: string, most = 200) {
+  return textThat(
+    `a string of ${least} to ${most} characters without control characters`,
+    (value) =>
+      (value.trim() !== '' || (least === 0 && value === '')) &&
+      [...value].length <= most &&
+      // mta.md §4.1: none of them reaches a header. Half of a surrogate pair is no character.
+      !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(value),
+    text(about, { ...(least > 0 && { minLength: least }), maxLength: most }),
+  )
+}
+
+const fields = {
+  listId: bodyId('The contact list that it goes to'),
+  from: sender(
+    text('The sender, on a verified domain of the account', {
+      examples: ['News <news@example.com>'],
+    }),
+  ),
+  subject: line(
+    1,
+    'The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422',
+  ),
+  html: content(
+    1,
+    text(
+      'The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient\'s own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it.',
+      { minLength: 1 },
+    ),
+  ),
+  topicId: maybe(
+    bodyId(
+      'The topic: whoever has left it gets nothing, and unsubscribing is from this topic only',
+    ),
+  ),
+  name: maybe(line(1, 'A name for yourself, which recipients never see')),
+  replyTo: maybe(replyTo),
+  headers: maybe(headers),
+  tags: maybe(tags),
+  attachments: maybe(attachments),
+  scheduledAt: maybe(
+    scheduledAt(
+      'When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone',
+    ),
+  ),
+}
+const { listId, from, subject, html, topicId } = fields
+
+/** A draft is not in the contract's request, so it is asked for by a field and never the default. */
+export const NewBroadcast = shape(
+  'NewBroadcast',
+  table(
+    { ...fields, draft: maybe(flag('Keeps it until it is sent by its own endpoint')) },
+    { about: `${unknownFields}.` },
+  ),
+)
+
+/** Null means absent in every body, so an empty text takes a topic, a name or a time away. */
+export const BroadcastChanges = shape(
+  'BroadcastChanges',
+  table(
+    {
+      ...fields,
+      listId: maybe(listId),
+      from: maybe(from),
+      subject: maybe(subject),
+      html: maybe(html),
+      topicId: maybe(
+        textThat('a UUID', () => true, text('The id of the topic; an empty text takes it away')),
+      ),
+      name: maybe(line(0, 'A name of at most 200 characters; an empty text takes it away')),
+      scheduledAt: maybe(
+        scheduledAt(
+          'When to dispatch it, as for a new campaign. An empty text takes the time away: the draft then goes at once when you send it',
+        ),
+      ),
+    },
+    { atLeastOne: true, about: `What is to be changed, at least one. ${unknownFields}.` },
+  ),
+)
+
+/** interface.md: the body of a campaign plus `to`. */
+export const TestBroadcast = shape(
+  'TestBroadcast',
+  table(
+    {
+      ...fields,
+      to: recipient(
+        text(
+          'The mailbox that gets the test: of an active team member, or one on a verified domain of the account',
+          { examples: ['me@example.com'] },
+        ),
+      ),
+    },
+    { about: `The campaign, and whom to send it to. ${unknownFields}.` },
+  ),
+)
+
+/** Whom a campaign would go to. */
+export const BroadcastAudience = shape('BroadcastAudience', table({ listId, topicId }))

@@ -1,0 +1,286 @@
+import {
+  accountRefusals,
+  answer,
+  type Contract,
+  confirmation,
+  foreignCursor,
+  manyOf,
+  operation,
+  pageFields,
+  pageParams,
+  refusal,
+} from '../contract/index.js'
+import { quotaRefusals } from '../emails/contract.js'
+import { emailStatuses } from '../emails/index.js'
+import { count, maybe, oneOf, text, uuid } from '../fields/index.js'
+import {
+  broadcastShapes,
+  detail,
+  exampleCampaign,
+  exampleDetail,
+  exampleDraft,
+  exampleId,
+  exampleItem,
+  exampleListId,
+  recipientFields,
+  usage,
+} from './contract-answers.js'
+import {
+  campaign,
+  cancelBroadcast,
+  isDraft,
+  isScheduled,
+  isSending,
+  pauseBroadcast,
+  resumeBroadcast,
+  sendBroadcast,
+} from './contract-course.js'
+import {
+  BroadcastAudience,
+  BroadcastChanges,
+  NewBroadcast,
+  TestBroadcast,
+} from './contract-fields.js'
+import { archived, capReached, contentRefusals, nobody, noSuchList } from './contract-refusals.js'
+
+export { cancelBroadcast, pauseBroadcast, resumeBroadcast, sendBroadcast }
+
+export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
+  id: 'previewBroadcast',
+  may: 'read',
+  body: BroadcastAudience,
+  says: () => ({
+    summary: 'Whom a campaign would reach',
+    examples: { 'A list': { listId: exampleListId } },
+    answers: [
+      // Masked addresses show that it is the right list, and nobody exports a list by looking at a campaign.
+      answer(
+        'As it stands now',
+        'BroadcastPreview',
+        {
+          recipientCount: count('How many recipients would get it now'),
+          sample: {
+            type: 'array',
+            maxItems: 5,
+            items: text('An address of which most is hidden, such as `a***@example.org`'),
+            description: 'Some of the recipients',
+          },
+          note: text('What the count leaves out, in words for people'),
+        },
+        {
+          recipientCount: 1_200,
+          sample: ['a***@example.org', 'b***@example.net'],
+          note: 'Who has unsubscribed is not counted.',
+        },
+      ),
+    ],
+    refusals: [noSuchList, archived, ...accountRefusals],
+  }),
+})
+
+export const testBroadcast = operation('POST /v1/broadcasts/test', {
+  id: 'testBroadcast',
+  may: 'full',
+  audit: 'broadcast.test',
+  body: TestBroadcast,
+  says: () => ({
+    summary: 'Send a campaign to yourself',
+    description:
+      'The mail that recipients would get, with the data of the contact if `to` is one. At most 20 in any 60 minutes. It counts as a single mail of the email plan, and in no campaign’s figures.',
+    examples: { 'To a mailbox': { ...exampleCampaign, to: 'me@example.com' } },
+    answers: [
+      answer(
+        'It is queued',
+        'TestSent',
+        {
+          id: uuid('The id of the test mail; `GET /v1/emails/:id` tells what became of it'),
+          message: confirmation,
+        },
+        { id: exampleId, message: 'Test campaign sent' },
+      ),
+    ],
+    refusals: [
+      // A test goes to the address that is given and to no list: to anybody's it would be a way to mail strangers.
+      refusal(
+        'forbidden',
+        '`to` is neither a team member’s nor on one of the account’s domains',
+        'A test can only be sent to a mailbox of your own: set "to" to the address of an active team member, or to one on a verified domain of the account',
+      ),
+      refusal(
+        'rate_limit_exceeded',
+        'Too many tests within an hour',
+        '20 tests were sent within the last hour; try again later',
+      ),
+      ...quotaRefusals,
+      ...contentRefusals,
+    ],
+  }),
+})
+
+export const createBroadcast = operation('POST /v1/broadcasts', {
+  id: 'createBroadcast',
+  may: 'full',
+  audit: 'broadcast.create',
+  body: NewBroadcast,
+  says: () => ({
+    summary: 'Make a campaign',
+    description:
+      'Without `scheduledAt` it is dispatched at once. The audience is looked at again at dispatch, and every recipient once more when their mail leaves.',
+    examples: {
+      'At once': exampleCampaign,
+      'Later, on a topic': {
+        ...exampleCampaign,
+        name: 'Christmas',
+        topicId: '01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
+        scheduledAt: '2026-12-24T18:00:00Z',
+      },
+      'As a draft': { ...exampleCampaign, draft: true },
+    },
+    answers: [isSending(), isScheduled(), isDraft()],
+    refusals: [nobody, capReached, ...contentRefusals],
+  }),
+})
+
+export const listBroadcasts = operation('GET /v1/broadcasts', {
+  id: 'listBroadcasts',
+  may: 'read',
+  query: pageParams(),
+  says: () => ({
+    summary: 'List the campaigns',
+    answers: [
+      answer(
+        'Newest first',
+        'Broadcasts',
+        { broadcasts: manyOf('Broadcast', 500), ...pageFields },
+        { broadcasts: [exampleItem], hasMore: false, nextCursor: null },
+      ),
+    ],
+    refusals: [foreignCursor],
+  }),
+})
+
+// The contract's path. `plan` is no UUID, so it cannot be taken for a campaign.
+export const getMarketingUsage = operation('GET /v1/broadcasts/plan/usage', {
+  id: 'getMarketingUsage',
+  may: 'read',
+  says: () => ({
+    summary: 'The marketing plan, and what is used of it',
+    answers: [
+      {
+        status: 200,
+        when: 'As it stands now',
+        shape: 'MarketingUsage',
+        schema: usage(),
+        value: {
+          plan: {
+            id: '5c0c3a8e-3f0b-4b55-9d5e-0b1c7a3f1b01',
+            name: 'Marketing Free',
+            priceNaira: 0,
+            maxMarketingContacts: 500,
+          },
+          subscribed: true,
+          contacts: 480,
+          contactLimit: 500,
+          monthlySendLimit: 2_000,
+          sentThisMonth: 960,
+          unlimitedSends: false,
+          periodEnd: '2026-12-01T00:00:00.000Z',
+          paused: false,
+          pausedReason: null,
+        },
+      },
+    ],
+  }),
+})
+
+export const getBroadcast = operation('GET /v1/broadcasts/:id', {
+  id: 'getBroadcast',
+  may: 'read',
+  of: campaign,
+  says: () => ({
+    summary: 'What became of a campaign',
+    answers: [answer('With its first 1,000 recipients', 'BroadcastDetail', detail, exampleDetail)],
+  }),
+})
+
+export const updateBroadcast = operation('PATCH /v1/broadcasts/:id', {
+  id: 'updateBroadcast',
+  may: 'full',
+  audit: 'broadcast.change',
+  of: campaign,
+  body: BroadcastChanges,
+  says: () => ({
+    summary: 'Change a draft',
+    description:
+      'Fields that are not given stay as they are. An empty `topicId`, `name` or `scheduledAt` takes it away, as do empty `replyTo`, `headers`, `tags` and `attachments`.',
+    examples: {
+      'Another subject': { subject: 'News of this week' },
+      'Without its time': { scheduledAt: '' },
+    },
+    answers: [answer('The whole campaign', 'BroadcastDetail', detail, exampleDraft)],
+    refusals: [
+      refusal(
+        'conflict',
+        'It is not a draft (any more), or somebody else changes it',
+        'Only a draft can be changed; this campaign is sending',
+      ),
+      ...contentRefusals,
+    ],
+  }),
+})
+
+// Ours beside the contract, whose detail shows the first 1,000 recipients and no more.
+export const listBroadcastRecipients = operation('GET /v1/broadcasts/:id/recipients', {
+  id: 'listBroadcastRecipients',
+  may: 'read',
+  of: campaign,
+  // Statuses are those of mails, as each recipient of a campaign has one.
+  query: {
+    status: maybe(oneOf(emailStatuses, 'Only recipients whose mail has this status')),
+    ...pageParams(),
+  },
+  says: () => ({
+    summary: 'The recipients of a campaign',
+    description:
+      'A page of one status may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`.',
+    answers: [
+      answer(
+        'In the order in which their mails were made',
+        'BroadcastRecipients',
+        {
+          recipients: manyOf({ emailId: uuid('The id of the mail'), ...recipientFields }),
+          ...pageFields,
+        },
+        {
+          recipients: [{ emailId: exampleId, ...exampleDetail.recipients[0] }],
+          hasMore: false,
+          nextCursor: null,
+        },
+      ),
+    ],
+    refusals: [foreignCursor],
+  }),
+})
+
+export const broadcasts: Contract = {
+  tag: {
+    name: 'Campaigns',
+    description:
+      'One message to everybody on a contact list, for which the account needs a marketing plan. Each recipient gets a mail of their own, with the means to unsubscribe.',
+  },
+  operations: [
+    previewBroadcast,
+    testBroadcast,
+    createBroadcast,
+    listBroadcasts,
+    getMarketingUsage,
+    getBroadcast,
+    updateBroadcast,
+    listBroadcastRecipients,
+    sendBroadcast,
+    pauseBroadcast,
+    resumeBroadcast,
+    cancelBroadcast,
+  ],
+  shapes: broadcastShapes,
+}

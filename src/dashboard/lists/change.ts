@@ -1,0 +1,101 @@
+import { checkOpen, readBilling } from '../../billing/index.js'
+import * as operations from '../../contacts/contract.js'
+import {
+  createList,
+  deleteList,
+  onlyOnList,
+  renameList,
+  requireList,
+} from '../../contacts/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { structOf, table, words } from '../../fields/index.js'
+import { plural } from '../format.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { ListPageDeps } from './deps.js'
+import { showList } from './one.js'
+
+/** The form of a new list. */
+interface NewListView {
+  base: string
+  faults: Faults
+}
+
+/** What goes with a list. */
+interface DeleteListView {
+  page: string
+  id: string
+  name: string
+  people: string
+  /** How many of them are on no other list, in words; undefined: none. */
+  forGood: string | undefined
+  faults: Faults
+}
+
+const NameForm = structOf(table({ name: operations.listName }))
+const DeleteForm = structOf(table({ name: words() }))
+
+/** Lists are made, renamed and deleted. */
+export function changePages(pages: AccountPages, deps: ListPageDeps): void {
+  const { read } = deps.store
+  const showNew = async ({ base }: Visit, faults: Faults): Promise<PageAnswer> => {
+    const view: NewListView = { base, faults }
+    return page('lists/new', view, { title: 'New list' })
+  }
+  pages.get('/lists/new', 'contacts.write', (visit) => showNew(visit, noFaults))
+  const making = { action: 'contacts.write', form: NameForm, again: showNew } as const
+  pages.post('/lists/new', making, async ({ account, base, form }) => {
+    checkOpen(await readBilling(read, deps.plans, account.id))
+    const { id, name } = await createList(deps, account.id, form.name)
+    const audit = auditOf(operations.createContactList, { target: id })
+    return redirect(`${base}/lists/${id}`, { flash: `The list “${name}” is made`, audit })
+  })
+
+  const again = (visit: Visit, faults: Faults) => showList(deps, visit, faults)
+  const renaming = { action: 'contacts.write', form: NameForm, again } as const
+  pages.post('/lists/:id', renaming, async ({ account, base, params, form }) => {
+    const { id, name } = await renameList(deps, account.id, params.id ?? '', form.name)
+    const audit = auditOf(operations.renameContactList, { target: id })
+    return redirect(`${base}/lists/${id}`, { flash: `It is called “${name}” now`, audit })
+  })
+
+  const showDelete = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
+    const { account, base, params } = visit
+    const list = await requireList(read, account.id, params.id ?? '')
+    const view: DeleteListView = {
+      page: `${base}/lists/${list.id}`,
+      id: list.id,
+      name: list.name,
+      people: plural(list.contactCount, 'contact'),
+      forGood: forGood(await onlyOnList(read, list.id), list.contactCount),
+      faults,
+    }
+    return page('lists/delete', view, { title: `Delete ${list.name}` })
+  }
+  pages.get('/lists/:id/delete', 'contacts.write', (visit) => showDelete(visit, noFaults))
+  const deleting = { action: 'contacts.write', form: DeleteForm, again: showDelete } as const
+  pages.post('/lists/:id/delete', deleting, async ({ account, base, params, form }) => {
+    const { id, name, contactCount } = await requireList(read, account.id, params.id ?? '')
+    // Typed, not clicked: contacts go for good with it.
+    if (form.name.trim() !== name) {
+      const message = `Type ${name} to delete it`
+      throw new ApiError('validation_error', message, { status: 422, fields: { field: 'name' } })
+    }
+    await deleteList(deps, account.id, id)
+    const audit = auditOf(operations.deleteContactList, { target: id, detail: { contactCount } })
+    return redirect(`${base}/lists`, { flash: `The list “${name}” is deleted`, audit })
+  })
+}
+
+/** How many contacts go with the list: exactly, or by those that were looked at. */
+function forGood(
+  { count, of }: { count: number; of: number | undefined },
+  all: number,
+): string | undefined {
+  if (count === 0) return undefined
+  if (of === undefined) return plural(count, 'contact')
+  return `About ${plural(Math.round((count / of) * all), 'contact')} (of the first ${of.toLocaleString('en-GB')}, ${count.toLocaleString('en-GB')})`
+}

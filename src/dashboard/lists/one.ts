@@ -1,0 +1,113 @@
+import { listUses } from '../../automations/index.js'
+import { dayMs } from '../../clock/index.js'
+import * as operations from '../../contacts/contract.js'
+import {
+  type ContactList,
+  type ListDay,
+  listDays,
+  listMembers,
+  requireList,
+} from '../../contacts/index.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import type { Chart } from '../shell/chart.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { reasonChips, type SuppressionView } from '../suppression/view.js'
+import type { ListPageDeps } from './deps.js'
+
+/** A list: how it grows, what uses it, and a page of who is on it. */
+interface OneListView {
+  accountId: string
+  mayWrite: boolean
+  list: ContactList
+  page: string
+  made: Moment
+  chart: Chart
+  joined: number
+  gone: number
+  automations: string[]
+  /** The address that is looked for. */
+  email: string
+  members: {
+    email: string
+    name: string
+    page: string
+    /** Why they get no mail; undefined: they do. */
+    chip: SuppressionView['chip'] | undefined
+    since: Moment
+  }[]
+  newer: string | undefined
+  older: string | undefined
+  faults: Faults
+}
+
+const pageSize = 50
+const weeks = operations.listedDays / 7
+const dayLabel = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+})
+
+const weekLabel = (day: ListDay | undefined) => dayLabel.format((day?.day ?? 0) * dayMs)
+
+/** The page of one list. Throws a 404. */
+export async function showList(
+  { store: { read } }: ListPageDeps,
+  visit: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { account, base, params, query, now } = visit
+  const list = await requireList(read, account.id, params.id ?? '')
+  const email = query.get('email')?.trim() ?? ''
+  const cursor = query.get('after') ?? undefined
+  const asked = { limit: pageSize, cursor, ...(email !== '' && { email }) }
+  const { members, nextCursor } = await listMembers(read, account.id, list.id, asked)
+  const days = await listDays(read, list.id, { days: weeks * 7, now })
+  const sums = (of: 'joined' | 'gone') =>
+    Array.from({ length: weeks }, (_, week) =>
+      days.slice(week * 7, week * 7 + 7).reduce((sum, day) => sum + day[of], 0),
+    )
+  const [joined, gone] = [sums('joined'), sums('gone')]
+  const here = `${base}/lists/${list.id}`
+  const view: OneListView = {
+    accountId: account.id,
+    mayWrite: visit.may('contacts.write'),
+    list,
+    page: here,
+    made: moment(list.createdAt, now),
+    chart: {
+      title: 'Who joined and left, by week',
+      labels: joined.map((_, week) => {
+        const [first, last] = [days[week * 7], days[week * 7 + 6]]
+        return `${weekLabel(first)} to ${weekLabel(last)}`
+      }),
+      series: [
+        { label: 'Joined', tone: 'c1', values: joined },
+        { label: 'Left', tone: 'c3', values: gone },
+      ],
+    },
+    joined: joined.reduce((sum, one) => sum + one, 0),
+    gone: gone.reduce((sum, one) => sum + one, 0),
+    automations: (await listUses(read, account.id, list.id)).map(({ name }) => name),
+    email,
+    members: members.map(({ id, email, firstName, lastName, suppressed, createdAt }) => ({
+      email,
+      name: [firstName, lastName].filter(Boolean).join(' '),
+      page: `${base}/contacts/${id}`,
+      chip: suppressed === null ? undefined : reasonChips[suppressed],
+      since: moment(createdAt, now),
+    })),
+    newer: cursor === undefined ? undefined : here,
+    older: nextCursor === null ? undefined : `${here}?after=${nextCursor}`,
+    faults,
+  }
+  return page('lists/one', view, { title: list.name })
+}
+
+/** One list, and who is on it. */
+export function oneListPages(pages: AccountPages, deps: ListPageDeps): void {
+  pages.get('/lists/:id', 'contacts.read', (visit) => showList(deps, visit, noFaults))
+}
