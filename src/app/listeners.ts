@@ -110,7 +110,8 @@ export async function openPrivateServer(
     if (await core.isFull()) throw tooManyRuns()
   }
   const followed = core.automateIfDue
-  contactRoutes(server.api, { ...core, defaultCountry, follow, followed, checkRoom })
+  const contacts = { defaultCountry, follow, followed, checkRoom }
+  contactRoutes(server.api, { ...core, ...contacts })
   suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
   const { allow, maxBytes, maxCount } = config.attachments
@@ -150,6 +151,7 @@ export async function openPrivateServer(
   const pageDeps = dashboardDeps(options, core, {
     document: makeDocument,
     tryWebhook,
+    contacts,
     mail: {
       ...sending,
       protection: config.protection,
@@ -177,7 +179,7 @@ const resolverOf = (config: Config, clock: Clock) => () => openResolver(config.d
 function dashboardDeps(
   { config, configFile, dataDir }: ListenerOptions,
   core: Core,
-  made: Pick<DashboardDeps, 'document' | 'mail' | 'tryWebhook'>,
+  made: Pick<DashboardDeps, 'contacts' | 'document' | 'mail' | 'tryWebhook'>,
 ): DashboardDeps {
   const { store, clock } = core
   const ownResolver = resolverOf(config, clock)

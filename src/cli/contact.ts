@@ -8,6 +8,7 @@ import {
   readBilling,
 } from '../billing/index.js'
 import type { ConsentEvent } from '../consent/index.js'
+import * as operations from '../contacts/contract.js'
 import {
   addContact,
   type Contact,
@@ -23,6 +24,7 @@ import { OperatorError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
+import { contactOneRows } from './contact-one.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
 import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
@@ -48,7 +50,7 @@ export function contactCommands(program: Command): void {
     .command('contact')
     .alias('contacts')
     .description('the people whom an account writes to')
-  addCommands(contact, rows)
+  addCommands(contact, [...rows, ...contactOneRows(listOf)])
 }
 
 const rows: readonly CommandRow[] = [
@@ -67,7 +69,8 @@ const rows: readonly CommandRow[] = [
   },
   {
     usage: 'delete <email>',
-    about: 'delete a contact for good, off all lists; runs of automations end',
+    does: operations.deleteContact,
+    about: 'delete a contact, by address or id, for good, off all lists; runs of automations end',
     options: [...askOptions(), accountOption()],
     help: `Example:
   $ posthorn contact delete ada@example.com

@@ -37,7 +37,7 @@ export const broadcastMethods = ({
 })
 
 export const contactMethods = (methods: Methods, core: Core) => {
-  const { call, part, byId, byIds, byIdWithBody, pagesById } = methods
+  const { call, part, byId, byIds, byIdWithBody, pages, pagesById } = methods
   return {
     lists: {
       list: part('GET /v1/contacts/lists', 'lists'),
@@ -51,6 +51,14 @@ export const contactMethods = (methods: Methods, core: Core) => {
     },
     /** Puts a contact on a list, given by its id. */
     add: byIdWithBody('POST /v1/contacts/{listId}'),
+    /** Those of all lists and of none, by how address, name or phone number begins, list and state. */
+    find: pages('GET /v1/contacts/all', 'contacts'),
+    /** With their lists, and why mail goes to them or does not. */
+    get: byId('GET /v1/contacts/all/{id}'),
+    /** An empty name or phone number takes it away; metadata is laid over what is known. */
+    update: byIdWithBody('PATCH /v1/contacts/all/{id}'),
+    /** Off all lists, for good. */
+    delete: byId('DELETE /v1/contacts/all/{id}'),
     /** Who is on a list. */
     list: pagesById('GET /v1/contacts/{listId}', 'contacts'),
     /** Takes a contact off a list. */

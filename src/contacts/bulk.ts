@@ -11,7 +11,7 @@ import {
   updateContact,
 } from './contact.js'
 import type { RowContact } from './csv-row.js'
-import { cleanName, mergedMetadata } from './fields.js'
+import { cleanName, mergedMetadata, nameKeys } from './fields.js'
 import { addToCount, joinList } from './list.js'
 import { addToTotal, contactTotal } from './total.js'
 
@@ -155,13 +155,12 @@ async function joinKnown(
 }
 
 /** A new contact as `insertContacts` takes it. */
-const cellsOf = ({ email, firstName, lastName, phone, metadata }: ImportedRow) => [
-  email,
-  cleanName(firstName ?? ''),
-  cleanName(lastName ?? ''),
-  phone ?? null,
-  metadata === undefined ? null : JSON.stringify(metadata),
-]
+function cellsOf({ email, firstName, lastName, phone, metadata }: ImportedRow) {
+  const [first, last] = [cleanName(firstName ?? ''), cleanName(lastName ?? '')]
+  const { name_key, last_name_key } = nameKeys(first, last)
+  const fields = metadata === undefined ? null : JSON.stringify(metadata)
+  return [email, first, last, name_key, last_name_key, phone ?? null, fields]
+}
 
 /** Which of these addresses the account knows, and who of them is on the list. */
 const knownAmong = (tx: Tx, { accountId, listId }: MemberBatch, addresses: readonly string[]) =>
@@ -197,6 +196,8 @@ const insertContacts = prepared<{ json: string; accountId: string; now: number }
         'email',
         'first_name',
         'last_name',
+        'name_key',
+        'last_name_key',
         'phone',
         'metadata',
         'account_id',
@@ -211,8 +212,10 @@ const insertContacts = prepared<{ json: string; accountId: string; now: number }
             cell(2, 'text').as('email'),
             cell<string | null>(3, 'text').as('first_name'),
             cell<string | null>(4, 'text').as('last_name'),
-            cell<string | null>(5, 'text').as('phone'),
-            cell<string | null>(6, 'text').as('metadata'),
+            cell<string | null>(5, 'text').as('name_key'),
+            cell<string | null>(6, 'text').as('last_name_key'),
+            cell<string | null>(7, 'text').as('phone'),
+            cell<string | null>(8, 'text').as('metadata'),
             eb.val(accountId).as('account_id'),
             eb.val(now).as('created_at'),
           ])

@@ -1,8 +1,15 @@
 import { recordConsent } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
-import { type ContactRow, type Read, storedObject, type Tx } from '../store/index.js'
-import { cleanName, maxMetadataBytes, mergedMetadata } from './fields.js'
+import {
+  type ContactRow,
+  idsIn,
+  type Read,
+  storedObject,
+  type Tx,
+  unindexed,
+} from '../store/index.js'
+import { cleanName, maxMetadataBytes, mergedMetadata, nameKeys } from './fields.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
 import { addToTotal, refuseBeyond } from './total.js'
 
@@ -40,8 +47,10 @@ interface AddOptions {
   ceiling?: number | null
   /** Throws when the account may take nobody whom it does not know. */
   checkNew?: () => void
-  /** For the consent record: a request of the API (the default), or an operator's command. */
-  by?: 'api' | 'command'
+  /** For the consent record: a request of the API (the default), a page, or an operator's command. */
+  by?: 'api' | 'dashboard' | 'command'
+  /** How they agreed, for the consent record. */
+  note?: string | undefined
   /** Written with it. */
   alongside?: (tx: Tx, added: AddedContact) => Promise<void>
   follow?: ContactEffect | undefined
@@ -94,7 +103,7 @@ export async function addContactIn(
   { id, now }: { id: string; now: number },
   accountId: string,
   given: NewContact,
-  { listId, ceiling = null, checkNew, by = 'api', alongside, follow }: AddOptions = {},
+  { listId, ceiling = null, checkNew, by = 'api', note, alongside, follow }: AddOptions = {},
 ): Promise<AddedContact> {
   const mailbox = parseMailbox(given.email)
   if (mailbox === undefined) throw new ApiError('validation_error', 'email is not an email address')
@@ -106,7 +115,7 @@ export async function addContactIn(
     await refuseBeyond(tx, accountId, ceiling)
     await tx
       .insertInto('contacts')
-      .values({ id, account_id: accountId, ...emptyRow(email, now), ...changesOf(given, {}) })
+      .values({ id, account_id: accountId, ...emptyRow(email, now), ...changesOf(given, nobody) })
       .execute()
     await addToTotal(tx, accountId, 1)
   } else {
@@ -114,7 +123,7 @@ export async function addContactIn(
   }
   const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
   if (known === undefined || joined) {
-    const detail = { by, ...(listId === undefined ? {} : { listId }) }
+    const detail = { by, ...(listId === undefined ? {} : { listId }), ...(note && { note }) }
     await recordConsent(tx, accountId, email, { at: now, kind: 'added', detail })
   }
   const contact = await findContact(tx, accountId, email)
@@ -129,8 +138,12 @@ export async function addContactIn(
 }
 
 /** Gives a contact the fields that are given, and leaves the others. */
-export async function updateContact(tx: Tx, known: Contact, given: NewContact): Promise<void> {
-  const changes = changesOf(given, known.metadata)
+export async function updateContact(
+  tx: Tx,
+  known: Contact,
+  given: Omit<NewContact, 'email'>,
+): Promise<void> {
+  const changes = changesOf(given, known)
   if (Object.keys(changes).length === 0) return
   await tx.updateTable('contacts').set(changes).where('id', '=', known.id).execute()
 }
@@ -149,6 +162,15 @@ export async function findContact(
 
 /** An account's contacts. Whether one has unsubscribed is the suppression's to say, nothing else's. */
 export const contactsOf = (read: Read, accountId: string) =>
+  withUnsubscribes(read).where('contacts.account_id', '=', accountId)
+
+/** Those of some ids, found by them alone: by the account SQLite would read all that it has. */
+export const contactsOfIds = (read: Read, accountId: string, ids: readonly string[]) =>
+  withUnsubscribes(read)
+    .where('contacts.id', 'in', idsIn(ids, 'text'))
+    .where(unindexed<string>('contacts.account_id'), '=', accountId)
+
+const withUnsubscribes = (read: Read) =>
   read
     .selectFrom('contacts')
     .leftJoin('suppressions', (join) =>
@@ -159,7 +181,6 @@ export const contactsOf = (read: Read, accountId: string) =>
     )
     .selectAll('contacts')
     .select('suppressions.created_at as unsubscribed_at')
-    .where('contacts.account_id', '=', accountId)
 
 /** A row as the other folders see it. */
 export const toContact = (row: ContactRow & { unsubscribed_at: number | null }): Contact => ({
@@ -178,25 +199,32 @@ const emptyRow = (email: string, now: number) => ({
   email,
   first_name: null,
   last_name: null,
+  name_key: null,
+  last_name_key: null,
   phone: null,
   metadata: null,
   created_at: now,
 })
 
+type Known = Pick<Contact, 'firstName' | 'lastName' | 'metadata'>
+const nobody: Known = { firstName: null, lastName: null, metadata: {} }
+
 /** The columns that change. Throws a 400 where the metadata would become too large. */
 function changesOf(
-  { firstName, lastName, phone, metadata }: NewContact,
-  known: Record<string, unknown>,
-): Partial<Pick<ContactRow, 'first_name' | 'last_name' | 'phone' | 'metadata'>> {
-  const merged = metadata && mergedMetadata(known, metadata)
+  { firstName, lastName, phone, metadata }: Omit<NewContact, 'email'>,
+  known: Known,
+): Partial<Omit<ContactRow, 'id' | 'account_id'>> {
+  const merged = metadata && mergedMetadata(known.metadata, metadata)
   if (metadata !== undefined && merged === undefined) {
     const message = `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`
     throw new ApiError('validation_error', message)
   }
+  const first = firstName === undefined ? known.firstName : cleanName(firstName)
+  const last = lastName === undefined ? known.lastName : cleanName(lastName)
+  const isNamed = firstName !== undefined || lastName !== undefined
   return {
-    ...(firstName === undefined ? {} : { first_name: cleanName(firstName) }),
-    ...(lastName === undefined ? {} : { last_name: cleanName(lastName) }),
-    ...(phone === undefined ? {} : { phone }),
+    ...(isNamed && { first_name: first, last_name: last, ...nameKeys(first, last) }),
+    ...(phone === undefined ? {} : { phone: phone || null }),
     ...(merged === undefined ? {} : { metadata: merged }),
   }
 }

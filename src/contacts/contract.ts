@@ -5,7 +5,6 @@ import {
   type Contract,
   ceiling,
   closedOf,
-  confirmation,
   inexactNumber,
   manyOf,
   operation,
@@ -17,14 +16,9 @@ import {
 } from '../contract/index.js'
 import {
   count,
-  field,
   line,
   maybe,
-  openObject,
-  orNull,
-  ownData,
   pathId,
-  rule,
   table,
   text,
   textThat,
@@ -32,14 +26,27 @@ import {
   uuid,
   words,
 } from '../fields/index.js'
-import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
+import {
+  deleteContact,
+  findContacts,
+  getContact,
+  updateContactIn,
+  wholeShapes,
+} from './contract-all.js'
 import { importContacts } from './contract-import.js'
-import { membersOf } from './contract-parts.js'
-import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
-import { phoneNotations, toE164 } from './phone.js'
+import {
+  example,
+  gone,
+  known,
+  mailStays,
+  membersOf,
+  metadata,
+  nameOf,
+  phoneOf,
+} from './contract-parts.js'
 
-export { importContacts }
+export { deleteContact, findContacts, getContact, importContacts, updateContactIn }
 
 /** How many days of a list are told: 13 weeks. */
 export const listedDays = 91
@@ -61,21 +68,6 @@ const exampleList = {
   contactCount: 1_200,
   createdAt: '2026-11-21T10:00:00.000Z',
 }
-const mailStays =
-  'Mails that went to a deleted contact stay in the log, with their content, as long as any mail of the account.'
-// interface.md leaves the shape of deletions open; all of ours are this one.
-const gone = (when: string, id: string, message: string) =>
-  answer(
-    when,
-    'Gone',
-    {
-      id: uuid('The id of what was deleted'),
-      deleted: { const: true },
-      message: confirmation,
-    },
-    { id, deleted: true, message },
-  )
-
 export const listContactLists = operation('GET /v1/contacts/lists', {
   id: 'listContactLists',
   may: 'read',
@@ -170,39 +162,6 @@ export const deleteContactList = operation('DELETE /v1/contacts/lists/:id', {
   }),
 })
 
-// `unsubscribed` and `suppressed` are the address's, in the whole account: they are the same on every list.
-const known = {
-  id: uuid('The id of the contact, the same on every list'),
-  email: text('The address as it was added'),
-  firstName: orNull(text('The first name; null when it is not known')),
-  lastName: orNull(text('The last name; null when it is not known')),
-  phone: orNull(text('The phone number in E.164; null when it is not known')),
-  metadata: openObject('Fields of your own'),
-  unsubscribed: {
-    type: 'boolean',
-    description: 'Whether the contact has left all marketing mail of the account',
-  },
-  unsubscribedAt: orNull(time('When the contact unsubscribed; null when they have not')),
-  suppressed: {
-    type: ['string', 'null'],
-    enum: ['bounce', 'complaint', 'unsubscribe', 'manual', null],
-    description: 'The strongest reason for which the address is not mailed; null: there is none',
-  },
-  createdAt: time('When the account came to know the address'),
-}
-const example = {
-  id: '01a1fc92-9915-7533-8296-0a5be7d1c2f3',
-  email: 'ann@example.org',
-  firstName: 'Ann',
-  lastName: null,
-  phone: '+2348031234567',
-  metadata: { town: 'Lagos' },
-  unsubscribed: true,
-  unsubscribedAt: '2026-11-21T10:00:00.000Z',
-  suppressed: 'unsubscribe',
-  createdAt: '2026-11-20T10:00:00.000Z',
-}
-
 export const listContacts = operation('GET /v1/contacts/:listId', {
   id: 'listContacts',
   may: 'read',
@@ -231,24 +190,6 @@ export const listContacts = operation('GET /v1/contacts/:listId', {
   }),
 })
 
-const nameOf = (which: string) =>
-  textThat(
-    `a string of at most ${maxNameLength} characters without control characters`,
-    isName,
-    text(`${which}; a merge tag of campaigns`, { maxLength: maxNameLength }),
-  )
-// Laid over key by key, because several sources write into the same contact: an import must not wipe out what the
-// shop has set.
-const metadata = field(
-  rule<Record<string, unknown>>(
-    `an object of at most ${maxMetadataBytes} bytes as JSON`,
-    (value) => isJsonObject(value) && mergedMetadata({}, value) !== undefined,
-  ),
-  ownData(
-    'Fields of your own, at most 16 KiB as JSON. Those that are given replace the stored ones of the same name; the others stay',
-  ),
-)
-
 /** `defaultCountry`: of phone numbers without an international prefix; ISO 3166. */
 export const addContactTo = (defaultCountry: string) =>
   operation('POST /v1/contacts/:listId', {
@@ -265,15 +206,7 @@ export const addContactTo = (defaultCountry: string) =>
         ),
         firstName: maybe(nameOf('First name')),
         lastName: maybe(nameOf('Last name')),
-        phone: maybe(
-          textThat(
-            `a phone number, ${phoneNotations(defaultCountry)}`,
-            (given) => toE164(given, defaultCountry) !== undefined,
-            text('The phone number in any notation, by which USSD finds the contact', {
-              examples: ['08031234567'],
-            }),
-          ),
-        ),
+        phone: maybe(phoneOf(defaultCountry)),
         metadata: maybe(metadata),
       }),
     ),
@@ -342,10 +275,15 @@ export const contacts: Contract = {
     getContactList,
     renameContactList,
     deleteContactList,
+    // Before those of a list, whose paths fit these too.
+    findContacts,
+    getContact,
+    updateContactIn(''),
+    deleteContact,
     listContacts,
     addContactTo(''),
     importContacts,
     removeContact,
   ],
-  shapes: () => ({ Contact: closedOf(known) }),
+  shapes: () => ({ Contact: closedOf(known), ...wholeShapes() }),
 }

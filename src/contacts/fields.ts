@@ -12,6 +12,24 @@ export const cleanName = (name: string): string | null => name.replace(/\s+/g, '
 export const isName = (name: string): boolean =>
   name.length <= maxNameLength && !/[^\P{Cc}\s]/u.test(name) && name.isWellFormed()
 
+/**
+ * What names are found by, in small letters: both as they are said, `ann obi`, and the last one alone. Null where there
+ * is none, or the whole is the same. Composed letters do not tell two apart (Unicode NFKC).
+ */
+export function nameKeys(
+  first: string | null,
+  last: string | null,
+): { name_key: string | null; last_name_key: string | null } {
+  const whole = [first, last].filter((name) => name !== null).join(' ')
+  return {
+    name_key: whole === '' ? null : nameKey(whole),
+    last_name_key: first === null || last === null ? null : nameKey(last),
+  }
+}
+
+/** A name, or the beginning of one, as names are compared. */
+export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase()
+
 /** Both as JSON, the later over the earlier; undefined when that is too large to keep. */
 export function mergedMetadata(
   known: Record<string, unknown>,

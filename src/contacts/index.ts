@@ -5,6 +5,7 @@
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
 
+export { contactAnswer, shownMember } from './answers.js'
 export { columnUses } from './columns.js'
 export {
   type AddedContact,
@@ -14,6 +15,7 @@ export {
   type ContactEffect,
   findContact,
 } from './contact.js'
+export { nameKeys } from './fields.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { serveImports } from './import-thread.js'
@@ -30,6 +32,7 @@ export {
   requireList,
 } from './list.js'
 export { exportContacts, listMembers, type Member, type MemberPage } from './members.js'
+export { changeContact, listsOfContacts, requireContact } from './one.js'
 export { findByPhone, phoneNotations, toE164 } from './phone.js'
 export {
   deleteContact,
@@ -39,4 +42,20 @@ export {
   removeFromList,
   whatDeletionTakes,
 } from './remove.js'
+export { type ContactState, contactStates, findContacts } from './search.js'
+export {
+  contactsAmong,
+  deleteContacts,
+  mostAtOnce,
+  putOnList,
+  putOnListIn,
+  takeOffList,
+} from './some.js'
 export { contactTotal } from './total.js'
+export {
+  happeningWords,
+  type MailCause,
+  type MailVerdict,
+  type WhyMail,
+  whyMail,
+} from './why-mail.js'

@@ -50,18 +50,23 @@ export async function listMembers(
   const contacts = (await query.execute()).map(toContact)
   const page = contacts.slice(0, limit)
   const last = page.at(-1)
-  const reasons = await suppressionsAmong(
-    read,
-    accountId,
-    page.map((contact) => contact.email),
-  )
   return {
-    members: page.map((contact) => {
-      const known = reasons.get(addressKey(contact.email))
-      return { ...contact, suppressed: strength.find((reason) => known?.has(reason)) ?? null }
-    }),
+    members: (await withReasons(read, accountId, page)).members,
     nextCursor: contacts.length > limit && last !== undefined ? cursorOf(last.id, scope) : null,
   }
+}
+
+/** The same contacts, with why they are not mailed: the strongest reason of each, or all of them. */
+export async function withReasons(read: Read, accountId: string, contacts: readonly Contact[]) {
+  const addresses = contacts.map(({ email }) => email)
+  const reasons = await suppressionsAmong(read, accountId, addresses)
+  const reasonsFor = ({ email }: Contact): ReadonlySet<SuppressionReason> =>
+    reasons.get(addressKey(email)) ?? new Set()
+  const members = contacts.map((contact): Member => {
+    const known = reasonsFor(contact)
+    return { ...contact, suppressed: strength.find((reason) => known.has(reason)) ?? null }
+  })
+  return { members, reasonsFor }
 }
 
 // Contacts that an export reads at once.

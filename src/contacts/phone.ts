@@ -42,6 +42,23 @@ export function toE164(raw: string, defaultCountry: string): string | undefined 
 }
 
 /**
+ * How numbers begin, in E.164, that somebody begins to write so: `0803`, `+234803` and `00234 803` are the same in Nigeria.
+ * Undefined for what begins no number.
+ */
+export function phoneBeginning(raw: string, defaultCountry: string): string | undefined {
+  if (!/^\+?[\d\s().\-/]{3,64}$/.test(raw)) return undefined
+  const whole = toE164(raw, defaultCountry)
+  if (whole !== undefined) return whole
+  const digits = raw.replace(/\D/g, '')
+  if (digits.length < 3) return undefined
+  if (raw.startsWith('+') || !digits.startsWith('0')) return `+${digits}`
+  if (digits.startsWith('00')) return `+${digits.slice(2)}`
+  const { getCountryCallingCode, isSupportedCountry } = phoneNumbers()
+  if (!isSupportedCountry(defaultCountry)) return undefined
+  return `+${getCountryCallingCode(defaultCountry as CountryCode)}${digits.slice(1)}`
+}
+
+/**
  * How a number may be written, for who is told that theirs is not one. It names the setting, as they may not know
  * which country this appliance takes for the default.
  */

@@ -35,7 +35,12 @@ export async function removeFromList(
 }
 
 /** Resolves with whether the contact was on the list. */
-async function takeOff(tx: Tx, listId: string, contactId: string, now: number): Promise<boolean> {
+export async function takeOff(
+  tx: Tx,
+  listId: string,
+  contactId: string,
+  now: number,
+): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('list_members')
     .where('list_id', '=', listId)
@@ -47,33 +52,38 @@ async function takeOff(tx: Tx, listId: string, contactId: string, now: number): 
 }
 
 /**
- * Deletes the contact with an address, off all lists and also one who is on none, as events make them;
+ * Deletes the contact with an address or id, off all lists and also one who is on none, as events make them;
  * irreversibly. Suppression remains. Throws a 404.
  */
 export async function deleteContact(
   { store, clock }: ContactDeps,
   accountId: string,
-  email: string,
+  whom: string,
 ): Promise<{ id: string; email: string }> {
   return await store.write(async (tx) => {
-    const contact = await contactWith(tx, accountId, email)
-    const lists = await tx
-      .selectFrom('list_members')
-      .select('list_id')
-      .where('contact_id', '=', contact.id)
-      .execute()
-    for (const { list_id: listId } of lists) {
-      await keepOrigins(tx, listId, [contact.id])
-      await takeOff(tx, listId, contact.id, clock.now())
-    }
+    const contact = await contactWith(tx, accountId, whom)
+    await takeOffAll(tx, contact.id, clock.now())
     await deleteListless(tx, accountId, [contact.id], clock.now())
     return contact
   })
 }
 
+/** Takes a contact off all lists that it is on. */
+export async function takeOffAll(tx: Tx, contactId: string, now: number): Promise<void> {
+  const lists = await tx
+    .selectFrom('list_members')
+    .select('list_id')
+    .where('contact_id', '=', contactId)
+    .execute()
+  for (const { list_id: listId } of lists) {
+    await keepOrigins(tx, listId, [contactId])
+    await takeOff(tx, listId, contactId, now)
+  }
+}
+
 /** On how many lists the contact is, and how many runs of automations it is in. Throws a 404. */
-export async function whatDeletionTakes(read: Read, accountId: string, email: string) {
-  const contact = await contactWith(read, accountId, email)
+export async function whatDeletionTakes(read: Read, accountId: string, whom: string) {
+  const contact = await contactWith(read, accountId, whom)
   const countIn = async (table: 'list_members' | 'automation_live') => {
     const { count } = await read
       .selectFrom(table)
@@ -89,19 +99,21 @@ export async function whatDeletionTakes(read: Read, accountId: string, email: st
   }
 }
 
-/** The contact with this address. Throws a 404. */
+/** The contact with this address, or of this id. Throws a 404. */
 async function contactWith(
   read: Read,
   accountId: string,
-  email: string,
+  whom: string,
 ): Promise<{ id: string; email: string }> {
+  const named = whom.trim().toLowerCase()
   const contact = await read
     .selectFrom('contacts')
     .select(['id', 'email'])
     .where('account_id', '=', accountId)
-    .where('address', '=', email.trim().toLowerCase())
+    // No address is without its sign.
+    .where(named.includes('@') ? 'address' : 'id', '=', named)
     .executeTakeFirst()
-  if (contact === undefined) throw new ApiError('not_found', `The account has no contact ${email}`)
+  if (contact === undefined) throw new ApiError('not_found', `The account has no contact ${whom}`)
   return contact
 }
 
@@ -217,7 +229,12 @@ function takeSlice(
  * Deletes those of these contacts who are on no list. By their ids alone, which come from a list of
  * the account: with the account in the query SQLite would read all contacts that it has.
  */
-async function deleteListless(tx: Tx, accountId: string, ids: readonly string[], now: number) {
+export async function deleteListless(
+  tx: Tx,
+  accountId: string,
+  ids: readonly string[],
+  now: number,
+) {
   const deleted = await tx
     .deleteFrom('contacts')
     .where('id', 'in', idsIn(ids, 'text'))

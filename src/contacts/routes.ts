@@ -11,6 +11,7 @@ import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { refuseInexact } from '../json/index.js'
+import { shownMember } from './answers.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
 import * as operations from './contract.js'
 import type { Importer } from './importer.js'
@@ -22,9 +23,10 @@ import {
   renameList,
   requireList,
 } from './list.js'
-import { listMembers, type Member } from './members.js'
+import { listMembers } from './members.js'
 import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
+import { allContactRoutes } from './routes-all.js'
 
 /** What the routes need, and what they tell of. */
 export interface ContactRouteDeps extends ContactDeps {
@@ -43,6 +45,7 @@ export interface ContactRouteDeps extends ContactDeps {
 /** Contacts and their lists by the API, with imports and exports. */
 export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void {
   const { read } = deps.store
+  allContactRoutes(api, deps)
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
   serve(api, operations.listContactLists, async ({ account }) => ({
@@ -88,7 +91,7 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     async ({ account, params: { listId }, query: { limit = usualPage, ...more } }) => {
       const options = { limit, ...more }
       const { members, nextCursor } = await listMembers(read, account.accountId, listId, options)
-      return { contacts: members.map(shown), hasMore: nextCursor !== null, nextCursor }
+      return { contacts: members.map(shownMember), hasMore: nextCursor !== null, nextCursor }
     },
   )
 
@@ -167,12 +170,3 @@ function requireCsvType(contentType: string): void {
   if (csvTypes.test(contentType.split(';')[0]?.trim().toLowerCase() ?? '')) return
   throw new ApiError('unsupported_media_type', 'The file is not CSV; send it as text/csv')
 }
-
-/** A contact as the API shows it. */
-const shown = ({ unsubscribedAt, createdAt, suppressed, ...contact }: Member) => ({
-  ...contact,
-  unsubscribed: unsubscribedAt !== null,
-  unsubscribedAt: unsubscribedAt === null ? null : isoTime(unsubscribedAt),
-  suppressed,
-  createdAt: isoTime(createdAt),
-})

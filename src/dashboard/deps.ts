@@ -1,6 +1,7 @@
 import type { Document } from '../openapi/index.js'
 import type { PeopleDeps } from '../people/index.js'
 import type { WebhookTrials } from '../webhooks/index.js'
+import type { ContactPageDeps } from './contacts/deps.js'
 import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
 import type { OperatorPageDeps } from './operator/deps.js'
@@ -8,7 +9,7 @@ import type { OverviewPageDeps } from './overview/deps.js'
 import type { TopicPageDeps } from './topics/deps.js'
 
 /** What all pages together need; `app` puts it together. */
-export interface DashboardDeps extends DomainPageDeps, TopicPageDeps {
+export interface DashboardDeps extends DomainPageDeps, ContactPageDeps, TopicPageDeps {
   /** `webhooks.allow`: where webhooks may go beside public addresses. */
   webhookTargets: readonly string[]
   tryWebhook: WebhookTrials

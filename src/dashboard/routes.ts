@@ -1,6 +1,7 @@
 import type { Pages } from '../http/index.js'
 import { sessionCookie } from '../people/index.js'
 import { auditPages } from './audit/routes.js'
+import { contactPages } from './contacts/routes.js'
 import type { DashboardDeps } from './deps.js'
 import { domainPages } from './domains/routes.js'
 import { emailPages } from './emails/routes.js'
@@ -36,6 +37,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   const shell = makeShell(pages, { ...deps, people: peopleOf(deps.people) })
   frontPage(shell.open, { ...deps, people: peopleOf(deps.people) })
   livePages(shell.person, deps)
+  contactPages(shell.account, deps)
   suppressionPages(shell.account, deps)
   listPages(shell.account, deps)
   topicPages(shell.account, deps)

@@ -34,6 +34,7 @@ export async function unsubscribe(
     const record = {
       email: address,
       reason: 'unsubscribe',
+      by: 'recipient',
       emailId: emailId ?? null,
       detail,
     } as const

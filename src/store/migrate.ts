@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { type Migration, Migrator } from 'kysely'
 import { packageVersion } from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
+import { contactNames } from './migrations/0102-contact-names.js'
 import { peopleCounts } from './migrations/0105-people-counts.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
@@ -18,6 +19,7 @@ import {
 /** In order, forward only; a released one is never edited. The first makes a new database. */
 const migrations: Record<string, Migration> = {
   [baseline]: { up: (db) => makeTables(db, tables) },
+  '0102-contact-names': contactNames,
   '0105-people-counts': peopleCounts,
 }
 

@@ -37,6 +37,8 @@ export interface NewSuppression {
   scope?: SuppressionScope | undefined
   emailId?: string | null
   detail?: string | null
+  /** Who says so, for the consent record: `recipient`, `api`, `dashboard`, `command`. */
+  by?: string | undefined
   /** Default: never. */
   expiresAt?: number | null
 }
@@ -87,6 +89,7 @@ export async function suppress(
     at: now,
     kind: kinds[given.reason],
     detail: {
+      ...(given.by && { by: given.by }),
       ...(given.emailId ? { emailId: given.emailId } : {}),
       ...(given.detail ? { note: given.detail } : {}),
     },
@@ -119,6 +122,8 @@ export interface Lifting {
   reasons?: readonly SuppressionReason[]
   /** The mail whose link the recipient has followed. */
   emailId?: string | undefined
+  /** Who asked for it. */
+  note?: string | undefined
 }
 
 /**
@@ -129,7 +134,7 @@ export async function lift(
   tx: Tx,
   accountId: string,
   email: string,
-  { by, at, reasons = suppressionReasons, emailId }: Lifting,
+  { by, at, reasons = suppressionReasons, emailId, note }: Lifting,
 ): Promise<number> {
   const lifted = await tx
     .deleteFrom('suppressions')
@@ -144,6 +149,7 @@ export async function lift(
     const detail = {
       by,
       reasons: lifted.map(({ reason }) => reason),
+      ...(note && { note }),
       ...(emailId === undefined ? {} : { emailId }),
     }
     await recordConsent(tx, accountId, email, { at, kind: 'lifted', detail })

@@ -13,6 +13,7 @@ export {
   optedOutAmong,
   optIn,
   optOut,
+  optOutsOf,
   topicsLeftBy,
 } from './opt-out.js'
 export {

@@ -97,13 +97,22 @@ export async function topicsLeftBy(
   accountId: string,
   address: string,
 ): Promise<string[]> {
+  return [...(await optOutsOf(read, accountId, address)).keys()]
+}
+
+/** The topics that an address has left, by their ids, and when. */
+export async function optOutsOf(
+  read: Read,
+  accountId: string,
+  address: string,
+): Promise<Map<string, number>> {
   const rows = await read
     .selectFrom('topic_opt_outs')
-    .select('topic_id')
+    .select(['topic_id', 'opted_out_at'])
     .where('account_id', '=', accountId)
     .where('address', '=', addressKey(address))
     .execute()
-  return rows.map((row) => row.topic_id)
+  return new Map(rows.map((row) => [row.topic_id, row.opted_out_at]))
 }
 
 /** Whether the account has a topic that is not archived and that an address has not left. */

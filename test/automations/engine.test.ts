@@ -170,10 +170,11 @@ t.test('conditions, updates and splits see what is known', async (t) => {
   t.equal(await rig.story(other), 'start started, note updated, pro not_met')
   const row = await rig.store.read
     .selectFrom('contacts')
-    .select(['first_name', 'metadata'])
+    .select(['first_name', 'name_key', 'metadata'])
     .where('id', '=', ann.id)
     .executeTakeFirstOrThrow()
   t.equal(row.first_name, 'Ann')
+  t.equal(row.name_key, 'ann', 'by which they are found')
   t.same(JSON.parse(row.metadata ?? ''), { kept: 2, plan: 'pro' })
 })
 

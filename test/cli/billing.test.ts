@@ -103,6 +103,29 @@ t.test('topics and contacts are added and refused', async (t) => {
   const { stdout } = await run('contacts', 'export')
   t.match(stdout, /^email,firstName,lastName,phone,[^\n]*\r\nada@x\.test,[^\n]*\+2348031234567/)
   await refused(/No list "Readers"; there are: none/, 'contacts', 'export', '--list', 'Readers')
+  t.match(await json('contact', 'list', '0803'), {
+    contacts: [{ email: 'ada@x.test' }],
+    hasMore: false,
+  })
+  t.match((await run('contacts', 'list', 'bob')).stdout, /No such contact/)
+  const changes = ['--first-name', 'Ada', '--metadata', '{"town": "Lagos"}']
+  t.match(await json('contact', 'set', 'ADA@x.test', ...changes), {
+    firstName: 'Ada',
+    metadata: { town: 'Lagos' },
+  })
+  const phoneless = ['--phone', '', '--remove-metadata', 'town']
+  t.match(await json('contact', 'set', contact.id, ...phoneless), { phone: null, metadata: {} })
+  t.match(await run('contact', 'set', 'ada@x.test', '--metadata', '1'), {
+    status: 2,
+    stderr: /It must be a JSON object/,
+  })
+  await refused(/Nothing is to be changed; name a field/, 'contact', 'set', 'ada@x.test')
+  await refused(/The account has no contact bob@x\.test/, 'contact', 'show', 'bob@x.test')
+  t.match(await json('contact', 'show', 'ada@x.test'), { mail: { marketing: { gets: true } } })
+  t.match(
+    (await run('contact', 'show', 'ada@x.test')).stdout,
+    /Gets your marketing mail[\s\S]*Receipts/,
+  )
   t.match(await json('contact', 'delete', 'ADA@x.test', '--yes'), { id: contact.id, deleted: true })
   await refused(/The account has no contact ada@x\.test/, 'contact', 'delete', 'ada@x.test')
 })

@@ -38,6 +38,12 @@ export const methods: Methods = {
   'DELETE /v1/contacts/lists/{id}': {
     ask: ({ contacts }, { ids }) => contacts.lists.delete(first(ids)),
   },
+  'GET /v1/contacts/all': { ask: ({ contacts }) => contacts.find() },
+  'GET /v1/contacts/all/{id}': { ask: ({ contacts }, { ids }) => contacts.get(first(ids)) },
+  'PATCH /v1/contacts/all/{id}': {
+    ask: ({ contacts }, { ids, body }) => contacts.update(first(ids), body),
+  },
+  'DELETE /v1/contacts/all/{id}': { ask: ({ contacts }, { ids }) => contacts.delete(first(ids)) },
   'GET /v1/contacts/{listId}': { ask: ({ contacts }, { ids }) => contacts.list(first(ids)) },
   'POST /v1/contacts/{listId}': {
     ask: ({ contacts }, { ids, body }) => contacts.add(first(ids), body),

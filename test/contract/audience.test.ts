@@ -116,6 +116,96 @@ t.test('pages follow each other, and can be asked for one address', async (t) =>
   }
 })
 
+t.test('a contact is found, read, changed and deleted, whatever lists they are on', async (t) => {
+  const listId = await makeList('All')
+  const topicId = (await call('POST /v1/topics', { name: 'All' })).json.id
+  const dan = { email: 'Dan@all.test', firstName: 'Dan', metadata: { town: 'Lagos', old: 1 } }
+  const { id } = (await call(`POST /v1/contacts/${listId}`, dan)).json
+  const path = `/v1/contacts/all/${id}`
+  const found = async (query: string) =>
+    (await call(`GET /v1/contacts/all?${query}`)).json.contacts.map(
+      (one: { email: string }) => one.email,
+    )
+  for (const query of ['q=dan', 'email=dan%40ALL.test', `list=${listId}`, 'q=Dan&state=mailable']) {
+    t.same(await found(query), ['Dan@all.test'], query)
+  }
+  t.same(await found(`list=${listId}&state=unsubscribed`), [])
+  for (const wrong of ['state=x', 'limit=0', 'cursor=abc']) {
+    t.match(await call(`GET /v1/contacts/all?${wrong}`), { status: 400 }, wrong)
+  }
+  t.match(await call(`GET /v1/contacts/all?list=${nobody}`), { status: 404 })
+  const first = (await call(`GET ${path}`)).json
+  t.match(first, {
+    id,
+    metadata: { town: 'Lagos' },
+    lists: [{ id: listId, name: 'All', addedAt: String }],
+    mail: {
+      says: 'Gets your marketing mail',
+      marketing: { gets: true, because: [{ kind: 'added', by: 'api', listId }] },
+      transactional: { gets: true },
+    },
+  })
+  await store.write(async (tx) => {
+    await optOut(tx, accountId, { topicId, address: dan.email }, 1_000)
+    await suppress(tx, accountId, { email: dan.email, reason: 'unsubscribe', detail: 'x' }, 2_000)
+  })
+  const changes = {
+    lastName: 'Eze',
+    phone: '08031234567',
+    metadata: { n: 1 },
+    removeMetadata: ['old'],
+  }
+  const changed = await call(`PATCH ${path}`, changes)
+  t.match(changed, {
+    status: 200,
+    json: {
+      firstName: 'Dan',
+      lastName: 'Eze',
+      phone: '+2348031234567',
+      unsubscribed: true,
+      mail: {
+        says: 'Gets none: unsubscribed on 1 Jan 1970',
+        marketing: { gets: false, because: [{ kind: 'unsubscribed', note: 'x', by: null }] },
+        transactional: { gets: true },
+      },
+    },
+  })
+  t.same(changed.json.metadata, { town: 'Lagos', n: 1 })
+  const topic = changed.json.mail.topics.find((one: { id: string }) => one.id === topicId)
+  t.match(topic, {
+    gets: false,
+    because: [{ kind: 'left_topic', by: 'recipient' }, { kind: 'unsubscribed' }],
+  })
+  t.match((await call(`PATCH ${path}`, { firstName: '', phone: '' })).json, {
+    firstName: null,
+    phone: null,
+    lastName: 'Eze',
+  })
+  for (const [status, body] of [
+    [400, {}],
+    [400, { phone: 'x' }],
+    [400, { lastname: 'x' }],
+    [422, { metadata: { id: 2 ** 60 } }],
+  ] as const) {
+    t.equal((await call(`PATCH ${path}`, body)).status, status, JSON.stringify(body))
+  }
+  const { apiKey } = await posthorn.addAccount('All strangers')
+  for (const [one, body] of [
+    [`GET ${path}`],
+    [`PATCH ${path}`, { firstName: 'X' }],
+    [`DELETE ${path}`],
+    [`GET /v1/contacts/all?list=${listId}`],
+  ] as const) {
+    t.match(await call(one, body, apiKey), { status: 404 }, one)
+  }
+  t.same((await call('GET /v1/contacts/all', undefined, apiKey)).json.contacts, [])
+  t.match(await call(`DELETE ${path}`), { status: 200, json: { id, deleted: true } })
+  t.equal(await countOf(listId), 0)
+  t.equal((await call(`GET ${path}`)).status, 404)
+  const back = (await call(`POST /v1/contacts/${listId}`, dan)).json
+  t.match((await call(`GET /v1/contacts/all/${back.id}`)).json.mail, { marketing: { gets: false } })
+})
+
 t.test("another account's list, contact and topic are a 404", async (t) => {
   const id = await makeList('Mine')
   const contact = (await call(`POST /v1/contacts/${id}`, { email: 'mine@x.test' })).json.id

@@ -65,6 +65,10 @@ const requests: Record<string, object | undefined> = {
   'POST /v1/contacts/lists': { name: 'Readers' },
   [`GET /v1/contacts/lists/${nobody}`]: undefined,
   [`DELETE /v1/contacts/lists/${nobody}`]: undefined,
+  'GET /v1/contacts/all': undefined,
+  [`GET /v1/contacts/all/${nobody}`]: undefined,
+  [`PATCH /v1/contacts/all/${nobody}`]: { firstName: 'Ann' },
+  [`DELETE /v1/contacts/all/${nobody}`]: undefined,
   [`GET /v1/contacts/${list}`]: undefined,
   [`POST /v1/contacts/${list}`]: { email: 'ann@example.com' },
   [`POST /v1/contacts/${list}/import`]: undefined,
@@ -322,7 +326,18 @@ t.test('successes', async (t) => {
   await answers(t, 'GET /v1/contacts/lists', {}, 200)
   await answers(t, `GET /v1/contacts/lists/${list}`, {}, 200)
   await answers(t, `GET /v1/contacts/${list}?limit=1`, {}, 200)
+  await answers(t, 'GET /v1/contacts/all?q=bob', {}, 200)
+  await answers(t, 'GET /v1/contacts/all?cursor=x', {}, 400)
+  await answers(t, 'GET /v1/contacts/all?limit=0', {}, 400)
+  await answers(t, `GET /v1/contacts/all?list=${nobody}`, {}, 404)
+  const one = `/v1/contacts/all/${added.id}`
+  await answers(t, `GET ${one}`, {}, 200)
+  const exact = { metadata: { id: Number.MAX_SAFE_INTEGER } }
+  await answers(t, `PATCH ${one}`, { body: exact }, 200)
+  await answers(t, `PATCH ${one}`, { body: { metadata: { id: 2 ** 60 } } }, 422)
   await answers(t, `DELETE /v1/contacts/${list}/${added.id}`, {}, 200)
+  const { json: gone } = await answers(t, contact, {}, 201)
+  await answers(t, `DELETE /v1/contacts/all/${gone.id}`, {}, 200)
   await answers(t, `PATCH /v1/contacts/lists/${list}`, { body: { name: 'Renamed' } }, 200)
   const going = await made('/v1/contacts/lists', 'Going')
   await answers(t, `DELETE /v1/contacts/lists/${going}`, {}, 200)

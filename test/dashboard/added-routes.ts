@@ -5,7 +5,7 @@ import { dashboardRoutes } from '../../src/dashboard/routes.js'
 import { makePeople } from '../../src/people/index.js'
 
 // What places hand on to parts of theirs, by `...deps`.
-const handedOn = ['store', 'clock', 'config', 'plans', 'renderer', 'running', 'mail', 'operator']
+const handedOn = ['store', 'clock', 'config', 'plans', 'renderer', 'running', 'mail', 'operator', 'contacts']
 
 /** Stands for whatever the handlers would use: none is called here. */
 const anything: unknown = new Proxy(() => anything, {

@@ -55,6 +55,7 @@ export async function startDashboard(
     tryWebhook: async () => {
       throw new Error('Nothing is tried here')
     },
+    contacts: { defaultCountry: 'NG' },
     hostNames: [],
     tracking: { opens: true, clicks: true },
     openResolver: () => options.resolver ?? fakeResolver(),

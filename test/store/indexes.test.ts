@@ -12,7 +12,7 @@ import {
 import { changedAccounts } from '../../src/billing/index.js'
 import { finishCourses, listUndelivered } from '../../src/broadcasts/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
-import { contactHistory, findByPhone } from '../../src/contacts/index.js'
+import { contactHistory, findByPhone, findContacts } from '../../src/contacts/index.js'
 import { deleteUnused, makeContent, putContents } from '../../src/contents/index.js'
 import {
   expireOverdue,
@@ -120,6 +120,7 @@ t.test('every index is used by a statement', async (t) => {
   const place = `/v1/contacts/${rig.listId}/${contact.id}`
   t.equal((await posthorn.call('DELETE', place)).status, 200)
   await findByPhone(store.read, accountId, '+4915112345678', 'DE').catch(() => {})
+  await findContacts(store.read, accountId, { q: 'ann' }, { limit: 1, defaultCountry: 'DE' })
 
   // What operators ask for.
   t.equal((await fetch(posthorn.url)).status, 200)

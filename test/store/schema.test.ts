@@ -48,3 +48,23 @@ function describe(file: string): Record<string, unknown> {
   db.close()
   return facts
 }
+
+t.test('names that are there already are found after an upgrade', async (t) => {
+  const dataDir = makeTempDir(t)
+  const db = new Database(databaseFile(dataDir))
+  t.teardown(() => db.close())
+  db.exec(readFileSync('test/fixtures/store/0101-baseline.sql', 'utf8'))
+  db.pragma('foreign_keys = off')
+  const add = db.prepare(
+    "insert into contacts (id, account_id, address, email, first_name, last_name, created_at) values (?, 'a', ?, '', ?, ?, 0)",
+  )
+  add.run('1', 'one', 'Ádá', 'Obi')
+  add.run('2', 'two', null, 'Obi')
+  add.run('3', 'three', null, null)
+  await migrateStore(dataDir)
+  t.same(db.prepare('select name_key, last_name_key from contacts order by id').raw().all(), [
+    ['ádá obi', 'obi'],
+    ['obi', null],
+    [null, null],
+  ])
+})

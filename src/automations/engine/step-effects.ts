@@ -1,6 +1,7 @@
 import type { UpdateResult } from 'kysely'
 import type { AccountBilling } from '../../billing/index.js'
 import { isoTime } from '../../clock/index.js'
+import { nameKeys } from '../../contacts/index.js'
 import { prepared, storedObject, type Tx } from '../../store/index.js'
 import { enqueueWebhook } from '../../webhooks/index.js'
 import type { RunContact } from '../definition/index.js'
@@ -72,7 +73,7 @@ export async function applyChanges(tx: Tx, id: string, changes: ContactChanges):
   const { firstName: first, lastName: last } = after
   const kept = metadata === null && changes.metadata === undefined ? null : after.metadata
   const json = kept === null ? null : JSON.stringify(kept)
-  await putContact(tx, { id, first, last, json })
+  await putContact(tx, { id, first, last, ...nameKeys(first, last), json })
 }
 
 interface ContactColumns {
@@ -93,13 +94,15 @@ const contactOf = prepared<{ id: string }, ContactColumns>((db, { id }) =>
     .where('id', '=', id),
 )
 
-/** All three fields at once; what the step does not change is written back as it was. */
+/** All of these fields at once; what the step does not change is written back as it was. */
 const putContact = prepared<
-  { id: string; first: string | null; last: string | null; json: string | null },
+  { id: string; first: string | null; last: string | null; json: string | null } & ReturnType<
+    typeof nameKeys
+  >,
   UpdateResult
->((db, { id, first, last, json }) =>
+>((db, { id, first, last, name_key, last_name_key, json }) =>
   db
     .updateTable('contacts')
-    .set({ first_name: first, last_name: last, metadata: json })
+    .set({ first_name: first, last_name: last, name_key, last_name_key, metadata: json })
     .where('id', '=', id),
 )

@@ -63,6 +63,15 @@ const lookUp: Record<string, LookUp> = {
       .select(['id', 'account_id', 'name'])
       .where('id', 'in', ids)
       .execute(),
+  contact: async (read, ids) =>
+    withPath(
+      await read
+        .selectFrom('contacts')
+        .select(['id', 'account_id', 'email as name'])
+        .where('id', 'in', ids)
+        .execute(),
+      ({ id }) => `/contacts/${id}`,
+    ),
   topic: async (read, ids) =>
     await read
       .selectFrom('topics')

@@ -1,4 +1,4 @@
-import { type ConsentEvent, consentHistory } from '../../consent/index.js'
+import { consentHistory } from '../../consent/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { maybe, structOf, table, words } from '../../fields/index.js'
@@ -17,7 +17,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { SuppressionPageDeps } from './deps.js'
-import { addressPage, type SuppressionView, suppressionView } from './view.js'
+import { addressPage, happeningText, type SuppressionView, suppressionView } from './view.js'
 
 /** All that is known of why an address gets mail or does not. */
 interface AddressView {
@@ -40,8 +40,6 @@ interface AddressView {
 const LiftForm = structOf(table({ email: words(), reason: maybe(operations.reason) }))
 // A person's record grows by a few rows a year; the last ones say most.
 const mostHistory = 100
-// How much of a reply an event of the history shows: the whole of it stands with its record.
-const longestNote = 200
 
 /** Why an address is suppressed, or that it is not: with the mail and the reply that caused it. */
 export function addressPages(pages: AccountPages, deps: SuppressionPageDeps): void {
@@ -107,7 +105,7 @@ async function addressView(
     }),
     history: history.map((event) => ({
       at: moment(event.at, now),
-      text: textOf(event),
+      text: happeningText(event),
       mail:
         event.detail.emailId === undefined ? undefined : `${base}/emails/${event.detail.emailId}`,
     })),
@@ -146,27 +144,4 @@ const sentences: Readonly<Record<Suppression['reason'], string>> = {
   unsubscribe:
     'The recipient has unsubscribed. Remove it from the list only if they ask for your mail again.',
   manual: 'Somebody has put it on the list, by hand, by the API or by an import.',
-}
-
-const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
-  added: 'Added to a list',
-  imported: 'Imported to a list',
-  unsubscribed: 'Unsubscribed',
-  bounced: 'Bounced',
-  complained: 'Complained',
-  suppressed: 'Suppressed by hand',
-  left_topic: 'Left a topic',
-  returned_to_topic: 'Came back to a topic',
-  lifted: 'Taken off the list',
-}
-
-/** An event of the consent log as a sentence. */
-function textOf({ kind, detail }: ConsentEvent): string {
-  const { by, note, reasons } = detail
-  return [
-    kinds[kind],
-    ...(reasons === undefined ? [] : [`(${reasons.join(', ')})`]),
-    ...(by === undefined ? [] : [`by ${by}`]),
-    ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
-  ].join(' ')
 }

@@ -1,4 +1,5 @@
 import { isoDay } from '../../clock/index.js'
+import type { ConsentEvent } from '../../consent/index.js'
 import type { Suppression } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import type { Tone } from '../shell/parts.js'
@@ -57,3 +58,31 @@ export const scopeChoices = [
   { value: 'all', label: 'All mail' },
   { value: 'marketing', label: 'Marketing alone' },
 ]
+
+// How much of a reply an event of the history shows: the whole of it stands with its record.
+const longestNote = 200
+
+const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
+  added: 'Added to a list',
+  imported: 'Imported to a list',
+  unsubscribed: 'Unsubscribed',
+  bounced: 'Bounced',
+  complained: 'Complained',
+  suppressed: 'Suppressed by hand',
+  left_topic: 'Left a topic',
+  returned_to_topic: 'Came back to a topic',
+  lifted: 'Taken off the list',
+}
+
+/** An event of the consent log as a sentence. */
+export function happeningText({ kind, detail }: ConsentEvent): string {
+  const { by, file, line, note, reasons } = detail
+  return [
+    kinds[kind],
+    ...(reasons === undefined ? [] : [`(${reasons.join(', ')})`]),
+    ...(file === undefined ? [] : [`from ${file}`]),
+    ...(line === undefined ? [] : [`line ${line}`]),
+    ...(by === undefined ? [] : [`by ${by}`]),
+    ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
+  ].join(' ')
+}

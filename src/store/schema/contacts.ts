@@ -11,6 +11,9 @@ const contacts = table(
     email: text(),
     first_name: text().orNull(),
     last_name: text().orNull(),
+    /** Both names, and the last one alone, in small letters: by these they are found. Null: there is none, or no other. */
+    name_key: text().orNull(),
+    last_name_key: text().orNull(),
     /** E.164. */
     phone: text().orNull(),
     /** JSON. */
@@ -23,6 +26,14 @@ const contacts = table(
       contacts_phone: {
         on: ['account_id', 'phone', 'created_at'],
         where: (row) => row('phone', 'is not', null),
+      },
+      contacts_name: {
+        on: ['account_id', 'name_key', 'id'],
+        where: (row) => row('name_key', 'is not', null),
+      },
+      contacts_last_name: {
+        on: ['account_id', 'last_name_key', 'id'],
+        where: (row) => row('last_name_key', 'is not', null),
       },
     },
   },

@@ -1,0 +1,224 @@
+import { type Command, Option } from 'commander'
+import * as operations from '../contacts/contract.js'
+import {
+  type ContactState,
+  changeContact,
+  contactAnswer,
+  contactStates,
+  findContact,
+  findContacts,
+  happeningWords,
+  type MailVerdict,
+  requireContact,
+  shownMember,
+  toE164,
+  whyMail,
+} from '../contacts/index.js'
+import { ApiError, OperatorError } from '../errors/index.js'
+import { isJsonObject } from '../json/index.js'
+import type { Read } from '../store/index.js'
+import type { CommandRow } from './command-row.js'
+import { accountOption, chosenAccount, withStore } from './database.js'
+import { givenTo } from './given.js'
+import { limitOption, mustBe } from './option-values.js'
+import { remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
+import { placeOf, settingsOf } from './place.js'
+
+/** What any of these may be given. */
+interface Options {
+  account?: string
+  list?: string
+  state?: ContactState
+  limit: number
+  firstName?: string
+  lastName?: string
+  phone?: string
+  metadata?: Record<string, unknown>
+  removeMetadata?: string[]
+}
+
+/** `contact list`, `show` and `set`: contacts of all lists and of none. */
+export const contactOneRows = (
+  listOf: (read: Read, accountId: string, named: string) => Promise<string>,
+): readonly CommandRow[] => [
+  {
+    usage: 'list [beginning]',
+    does: operations.findContacts,
+    about: 'find contacts by how address, name or phone number begins',
+    options: [
+      accountOption(),
+      new Option('--list <id>', 'only those of this list, by its id or name'),
+      new Option('--state <state>', 'mailable, or why no marketing mail goes to them').choices(
+        contactStates,
+      ),
+      limitOption(),
+    ],
+    help: `Examples:
+  $ posthorn contact list ada
+  $ posthorn contact list --list Readers --state unsubscribed`,
+    run: (beginning: string | undefined, options: Options, command: Command) =>
+      runList(listOf, beginning, options, command),
+  },
+  {
+    usage: 'show <email>',
+    does: operations.getContact,
+    about: 'show a contact, by address or id, and why mail goes to them or does not',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn contact show ada@example.com',
+    run: runShow,
+  },
+  {
+    usage: 'set <email>',
+    does: operations.updateContactIn(''),
+    about: 'change fields of a contact, by address or id; those that are not given stay',
+    options: [
+      accountOption(),
+      new Option('--first-name <name>', 'first name; empty: none'),
+      new Option('--last-name <name>', 'last name; empty: none'),
+      new Option('--phone <number>', 'phone number, by which USSD finds the contact; empty: none'),
+      new Option('--metadata <json>', 'fields of your own, laid over what is known').argParser(
+        jsonObject,
+      ),
+      new Option('--remove-metadata <keys...>', 'fields of your own that go'),
+    ],
+    help: `Examples:
+  $ posthorn contact set ada@example.com --first-name Ada --metadata '{"town": "Lagos"}'
+  $ posthorn contact set ada@example.com --phone '' --remove-metadata town`,
+    run: runSet,
+  },
+]
+
+function jsonObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isJsonObject(value)) return value
+  } catch {
+    // Told below.
+  }
+  throw mustBe('a JSON object')
+}
+
+/** Unlike a page of the API it looks until it has found enough. */
+async function runList(
+  listOf: (read: Read, accountId: string, named: string) => Promise<string>,
+  q: string | undefined,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  const place = placeOf(command)
+  const { defaultCountry } = settingsOf(place).contacts
+  const { state, limit } = options
+  const { members, isMore } = await withStore(place, async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    const listId = options.list === undefined ? undefined : await listOf(read, id, options.list)
+    const members = []
+    let cursor: string | undefined
+    do {
+      const left = limit - members.length
+      const asked = { limit: Math.min(left, 500), cursor, defaultCountry }
+      const page = await findContacts(read, id, { q, listId, state }, asked)
+      members.push(...page.members)
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined && members.length < limit)
+    return { members, isMore: cursor !== undefined }
+  })
+  if (place.json) sayJson({ contacts: members.map(shownMember), hasMore: isMore })
+  else {
+    sayTable(
+      ['ADDRESS', 'NAME', 'PHONE', 'SUPPRESSED', 'ADDED'],
+      members.map((one) => [
+        one.email,
+        nameOf(one),
+        one.phone ?? '',
+        one.suppressed ?? '-',
+        shownTime(one.createdAt),
+      ]),
+      'No such contact',
+    )
+  }
+  if (isMore) remark('There are more: --limit shows them')
+}
+
+/** All that `GET /v1/contacts/all/:id` answers, in words. */
+async function runShow(whom: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { answer, contact, why } = await withStore(place, async ({ store: { read } }) => {
+    const { id } = await chosenAccount(read, options.account)
+    const contact = await contactOf(read, id, whom)
+    return {
+      contact,
+      answer: await contactAnswer(read, id, contact.id),
+      why: await whyMail(read, id, contact.email),
+    }
+  })
+  if (place.json) return sayJson(answer)
+  sayFields({
+    Id: contact.id,
+    Address: contact.email,
+    Name: nameOf(contact),
+    Phone: contact.phone ?? '',
+    Metadata: JSON.stringify(contact.metadata),
+    Lists: answer.lists.map(({ name }) => name).join(', '),
+    Added: shownTime(contact.createdAt),
+  })
+  say()
+  say(`${why.says}.`)
+  const verdicts = [
+    ['Marketing mail', why.marketing],
+    ['Receipts and the like', why.transactional],
+    ...why.topics.map((topic) => [`Topic "${topic.name}"`, topic] as const),
+  ] as const
+  sayTable(
+    ['MAIL', 'IS SENT', 'WHY'],
+    verdicts.map(([name, verdict]) => [name, verdict.gets ? 'yes' : 'no', causesOf(verdict)]),
+    '',
+  )
+}
+
+const causesOf = ({ because }: MailVerdict) =>
+  because
+    .map(({ kind, at, by, email, note }) =>
+      [
+        `${happeningWords[kind]} on ${shownTime(at)}`,
+        by && `by ${by}`,
+        email && `by the mail ${email.id}`,
+        note && `(${note})`,
+      ]
+        .filter(Boolean)
+        .join(' '),
+    )
+    .join('; ')
+
+/** What `PATCH /v1/contacts/all/:id` does. */
+async function runSet(whom: string, options: Options, command: Command): Promise<void> {
+  const place = placeOf(command)
+  const { defaultCountry } = settingsOf(place).contacts
+  const { firstName, lastName, phone, metadata, removeMetadata } = options
+  const asked = { firstName, lastName, phone, metadata, removeMetadata }
+  if (Object.values(asked).every((value) => value === undefined)) {
+    const message = 'Nothing is to be changed'
+    throw new OperatorError(message, { advice: 'name a field, such as --first-name' })
+  }
+  const given = givenTo(operations.updateContactIn(defaultCountry), asked)
+  const answer = await withStore(place, async (deps) => {
+    const { read } = deps.store
+    const { id } = await chosenAccount(read, options.account)
+    const contact = await contactOf(read, id, whom)
+    const number = given.phone && toE164(given.phone, defaultCountry)
+    await changeContact(deps, id, contact.id, { ...given, phone: number })
+    return await contactAnswer(read, id, contact.id)
+  })
+  if (place.json) return sayJson(answer)
+  say(`${answer.email} is changed.`)
+}
+
+/** By address or id. Throws a 404. */
+async function contactOf(read: Read, accountId: string, whom: string) {
+  if (!whom.includes('@')) return await requireContact(read, accountId, whom)
+  const contact = await findContact(read, accountId, whom.trim())
+  if (contact !== undefined) return contact
+  throw new ApiError('not_found', `The account has no contact ${whom}`)
+}
+
+const nameOf = ({ firstName, lastName }: { firstName: string | null; lastName: string | null }) =>
+  [firstName, lastName].filter((name) => name !== null).join(' ')

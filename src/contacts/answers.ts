@@ -1,0 +1,44 @@
+import { isoTime } from '../clock/index.js'
+import type { Read } from '../store/index.js'
+import { type Member, withReasons } from './members.js'
+import { listsOfContacts, requireContact } from './one.js'
+import { type MailCause, type MailVerdict, whyMail } from './why-mail.js'
+
+/** A contact as the API and commands show it. */
+export const shownMember = ({ unsubscribedAt, createdAt, suppressed, ...contact }: Member) => ({
+  ...contact,
+  unsubscribed: unsubscribedAt !== null,
+  unsubscribedAt: unsubscribedAt === null ? null : isoTime(unsubscribedAt),
+  suppressed,
+  createdAt: isoTime(createdAt),
+})
+
+/** A contact with its lists, and why mail goes to it or does not. Throws a 404. */
+export async function contactAnswer(read: Read, accountId: string, id: string) {
+  const contact = await requireContact(read, accountId, id)
+  const { members } = await withReasons(read, accountId, [contact])
+  const [member = { ...contact, suppressed: null }] = members
+  const lists = (await listsOfContacts(read, [contact.id])).get(contact.id) ?? []
+  const { says, marketing, transactional, topics } = await whyMail(read, accountId, contact.email)
+  return {
+    ...shownMember(member),
+    lists: lists.map(({ addedAt, ...list }) => ({ ...list, addedAt: isoTime(addedAt) })),
+    mail: {
+      says,
+      marketing: shownVerdict(marketing),
+      transactional: shownVerdict(transactional),
+      topics: topics.map(({ id, name, ...verdict }) => ({ id, name, ...shownVerdict(verdict) })),
+    },
+  }
+}
+
+const shownVerdict = ({ gets, because }: MailVerdict) => ({
+  gets,
+  because: because.map(shownCause),
+})
+
+const shownCause = ({ at, until, ...cause }: MailCause) => ({
+  ...cause,
+  at: isoTime(at),
+  until: isoTime(until),
+})

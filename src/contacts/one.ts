@@ -1,0 +1,76 @@
+import { ApiError } from '../errors/index.js'
+import { idsIn, type Read, type Tx } from '../store/index.js'
+import { type Contact, contactsOf, toContact, updateContact } from './contact.js'
+import type { ContactDeps } from './list.js'
+
+/** What is to be changed of a contact; what is not given stays. An empty name or phone number takes it away. */
+export interface ContactUpdate {
+  firstName?: string | undefined
+  lastName?: string | undefined
+  /** E.164 (`toE164`), or empty. */
+  phone?: string | undefined
+  /** Laid over what is known, key by key. */
+  metadata?: Record<string, unknown> | undefined
+  /** Keys of the metadata that go. */
+  removeMetadata?: readonly string[] | undefined
+}
+
+/** A list that a contact is on. */
+export interface ListOfContact {
+  id: string
+  name: string
+  addedAt: number
+}
+
+/** An account's contact by its id. Throws a 404. */
+export async function requireContact(read: Read, accountId: string, id: string): Promise<Contact> {
+  const row = await contactsOf(read, accountId)
+    .where('contacts.id', '=', id.toLowerCase())
+    .executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'The account has no contact with this id')
+  return toContact(row)
+}
+
+/** The lists that each of these contacts is on, by their names; of contacts that are the account's. */
+export async function listsOfContacts(
+  read: Read,
+  ids: readonly string[],
+): Promise<Map<string, ListOfContact[]>> {
+  const rows = await read
+    .selectFrom('list_members')
+    .innerJoin('contact_lists', 'contact_lists.id', 'list_members.list_id')
+    .select(['contact_id', 'contact_lists.id', 'name', 'added_at'])
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('deleted_at', 'is', null)
+    .execute()
+  const lists = new Map<string, ListOfContact[]>(ids.map((id) => [id, []]))
+  for (const { contact_id, id, name, added_at: addedAt } of rows) {
+    lists.get(contact_id)?.push({ id, name, addedAt })
+  }
+  for (const some of lists.values()) some.sort((a, b) => a.name.localeCompare(b.name))
+  return lists
+}
+
+/** Changes what is given and nothing else. Throws a 404. `alongside` is written with it. */
+export async function changeContact(
+  { store }: Pick<ContactDeps, 'store'>,
+  accountId: string,
+  id: string,
+  { metadata, removeMetadata = [], ...fields }: ContactUpdate,
+  alongside: (tx: Tx, contact: Contact) => Promise<void> = async () => {},
+): Promise<Contact> {
+  return await store.write(async (tx) => {
+    const known = await requireContact(tx, accountId, id)
+    const gone = new Set(removeMetadata)
+    const left = Object.entries(known.metadata).filter(([key]) => !gone.has(key))
+    const isChanged = metadata !== undefined || left.length < Object.keys(known.metadata).length
+    await updateContact(
+      tx,
+      { ...known, metadata: Object.fromEntries(left) },
+      { ...fields, ...(isChanged && { metadata: metadata ?? {} }) },
+    )
+    const contact = await requireContact(tx, accountId, known.id)
+    await alongside(tx, contact)
+    return contact
+  })
+}

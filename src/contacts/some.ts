@@ -1,0 +1,99 @@
+import { recordConsent } from '../consent/index.js'
+import type { Read, Tx } from '../store/index.js'
+import { type ContactEffect, contactsOfIds, toContact } from './contact.js'
+import { keepOrigins } from './history.js'
+import { type ContactDeps, joinList, requireList } from './list.js'
+import { deleteListless, takeOff, takeOffAll } from './remove.js'
+
+/** So many contacts are changed in one transaction at most. */
+export const mostAtOnce = 200
+
+/** Who did it, how the people agreed, and what follows. */
+interface JoinOptions {
+  by: string
+  note?: string | undefined
+  follow?: ContactEffect | undefined
+}
+
+/**
+ * Puts some of an account's contacts on a list; resolves with how many were not on it. Ids of others are passed over.
+ * Throws a 404 for a list that is not the account's.
+ */
+export async function putOnList(
+  { store, clock }: ContactDeps,
+  accountId: string,
+  { listId, ids }: { listId: string; ids: readonly string[] },
+  options: JoinOptions,
+): Promise<number> {
+  return await store.write(async (tx) =>
+    putOnListIn(tx, accountId, { listId, ids, now: clock.now() }, options),
+  )
+}
+
+/** The same as a part of another write. */
+export async function putOnListIn(
+  tx: Tx,
+  accountId: string,
+  { listId: given, ids, now }: { listId: string; ids: readonly string[]; now: number },
+  { by, note, follow }: JoinOptions,
+): Promise<number> {
+  const { id: listId } = await requireList(tx, accountId, given)
+  const joined = []
+  for (const row of await someOf(tx, accountId, ids)) {
+    const contact = toContact(row)
+    if (!(await joinList(tx, listId, contact.id, now))) continue
+    const detail = { by, listId, ...(note && { note }) }
+    await recordConsent(tx, accountId, contact.email, { at: now, kind: 'added', detail })
+    joined.push({ contact, added: false, listId })
+  }
+  if (joined.length > 0) await follow?.(tx, accountId, joined)
+  return joined.length
+}
+
+/** Takes some contacts off a list; who is then on no list is deleted. Resolves with how many came off. */
+export async function takeOffList(
+  { store, clock }: ContactDeps,
+  accountId: string,
+  listId: string,
+  ids: readonly string[],
+): Promise<number> {
+  return await store.write(async (tx) => {
+    const now = clock.now()
+    const list = await requireList(tx, accountId, listId)
+    const known = (await someOf(tx, accountId, ids)).map(({ id }) => id)
+    await keepOrigins(tx, list.id, known)
+    let taken = 0
+    const off = []
+    for (const id of known) {
+      if (!(await takeOff(tx, list.id, id, now))) continue
+      off.push(id)
+      taken++
+    }
+    await deleteListless(tx, accountId, off, now)
+    return taken
+  })
+}
+
+/** Deletes some contacts, off all lists, irreversibly; resolves with how many were there. Suppression remains. */
+export async function deleteContacts(
+  { store, clock }: ContactDeps,
+  accountId: string,
+  ids: readonly string[],
+): Promise<number> {
+  return await store.write(async (tx) => {
+    const now = clock.now()
+    const known = (await someOf(tx, accountId, ids)).map(({ id }) => id)
+    for (const id of known) await takeOffAll(tx, id, now)
+    await deleteListless(tx, accountId, known, now)
+    return known.length
+  })
+}
+
+/** Those of these ids that are the account's contacts, by address. */
+export async function contactsAmong(read: Read, accountId: string, ids: readonly string[]) {
+  const contacts = (await someOf(read, accountId, ids)).map(toContact)
+  return contacts.sort((a, b) => a.email.localeCompare(b.email))
+}
+
+const someOf = (read: Read, accountId: string, ids: readonly string[]) =>
+  contactsOfIds(read, accountId, ids.slice(0, mostAtOnce)).execute()

@@ -1,0 +1,135 @@
+import { array, optional, string, type } from 'superstruct'
+import { checkAdding, checkOpen, contactCeiling, readBilling } from '../../billing/index.js'
+import * as operations from '../../contacts/contract.js'
+import { addContactIn, putOnListIn, toE164, whyMail } from '../../contacts/index.js'
+import { checked } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { ContactPageDeps } from './deps.js'
+import { likelyMeant } from './domain-typo.js'
+import { type ListChoice, listChoices, listNamed } from './lists.js'
+
+/** The form of a new contact. */
+interface AddView {
+  base: string
+  email: string
+  lists: ListChoice[]
+  chosen: string[]
+  /** The address that may have been meant. */
+  meant: string | undefined
+  faults: Faults
+  same: { api: string; cli: string }
+}
+
+const AddForm = type({
+  email: string(),
+  sure: optional(string()),
+  firstName: optional(string()),
+  lastName: optional(string()),
+  phone: optional(string()),
+  lists: array(string()),
+  agreed: string(),
+  trigger: optional(string()),
+})
+type AddForm = (typeof AddForm)['TYPE']
+
+const maxAgreed = 1_000
+
+/** One contact, added by hand, with how they agreed. */
+export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
+  const { store, clock, plans } = deps
+  const { defaultCountry, follow, checkRoom, followed } = deps.contacts
+  const show = (visit: Visit, faults: Faults) => showForm(deps, visit, faults)
+  pages.get('/contacts/new', 'contacts.write', (visit) => show(visit, noFaults))
+
+  const options = { action: 'contacts.write', form: AddForm, again: show } as const
+  pages.post('/contacts/new', options, async ({ account, base, form }) => {
+    const { email, firstName, lastName, phone } = form
+    const given = checked(operations.addContactTo(defaultCountry), {
+      email: email.trim(),
+      firstName,
+      lastName,
+      phone,
+    })
+    askAboutTypo(form)
+    const note = agreementOf(form)
+    const billing = await readBilling(store.read, plans, account.id)
+    checkOpen(billing)
+    const starts = form.trigger !== undefined
+    if (starts) await checkRoom?.()
+    const number = given.phone === undefined ? undefined : toE164(given.phone, defaultCountry)
+    const joining = { by: 'dashboard', note, ...(starts && { follow }) } as const
+    const [first, ...others] = form.lists
+    const id = store.ids.uuid()
+    const { contact, added } = await store.write(async (tx) => {
+      const now = clock.now()
+      const done = await addContactIn(
+        tx,
+        { id, now },
+        account.id,
+        { ...given, phone: number },
+        {
+          ...joining,
+          listId: first,
+          ceiling: contactCeiling(plans, billing),
+          checkNew: () => checkAdding(billing),
+        },
+      )
+      for (const listId of others) {
+        await putOnListIn(tx, account.id, { listId, ids: [done.contact.id], now }, joining)
+      }
+      return done
+    })
+    if (starts) followed?.()
+    const { marketing } = await whyMail(store.read, account.id, contact.email)
+    const what = added
+      ? `${contact.email} is added`
+      : `${contact.email} was a contact already, and has what you gave`
+    // Nobody who left comes back by being added again.
+    const flash = marketing.gets ? what : `${what}. They get no marketing mail: see why below`
+    const detail = { email: contact.email, lists: form.lists, trigger: starts }
+    const audit = { action: 'contact.add', target: contact.id, detail }
+    return redirect(`${base}/contacts/${contact.id}`, { flash, audit })
+  })
+}
+
+/** A slip is asked about, not refused. Throws a 422. */
+function askAboutTypo({ email, sure }: AddForm): void {
+  const meant = likelyMeant(email.trim())
+  if (meant === undefined || sure !== undefined) return
+  const message = `Is it ${meant}? Change it, or tick below that it is right as it stands`
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'email' } })
+}
+
+/** How they agreed, for the consent record. Throws a 422 where nothing says that. */
+function agreementOf({ agreed }: AddForm): string {
+  const text = agreed.trim()
+  if (text !== '' && text.length <= maxAgreed && text.isWellFormed()) return text
+  const message =
+    text === '' ? 'Write how they agreed to get your mail' : 'At most 1,000 characters'
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'agreed' } })
+}
+
+async function showForm(
+  { store: { read } }: ContactPageDeps,
+  { account, base, query, fields }: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const chosen = await listNamed(read, account.id, query.get('list') || undefined)
+  const view: AddView = {
+    base,
+    email: query.get('email') ?? '',
+    lists: await listChoices(read, account.id, chosen),
+    chosen: chosen.map(({ id }) => id),
+    meant: likelyMeant((fields.get('email') ?? '').trim()),
+    faults,
+    same: {
+      api: 'POST /v1/contacts/:listId\n{"email": "ada@example.com", "firstName": "Ada"}',
+      cli: `posthorn contact add ada@example.com --first-name Ada --account ${account.id}`,
+    },
+  }
+  return page('contacts/add', view, { title: 'Add a contact' })
+}

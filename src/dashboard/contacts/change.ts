@@ -1,0 +1,134 @@
+import { array, optional, string, type } from 'superstruct'
+import * as operations from '../../contacts/contract.js'
+import {
+  changeContact,
+  deleteContacts,
+  listsOfContacts,
+  putOnList,
+  requireContact,
+  takeOffList,
+  toE164,
+} from '../../contacts/index.js'
+import { auditOf, checked } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import * as suppressions from '../../suppression/contract.js'
+import { lift, suppress } from '../../suppression/index.js'
+import { redirect } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { ContactPageDeps } from './deps.js'
+import { showContact } from './one.js'
+import { fieldChanges } from './own-fields.js'
+
+const FieldsForm = type({
+  firstName: optional(string()),
+  lastName: optional(string()),
+  phone: optional(string()),
+  key: array(string()),
+  value: array(string()),
+  newKey: optional(string()),
+  newValue: optional(string()),
+})
+const ListsForm = type({
+  shown: array(string()),
+  lists: array(string()),
+  trigger: optional(string()),
+})
+const NoteForm = type({ note: string() })
+
+/** What is done on a person's page. */
+export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
+  const { store, clock } = deps
+  const again = (visit: Visit, faults: Faults) => showContact(deps, visit, faults)
+  const { defaultCountry } = deps.contacts
+
+  const fields = { action: 'contacts.write', form: FieldsForm, again } as const
+  pages.post('/contacts/:id', fields, async ({ account, base, params, form }) => {
+    const { firstName = '', lastName = '', phone = '', newKey = '', newValue = '' } = form
+    const contact = await requireContact(store.read, account.id, params.id ?? '')
+    const rows = form.key.map((key, at) => ({ key, value: form.value[at] ?? '' }))
+    const own = fieldChanges(contact.metadata, [...rows, { key: newKey, value: newValue }])
+    const asked = { firstName, lastName, phone, ...own }
+    const given = checked(operations.updateContactIn(defaultCountry), asked)
+    const number = given.phone && toE164(given.phone, defaultCountry)
+    await changeContact(deps, account.id, contact.id, { ...given, phone: number })
+    const audit = auditOf(operations.updateContactIn(''), { target: contact.id })
+    return redirect(`${base}/contacts/${contact.id}`, { flash: 'Saved', audit })
+  })
+
+  const lists = { action: 'contacts.write', form: ListsForm, again } as const
+  pages.post('/contacts/:id/lists', lists, async ({ account, base, params, form }) => {
+    const contact = await requireContact(store.read, account.id, params.id ?? '')
+    const on = new Set(
+      (await listsOfContacts(store.read, [contact.id])).get(contact.id)?.map(({ id }) => id),
+    )
+    const wanted = new Set(form.lists)
+    const joins = form.lists.filter((id) => !on.has(id))
+    // What the page did not offer stays as it is.
+    const leaves = form.shown.filter((id) => on.has(id) && !wanted.has(id))
+    if (leaves.length > 0 && leaves.length === on.size && joins.length === 0) {
+      throw new ApiError(
+        'validation_error',
+        'Somebody who is taken off their last list is deleted: leave one, or delete them below',
+        { status: 422, fields: { field: 'lists' } },
+      )
+    }
+    const { follow, checkRoom, followed } = deps.contacts
+    const starts = form.trigger !== undefined && joins.length > 0
+    if (starts) await checkRoom?.()
+    const options = { by: 'dashboard', ...(starts && { follow }) }
+    // Those that are joined first: who is on no list in between would be deleted.
+    for (const listId of joins) {
+      await putOnList(deps, account.id, { listId, ids: [contact.id] }, options)
+    }
+    for (const listId of leaves) await takeOffList(deps, account.id, listId, [contact.id])
+    if (starts) followed?.()
+    const detail = { joined: joins, left: leaves, trigger: starts }
+    const audit = auditOf(operations.updateContactIn(''), { target: contact.id, detail })
+    return redirect(`${base}/contacts/${contact.id}`, { flash: 'The lists are saved', audit })
+  })
+
+  const noted = { action: 'suppression.write', form: NoteForm, again } as const
+  pages.post('/contacts/:id/unsubscribe', noted, async ({ account, base, params, form }) => {
+    const { id, email } = await requireContact(store.read, account.id, params.id ?? '')
+    const detail = noteOf(form)
+    const record = { email, reason: 'unsubscribe', by: 'dashboard', detail } as const
+    const isNew = await store.write((tx) => suppress(tx, account.id, record, clock.now()))
+    const flash = isNew ? `${email} is unsubscribed` : `${email} had unsubscribed already`
+    const audit = auditOf(suppressions.addSuppression, { target: email, detail: { note: detail } })
+    return redirect(`${base}/contacts/${id}`, { flash, audit })
+  })
+
+  // A bounce or a complaint is none of this page's to lift: Suppression says what speaks against it.
+  pages.post('/contacts/:id/resubscribe', noted, async ({ account, base, params, form }) => {
+    const { id, email } = await requireContact(store.read, account.id, params.id ?? '')
+    const note = noteOf(form)
+    const reasons = ['unsubscribe'] as const
+    const lifting = { by: 'dashboard', at: clock.now(), reasons, note } as const
+    const removed = await store.write((tx) => lift(tx, account.id, email, lifting))
+    if (removed === 0) throw new ApiError('not_found', `${email} has not unsubscribed`)
+    const detail = { reasons, note }
+    const audit = auditOf(suppressions.removeSuppression, { target: email, detail })
+    return redirect(`${base}/contacts/${id}`, { flash: 'The unsubscribe is taken back', audit })
+  })
+
+  const deletion = { action: 'contacts.write', again } as const
+  pages.post('/contacts/:id/delete', deletion, async ({ account, base, params }) => {
+    const { id, email } = await requireContact(store.read, account.id, params.id ?? '')
+    await deleteContacts(deps, account.id, [id])
+    const audit = auditOf(operations.deleteContact, { target: id, detail: { email } })
+    return redirect(`${base}/contacts`, { flash: `${email} is deleted`, audit })
+  })
+}
+
+// As of a suppression's note by the API.
+const maxNote = 1_000
+
+/** Who asked for it. Throws a 422 where nothing says that. */
+export function noteOf({ note }: { note: string }): string {
+  const text = note.trim()
+  if (text !== '' && text.length <= maxNote && text.isWellFormed()) return text
+  const message = text === '' ? 'Write who asked for it, and how' : 'At most 1,000 characters'
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'note' } })
+}

@@ -1,0 +1,21 @@
+import type { Plans } from '../../billing/index.js'
+import type { Clock } from '../../clock/index.js'
+import type { ContactEffect } from '../../contacts/index.js'
+import type { Store } from '../../store/index.js'
+
+/** What the pages about contacts need. */
+export interface ContactPageDeps {
+  store: Store
+  clock: Clock
+  plans: Plans
+  contacts: {
+    /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
+    defaultCountry: string
+    /** What follows when somebody becomes a contact or joins a list. */
+    follow?: ContactEffect
+    /** Throws a 503 when what follows has no room. */
+    checkRoom?: () => Promise<void>
+    /** Called once that is on disk. */
+    followed?: () => void
+  }
+}

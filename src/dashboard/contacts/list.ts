@@ -1,0 +1,166 @@
+import {
+  type ContactState,
+  contactStates,
+  findContacts,
+  listsOfContacts,
+} from '../../contacts/index.js'
+import { listed, type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import type { ContactPageDeps } from './deps.js'
+import { type ListChoice, listChoices, listNamed } from './lists.js'
+import { fullName, mailChip } from './words.js'
+
+/** One page of the contacts that fit. */
+interface ContactsView {
+  base: string
+  accountId: string
+  mayWrite: boolean
+  search: string
+  selects: { name: string; label: string; value: string; options: ListChoice[] }[]
+  /** How many of the selects choose something. */
+  filtered: number
+  isFiltered: boolean
+  rows: ContactLine[]
+  /** The page ended before it was full: few of those that were looked at fit. */
+  isShort: boolean
+  /** Lists for what is done with those who are ticked. */
+  lists: ListChoice[]
+  /** The filters, as an address has them, with a `?`. */
+  query: string
+  first: string | undefined
+  next: string | undefined
+  csv: string | undefined
+  same: { api: string; cli: string }
+  faults: Faults
+}
+
+interface ContactLine {
+  id: string
+  href: string
+  email: string
+  name: string
+  lists: string
+  chip: { text: string; tone: Tone }
+  added: Moment
+  isTicked: boolean
+}
+
+// Of the longest addresses no more fit into the bytes that a page may have.
+const pageSize = 40
+// How many names of lists a row has room for.
+const listsShown = 3
+
+/** What each state is called, for who chooses one. */
+const stateWords: Readonly<Record<ContactState, string>> = {
+  mailable: 'Gets marketing mail',
+  unsubscribed: 'Unsubscribed',
+  bounced: 'Bounced',
+  complained: 'Complained',
+  suppressed: 'Suppressed by hand',
+}
+
+/** An account's contacts: those who fit what was typed and chosen. */
+export async function showContacts(
+  { store: { read }, contacts: { defaultCountry } }: ContactPageDeps,
+  visit: Visit,
+  faults: Faults = noFaults,
+): Promise<PageAnswer> {
+  const { account, base, query, now } = visit
+  const q = (query.get('q') ?? '').trim()
+  const listId = query.get('list') || undefined
+  const state = contactStates.find((one) => one === query.get('state'))
+  const cursor = query.get('after') || undefined
+  const { members, nextCursor } = await findContacts(
+    read,
+    account.id,
+    { q: q === '' ? undefined : q, listId, state },
+    { limit: pageSize, cursor, defaultCountry },
+  )
+  const chosen = await listNamed(read, account.id, listId)
+  const lists = await listChoices(read, account.id, chosen)
+  const theirs = await listsOfContacts(
+    read,
+    members.map(({ id }) => id),
+  )
+  const filters = new URLSearchParams({
+    ...(q !== '' && { q }),
+    ...(listId !== undefined && { list: listId }),
+    ...(state !== undefined && { state }),
+  })
+  const at = (more: Record<string, string>) => {
+    const all = new URLSearchParams([...filters, ...Object.entries(more)]).toString()
+    return all === '' ? '' : `?${all}`
+  }
+  const ticked = new Set([faults.values.ids ?? []].flat())
+  const view: ContactsView = {
+    base,
+    accountId: account.id,
+    mayWrite: visit.may('contacts.write'),
+    search: q,
+    selects: [
+      {
+        name: 'list',
+        label: 'List',
+        value: listId ?? '',
+        options: [{ value: '', label: 'Any' }, ...lists],
+      },
+      {
+        name: 'state',
+        label: 'Marketing mail',
+        value: state ?? '',
+        options: [
+          { value: '', label: 'Any' },
+          ...contactStates.map((one) => ({ value: one, label: stateWords[one] })),
+        ],
+      },
+    ],
+    filtered: chosen.length + (state === undefined ? 0 : 1),
+    isFiltered: filters.size > 0,
+    rows: members.map((member) => ({
+      id: member.id,
+      href: `${base}/contacts/${member.id}`,
+      email: member.email,
+      name: fullName(member),
+      lists: listed(
+        (theirs.get(member.id) ?? []).map(({ name }) => name),
+        listsShown,
+      ),
+      chip: mailChip(member.suppressed),
+      added: moment(member.createdAt, now),
+      isTicked: ticked.has(member.id),
+    })),
+    isShort: nextCursor !== null && members.length < pageSize,
+    lists,
+    query: at(cursor === undefined ? {} : { after: cursor }),
+    first: cursor === undefined ? undefined : `${base}/contacts${at({})}`,
+    next: nextCursor === null ? undefined : `${base}/contacts${at({ after: nextCursor })}`,
+    csv: listId === undefined ? undefined : `${base}/lists/${listId}/contacts.csv`,
+    same: sameBy(account.id, { q, listId, state }),
+    faults,
+  }
+  return page('contacts/list', view, { title: 'Contacts', wide: true })
+}
+
+/** The search of the page, written as a request to the API and as a command. */
+function sameBy(
+  accountId: string,
+  { q, listId, state }: { q: string; listId: string | undefined; state: string | undefined },
+) {
+  const query = new URLSearchParams({
+    ...(q !== '' && { q }),
+    ...(listId !== undefined && { list: listId }),
+    ...(state !== undefined && { state }),
+  }).toString()
+  const options = [
+    q === '' ? '' : ` '${q.replaceAll("'", "'\\''")}'`,
+    listId === undefined ? '' : ` --list ${listId}`,
+    state === undefined ? '' : ` --state ${state}`,
+  ].join('')
+  return {
+    api: `GET /v1/contacts/all${query === '' ? '' : `?${query}`}`,
+    cli: `posthorn contact list${options} --account ${accountId}`,
+  }
+}

@@ -1,0 +1,29 @@
+import { listPage, requireList } from '../../contacts/index.js'
+import type { Read } from '../../store/index.js'
+
+/** A list to choose. */
+export interface ListChoice {
+  value: string
+  label: string
+}
+
+// How many are offered: the newest. A page has no room for 5,000.
+const mostOffered = 100
+
+/** An account's lists as choices, those of `also` before the others. */
+export async function listChoices(
+  read: Read,
+  accountId: string,
+  also: readonly { id: string; name: string }[] = [],
+): Promise<ListChoice[]> {
+  const known = new Set(also.map(({ id }) => id))
+  const { page } = await listPage(read, accountId, { limit: mostOffered })
+  return [...also, ...page.filter(({ id }) => !known.has(id))].map(({ id, name }) => ({
+    value: id,
+    label: name,
+  }))
+}
+
+/** The list that an address names, if it names one. Throws a 404. */
+export const listNamed = async (read: Read, accountId: string, id: string | undefined) =>
+  id === undefined ? [] : [await requireList(read, accountId, id)]

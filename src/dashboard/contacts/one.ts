@@ -1,0 +1,176 @@
+import {
+  type Contact,
+  contactHistory,
+  listsOfContacts,
+  type MailVerdict,
+  requireContact,
+  type WhyMail,
+  whatDeletionTakes,
+  whyMail,
+} from '../../contacts/index.js'
+import { listEmails } from '../../emails/index.js'
+import { addressKey } from '../../mime/index.js'
+import { toneOf } from '../emails/words.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import { happeningText } from '../suppression/view.js'
+import type { ContactPageDeps } from './deps.js'
+import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf } from './life.js'
+import { listChoices } from './lists.js'
+import { fieldRows, type OwnField } from './own-fields.js'
+import { type CauseView, causeView, fullName } from './words.js'
+
+/** One person's page, as plain values. */
+interface ContactView {
+  base: string
+  accountId: string
+  id: string
+  here: string
+  email: string
+  says: string
+  name: string
+  added: Moment
+  mayWrite: boolean
+  maySuppress: boolean
+  sendHref: string | undefined
+  why: { name: string; gets: boolean; isStopped: boolean; because: CauseView[] }[]
+  /** They unsubscribed, which may be taken back with a note; undefined: they did not. */
+  isUnsubscribed: boolean
+  /** A bounce, a complaint or a suppression by hand: its page says what may be done. */
+  suppressionHref: string | undefined
+  values: { firstName: string; lastName: string; phone: string }
+  own: OwnField[]
+  /** How many more fields there are. */
+  ownLeft: number
+  lists: { value: string; label: string }[]
+  onLists: string[]
+  mails: { href: string; subject: string; status: string; tone: Tone; at: Moment }[]
+  moreMails: string | undefined
+  runs: LiveRunView[]
+  events: ContactEventView[]
+  history: { at: Moment; text: string; mail: string | undefined }[]
+  /** What a deletion takes along, in a sentence. */
+  deletion: string
+  faults: Faults
+  same: { api: string; cli: string }
+}
+
+const mailsShown = 10
+const mostLooked = 1_000
+// A person's record grows by a few rows a year; the last ones say most.
+const mostHistory = 100
+
+/** All that is known of somebody, why mail goes to them or not, and what can be done. */
+export async function showContact(
+  { store: { read } }: ContactPageDeps,
+  visit: Visit,
+  faults: Faults = noFaults,
+): Promise<PageAnswer> {
+  const { account, base, now } = visit
+  const contact = await requireContact(read, account.id, visit.params.id ?? '')
+  const { id, email } = contact
+  const [why, mails, history, taken, runs, events, theirs] = await Promise.all([
+    whyMail(read, account.id, email),
+    listEmails(
+      read,
+      account.id,
+      { to: addressKey(email) },
+      { limit: mailsShown, most: mostLooked },
+    ),
+    contactHistory(read, account.id, email),
+    whatDeletionTakes(read, account.id, id),
+    liveRunsOf(read, id, now),
+    eventsOf(read, id, now),
+    listsOfContacts(read, [id]).then((lists) => lists.get(id) ?? []),
+  ])
+  const own = fieldRows(contact.metadata, faults === noFaults ? undefined : visit.fields)
+  const reasons = new Set(why.marketing.gets ? [] : why.marketing.because.map(({ kind }) => kind))
+  const log = `${base}/emails?${new URLSearchParams({ q: email })}`
+  const view: ContactView = {
+    base,
+    accountId: account.id,
+    id,
+    here: `${base}/contacts/${id}`,
+    email,
+    says: why.says,
+    name: fullName(contact),
+    added: moment(contact.createdAt, now),
+    mayWrite: visit.may('contacts.write'),
+    maySuppress: visit.may('suppression.write'),
+    sendHref: visit.may('emails.send')
+      ? `${base}/emails/new?${new URLSearchParams({ to: email })}`
+      : undefined,
+    why: whyView(why, base, now),
+    isUnsubscribed: reasons.has('unsubscribed'),
+    suppressionHref: ['bounced', 'complained', 'suppressed'].some((kind) =>
+      reasons.has(kind as never),
+    )
+      ? `${base}/suppression/address?${new URLSearchParams({ email })}`
+      : undefined,
+    values: valuesOf(contact),
+    own: own.rows,
+    ownLeft: own.left,
+    lists: await listChoices(read, account.id, theirs),
+    onLists: theirs.map((list) => list.id),
+    mails: mails.emails.map((mail) => ({
+      href: `${base}/emails/${mail.id}`,
+      subject: mail.subject || 'No subject',
+      status: mail.status,
+      tone: toneOf(mail.status),
+      at: moment(Date.parse(mail.createdAt), now),
+    })),
+    moreMails: mails.next === undefined ? undefined : log,
+    runs,
+    events,
+    history: history
+      .slice(-mostHistory)
+      .reverse()
+      .map((event) => ({
+        at: moment(event.at, now),
+        text: happeningText(event),
+        mail: event.detail.emailId && `${base}/emails/${event.detail.emailId}`,
+      })),
+    deletion: deletionOf(taken),
+    faults,
+    same: {
+      api: `GET /v1/contacts/all/${id}\nPATCH /v1/contacts/all/${id}\n{"firstName": "Ada", "metadata": {"town": "Lagos"}}`,
+      cli: `posthorn contact show ${id} --account ${account.id}\nposthorn contact set ${id} --first-name Ada --account ${account.id}`,
+    },
+  }
+  return page('contacts/one', view, { title: email })
+}
+
+const valuesOf = ({ firstName, lastName, phone }: Contact) => ({
+  firstName: firstName ?? '',
+  lastName: lastName ?? '',
+  phone: phone ?? '',
+})
+
+function whyView(why: WhyMail, base: string, now: number): ContactView['why'] {
+  const row = (name: string, { gets, because }: MailVerdict, isStopped = false) => ({
+    name,
+    gets,
+    isStopped,
+    because: because.map((cause) => causeView(cause, base, now)),
+  })
+  const { marketing } = why
+  return [
+    row('All marketing mail', marketing),
+    ...why.topics.map(({ name, gets, because }) => {
+      // What stops all of it is not said again for each topic.
+      const own = gets ? because : because.filter((cause) => !marketing.because.includes(cause))
+      return row(`Topic “${name}”`, { gets, because: own }, !marketing.gets)
+    }),
+    row('Receipts and the like', why.transactional),
+  ]
+}
+
+const deletionOf = ({ lists, runs }: { lists: number; runs: number }) =>
+  [
+    `Their fields and their places on ${lists} ${lists === 1 ? 'list' : 'lists'} go for good`,
+    ...(runs > 0 ? [`${runs} ${runs === 1 ? 'automation' : 'automations'} they are in end`] : []),
+    'That they unsubscribed, bounced or complained stays known, and so do mails in the log.',
+  ].join('. ')

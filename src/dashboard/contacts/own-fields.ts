@@ -1,0 +1,56 @@
+import type { Form } from '../../http/index.js'
+
+/** A field of an account's own, as it stands in a form. */
+export interface OwnField {
+  key: string
+  /** A text as it is; anything else as JSON. */
+  value: string
+}
+
+// What of them a page has room for; the API has all.
+const mostShown = 50
+
+/** The fields that a form shows, what was typed into it before those that are stored, and how many more there are. */
+export function fieldRows(
+  metadata: Readonly<Record<string, unknown>>,
+  typed: Form | undefined,
+): { rows: OwnField[]; left: number } {
+  const keys = Object.keys(metadata)
+  const stored = keys.slice(0, mostShown).map((key) => ({ key, value: written(metadata[key]) }))
+  const sent = typed?.all('key') ?? []
+  const values = typed?.all('value') ?? []
+  const rows = sent.length > 0 ? sent.map((key, at) => ({ key, value: values[at] ?? '' })) : stored
+  return { rows, left: Math.max(0, keys.length - mostShown) }
+}
+
+const written = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/**
+ * What a form changes of the fields that are stored: what stands there as before is left as it is; what is empty goes. A
+ * field that was no text stays of its type where what was typed is JSON.
+ */
+export function fieldChanges(
+  metadata: Readonly<Record<string, unknown>>,
+  rows: readonly OwnField[],
+): { metadata: Record<string, unknown>; removeMetadata: string[] } {
+  const changed: Record<string, unknown> = {}
+  const gone: string[] = []
+  for (const { key: given, value } of rows) {
+    const key = given.trim()
+    if (key === '') continue
+    const known = Object.hasOwn(metadata, key) ? metadata[key] : undefined
+    if (known !== undefined && written(known) === value) continue
+    if (value !== '') changed[key] = typeof known === 'string' ? value : typedAs(known, value)
+    else if (known !== undefined) gone.push(key)
+  }
+  return { metadata: changed, removeMetadata: gone }
+}
+
+function typedAs(known: unknown, value: string): unknown {
+  if (known === undefined) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}

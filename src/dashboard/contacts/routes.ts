@@ -1,0 +1,16 @@
+import type { AccountPages } from '../shell/page.js'
+import { addPages } from './add.js'
+import { changePages } from './change.js'
+import type { ContactPageDeps } from './deps.js'
+import { showContacts } from './list.js'
+import { showContact } from './one.js'
+import { selectedPages } from './selected.js'
+
+/** The people whom an account writes to. */
+export function contactPages(pages: AccountPages, deps: ContactPageDeps): void {
+  pages.get('/contacts', 'contacts.read', (visit) => showContacts(deps, visit))
+  addPages(pages, deps)
+  selectedPages(pages, deps)
+  pages.get('/contacts/:id', 'contacts.read', (visit) => showContact(deps, visit))
+  changePages(pages, deps)
+}

@@ -1,0 +1,183 @@
+import { array, enums, optional, string, type } from 'superstruct'
+import { counted } from '../../amounts/index.js'
+import * as operations from '../../contacts/contract.js'
+import {
+  contactsAmong,
+  deleteContacts,
+  listsOfContacts,
+  mostAtOnce,
+  putOnList,
+  requireList,
+  takeOffList,
+} from '../../contacts/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { page, redirect } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { ContactPageDeps } from './deps.js'
+import { showContacts } from './list.js'
+
+/** What is done with those who are ticked, before it is done. */
+interface SelectedView {
+  base: string
+  accountId: string
+  title: string
+  says: string[]
+  button: string
+  isDanger: boolean
+  what: string
+  list: string
+  ids: string[]
+  emails: string[]
+  /** Asked where somebody joins a list. */
+  asksTrigger: boolean
+  back: string
+  faults: Faults
+  same: { api: string; cli: string }
+}
+
+const Chosen = type({
+  do: enums(['add', 'remove', 'delete']),
+  list: optional(string()),
+  ids: array(string()),
+  trigger: optional(string()),
+})
+type Chosen = (typeof Chosen)['TYPE']
+
+/** What is done with several contacts: a page that says what goes, and the deed. */
+export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void {
+  const { read } = deps.store
+  const list = (visit: Visit, faults: Faults) => showContacts(deps, visit, faults)
+  const asking = { action: 'contacts.write', form: Chosen, reads: true, again: list } as const
+  pages.post('/contacts/selected', asking, async (visit) => {
+    const view = await selectedView(deps, visit, visit.form)
+    return page('contacts/selected', view, { title: view.title })
+  })
+
+  const doing = { action: 'contacts.write', form: Chosen, again: list } as const
+  pages.post('/contacts/selected/do', doing, async ({ account, base, form }) => {
+    const { ids, trigger } = form
+    const back = `${base}/contacts`
+    if (form.do === 'delete') {
+      const deleted = await deleteContacts(deps, account.id, ids)
+      const flash = deleted === 1 ? '1 contact is deleted' : `${deleted} contacts are deleted`
+      return redirect(back, {
+        flash,
+        audit: auditOf(operations.deleteContact, { detail: { ids } }),
+      })
+    }
+    const { id: listId, name } = await requireList(read, account.id, form.list ?? '')
+    const there = `${back}?list=${listId}`
+    if (form.do === 'remove') {
+      const taken = await takeOffList(deps, account.id, listId, ids)
+      const flash = `${counted(taken, 'contact')} taken off “${name}”`
+      const audit = auditOf(operations.removeContact, { target: listId, detail: { ids } })
+      return redirect(back, { flash, audit })
+    }
+    const { follow, checkRoom, followed } = deps.contacts
+    const starts = trigger !== undefined
+    if (starts) await checkRoom?.()
+    const options = { by: 'dashboard', ...(starts && { follow }) }
+    const joined = await putOnList(deps, account.id, { listId, ids }, options)
+    if (starts) followed?.()
+    const flash = `${counted(joined, 'contact')} put on “${name}”`
+    const detail = { list: listId, ids, trigger: starts }
+    return redirect(there, { flash, audit: { action: 'contact.add', target: listId, detail } })
+  })
+}
+
+/** The page that asks. Throws a 422 where nobody is ticked, a 404 for a list that is not there. */
+async function selectedView(
+  { store: { read } }: ContactPageDeps,
+  { account, base, query }: Pick<Visit, 'account' | 'base' | 'query'>,
+  form: Chosen,
+): Promise<SelectedView> {
+  const contacts = await contactsAmong(read, account.id, form.ids)
+  if (contacts.length === 0 || form.ids.length > mostAtOnce) {
+    throw new ApiError('validation_error', 'Tick those first whom it is about', {
+      status: 422,
+      fields: { field: 'ids' },
+    })
+  }
+  const lists = await listsOfContacts(
+    read,
+    contacts.map(({ id }) => id),
+  )
+  const onList = (id: string, listId: string) => lists.get(id)?.some((one) => one.id === listId)
+  const people = counted(contacts.length, 'contact')
+  const common = {
+    base,
+    accountId: account.id,
+    what: form.do,
+    list: form.list ?? '',
+    ids: contacts.map(({ id }) => id),
+    emails: contacts.map(({ email }) => email),
+    back: `${base}/contacts${query.size > 0 ? `?${query}` : ''}`,
+    faults: { message: undefined, fields: {}, values: {} },
+  }
+  if (form.do === 'delete') {
+    const held = contacts.filter(({ id }) => (lists.get(id) ?? []).length > 0).length
+    return {
+      ...common,
+      title: `Delete ${people}?`,
+      says: [
+        `Their fields and their places on lists go for good (${held} of ${contacts.length} are on a list). Automations that they are in end for them.`,
+        'Who unsubscribed, bounced or complained stays so, and so does the consent record. Mails that they got stay in the log.',
+      ],
+      button: `Delete ${people}`,
+      isDanger: true,
+      asksTrigger: false,
+      same: {
+        api: 'DELETE /v1/contacts/all/:id',
+        cli: `posthorn contact delete ADDRESS --account ${account.id}`,
+      },
+    }
+  }
+  const list = await requireList(read, account.id, form.list ?? '')
+  const already = contacts.filter(({ id }) => onList(id, list.id)).length
+  if (form.do === 'add') {
+    return {
+      ...common,
+      title: `Add ${people} to “${list.name}”?`,
+      says: [
+        already === 0
+          ? 'None of them is on it yet.'
+          : `${already} of them ${already === 1 ? 'is' : 'are'} on it already.`,
+        'Who unsubscribed, bounced or complained gets no marketing mail by it.',
+      ],
+      button: `Add to “${list.name}”`,
+      isDanger: false,
+      asksTrigger: true,
+      same: {
+        api: `POST /v1/contacts/${list.id}\n{"email": "ada@example.com"}`,
+        cli: `posthorn contact list --list ${list.id} --account ${account.id}`,
+      },
+    }
+  }
+  const only = contacts.filter(
+    ({ id }) => onList(id, list.id) && lists.get(id)?.length === 1,
+  ).length
+  return {
+    ...common,
+    title: `Take ${counted(already, 'contact')} off “${list.name}”?`,
+    says: [
+      ...(already < contacts.length
+        ? [
+            `${contacts.length - already} of those who are ticked ${contacts.length - already === 1 ? 'is' : 'are'} not on it.`,
+          ]
+        : []),
+      only === 0
+        ? 'All of them are on other lists too, and stay contacts.'
+        : `${only} of them ${only === 1 ? 'is' : 'are'} on no other list and ${only === 1 ? 'is' : 'are'} deleted for good.`,
+    ],
+    button: `Take off “${list.name}”`,
+    isDanger: true,
+    asksTrigger: false,
+    same: {
+      api: `DELETE /v1/contacts/${list.id}/:contactId`,
+      cli: `posthorn contact list --list ${list.id} --account ${account.id}`,
+    },
+  }
+}

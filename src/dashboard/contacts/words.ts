@@ -1,0 +1,57 @@
+import { happeningWords, type MailCause, type Member } from '../../contacts/index.js'
+import { type Moment, moment } from '../format.js'
+import type { Tone } from '../shell/parts.js'
+
+/** What stands of somebody in a list: whether marketing mail goes to them, and why not. */
+export const mailChip = (suppressed: Member['suppressed']): { text: string; tone: Tone } =>
+  suppressed === null
+    ? { text: 'Gets marketing mail', tone: 'good' }
+    : { text: `Gets none: ${noneFor[suppressed].text}`, tone: noneFor[suppressed].tone }
+
+const noneFor: Readonly<Record<NonNullable<Member['suppressed']>, { text: string; tone: Tone }>> = {
+  unsubscribe: { text: 'unsubscribed', tone: 'doubt' },
+  bounce: { text: 'bounced', tone: 'bad' },
+  complaint: { text: 'complained', tone: 'bad' },
+  manual: { text: 'suppressed by hand', tone: 'doubt' },
+}
+
+/** First and last name, as far as they are known. */
+export const fullName = (of: { firstName: string | null; lastName: string | null }): string =>
+  [of.firstName, of.lastName].filter((name) => name !== null).join(' ')
+
+/** Why mail of a kind goes to somebody or does not, in words, with when and by which mail. */
+export interface CauseView {
+  text: string
+  at: Moment
+  mail: { href: string; subject: string } | undefined
+  note: string | undefined
+}
+
+export const causeView = (cause: MailCause, base: string, now: number): CauseView => {
+  const { kind, at, by, email, note, file } = cause
+  const who = by === null ? '' : ` by ${sayers[by] ?? by}`
+  const words = `${happeningWords[kind]}${who}${file === null ? '' : ` from the file ${file}`}`
+  return {
+    text: words.charAt(0).toUpperCase() + words.slice(1),
+    at: moment(at, now),
+    mail:
+      email === null
+        ? undefined
+        : { href: `${base}/emails/${email.id}`, subject: email.subject ?? 'the mail' },
+    note: note?.slice(0, longestNote),
+  }
+}
+
+// How much of a note or a reply a row shows: the whole of it stands with the suppression.
+const longestNote = 200
+
+/** Who said it, as people call them. */
+const sayers: Readonly<Record<string, string>> = {
+  recipient: 'themselves',
+  server: "the recipient's server",
+  operator: 'an operator of this server',
+  api: 'your program (API)',
+  dashboard: 'somebody of your team',
+  command: 'a command on the server',
+  time: 'itself, as its time was over',
+}

@@ -1,0 +1,237 @@
+import t, { type Test } from 'tap'
+import { loadPlans } from '../../../src/billing/index.js'
+import { systemClock as clock } from '../../../src/clock/index.js'
+import {
+  addContact,
+  contactHistory,
+  createList,
+  findContact,
+  listsOfContacts,
+} from '../../../src/contacts/index.js'
+import { likelyMeant } from '../../../src/dashboard/contacts/domain-typo.js'
+import { contactPages } from '../../../src/dashboard/contacts/routes.js'
+import { suppress, suppressionsOf } from '../../../src/suppression/index.js'
+import { createTopic, optOut } from '../../../src/topics/index.js'
+import { hostile, isTame, startAccountPages } from '../account-pages.js'
+
+async function open(t: Test) {
+  const joined: string[] = []
+  const rig = await startAccountPages(t, ({ account }, { store }) =>
+    contactPages(account, {
+      store,
+      clock,
+      plans: loadPlans('config/plans.toml'),
+      contacts: {
+        defaultCountry: 'NG',
+        follow: async (_tx, _account, news) => {
+          joined.push(...news.map(({ contact }) => contact.email))
+        },
+      },
+    }),
+  )
+  const { store, accountId } = rig
+  const deps = { store, clock }
+  return {
+    ...rig,
+    ...deps,
+    joined,
+    add: async (email: string, more: object = {}, listId?: string) =>
+      (await addContact(deps, accountId, { email, ...more }, { listId })).contact.id,
+    list: async (name: string) => (await createList(deps, accountId, name)).id,
+    find: (email: string) => findContact(store.read, accountId, email),
+    listsOf: async (id: string) =>
+      (await listsOfContacts(store.read, [id])).get(id)?.map(({ name }) => name),
+    block: (email: string, reason: 'unsubscribe' | 'bounce', detail: string | null = null) =>
+      store.write((tx) => suppress(tx, accountId, { email, reason, detail }, clock.now())),
+    reasons: async (email: string) =>
+      (await suppressionsOf(store.read, accountId, email)).map(({ reason }) => reason),
+    history: (email: string) => contactHistory(store.read, accountId, email),
+  }
+}
+
+t.test('contacts are searched, filtered and paged', async (t) => {
+  const { add, list, block, get, otherId } = await open(t)
+  const readers = await list('Readers')
+  await add('ann@x.test', { firstName: 'Ann', lastName: 'Obi' }, readers)
+  await add('bob@x.test')
+  await block('bob@x.test', 'unsubscribe')
+  const all = await get('/contacts')
+  t.match(all.text, /ann@x\.test[\s\S]*Readers[\s\S]*Gets marketing mail[\s\S]*bob@x\.test/)
+  t.match(all.text, /Gets none: unsubscribed/)
+  for (const [query, there, not] of [
+    ['q=obi', 'ann', 'bob'],
+    [`list=${readers}`, 'ann', 'bob'],
+    ['state=unsubscribed', 'bob', 'ann'],
+    ['state=mailable', 'ann', 'bob'],
+  ] as const) {
+    const { text } = await get(`/contacts?${query}`)
+    t.match(text, `>${there}@x.test<`, query)
+    t.notMatch(text, `>${not}@x.test<`, query)
+  }
+  t.match((await get(`/contacts?list=${readers}`)).text, `/lists/${readers}/contacts.csv`)
+  t.match((await get('/contacts?q=nobody')).text, /No such contact/)
+  t.match((await get('/contacts', 'viewer')).text, /ann@x/)
+  t.notMatch((await get('/contacts', 'viewer')).text, /type="checkbox"|Add a contact/)
+  t.match((await get(`/a/${otherId}/contacts`, 'stranger')).text, /No contact yet/)
+  for (let n = 10; n < 65; n++) await add(`p${n}@x.test`)
+  const first = await get('/contacts?q=p')
+  const [, next = ''] = /href="([^"]*after=[^"]*)"/.exec(first.text) ?? []
+  const second = await get(next.replaceAll('&amp;', '&'))
+  t.match(second.text, /p64@x\.test/)
+  t.notMatch(first.text, /p64@x\.test/)
+  t.equal((await get('/contacts?after=x')).status, 400)
+})
+
+t.test('a person: why mail comes or not, fields, lists', async (t) => {
+  const { add, list, block, get, post, follow, find, listsOf, store, accountId, ...rig } =
+    await open(t)
+  const [readers, staff] = [await list('Readers'), await list('Staff')]
+  const topic = await createTopic({ store, clock }, accountId, { name: 'Offers' })
+  const id = await add('ann@x.test', { metadata: { town: 'Lagos', n: 7, old: 'x' } }, readers)
+  const path = `/contacts/${id}`
+  await store.write((tx) =>
+    optOut(tx, accountId, { topicId: topic.id, address: 'ann@x.test' }, clock.now()),
+  )
+  t.match(
+    (await get(path)).text,
+    /Gets your marketing mail[\s\S]*Topic “Offers”[\s\S]*Left this topic by themselves/,
+  )
+
+  const fields = { firstName: 'Ann', lastName: '', phone: '0803 123 4567' }
+  const own = { key: ['town', 'n', 'old'], value: ['Abuja', '8', ''] }
+  const saved = await post(path, { ...fields, ...own, newKey: 'size', newValue: '42' })
+  t.match(await follow(saved), { status: 200, text: /Saved/ })
+  t.match(await find('ann@x.test'), { firstName: 'Ann', phone: '+2348031234567' })
+  t.same((await find('ann@x.test'))?.metadata, { town: 'Abuja', n: 8, size: '42' })
+  const wrong = await post(path, { ...fields, ...own, phone: 'x', lastName: 'Kept' })
+  t.equal(wrong.status, 422)
+  t.match(wrong.text, /a phone number[\s\S]*value="Kept"[\s\S]*value="Abuja"/, 'what was typed')
+
+  const shown = { shown: [readers, staff] }
+  t.equal((await post(`${path}/lists`, { ...shown, lists: [] })).status, 422, 'the last list')
+  await post(`${path}/lists`, { ...shown, lists: [staff] })
+  t.same(await listsOf(id), ['Staff'])
+  t.same(rig.joined, [], 'starts nothing unless asked')
+  await post(`${path}/lists`, { shown: [readers], lists: [readers], trigger: 'on' })
+  t.same(await listsOf(id), ['Readers', 'Staff'], 'what was not shown stays')
+  t.same(rig.joined, ['ann@x.test'])
+
+  t.equal((await post(`${path}/unsubscribe`, { note: ' ' })).status, 422)
+  await post(`${path}/unsubscribe`, { note: 'by phone' })
+  t.match(
+    (await get(path)).text,
+    /Gets none: unsubscribed on [\s\S]*by somebody of your team[\s\S]*by phone/,
+  )
+  await block('ann@x.test', 'bounce')
+  t.equal((await post(`${path}/resubscribe`, {})).status, 422, 'not without a note')
+  await post(`${path}/resubscribe`, { note: 'asked by mail' })
+  t.same(await rig.reasons('ann@x.test'), ['bounce'], 'a bounce is not lifted')
+  t.match((await rig.history('ann@x.test')).at(-1), {
+    kind: 'lifted',
+    detail: { by: 'dashboard', note: 'asked by mail', reasons: ['unsubscribe'] },
+  })
+  t.match((await get(path)).text, /Why the address is suppressed/)
+  await post(`${path}/delete`)
+  t.equal(await find('ann@x.test'), undefined)
+  t.match(
+    rig.noted.map(({ action }) => action),
+    'contact.change contact.change contact.change suppression.add suppression.remove contact.delete'.split(
+      ' ',
+    ),
+  )
+  t.equal((await get(path)).status, 404)
+})
+
+t.test('one is added with how they agreed; a slip in the domain is asked about', async (t) => {
+  const { list, get, post, follow, find, listsOf, history, block, noted, joined } = await open(t)
+  const [a, b] = [await list('A'), await list('B')]
+  t.match((await get(`/contacts/new?list=${b}`)).text, new RegExp(`value="${b}" checked`))
+  const form = { email: 'ann@gmial.com', lists: [a, b], agreed: 'At our shop' }
+  const asked = await post('/contacts/new', form)
+  t.equal(asked.status, 422)
+  t.match(asked.text, /Is it ann@gmail\.com\?[\s\S]*At our shop/)
+  t.equal((await post('/contacts/new', { ...form, sure: 'on', agreed: '' })).status, 422)
+  t.equal((await post('/contacts/new', { ...form, email: 'nobody' })).status, 422)
+  const added = await post('/contacts/new', { ...form, sure: 'on' })
+  t.match((await follow(added)).text, /ann@gmial\.com is added/)
+  const ann = await find('ann@gmial.com')
+  t.same(await listsOf(ann?.id ?? ''), ['A', 'B'])
+  t.match(await history('ann@gmial.com'), [
+    { kind: 'added', detail: { by: 'dashboard', listId: a, note: 'At our shop' } },
+    { kind: 'added', detail: { by: 'dashboard', listId: b, note: 'At our shop' } },
+  ])
+  t.match(noted, [{ action: 'contact.add', target: ann?.id }])
+  t.same(joined, [])
+  await block('bob@x.test', 'unsubscribe')
+  const back = await post('/contacts/new', { ...form, email: 'bob@x.test', trigger: 'on' })
+  t.match((await follow(back)).text, /They get no marketing mail/)
+  t.same(joined, ['bob@x.test', 'bob@x.test'], 'a contact, and on both lists')
+  for (const right of ['gmx.net', 'yahoo.com.ng', 'shop.ng', 'mail.de', 'x.test', 'gmail.com']) {
+    t.equal(likelyMeant(`a@${right}`), undefined, right)
+  }
+  for (const [typed = '', meant] of [
+    ['gmail.con', 'gmail.com'],
+    ['gmai.com', 'gmail.com'],
+    ['shop.example', undefined],
+    ['hotmial.fr', 'hotmail.fr'],
+    ['yahooo.com', 'yahoo.com'],
+  ]) {
+    t.equal(likelyMeant(`a@${typed}`), meant && `a@${meant}`, typed)
+  }
+})
+
+t.test('with those who are ticked: said first, then done', async (t) => {
+  const { add, list, get, post, follow, find, listsOf, joined, noted, otherId } = await open(t)
+  const [readers, staff] = [await list('Readers'), await list('Staff')]
+  const ann = await add('ann@x.test', {}, readers)
+  const bob = await add('bob@x.test', {}, readers)
+  const ids = [ann, bob]
+  await post('/contacts/selected/do', { do: 'add', list: staff, ids: [ann] })
+  const none = await post('/contacts/selected?q=ann', { do: 'delete', list: readers })
+  t.equal(none.status, 422)
+  t.match(none.text, /Tick those first[\s\S]*value="ann"/, 'the search stays')
+  const adding = await post('/contacts/selected', { do: 'add', list: staff, ids })
+  t.match(adding.text, /Add 2 contacts to “Staff”\?[\s\S]*1 of them is on it already/)
+  const taking = await post('/contacts/selected', { do: 'remove', list: readers, ids })
+  t.match(taking.text, /Take 2 contacts off “Readers”\?[\s\S]*1 of them is on no other list and is/)
+  t.same(await listsOf(bob), ['Readers'], 'nothing is done yet')
+  const added = await post('/contacts/selected/do', { do: 'add', list: staff, ids, trigger: 'on' })
+  t.match((await follow(added)).text, /1 contact put on “Staff”/)
+  t.same(joined, ['bob@x.test'])
+  await post('/contacts/selected/do', { do: 'remove', list: staff, ids: [bob] })
+  t.same(await listsOf(bob), ['Readers'])
+  await post('/contacts/selected/do', { do: 'remove', list: readers, ids: [bob] })
+  t.equal(await find('bob@x.test'), undefined, 'on no list any more')
+  const foreign = { do: 'delete', list: '', ids: [ann] }
+  await post(`/a/${otherId}/contacts/selected/do`, foreign, 'stranger')
+  t.ok(await find('ann@x.test'), "another account's")
+  t.match((await post('/contacts/selected', { ...foreign, list: '' })).text, /Delete 1 contact\?/)
+  await post('/contacts/selected/do', foreign)
+  t.equal(await find('ann@x.test'), undefined)
+  t.match((await get('/contacts')).text, /No contact yet/)
+  t.match(
+    noted.map(({ action }) => action),
+    ['contact.add', 'contact.add', 'contact.remove', 'contact.remove', 'contact.delete'],
+  )
+})
+
+t.test('what customers and strangers wrote stands in pages as text', async (t) => {
+  const { add, list, block, get, post } = await open(t)
+  const listId = await list(hostile)
+  const name = hostile.slice(0, 200)
+  const fields = { firstName: name, lastName: name, metadata: { [hostile]: hostile } }
+  const id = await add('ann@x.test', fields, listId)
+  await block('ann@x.test', 'unsubscribe', hostile)
+  isTame(t, await get('/contacts'), 'the list')
+  isTame(t, await get(`/contacts?q=${encodeURIComponent(hostile)}`), 'the search')
+  isTame(t, await get(`/contacts/${id}`), 'the person')
+  isTame(t, await get(`/contacts/${id}`, 'viewer'), 'the person, for a viewer')
+  isTame(t, await get(`/contacts/new?email=${encodeURIComponent(hostile)}`), 'the form')
+  isTame(
+    t,
+    await post('/contacts/selected', { do: 'add', list: listId, ids: [id] }),
+    'the question',
+  )
+  isTame(t, await post('/contacts/new', { email: hostile, agreed: hostile }), 'a wrong form')
+  isTame(t, await post(`/contacts/${id}`, { phone: hostile, newKey: hostile }), 'wrong fields')
+})
