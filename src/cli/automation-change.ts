@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { counted, shownCount } from '../amounts/index.js'
 import * as operations from '../automations/contract.js'
 import {
@@ -16,12 +16,11 @@ import {
 } from '../automations/index.js'
 import { readBilling } from '../billing/index.js'
 import type { Operation } from '../contract/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import { statusOf } from './automation-show.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
-import { type CliDeps, withStore } from './database.js'
-import { say, sayJson } from './output.js'
-import { type CommandPlace, placeOf } from './place.js'
+import { say } from './output.js'
 import { plansOf } from './plan.js'
 
 /** What any of the verbs may be given. */
@@ -38,9 +37,9 @@ interface Change {
   /** What goes with it, where it is asked for. */
   intent?: (automation: Automation, overdue: HeldRelease) => Intent | undefined
   apply: (
-    deps: CliDeps,
+    deps: CommandDeps,
     automation: Automation,
-    how: { place: CommandPlace; overdue: HeldRelease },
+    overdue: HeldRelease,
   ) => Promise<{ released?: number } | object>
   done: (automation: Automation, changed: { released?: number }) => string
 }
@@ -55,7 +54,7 @@ const changes: readonly Change[] = [
     does: operations.enableAutomation,
     about: 'enable an automation: its event starts runs of its present version',
     help: '$ posthorn automation enable Welcome',
-    async apply({ store, clock }, { account_id, id }, { place }) {
+    async apply({ store, clock, place }, { account_id, id }) {
       const billing = await readBilling(store.read, plansOf(place), account_id)
       const enabled = await enableAutomation({ store, clock }, billing, id)
       return await enabledAnswer(store.read, enabled)
@@ -124,7 +123,7 @@ What fell due meanwhile:
             counts: { id, overdue, runs: running + waiting },
             how: 'mild',
           },
-    apply: (deps, automation, { overdue }) => resumeAutomation(deps, automation, overdue),
+    apply: (deps, automation, overdue) => resumeAutomation(deps, automation, overdue),
     done: (_automation, { released = 0 }) =>
       `It goes on; ${runs(released)} released. A running appliance sees it within 5 seconds`,
   },
@@ -140,7 +139,7 @@ export const changeAutomationRows: readonly CommandRow[] = changes.map((change) 
     ...(change.name === 'resume' ? [overdueOption()] : []),
   ],
   help: `Example:\n  ${change.help}`,
-  run: (named: string, options: Options, command: Command) => run(change, named, options, command),
+  run: answering((deps, named: string, options: Options) => apply(change, deps, named, options)),
 }))
 
 /**
@@ -156,24 +155,19 @@ function overdueOption(): Option {
  * Writes the change into the database and nothing else: the running appliance finds it there within
  * seconds, or at its next start. So the command works the same whether one runs or not.
  */
-async function run(change: Change, named: string, options: Options, command: Command) {
-  const place = placeOf(command)
+async function apply(change: Change, deps: CommandDeps, named: string, options: Options) {
   const { overdue = 'shift' } = options
-  const done = await withStore(place, async (deps) => {
-    const found = await findAnyAutomation(deps.store.read, named)
-    const intent = change.intent?.(found, overdue)
-    if (intent && !(await confirmed(place, options, intent))) return
-    const changed = await change.apply(deps, found, { place, overdue })
-    return { changed, automation: await findAnyAutomation(deps.store.read, found.id) }
-  })
-  if (done === undefined) return
-  const { changed, automation } = done
-  if (place.json) {
-    const { id, name } = automation
-    const own = { id, name, status: statusOf(automation), ...changed }
-    return sayJson(change.does === undefined ? own : changed)
+  const found = await findAnyAutomation(deps.store.read, named)
+  const intent = change.intent?.(found, overdue)
+  if (intent && !(await confirmed(deps.place, options, intent))) return
+  const changed = await change.apply(deps, found, overdue)
+  const automation = await findAnyAutomation(deps.store.read, found.id)
+  const { id, name } = automation
+  const own = { id, name, status: statusOf(automation), ...changed }
+  return {
+    json: change.does === undefined ? own : changed,
+    say: () => say(change.done(automation, changed)),
   }
-  say(change.done(automation, changed))
 }
 
 /** `1 run`, `1,204 runs`. */

@@ -11,14 +11,13 @@ import {
   startBackfill,
   stopBackfill,
 } from '../automations/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import { runs } from './automation-change.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { listOf } from './contact.js'
-import { withStore } from './database.js'
 import { versionOrLatest, wholeNumber } from './option-values.js'
-import { remark, say, sayJson, sayTable } from './output.js'
-import { type CommandPlace, placeOf } from './place.js'
+import { remark, say, sayTable } from './output.js'
 
 /** `automation move` and `start`. */
 export const moveAutomationRows: readonly CommandRow[] = [
@@ -36,7 +35,7 @@ export const moveAutomationRows: readonly CommandRow[] = [
 
 A run moves if the version has a step with the key and type of the one at which it is, a wait for the same
 event. What it waits for stays as it is: a delay that is longer in the new version is not made longer.`,
-    run: runMove,
+    run: answering(move),
   },
   {
     usage: 'start <automation>',
@@ -57,7 +56,7 @@ event. What it waits for stays as it is: a delay that is longer in the new versi
 The automation is to be enabled. Its filter, how often a contact may enter it, and suppressions apply; the
 event that begins such a run is named "$backfill", and its payload is {"listId": ...}. A running appliance
 starts the runs and goes on after a restart; 'posthorn automation show' says how far it is.`,
-    run: runStart,
+    run: answering(start),
   },
 ]
 
@@ -66,28 +65,23 @@ starts the runs and goes on after a restart; 'posthorn automation show' says how
  * middle of. A move is the exception that an operator asks for, and it is shown by groups of runs
  * first.
  */
-async function runMove(
+async function move(
+  deps: CommandDeps,
   named: string,
   options: { to: number | 'latest' } & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const done = await withStore(place, async (deps) => {
-    const { read } = deps.store
-    const found = await findAnyAutomation(read, named)
-    const version = options.to === 'latest' ? await newestVersion(read, found) : options.to
-    const groups = await planMove(read, found, version)
-    // --dry-run shows the whole table of groups; the question has only their sums.
-    if (options.dryRun) return { version, moved: null, groups }
-    const intent = movingOf(found.name, version, groups)
-    const isEmpty = groups.every(({ stays }) => stays !== null)
-    if (!isEmpty && !(await confirmed(place, options, intent))) return
-    const moved = await moveRuns(deps, found, version)
-    return { version, moved, groups: await planMove(read, found, version) }
-  })
-  if (done === undefined) return
-  if (place.json) return sayJson(done)
-  sayMoved(done)
+) {
+  const { read } = deps.store
+  const found = await findAnyAutomation(read, named)
+  const version = options.to === 'latest' ? await newestVersion(read, found) : options.to
+  const groups = await planMove(read, found, version)
+  const answer = (json: Moved) => ({ json, say: () => sayMoved(json) })
+  // --dry-run shows the whole table of groups; the question has only their sums.
+  if (options.dryRun) return answer({ version, moved: null, groups })
+  const intent = movingOf(found.name, version, groups)
+  const isEmpty = groups.every(({ stays }) => stays !== null)
+  if (!isEmpty && !(await confirmed(deps.place, options, intent))) return
+  const moved = await moveRuns(deps, found, version)
+  return answer({ version, moved, groups: await planMove(read, found, version) })
 }
 
 /**
@@ -108,15 +102,13 @@ function movingOf(name: string, version: number, groups: readonly MoveGroup[]): 
 }
 
 /** `moved` is null when nothing was written, by --dry-run or for want of anything to move. */
-function sayMoved({
-  version,
-  moved,
-  groups,
-}: {
+interface Moved {
   version: number
   moved: number | null
   groups: readonly MoveGroup[]
-}): void {
+}
+
+function sayMoved({ version, moved, groups }: Moved): void {
   if (moved !== null) say(`Moved: ${runs(moved)} to version ${version}`)
   if (groups.length === 0) {
     if (moved === null) say(`Every live run is of version ${version}`)
@@ -144,75 +136,70 @@ interface StartOptions extends AskOptions {
   stop?: true
 }
 
-/** `--stop` ends an earlier start; all else begins one. */
-async function runStart(named: string, options: StartOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  if (options.stop) return await stop(place, named)
-  if (options.list === undefined) command.error('error: a list is missing: name it by --list ID')
-  await start(place, named, options.list, options)
-}
-
 /**
  * Starting an automation over a list mails people who did nothing at this moment. So it counts
  * first who would enter and who would not (filter, re-entry, suppression), by the same code that
- * later decides it for each, and asks.
+ * later decides it for each, and asks. `--stop` ends an earlier start.
  */
 async function start(
-  place: CommandPlace,
+  { store, clock, place }: CommandDeps,
   named: string,
-  list: string,
   options: StartOptions,
-): Promise<void> {
-  const { perHour, dryRun = false } = options
-  const done = await withStore(place, async ({ store, clock }) => {
-    const automation = await findAnyAutomation(store.read, named)
-    const listId = await listOf(store.read, automation.account_id, list)
-    const judging = { store, clock, versions: makeVersions() }
-    const judged = await judgeBackfill(judging, automation, listId)
-    const intent: Intent = {
-      to: `start ${runs(judged.starts)} of "${automation.name}", at most ${counted(perHour, 'run')} an hour`,
-      facts: [
-        'What they mail cannot be taken back',
-        `Contacts that are left out, as --dry-run explains: ${shownCount(judged.seen - judged.starts)}`,
-      ],
-      counts: { starts: judged.starts, contacts: judged.seen, perHour },
-      how: 'moderate',
-    }
-    // --dry-run is not asked: below it shows all that the question has, and more.
-    if (!dryRun && judged.starts > 0 && !(await confirmed(place, options, intent))) return
-    if (!dryRun) await startBackfill({ store, clock }, automation, { listId, perHour })
-    return { judged, automation }
-  })
-  if (done === undefined) return
-  const { judged, automation } = done
-  const { seen, starts, refused } = judged
+  command: Command,
+) {
+  const { list, perHour, dryRun = false } = options
+  if (!options.stop && list === undefined) {
+    command.error('error: a list is missing: name it by --list ID')
+  }
+  const automation = await findAnyAutomation(store.read, named)
+  if (options.stop) return stopped(await stopBackfill({ store, clock }, automation))
+  const listId = await listOf(store.read, automation.account_id, list ?? '')
+  const judging = { store, clock, versions: makeVersions() }
+  const { seen, starts, refused } = await judgeBackfill(judging, automation, listId)
+  const intent: Intent = {
+    to: `start ${runs(starts)} of "${automation.name}", at most ${counted(perHour, 'run')} an hour`,
+    facts: [
+      'What they mail cannot be taken back',
+      `Contacts that are left out, as --dry-run explains: ${shownCount(seen - starts)}`,
+    ],
+    counts: { starts, contacts: seen, perHour },
+    how: 'moderate',
+  }
+  // --dry-run is not asked: below it shows all that the question has, and more.
+  if (!dryRun && starts > 0 && !(await confirmed(place, options, intent))) return
+  if (!dryRun) await startBackfill({ store, clock }, automation, { listId, perHour })
   // To a tenth of an hour: more would pretend to know how busy the appliance is.
   const hours = Math.ceil((starts / perHour) * 10) / 10
-  if (place.json) {
-    const answer = { contacts: seen, starts, refused: Object.fromEntries(refused), perHour, hours }
-    return sayJson({ ...answer, begun: !dryRun })
+  return {
+    json: {
+      contacts: seen,
+      starts,
+      refused: Object.fromEntries(refused),
+      perHour,
+      hours,
+      begun: !dryRun,
+    },
+    say() {
+      const when = hours <= 0.1 ? 'at once' : `in about ${counted(hours, 'hour')}`
+      const whom = `${runs(starts)} for ${counted(seen, 'contact')}, ${when}`
+      say(dryRun ? `It would start ${whom}` : `A running appliance starts ${whom}`)
+      sayTable(
+        ['NOT STARTED', 'WHY'],
+        [...refused].map(([reason, count]) => [shownCount(count), reason]),
+        '',
+      )
+      if (dryRun) remark('Nothing was started: without --dry-run it is')
+      else remark(`'posthorn automation show ${automation.id}' says how far it is`)
+    },
   }
-  const when = hours <= 0.1 ? 'at once' : `in about ${counted(hours, 'hour')}`
-  const whom = `${runs(starts)} for ${counted(seen, 'contact')}, ${when}`
-  say(dryRun ? `It would start ${whom}` : `A running appliance starts ${whom}`)
-  sayTable(
-    ['NOT STARTED', 'WHY'],
-    [...refused].map(([reason, count]) => [shownCount(count), reason]),
-    '',
-  )
-  if (dryRun) remark('Nothing was started: without --dry-run it is')
-  else remark(`'posthorn automation show ${automation.id}' says how far it is`)
 }
 
 /**
  * Ends the start over the list, not the runs that it has begun: whoever got the first mail of a
  * sequence gets the rest.
  */
-async function stop(place: CommandPlace, named: string): Promise<void> {
-  const row = await withStore(place, async (deps) =>
-    stopBackfill(deps, await findAnyAutomation(deps.store.read, named)),
-  )
-  const { seen, started } = row
-  if (place.json) return sayJson({ seen, started })
-  say(`Stopped after ${counted(seen, 'contact')}; the ${runs(started)} that began go on`)
-}
+const stopped = ({ seen, started }: { seen: number; started: number }) => ({
+  json: { seen, started },
+  say: () =>
+    say(`Stopped after ${counted(seen, 'contact')}; the ${runs(started)} that began go on`),
+})

@@ -1,4 +1,3 @@
-import type { Command } from 'commander'
 import { findAccount } from '../accounts/index.js'
 import { counted, shownCount } from '../amounts/index.js'
 import {
@@ -13,10 +12,9 @@ import {
   type StepStanding,
   type Waits,
 } from '../automations/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import type { CommandRow } from './command-row.js'
-import { withStore } from './database.js'
-import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { placeOf } from './place.js'
+import { jsonTime, remark, say, sayFields, sayTable, shownTime } from './output.js'
 
 /** `automation show`. */
 export const showAutomationRows: readonly CommandRow[] = [
@@ -28,7 +26,7 @@ export const showAutomationRows: readonly CommandRow[] = [
 
 HERE is how many runs stand at the step now, ENTERED how many have come to it. With --json the answer is
 what GET /v1/automations/:id answers, and the counts as "standing".`,
-    run: runShow,
+    run: answering(show),
   },
 ]
 
@@ -36,47 +34,45 @@ what GET /v1/automations/:id answers, and the counts as "standing".`,
  * All of it is read in one look at the database: figures of different moments would contradict each
  * other while runs go on.
  */
-async function runShow(named: string, _options: unknown, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const found = await withStore(place, async ({ store: { read } }) => {
-    const one = await findAnyAutomation(read, named)
-    const { definition } = await readDefinition(read, one.id, one.version)
-    const account = await findAccount(read, one.account_id)
-    const backfill = await findBackfill(read, one.id)
-    const answer = await detailAnswer(read, one)
-    return { one, definition, account, backfill, answer, ...(await automationStanding(read, one)) }
-  })
-  const { one, definition, account, backfill, answer, steps, waits } = found
-  if (place.json) {
-    return sayJson({
+async function show({ store: { read } }: CommandDeps, named: string) {
+  const one = await findAnyAutomation(read, named)
+  const { definition } = await readDefinition(read, one.id, one.version)
+  const account = await findAccount(read, one.account_id)
+  const backfill = await findBackfill(read, one.id)
+  const answer = await detailAnswer(read, one)
+  const { steps, waits } = await automationStanding(read, one)
+  return {
+    json: {
       ...answer,
       accountId: account.id,
       pausedAt: jsonTime(one.paused_at),
       standing: steps.map(stepForMachines),
       waits,
       backfill: backfill === undefined ? null : backfillForMachines(backfill),
-    })
+    },
+    say() {
+      sayFields({
+        Automation: one.name,
+        Id: one.id,
+        Account: `${account.name} (${account.id})`,
+        Status: statusOf(one),
+        Version: String(one.version),
+        'Begins with': beginningOf(definition),
+        ...(one.paused_at === null ? {} : { Paused: shownTime(one.paused_at) }),
+        Contacts: `${shownCount(one.enrolled)} have entered`,
+        Running: shownCount(one.running),
+        Waiting: shownCount(one.waiting),
+        Completed: shownCount(one.completed),
+        Exited: shownCount(one.exited),
+        Failed: shownCount(one.failed),
+        Cancelled: shownCount(one.cancelled),
+        ...(backfill === undefined ? {} : { 'Start over a list': shownBackfill(backfill) }),
+      })
+      say()
+      sayTable(stepTitles, steps.map(stepCells), '')
+      sayWaits(one, waits)
+    },
   }
-  sayFields({
-    Automation: one.name,
-    Id: one.id,
-    Account: `${account.name} (${account.id})`,
-    Status: statusOf(one),
-    Version: String(one.version),
-    'Begins with': beginningOf(definition),
-    ...(one.paused_at === null ? {} : { Paused: shownTime(one.paused_at) }),
-    Contacts: `${shownCount(one.enrolled)} have entered`,
-    Running: shownCount(one.running),
-    Waiting: shownCount(one.waiting),
-    Completed: shownCount(one.completed),
-    Exited: shownCount(one.exited),
-    Failed: shownCount(one.failed),
-    Cancelled: shownCount(one.cancelled),
-    ...(backfill === undefined ? {} : { 'Start over a list': shownBackfill(backfill) }),
-  })
-  say()
-  sayTable(stepTitles, steps.map(stepCells), '')
-  sayWaits(one, waits)
 }
 
 /** The event that starts a run. */

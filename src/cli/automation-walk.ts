@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import * as operations from '../automations/contract.js'
 import {
   type AutomationPreview,
@@ -12,12 +12,12 @@ import { isoTime } from '../clock/index.js'
 import { joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import { type JsonObject, jsonObjectIn } from '../json/index.js'
+import { answeringWith, type CommandDeps } from './answering.js'
 import type { CommandRow } from './command-row.js'
-import { withStore } from './database.js'
 import { givenTo } from './given.js'
 import { asTyped, mustBe, repeated, time } from './option-values.js'
-import { say, sayJson, sayTable, shownTime } from './output.js'
-import { placeOf, settingsOf } from './place.js'
+import { say, sayTable, shownTime } from './output.js'
+import { type CommandPlace, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 import { withRenderer } from './template.js'
 
@@ -31,6 +31,12 @@ interface WalkOptions {
   opens?: After[]
   clicks?: After[]
 }
+
+/** What the engine goes by. */
+const engineOf = (place: CommandPlace) => ({
+  plans: plansOf(place),
+  maxQueued: settingsOf(place).outbound.maxQueued,
+})
 
 /** `automation walk`. */
 export const walkAutomationRows: readonly CommandRow[] = [
@@ -67,7 +73,7 @@ export const walkAutomationRows: readonly CommandRow[] = [
 
 It walks the automation as it is now, also one that was not enabled yet. STOPPED BY is what would keep the mail from
 leaving today. An open or a click without a time comes a minute after its mail.`,
-    run: runWalk,
+    run: answeringWith(engineOf, walk),
   },
 ]
 
@@ -76,31 +82,29 @@ leaving today. An open or a click without a time comes a minute after its mail.`
  * (`automations/simulate.ts`): what it shows cannot differ from what a run would do. Nothing is
  * written, so it may be asked about any automation at any time.
  */
-async function runWalk(named: string, options: WalkOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { maxQueued } = settingsOf(place).outbound
-  const plans = plansOf(place)
-  const preview = await withStore(place, async ({ store, clock }) => {
-    const found = await findAnyAutomation(store.read, named)
-    const { email, payload, at = clock.now(), until, event = [], opens = [], clicks = [] } = options
-    const given = givenTo(operations.simulateAutomation, {
-      email,
-      at: isoTime(at),
-      payload,
-      events: event.map((text) => eventOf(text, at)),
-      opens: Object.fromEntries(opens),
-      clicks: Object.fromEntries(clicks),
-      until: until === undefined ? undefined : isoTime(until),
-    })
-    return await withRenderer({ store, clock }, async (renderer) => {
-      // A backlog of its own, as nothing is written: the running appliance's is not touched.
-      const backlog = joinBacklog(makeBacklogMemory())
-      const deps = { store, clock, plans, renderer, backlog, maxQueued }
-      return previewAutomation(deps, found.account_id, found.id, { ...given, email })
-    })
+async function walk(
+  { store, clock, plans, maxQueued }: CommandDeps & ReturnType<typeof engineOf>,
+  named: string,
+  options: WalkOptions,
+) {
+  const found = await findAnyAutomation(store.read, named)
+  const { email, payload, at = clock.now(), until, event = [], opens = [], clicks = [] } = options
+  const given = givenTo(operations.simulateAutomation, {
+    email,
+    at: isoTime(at),
+    payload,
+    events: event.map((text) => eventOf(text, at)),
+    opens: Object.fromEntries(opens),
+    clicks: Object.fromEntries(clicks),
+    until: until === undefined ? undefined : isoTime(until),
   })
-  if (place.json) return sayJson(shownPreview(preview))
-  sayWalk(preview)
+  const preview = await withRenderer({ store, clock }, async (renderer) => {
+    // A backlog of its own, as nothing is written: the running appliance's is not touched.
+    const backlog = joinBacklog(makeBacklogMemory())
+    const deps = { store, clock, plans, renderer, backlog, maxQueued }
+    return previewAutomation(deps, found.account_id, found.id, { ...given, email })
+  })
+  return { json: shownPreview(preview), say: () => sayWalk(preview) }
 }
 
 /**

@@ -14,14 +14,14 @@ import {
   shownKey,
 } from '../accounts/index.js'
 import { isoTime } from '../clock/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
-import { accountOption, chosenAccount, withStore } from './database.js'
+import { accountOption } from './database.js'
 import { givenTo } from './given.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
 import { asTyped, endTime, repeated } from './option-values.js'
-import { remark, say, sayJson, sayTable, shownTime, warn } from './output.js'
-import { placeOf } from './place.js'
+import { remark, say, sayTable, shownTime, warn } from './output.js'
 
 /** What any of the sub-commands may be given. */
 interface KeyOptions {
@@ -67,7 +67,7 @@ const rows: readonly CommandRow[] = [
   $ posthorn key create 'Web shop'
   $ posthorn key create Printer --scope sending --domain example.com --network 10.0.0.0/24
   $ KEY=$(posthorn key create ci --expires 90d --json | jq -r .key)`,
-    run: runCreate,
+    run: answering(create),
   },
   {
     usage: 'list',
@@ -75,7 +75,7 @@ const rows: readonly CommandRow[] = [
     about: 'show the API keys of an account',
     options: [accountOption()],
     help: "Example:\n  $ posthorn key list --account 'City library'",
-    run: runList,
+    run: answering(list),
   },
   {
     usage: 'delete <id>',
@@ -83,7 +83,7 @@ const rows: readonly CommandRow[] = [
     about: 'delete an API key; requests with it fail at once',
     options: [...askOptions(), accountOption()],
     help: 'Example:\n  $ posthorn key delete 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
-    run: runDelete,
+    run: answering(remove),
   },
 ]
 
@@ -91,73 +91,65 @@ const rows: readonly CommandRow[] = [
  * The key is shown once and stored as a hash: whoever reads the database or a backup cannot send
  * with it.
  */
-async function runCreate(name: string, options: KeyOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const made = await withStore(place, async (deps) => {
-    const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-    const plans = plansUnlessForced(place, options)
-    const { scope, domain: domains, network: networks, expires } = options
-    const expiresAt = expires && isoTime(expires(deps.clock.now()))
-    const given = givenTo(operations.createKey, { name, scope, domains, networks, expiresAt })
-    const limits = limitsIn(given)
-    return await withForceHint(() => createKey(deps, accountId, given.name, { plans, limits }))
-  })
-  if (place.json) return sayJson({ ...shownKey(made), key: made.key })
-  say(made.key)
-  remark('Keep it now: it is not stored and cannot be shown again.')
+async function create(deps: CommandDeps, name: string, options: KeyOptions) {
+  const { id: accountId } = await deps.account()
+  const plans = plansUnlessForced(deps.place, options)
+  const { scope, domain: domains, network: networks, expires } = options
+  const expiresAt = expires && isoTime(expires(deps.clock.now()))
+  const given = givenTo(operations.createKey, { name, scope, domains, networks, expiresAt })
+  const limits = limitsIn(given)
+  const made = await withForceHint(() => createKey(deps, accountId, given.name, { plans, limits }))
+  return {
+    json: { ...shownKey(made), key: made.key },
+    say() {
+      say(made.key)
+      remark('Keep it now: it is not stored and cannot be shown again.')
+    },
+  }
 }
 
 /** The keys as they can be told apart: name, last four characters, last use. */
-async function runList(options: KeyOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const keys = await withStore(place, async ({ store: { read } }) =>
-    listKeys(read, (await chosenAccount(read, options.account)).id),
-  )
-  if (place.json) return sayJson({ keys: keys.map(shownKey) })
-  sayTable(
-    ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'EXPIRES', 'CREATED', 'LAST USED'],
-    keys.map((one) => [
-      one.id,
-      one.name,
-      `…${one.last4}`,
-      [one.scope, ...(one.domains ?? [])].join(' '),
-      one.networks?.join(' ') ?? 'anywhere',
-      one.expiresAt === null ? 'never' : shownTime(one.expiresAt),
-      shownTime(one.createdAt),
-      one.lastUsedAt === null ? 'never' : shownTime(one.lastUsedAt),
-    ]),
-    "No API key yet; 'posthorn key create NAME' makes one",
-  )
+async function list({ store: { read }, account }: CommandDeps) {
+  const keys = await listKeys(read, (await account()).id)
+  return {
+    json: { keys: keys.map(shownKey) },
+    say: () =>
+      sayTable(
+        ['ID', 'NAME', 'ENDS IN', 'MAY', 'FROM', 'EXPIRES', 'CREATED', 'LAST USED'],
+        keys.map((one) => [
+          one.id,
+          one.name,
+          `…${one.last4}`,
+          [one.scope, ...(one.domains ?? [])].join(' '),
+          one.networks?.join(' ') ?? 'anywhere',
+          one.expiresAt === null ? 'never' : shownTime(one.expiresAt),
+          shownTime(one.createdAt),
+          one.lastUsedAt === null ? 'never' : shownTime(one.lastUsedAt),
+        ]),
+        "No API key yet; 'posthorn key create NAME' makes one",
+      ),
+  }
 }
 
 /**
  * A running appliance remembers keys and notices the change within a second (`accounts/authenticate.ts`).
  */
-async function runDelete(
-  id: string,
-  options: KeyOptions & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const wasLast = await withStore(place, async (deps) => {
-    const { read } = deps.store
-    const account = await chosenAccount(read, options.account)
-    return await withHints({ not_found: "'posthorn key list' shows them" }, async () => {
-      const key = await findKey(read, account.id, id)
-      const isLast = async () =>
-        key.scope === 'full' && !(await hasOtherFullKey(read, account.id, key.id, deps.clock.now()))
-      if (!(await confirmed(place, options, deletionOf(key, account.name, await isLast())))) return
-      await deleteKey(deps, account.id, key.id)
-      // Asked again: the question may have stood for long.
-      return await isLast()
-    })
+async function remove(deps: CommandDeps, id: string, options: AskOptions) {
+  const { read } = deps.store
+  const account = await deps.account()
+  return await withHints({ not_found: "'posthorn key list' shows them" }, async () => {
+    const key = await findKey(read, account.id, id)
+    const isLast = async () =>
+      key.scope === 'full' && !(await hasOtherFullKey(read, account.id, key.id, deps.clock.now()))
+    const intent = deletionOf(key, account.name, await isLast())
+    if (!(await confirmed(deps.place, options, intent))) return
+    await deleteKey(deps, account.id, key.id)
+    // Asked again: the question may have stood for long.
+    if (await isLast()) {
+      warn("it was the last key with all rights; 'posthorn key create' makes another")
+    }
+    return { json: deletedKey(id), say: () => say(`Key ${id} is deleted`) }
   })
-  if (wasLast === undefined) return
-  if (place.json) sayJson(deletedKey(id))
-  else say(`Key ${id} is deleted`)
-  if (wasLast) {
-    warn("it was the last key with all rights; 'posthorn key create' makes another")
-  }
 }
 
 /**

@@ -1,16 +1,15 @@
 import { type Command, Option } from 'commander'
 import * as operations from '../topics/contract.js'
 import { createdTopic, createTopic, topicsAnswer } from '../topics/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { accountOption, chosenAccount, withStore } from './database.js'
+import { accountOption } from './database.js'
 import { givenTo } from './given.js'
 import { wholeNumber } from './option-values.js'
-import { say, sayJson, sayTable, shownTime } from './output.js'
-import { placeOf } from './place.js'
+import { say, sayTable, shownTime } from './output.js'
 
 /** What any of the sub-commands may be given. */
 interface Options {
-  account?: string
   description?: string
   position?: number
   archived?: boolean
@@ -40,7 +39,7 @@ const rows: readonly CommandRow[] = [
         .argParser(wholeNumber(-maxPlace, maxPlace)),
     ],
     help: "Example:\n  $ posthorn topic add 'New books' --description 'Once a month'",
-    run: runAdd,
+    run: answering(add),
   },
   {
     usage: 'list',
@@ -48,40 +47,36 @@ const rows: readonly CommandRow[] = [
     about: 'show the topics of an account',
     options: [accountOption(), new Option('--archived', 'archived ones too')],
     help: 'Example:\n  $ posthorn topic list',
-    run: runList,
+    run: answering(list),
   },
 ]
 
 /** A topic at a place of the preference centre; equal places are in the order of names. */
-async function runAdd(name: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { description, position } = options
+async function add(deps: CommandDeps, name: string, { description, position }: Options) {
   const given = givenTo(operations.createTopic, { name, description, position })
-  const made = await withStore(place, async (deps) => {
-    const { id } = await chosenAccount(deps.store.read, options.account)
-    return createTopic(deps, id, given)
-  })
-  if (place.json) return sayJson(createdTopic(made))
-  say(`Topic "${made.name}" is made: ${made.id}`)
+  const made = await createTopic(deps, (await deps.account()).id, given)
+  return {
+    json: createdTopic(made),
+    say: () => say(`Topic "${made.name}" is made: ${made.id}`),
+  }
 }
 
 /** In the order in which recipients see them. */
-async function runList(options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const answer = await withStore(place, async ({ store: { read } }) => {
-    const { id } = await chosenAccount(read, options.account)
-    return topicsAnswer(read, id, options.archived)
-  })
-  if (place.json) return sayJson(answer)
-  sayTable(
-    ['ID', 'NAME', 'POSITION', 'CREATED', 'DESCRIPTION'],
-    answer.topics.map((one) => [
-      one.id,
-      one.archived ? `${one.name} (archived)` : one.name,
-      String(one.position),
-      shownTime(Date.parse(one.createdAt)),
-      one.description,
-    ]),
-    "No topic yet; 'posthorn topic add NAME' makes one",
-  )
+async function list({ store: { read }, account }: CommandDeps, { archived }: Options) {
+  const json = await topicsAnswer(read, (await account()).id, archived)
+  return {
+    json,
+    say: () =>
+      sayTable(
+        ['ID', 'NAME', 'POSITION', 'CREATED', 'DESCRIPTION'],
+        json.topics.map((one) => [
+          one.id,
+          one.archived ? `${one.name} (archived)` : one.name,
+          String(one.position),
+          shownTime(Date.parse(one.createdAt)),
+          one.description,
+        ]),
+        "No topic yet; 'posthorn topic add NAME' makes one",
+      ),
+  }
 }

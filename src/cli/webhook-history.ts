@@ -2,16 +2,15 @@ import { Argument, type Command, Option } from 'commander'
 import { counted } from '../amounts/index.js'
 import * as operations from '../webhooks/contract.js'
 import { deliveriesAnswer, deliveryPage, replay } from '../webhooks/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import type { CommandRow } from './command-row.js'
-import { accountOption, chosenAccount, withStore } from './database.js'
+import { accountOption } from './database.js'
 import { withHints } from './limits.js'
 import { count, limitOption } from './option-values.js'
-import { say, sayJson, sayTable, shownTime } from './output.js'
-import { placeOf } from './place.js'
+import { say, sayTable, shownTime } from './output.js'
 
 /** Options of both sub-commands. */
 interface Options {
-  account?: string
   failed?: true
   limit: number
   to?: number
@@ -27,7 +26,7 @@ export const webhookHistoryRows: readonly CommandRow[] = [
     about: 'show what waits for an endpoint and what went there, the newest first',
     options: [accountOption(), new Option('--failed', 'only what did not arrive'), limitOption()],
     help: `Example:\n  $ posthorn webhook deliveries ${exampleId} --failed --json | jq -r '.deliveries[0].response'`,
-    run: runDeliveries,
+    run: answering(deliveries),
   },
   {
     usage: 'replay <id>',
@@ -40,57 +39,61 @@ export const webhookHistoryRows: readonly CommandRow[] = [
       new Option('--to <delivery>', 'those up to this one too').argParser(count),
     ],
     help: `What waits for its next attempt goes out by itself and is not queued again: 'posthorn webhook deliveries' shows it.\n\nExample:\n  $ posthorn webhook replay ${exampleId} 4711\n  $ posthorn webhook replay ${exampleId} 4711 --to 4720\n  $ posthorn webhook replay ${exampleId} --failed`,
-    run: runReplay,
+    run: answering(again),
   },
 ]
 
 /** What waits and what has ended, in one list. */
-async function runDeliveries(id: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const found = await withStore(place, async ({ store: { read } }) => {
-    const account = await chosenAccount(read, options.account)
-    const asked = { failed: options.failed, limit: options.limit }
-    return withHints({ not_found: "'posthorn webhook list' shows those of the account" }, () =>
-      deliveryPage(read, account.id, id, asked),
-    )
-  })
-  if (place.json) return sayJson(deliveriesAnswer(found))
-  sayTable(
-    ['DELIVERY', 'EVENT', 'EMAIL', 'STATE', 'ATTEMPTS', 'WHEN', 'ANSWER'],
-    found.page.map(({ id: number, event, emailId, outcome, attempts, at, status, error }) => [
-      String(number),
-      event,
-      emailId,
-      outcome,
-      String(attempts),
-      shownTime(at),
-      error ?? (status === null ? '-' : `HTTP ${status}`),
-    ]),
-    options.failed === true ? 'Nothing has failed' : 'Nothing went there yet',
+async function deliveries(
+  { store: { read }, account }: CommandDeps,
+  id: string,
+  { failed, limit }: Options,
+) {
+  const { id: accountId } = await account()
+  const found = await withHints(
+    { not_found: "'posthorn webhook list' shows those of the account" },
+    () => deliveryPage(read, accountId, id, { failed, limit }),
   )
+  return {
+    json: deliveriesAnswer(found),
+    say: () =>
+      sayTable(
+        ['DELIVERY', 'EVENT', 'EMAIL', 'STATE', 'ATTEMPTS', 'WHEN', 'ANSWER'],
+        found.page.map(({ id: number, event, emailId, outcome, attempts, at, status, error }) => [
+          String(number),
+          event,
+          emailId,
+          outcome,
+          String(attempts),
+          shownTime(at),
+          error ?? (status === null ? '-' : `HTTP ${status}`),
+        ]),
+        failed === true ? 'Nothing has failed' : 'Nothing went there yet',
+      ),
+  }
 }
 
 /** Queues the same bytes again; the running appliance sends them. */
-async function runReplay(
+async function again(
+  { store, clock, account }: CommandDeps,
   id: string,
   delivery: number | undefined,
   options: Options,
   command: Command,
-): Promise<void> {
-  const place = placeOf(command)
+) {
   const which = whichIn(delivery, options)
   if (which === undefined) command.error('error: name one delivery, or choose --failed')
-  const queued = await withStore(place, async ({ store, clock }) => {
-    const account = await chosenAccount(store.read, options.account)
-    const hints = {
-      not_found: `'posthorn webhook list' and 'posthorn webhook deliveries' show them`,
-      conflict: `first: posthorn webhook enable ${id}`,
-    }
-    const now = () => clock.now()
-    return withHints(hints, () => replay({ store, now }, account.id, id, which))
-  })
-  if (place.json) return sayJson({ queued })
-  say(`${counted(queued, 'webhook is', 'webhooks are')} queued again`)
+  const { id: accountId } = await account()
+  const hints = {
+    not_found: `'posthorn webhook list' and 'posthorn webhook deliveries' show them`,
+    conflict: `first: posthorn webhook enable ${id}`,
+  }
+  const now = () => clock.now()
+  const queued = await withHints(hints, () => replay({ store, now }, accountId, id, which))
+  return {
+    json: { queued },
+    say: () => say(`${counted(queued, 'webhook is', 'webhooks are')} queued again`),
+  }
 }
 
 /** Which deliveries are meant; undefined where nothing is named, or two things that exclude each other. */

@@ -22,20 +22,20 @@ import {
   webhookEvents,
   webhooksAnswer,
 } from '../webhooks/index.js'
+import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
-import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { accountOption } from './database.js'
 import { givenTo } from './given.js'
 import { withHints } from './limits.js'
 import { span } from './option-values.js'
-import { remark, say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
-import { type CommandPlace, placeOf, settingsOf } from './place.js'
+import { remark, say, sayFields, sayTable, sayText, shownTime, warn } from './output.js'
+import { type CommandPlace, settingsOf } from './place.js'
 import { plansOf } from './plan.js'
 import { webhookHistoryRows } from './webhook-history.js'
 
 /** What any of the sub-commands may be given. */
 interface Options {
-  account?: string
   events?: string
   overlap: number
 }
@@ -61,7 +61,7 @@ const rows: readonly CommandRow[] = [
       new Option('--events <list>', `which of ${webhookEvents.join(', ')} (default: all)`),
     ],
     help: 'Example:\n  $ posthorn webhook add https://app.example.com/hooks --events bounced,complained',
-    run: runAdd,
+    run: answeringWith(guardOf, add),
   },
   {
     usage: 'list',
@@ -69,20 +69,20 @@ const rows: readonly CommandRow[] = [
     about: 'show the endpoints of an account',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn webhook list',
-    run: runList,
+    run: answering(list),
   },
-  aboutOne('show', operations.getWebhook, 'show an endpoint', runShow),
+  aboutOne('show', operations.getWebhook, 'show an endpoint', answering(show)),
   aboutOne(
     'test',
     operations.testWebhook,
     'send an invented event at once; status 1 unless it is taken',
-    runTest,
+    answeringWith(guardOf, test),
   ),
   aboutOne(
     'rotate',
     operations.rotateWebhookSecret,
     'make a new secret and show it, this once; the old one signs too for a while',
-    runRotate,
+    answering(rotate),
     [
       ...askOptions(),
       new Option('--overlap <duration>', 'how long')
@@ -90,18 +90,18 @@ const rows: readonly CommandRow[] = [
         .argParser(span('24h', '0s', '30d')),
     ],
   ),
-  aboutOne('enable', switching('enable'), 'send to it again', runEnable),
+  aboutOne('enable', switching('enable'), 'send to it again', answering(enable)),
   aboutOne(
     'disable',
     switching('disable'),
     'send nothing more to it; what waits and what comes is set aside for a replay',
-    runDisable,
+    answering(disable),
   ),
   aboutOne(
     'delete',
     operations.deleteWebhook,
     'delete it and all that was kept of it',
-    runDelete,
+    answering(remove),
     askOptions(),
   ),
   ...webhookHistoryRows,
@@ -133,203 +133,186 @@ function switching(verb: 'enable' | 'disable'): Operation {
 /**
  * An endpoint that cannot be reached yet is added with a warning: its server may be set up next.
  */
-async function runAdd(url: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
+async function add(deps: Guarded, url: string, options: Options) {
   const named = options.events?.split(',').map((event) => event.replace(/^(?!email\.)/, 'email.'))
   const { events = webhookEvents } = givenTo(operations.createWebhook, { url, events: named })
-  const doubt = await judgeTarget(guardOf(place, { clock: systemClock }), url)
+  const doubt = await judgeTarget(deps, url)
   if (doubt !== undefined) warn(doubt)
-  const made = await withStore(place, async (deps) => {
-    const { id } = await chosenAccount(deps.store.read, options.account)
-    const plans = plansOf(place)
-    const hints = { plan_limit_exceeded: "'posthorn plan list' shows which plans have them" }
-    const added = await withHints(hints, () =>
-      addEndpoint(withKey(place, deps), plans, id, { url, events }),
-    )
-    return { ...(await shownWebhook(deps.store.read, added)), secret: added.secret }
-  })
-  if (place.json) return sayJson(made)
-  say(made.secret)
-  remark(`Endpoint ${made.id} is made; the line above is its secret. ${keep}`)
+  const { id } = await deps.account()
+  const hints = { plan_limit_exceeded: "'posthorn plan list' shows which plans have them" }
+  const added = await withHints(hints, () =>
+    addEndpoint(withKey(deps), plansOf(deps.place), id, { url, events }),
+  )
+  const { secret } = added
+  return {
+    json: { ...(await shownWebhook(deps.store.read, added)), secret },
+    say() {
+      say(secret)
+      remark(`Endpoint ${added.id} is made; the line above is its secret. ${keep}`)
+    },
+  }
 }
 
 /** The endpoints; which events, where it is not all of them. */
-async function runList(options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const answer = await withStore(place, async ({ store: { read } }) =>
-    webhooksAnswer(read, (await chosenAccount(read, options.account)).id),
-  )
-  if (place.json) return sayJson(answer)
-  sayTable(
-    ['ID', 'URL', 'STATE', 'EVENTS'],
-    answer.webhooks.map(({ id, url, enabled, events }) => [
-      id,
-      url,
-      enabled ? 'enabled' : 'disabled',
-      events.length === webhookEvents.length ? 'all' : eventsShown(events.map(short)),
-    ]),
-    "No webhook yet; 'posthorn webhook add URL' adds one",
-  )
+async function list({ store: { read }, account }: CommandDeps) {
+  const json = await webhooksAnswer(read, (await account()).id)
+  return {
+    json,
+    say: () =>
+      sayTable(
+        ['ID', 'URL', 'STATE', 'EVENTS'],
+        json.webhooks.map(({ id, url, enabled, events }) => [
+          id,
+          url,
+          enabled ? 'enabled' : 'disabled',
+          events.length === webhookEvents.length ? 'all' : eventsShown(events.map(short)),
+        ]),
+        "No webhook yet; 'posthorn webhook add URL' adds one",
+      ),
+  }
 }
 
 /** One endpoint. Its secret is shown only where it is made. */
-async function runShow(id: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { found, answer } = await withStore(place, async ({ store: { read } }) => {
-    const { id: accountId } = await chosenAccount(read, options.account)
-    const found = await withHints(unknownHint, () => findEndpoint(read, accountId, id))
-    return { found, answer: await shownWebhook(read, found) }
-  })
-  if (place.json) return sayJson(answer)
-  sayFields({
-    Id: found.id,
-    URL: found.url,
-    State: found.enabled
-      ? 'enabled'
-      : `disabled ${shownTime(found.disabledAt)}: ${found.disabledBecause}`,
-    Events: eventsShown(found.events),
-    'Failed in a row': `${found.failures}${found.failingSince === null ? '' : ` since ${shownTime(found.failingSince)}`}`,
-    'Did not arrive': String(answer.notArrived),
-    'Not kept': String(found.eventsNotKept),
-    'Old secret until': shownTime(found.oldSecretUntil),
-    Created: shownTime(found.createdAt),
-  })
+async function show(deps: CommandDeps, id: string) {
+  const found = await endpointOf(deps, id)
+  const json = await shownWebhook(deps.store.read, found)
+  return {
+    json,
+    say: () =>
+      sayFields({
+        Id: found.id,
+        URL: found.url,
+        State: found.enabled
+          ? 'enabled'
+          : `disabled ${shownTime(found.disabledAt)}: ${found.disabledBecause}`,
+        Events: eventsShown(found.events),
+        'Failed in a row': `${found.failures}${found.failingSince === null ? '' : ` since ${shownTime(found.failingSince)}`}`,
+        'Did not arrive': String(json.notArrived),
+        'Not kept': String(found.eventsNotKept),
+        'Old secret until': shownTime(found.oldSecretUntil),
+        Created: shownTime(found.createdAt),
+      }),
+  }
 }
 
 /**
  * Sent by this command and not by the appliance, with the same guard for addresses and the same
  * signature.
  */
-async function runTest(id: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { taken, ...answer } = await withStore(place, async (deps) => {
-    const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-    const { signal } = new AbortController()
-    const of = {
-      ...withKey(place, deps),
-      ...guardOf(place, deps),
-      read: deps.store.read,
-      signal,
-    }
-    return triedWebhook(await withHints(unknownHint, () => tryEndpoint(of, accountId, id)))
-  })
+async function test(deps: Guarded, id: string) {
+  const { id: accountId } = await deps.account()
+  const { signal } = new AbortController()
+  const of = { ...withKey(deps), read: deps.store.read, signal }
+  const json = triedWebhook(await withHints(unknownHint, () => tryEndpoint(of, accountId, id)))
+  const { taken, status, tookMs, error, response } = json
   if (!taken) process.exitCode = 1
-  if (place.json) return sayJson({ taken, ...answer })
-  say(
-    taken ? `Taken: HTTP ${answer.status} after ${answer.tookMs} ms` : `Not taken: ${answer.error}`,
-  )
-  if (answer.response) sayText(answer.response)
+  return {
+    json,
+    say() {
+      say(taken ? `Taken: HTTP ${status} after ${tookMs} ms` : `Not taken: ${error}`)
+      if (response) sayText(response)
+    },
+  }
 }
 
 /**
  * For the overlap both secrets sign, so that no event is refused while receivers learn the new one.
  */
-async function runRotate(
-  id: string,
-  options: Options & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
+async function rotate(deps: CommandDeps, id: string, options: Options & AskOptions) {
   const { overlap } = options
-  const made = await withStore(place, async (deps) => {
-    const { id: accountId } = await chosenAccount(deps.store.read, options.account)
-    const found = await withHints(unknownHint, () => findEndpoint(deps.store.read, accountId, id))
-    const intent: Intent = {
-      to: `make a new secret for ${found.url}`,
-      facts: [
-        overlap === 0
-          ? 'Its server refuses what is signed until it knows the new one'
-          : `The old one signs too until ${shownTime(systemClock.now() + overlap)}, and is void then`,
-      ],
-      counts: { id: found.id, overlapMs: overlap },
-      how: 'mild',
-    }
-    if (!(await confirmed(place, options, intent))) return
-    return await rotateSecret(withKey(place, deps), accountId, id, overlap)
-  })
-  if (made === undefined) return
+  const found = await endpointOf(deps, id)
+  const intent: Intent = {
+    to: `make a new secret for ${found.url}`,
+    facts: [
+      overlap === 0
+        ? 'Its server refuses what is signed until it knows the new one'
+        : `The old one signs too until ${shownTime(systemClock.now() + overlap)}, and is void then`,
+    ],
+    counts: { id: found.id, overlapMs: overlap },
+    how: 'mild',
+  }
+  if (!(await confirmed(deps.place, options, intent))) return
+  const { id: accountId } = await deps.account()
+  const made = await rotateSecret(withKey(deps), accountId, id, overlap)
   const { secret, oldSecretUntil } = made
-  if (place.json) return sayJson(rotatedWebhook(id, secret, oldSecretUntil))
-  say(secret)
-  const old = oldSecretUntil === null ? 'is void' : `signs too until ${shownTime(oldSecretUntil)}`
-  remark(`The secret before it ${old}. ${keep}`)
+  return {
+    json: rotatedWebhook(id, secret, oldSecretUntil),
+    say() {
+      say(secret)
+      const old =
+        oldSecretUntil === null ? 'is void' : `signs too until ${shownTime(oldSecretUntil)}`
+      remark(`The secret before it ${old}. ${keep}`)
+    },
+  }
 }
 
 /** What was set aside meanwhile stays so: a replay, which is offered, sends it. */
-async function runEnable(id: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { account, answer } = await change(place, id, options, true)
-  if (place.json) return sayJson(answer)
-  const { notArrived } = answer
-  say(`Webhook ${id} is enabled`)
-  if (notArrived === 0) return
-  remark(
-    `${counted(notArrived, 'event is', 'events are')} kept that did not arrive. To send what is kept:\n  posthorn webhook replay ${id.toLowerCase()} --failed --account ${account}`,
-  )
+async function enable(deps: CommandDeps, id: string) {
+  const { account, json } = await change(deps, id, true)
+  return {
+    json,
+    say() {
+      say(`Webhook ${id} is enabled`)
+      if (json.notArrived === 0) return
+      remark(
+        `${counted(json.notArrived, 'event is', 'events are')} kept that did not arrive. To send what is kept:\n  posthorn webhook replay ${id.toLowerCase()} --failed --account ${account}`,
+      )
+    },
+  }
 }
 
 /** By the operator's word; the appliance itself disables one after a day of failing and 30 events. */
-async function runDisable(id: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { answer } = await change(place, id, options, false)
-  if (place.json) return sayJson(answer)
-  say(`Webhook ${id} is disabled`)
+async function disable(deps: CommandDeps, id: string) {
+  const { json } = await change(deps, id, false)
+  return { json, say: () => say(`Webhook ${id} is disabled`) }
 }
 
 /** What waits for it is lost, which the question says with its number. */
-async function runDelete(
-  id: string,
-  options: Options & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const isDeleted = await withStore(place, async (deps) => {
-    const { read } = deps.store
-    const { id: accountId } = await chosenAccount(read, options.account)
-    const found = await withHints(unknownHint, () => findEndpoint(read, accountId, id))
-    const requests = await countRequests(read, found.id)
-    const intent: Intent = {
-      to: `delete the webhook ${found.url}`,
-      facts: [
-        `Requests that wait and are then not sent: ${requests.waiting}`,
-        `Requests that are deleted from the log, so that they cannot be replayed: ${requests.kept}`,
-      ],
-      counts: { id: found.id, url: found.url, ...requests },
-      how: 'moderate',
-    }
-    if (!(await confirmed(place, options, intent))) return false
-    await deleteEndpoint(deps, accountId, id)
-    return true
-  })
-  if (!isDeleted) return
-  if (place.json) return sayJson(deletedWebhook(id))
-  say(`Webhook ${id} is deleted`)
+async function remove(deps: CommandDeps, id: string, options: AskOptions) {
+  const found = await endpointOf(deps, id)
+  const requests = await countRequests(deps.store.read, found.id)
+  const intent: Intent = {
+    to: `delete the webhook ${found.url}`,
+    facts: [
+      `Requests that wait and are then not sent: ${requests.waiting}`,
+      `Requests that are deleted from the log, so that they cannot be replayed: ${requests.kept}`,
+    ],
+    counts: { id: found.id, url: found.url, ...requests },
+    how: 'moderate',
+  }
+  if (!(await confirmed(deps.place, options, intent))) return
+  await deleteEndpoint(deps, (await deps.account()).id, id)
+  return { json: deletedWebhook(id), say: () => say(`Webhook ${id} is deleted`) }
+}
+
+/** The endpoint of the chosen account. */
+async function endpointOf({ store: { read }, account }: CommandDeps, id: string) {
+  const { id: accountId } = await account()
+  return await withHints(unknownHint, () => findEndpoint(read, accountId, id))
 }
 
 /** Enables or disables an endpoint of the chosen account; resolves with the account's id and the endpoint as it then is. */
-async function change(place: CommandPlace, id: string, { account }: Options, enabled: boolean) {
-  return await withStore(place, async (deps) => {
-    const { id: accountId } = await chosenAccount(deps.store.read, account)
-    const changed = await withHints(unknownHint, () =>
-      updateEndpoint(deps, accountId, id, { enabled }),
-    )
-    return { account: accountId, answer: await shownWebhook(deps.store.read, changed) }
-  })
+async function change(deps: CommandDeps, id: string, enabled: boolean) {
+  const { id: account } = await deps.account()
+  const changed = await withHints(unknownHint, () => updateEndpoint(deps, account, id, { enabled }))
+  return { account, json: await shownWebhook(deps.store.read, changed) }
 }
 
 /** Secrets are sealed with the appliance key. */
-const withKey = (place: CommandPlace, deps: CliDeps) => ({
+const withKey = <Deps extends CommandDeps>(deps: Deps) => ({
   ...deps,
-  key: openApplianceKey(applianceKeyFile(place.dataDir)),
+  key: openApplianceKey(applianceKeyFile(deps.place.dataDir)),
 })
 
 /**
  * Where webhooks may go: never to addresses that are not public, unless `webhooks.allow` has them.
  */
-function guardOf(place: CommandPlace, { clock }: Pick<CliDeps, 'clock'>) {
+function guardOf(place: CommandPlace) {
   const { dns, webhooks } = settingsOf(place)
-  return { resolver: openResolver(dns, clock), allow: webhooks.allow, clock }
+  return { resolver: openResolver(dns, systemClock), allow: webhooks.allow }
 }
+
+type Guarded = CommandDeps & ReturnType<typeof guardOf>
 
 const unknownHint = { not_found: "'posthorn webhook list' shows those of the account" }
 

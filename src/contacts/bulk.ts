@@ -6,7 +6,7 @@ import {
   type Contact,
   type ContactEffect,
   type ContactNews,
-  contactsOf,
+  contactsOfIds,
   findContact,
   type NewContact,
   toContact,
@@ -133,8 +133,7 @@ async function newsOf(
   joined: ReadonlySet<string>,
   fresh: ReadonlySet<string>,
 ): Promise<ContactNews[]> {
-  const rows = await contactsOf(tx, accountId)
-    .where('contacts.id', 'in', idsOf(JSON.stringify([...joined]), 'text'))
+  const rows = await contactsOfIds(tx, accountId, [...joined])
     // The order of the file, as ids rise.
     .orderBy('contacts.id')
     .execute()

@@ -55,9 +55,6 @@ export {
   maxContentBytes,
   maxReplyTo,
   maxSubjectBytes,
-  maxTagName,
-  maxTags,
-  maxTagValue,
   replyTo as mailReplyTo,
   tags as mailTags,
 } from './send-fields.js'

@@ -4,11 +4,13 @@
  */
 
 export {
+  atLeastOne,
   type Field,
   type Fields,
   type FieldValues,
   field,
   maybe,
+  noOthers,
   saying,
   schemasOf,
   structOf,
@@ -19,9 +21,11 @@ export {
 export { check, convert, type Issue, ShapeError } from './issues.js'
 export {
   bodyId,
+  described,
   flag,
   line,
   list,
+  listOf,
   oneOf,
   orWord,
   pathId,

@@ -141,10 +141,16 @@ function toIssue(failure: Failure): Issue {
     expected: typeNames[failure.type] ?? failure.type,
     received: kindOf(failure.value),
     path,
-    message: missing
-      ? `Required. ${expectation}`
-      : `${expectation}, but got ${quoted(failure.value, path.at(-1))}`,
+    message: shapeMessage(expectation, failure.value, path.at(-1)),
   }
+}
+
+/** What is no expectation is a sentence by itself. */
+function shapeMessage(expectation: string, value: unknown, field?: string): string {
+  if (value === undefined) return `Required. ${expectation}`
+  return /^Expected /.test(expectation)
+    ? `${expectation}, but got ${quoted(value, field)}`
+    : expectation
 }
 
 const typeNames: Record<string, string> = { type: 'object', record: 'object', enums: 'literal' }

@@ -112,17 +112,20 @@ t.test('a whole definition passes, and a config that may be empty is filled in',
 
 t.test('what is no definition, and steps that are none, are said', async (t) => {
   for (const [given, expected] of [
-    [null, 'null: definition: expected an object'],
-    [{ steps: [] }, 'null: connections is missing'],
-    [{ steps: 1, connections: [] }, 'null: steps: expected an array'],
+    [null, 'null: definition: Expected an object, but got null'],
+    [{ steps: [] }, 'null: connections: Required. Expected an array'],
+    [{ steps: 1, connections: [] }, 'null: steps: Expected an array, but got 1'],
     [{ steps: [], connections: [] }, 'null: The automation has no trigger step: add one'],
-    [{ steps: [5], connections: [] }, /^null: steps\[0\]: expected a "key"/],
-    [{ steps: [{ key: 'A b' }], connections: [] }, /^null: steps\[0\]: expected a "key"/],
-    [{ ...line(), extra: 1 }, 'null: extra is not a field that is known here'],
-    [line({ key: 'x', type: 'toString' }), /^x: type: expected one of trigger/],
+    [{ steps: [5], connections: [] }, 'null: steps[0]: Expected an object, but got 5'],
+    [
+      { steps: [{ ...exit, key: 'A b' }], connections: [] },
+      /^null: steps\[0\]\.key: Expected 1 to 64/,
+    ],
+    [{ ...line(), extra: 1 }, /^null: extra: Expected no fields other than steps, /],
+    [line({ key: 'x', type: 'toString' }), /^x: type: Expected trigger, send_email/],
     [
       { ...line(), connections: [edge('start', 'hello', 'else')] },
-      /^start: .*type: expected one of/,
+      /^start: connections\[0\]\.type: Expected default/,
     ],
   ] as const) {
     t.match(faults(given), [expected], JSON.stringify(given))
@@ -131,74 +134,114 @@ t.test('what is no definition, and steps that are none, are said', async (t) => 
 
 t.test('each step’s config is held against its type', async (t) => {
   const rows: [string, unknown, string | RegExp][] = [
-    ['send_email', {}, 'template is missing'],
-    ['send_email', { ...send.config, template: 'No' }, /template: expected the slug/],
-    ['send_email', { ...send.config, from: 'nobody' }, /from: expected an address/],
-    ['send_email', { ...send.config, subject: 'a\r\nBcc: x@y.z' }, /subject: expected/],
+    ['send_email', {}, 'template: Required. Expected the slug of a template'],
+    ['send_email', { ...send.config, template: 'No' }, /^template: Expected the slug/],
+    ['send_email', { ...send.config, from: 'nobody' }, /^from: Expected an address/],
+    ['send_email', { ...send.config, subject: 'a\r\nBcc: x@y.z' }, /^subject: Expected/],
     [
       'send_email',
       { ...send.config, variables: { contact: 1 } },
-      /"contact" is a name that every template has/,
+      /^variables.contact: Every template has this name already/,
     ],
     [
       'send_email',
       { ...send.config, variables: { x: { var: 'nothing' } } },
-      /must begin with contact/,
+      /^variables.x: Expected a field that begins with contact.*, but got/,
     ],
-    ['send_email', { ...send.config, replyTo: ['a@b.test', 'no'] }, /replyTo: expected an address/],
-    ['send_email', { ...send.config, headers: [] }, /headers: expected an object/],
-    ['send_email', { ...send.config, headers: { To: 'x' } }, /headers: The header "To" cannot/],
+    [
+      'send_email',
+      { ...send.config, replyTo: ['a@b.test', 'no'] },
+      /^replyTo\[1\]: Expected an address.*, but got "no"/,
+    ],
+    ['send_email', { ...send.config, headers: [] }, /^headers: Expected an object/],
+    ['send_email', { ...send.config, headers: { To: 'x' } }, /^headers: The header "To" cannot/],
     [
       'send_email',
       { ...send.config, tags: [{ name: 'a b', value: 'x' }] },
-      /tags: expected an array/,
+      /^tags\[0\].name: Expected 1 to/,
     ],
-    ['send_email', { ...send.config, type: 'bulk' }, /type: expected "marketing" or/],
-    ['send_email', { ...send.config, delay: 'P1D' }, 'delay is not a field that is known here'],
+    ['send_email', { ...send.config, type: 'bulk' }, /^type: Expected "marketing" or/],
+    [
+      'send_email',
+      { ...send.config, delay: 'P1D' },
+      /^delay: Expected no fields other than template, from, /,
+    ],
     [
       'send_email',
       { ...send.config, type: 'transactional', topicId: '0197f1c8-9b5c-7ea2-8a9e-4c1a3f0d2b11' },
-      'topicId: only marketing mail belongs to a topic',
+      'topicId: Only marketing mail belongs to a topic',
     ],
-    ['delay', {}, 'expected either "duration" or "until"'],
-    ['delay', { duration: 'P1M' }, /duration: expected an ISO 8601 duration/],
+    ['delay', {}, /^config: Expected either "duration" or "until"/],
+    ['delay', { duration: 'P1M' }, /^duration: Expected an ISO 8601 duration/],
     ['delay', { duration: 'P91D' }, /at most 90 days/],
-    ['delay', { duration: 'PT0S' }, /duration: expected/],
+    ['delay', { duration: 'PT0S' }, /^duration: Expected/],
     [
       'delay',
       { duration: 'P1D', until: { time: '09:00' } },
-      'expected either "duration" or "until"',
+      /^config: Expected either "duration" or "until"/,
     ],
-    ['delay', { until: { time: '24:00' } }, /until.time: expected a time/],
-    ['delay', { until: { time: '09:00', zone: '+01:00' } }, /until.zone: expected a time zone/],
-    ['delay', { until: { time: '09:00', days: [0] } }, /until.days: expected/],
-    ['delay', { until: { time: '09:00', days: [] } }, /until.days: expected/],
-    ['wait_for_event', { eventName: 'a b' }, /eventName: expected 1 to 100/],
-    ['wait_for_event', { eventName: 'x', timeout: 'P1Y' }, /timeout: expected/],
-    ['wait_for_event', { eventName: 'x', since: 'ever' }, /since: expected "run" or "step"/],
-    ['condition', {}, /config: expected { field, operator, value }/],
-    ['condition', { field: 'contact.age', operator: 'exists' }, /"contact.age" is unknown/],
-    ['condition', { field: 'event.x', operator: 'like', value: 1 }, /operator: expected one of eq/],
-    ['condition', { field: 'event.x', operator: 'eq' }, /eq needs a value/],
-    ['condition', { field: 'event.x', operator: 'exists', value: true }, /exists takes no value/],
-    ['condition', { field: 'event.x', operator: 'in', value: 1 }, /in needs an array/],
-    ['condition', { field: 'event.x', operator: 'gt', value: true }, /gt needs a number or a date/],
-    ['condition', { all: [] }, /all: expected an array of rules/],
+    ['delay', { until: { time: '24:00' } }, /^until\.time: Expected a time/],
+    ['delay', { until: { time: '09:00', zone: '+01:00' } }, /^until\.zone: Expected a time zone/],
+    ['delay', { until: { time: '09:00', days: [0] } }, /^until\.days: Expected/],
+    ['delay', { until: { time: '09:00', days: [] } }, /^until\.days: Expected/],
+    ['wait_for_event', { eventName: 'a b' }, /^eventName: Expected 1 to 100/],
+    ['wait_for_event', { eventName: 'x', timeout: 'P1Y' }, /^timeout: Expected/],
+    ['wait_for_event', { eventName: 'x', since: 'ever' }, /^since: Expected "run" or "step"/],
+    ['condition', {}, /^config: Expected { field, operator, value }/],
+    [
+      'condition',
+      { field: 'contact.age', operator: 'exists' },
+      /^field: Expected one of contact.id, .*, but got "contact.age"/,
+    ],
+    [
+      'condition',
+      { field: 'event.x', operator: 'like', value: 1 },
+      /^operator: Expected one of eq/,
+    ],
+    [
+      'condition',
+      { field: 'event.x', operator: 'eq' },
+      /^value: Required. Expected what eq compares with/,
+    ],
+    [
+      'condition',
+      { field: 'event.x', operator: 'exists', value: true },
+      /^value: Expected no value for exists/,
+    ],
+    [
+      'condition',
+      { field: 'event.x', operator: 'in', value: 1 },
+      /^value: Expected an array for in/,
+    ],
+    [
+      'condition',
+      { field: 'event.x', operator: 'gt', value: true },
+      /^value: Expected a number or a date/,
+    ],
+    ['condition', { all: [] }, /^all: Expected an array of rules/],
     [
       'condition',
       { all: [{ field: 'event.x', operator: 'exists' }], any: [] },
-      /has fields beside "all"/,
+      /^config: Expected "all" to stand alone/,
     ],
     [
       'condition',
       { field: 'email.hello.read', operator: 'exists' },
-      /is unknown: expected one of email.KEY.opened/,
+      /^field: Expected one of email.KEY.opened/,
     ],
-    ['condition', { field: 'event..x', operator: 'exists' }, /has an empty part/],
-    ['contact_update', {}, /expected at least one of/],
-    ['contact_update', { firstName: 'a\u0000' }, /firstName: expected null or a name/],
-    ['contact_update', { email: 'x@y.z' }, 'email is not a field that is known here'],
-    ['split', { branches: [{ key: 'a', percent: 100 }] }, /2 to 20/],
+    [
+      'condition',
+      { field: 'event..x', operator: 'exists' },
+      /^field: Expected a field without an empty part/,
+    ],
+    ['contact_update', {}, /^config: Expected one or more of firstName/],
+    ['contact_update', { firstName: 'a\u0000' }, /^firstName: Expected null or a name/],
+    ['contact_update', { email: 'x@y.z' }, /^email: Expected no fields other than firstName/],
+    [
+      'split',
+      { branches: [{ key: 'a', percent: 100 }] },
+      /^branches: Expected an array of 2 to 20/,
+    ],
     [
       'split',
       {
@@ -207,9 +250,9 @@ t.test('each step’s config is held against its type', async (t) => {
           { key: 'a', percent: 40 },
         ],
       },
-      /the same key/,
+      /^branches: Expected branches of different keys/,
     ],
-    ['exit', { reason: 5 }, /reason: expected/],
+    ['exit', { reason: 5 }, /^reason: Expected/],
   ]
   for (const [type, config, expected] of rows) {
     const { faults } = validate(line({ key: 'x', type, config }))
@@ -238,7 +281,7 @@ t.test('null in an optional field means absent, but takes a name away', (t) => {
   )
   t.same(definition?.settings, { timeZone: 'Africa/Lagos' })
   t.match(validate(line({ ...send, config: { ...send.config, from: null } })).faults, [
-    { key: 'hello', error: /^from: expected an address/ },
+    { key: 'hello', error: /^from: Expected an address/ },
   ])
   t.end()
 })
@@ -341,10 +384,10 @@ t.test('a field can exist only after the step that it comes from', async (t) => 
 
 t.test('settings fit the steps', async (t) => {
   const settings = (given: object) => faults({ ...line(send, exit), settings: given })
-  t.match(settings({ colour: 1 }), [/^null: settings.colour is not a field/])
-  t.match(settings({ timeZone: 'Nowhere' }), [/settings.timeZone: expected a time zone/])
-  t.match(settings({ maxPerHour: 0 }), [/maxPerHour: expected/])
-  t.match(settings({ exitOn: [{}] }), [/exitOn\[0\].eventName is missing/])
+  t.match(settings({ colour: 1 }), [/^null: settings.colour: Expected no fields/])
+  t.match(settings({ timeZone: 'Nowhere' }), [/settings.timeZone: Expected a time zone/])
+  t.match(settings({ maxPerHour: 0 }), [/maxPerHour: Expected/])
+  t.match(settings({ exitOn: [{}] }), [/settings.exitOn\[0\].eventName: Required/])
   t.match(settings({ goal: { eventName: 'x', to: 'gone' } }), [/goal.to: "gone" is no step/])
   t.match(settings({ goal: { eventName: 'x', to: 'start' } }), [/goal.to: "start" is the trigger/])
   t.match(settings({ sendWindow: { from: '09:00', to: '09:00' } }), [

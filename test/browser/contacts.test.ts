@@ -8,6 +8,8 @@ import { startPosthorn } from '../support/posthorn.js'
 import { missing } from '../support/tools.js'
 import { launch, picture, sideways } from './open.js'
 
+t.setTimeout(180_000)
+
 t.test(
   'contacts are added, found, put on a list and taken off',
   { skip: missing('chromium') },

@@ -199,7 +199,7 @@ t.test('a definition of any size, depth or width is refused in time', async (t) 
   }
   t.match(
     validate({ steps: [trigger, { ...condition, config: wide }], connections: edges }).faults,
-    [{ key: 'c', error: /more than 100 parts/ }],
+    [{ key: 'c', error: /at most 100 parts/ }],
   )
   const many = Array.from({ length: 101 }, (_, n) => ({ ...trigger, key: `t${n}` }))
   t.match(validate({ steps: many, connections: [] }).faults, [{ key: null, error: /100 steps/ }])

@@ -1,6 +1,6 @@
+import { define, type Failure } from 'superstruct'
 import { isJsonObject } from '../../json/index.js'
-import { type Check, type SayFault, shown } from './check-fields.js'
-import { type Operator, operators } from './definition.js'
+import { type Operator, operators, type Rule } from './definition.js'
 import { contactFields, isVariable, mailFields } from './field.js'
 
 // Limits of a rule tree: how deep it is nested, how many parts it has, how long a field's path is.
@@ -9,72 +9,76 @@ const maxDepth = 10
 const maxParts = 100
 const maxPath = 256
 
-/** Checks a rule tree: its operators, values and the form of its fields. */
-export const checkRule: Check = (value, name, say) => {
-  const parts = { left: maxParts, say }
-  checkPart(value, name, maxDepth, parts)
-  if (parts.left < 0) say(`${name}: has more than ${maxParts} parts`)
-}
+/** A rule tree: its operators, values and the form of its fields. */
+export const RuleTree = define<Rule>('rule', (value, { path }) => {
+  const parts = { left: maxParts }
+  const faults = [...faultsIn(value, path, maxDepth, parts)]
+  return parts.left < 0 ? `Expected at most ${maxParts} parts` : faults
+})
+
+type Faults = Generator<Partial<Failure>>
 
 /**
  * Depth and number are bounded before anything else: rules are judged for every event of every
  * contact, and a client's JSON may be nested a thousand deep.
  */
-function checkPart(
+function* faultsIn(
   value: unknown,
-  name: string,
+  path: unknown[],
   depth: number,
-  parts: { left: number; say: SayFault },
-) {
-  const { say } = parts
+  parts: { left: number },
+): Faults {
   parts.left -= 1
   if (parts.left < 0) return
   if (depth === 0) {
-    say(`${name}: is nested deeper than ${maxDepth}`)
+    yield { path, value, message: `Expected rules that are nested at most ${maxDepth} deep` }
     return
   }
   const kind = isJsonObject(value)
     ? (['all', 'any', 'not'] as const).find((key) => Object.hasOwn(value, key))
     : undefined
   if (!isJsonObject(value) || kind === undefined) {
-    checkComparison(value, name, say)
+    yield* faultsOf(value, path)
     return
   }
   const inner = value[kind]
-  if (Object.keys(value).length > 1)
-    say(`${name}: has fields beside "${kind}", which must stand alone`)
+  const within = [...path, kind]
+  if (Object.keys(value).length > 1) {
+    yield { path, value, message: `Expected "${kind}" to stand alone` }
+  }
   if (kind === 'not') {
-    checkPart(inner, `${name}.not`, depth - 1, parts)
+    yield* faultsIn(inner, within, depth - 1, parts)
   } else if (!Array.isArray(inner) || inner.length === 0) {
-    say(`${name}.${kind}: expected an array of rules`)
+    yield { path: within, value: inner, message: 'Expected an array of rules' }
   } else {
     for (const [index, part] of inner.entries()) {
-      checkPart(part, `${name}.${kind}[${index}]`, depth - 1, parts)
+      yield* faultsIn(part, [...within, index], depth - 1, parts)
     }
   }
 }
 
 /** All faults of a comparison are told at once; an editor marks them in the form. */
-function checkComparison(rule: unknown, name: string, say: SayFault): void {
+function* faultsOf(rule: unknown, path: unknown[]): Faults {
   if (!isJsonObject(rule) || typeof rule.field !== 'string') {
-    say(`${name}: expected { field, operator, value }, or "all", "any" or "not" of such`)
+    const message = 'Expected { field, operator, value }, or "all", "any" or "not" of such'
+    yield { path, value: rule, message }
     return
   }
   const { field, operator, value, ...others } = rule
-  const [other] = Object.keys(others)
-  if (other !== undefined)
-    say(
-      `${name}: ${shown(other)} is not a field of a comparison: expected field, operator and value`,
-    )
-  const fault = pathFault(field as string)
-  if (fault !== undefined) say(`${name}: ${fault}`)
+  for (const [name, other] of Object.entries(others)) {
+    const message = 'Expected no fields other than field, operator and value'
+    yield { path: [...path, name], value: other, message }
+  }
+  const fault = pathFault(String(field))
+  if (fault !== undefined) yield { path: [...path, 'field'], value: field, message: fault }
   const known = operators.find((name) => name === operator)
   if (known === undefined) {
-    say(`${name}: operator: expected one of ${operators.join(', ')}`)
+    const message = `Expected one of ${operators.join(', ')}`
+    yield { path: [...path, 'operator'], value: operator, message }
     return
   }
-  const expected = valueFault(known, value, Object.hasOwn(rule, 'value'))
-  if (expected !== undefined) say(`${name}: ${known} ${expected}`)
+  const message = valueFault(known, value, Object.hasOwn(rule, 'value'))
+  if (message !== undefined) yield { path: [...path, 'value'], value, message }
 }
 
 /**
@@ -83,46 +87,47 @@ function checkComparison(rule: unknown, name: string, say: SayFault): void {
  */
 function valueFault(operator: Operator, value: unknown, given: boolean): string | undefined {
   if (operator === 'exists' || operator === 'is_empty') {
-    return given ? 'takes no value; for the opposite, put the rule into "not"' : undefined
+    return given
+      ? `Expected no value for ${operator}; for the opposite, put the rule into "not"`
+      : undefined
   }
-  if (!given) return 'needs a value'
+  if (!given) return `Expected what ${operator} compares with`
   if (isVariable(value)) return pathFault(value.var)
   switch (operator) {
     case 'in':
-      return Array.isArray(value) ? undefined : 'needs an array'
+      return Array.isArray(value) ? undefined : 'Expected an array for in'
     case 'gt':
     case 'gte':
     case 'lt':
     case 'lte':
       return typeof value === 'number' || typeof value === 'string'
         ? undefined
-        : 'needs a number or a date (ISO 8601)'
+        : `Expected a number or a date (ISO 8601) for ${operator}`
     case 'starts_with':
     case 'ends_with':
-      return typeof value === 'string' ? undefined : 'needs a string'
+      return typeof value === 'string' ? undefined : `Expected a string for ${operator}`
   }
   return undefined
 }
 
-/** What is wrong with the form of a path; undefined if nothing is. */
+/** What the form of a path is expected to be; undefined if it is so. */
 export function pathFault(path: string): string | undefined {
   const [root, key, ...rest] = path.split('.')
-  const name = shown(path)
-  if (path.length > maxPath) return `field "${name}" is longer than ${maxPath} characters`
-  if (path.split('.').some((part) => part === '')) return `field "${name}" has an empty part`
+  if (path.length > maxPath) return `Expected a field of at most ${maxPath} characters`
+  if (path.split('.').some((part) => part === '')) return 'Expected a field without an empty part'
   switch (root) {
     case 'contact':
       if (key === 'metadata' && rest.length > 0) return undefined
       if (rest.length === 0 && contactFields.some((field) => field === key)) return undefined
-      return `field "${name}" is unknown: expected one of contact.${contactFields.join(', contact.')}, contact.metadata.…`
+      return `Expected one of contact.${contactFields.join(', contact.')}, contact.metadata.…`
     case 'trigger':
     case 'event':
-      return key === undefined ? `field "${name}" does not name a field of the ${root}` : undefined
+      return key === undefined ? `Expected a field of the ${root}: ${root}.NAME` : undefined
     case 'waits':
-      return rest.length > 0 ? undefined : `field "${name}" is not of the form waits.KEY.NAME`
+      return rest.length > 0 ? undefined : 'Expected a field of the form waits.KEY.NAME'
     case 'email':
       if (rest.length === 1 && mailFields.some((field) => field === rest[0])) return undefined
-      return `field "${name}" is unknown: expected one of email.KEY.${mailFields.join(', email.KEY.')}`
+      return `Expected one of email.KEY.${mailFields.join(', email.KEY.')}`
   }
-  return `field "${name}" must begin with contact., trigger., event., waits. or email.`
+  return 'Expected a field that begins with contact., trigger., event., waits. or email.'
 }

@@ -1,32 +1,26 @@
-import { is as isStruct } from 'superstruct'
+import { define, enums, refine, type Struct, type } from 'superstruct'
 import { dayMs } from '../../clock/index.js'
+import { headersFault, mailHeaders, mailReplyTo, mailTags } from '../../emails/index.js'
 import {
-  headersFault,
-  mailHeaders,
-  mailReplyTo,
-  mailTags,
-  maxReplyTo,
-  maxTagName,
-  maxTags,
-  maxTagValue,
-} from '../../emails/index.js'
-import { structOf } from '../../fields/index.js'
-import { isJsonObject, jsonBytes } from '../../json/index.js'
+  atLeastOne,
+  described,
+  listOf,
+  noOthers,
+  optional,
+  rule,
+  structOf,
+} from '../../fields/index.js'
+import { isJsonObject, type Json, jsonBytes } from '../../json/index.js'
 import { parseMailbox } from '../../mime/index.js'
+import { pathFault, RuleTree } from './check-rule.js'
 import {
-  type Check,
-  checkFields,
-  type FieldChecks,
-  is,
-  isText,
-  may,
-  must,
-  object,
-  oneOf,
-  type SayFault,
-} from './check-fields.js'
-import { checkRule, pathFault } from './check-rule.js'
-import { limits, type StepType } from './definition.js'
+  eventNameForm,
+  limits,
+  type StepOf,
+  type StepType,
+  stepKey,
+  type Variable,
+} from './definition.js'
 import { durationMs, maxWaitMs } from './duration.js'
 import { isVariable } from './field.js'
 import { isTimeOfDay, isZone } from './window.js'
@@ -38,7 +32,18 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 // Control characters, and the two line separators of Unicode.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-/** Names that clients may send (decisions.md), and those of the appliance's own events. */
+/** A text that fits a condition. */
+export const textWith = (expected: string, holds: (text: string) => boolean) =>
+  rule<string>(
+    expected,
+    (value) => typeof value === 'string' && value.isWellFormed() && holds(value),
+  )
+
+/** A number that fits a condition. */
+const numberWith = (expected: string, holds: (number: number) => boolean) =>
+  rule<number>(expected, (value) => typeof value === 'number' && holds(value))
+
+// The appliance's own events; a client may wait for these but not send them.
 const ownEvents = [
   '$list.joined',
   '$contact.created',
@@ -46,20 +51,18 @@ const ownEvents = [
   '$email.clicked',
   '$email.bounced',
 ] as const
-/** Whether a client may send an event of this name. */
-const isEventName = (name: string): boolean => /^[A-Za-z0-9_.:-]{1,100}$/.test(name)
 
-/** Names with $ are the appliance's own; a client may wait for these but not send them. */
-export const eventName = isText(
+/** The name of an event, a client's or the appliance's own. */
+export const EventName = textWith(
   `1 to 100 of A-Z, a-z, 0-9, "_", ".", ":" and "-", or one of ${ownEvents.join(', ')}`,
-  (name) => isEventName(name) || ownEvents.some((own) => own === name),
+  (name) => eventNameForm.test(name) || ownEvents.some((own) => own === name),
 )
-/** The form of a step's key. It stands in paths such as `waits.KEY.NAME`, so it has no dot. */
-export const stepKey = /^[a-z0-9_-]{1,64}$/
-/** A check for the name of a time zone. */
-export const zone = isText('a time zone such as "Africa/Lagos"', isZone)
+/** The key of a step, or of a branch. */
+export const Key = textWith('1 to 64 of a-z, 0-9, "_" and "-"', (key) => stepKey.test(key))
+/** The name of a time zone. */
+export const Zone = textWith('a time zone such as "Africa/Lagos"', isZone)
 /** 1 is Monday, as in ISO 8601 and in Temporal. */
-export const days = is(
+export const Days = rule<number[]>(
   'an array of days, 1 (Monday) to 7, each once',
   (value) =>
     Array.isArray(value) &&
@@ -71,16 +74,16 @@ export const days = is(
  * "contact" means the zone in the contact's metadata, so that a mail comes in the morning
  * everywhere.
  */
-export const windowZone = isText(
+export const WindowZone = textWith(
   'a time zone such as "Africa/Lagos", or "contact"',
   (value) => value === 'contact' || isZone(value),
 )
-/** A check for a time such as "09:00". */
-export const timeOfDay = isText('a time such as "09:00"', isTimeOfDay)
+/** A time such as "09:00". */
+export const WallTime = textWith('a time such as "09:00"', isTimeOfDay)
 
 /** Without years and months, whose length depends on when they begin: a timer needs one length. */
 const duration = (longestMs: number, longest: string) =>
-  isText(
+  textWith(
     `an ISO 8601 duration of weeks, days, hours, minutes or seconds, such as "P3D" or "PT90M", of at most ${longest}`,
     (text) => {
       const ms = durationMs(text)
@@ -88,192 +91,160 @@ const duration = (longestMs: number, longest: string) =>
     },
   )
 
-/** A value, or the path of the field that has it. */
-const given =
-  (check: Check): Check =>
-  (value, name, say) => {
-    if (!isVariable(value)) check(value, name, say)
-    else {
-      const fault = pathFault(value.var)
-      if (fault !== undefined) say(`${name}: ${fault}`)
-    }
-  }
-
 // What templates see beside their variables (automations.md §3.3).
 const taken = ['contact', 'event', 'trigger', 'waits']
 /**
- * Variables of a step are stored with every mail that it makes, so their size counts a million
- * times.
+ * Values, or paths of the fields that have them. Variables of a step are stored with every mail that it makes, so
+ * their size counts a million times.
  */
-const values = (expected: string, refused: readonly string[] = []): Check => {
-  const any = given(() => {})
-  return (value, name, say) => {
+const values = (expected: string, refused: readonly string[] = []) =>
+  define<Record<string, Json | Variable>>('values', (value, { path }) => {
     if (!isJsonObject(value) || jsonBytes(value) > limits.contactMetadataBytes) {
-      say(`${name}: expected ${expected} of at most ${limits.contactMetadataBytes} bytes as JSON`)
-      return
+      return `Expected ${expected} of at most ${limits.contactMetadataBytes} bytes as JSON`
     }
-    for (const [key, item] of Object.entries(value)) {
-      if (refused.includes(key))
-        say(`${name}: "${key}" is a name that every template has already; choose another`)
-      any(item, `${name}.${key}`, say)
-    }
-  }
-}
+    return Object.entries(value).flatMap(([key, item]) => {
+      const message = refused.includes(key)
+        ? 'Every template has this name already; choose another'
+        : isVariable(item) && pathFault(item.var)
+      return message ? [{ path: [...path, key], value: item, message }] : []
+    })
+  })
 
-/** Judged by the parser that reads it at the send. */
-const address = isText(
-  'an address: "email@domain" or "Name <email@domain>"',
-  (value) => parseMailbox(value) !== undefined,
-)
-/** The field of the API's sends, so that a step can have what a send can. */
-const replyTo = is(
-  `an address, "email@domain" or "Name <email@domain>", or an array of at most ${maxReplyTo}`,
-  (value) => isStruct(value, structOf(mailReplyTo)),
-)
-/** The field of the API's sends; `headersFault` then finds the names that only Posthorn writes. */
-const headers: Check = (value, name, say) => {
-  if (!isStruct(value, structOf(mailHeaders))) {
-    say(`${name}: expected an object of header names and their values, which are strings`)
-    return
-  }
-  const fault = headersFault(value)
-  if (fault !== undefined) say(`${name}: ${fault}`)
-}
-/** The field of the API's sends. */
-const tags = is(
-  `an array of at most ${maxTags} { name, value } of different names: a name of 1 to ${maxTagName} of A-Z, a-z, 0-9, "_" and "-", a value of 1 to ${maxTagValue} of these and ".:@/+="`,
-  (value) => isStruct(value, structOf(mailTags)),
-)
 /** Null clears the name; a variable in its place is judged when its value is known. */
-const name = given(
-  is(
-    `null or a name of at most ${limits.nameLength} characters without control characters`,
-    (value) =>
-      value === null ||
-      (typeof value === 'string' &&
-        value.length <= limits.nameLength &&
-        value.isWellFormed() &&
-        !/\p{Cc}/u.test(value)),
-  ),
-)
+const Name = define<string | null | Variable>('name', (value) => {
+  if (isVariable(value)) return pathFault(value.var) ?? true
+  const isName =
+    typeof value === 'string' &&
+    value.length <= limits.nameLength &&
+    value.isWellFormed() &&
+    !/\p{Cc}/u.test(value)
+  const expected = `null or a name of at most ${limits.nameLength} characters without control characters`
+  return value === null || isName || `Expected ${expected}`
+})
 
 /**
  * Whether a contact may go through again: after the last run has ended (the default), never, or so
  * long after the last beginning.
  */
-const reentry: Check = (value, name, say) => {
-  if (value === 'after_end' || value === 'once') return
-  if (isJsonObject(value)) {
-    checkFields({ after: must(duration(maxReentryMs, '3650 days')) }, value, name, say)
-  } else say(`${name}: expected "after_end", "once" or { "after": duration }`)
-}
+const Reentry = rule<'after_end' | 'once' | { after: string }>(
+  '"after_end", "once" or { "after": an ISO 8601 duration of at most 3650 days }',
+  (value) => value === 'after_end' || value === 'once' || Again.is(value),
+)
+const Again = noOthers(type({ after: duration(maxReentryMs, '3650 days') }))
 
 /**
  * At least two, or it would be no split. The percents have to add up to 100, so that no contact falls between two branches.
  */
-const branches: Check = (value, name, say) => {
-  if (!Array.isArray(value) || value.length < 2 || value.length > maxBranches) {
-    say(`${name}: expected an array of 2 to ${maxBranches} of { key, percent }`)
-    return
-  }
-  const fields: FieldChecks = {
-    key: must(isText('1 to 64 of a-z, 0-9, "_" and "-"', (key) => stepKey.test(key))),
-    percent: must(
-      is('a number from 0 to 100', (percent) => Number.isFinite(percent) && inPercent(percent)),
+const Branches = refine(
+  listOf(
+    noOthers(
+      type({
+        key: Key,
+        percent: numberWith('a number from 0 to 100', (percent) => percent >= 0 && percent <= 100),
+      }),
     ),
-  }
-  for (const [index, branch] of value.entries()) {
-    checkFields(fields, branch, `${name}[${index}]`, say)
-  }
-  const keys = value.map((branch) => (isJsonObject(branch) ? branch.key : undefined))
-  if (new Set(keys).size < keys.length) say(`${name}: two branches have the same key`)
-  const sum = value.reduce((sum, branch) => sum + Number(isJsonObject(branch) && branch.percent), 0)
-  if (!(Math.abs(sum - 100) < 1e-6)) say(`${name}: the percents do not add up to 100`)
-}
-/** Whether it is a number from 0 to 100. */
-const inPercent = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100
+    maxBranches,
+    2,
+  ),
+  'branches',
+  (branches) => {
+    const keys = new Set(branches.map(({ key }) => key))
+    if (keys.size < branches.length) return 'Expected branches of different keys'
+    const sum = branches.reduce((sum, { percent }) => sum + percent, 0)
+    return Math.abs(sum - 100) < 1e-6 || 'Expected percents that add up to 100'
+  },
+)
+
+const words = <const T extends string>(...choices: T[]) =>
+  described(enums(choices), choices.map((one) => `"${one}"`).join(' or '))
 
 // A delay lasts no longer than a wait for an event may.
-const maxDelay = duration(maxWaitMs, '90 days')
+const MaxDelay = duration(maxWaitMs, '90 days')
+
+const Delay = type({
+  duration: optional(MaxDelay),
+  until: optional(
+    noOthers(type({ time: WallTime, days: optional(Days), zone: optional(WindowZone) })),
+  ),
+})
+
+// A mail has what a send by the API can have: its fields are the same.
+const Mail = type({
+  template: textWith('the slug of a template', (slug) => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug)),
+  // Judged by the parser that reads it at the send.
+  from: textWith(
+    'an address: "email@domain" or "Name <email@domain>"',
+    (value) => parseMailbox(value) !== undefined,
+  ),
+  subject: optional(
+    textWith(
+      'a string of 1 to 998 bytes without control characters',
+      (text) => text.trim() !== '' && !controls.test(text) && Buffer.byteLength(text) <= 998,
+    ),
+  ),
+  replyTo: optional(structOf(mailReplyTo)),
+  // There are names that only Posthorn writes.
+  headers: optional(refine(structOf(mailHeaders), 'names', (given) => headersFault(given) ?? true)),
+  tags: optional(structOf(mailTags)),
+  variables: optional(values('an object of variables', taken)),
+  type: optional(words('marketing', 'transactional')),
+  topicId: optional(textWith('the id of a topic', (id) => uuid.test(id))),
+  templateVersion: optional(
+    numberWith('the number of a version', (number) => Number.isInteger(number) && number > 0),
+  ),
+})
+
 /**
  * What each type of step takes; unknown fields are refused here, unlike elsewhere in the API,
  * because a misspelt `timeout` would be a run that waits for ever.
  */
-const configs: Record<Exclude<StepType, 'condition'>, FieldChecks> = {
-  trigger: { eventName: must(eventName), filter: may(checkRule), reentry: may(reentry) },
-  send_email: {
-    template: must(
-      isText('the slug of a template', (slug) => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug)),
+export const configs: { [T in StepType]: Struct<StepOf<T>['config'], unknown> } = {
+  trigger: noOthers(
+    type({ eventName: EventName, filter: optional(RuleTree), reentry: optional(Reentry) }),
+  ),
+  send_email: refine(noOthers(Mail), 'topic', ({ type, topicId: value }) => {
+    if (type !== 'transactional' || value === undefined) return true
+    return { path: ['topicId'], value, message: 'Only marketing mail belongs to a topic' }
+  }),
+  delay: refine(
+    noOthers(Delay),
+    'either',
+    ({ duration, until }) =>
+      (duration === undefined) !== (until === undefined) || 'Expected either "duration" or "until"',
+  ),
+  wait_for_event: noOthers(
+    type({
+      eventName: EventName,
+      filter: optional(RuleTree),
+      timeout: optional(MaxDelay),
+      since: optional(words('run', 'step')),
+    }),
+  ),
+  condition: RuleTree,
+  contact_update: atLeastOne(
+    noOthers(
+      type({
+        firstName: optional(Name),
+        lastName: optional(Name),
+        metadata: optional(values('an object')),
+      }),
     ),
-    from: must(address),
-    subject: may(
-      isText(
-        'a string of 1 to 998 bytes without control characters',
-        (text) => text.trim() !== '' && !controls.test(text) && Buffer.byteLength(text) <= 998,
+  ),
+  split: noOthers(type({ branches: Branches })),
+  webhook: noOthers(
+    type({
+      endpointId: textWith('the id of a webhook endpoint', (id) => id !== '' && id.length <= 64),
+      payload: optional(values('an object')),
+    }),
+  ),
+  exit: noOthers(
+    type({
+      reason: optional(
+        textWith(
+          'a string of 1 to 200 characters without control characters',
+          (text) => text.trim() !== '' && text.length <= 200 && !controls.test(text),
+        ),
       ),
-    ),
-    replyTo: may(replyTo),
-    headers: may(headers),
-    tags: may(tags),
-    variables: may(values('an object of variables', taken)),
-    type: may(oneOf('marketing', 'transactional')),
-    topicId: may(isText('the id of a topic', (id) => uuid.test(id))),
-    templateVersion: may(
-      is('the number of a version', (version) => Number.isInteger(version) && Number(version) > 0),
-    ),
-  },
-  delay: {
-    duration: may(maxDelay),
-    until: may(object({ time: must(timeOfDay), days: may(days), zone: may(windowZone) })),
-  },
-  wait_for_event: {
-    eventName: must(eventName),
-    filter: may(checkRule),
-    timeout: may(maxDelay),
-    since: may(oneOf('run', 'step')),
-  },
-  contact_update: {
-    // Null takes the name away.
-    firstName: { check: name, takesNull: true },
-    lastName: { check: name, takesNull: true },
-    metadata: may(values('an object')),
-  },
-  split: { branches: must(branches) },
-  webhook: {
-    endpointId: must(isText('the id of a webhook endpoint', (id) => id !== '' && id.length <= 64)),
-    payload: may(values('an object')),
-  },
-  exit: {
-    reason: may(
-      isText(
-        'a string of 1 to 200 characters without control characters',
-        (text) => text.trim() !== '' && text.length <= 200 && !controls.test(text),
-      ),
-    ),
-  },
-}
-
-/** Whether there is such a step. */
-export const isStepType = (type: unknown): type is StepType =>
-  type === 'condition' || (typeof type === 'string' && Object.hasOwn(configs, type))
-/** The types of steps, for messages. */
-export const stepTypes = [...Object.keys(configs), 'condition']
-
-/** Checks a step's config by itself: whether it is all there and each field is what it has to be. */
-export function checkConfig(type: StepType, config: unknown, say: SayFault): void {
-  if (type === 'condition') {
-    checkRule(config, 'config', say)
-    return
-  }
-  checkFields(configs[type], config, 'config', say)
-  if (!isJsonObject(config)) return
-  if (type === 'delay' && Object.hasOwn(config, 'duration') === Object.hasOwn(config, 'until')) {
-    say('expected either "duration" or "until"')
-  }
-  if (type === 'send_email' && config.type === 'transactional' && config.topicId !== undefined) {
-    say('topicId: only marketing mail belongs to a topic')
-  }
-  if (type === 'contact_update' && Object.keys(config).length === 0) {
-    say('expected at least one of "firstName", "lastName" and "metadata"')
-  }
+    }),
+  ),
 }

@@ -212,6 +212,8 @@ export interface AutomationDefinition {
 export const limits = {
   steps: 100,
   definitionBytes: 256 * 1024,
+  /** One of 256 KiB can have 100,000; how many there are is in the message. */
+  faultsTold: 200,
   /** Steps that one walk takes before it lets others have their turn. */
   stepsPerWalk: 100,
   stepsPerRun: 1_000,

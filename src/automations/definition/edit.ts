@@ -15,7 +15,7 @@ import {
   refuseArchived,
   type WrittenAlongside,
 } from './automation.js'
-import type { AutomationDefinition } from './definition.js'
+import { type AutomationDefinition, limits } from './definition.js'
 import type { StepFault } from './graph.js'
 import { validate } from './validate.js'
 
@@ -79,16 +79,13 @@ export function definitionIn(given: object): AutomationDefinition {
   return definition
 }
 
-// A definition of 256 KiB can have 100,000 faults; how many there are is in the message.
-const maxErrors = 200
-
 /** A 422 that names what is wrong with a definition. */
 export function invalidAutomation(errors: readonly StepFault[]): ApiError {
   const [first] = errors
   const where = first?.key == null ? '' : `step "${first.key}": `
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   const message = `The automation is not valid: ${where}${first?.error}${more}`
-  const fields = { errors: errors.slice(0, maxErrors) }
+  const fields = { errors: errors.slice(0, limits.faultsTold) }
   return new ApiError('validation_error', message, { status: 422, fields })
 }
 

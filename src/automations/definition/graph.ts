@@ -1,7 +1,10 @@
-import { shown } from './check-fields.js'
 import { edgeName } from './compile.js'
 import type { AutomationDefinition, Connection, EdgeType, StepDefinition } from './definition.js'
 import { durationMs, usualTimeout } from './duration.js'
+
+/** A client's text in a message: as much as helps to find it. */
+export const shown = (text: string): string =>
+  JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text).slice(1, -1)
 
 /** What is wrong with a definition, at the step where an editor shows it. */
 export interface StepFault {

@@ -1,25 +1,37 @@
-import { isJsonObject, jsonBytes, numberFault } from '../../json/index.js'
-import { type Check, checkFields, is, may, must, object, shown } from './check-fields.js'
-import { checkRule } from './check-rule.js'
+import { type Struct, string, type, unknown } from 'superstruct'
 import {
-  checkConfig,
-  days,
-  eventName,
-  isStepType,
-  stepKey,
-  stepTypes,
-  timeOfDay,
-  windowZone,
-  zone,
+  check,
+  isSound,
+  listOf,
+  noOthers,
+  oneOf,
+  optional,
+  rule,
+  ShapeError,
+  structOf,
+} from '../../fields/index.js'
+import { isJsonObject, jsonBytes, numberFault } from '../../json/index.js'
+import { RuleTree } from './check-rule.js'
+import {
+  configs,
+  Days,
+  EventName,
+  Key,
+  textWith,
+  WallTime,
+  WindowZone,
+  Zone,
 } from './check-step.js'
 import {
   type AutomationDefinition,
-  type AutomationSettings,
   type Connection,
+  edgeTypes,
   limits,
   type StepDefinition,
+  stepKey,
+  stepTypes,
 } from './definition.js'
-import { checkGraph, type StepFault } from './graph.js'
+import { checkGraph, type StepFault, shown } from './graph.js'
 import { checkPaths } from './paths.js'
 import { isWindowEnd } from './window.js'
 
@@ -36,33 +48,59 @@ export type ValidatedDefinition =
 export function validate(given: unknown): ValidatedDefinition {
   const faults: StepFault[] = []
   const say = (error: string) => faults.push({ key: null, error })
-  const fields = { steps: must(list), connections: must(list), settings: may(settings) }
+  const wrong = () => ({ definition: undefined, faults })
   if (jsonBytes(given) > limits.definitionBytes) {
     say(`The definition may have at most ${limits.definitionBytes} bytes as JSON`)
-    return { definition: undefined, faults }
+    return wrong()
   }
-  checkFields(fields, given, 'definition', say)
-  if (faults.length > 0 || !isJsonObject(given)) return { definition: undefined, faults }
-  const steps = given.steps as unknown[]
-  const connections = given.connections as unknown[]
-  if (steps.length > limits.steps) say(`There are more than ${limits.steps} steps`)
-  else faults.push(...stepFaults(steps), ...connectionFaults(connections))
-  if (faults.length > 0) return { definition: undefined, faults }
-  // Each part has just been held against its type.
+  const whole = held(given, Whole, { name: 'definition', key: null, faults })
+  if (whole === undefined) return wrong()
+  if (whole.steps.length > limits.steps) {
+    say(`There are more than ${limits.steps} steps`)
+    return wrong()
+  }
+  const steps = stepsIn(whole.steps, faults)
+  const connections = connectionsIn(whole.connections, faults)
+  if (faults.length > 0) return wrong()
+  const { settings } = whole
   const definition: AutomationDefinition = {
-    steps: (steps as StepDefinition[]).map(
-      (step) => ({ ...step, config: step.config ?? {} }) as StepDefinition,
-    ),
-    connections: connections as Connection[],
-    ...(given.settings === undefined ? {} : { settings: given.settings as AutomationSettings }),
+    steps,
+    connections,
+    ...(settings !== undefined && { settings }),
   }
   faults.push(...numberFaults(definition), ...checkGraph(definition))
   if (faults.length === 0) faults.push(...settingFaults(definition), ...checkPaths(definition))
-  return faults.length > 0 ? { definition: undefined, faults } : { definition, faults: [] }
+  return faults.length > 0 ? wrong() : { definition, faults: [] }
 }
 
-/** Judged item by item, further down. */
-const list = is('an array', Array.isArray)
+/**
+ * The value as it is meant, its optional nulls left out. Of one that does not fit `faults` is told what is wrong, a
+ * sentence a field, and it is undefined; `name` is what it is itself called there.
+ */
+function held<T>(
+  value: unknown,
+  struct: Struct<T, unknown>,
+  { name, key, faults }: { name: string; key: string | null; faults: StepFault[] },
+): T | undefined {
+  // Of what nobody is told the reason is not looked for: it takes a hundred times as long.
+  if (faults.length >= limits.faultsTold && !isSound(value, struct)) {
+    faults.push({ key, error: `${name} is wrong` })
+    return undefined
+  }
+  try {
+    return check(value, struct)
+  } catch (error) {
+    if (!(error instanceof ShapeError)) throw error
+    // What is outermost has no name in what clients send: its fields are named as they stand there.
+    const outer = name === 'config' || name === 'definition' ? '' : name
+    for (const { path, message } of error.issues) {
+      const within = path.map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`)).join('')
+      const place = `${outer}${within}`.replace(/^\./, '') || name
+      faults.push({ key, error: `${place}: ${message}` })
+    }
+    return undefined
+  }
+}
 
 /** Numbers that are not what was written. */
 function numberFaults({ steps, settings }: AutomationDefinition): StepFault[] {
@@ -71,95 +109,81 @@ function numberFaults({ steps, settings }: AutomationDefinition): StepFault[] {
   return [...faults, ofSettings].flatMap(({ key, error }) => (error ? [{ key, error }] : []))
 }
 
+const Step = noOthers(
+  type({ key: Key, type: structOf(oneOf(stepTypes)), config: optional(unknown()) }),
+)
+
 /** Steps are named by their place until they have a good key, and by the key from then on. */
-function stepFaults(steps: unknown[]): StepFault[] {
-  const faults: StepFault[] = []
+function stepsIn(given: unknown[], faults: StepFault[]): StepDefinition[] {
   const keys = new Set<string>()
-  for (const [index, step] of steps.entries()) {
-    if (!isJsonObject(step) || typeof step.key !== 'string' || !stepKey.test(step.key)) {
-      const error = `steps[${index}]: expected a "key" of 1 to 64 of a-z, 0-9, "_" and "-"`
-      faults.push({ key: null, error })
-      continue
-    }
-    const { key, type, config = {}, ...others } = step
-    const say = (error: string) => faults.push({ key: String(key), error })
-    if (keys.has(String(key))) say('Another step has the same key')
-    keys.add(String(key))
-    for (const other of Object.keys(others)) say(`${shown(other)} is not a field of a step`)
-    if (isStepType(type)) checkConfig(type, config, say)
-    else say(`type: expected one of ${stepTypes.join(', ')}`)
-  }
-  return faults
+  return given.flatMap((one, index) => {
+    const key = isJsonObject(one) ? keyIn(one.key) : null
+    const about = { name: key === null ? `steps[${index}]` : 'config', key, faults }
+    const step = held(one, Step, about)
+    if (key !== null && keys.has(key)) faults.push({ key, error: 'Another step has the same key' })
+    if (step === undefined) return []
+    keys.add(step.key)
+    // Of a step of this type, which TypeScript does not follow.
+    const struct = configs[step.type] as Struct<StepDefinition['config'], unknown>
+    const config = held(step.config ?? {}, struct, about)
+    return config === undefined ? [] : [{ ...step, config } as StepDefinition]
+  })
 }
 
-/** Any text: whether a step has that key is judged with the graph. */
-const anyText = is('a string', (value) => typeof value === 'string')
-const edgeTypes = [
-  'default',
-  'condition_met',
-  'condition_not_met',
-  'event_received',
-  'timeout',
-  'branch',
-]
-const edge = object({
-  from: must(anyText),
-  to: must(anyText),
-  type: must(is(`one of ${edgeTypes.join(', ')}`, (type) => edgeTypes.some((t) => t === type))),
-  branch: may(anyText),
-})
+const keyIn = (given: unknown) => (typeof given === 'string' && stepKey.test(given) ? given : null)
+
+const Edge = noOthers(
+  type({
+    // Whether a step has that key is judged with the graph.
+    from: string(),
+    to: string(),
+    type: structOf(oneOf(edgeTypes)),
+    branch: optional(string()),
+  }),
+)
 
 /** Told at the step that the connection comes from. */
-function connectionFaults(connections: unknown[]): StepFault[] {
-  const faults: StepFault[] = []
-  for (const [index, connection] of connections.entries()) {
-    const from = isJsonObject(connection) ? connection.from : undefined
-    const key = typeof from === 'string' && stepKey.test(from) ? from : null
-    edge(connection, `connections[${index}]`, (error) => faults.push({ key, error }))
-  }
-  return faults
-}
+const connectionsIn = (given: unknown[], faults: StepFault[]): Connection[] =>
+  given.flatMap((one, index) => {
+    const key = isJsonObject(one) ? keyIn(one.from) : null
+    const edge = held(one, Edge, { name: `connections[${index}]`, key, faults })
+    return edge ?? []
+  })
 
 // An event that ends runs, or is their goal.
-const exitRule = { eventName: must(eventName), filter: may(checkRule) }
+const exitRule = { eventName: EventName, filter: optional(RuleTree) }
+// Few, since each live run listens to every one of them.
 const maxExitRules = 20
 
-/** Few, since each live run listens to every one of them. */
-const exitRules: Check = (value, name, say) => {
-  if (!Array.isArray(value) || value.length > maxExitRules) {
-    say(`${name}: expected an array of at most ${maxExitRules} of { eventName, filter }`)
-    return
-  }
-  for (const [index, item] of value.entries()) {
-    checkFields(exitRule, item, `${name}[${index}]`, say)
-  }
-}
-
 /** Every setting is optional; what is not given is the usual. */
-const settings = object({
-  exitOn: may(exitRules),
-  goal: may(object({ ...exitRule, to: may(anyText) })),
-  timeZone: may(zone),
-  sendWindow: may(
-    object({
-      from: must(timeOfDay),
-      to: must(
-        is('a time such as "17:00"', (value) => typeof value === 'string' && isWindowEnd(value)),
+const Settings = noOthers(
+  type({
+    exitOn: optional(listOf(noOthers(type(exitRule)), maxExitRules)),
+    goal: optional(noOthers(type({ ...exitRule, to: optional(string()) }))),
+    timeZone: optional(Zone),
+    sendWindow: optional(
+      noOthers(
+        type({
+          from: WallTime,
+          to: textWith('a time such as "17:00"', isWindowEnd),
+          days: optional(Days),
+          zone: optional(WindowZone),
+        }),
       ),
-      days: may(days),
-      zone: may(windowZone),
-    }),
-  ),
-  maxPerHour: may(
-    is(
-      'a whole number of mails, 1 or more',
-      (value) => Number.isInteger(value) && Number(value) > 0,
     ),
-  ),
-  onUnsubscribe: may(
-    is('"exit" or "continue"', (value) => value === 'exit' || value === 'continue'),
-  ),
-})
+    maxPerHour: optional(
+      rule<number>(
+        'a whole number of mails, 1 or more',
+        (value) => Number.isInteger(value) && Number(value) > 0,
+      ),
+    ),
+    onUnsubscribe: optional(structOf(oneOf(['exit', 'continue']))),
+  }),
+)
+
+// Steps and connections are judged one by one, further down.
+const List = rule<unknown[]>('an array', Array.isArray)
+const Whole = noOthers(type({ steps: List, connections: List, settings: optional(Settings) }))
 
 /** What settings say about steps. */
 function settingFaults({ steps, settings = {} }: AutomationDefinition): StepFault[] {

@@ -30,7 +30,7 @@ export const place: PlacePages = {
         { email, ...fields, metadata },
         { listId, ...note },
       )
-      Object.assign(ids, { contact: contact.id, list: listId })
+      Object.assign(ids, { contact: contact.id, contactList: listId })
     }
     const fine = await addContact(
       deps,
@@ -58,7 +58,7 @@ export const place: PlacePages = {
     { path: `${full}/contacts`, as: 'viewer', name: 'contacts-viewer' },
     { path: `${empty}/contacts`, as: 'empty', name: 'contacts-empty' },
     {
-      path: `${full}/contacts?list=${ids.list}&state=unsubscribed&q=first`,
+      path: `${full}/contacts?list=${ids.contactList}&state=unsubscribed&q=first`,
       as: 'owner',
       name: 'contacts-found',
     },
