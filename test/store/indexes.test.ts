@@ -52,6 +52,7 @@ import {
   suppress,
   suppressFailing,
 } from '../../src/suppression/index.js'
+import { listTasks, liveTasks } from '../../src/tasks/index.js'
 import {
   addEndpoint,
   announceDisabled,
@@ -140,6 +141,8 @@ t.test('every index is used by a statement', async (t) => {
   if (waiting[0] !== undefined) await surroundingsOf(store.read, waiting[0], clock.now())
 
   // What pages ask for, about people.
+  await listTasks(store.read, accountId, 1)
+  await liveTasks(store.read)
   await listTeam(store.read, accountId)
   await listInvitations(store.read, accountId, 0)
   await findInvitation(store.read, 'A'.repeat(43), 0).catch(() => undefined)
