@@ -7,7 +7,6 @@ import {
   makeFollowContacts,
   refuseTemplateInUse,
   templateUses,
-  tooManyRuns,
   type Versions,
 } from '../automations/index.js'
 import { automationRoutes } from '../automations/routes.js'
@@ -106,11 +105,8 @@ export async function openPrivateServer(
   const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
   const follow = makeFollowContacts(core.versions, clock, core.liveLimit)
-  const checkRoom = async () => {
-    if (await core.isFull()) throw tooManyRuns()
-  }
   const followed = core.automateIfDue
-  const contacts = { defaultCountry, follow, followed, checkRoom }
+  const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom }
   contactRoutes(server.api, { ...core, ...contacts })
   suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
@@ -337,6 +333,7 @@ interface Core {
   automateIfDue: () => void
   versions: Versions
   isFull: () => Promise<boolean>
+  checkRoom: () => Promise<void>
   liveLimit: LiveLimit
   overTls: HttpServerOptions<never>['overTls']
 }

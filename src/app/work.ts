@@ -1,4 +1,4 @@
-import { makeLiveLimit, makeVersions } from '../automations/index.js'
+import { makeLiveLimit, makeVersions, tooManyRuns } from '../automations/index.js'
 import { hasRoomForCampaigns } from '../broadcasts/index.js'
 import { makeImportTasks, openImporter } from '../contacts/index.js'
 import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
@@ -98,12 +98,17 @@ export function openTools(ground: Ground, { jobs }: Pick<Work, 'jobs'>, back: Wa
   back.add(() => renderer.close())
   const importer = openImporter({ config, dataDir, turns, slot: writeSlots.import, log })
   back.add(() => importer.close())
-  const { defaultCountry } = config.contacts
-  const followed = jobs.automateIfDue
-  const imports = makeImportTasks({ ...ground, importer, defaultCountry, followed })
-  back.add(() => imports.close())
   const { maxLiveRuns } = config.automations
   const isLimited = makeLiveLimit(maxLiveRuns)
+  /** Whether there are as many runs of automations as there may be. */
+  const isFull = () => isLimited(store.read, clock.now())
+  const checkRoom = async () => {
+    if (await isFull()) throw tooManyRuns()
+  }
+  const { defaultCountry } = config.contacts
+  const followed = jobs.automateIfDue
+  const imports = makeImportTasks({ ...ground, importer, defaultCountry, followed, checkRoom })
+  back.add(() => imports.close())
   return {
     plans,
     renderer,
@@ -111,8 +116,8 @@ export function openTools(ground: Ground, { jobs }: Pick<Work, 'jobs'>, back: Wa
     imports,
     idempotency: makeIdempotency({ store, clock }),
     versions: makeVersions(),
-    /** Whether there are as many runs of automations as there may be. */
-    isFull: () => isLimited(store.read, clock.now()),
+    isFull,
+    checkRoom,
     liveLimit: makeLiveLimit(maxLiveRuns),
   }
 }

@@ -37,6 +37,7 @@ async function open(t: Test) {
       plans: loadPlans('config/plans.toml'),
       log: silentLog,
       defaultCountry: 'NG',
+      checkRoom: async () => {},
       importer: {
         run: (account, file, options) => importContacts({ store, clock }, account, file, options),
         close: async () => {},
@@ -59,6 +60,7 @@ async function open(t: Test) {
     ) => {
       const { mapping } = await imports.glance(await task(id))
       const usual = { known: 'fill', agreed: 'at the till', trigger: false } as const
+      await imports.check(accountId, id, more.mapping ?? mapping)
       await imports.begin(accountId, id, { listId: list.id, mapping, ...usual, ...more })
     },
     async until(id: number, isSo: (task: ImportTask) => boolean) {

@@ -39,6 +39,8 @@ export interface ImportTaskDeps extends ContactDeps {
   log: Log
   /** Called once people are in, for what follows from it. */
   followed?: () => void
+  /** Throws a 503 where automations have no room for more people. */
+  checkRoom: () => Promise<void>
 }
 
 /** What somebody says of a file before it is imported. */
@@ -73,7 +75,9 @@ export interface ImportTasks {
   ): Promise<number>
   /** The first rows of a draft's file. */
   glance(task: ImportTask, as?: Parameters<typeof glanceAt>[3]): Promise<Glance>
-  /** Throws a 409 while another one of the account runs, and what billing says. */
+  /** Throws a 422 for columns that cannot be so, a 409 while another one of the account runs, and what billing says. */
+  check(accountId: string, id: number, mapping: Mapping): Promise<void>
+  /** Starts what was checked. */
   begin(accountId: string, id: number, order: ImportOrder): Promise<void>
   change(accountId: string, id: number, to: 'paused' | 'running' | 'stopped'): Promise<void>
   /** Takes off the list again whom it brought; possible for seven days. */
@@ -162,6 +166,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
   const runs = makeRuns(deps)
   return {
     async keep(accountId, { filename, pieces, startedBy }) {
+      checkAdding(await readBilling(store.read, deps.plans, accountId))
       await dropDrafts(deps, accountId)
       const detail = { filename, bytes: 0, lines: 0, isUtf8: true }
       const draft = {
@@ -194,20 +199,19 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
       }
     },
     glance: ({ id, detail }, as) => glanceAt(dataDir, id, detail, as),
-    async begin(accountId, id, order) {
-      const mapped = columnsOf(order.mapping.columns)
+    async check(accountId, id, mapping) {
+      const mapped = columnsOf(mapping.columns)
       if (typeof mapped === 'string')
         throw new ApiError('validation_error', mapped, { status: 422 })
       checkAdding(await readBilling(store.read, deps.plans, accountId))
+      const { state } = await findTask(store.read, accountId, id)
+      if (state !== 'draft') throw new ApiError('conflict', 'The import has begun already')
+      await refuseSecond(store.read, accountId)
+    },
+    async begin(accountId, id, order) {
       const task = await store.write(async (tx) => {
         await requireList(tx, accountId, order.listId)
-        const others = await liveTasks(tx)
-        if (others.some((one) => one.accountId === accountId && one.state === 'running')) {
-          throw new ApiError(
-            'conflict',
-            'Another import of the account is running: wait for it, or stop it',
-          )
-        }
+        await refuseSecond(tx, accountId)
         const { detail } = await findTask(tx, accountId, id)
         return await changeState(
           tx,
@@ -249,13 +253,23 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
     async resume() {
       await dropDrafts(deps)
       await dropEnded(deps)
+      // In this order: a file that is there has its task already.
+      const files = await filesKept(dataDir)
       const live = await liveTasks(store.read)
       const wanted = new Set(live.map(({ id }) => id))
-      for (const id of await filesKept(dataDir)) if (!wanted.has(id)) await dropFile(dataDir, id)
+      for (const id of files) if (!wanted.has(id)) await dropFile(dataDir, id)
       for (const task of live) await runs.takeUp(task)
     },
     close: runs.close,
   }
+}
+
+/** One import of an account runs at a time. */
+async function refuseSecond(read: Read, accountId: string): Promise<void> {
+  const live = await liveTasks(read)
+  if (!live.some((one) => one.accountId === accountId && one.state === 'running')) return
+  const message = 'Another import of the account is running: wait for it, or stop it'
+  throw new ApiError('conflict', message)
 }
 
 /** Runs an import from where it is to its end, or until it is not wanted any more. */
@@ -266,7 +280,7 @@ async function runImport(
 ) {
   const { order, filename } = detail
   if (state !== 'running' || order === undefined) return
-  const { store, plans, importer, dataDir, defaultCountry } = deps
+  const { store, plans, importer, dataDir, defaultCountry, checkRoom } = deps
   const billing = await readBilling(store.read, plans, accountId)
   const { listId, mapping, known, agreed, trigger } = order
   const options: ContactImportOptions = {
@@ -280,15 +294,27 @@ async function runImport(
     agreed,
     task: { id, after: done },
   }
-  await importer.run(accountId, untilClosed(readFile(dataDir, id), signal), options)
+  await importer.run(
+    accountId,
+    whileWanted(readFile(dataDir, id), signal, trigger ? checkRoom : undefined),
+    options,
+  )
   await end(deps, { id, accountId }, 'done')
   deps.followed?.()
 }
 
-/** The file, as long as the appliance does not stop: what is left of it is read at the next start. */
-async function* untilClosed(pieces: AsyncIterable<Uint8Array>, signal: AbortSignal) {
+/**
+ * The file, as long as the appliance does not stop and there is room for what it starts: what is left of it is read at
+ * the next start, or a little later.
+ */
+async function* whileWanted(
+  pieces: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  checkRoom?: () => Promise<void>,
+) {
   for await (const piece of pieces) {
     if (signal.aborted) throw new ApiError('service_unavailable', 'The appliance stops')
+    await checkRoom?.()
     yield piece
   }
 }

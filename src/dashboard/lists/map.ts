@@ -112,7 +112,7 @@ export async function showMapping(
     columns: columnsIn(fields, mapping.columns).map(({ use, name }, at) => ({
       use,
       name,
-      header: hasHeader ? (rows[0]?.[at] ?? '') : '',
+      header: hasHeader ? (rows[0]?.[at] ?? '').slice(0, 80) : '',
     })),
     rows: (hasHeader ? rows.slice(1) : rows).map((cells) => cells.map((cell) => cell.slice(0, 80))),
     uses: mappedUses.map((value) => ({ value, label: useWords[value] })),

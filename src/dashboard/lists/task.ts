@@ -70,15 +70,17 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
     const task = await taskOf(visit)
     const { mapping } = await imports.glance(task, readingIn(fields))
     const { known, agreed, trigger, newList } = form
+    const order = { ...mapping, columns: columnsIn(fields, mapping.columns) }
+    // Asked first, so that no list is made for what is refused.
+    await imports.check(account.id, task.id, order)
     if (form.list === '' && newList === undefined) throw noList()
     const list =
       form.list === ''
         ? await createList(deps, account.id, newList ?? '')
         : await requireList(store.read, account.id, form.list)
-    const columns = columnsIn(fields, mapping.columns)
     await imports.begin(account.id, task.id, {
       listId: list.id,
-      mapping: { ...mapping, columns },
+      mapping: order,
       known,
       agreed,
       trigger: trigger !== undefined,
