@@ -130,8 +130,8 @@ function sweeps(
     },
     {
       name: 'imports that were broken off, and files that nobody imports',
-      everyMs: 600_000,
-      run: () => imports.resume(),
+      everyMs: 10_000,
+      run: (stop) => imports.resume(stop),
     },
     {
       name: 'expired deliveries',

@@ -22,7 +22,7 @@ export interface ImportedRow extends RowContact {
   /** The line of the file. */
   line: number
   /** Kept where a row that is refused is shown again. */
-  cells?: readonly string[]
+  cells?: string
 }
 
 /**
@@ -181,7 +181,9 @@ const gapsOf = (known: Contact, row: NewContact): NewContact => ({
   phone: known.phone === null ? row.phone : undefined,
   metadata:
     row.metadata &&
-    Object.fromEntries(Object.entries(row.metadata).filter(([name]) => !(name in known.metadata))),
+    Object.fromEntries(
+      Object.entries(row.metadata).filter(([name]) => !Object.hasOwn(known.metadata, name)),
+    ),
 })
 
 /** A new contact as `insertContacts` takes it. */

@@ -16,6 +16,8 @@ export interface CsvBreak {
 
 // A cell of 1 MB is read, and refused as a part of its row; a quote that never closes ends here.
 const maxRecordBytes = 2 * 1024 * 1024
+// A sheet has at most 16,384 columns.
+const maxCells = 20_000
 // Characters in which the first line has to end: by it the delimiter is found.
 const maxHeaderLength = 64 * 1024
 // Characters that are parsed at once: a few milliseconds, between which others are served.
@@ -49,7 +51,15 @@ export async function* readCsv(
     broken ??= { after: error.records ?? 0, reason: reasonOf(error) }
   })
   // An error of the source comes out of the parser's own iteration.
-  pipeline(Readable.from(inPieces(beginning, text, () => broken === undefined)), parser, () => {})
+  // csv-parse bounds a record by its characters, of which empty cells have none.
+  const { state } = parser as unknown as { state: { record: unknown[] } }
+  const goOn = () => {
+    if (state.record.length > maxCells) {
+      broken ??= { after: parser.info.records, reason: `it has over ${maxCells} cells` }
+    }
+    return broken === undefined
+  }
+  pipeline(Readable.from(inPieces(beginning, text, goOn)), parser, () => {})
   // Counted here: with `info` csv-parse makes two objects a record, a third of all its time.
   let line = first
   let records = 0

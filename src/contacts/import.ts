@@ -11,6 +11,7 @@ import { maxMetadataBytes } from './fields.js'
 import {
   type ImportResult,
   keepProgress,
+  keptCells,
   type RefusedLine,
   type RefusedRow,
   readProgress,
@@ -97,10 +98,14 @@ export async function importContacts(
   // A batch met the ceiling or failed, or the task is not wanted any more: those behind it must leave nothing.
   let ended = false
   let isHalted = false
+  let isLost = false
   const underWay: Promise<BatchCounts | undefined>[] = []
   const put = async (rows: readonly ImportedRow[], refused: readonly RefusedRow[], line: number) =>
     await store.write(async (tx) => {
       if (ended) return undefined
+      if (isLost) throw brokenOff()
+      // Until it is through: what is behind it may be in the same transaction, and must not count as done without it.
+      isLost = task !== undefined
       const progress = task && (await readProgress(tx, task.id))
       if (progress?.isWanted === false) {
         ended = isHalted = true
@@ -109,8 +114,8 @@ export async function importContacts(
       await requireList(tx, accountId, listId)
       const newId = store.ids.uuid
       const now = clock.now()
-      importId ??=
-        progress?.result.importId ??
+      importId =
+        (task === undefined ? importId : progress?.result.importId) ??
         (await openImport(tx, { accountId, listId, file: name, agreed, now }))
       const batch = { accountId, listId, importId, file: name, ceiling, rows, newId, now, follow }
       const done = rows.length === 0 ? noRows : await addBatch(tx, { ...batch, known })
@@ -120,6 +125,7 @@ export async function importContacts(
         await keepProgress(tx, task.id, progressOf(before, done, { rows, refused, line }))
       }
       size.took(rows.length, clock.now() - now)
+      isLost = false
       return done
     })
   /** Hands over what was read, and waits until no more than `left` batches are on their way. */
@@ -182,8 +188,9 @@ export async function importContacts(
       if (task !== undefined && line <= task.after) continue
       lastLine = line
       const contact = readRow(columns, cells, defaultCountry)
-      if (typeof contact === 'string') refuseRow({ line, reason: contact, cells })
-      else batch.push(task === undefined ? { line, ...contact } : { line, cells, ...contact })
+      const kept = task === undefined ? '' : keptCells(cells)
+      if (typeof contact === 'string') refuseRow({ line, reason: contact, cells: kept })
+      else batch.push(task === undefined ? { line, ...contact } : { line, cells: kept, ...contact })
       if (batch.length + refusedRows.length >= size.rows) {
         await write(maxUnderWay)
         if (ended) break
@@ -224,9 +231,9 @@ function progressOf(
 ) {
   const { rows, refused, line } = read
   const tooLarge = rows.filter((row) => done.invalid.includes(row.line))
-  const lost = tooLarge.map(({ line, cells = [] }) => ({ line, reason: tooMuchKnown, cells }))
+  const lost = tooLarge.map(({ line, cells = '[]' }) => ({ line, reason: tooMuchKnown, cells }))
   return {
-    line: done.full ? (rows[takenOf(done) - 1]?.line ?? 0) : line,
+    line: done.full ? rows[takenOf(done) - 1]?.line : line,
     refused: [...refused, ...lost],
     result: {
       ...before,
@@ -245,6 +252,8 @@ function mappedColumns({ columns }: Mapping): Columns {
   return mapped
 }
 
+const brokenOff = () =>
+  new ApiError('service_unavailable', 'The import goes on where its last batch was written')
 const tooMuchKnown = `metadata, together with what is stored already, has over ${maxMetadataBytes} bytes`
 
 /** The refusal, with what is on the list in spite of it. */

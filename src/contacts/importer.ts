@@ -59,6 +59,13 @@ interface Thread {
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 }
 const entry = new URL('../threads/import.js', import.meta.url)
 
+/** Errors that told of the thread's own end. */
+const deaths = new WeakSet<object>()
+
+/** Whether an import was broken off as its thread has ended, perhaps because of it. */
+export const isThreadDeath = (error: unknown): boolean =>
+  error instanceof Error && deaths.has(error)
+
 /** The thread lives while there are imports: its memory is for nothing else. */
 export function openImporter({ config, dataDir, turns, slot, log }: ImporterOptions): Importer {
   let thread: Thread | undefined
@@ -138,7 +145,11 @@ function runIn(
     void gone.then(() => {
       const message =
         'The import was broken off. The rows that were read are imported: send the file again for the others'
-      reject(new ApiError('service_unavailable', message, { headers: { 'Retry-After': '5' } }))
+      const death = new ApiError('service_unavailable', message, {
+        headers: { 'Retry-After': '5' },
+      })
+      deaths.add(death)
+      reject(death)
     })
     worker.postMessage({ port: port2, job }, [port2])
   }).finally(() => port.close())

@@ -21,15 +21,14 @@ export { nameKeys } from './fields.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { maxImportBytes } from './import-task/files.js'
-export { refusedCsv } from './import-task/refused.js'
 export {
   findImport,
   type ImportOrder,
   type ImportTask,
-  type ImportTasks,
   isUndoable,
-  makeImportTasks,
-} from './import-task/tasks.js'
+} from './import-task/import-task.js'
+export { refusedCsv } from './import-task/refused.js'
+export { type ImportTasks, makeImportTasks } from './import-task/tasks.js'
 export { serveImports } from './import-thread.js'
 export { type Importer, openImporter } from './importer.js'
 export {

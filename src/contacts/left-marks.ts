@@ -88,6 +88,8 @@ export function readMark(kind: MarkKind, text: string): LeftMark | 'stays' | 'un
 
 /** When a cell says that it was; null for a date that could be read in two ways, undefined for no date. */
 function timeOf(text: string): number | null | undefined {
+  // No time is longer, and the search in a long text would take minutes.
+  if (text.length > 100) return undefined
   // Seconds, or milliseconds, since 1970.
   if (/^\d{10}(\d{3})?(\.\d+)?$/.test(text)) return Number(text) * (text.length < 13 ? 1_000 : 1)
   if (/^\d{4}-\d\d-\d\d/.test(text)) {

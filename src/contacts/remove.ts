@@ -226,20 +226,18 @@ function takeSlice(
 }
 
 /**
- * Deletes those of these contacts who are on no list, and became contacts at `since` or later. By their ids alone, which
- * come from a list of the account: with the account in the query SQLite would read all contacts that it has.
+ * Deletes those of these contacts who are on no list. By their ids alone, which come from a list of the
+ * account: with the account in the query SQLite would read all contacts that it has.
  */
 export async function deleteListless(
   tx: Tx,
   accountId: string,
   ids: readonly string[],
   now: number,
-  since = 0,
 ) {
   const deleted = await tx
     .deleteFrom('contacts')
     .where('id', 'in', idsIn(ids, 'text'))
-    .where('created_at', '>=', since)
     .where((eb) =>
       eb.not(
         eb.exists(

@@ -12,5 +12,6 @@ export {
   liveTasks,
   removeTask,
   type TaskState,
+  tasksBeyond,
   tasksEndedBy,
 } from './task.js'

@@ -96,6 +96,19 @@ export async function tasksEndedBy(read: Read, until: number, limit: number): Pr
   return rows.map(({ id }) => id)
 }
 
+/** The numbers of an account's tasks that have ended, but for the newest `kept`; a few of them. */
+export async function tasksBeyond(read: Read, accountId: string, kept: number): Promise<number[]> {
+  const rows = await read
+    .selectFrom('tasks')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('ended_at', 'is not', null)
+    .orderBy('id', 'desc')
+    .limit(2 * kept)
+    .execute()
+  return rows.slice(kept).map(({ id }) => id)
+}
+
 /**
  * Changes a task that is in one of the states `from`; throws a 409 that says which it is in. `endedAt` ends it, null
  * lets it live again.
@@ -115,6 +128,7 @@ export async function changeState(
     .set({
       state: to,
       total: changed.total,
+      begun_at: changed.begunAt,
       detail: JSON.stringify(changed.detail),
       result: JSON.stringify(changed.result),
       ended_at: changed.endedAt,
@@ -125,14 +139,19 @@ export async function changeState(
 }
 
 interface StateChange
-  extends Partial<Pick<AccountTask, 'total' | 'detail' | 'result' | 'endedAt'>> {
+  extends Partial<Pick<AccountTask, 'total' | 'detail' | 'result' | 'begunAt' | 'endedAt'>> {
   from: readonly TaskState[]
   to: TaskState
 }
 
-/** With all that belongs to it. */
-export async function removeTask(tx: Tx, id: number): Promise<void> {
-  await tx.deleteFrom('tasks').where('id', '=', id).execute()
+/** With all that belongs to it; one that is in another state than `state` stays. Resolves with whether it is gone. */
+export async function removeTask(tx: Tx, id: number, state?: TaskState): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('tasks')
+    .where('id', '=', id)
+    .$if(state !== undefined, (query) => query.where('state', '=', state ?? 'draft'))
+    .executeTakeFirstOrThrow()
+  return numDeletedRows === 1n
 }
 
 const toTask = (row: Selectable<TaskRow>): AccountTask => ({

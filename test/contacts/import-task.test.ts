@@ -1,4 +1,5 @@
 // Imports that are tasks: over a real database, with the importer's work in this thread.
+import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import { loadPlans } from '../../src/billing/index.js'
@@ -91,6 +92,8 @@ async function* inPieces(text: string | Buffer) {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000)
 }
+
+const never = new AbortController().signal
 
 const isOver = ({ state }: ImportTask) => ['done', 'failed', 'undone'].includes(state)
 
@@ -198,7 +201,7 @@ t.test('it pauses, goes on after a stop of the appliance, and counts nobody twic
     if (share === 0.4) {
       await imports.close()
       imports = site.start()
-      await imports.resume()
+      await imports.resume(never)
       t.equal((await site.task(id)).state, 'paused', 'a paused one stays so')
     }
     await imports.change(site.accountId, id, 'running')
@@ -207,7 +210,7 @@ t.test('it pauses, goes on after a stop of the appliance, and counts nobody twic
   await imports.close()
   t.equal((await site.task(id)).state, 'running')
   imports = site.start()
-  await imports.resume()
+  await imports.resume(never)
   const over = await site.until(id, isOver)
   t.match(over, { state: 'done', result: { imported: 11_880, skipped: 0, invalid: 120 } })
   t.equal((await site.csv(id)).split('\n').filter((one) => one !== '').length, 121)
@@ -234,18 +237,25 @@ t.test('one is stopped; a broken one says why; drafts and files do not pile up',
   await site.order(imports, broken)
   const failed = await site.until(broken, isOver)
   t.match(failed, { state: 'failed', result: { reason: /^Line 302: a quote is not closed/ } })
-  await t.rejects(
-    site.keep(imports, '').then((empty) => site.order(imports, empty)),
-    {
-      message: 'The file is empty',
-    },
-  )
+  await t.rejects(site.keep(imports, ''), { message: 'The file is empty' })
   await t.rejects(
     site.keep(imports, 'a,b\n1,2\n').then((none) => site.order(imports, none)),
     {
       message: 'Say which column is the address',
     },
   )
+  const twins = await site.keep(imports, 'Email,Note,Note,Unsubscribed\nann@x.test,a,b,yes\n')
+  const { mapping } = await imports.glance(await site.task(twins))
+  t.same(
+    mapping.columns.map(({ use }) => use),
+    ['email', 'nothing', 'nothing', 'unsubscribe'],
+  )
+  const openFiles = () => readdirSync('/proc/self/fd').length
+  const long = await site.keep(imports, `email,town\n${'ann@x.test,Lagos\n'.repeat(20_000)}`)
+  const before = openFiles()
+  for (let n = 0; n < 20; n++) await imports.glance(await site.task(long))
+  await pause(clock, 50)
+  t.ok(openFiles() < before + 10, 'who looks leaves no file open')
   for (let n = 0; n < 5; n++) await site.keep(imports, 'email\n')
   const drafts = (await listTasks(site.store.read, site.accountId, 50)).filter(
     ({ state }) => state === 'draft',

@@ -1,11 +1,13 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, type ReadStream } from 'node:fs'
 import { mkdir, open, readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TextDecoder } from 'node:util'
 import { counted } from '../../amounts/index.js'
 import { ApiError } from '../../errors/index.js'
+import { columnKey } from '../../suppression/index.js'
 import { readHeader } from '../columns.js'
 import { type CsvRecord, readCsv } from '../csv-records.js'
+import { markKindOf } from '../left-marks.js'
 import { type FileDelimiter, fileDelimiters, type MappedColumn, type Mapping } from '../mapping.js'
 
 /** What is known of a file that was taken in. */
@@ -19,6 +21,7 @@ export interface KeptFile {
 export const maxImportBytes = 256 * 1024 * 1024
 // All files that wait, of all accounts.
 const mostKept = 2 * 1024 ** 3
+const lookEvery = 8 * 1024 ** 2
 const lineEnd = 0x0a
 const carriageReturn = 0x0d
 
@@ -35,27 +38,37 @@ export async function keepFile(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<KeptFile> {
   await mkdir(folderOf(dataDir), { recursive: true, mode: 0o700 })
-  const room = mostKept - (await keptBytes(dataDir))
   const file = await open(fileOf(dataDir, id), 'wx', 0o600)
   const kept = { bytes: 0, lines: 0, isUtf8: true }
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let last = lineEnd
+  let nextLook = 0
+  // UTF-16, in which each of these has a zero beside it.
+  let isWide: boolean | undefined
   try {
     for await (const piece of pieces) {
       kept.bytes += piece.length
       if (kept.bytes > maxImportBytes) throw tooLong()
-      if (kept.bytes > room) throw tooManyWait()
-      kept.lines += linesIn(piece, last)
+      // Others arrive meanwhile.
+      if (kept.bytes >= nextLook) {
+        nextLook = kept.bytes + lookEvery
+        if ((await keptBytes(dataDir)) > mostKept) throw tooManyWait()
+      }
+      isWide ??=
+        piece.length > 1 && /^(fffe|feff)$/.test(Buffer.from(piece.subarray(0, 2)).toString('hex'))
+      kept.lines += linesIn(piece, last, isWide)
       last = piece.at(-1) ?? last
       kept.isUtf8 &&= isText(decoder, piece)
       await file.write(piece)
     }
-    if (last !== lineEnd && last !== carriageReturn) kept.lines++
+    if (kept.bytes === 0)
+      throw new ApiError('validation_error', 'The file is empty', { status: 422 })
+    if (last !== lineEnd && last !== carriageReturn && !isWide) kept.lines++
     await file.sync()
     return kept
   } catch (error) {
     await dropFile(dataDir, id)
-    throw error
+    throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? tooManyWait() : error
   } finally {
     await file.close()
   }
@@ -81,10 +94,11 @@ async function keptBytes(dataDir: string): Promise<number> {
 }
 
 /** Line ends of any kind; `before` is the last byte of the piece before. */
-function linesIn(piece: Uint8Array, before: number): number {
+function linesIn(piece: Uint8Array, before: number, isWide: boolean): number {
   let lines = 0
   let last = before
   for (const byte of piece) {
+    if (isWide && byte === 0) continue
     if (byte === carriageReturn || (byte === lineEnd && last !== carriageReturn)) lines++
     last = byte
   }
@@ -101,7 +115,7 @@ function isText(decoder: TextDecoder, piece: Uint8Array): boolean {
 }
 
 /** The file, piece by piece. */
-export const readFile = (dataDir: string, id: number): AsyncIterable<Uint8Array> =>
+export const readFile = (dataDir: string, id: number): ReadStream =>
   createReadStream(fileOf(dataDir, id))
 
 /** Takes it away, if it is there. */
@@ -124,6 +138,7 @@ export interface Glance {
 }
 
 const glancedRows = 21
+const glancedBytes = 256 * 1024
 const mostColumns = 200
 
 /** Looks into a file. `as`: how somebody wants it read. Throws a 415 for what is no CSV and a 422 for an empty one. */
@@ -171,14 +186,23 @@ async function firstRecords(
   as: { encoding: string; delimiter: string },
 ): Promise<CsvRecord[]> {
   const records: CsvRecord[] = []
-  for await (const record of readCsv(createReadStream(fileOf(dataDir, id), { end: 262_143 }), as)) {
-    // Where the piece that is looked at ends, the file seems to break.
-    if ('reason' in record || records.push(record) === glancedRows) break
+  const bytes = createReadStream(fileOf(dataDir, id), { end: glancedBytes - 1 })
+  try {
+    for await (const record of readCsv(bytes, as)) {
+      // Where the piece that is looked at ends, the file seems to break.
+      if ('reason' in record || records.push(record) === glancedRows) break
+    }
+  } finally {
+    bytes.destroy()
   }
   return records
 }
 
-const isAddress = (cell: string) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim())
+// Of a longer text the search would take long, and it is none (RFC 5321 §4.5.3.1).
+const isAddress = (cell: string) => {
+  const text = cell.trim()
+  return text.length <= 320 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)
+}
 
 /** By the header, where there is one; without one the column that has addresses is known. */
 function guessed(
@@ -190,7 +214,11 @@ function guessed(
   const email = first.findIndex((_, at) => rows.some((cells) => isAddress(cells[at] ?? '')))
   return first.map((cell, at): MappedColumn => {
     const name = hasHeader ? cell.trim().slice(0, 100) : ''
-    if (typeof columns === 'string') return { use: at === email ? 'email' : 'nothing', name }
+    if (typeof columns === 'string') {
+      // A column that says who left is never left out by itself.
+      const mark = hasHeader ? markKindOf(columnKey(cell)) : undefined
+      return { use: at === email ? 'email' : (mark ?? 'nothing'), name }
+    }
     const taken = (['email', 'firstName', 'lastName', 'name', 'phone'] as const).find(
       (use) => columns[use] === at,
     )

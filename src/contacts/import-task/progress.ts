@@ -18,6 +18,8 @@ export interface ImportResult {
   reason?: string
   /** How many an undoing has taken off the list. */
   undone?: number
+  /** How much of what is refused is kept, as far as there is room. */
+  refusedBytes?: number
 }
 
 /** A row that was left out, and why. */
@@ -26,14 +28,20 @@ export interface RefusedLine {
   reason: string
 }
 
-/** The same with its cells. */
+/** The same with its cells, as `keptCells` has them. */
 export interface RefusedRow extends RefusedLine {
-  cells: readonly string[]
+  cells: string
 }
 
 // Characters of a row that its refusal shows again.
 const maxKeptCell = 500
 const maxKeptCells = 50
+// Of one import: a file that is all wrong would fill the database.
+const maxKeptBytes = 16 * 1024 ** 2
+
+/** The cells of a row as they are kept: JSON at once, as a part of a text holds all of it in memory. */
+export const keptCells = (cells: readonly string[]): string =>
+  JSON.stringify(cells.slice(0, maxKeptCells).map((cell) => cell.slice(0, maxKeptCell)))
 
 /** The state that an import's task is in, and what it has come to. */
 export async function readProgress(tx: Tx, id: number) {
@@ -51,26 +59,29 @@ export async function readProgress(tx: Tx, id: number) {
 export async function keepProgress(
   tx: Tx,
   id: number,
-  { line, result, refused }: { line: number; result: ImportResult; refused: readonly RefusedRow[] },
+  {
+    line,
+    result,
+    refused,
+  }: { line: number | undefined; result: ImportResult; refused: readonly RefusedRow[] },
 ): Promise<void> {
+  let bytes = result.refusedBytes ?? 0
+  const kept = refused.filter(({ reason, cells }) => {
+    bytes += reason.length + cells.length
+    return bytes <= maxKeptBytes
+  })
   await tx
     .updateTable('tasks')
-    .set({ done: line, result: JSON.stringify(result) })
+    .set({
+      result: JSON.stringify({ ...result, refusedBytes: Math.min(bytes, maxKeptBytes) }),
+      ...(line !== undefined && { done: line }),
+    })
     .where('id', '=', id)
     .execute()
-  if (refused.length === 0) return
+  if (kept.length === 0) return
   await tx
     .insertInto('import_refusals')
-    .values(
-      refused.map((one) => ({
-        task_id: id,
-        line: one.line,
-        reason: one.reason,
-        cells: JSON.stringify(
-          one.cells.slice(0, maxKeptCells).map((cell) => cell.slice(0, maxKeptCell)),
-        ),
-      })),
-    )
+    .values(kept.map(({ line, reason, cells }) => ({ task_id: id, line, reason, cells })))
     .onConflict((conflict) => conflict.columns(['task_id', 'line']).doNothing())
     .execute()
 }

@@ -19,7 +19,7 @@ const perWrite = 200
 
 /**
  * Takes some of whom an import brought off its list, behind a contact's id; who is then on no list, and was not known
- * before the import, is deleted. Resolves with where to go on; undefined: that was all.
+ * before their row, is deleted. Resolves with where to go on; undefined: that was all.
  */
 export async function undoSlice(
   { store, clock }: ContactDeps,
@@ -44,6 +44,17 @@ export async function undoSlice(
 
 async function takeOff(tx: Tx, undone: Undone, ids: readonly string[], now: number) {
   const { taskId, accountId, listId, importId } = undone
+  // Who became a contact by the import has the time of it; who was known before has not.
+  const made = await tx
+    .selectFrom('list_members')
+    .innerJoin('contacts', 'contacts.id', 'list_members.contact_id')
+    .select('contacts.id')
+    .where('list_id', '=', listId)
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('import_id', '=', importId)
+    .whereRef('contacts.created_at', '=', 'list_members.added_at')
+    .execute()
+  const fresh = made.map(({ id }) => id)
   await keepOrigins(tx, listId, ids)
   const taken = await tx
     .deleteFrom('list_members')
@@ -53,13 +64,7 @@ async function takeOff(tx: Tx, undone: Undone, ids: readonly string[], now: numb
     .returning('contact_id')
     .execute()
   await addToCount(tx, listId, -taken.length, now)
-  const { started_at: since } = await tx
-    .selectFrom('contact_imports')
-    .select('started_at')
-    .where('id', '=', importId)
-    .executeTakeFirstOrThrow()
-  const gone = taken.map(({ contact_id: id }) => id)
-  await deleteListless(tx, accountId, gone, now, since)
+  await deleteListless(tx, accountId, fresh, now)
   const { result } = await readProgress(tx, taskId)
   await tx
     .updateTable('tasks')

@@ -4,6 +4,7 @@ import type { Tone } from '../shell/parts.js'
 
 /** How an import is, in a word and a colour. */
 export const stateChips: Readonly<Record<TaskState, { text: string; tone: Tone }>> = {
+  arriving: { text: 'arriving', tone: 'none' },
   draft: { text: 'not begun', tone: 'none' },
   running: { text: 'running', tone: 'good' },
   paused: { text: 'paused', tone: 'doubt' },

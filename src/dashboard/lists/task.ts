@@ -64,7 +64,14 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
   }
   pages.get(path, 'contacts.read', (visit) => show(visit, noFaults))
 
-  const beginning = { action: 'contacts.write', form: BeginForm, again: show } as const
+  // Two fields a column.
+  const maxBodyBytes = 256 * 1024
+  const beginning = {
+    action: 'contacts.write',
+    form: BeginForm,
+    again: show,
+    maxBodyBytes,
+  } as const
   pages.post(path, beginning, async (visit) => {
     const { account, base, form, fields } = visit
     const task = await taskOf(visit)

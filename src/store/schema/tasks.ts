@@ -7,9 +7,17 @@ const tasks = table(
     id: integer().numberedKey('rising'),
     account_id: text().references('accounts'),
     kind: text<'import'>(),
-    /** `draft`: nobody has started it yet. */
+    /** `arriving`: its file is on its way; `draft`: nobody has started it yet. */
     state: text<
-      'draft' | 'running' | 'paused' | 'stopped' | 'done' | 'failed' | 'undoing' | 'undone'
+      | 'arriving'
+      | 'draft'
+      | 'running'
+      | 'paused'
+      | 'stopped'
+      | 'done'
+      | 'failed'
+      | 'undoing'
+      | 'undone'
     >(),
     /** How far it is, of `total`: of an import the lines of its file. */
     done: integer(),

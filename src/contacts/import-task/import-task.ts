@@ -1,0 +1,60 @@
+import type { Plans } from '../../billing/index.js'
+import { dayMs, isRecent } from '../../clock/index.js'
+import type { Log } from '../../log/index.js'
+import type { Read } from '../../store/index.js'
+import { type AccountTask, findTask } from '../../tasks/index.js'
+import type { KnownPolicy } from '../bulk.js'
+import type { Importer } from '../importer.js'
+import type { ContactDeps } from '../list.js'
+import type { Mapping } from '../mapping.js'
+import type { KeptFile } from './files.js'
+import type { ImportResult } from './progress.js'
+
+/** What imports that are tasks need. */
+export interface ImportTaskDeps extends ContactDeps {
+  plans: Plans
+  importer: Importer
+  dataDir: string
+  /** The country of phone numbers without an international prefix; ISO 3166. */
+  defaultCountry: string
+  log: Log
+  /** Called once people are in, for what follows from it. */
+  followed?: () => void
+  /** Throws a 503 where automations have no room for more people. */
+  checkRoom: () => Promise<void>
+}
+
+/** What somebody says of a file before it is imported. */
+export interface ImportOrder {
+  listId: string
+  mapping: Mapping
+  known: KnownPolicy
+  /** How its people agreed to get mail. */
+  agreed: string
+  /** Whether automations start for them. */
+  trigger: boolean
+}
+
+/** What an import's task keeps in `detail`. */
+export interface ImportDetail extends KeptFile {
+  filename: string
+  order?: ImportOrder
+}
+
+/** An import as its pages see it. */
+export interface ImportTask extends Omit<AccountTask, 'detail' | 'result'> {
+  detail: ImportDetail
+  result: Partial<ImportResult>
+}
+
+const undoableMs = 7 * dayMs
+
+/** Throws a 404 unless the account has it. */
+export const findImport = async (read: Read, accountId: string, id: number): Promise<ImportTask> =>
+  (await findTask(read, accountId, id)) as unknown as ImportTask
+
+/** Whether an import can be undone at a time. */
+export const isUndoable = (
+  { state, begunAt, endedAt }: Pick<AccountTask, 'state' | 'begunAt' | 'endedAt'>,
+  now: number,
+) => ['done', 'stopped', 'failed'].includes(state) && isRecent(endedAt ?? begunAt, now, undoableMs)
