@@ -15,7 +15,7 @@ import {
   whyMail,
 } from '../contacts/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
-import { isJsonObject } from '../json/index.js'
+import { isJsonObject, refuseInexact } from '../json/index.js'
 import type { Read } from '../store/index.js'
 import type { CommandRow } from './command-row.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
@@ -200,6 +200,7 @@ async function runSet(whom: string, options: Options, command: Command): Promise
     throw new OperatorError(message, { advice: 'name a field, such as --first-name' })
   }
   const given = givenTo(operations.updateContactIn(defaultCountry), asked)
+  refuseInexact('metadata', given.metadata)
   const answer = await withStore(place, async (deps) => {
     const { read } = deps.store
     const { id } = await chosenAccount(read, options.account)

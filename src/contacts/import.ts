@@ -163,20 +163,11 @@ export async function importContacts(
     })
   }
 
-  let fault: unknown
-  async function* arriving() {
-    try {
-      yield* file
-    } catch (error) {
-      fault = error
-      throw error
-    }
-  }
-
+  const arriving = watched(file)
   let columns: Columns | undefined
   let rows = 0
   try {
-    for await (const record of readCsv(arriving(), mapping)) {
+    for await (const record of readCsv(arriving.pieces, mapping)) {
       if ('reason' in record) return await breakOff(record)
       const { line, cells } = record
       if (columns === undefined) {
@@ -202,7 +193,7 @@ export async function importContacts(
     if (columns === undefined) return await breakOff({ line: 1, reason: 'the file is empty' })
     return counts
   } catch (error) {
-    if (error !== fault || !(error instanceof ApiError)) throw error
+    if (!arriving.isOwn(error) || !(error instanceof ApiError)) throw error
     if (error.code !== 'validation_error' && error.code !== 'service_unavailable') throw error
     await settle(0)
     throw withCounts(error, counts)
@@ -250,6 +241,20 @@ function mappedColumns({ columns }: Mapping): Columns {
   const mapped = columnsOf(columns)
   if (typeof mapped === 'string') throw new ApiError('validation_error', mapped)
   return mapped
+}
+
+/** A file, and whether an error came of it. */
+function watched(file: AsyncIterable<Uint8Array>) {
+  let fault: unknown
+  async function* pieces() {
+    try {
+      yield* file
+    } catch (error) {
+      fault = error
+      throw error
+    }
+  }
+  return { pieces: pieces(), isOwn: (error: unknown) => error === fault }
 }
 
 const brokenOff = () =>

@@ -42,20 +42,22 @@ export function toE164(raw: string, defaultCountry: string): string | undefined 
 }
 
 /**
- * How numbers begin, in E.164, that somebody begins to write so: `0803`, `+234803` and `00234 803` are the same in Nigeria.
- * Undefined for what begins no number.
+ * How numbers may begin, in E.164, that somebody begins to write so: `0803`, `+234803` and `00234 803` are the same in
+ * Nigeria. Some countries keep the 0 (Italy), some have none (Spain). None for what begins no number.
  */
-export function phoneBeginning(raw: string, defaultCountry: string): string | undefined {
-  if (!/^\+?[\d\s().\-/]{3,64}$/.test(raw)) return undefined
+export function phoneBeginnings(raw: string, defaultCountry: string): string[] {
+  if (!/^\+?[\d\s().\-/]{3,64}$/.test(raw)) return []
   const whole = toE164(raw, defaultCountry)
-  if (whole !== undefined) return whole
+  if (whole !== undefined) return [whole]
   const digits = raw.replace(/\D/g, '')
-  if (digits.length < 3) return undefined
-  if (raw.startsWith('+') || !digits.startsWith('0')) return `+${digits}`
-  if (digits.startsWith('00')) return `+${digits.slice(2)}`
+  if (digits.length < 3) return []
+  if (raw.startsWith('+')) return [`+${digits}`]
+  if (digits.startsWith('00')) return [`+${digits.slice(2)}`]
   const { getCountryCallingCode, isSupportedCountry } = phoneNumbers()
-  if (!isSupportedCountry(defaultCountry)) return undefined
-  return `+${getCountryCallingCode(defaultCountry as CountryCode)}${digits.slice(1)}`
+  const isNational = digits.startsWith('0')
+  if (!isSupportedCountry(defaultCountry)) return isNational ? [] : [`+${digits}`]
+  const code = `+${getCountryCallingCode(defaultCountry as CountryCode)}`
+  return isNational ? [code + digits.slice(1), code + digits] : [code + digits, `+${digits}`]
 }
 
 /**

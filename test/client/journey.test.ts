@@ -81,6 +81,13 @@ async function audience(t: Test, { contacts, topics }: Posthorn): Promise<string
   const emails = new Set<string>()
   for await (const { email } of contacts.list(id, { limit: 7 })) emails.add(email)
   t.equal(emails.size, 31, 'all pages, each contact once')
+  const found: string[] = []
+  for await (const { email } of contacts.find({ q: 'ann' })) found.push(email)
+  t.same(found, ['ann@example.org'])
+  t.equal((await contacts.update(added.id, { lastName: 'Obi' })).lastName, 'Obi')
+  t.match(await contacts.get(added.id), { firstName: 'Ann', lastName: 'Obi' })
+  const other = await contacts.add(id, { email: 'zed@example.org' })
+  t.match(await contacts.delete(other.id), { deleted: true })
   await contacts.remove(id, added.id)
   t.match(await contacts.lists.list(), [{ name: 'Readers', contactCount: 30 }, {}])
   const gone = await contacts.lists.create('Gone')

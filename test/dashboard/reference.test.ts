@@ -60,7 +60,10 @@ t.test('the examples that the pages show work as they stand', async (t) => {
   const welcome = { slug: 'welcome', subject: 'Welcome', html: '<p>Hi {{ name }}</p>' }
   await made('/v1/templates', { ...welcome, subject: 'Welcome, {{ name }}' })
   const list = await made('/v1/contacts/lists', { name: 'Everybody' })
-  await made(`/v1/contacts/${list}`, { email: 'cy@example.org', phone: '08031234567' })
+  const contact = await made(`/v1/contacts/${list}`, {
+    email: 'cy@example.org',
+    phone: '08031234567',
+  })
   const topic = await made('/v1/topics', { name: 'Sales' })
   const campaign = {
     listId: list,
@@ -72,6 +75,7 @@ t.test('the examples that the pages show work as they stand', async (t) => {
   const ids: Record<string, string> = {
     '/v1/contacts/lists/{id}': list,
     '/v1/contacts/{listId}': list,
+    '/v1/contacts/all/{id}': contact,
     '/v1/topics/{id}': topic,
     '/v1/broadcasts/{id}': await made('/v1/broadcasts', campaign),
     '/v1/webhooks/{id}': await made('/v1/webhooks', {

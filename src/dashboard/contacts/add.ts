@@ -1,5 +1,6 @@
 import { array, optional, string, type } from 'superstruct'
 import { checkAdding, checkOpen, contactCeiling, readBilling } from '../../billing/index.js'
+import { recordConsent } from '../../consent/index.js'
 import * as operations from '../../contacts/contract.js'
 import { addContactIn, putOnListIn, toE164, whyMail } from '../../contacts/index.js'
 import { checked } from '../../contract/index.js'
@@ -78,8 +79,19 @@ export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
           checkNew: () => checkAdding(billing),
         },
       )
+      let onMore = 0
       for (const listId of others) {
-        await putOnListIn(tx, account.id, { listId, ids: [done.contact.id], now }, joining)
+        onMore += await putOnListIn(
+          tx,
+          account.id,
+          { listId, ids: [done.contact.id], now },
+          joining,
+        )
+      }
+      // Known, and on all of these lists: how they agreed is news all the same.
+      if (!done.added && !done.joined && onMore === 0) {
+        const detail = { by: 'dashboard', note }
+        await recordConsent(tx, account.id, done.contact.email, { at: now, kind: 'added', detail })
       }
       return done
     })

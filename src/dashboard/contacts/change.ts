@@ -1,4 +1,5 @@
 import { array, optional, string, type } from 'superstruct'
+import { checkOpen, readBilling } from '../../billing/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
   changeContact,
@@ -11,6 +12,7 @@ import {
 } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
+import { refuseInexact } from '../../json/index.js'
 import * as suppressions from '../../suppression/contract.js'
 import { lift, suppress } from '../../suppression/index.js'
 import { redirect } from '../shell/answer.js'
@@ -27,11 +29,12 @@ const FieldsForm = type({
   phone: optional(string()),
   key: array(string()),
   value: array(string()),
+  was: array(string()),
   newKey: optional(string()),
   newValue: optional(string()),
 })
 const ListsForm = type({
-  shown: array(string()),
+  were: array(string()),
   lists: array(string()),
   trigger: optional(string()),
 })
@@ -47,10 +50,15 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
   pages.post('/contacts/:id', fields, async ({ account, base, params, form }) => {
     const { firstName = '', lastName = '', phone = '', newKey = '', newValue = '' } = form
     const contact = await requireContact(store.read, account.id, params.id ?? '')
-    const rows = form.key.map((key, at) => ({ key, value: form.value[at] ?? '' }))
+    const rows = form.key.map((key, at) => ({
+      key,
+      value: form.value[at] ?? '',
+      was: form.was[at] ?? '',
+    }))
     const own = fieldChanges(contact.metadata, [...rows, { key: newKey, value: newValue }])
     const asked = { firstName, lastName, phone, ...own }
     const given = checked(operations.updateContactIn(defaultCountry), asked)
+    refuseInexact('metadata', given.metadata)
     const number = given.phone && toE164(given.phone, defaultCountry)
     await changeContact(deps, account.id, contact.id, { ...given, phone: number })
     const audit = auditOf(operations.updateContactIn(''), { target: contact.id })
@@ -64,9 +72,11 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
       (await listsOfContacts(store.read, [contact.id])).get(contact.id)?.map(({ id }) => id),
     )
     const wanted = new Set(form.lists)
-    const joins = form.lists.filter((id) => !on.has(id))
-    // What the page did not offer stays as it is.
-    const leaves = form.shown.filter((id) => on.has(id) && !wanted.has(id))
+    // By what the page showed: what has changed since stays as it is.
+    const were = new Set(form.were)
+    const joins = form.lists.filter((id) => !were.has(id) && !on.has(id))
+    const leaves = form.were.filter((id) => on.has(id) && !wanted.has(id))
+    if (joins.length > 0) checkOpen(await readBilling(store.read, deps.plans, account.id))
     if (leaves.length > 0 && leaves.length === on.size && joins.length === 0) {
       throw new ApiError(
         'validation_error',
@@ -96,8 +106,9 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
     const record = { email, reason: 'unsubscribe', by: 'dashboard', detail } as const
     const isNew = await store.write((tx) => suppress(tx, account.id, record, clock.now()))
     const flash = isNew ? `${email} is unsubscribed` : `${email} had unsubscribed already`
-    const audit = auditOf(suppressions.addSuppression, { target: email, detail: { note: detail } })
-    return redirect(`${base}/contacts/${id}`, { flash, audit })
+    const did = { target: email, detail: { note: detail } }
+    const audit = isNew && auditOf(suppressions.addSuppression, did)
+    return redirect(`${base}/contacts/${id}`, { flash, ...(audit && { audit }) })
   })
 
   // A bounce or a complaint is none of this page's to lift: Suppression says what speaks against it.

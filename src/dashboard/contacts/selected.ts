@@ -1,5 +1,6 @@
 import { array, enums, optional, string, type } from 'superstruct'
 import { counted } from '../../amounts/index.js'
+import { checkOpen, readBilling } from '../../billing/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
   contactsAmong,
@@ -35,7 +36,7 @@ interface SelectedView {
   asksTrigger: boolean
   back: string
   faults: Faults
-  same: { api: string; cli: string }
+  same: { api: string; cli?: string }
 }
 
 const Chosen = type({
@@ -78,6 +79,7 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     }
     const { follow, checkRoom, followed } = deps.contacts
     const starts = trigger !== undefined
+    checkOpen(await readBilling(read, deps.plans, account.id))
     if (starts) await checkRoom?.()
     const options = { by: 'dashboard', ...(starts && { follow }) }
     const joined = await putOnList(deps, account.id, { listId, ids }, options)
@@ -152,7 +154,6 @@ async function selectedView(
       asksTrigger: true,
       same: {
         api: `POST /v1/contacts/${list.id}\n{"email": "ada@example.com"}`,
-        cli: `posthorn contact list --list ${list.id} --account ${account.id}`,
       },
     }
   }
@@ -168,16 +169,17 @@ async function selectedView(
             `${contacts.length - already} of those who are ticked ${contacts.length - already === 1 ? 'is' : 'are'} not on it.`,
           ]
         : []),
-      only === 0
-        ? 'All of them are on other lists too, and stay contacts.'
-        : `${only} of them ${only === 1 ? 'is' : 'are'} on no other list and ${only === 1 ? 'is' : 'are'} deleted for good.`,
+      already === 0
+        ? 'Nobody is taken off.'
+        : only === 0
+          ? 'All of them are on other lists too, and stay contacts.'
+          : `${only} of them ${only === 1 ? 'is' : 'are'} on no other list and ${only === 1 ? 'is' : 'are'} deleted for good.`,
     ],
     button: `Take off “${list.name}”`,
     isDanger: true,
     asksTrigger: false,
     same: {
       api: `DELETE /v1/contacts/${list.id}/:contactId`,
-      cli: `posthorn contact list --list ${list.id} --account ${account.id}`,
     },
   }
 }

@@ -46,7 +46,7 @@ export const causeView = (cause: MailCause, base: string, now: number): CauseVie
 const longestNote = 200
 
 /** Who said it, as people call them. */
-const sayers: Readonly<Record<string, string>> = {
+export const sayers: Readonly<Record<string, string>> = {
   recipient: 'themselves',
   server: "the recipient's server",
   operator: 'an operator of this server',

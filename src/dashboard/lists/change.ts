@@ -90,12 +90,13 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
   })
 }
 
-/** How many contacts go with the list: exactly, or by those that were looked at. */
+/** How many contacts go with the list, as far as that was looked at. */
 function forGood(
   { count, of }: { count: number; of: number | undefined },
   all: number,
 ): string | undefined {
-  if (count === 0) return undefined
-  if (of === undefined) return plural(count, 'contact')
-  return `About ${plural(Math.round((count / of) * all), 'contact')} (of the first ${of.toLocaleString('en-GB')}, ${count.toLocaleString('en-GB')})`
+  if (of === undefined) return count === 0 ? undefined : plural(count, 'contact')
+  // The oldest were looked at, who say nothing of the others.
+  const others = Math.max(0, all - of).toLocaleString('en-GB')
+  return `At least ${plural(count, 'contact')}, and perhaps the ${others} that were not looked at, are`
 }

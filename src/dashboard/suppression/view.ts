@@ -1,6 +1,7 @@
 import { isoDay } from '../../clock/index.js'
 import type { ConsentEvent } from '../../consent/index.js'
 import type { Suppression } from '../../suppression/index.js'
+import { sayers } from '../contacts/words.js'
 import { type Moment, moment } from '../format.js'
 import type { Tone } from '../shell/parts.js'
 
@@ -82,7 +83,7 @@ export function happeningText({ kind, detail }: ConsentEvent): string {
     ...(reasons === undefined ? [] : [`(${reasons.join(', ')})`]),
     ...(file === undefined ? [] : [`from ${file}`]),
     ...(line === undefined ? [] : [`line ${line}`]),
-    ...(by === undefined ? [] : [`by ${by}`]),
+    ...(by === undefined ? [] : [`by ${sayers[by] ?? by}`]),
     ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
   ].join(' ')
 }

@@ -51,9 +51,9 @@ export function changePages(pages: AccountPages, deps: TopicPageDeps): void {
     '/topics/:id/move',
     { action: 'contacts.write', form: MoveForm },
     async ({ account, base, params, form }) => {
-      const { id, name } = await moveTopic(deps, account.id, params.id ?? '', form.way)
+      const { id, name, position } = await moveTopic(deps, account.id, params.id ?? '', form.way)
       return redirect(`${base}/topics`, {
-        flash: `“${name}” is one place further ${form.way}`,
+        flash: `“${name}” is at place ${position + 1} now`,
         audit: auditOf(operations.updateTopic, { target: id, detail: { moved: form.way } }),
       })
     },
