@@ -22,7 +22,7 @@ import {
 } from '../../src/contacts/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { suppressionsOf } from '../../src/suppression/index.js'
-import { listTasks } from '../../src/tasks/index.js'
+import { createTask, listTasks } from '../../src/tasks/index.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 async function open(t: Test) {
@@ -256,6 +256,13 @@ t.test('one is stopped; a broken one says why; drafts and files do not pile up',
   for (let n = 0; n < 20; n++) await imports.glance(await site.task(long))
   await pause(clock, 50)
   t.ok(openFiles() < before + 10, 'who looks leaves no file open')
+  // As a kill in the middle of an upload leaves it.
+  const cutOff = { accountId: site.accountId, kind: 'import', state: 'arriving', total: 0 } as const
+  const detail = { filename: 'x', bytes: 0 }
+  await site.store.write((tx) => createTask(tx, { ...cutOff, detail, startedBy: 'u' }, clock.now()))
+  await imports.resume(never)
+  const states = (await listTasks(site.store.read, site.accountId, 50)).map(({ state }) => state)
+  t.notOk(states.includes('arriving'), 'a file that was cut off is no draft')
   for (let n = 0; n < 5; n++) await site.keep(imports, 'email\n')
   const drafts = (await listTasks(site.store.read, site.accountId, 50)).filter(
     ({ state }) => state === 'draft',
