@@ -1,5 +1,6 @@
-import { type Kysely, type Migration, sql } from 'kysely'
+import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
+import { clustered } from '../sqlite/make-tables.js'
 
 /** How many have left each topic, and how many joined and left a list a day: no page counts them. */
 export const peopleCounts: Migration = {
@@ -23,7 +24,7 @@ export const peopleCounts: Migration = {
       .addColumn('joined', 'integer', (column) => column.notNull())
       .addColumn('gone', 'integer', (column) => column.notNull())
       .addPrimaryKeyConstraint('list_days_key', ['list_id', 'day'])
-      .modifyEnd(sql`strict, without rowid`)
+      .modifyEnd(clustered)
       .execute()
   },
 }

@@ -1,5 +1,6 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { Tables } from '../schema/index.js'
+import { clustered, plain } from '../sqlite/make-tables.js'
 
 /** Long work of accounts, imports first. */
 export const tasks: Migration = {
@@ -18,7 +19,7 @@ export const tasks: Migration = {
       .addColumn('started_by', 'text', (column) => column.notNull())
       .addColumn('begun_at', 'integer', (column) => column.notNull())
       .addColumn('ended_at', 'integer')
-      .modifyEnd(sql`strict`)
+      .modifyEnd(plain)
       .execute()
     await schema.createIndex('tasks_account').on('tasks').columns(['account_id', 'id']).execute()
     await schema
@@ -36,7 +37,7 @@ export const tasks: Migration = {
       .addColumn('reason', 'text', (column) => column.notNull())
       .addColumn('cells', 'text', (column) => column.notNull())
       .addPrimaryKeyConstraint('import_refusals_key', ['task_id', 'line'])
-      .modifyEnd(sql`strict, without rowid`)
+      .modifyEnd(clustered)
       .execute()
   },
 }

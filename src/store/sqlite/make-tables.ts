@@ -2,6 +2,10 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import type { StoredTable } from '../schema/table.js'
 
+/** How a table ends: SQLite checks the types of what is written; the rows of a clustered one lie in their key's order. */
+export const plain = sql`strict`
+export const clustered = sql`strict, without rowid`
+
 /** Makes the tables, their indexes, and the rows that they have from the beginning. */
 export async function makeTables(
   db: Kysely<Tables>,
@@ -50,6 +54,5 @@ async function makeTable({ schema }: Kysely<Tables>, table: StoredTable): Promis
   for (const columns of table.unique) {
     create = create.addUniqueConstraint(`${table.name}_${columns.join('_')}`, columns as never[])
   }
-  // STRICT: SQLite checks the types of what is written.
-  await create.modifyEnd(table.isClustered ? sql`strict, without rowid` : sql`strict`).execute()
+  await create.modifyEnd(table.isClustered ? clustered : plain).execute()
 }
