@@ -97,7 +97,10 @@ t.test(
     t.match((await follow(lifted)).text, /taken off the list.*no marketing/s)
     t.match(await of('gone@one.test'), [{ reason: 'unsubscribe' }])
     t.match(noted, [{ action: 'suppression.remove', target: 'gone@one.test' }])
-    t.match((await get(lifted.location)).text, /Taken off the list \(bounce\) by somebody of your team/)
+    t.match(
+      (await get(lifted.location)).text,
+      /Taken off the list \(bounce\) by somebody of your team/,
+    )
     const twice = await post('/suppression/lift', { email: 'gone@one.test', reason: 'bounce' })
     t.equal(twice.status, 422)
     t.match(twice.text, /is not suppressed/)
