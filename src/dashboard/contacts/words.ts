@@ -1,6 +1,7 @@
 import { happeningWords, type MailCause, type Member } from '../../contacts/index.js'
 import { type Moment, moment } from '../format.js'
 import type { Tone } from '../shell/parts.js'
+import { sayers } from '../suppression/view.js'
 
 /** What stands of somebody in a list: whether marketing mail goes to them, and why not. */
 export const mailChip = (suppressed: Member['suppressed']): { text: string; tone: Tone } =>
@@ -44,14 +45,3 @@ export const causeView = (cause: MailCause, base: string, now: number): CauseVie
 
 // How much of a note or a reply a row shows: the whole of it stands with the suppression.
 const longestNote = 200
-
-/** Who said it, as people call them. */
-export const sayers: Readonly<Record<string, string>> = {
-  recipient: 'themselves',
-  server: "the recipient's server",
-  operator: 'an operator of this server',
-  api: 'your program (API)',
-  dashboard: 'somebody of your team',
-  command: 'a command on the server',
-  time: 'itself, as its time was over',
-}

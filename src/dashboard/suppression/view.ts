@@ -1,7 +1,6 @@
 import { isoDay } from '../../clock/index.js'
 import type { ConsentEvent } from '../../consent/index.js'
 import type { Suppression } from '../../suppression/index.js'
-import { sayers } from '../contacts/words.js'
 import { type Moment, moment } from '../format.js'
 import type { Tone } from '../shell/parts.js'
 
@@ -86,4 +85,15 @@ export function happeningText({ kind, detail }: ConsentEvent): string {
     ...(by === undefined ? [] : [`by ${sayers[by] ?? by}`]),
     ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
   ].join(' ')
+}
+
+/** Who said it, as people call them. */
+export const sayers: Readonly<Record<string, string>> = {
+  recipient: 'themselves',
+  server: "the recipient's server",
+  operator: 'an operator of this server',
+  api: 'your program (API)',
+  dashboard: 'somebody of your team',
+  command: 'a command on the server',
+  time: 'itself, as its time was over',
 }
