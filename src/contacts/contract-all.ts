@@ -5,7 +5,6 @@ import {
   inexactNumber,
   manyOf,
   operation,
-  pageFields,
   pageParams,
   refusal,
   shape,
@@ -22,7 +21,17 @@ import {
   uuid,
   words,
 } from '../fields/index.js'
-import { example, gone, known, mailStays, metadata, nameOf, phoneOf } from './contract-parts.js'
+import {
+  contactsFound,
+  exactAddress,
+  example,
+  gone,
+  known,
+  mailStays,
+  metadata,
+  nameOf,
+  phoneOf,
+} from './contract-parts.js'
 import { contactStates } from './search.js'
 
 const contact = byId('contact')
@@ -32,7 +41,7 @@ export const findContacts = operation('GET /v1/contacts/all', {
   may: 'read',
   query: {
     ...pageParams(),
-    email: maybe(words('Only the contact with this address; upper and lower case are the same')),
+    email: exactAddress,
     q: maybe(
       words(
         'How the address, the name, the last name or the phone number begins; upper and lower case are the same',
@@ -50,14 +59,7 @@ export const findContacts = operation('GET /v1/contacts/all', {
     summary: 'Find contacts, whatever lists they are on',
     description:
       'By address; with `list` and without `q` newest first. A page reads 1,000 contacts or so at most: where few of them fit it may have fewer than `limit`, or none, and `hasMore` says whether there is a next one.',
-    answers: [
-      answer(
-        'Those who fit',
-        'Contacts',
-        { contacts: manyOf('Contact', 500), ...pageFields },
-        { contacts: [example], hasMore: true, nextCursor: 'AaH8kpkVdTOClgpb59HC8xVb7aI' },
-      ),
-    ],
+    answers: [contactsFound('Those who fit')],
     refusals: [
       refusal(
         'validation_error',

@@ -1,7 +1,8 @@
-import { answer, confirmation, type Named } from '../contract/index.js'
+import { answer, confirmation, manyOf, type Named, pageFields } from '../contract/index.js'
 import {
   type Field,
   field,
+  maybe,
   openObject,
   orNull,
   ownData,
@@ -11,6 +12,7 @@ import {
   textThat,
   time,
   uuid,
+  words,
 } from '../fields/index.js'
 import { isJsonObject } from '../json/index.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
@@ -100,4 +102,18 @@ export const gone = (when: string, id: string, message: string) =>
       message: confirmation,
     },
     { id, deleted: true, message },
+  )
+
+/** The one contact with an address, in a query. */
+export const exactAddress = maybe(
+  words('Only the contact with this address; upper and lower case are the same'),
+)
+
+/** A page of contacts. */
+export const contactsFound = (when: string) =>
+  answer(
+    when,
+    'Contacts',
+    { contacts: manyOf('Contact', 500), ...pageFields },
+    { contacts: [example], hasMore: true, nextCursor: 'AaH8kpkVdTOClgpb59HC8xVb7aI' },
   )

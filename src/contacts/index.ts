@@ -26,6 +26,7 @@ export {
   type ImportOrder,
   type ImportTask,
   isUndoable,
+  listImports,
 } from './import-task/import-task.js'
 export { refusedCsv } from './import-task/refused.js'
 export { type ImportTasks, makeImportTasks } from './import-task/tasks.js'

@@ -2,7 +2,7 @@ import type { Plans } from '../../billing/index.js'
 import { dayMs, isRecent } from '../../clock/index.js'
 import type { Log } from '../../log/index.js'
 import type { Read } from '../../store/index.js'
-import { type AccountTask, findTask } from '../../tasks/index.js'
+import { type AccountTask, findTask, listTasks } from '../../tasks/index.js'
 import type { KnownPolicy } from '../bulk.js'
 import type { Importer } from '../importer.js'
 import type { ContactDeps } from '../list.js'
@@ -52,6 +52,13 @@ const undoableMs = 7 * dayMs
 /** Throws a 404 unless the account has it. */
 export const findImport = async (read: Read, accountId: string, id: number): Promise<ImportTask> =>
   (await findTask(read, accountId, id)) as unknown as ImportTask
+
+/** The latest imports of an account, the newest first. */
+export const listImports = async (
+  read: Read,
+  accountId: string,
+  limit: number,
+): Promise<ImportTask[]> => (await listTasks(read, accountId, limit)) as unknown as ImportTask[]
 
 /** Whether an import can be undone at a time. */
 export const isUndoable = (

@@ -1,5 +1,4 @@
-import type { ImportTask } from '../../contacts/index.js'
-import type { AccountTask, TaskState } from '../../tasks/index.js'
+import type { TaskState } from '../../tasks/index.js'
 import type { Tone } from '../shell/parts.js'
 
 /** How an import is, in a word and a colour. */
@@ -14,6 +13,3 @@ export const stateChips: Readonly<Record<TaskState, { text: string; tone: Tone }
   undoing: { text: 'being undone', tone: 'doubt' },
   undone: { text: 'undone', tone: 'none' },
 }
-
-/** A task as the import that it is: no task is anything else yet. */
-export const importOf = (task: AccountTask): ImportTask => task as unknown as ImportTask

@@ -1,14 +1,13 @@
-import { maxImportBytes } from '../../contacts/index.js'
+import { listImports, maxImportBytes } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { structOf, table, words } from '../../fields/index.js'
-import { listTasks } from '../../tasks/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { ImportPageDeps } from './deps.js'
-import { importOf, stateChips } from './import-view.js'
+import { stateChips } from './import-view.js'
 
 /** Where a file is taken in, and the last imports. */
 interface ImportsView {
@@ -38,12 +37,12 @@ export function importPages(pages: AccountPages, deps: ImportPageDeps): void {
   const { imports, store } = deps
   const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
     const { account, base, now } = visit
-    const tasks = await listTasks(store.read, account.id, shownImports)
+    const tasks = await listImports(store.read, account.id, shownImports)
     const view: ImportsView = {
       base,
       accountId: account.id,
       mayWrite: visit.may('contacts.write'),
-      imports: tasks.map(importOf).map(({ id, state, total, begunAt, detail }) => ({
+      imports: tasks.map(({ id, state, total, begunAt, detail }) => ({
         page: `${base}/contacts/import/${id}`,
         filename: detail.filename,
         chip: stateChips[state],
