@@ -114,7 +114,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
 function sweeps(
   { log, clock, config, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
-  { idempotency, imports }: Tools,
+  { idempotency, imports, bulk }: Tools,
 ): Chore[] {
   return [
     { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
@@ -132,6 +132,11 @@ function sweeps(
       name: 'imports that were broken off, and files that nobody imports',
       everyMs: 10_000,
       run: (stop) => imports.resume(stop),
+    },
+    {
+      name: 'work with contacts that was broken off',
+      everyMs: 10_000,
+      run: () => bulk.resume(),
     },
     {
       name: 'expired deliveries',

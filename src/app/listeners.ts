@@ -4,7 +4,6 @@ import { keyRoutes } from '../accounts/routes.js'
 import {
   domainUses,
   type LiveLimit,
-  makeFollowContacts,
   refuseTemplateInUse,
   templateUses,
   type Versions,
@@ -16,7 +15,7 @@ import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
-import type { Importer, ImportTasks } from '../contacts/index.js'
+import type { BulkTasks, ContactEffect, Importer, ImportTasks } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import type { DashboardDeps, EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
 import type { Backlog } from '../deliveries/index.js'
@@ -104,7 +103,7 @@ export async function openPrivateServer(
   })
   const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
-  const follow = makeFollowContacts(core.versions, clock, core.liveLimit)
+  const { follow } = core
   const followed = core.automateIfDue
   const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom }
   contactRoutes(server.api, { ...core, ...contacts })
@@ -191,6 +190,7 @@ function dashboardDeps(
     records: recordSettings(config),
     openResolver: ownResolver,
     imports: core.imports,
+    bulk: core.bulk,
     sampleCentre: (accountId) => sampleCentre(store.read, accountId),
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
@@ -327,6 +327,8 @@ interface Core {
   renderer: Renderer
   importer: Importer
   imports: ImportTasks
+  bulk: BulkTasks
+  follow: ContactEffect
   idempotency: Idempotency
   expand: () => void
   automate: () => void

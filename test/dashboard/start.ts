@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import { loadPlans } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
-import type { ImportTasks } from '../../src/contacts/index.js'
+import type { BulkTasks, ImportTasks } from '../../src/contacts/index.js'
 import { dashboardRoutes } from '../../src/dashboard/routes.js'
 import type { Resolver } from '../../src/dns/index.js'
 import { openHttpServer } from '../../src/http/index.js'
@@ -63,6 +63,7 @@ export async function startDashboard(
     backupDir: '',
     sampleCentre: async () => undefined,
     imports: undefined as unknown as ImportTasks,
+    bulk: undefined as unknown as BulkTasks,
     document: async () => makeDocument([], '0.0.0', []),
     plainHttp: false,
     sendNotice: async () => false,

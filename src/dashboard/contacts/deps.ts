@@ -1,6 +1,6 @@
 import type { Plans } from '../../billing/index.js'
 import type { Clock } from '../../clock/index.js'
-import type { ContactEffect } from '../../contacts/index.js'
+import type { BulkTasks, ContactEffect } from '../../contacts/index.js'
 import type { Store } from '../../store/index.js'
 
 /** What the pages about contacts need. */
@@ -8,6 +8,7 @@ export interface ContactPageDeps {
   store: Store
   clock: Clock
   plans: Plans
+  bulk: BulkTasks
   contacts: {
     /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
     defaultCountry: string
