@@ -114,7 +114,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
 function sweeps(
   { log, clock, config, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
-  { idempotency, imports, bulk }: Tools,
+  { idempotency, imports, bulk, erasures }: Tools,
 ): Chore[] {
   return [
     { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
@@ -138,6 +138,7 @@ function sweeps(
       everyMs: 10_000,
       run: () => bulk.resume(),
     },
+    { name: 'erasures that were broken off', everyMs: 10_000, run: () => erasures.resume() },
     {
       name: 'expired deliveries',
       everyMs: 30_000,

@@ -24,6 +24,7 @@ import { recordSettings } from '../domains/index.js'
 import { domainRoutes } from '../domains/routes.js'
 import { type Idempotency, insertNotice, makeFetchFile } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
+import type { Erasures } from '../erasure/index.js'
 import { ApiError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import {
@@ -191,6 +192,7 @@ function dashboardDeps(
     openResolver: ownResolver,
     imports: core.imports,
     bulk: core.bulk,
+    erasures: core.erasures,
     sampleCentre: (accountId) => sampleCentre(store.read, accountId),
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
@@ -328,6 +330,7 @@ interface Core {
   importer: Importer
   imports: ImportTasks
   bulk: BulkTasks
+  erasures: Erasures
   follow: ContactEffect
   idempotency: Idempotency
   expand: () => void

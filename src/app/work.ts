@@ -8,6 +8,7 @@ import { hasRoomForCampaigns } from '../broadcasts/index.js'
 import { makeBulkTasks, makeImportTasks, openImporter } from '../contacts/index.js'
 import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
 import { makeIdempotency } from '../emails/index.js'
+import { makeErasures } from '../erasure/index.js'
 import { sinceCommit } from '../store/index.js'
 import { openRenderer } from '../templates/index.js'
 import { hasEndpoints } from '../webhooks/index.js'
@@ -119,12 +120,15 @@ export function openTools(ground: Ground, { jobs }: Pick<Work, 'jobs'>, back: Wa
   const follow = makeFollowContacts(versions, clock, liveLimit)
   const bulk = makeBulkTasks({ ...ground, defaultCountry, follow, followed, checkRoom })
   back.add(() => bulk.close())
+  const erasures = makeErasures(ground)
+  back.add(() => erasures.close())
   return {
     plans,
     renderer,
     importer,
     imports,
     bulk,
+    erasures,
     follow,
     idempotency: makeIdempotency({ store, clock }),
     versions,

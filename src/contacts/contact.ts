@@ -9,6 +9,7 @@ import {
   type Tx,
   unindexed,
 } from '../store/index.js'
+import { suppressReturned } from '../suppression/index.js'
 import { cleanName, maxMetadataBytes, mergedMetadata, nameKeys } from './fields.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
 import { addToTotal, refuseBeyond } from './total.js'
@@ -118,6 +119,7 @@ export async function addContactIn(
       .values({ id, account_id: accountId, ...emptyRow(email, now), ...changesOf(given, nobody) })
       .execute()
     await addToTotal(tx, accountId, 1)
+    await suppressReturned(tx, accountId, [email], now)
   } else {
     await updateContact(tx, known, given)
   }

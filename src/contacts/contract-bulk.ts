@@ -4,7 +4,6 @@ import {
   invalidField,
   type Named,
   operation,
-  pastDue,
   refusal,
   shape,
 } from '../contract/index.js'
@@ -94,13 +93,8 @@ export const changeContacts = operation('POST /v1/contacts/bulk', {
   says: () => ({
     summary: 'Do something with all contacts that fit',
     description:
-      'A task, of which an account has one at a time: it goes on after a restart, and its page shows how far it is. Who becomes a contact after it began is left alone. Who is taken off their last list is deleted.',
+      'A task, of which an account may have ten: it goes on after a restart, and its page shows how far it is. Who becomes a contact after it began is left alone. Who is taken off their last list is deleted.',
     examples: {
-      'Add those of one list to another': {
-        do: 'add',
-        list: '01a1fc92-9915-7533-8296-04ee3d91dd72',
-        target: '01a1fc92-9915-7533-8296-04ee3d91dd73',
-      },
       'Set a field': { do: 'set', q: 'ann', metadata: { town: 'Lagos' } },
     },
     answers: [answer('It has begun', 'BulkTask', task, example, 202)],
@@ -115,11 +109,10 @@ export const changeContacts = operation('POST /v1/contacts/bulk', {
       refusal('not_found', 'A list is not there', 'The account has no contact list with this id'),
       refusal(
         'conflict',
-        'Another one is under way',
-        'Other work with contacts is under way: wait for it, or stop it',
+        'Ten of them are under way',
+        'Ten tasks with contacts are under way: wait for one, or stop it',
       ),
       ...accountRefusals,
-      pastDue,
     ],
   }),
 })

@@ -25,7 +25,7 @@ export {
   type ContactEffect,
   findContact,
 } from './contact.js'
-export { type Engagement, engagementOf } from './engagement.js'
+export { type ContactEngagement, engagementOf } from './engagement.js'
 export { nameKeys } from './fields.js'
 export { countFitting, exportFitting } from './fitting.js'
 export { contactHistory } from './history.js'
@@ -76,6 +76,7 @@ export { type ContactSearch, type ContactState, contactStates, findContacts } fr
 export {
   contactsAmong,
   deleteContacts,
+  deleteContactsIn,
   mostAtOnce,
   putOnList,
   putOnListIn,

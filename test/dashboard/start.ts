@@ -5,6 +5,7 @@ import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import type { BulkTasks, ImportTasks } from '../../src/contacts/index.js'
 import { dashboardRoutes } from '../../src/dashboard/routes.js'
 import type { Resolver } from '../../src/dns/index.js'
+import type { Erasures } from '../../src/erasure/index.js'
 import { openHttpServer } from '../../src/http/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { makeDocument } from '../../src/openapi/index.js'
@@ -64,6 +65,7 @@ export async function startDashboard(
     sampleCentre: async () => undefined,
     imports: undefined as unknown as ImportTasks,
     bulk: undefined as unknown as BulkTasks,
+    erasures: undefined as unknown as Erasures,
     document: async () => makeDocument([], '0.0.0', []),
     plainHttp: false,
     sendNotice: async () => false,

@@ -70,7 +70,7 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
       if (isJoining && order.trigger) await deps.checkRoom?.()
       const { count } = await countFitting(store.read, accountId, order.search, deps.defaultCountry)
       const id = await store.write(async (tx) => {
-        await refuseSecond(tx, accountId)
+        await refuseMany(tx, accountId)
         const made = { accountId, kind: 'bulk', state: 'running', total: count } as const
         const id = await createTask(tx, { ...made, detail: { order }, startedBy }, clock.now())
         await alongside?.(tx, await findBulk(tx, accountId, id))
@@ -92,11 +92,14 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
   }
 }
 
-/** One of an account runs at a time. Throws a 409. */
-async function refuseSecond(read: Read, accountId: string): Promise<void> {
+// Of one account; each takes its turn, and a double click is no second one.
+const mostLive = 10
+
+/** Throws a 409 where an account has as many as it may. */
+async function refuseMany(read: Read, accountId: string): Promise<void> {
   const live = await liveTasks(read, 'bulk')
-  if (!live.some((one) => one.accountId === accountId)) return
-  const message = 'Other work with contacts is under way: wait for it, or stop it'
+  if (live.filter((one) => one.accountId === accountId).length < mostLive) return
+  const message = 'Ten tasks with contacts are under way: wait for one, or stop it'
   throw new ApiError('conflict', message)
 }
 

@@ -3,6 +3,7 @@ import { taskPages } from '../tasks/routes.js'
 import { addPages } from './add.js'
 import { changePages } from './change.js'
 import type { ContactPageDeps } from './deps.js'
+import { erasePages } from './erase.js'
 import { fittingPages } from './fitting.js'
 import { showContacts } from './list.js'
 import { showContact } from './one.js'
@@ -17,4 +18,5 @@ export function contactPages(pages: AccountPages, deps: ContactPageDeps): void {
   taskPages(pages, deps)
   pages.get('/contacts/:id', 'contacts.read', (visit) => showContact(deps, visit))
   changePages(pages, deps)
+  erasePages(pages, deps)
 }

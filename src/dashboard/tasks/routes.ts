@@ -1,4 +1,5 @@
 import { findBulk } from '../../contacts/index.js'
+import { type ErasureTask, findErasure } from '../../erasure/index.js'
 import { oneOf, structOf, table } from '../../fields/index.js'
 import { type AccountTask, findTask, liveTasks } from '../../tasks/index.js'
 import type { ContactPageDeps } from '../contacts/deps.js'
@@ -34,7 +35,7 @@ export function taskPages(pages: AccountPages, deps: ContactPageDeps): void {
     const { account, base, params } = visit
     const { id, kind } = await findTask(store.read, account.id, numberIn(params.id))
     if (kind === 'import') return redirect(`${base}/contacts/import/${id}`)
-    return await showBulk(deps, visit, id)
+    return kind === 'erase' ? await showErasure(deps, visit, id) : await showBulk(deps, visit, id)
   })
   const moving = { action: 'contacts.write', form: MoveForm } as const
   pages.post(`${path}/state`, moving, async ({ account, base, params, form }) => {
@@ -64,6 +65,7 @@ const isUnderWay: ReadonlySet<AccountTask['state']> = new Set(['running', 'pause
 
 const titleOf = ({ kind, detail }: Pick<AccountTask, 'kind' | 'detail'>): string => {
   if (kind === 'import') return `Import of ${String(detail.filename ?? 'a file')}`
+  if (kind === 'erase') return 'Erasing what is known of somebody'
   const { order } = detail as { order?: { do?: string } }
   return titles[order?.do ?? ''] ?? 'Work with contacts'
 }
@@ -96,4 +98,38 @@ async function showBulk({ store }: ContactPageDeps, visit: Visit, id: number): P
     ended: endedAt === null ? undefined : moment(endedAt, now),
   }
   return page('tasks/bulk', view, { title })
+}
+
+/** How far an erasure is. */
+interface ErasureView {
+  base: string
+  title: string
+  chip: (typeof stateChips)['done']
+  state: ErasureTask['state']
+  name: string
+  mails: number
+  reason: string | undefined
+  begun: Moment
+  ended: Moment | undefined
+}
+
+async function showErasure(
+  { store }: ContactPageDeps,
+  { account, base, now }: Visit,
+  id: number,
+): Promise<PageAnswer> {
+  const task = await findErasure(store.read, account.id, id)
+  const { state, detail, result, begunAt, endedAt } = task
+  const view: ErasureView = {
+    base,
+    title: titleOf({ kind: 'erase', detail: {} }),
+    chip: stateChips[state],
+    state,
+    name: detail.name,
+    mails: result.mails ?? 0,
+    reason: result.reason,
+    begun: moment(begunAt, now),
+    ended: endedAt === null ? undefined : moment(endedAt, now),
+  }
+  return page('tasks/erasure', view, { title: view.title })
 }

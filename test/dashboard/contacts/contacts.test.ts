@@ -11,6 +11,7 @@ import {
 } from '../../../src/contacts/index.js'
 import { likelyMeant } from '../../../src/dashboard/contacts/domain-typo.js'
 import { contactPages } from '../../../src/dashboard/contacts/routes.js'
+import { makeErasures } from '../../../src/erasure/index.js'
 import { silentLog } from '../../../src/log/index.js'
 import { suppress, suppressionsOf } from '../../../src/suppression/index.js'
 import { createTopic, optOut } from '../../../src/topics/index.js'
@@ -21,12 +22,14 @@ async function open(t: Test) {
   const plans = loadPlans('config/plans.toml')
   const rig = await startAccountPages(t, ({ account }, { store }) => {
     const bulk = makeBulkTasks({ store, clock, plans, log: silentLog, defaultCountry: 'NG' })
-    t.teardown(() => bulk.close())
+    const erasures = makeErasures({ store, clock, log: silentLog })
+    t.teardown(() => Promise.all([bulk.close(), erasures.close()]))
     contactPages(account, {
       store,
       clock,
       plans,
       bulk,
+      erasures,
       contacts: {
         defaultCountry: 'NG',
         follow: async (_tx, _account, news) => {
