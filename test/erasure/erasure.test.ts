@@ -27,7 +27,7 @@ t.test(
       noteAudit(tx, {
         at: clock.now(),
         accountId,
-        actor: { kind: 'system' },
+        actor: { kind: 'system', name: 'test' },
         action: 'contact.add',
         target: address,
         detail: { email: address },
@@ -76,7 +76,7 @@ t.test(
     t.match((await posthorn.email(waiting)).status, 'cancelled')
 
     const again = await send(good)
-    t.match(again.json, { status: 'suppressed' })
+    t.equal((await posthorn.email(again.json.id)).status, 'suppressed', JSON.stringify(again.json))
     const csv = ['--b', 'content-disposition: form-data; name="file"; filename="a.csv"', '']
     await call('POST', `/v1/contacts/${list}/import`, {
       body: Buffer.from([...csv, `email\n${address}\nben@x.test\n`, '--b--', ''].join('\r\n')),
@@ -92,7 +92,5 @@ t.test(
         [address, 'manual'],
       ]),
     )
-    const lifted = await call('DELETE', `/v1/suppressions/${address}?reason=manual`)
-    t.ok(lifted.status < 500)
   },
 )
