@@ -27,11 +27,11 @@ t.test(
       noteAudit(tx, {
         at: clock.now(),
         accountId,
-        actor: { kind: 'system', name: 'test' },
+        actor: { kind: 'system', name: 'test', userId: null, clientAddressKey: null },
         action: 'contact.add',
         target: address,
         detail: { email: address },
-      } as never),
+      }),
     )
 
     const files = unzipSync(await downloadOf(store.read, accountId, address))
