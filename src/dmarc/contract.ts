@@ -127,20 +127,22 @@ const known = {
 }
 
 // The window ends today and counts whole days of UTC, as nearly all reports do.
+export const windowFields = {
+  days: maybe(
+    queryWhole(
+      1,
+      keptDays,
+      'How many days the figures cover, the last of them today (UTC)',
+      usualDays,
+    ),
+  ),
+}
+
 export const getDomainDmarc = operation('GET /v1/domains/:id/dmarc', {
   id: 'getDomainDmarc',
   may: 'read',
   of: domain,
-  query: {
-    days: maybe(
-      queryWhole(
-        1,
-        keptDays,
-        'How many days the figures cover, the last of them today (UTC)',
-        usualDays,
-      ),
-    ),
-  },
+  query: windowFields,
   says: () => ({
     summary: 'What receivers report of mail in its name',
     description:
