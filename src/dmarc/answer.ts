@@ -2,9 +2,8 @@ import { type Clock, isoTime } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import type { Resolver } from '../dns/index.js'
 import type { Store } from '../store/index.js'
-import { usualDays } from './contract.js'
 import { makeNameSources, ownAddresses } from './names.js'
-import { readDmarc } from './sources.js'
+import { readDmarc, usualDays } from './sources.js'
 
 /** What an answer is made with. */
 export interface DmarcDeps {

@@ -1,10 +1,7 @@
 import { answer, type Contract, operation } from '../contract/index.js'
 import { domain } from '../domains/contract.js'
 import { closed, count, maybe, queryWhole, shaped, text, time, uuid } from '../fields/index.js'
-import { keptDays } from './sources.js'
-
-// How many days are shown where nobody says.
-export const usualDays = 30
+import { keptDays, usualDays } from './sources.js'
 
 // A source is an address and not a network: reports name addresses (RFC 7489 appendix C, `source_ip`), and who owns a
 // network changes.

@@ -16,4 +16,5 @@ export {
   readDmarc,
   type SourceKind,
   type SourceSummary,
+  usualDays,
 } from './sources.js'
