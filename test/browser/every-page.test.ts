@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { addedRoutes } from '../dashboard/added-routes.js'
 import { logIn } from '../support/log-in.js'
 import { startPosthorn } from '../support/posthorn.js'
-import { isThorough } from '../support/thorough.js'
+import { inTurn, isThorough } from '../support/thorough.js'
 import { missing } from '../support/tools.js'
 import {
   faultsOfPage,
@@ -66,7 +66,10 @@ t.test(
     const listed = places.map(({ pages }) => pages(world))
     if (only === '') t.same(unlisted(listed.flat()), [])
     const wanted = listed
-      .flatMap((pages) => (isThorough || only !== '' ? pages : pages.filter(isUsual).slice(0, 1)))
+      .flatMap((pages) => {
+        if (only !== '') return pages
+        return isThorough ? inTurn(pages) : pages.filter(isUsual).slice(0, 1)
+      })
       .filter(({ path, name = '' }) => `${path} ${name}`.includes(only))
     const browser = await launch(t)
     const visited: VisitedPage[] = []

@@ -1,4 +1,4 @@
-// Thorough: makes roots of Debian and installs in them.
+// Thorough, turn 1: makes roots of Debian and installs in them.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -1,4 +1,4 @@
-// Thorough: installs releases, and is killed at every step.
+// Thorough, turn 2: installs releases, and is killed at every step.
 // Real processes: releases made of these sources, a stand-in for systemd, mail to a real receiver.
 import t from 'tap'
 import { heldRelease, steps } from '../../src/release/index.js'
