@@ -1,5 +1,5 @@
 import { define, enums, refine, type Struct, type } from 'superstruct'
-import { dayMs } from '../../clock/index.js'
+import { dayMs, isZone } from '../../clock/index.js'
 import { headersFault, mailHeaders, mailReplyTo, mailTags } from '../../emails/index.js'
 import {
   atLeastOne,
@@ -23,7 +23,7 @@ import {
 } from './definition.js'
 import { durationMs, maxWaitMs } from './duration.js'
 import { isVariable } from './field.js'
-import { isTimeOfDay, isZone } from './window.js'
+import { isTimeOfDay } from './window.js'
 
 // Ten years: as good as never again, for which there is "once".
 const maxReentryMs = 3_650 * dayMs
