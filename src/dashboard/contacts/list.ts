@@ -53,7 +53,7 @@ interface ContactLine {
 }
 
 // Of the longest addresses no more fit into the bytes that a page may have.
-const pageSize = 50
+const pageSize = 40
 // How many names of lists a row has room for.
 const listsShown = 3
 
