@@ -22,6 +22,7 @@ export {
   brandOf,
   changeBrand,
   plainColours,
+  postalAddressOf,
   senderOf,
   shownBrand,
 } from './brand.js'

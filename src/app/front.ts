@@ -1,4 +1,4 @@
-import { makeFormTallies, makeFormTokens } from '../forms/index.js'
+import { makeFormTallies, makeSignupTokens } from '../forms/index.js'
 import type { FormDesk } from '../forms/routes.js'
 import { loadTrackingAgents, openHandOver, openRecorder } from '../tracking/index.js'
 import { certificatesOf } from './certificates.js'
@@ -23,7 +23,7 @@ export async function openFront(ground: Ground, back: WayBack) {
   const recorder = openHandOver({ clock, log, give: (hits) => recordElsewhere(hits), own })
   // Closed after the listener, whose last hits it writes.
   back.add(() => recorder.close())
-  const tokens = makeFormTokens(ground.key, clock)
+  const tokens = makeSignupTokens(ground.key, clock)
   const tallies = makeFormTallies()
   let desk: FormDesk | undefined
   back.add(() => tallies.flush(ground.store))

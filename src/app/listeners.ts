@@ -27,7 +27,7 @@ import { type Idempotency, insertNotice, makeFetchFile } from '../emails/index.j
 import { emailRoutes } from '../emails/routes.js'
 import { ApiError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
-import type { FormTallies, FormTokens } from '../forms/index.js'
+import type { FormTallies, SignupTokens } from '../forms/index.js'
 import {
   type FormDesk,
   type FormPageDeps,
@@ -123,10 +123,10 @@ export async function openPrivateServer(
   const attachments = { maxBytes, maxCount, fetchFile }
   const sending = { ...core, log, retry, maxQueued, defaultCountry, attachments }
   emailRoutes(server.api, sending)
-  const { forms, publicUrl, plans } = core
+  const { forms, publicUrl } = core
   const desk = makeFormDesk({ ...sending, ...forms, publicUrl, follow, followed })
   core.openDesk(desk)
-  formRoutes(server.api, { store, clock, plans, publicUrl, desk })
+  formRoutes(server.api, { store, clock, publicUrl, desk })
   brandRoutes(server.api, core)
   broadcastRoutes(server.api, sending)
   automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })
@@ -351,7 +351,7 @@ interface Core {
   isFull: () => Promise<boolean>
   checkRoom: () => Promise<void>
   liveLimit: LiveLimit
-  forms: { tokens: FormTokens; tallies: FormTallies }
+  forms: { tokens: SignupTokens; tallies: FormTallies }
   openDesk: (desk: FormDesk) => void
   overTls: HttpServerOptions<never>['overTls']
 }

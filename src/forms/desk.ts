@@ -13,24 +13,24 @@ import { confirmationMail } from './confirmation-mail.js'
 import {
   type Agreed,
   countForAddress,
+  dueReminders,
   type FormEntry,
   findEntry,
   forgetAddress,
   keptMs,
   remindAfterMs,
   type Typed,
-  toEntry,
   waitsMs,
 } from './entry.js'
 import { countFormMails } from './follow.js'
 import { findForm, type SignupForm } from './form.js'
 import { type HeldReason, makeFormLimits, shortened } from './limits.js'
-import type { FormTokens } from './links.js'
+import type { SignupTokens } from './links.js'
 import type { FormTallies } from './tallies.js'
 
 export interface FormDeskDeps extends EmailDeps {
   publicUrl: string
-  tokens: FormTokens
+  tokens: SignupTokens
   tallies: FormTallies
   /** What follows when somebody joins a list. */
   follow: ContactEffect
@@ -39,7 +39,7 @@ export interface FormDeskDeps extends EmailDeps {
 }
 
 /** What was sent in, once it is known to be complete. */
-export interface Submission {
+export interface SentForm {
   mailbox: Mailbox
   typed: Typed
   page: string
@@ -54,7 +54,7 @@ export function makeFormDesk(deps: FormDeskDeps) {
   const limits = makeFormLimits(deps.clock)
   return {
     /** Undefined: the mail is on disk. Else why there is none, which only the figures tell. */
-    async submit(form: SignupForm, given: Submission): Promise<HeldReason | undefined> {
+    async submit(form: SignupForm, given: SentForm): Promise<HeldReason | undefined> {
       deps.tallies.sentIn(form.id)
       const reason = await submitted(deps, limits, form, given)
       if (reason !== undefined) deps.tallies.held(form.id, reason)
@@ -70,7 +70,7 @@ async function submitted(
   deps: FormDeskDeps,
   limits: ReturnType<typeof makeFormLimits>,
   form: SignupForm,
-  given: Submission,
+  given: SentForm,
 ): Promise<HeldReason | undefined> {
   const { store, clock } = deps
   const now = clock.now()
@@ -120,7 +120,7 @@ async function isStranger({ store: { read } }: FormDeskDeps, form: SignupForm, e
   return (await suppressionsOf(read, form.accountId, email)).length === 0
 }
 
-function newEntry({ store, clock }: FormDeskDeps, form: SignupForm, given: Submission): FormEntry {
+function newEntry({ store, clock }: FormDeskDeps, form: SignupForm, given: SentForm): FormEntry {
   const { keepAddress, consent } = form.settings
   const { network = '' } = given
   const kept = { none: '', whole: network, shortened: network === '' ? '' : shortened(network) }
@@ -289,23 +289,12 @@ async function chooseTopics(
   }
 }
 
-const perSlice = 50
-
 /** Asks once more who has not confirmed. */
 async function remind(deps: FormDeskDeps, stop: AbortSignal): Promise<void> {
   const { store, clock } = deps
   const now = clock.now()
-  const rows = await store.read
-    .selectFrom('form_entries')
-    .selectAll()
-    .where('remind_at', 'is not', null)
-    .where('remind_at', '<=', now)
-    .orderBy('remind_at')
-    .limit(perSlice)
-    .execute()
-  for (const row of rows) {
+  for (const entry of await dueReminders(store.read, now)) {
     if (stop.aborted) return
-    const entry = toEntry(row)
     const form = await findForm(store.read, entry.accountId, entry.formId)
     const settle = (tx: Tx, emailId?: string) =>
       tx

@@ -112,6 +112,19 @@ export async function forgetAddress(tx: Tx, accountId: string, hash: string): Pr
 
 const perSlice = 200
 
+/** Those that are to be asked once more, some at a time. */
+export async function dueReminders(read: Read, now: number): Promise<FormEntry[]> {
+  const rows = await read
+    .selectFrom('form_entries')
+    .selectAll()
+    .where('remind_at', 'is not', null)
+    .where('remind_at', '<=', now)
+    .orderBy('remind_at')
+    .limit(perSlice)
+    .execute()
+  return rows.map(toEntry)
+}
+
 /** Takes away what has expired, a slice at a time. */
 export async function forgetEntries(
   { store }: { store: Store },

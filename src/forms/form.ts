@@ -12,7 +12,7 @@ import type * as operations from './contract.js'
 export type FormSettings = Required<
   Omit<BodyOf<typeof operations.createForm>, 'name' | 'acceptRisk'>
 >
-export type FormField = FormSettings['fields'][number]
+export type AskedField = FormSettings['fields'][number]
 
 /** A form by which people ask for an account's mail. */
 export interface SignupForm {
@@ -51,7 +51,7 @@ const usual: Omit<FormSettings, 'lists' | 'consent'> = {
   keepAddress: 'shortened',
 }
 
-/** Throws a 404 for a list or topic that the account has not, a 403 where it has as many forms as it may. */
+/** Throws a 422 for a list or topic that the account has not, a 403 where it has as many forms as it may. */
 export async function createForm(
   { store, clock }: FormDeps,
   accountId: string,
@@ -134,21 +134,22 @@ export async function resumeForm(
   })
 }
 
+const wrongField = (field: string, message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field } })
+
 function checkSettings(settings: FormSettings, acceptRisk = false): void {
-  const wrong = (field: string, message: string) =>
-    new ApiError('validation_error', message, { status: 422, fields: { field } })
   const { fields, thanksUrl, doubleOptIn, from } = settings
   if (new Set(fields.map(({ name }) => name)).size < fields.length) {
-    throw wrong('fields', 'Two fields have the same name')
+    throw wrongField('fields', 'Two fields have the same name')
   }
   const empty = fields.find(({ type, choices = [] }) => type === 'choice' && choices.length === 0)
   if (empty !== undefined)
-    throw wrong('fields', `The field ${empty.name} has nothing to choose from`)
+    throw wrongField('fields', `The field ${empty.name} has nothing to choose from`)
   if (thanksUrl !== '' && !isHttps(thanksUrl))
-    throw wrong('thanksUrl', 'thanksUrl is no https address')
-  if (from !== '' && parseMailbox(from) === undefined) throw wrong('from', 'from is no sender')
+    throw wrongField('thanksUrl', 'thanksUrl is no https address')
+  if (from !== '' && parseMailbox(from) === undefined) throw wrongField('from', 'from is no sender')
   if (!doubleOptIn && !acceptRisk) {
-    throw wrong(
+    throw wrongField(
       'acceptRisk',
       'Without a confirmation anybody can sign up anybody: say acceptRisk if you accept complaints and laws that want a proof',
     )
@@ -160,8 +161,11 @@ function isHttps(url: string): boolean {
 }
 
 async function refuseForeign(tx: Tx, accountId: string, settings: FormSettings): Promise<void> {
-  for (const id of settings.lists) await requireList(tx, accountId, id)
-  for (const id of settings.topics) await findTopic(tx, accountId, id)
+  const told = (field: string) => (error: unknown) => {
+    throw error instanceof ApiError ? wrongField(field, error.message) : error
+  }
+  for (const id of settings.lists) await requireList(tx, accountId, id).catch(told('lists'))
+  for (const id of settings.topics) await findTopic(tx, accountId, id).catch(told('topics'))
 }
 
 /** Throws a 404 unless the account has it. */

@@ -6,11 +6,11 @@
  */
 
 export { addressOf, formAnswer, formsAnswer, shownForm, stateOf } from './answers.js'
-export { forgetEntries } from './entry.js'
+export { dueReminders, forgetEntries } from './entry.js'
 export { formAlarms, makeFollowForms } from './follow.js'
 export {
+  type AskedField,
   createForm,
-  type FormField,
   type FormSettings,
   findForm,
   heldOf,
@@ -20,6 +20,6 @@ export {
   updateForm,
 } from './form.js'
 export { formLimits } from './limits.js'
-export { type FormTokens, makeFormTokens } from './links.js'
+export { makeSignupTokens, type SignupTokens } from './links.js'
 export { type FormTallies, makeFormTallies } from './tallies.js'
 export { sentName } from './typed.js'

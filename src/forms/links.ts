@@ -15,10 +15,10 @@ export interface Stamp {
   page: string
 }
 
-export type FormTokens = ReturnType<typeof makeFormTokens>
+export type SignupTokens = ReturnType<typeof makeSignupTokens>
 
 /** What stands in a form and in the mail that asks for a confirmation; nobody else can make it. */
-export function makeFormTokens(key: ApplianceKey, clock: Clock) {
+export function makeSignupTokens(key: ApplianceKey, clock: Clock) {
   const stampKey = key.derive('form stamp')
   const confirmKey = key.derive('form confirmation')
   const addressKey = key.derive('form address')

@@ -6,23 +6,16 @@ import { listTopics } from '../topics/index.js'
 import type { FormDesk } from './desk.js'
 import { findEntry } from './entry.js'
 import { findForm, publicForm, type SignupForm } from './form.js'
-import type { FormTokens } from './links.js'
+import type { SignupTokens } from './links.js'
 import type { FormTallies } from './tallies.js'
-import { type Given, readTyped, sentName, type TypedFaults } from './typed.js'
-import {
-  coloursSheet,
-  formPage,
-  frameOf,
-  type HostedView,
-  renderHosted,
-  renderStep,
-} from './view.js'
+import { readTyped, type SentFields, sentName, type TypedFaults } from './typed.js'
+import { formPage, frameOf, type HostedView, renderHosted, renderStep } from './view.js'
 import { wordsIn } from './words/index.js'
 
 export interface FormPageDeps {
   store: Store
   clock: { now(): number }
-  tokens: FormTokens
+  tokens: SignupTokens
   tallies: FormTallies
   /** Undefined while the appliance starts. */
   desk: () => FormDesk | undefined
@@ -36,12 +29,6 @@ export function formPages(pages: Pages, deps: FormPageDeps): void {
     if (desk !== undefined) return desk
     throw new ApiError('service_unavailable', 'Starting; try again in a moment')
   }
-  pages.get('/colours/:colours', ({ params }) => {
-    const css = coloursSheet(params.colours ?? '')
-    if (css === undefined) throw new ApiError('not_found', 'There is nothing at this path')
-    const headers = { 'Cache-Control': 'public, max-age=86400' }
-    return { text: css, contentType: 'text/css; charset=utf-8', headers }
-  })
   pages.get('/f/:public', async ({ params }) => {
     const form = await publicForm(read, params.public ?? '')
     if (form === undefined) return gonePage()
@@ -129,7 +116,7 @@ async function received(
 const pageOf = (request: PageRequest): string =>
   (request.header('referer') ?? request.header('origin') ?? '').slice(0, 300)
 
-const givenIn = ({ settings }: SignupForm, form: Form): Given => ({
+const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
   email: form.get('email') ?? '',
   agreed: form.get('agreed') === 'yes',
   values: new Map(settings.fields.map(({ name }) => [name, form.get(sentName(name)) ?? ''])),
@@ -182,7 +169,7 @@ function leadingTo(url: string): Record<string, string> {
 async function hosted(
   { store: { read }, tokens }: FormPageDeps,
   form: SignupForm,
-  again: { given: Given; faults: TypedFaults } | undefined,
+  again: { given: SentFields; faults: TypedFaults } | undefined,
 ): Promise<Page> {
   const face = await accountFace(read, form.accountId)
   if (face === undefined) return gonePage()
@@ -202,7 +189,7 @@ async function hostedView(
   }: {
     brand: Awaited<ReturnType<typeof brandOf>>
     face: { name: string; logoId: string | null }
-    again: { given: Given; faults: TypedFaults } | undefined
+    again: { given: SentFields; faults: TypedFaults } | undefined
   },
 ): Promise<Omit<HostedView, 'stamp'>> {
   const { settings } = form

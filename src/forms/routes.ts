@@ -1,5 +1,4 @@
 import type { Principal } from '../accounts/index.js'
-import { checkOpen, readBilling } from '../billing/index.js'
 import { serve } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
@@ -14,8 +13,7 @@ export { type FormDesk, makeFormDesk } from './desk.js'
 export { type FormPageDeps, formPages } from './pages.js'
 
 /** What the routes need. */
-export interface FormRouteDeps
-  extends Pick<FormDeskDeps, 'store' | 'clock' | 'plans' | 'publicUrl'> {
+export interface FormRouteDeps extends Pick<FormDeskDeps, 'store' | 'clock' | 'publicUrl'> {
   desk: FormDesk
 }
 
@@ -32,7 +30,6 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
   )
 
   serve(api, operations.createForm, async ({ account: { accountId }, body, remember }) => {
-    checkOpen(await readBilling(read, deps.plans, accountId))
     const form = await createForm(deps, accountId, body, async (tx, made) =>
       remember(tx, await shownForm(tx, made, shown()), 201),
     )
@@ -51,7 +48,9 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
 
   serve(api, operations.submitForm, async ({ account, params, body }) => {
     const form = await findForm(read, account.accountId, params.id)
-    if (form.archivedAt !== null) throw new ApiError('conflict', 'The form is archived')
+    if (form.archivedAt !== null) {
+      throw new ApiError('not_found', 'The account has no form with this id that is in use')
+    }
     const { email, agreed, topics = [], fields = {}, page = '', visitor } = body
     const values = new Map(
       Object.entries(fields).flatMap(([name, value]) =>

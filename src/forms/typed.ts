@@ -7,7 +7,7 @@ import type { FormWords } from './words/words.js'
 export const sentName = (name: string): string => `field-${name}`
 
 /** What came, before it is looked at. */
-export interface Given {
+export interface SentFields {
   email: string
   agreed: boolean
   /** By the name of the field. */
@@ -23,7 +23,7 @@ const maxChars = 300
 /** What was sent in, held against what the form asks. */
 export function readTyped(
   settings: FormSettings,
-  given: Given,
+  given: SentFields,
   words: FormWords,
 ): { faults: TypedFaults } | { mailbox: Mailbox; typed: Typed } {
   const faults = new Map<string, string>()

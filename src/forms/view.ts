@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import ejs from 'ejs'
-import { type Brand, type BrandColours, plainColours } from '../accounts/index.js'
+import type { Brand } from '../accounts/index.js'
 import { packageFile } from '../config/index.js'
 import type { Page } from '../http/index.js'
+import { coloursPath } from '../preferences/index.js'
 import type { FormWords } from './words/words.js'
 
 interface Frame {
@@ -41,8 +42,8 @@ export interface StepView extends Frame {
   form?: { action: string; button: string; hidden: readonly (readonly [string, string])[] }
 }
 
-export const renderHosted: (view: HostedView) => string = compiled('form')
-export const renderStep: (view: StepView) => string = compiled('step')
+export const renderHosted = compiled<HostedView>('form')
+export const renderStep = compiled<StepView>('step')
 
 /** A page that no search engine lists; `headers` win over the defaults. */
 export const formPage = (
@@ -54,21 +55,6 @@ export const formPage = (
   html,
   headers: { 'X-Robots-Tag': 'noindex', 'Cache-Control': 'no-store', ...headers },
 })
-
-const colourNames = ['background', 'text', 'button', 'buttonText'] as const
-
-/** A style sheet for some colours is at an address that says them, as no page has a style of its own. */
-export function coloursPath(colours: BrandColours): string | undefined {
-  if (colourNames.every((name) => colours[name] === plainColours[name])) return undefined
-  return `/colours/${colourNames.map((name) => colours[name].slice(1).toLowerCase()).join('-')}`
-}
-
-/** The style sheet of `coloursPath`; undefined for what is none. */
-export function coloursSheet(given: string): string | undefined {
-  if (!/^[0-9a-f]{6}(-[0-9a-f]{6}){3}$/.test(given)) return undefined
-  const [background, text, button, buttonText] = given.split('-').map((one) => `#${one}`)
-  return `:root{color-scheme:light;--text:${text};--page:${background};--card:${background};--line:${text}40;--accent:${button};--on-accent:${buttonText}}`
-}
 
 export const frameOf = (
   { colours }: Brand,

@@ -61,6 +61,7 @@ export async function startDashboard(
     tracking: { opens: true, clicks: true },
     openResolver: () => options.resolver ?? fakeResolver(),
     backupDir: '',
+    publicUrl: 'http://public.test',
     sampleCentre: async () => undefined,
     imports: undefined as unknown as ImportTasks,
     document: async () => makeDocument([], '0.0.0', []),

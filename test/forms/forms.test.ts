@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock/index.js'
 import { openApplianceKey } from '../../src/config/index.js'
 import { consentHistory } from '../../src/consent/index.js'
 import { findContact } from '../../src/contacts/index.js'
-import { formLimits, makeFormTokens } from '../../src/forms/index.js'
+import { formLimits, makeSignupTokens } from '../../src/forms/index.js'
 import { suppress, suppressionsOf } from '../../src/suppression/index.js'
 import { eventually } from '../support/eventually.js'
 import { type Posthorn, startPosthorn } from '../support/posthorn.js'
@@ -23,7 +23,7 @@ async function start(t: Test): Promise<Posthorn> {
 function stampOf({ dataDir }: Posthorn, page: string, from = ''): string {
   const key = openApplianceKey(applianceKeyFile(dataDir))
   const clock = { now: () => Date.now() - 3_000, after: systemClock.after }
-  return makeFormTokens(key, clock).stamp(page.split('/').at(-1) ?? '', from)
+  return makeSignupTokens(key, clock).stamp(page.split('/').at(-1) ?? '', from)
 }
 
 const consent = 'I would like <b>news</b>.'

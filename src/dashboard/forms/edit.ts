@@ -1,5 +1,4 @@
 import { accountLanguages } from '../../accounts/index.js'
-import { checkOpen, readBilling } from '../../billing/index.js'
 import { listPage } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
 import * as operations from '../../forms/contract.js'
@@ -59,7 +58,6 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
   pages.get('/forms/new', 'contacts.write', (visit) => showNew(visit, noFaults))
   const making = { action: 'contacts.write', form: EditedForm, again: showNew } as const
   pages.post('/forms/new', making, async ({ account, base, form }) => {
-    checkOpen(await readBilling(store.read, deps.plans, account.id))
     const given = checked(operations.createForm, givenBy(form))
     const { id, name } = await createForm(deps, account.id, given)
     return redirect(`${base}/forms/${id}`, {

@@ -1,5 +1,5 @@
 import { array, optional, string, type } from 'superstruct'
-import type { FormField, FormSettings } from '../../forms/index.js'
+import type { AskedField, FormSettings } from '../../forms/index.js'
 
 /** The form about a form, as a browser sends it: a question of it is a row of four values. */
 export const EditedForm = type({
@@ -43,7 +43,7 @@ export interface FieldRow {
   choices: string
 }
 
-export const rowsOf = (fields: readonly FormField[]): FieldRow[] =>
+export const rowsOf = (fields: readonly AskedField[]): FieldRow[] =>
   Array.from({ length: Math.max(fieldRows, fields.length + 1) }, (_, at) => {
     const field = fields[at]
     if (field === undefined)

@@ -115,7 +115,8 @@ function ratesOf({ recipients, bounces, complaints }: Totals, settings: Threshol
     { label: 'Complaints', count: complaints, of: settings.complaints },
   ].map(({ label, count, of: { warn, pause } }) => {
     const rate = rateOf(count, recipients)
-    const tone = rate * 1e6 >= pause ? 'bad' : rate * 1e6 >= warn ? 'doubt' : 'good'
+    const tone: 'good' | 'doubt' | 'bad' =
+      rate * 1e6 >= pause ? 'bad' : rate * 1e6 >= warn ? 'doubt' : 'good'
     return {
       label,
       count,
