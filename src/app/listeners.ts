@@ -126,7 +126,7 @@ export async function openPrivateServer(
   const { forms, publicUrl } = core
   const desk = makeFormDesk({ ...sending, ...forms, publicUrl, follow, followed })
   core.openDesk(desk)
-  formRoutes(server.api, { store, clock, publicUrl, desk })
+  formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
   broadcastRoutes(server.api, sending)
   automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })

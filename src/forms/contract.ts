@@ -1,4 +1,5 @@
 import {
+  accountRefusals,
   answer,
   byId,
   type Contract,
@@ -161,7 +162,7 @@ export const createForm = operation('POST /v1/forms', {
     summary: 'Make a form',
     examples: { 'For one list': { name: 'Newsletter', lists: [listId], consent: example.consent } },
     answers: [shown(201)],
-    refusals: [wrong(), ceiling('100 forms', 'forms')],
+    refusals: [wrong(), ...accountRefusals, ceiling('100 forms', 'forms')],
   }),
 })
 
@@ -255,7 +256,10 @@ export const submitForm = operation('POST /v1/forms/:id/submissions', {
         202,
       ),
     ],
-    refusals: [invalidField('A field is empty or wrong', 'Please fill this in.', 'firstName')],
+    refusals: [
+      ...accountRefusals,
+      invalidField('A field is empty or wrong', 'Please fill this in.', 'firstName'),
+    ],
   }),
 })
 

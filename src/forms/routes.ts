@@ -1,4 +1,5 @@
 import type { Principal } from '../accounts/index.js'
+import { checkOpen, readBilling } from '../billing/index.js'
 import { serve } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
@@ -13,7 +14,8 @@ export { type FormDesk, makeFormDesk } from './desk.js'
 export { type FormPageDeps, formPages } from './pages.js'
 
 /** What the routes need. */
-export interface FormRouteDeps extends Pick<FormDeskDeps, 'store' | 'clock' | 'publicUrl'> {
+export interface FormRouteDeps
+  extends Pick<FormDeskDeps, 'store' | 'clock' | 'plans' | 'publicUrl'> {
   desk: FormDesk
 }
 
@@ -30,6 +32,7 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
   )
 
   serve(api, operations.createForm, async ({ account: { accountId }, body, remember }) => {
+    checkOpen(await readBilling(read, deps.plans, accountId))
     const form = await createForm(deps, accountId, body, async (tx, made) =>
       remember(tx, await shownForm(tx, made, shown()), 201),
     )
@@ -51,6 +54,7 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
     if (form.archivedAt !== null) {
       throw new ApiError('not_found', 'The account has no form with this id that is in use')
     }
+    checkOpen(await readBilling(read, deps.plans, account.accountId))
     const { email, agreed, topics = [], fields = {}, page = '', visitor } = body
     const values = new Map(
       Object.entries(fields).flatMap(([name, value]) =>

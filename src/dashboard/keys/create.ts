@@ -11,7 +11,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { KeyPageDeps } from './deps.js'
 import { givenIn, keyFields, scopeWords } from './form.js'
-import type { SignupTokens } from './once.js'
+import type { FormTokens } from './once.js'
 import { domainBoxes } from './view.js'
 
 const CreateForm = type({ ...keyFields, once: string() })
@@ -57,7 +57,7 @@ function exampleOf(
 }
 
 /** The form that makes a key, and the one answer that shows it. */
-export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: SignupTokens }): void {
+export function createPages(pages: AccountPages, deps: KeyPageDeps & { once: FormTokens }): void {
   const { store, plans, once } = deps
 
   const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {

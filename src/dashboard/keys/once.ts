@@ -3,7 +3,7 @@ import { keepNewest } from '../../bounded/index.js'
 import { ApiError } from '../../errors/index.js'
 
 /** Lets each form that makes a secret be sent once. */
-export interface SignupTokens {
+export interface FormTokens {
   /** For a hidden field of the form. */
   token(): string
   /** Throws a 422 for what is no token, and a 409 where a form with this token was sent before, and made something. */
@@ -20,7 +20,7 @@ const alreadyMade =
  * A page that shows a secret answers a POST, so a reload of it, or a way back to it, would make another
  * secret that nobody keeps. What was used is kept in memory: after a restart at worst one more is made.
  */
-export function makeOnce(): SignupTokens {
+export function makeOnce(): FormTokens {
   const used = new Map<string, true>()
   return {
     token: randomUUID,

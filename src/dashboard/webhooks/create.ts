@@ -2,7 +2,7 @@ import { auditOf } from '../../contract/index.js'
 import { structOf, table, words } from '../../fields/index.js'
 import * as operations from '../../webhooks/contract.js'
 import { addEndpoint, judgeTarget, refuseEndpoint, webhookEvents } from '../../webhooks/index.js'
-import type { SignupTokens } from '../keys/once.js'
+import type { FormTokens } from '../keys/once.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -38,7 +38,7 @@ const CreateForm = structOf(
 /** `/webhooks/new`: the form, and the one answer that shows the new endpoint's secret. */
 export function createPages(
   pages: AccountPages,
-  deps: WebhookPageDeps & { once: SignupTokens },
+  deps: WebhookPageDeps & { once: FormTokens },
 ): void {
   const { plans, once } = deps
   const show = async ({ account, base }: Visit, faults: Faults): Promise<PageAnswer> => {

@@ -11,7 +11,7 @@ import {
   updateEndpoint,
 } from '../../webhooks/index.js'
 import { plural } from '../format.js'
-import type { SignupTokens } from '../keys/once.js'
+import type { FormTokens } from '../keys/once.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -58,7 +58,7 @@ const RotateForm = structOf(table({ overlap, once: words() }))
 /** URL, events, secret, and the end of an endpoint. */
 export function settingsPages(
   pages: AccountPages,
-  deps: WebhookPageDeps & { once: SignupTokens },
+  deps: WebhookPageDeps & { once: FormTokens },
 ): void {
   const { store, once } = deps
   const endpointOf = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
