@@ -236,3 +236,5 @@ export const keys: Contract = {
   },
   operations: [listKeys, createKey, getKey, updateKey, deleteKey],
 }
+
+export { brand, getBrand, updateBrand } from './contract-brand.js'

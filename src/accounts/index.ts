@@ -17,6 +17,17 @@ export {
 } from './account.js'
 export { type CheckKey, makeAuthenticate, makeCheckKey, type Principal } from './authenticate.js'
 export {
+  type Brand,
+  type BrandColours,
+  brandOf,
+  changeBrand,
+  plainColours,
+  postalAddressOf,
+  senderOf,
+  shownBrand,
+} from './brand.js'
+export { contrastOf, leastContrast } from './contrast.js'
+export {
   type ApiKey,
   createKey,
   deleteKey,
@@ -27,7 +38,15 @@ export {
   updateKey,
 } from './key.js'
 export { deletedKey, limitsIn, shownKey } from './key-answer.js'
-export { type AccountLanguage, accountLanguages, languageOf, setLanguage } from './language.js'
+export {
+  type AccountLanguage,
+  accountLanguages,
+  isLanguage,
+  languageCodes,
+  languageFor,
+  languageOf,
+  setLanguage,
+} from './language.js'
 export {
   type KeyLimits,
   type KeyScope,

@@ -2,15 +2,66 @@ import { OperatorError } from '../errors/index.js'
 import type { Store } from '../store/index.js'
 
 /** The languages of what an account's recipients read, by their codes (BCP 47). */
-export const accountLanguages = { en: 'English', fr: 'Français' } as const
+export const accountLanguages = {
+  en: 'English',
+  fr: 'Français',
+  de: 'Deutsch',
+  es: 'Español',
+  pt: 'Português',
+} as const
 
 export type AccountLanguage = keyof typeof accountLanguages
 
-const isLanguage = (code: string): code is AccountLanguage => Object.hasOwn(accountLanguages, code)
+export const isLanguage = (code: string): code is AccountLanguage =>
+  Object.hasOwn(accountLanguages, code)
+
+export const languageCodes = Object.keys(accountLanguages).filter(isLanguage)
 
 /** A stored language; English where nothing was chosen. */
 export const languageOf = (stored: string | null): AccountLanguage =>
   stored !== null && isLanguage(stored) ? stored : 'en'
+
+/** What says in which language somebody wants to be addressed. */
+interface Wishes {
+  /** What the account knows of the contact. */
+  contact?: unknown
+  /** The browser's `Accept-Language`. */
+  browser?: string | undefined
+  /** The account's own, as stored. */
+  account: string | null
+  /** Those that the account offers. */
+  offered: readonly AccountLanguage[]
+}
+
+/** The contact's language, else the browser's, as far as they are offered; else the account's. */
+export function languageFor({ contact, browser, account, offered }: Wishes): AccountLanguage {
+  const said = typeof contact === 'string' ? [contact] : []
+  for (const wish of [...said, ...wishesIn(browser)]) {
+    const code = wish.toLowerCase().split(/[-_]/)[0] ?? ''
+    const found = offered.find((one) => one === code)
+    if (found !== undefined) return found
+  }
+  return languageOf(account)
+}
+
+// A browser names a few; whoever names more is none.
+const maxWishes = 20
+
+/** RFC 9110 §12.5.4: the languages of an `Accept-Language`, the dearest first; none of weight 0. */
+function wishesIn(header = ''): string[] {
+  const wishes = header
+    .slice(0, 500)
+    .split(',')
+    .slice(0, maxWishes)
+    .map((part) => {
+      const [range = '', weight] = part.trim().split(/\s*;\s*q=/)
+      return { range, weight: weight === undefined ? 1 : Number(weight) || 0 }
+    })
+  return wishes
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ range }) => range)
+}
 
 /** Sets what language footers and pages of an account's recipients are in; throws an OperatorError for another one. */
 export async function setLanguage(

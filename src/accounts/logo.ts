@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { OperatorError } from '../errors/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { applianceAccountId } from './account.js'
+import { type BrandColours, lookOf } from './brand.js'
+import type { AccountLanguage } from './language.js'
 
 /** A picture as browsers of recipients get it. */
 export interface Logo {
@@ -16,6 +18,9 @@ export interface AccountFace {
   logoId: string | null
   /** As stored, of what they read (`languageOf`). */
   language: string | null
+  colours: BrandColours
+  /** Those in which recipients may be addressed. */
+  languages: AccountLanguage[]
 }
 
 /**
@@ -75,11 +80,19 @@ export async function accountFace(read: Read, accountId: string): Promise<Accoun
   const row = await read
     .selectFrom('accounts')
     .leftJoin('account_logos', 'account_logos.account_id', 'accounts.id')
-    .select(['name', 'public_id', 'language'])
+    .leftJoin('brands', 'brands.account_id', 'accounts.id')
+    .select(['name', 'public_id', 'language', 'colours', 'languages'])
     .where('accounts.id', '=', accountId)
     .where('accounts.id', '<>', applianceAccountId)
     .executeTakeFirst()
-  return row && { name: row.name, logoId: row.public_id, language: row.language }
+  return (
+    row && {
+      name: row.name,
+      logoId: row.public_id,
+      language: row.language,
+      ...lookOf(row),
+    }
+  )
 }
 
 /** The picture without what finds it. */

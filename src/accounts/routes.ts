@@ -3,6 +3,7 @@ import { serve } from '../contract/index.js'
 import { type Api, reply } from '../http/index.js'
 import type { AccountDeps } from './account.js'
 import type { Principal } from './authenticate.js'
+import { brandOf, changeBrand, shownBrand } from './brand.js'
 import * as operations from './contract.js'
 import { createKey, deleteKey, findKey, listKeys, updateKey } from './key.js'
 import { deletedKey, limitsIn, shownKey } from './key-answer.js'
@@ -44,4 +45,14 @@ export function keyRoutes(api: Api<Principal>, deps: KeyRouteDeps): void {
     await deleteKey(deps, account.accountId, id, { keepFull: true, by: account })
     return deletedKey(id)
   })
+}
+
+/** `/v1/brand`: how the account looks to recipients. */
+export function brandRoutes(api: Api<Principal>, deps: AccountDeps): void {
+  serve(api, operations.getBrand, async ({ account }) =>
+    shownBrand(await brandOf(deps.store.read, account.accountId)),
+  )
+  serve(api, operations.updateBrand, async ({ account, body }) =>
+    shownBrand(await changeBrand(deps, account.accountId, body)),
+  )
 }

@@ -1,3 +1,5 @@
+import { makeFormTallies, makeSignupTokens } from '../forms/index.js'
+import type { FormDesk } from '../forms/routes.js'
 import { loadTrackingAgents, openHandOver, openRecorder } from '../tracking/index.js'
 import { certificatesOf } from './certificates.js'
 import { readAgain, trackingAgentFiles } from './files.js'
@@ -21,8 +23,13 @@ export async function openFront(ground: Ground, back: WayBack) {
   const recorder = openHandOver({ clock, log, give: (hits) => recordElsewhere(hits), own })
   // Closed after the listener, whose last hits it writes.
   back.add(() => recorder.close())
+  const tokens = makeSignupTokens(ground.key, clock)
+  const tallies = makeFormTallies()
+  let desk: FormDesk | undefined
+  back.add(() => tallies.flush(ground.store))
   const server = await openPublicServer(ground, {
     ...ground,
+    forms: { tokens, tallies, desk: () => desk },
     recorder,
     challenge: certificates.challenge,
     overTls: publicOverTls(ground, httpsPeers, certificates),
@@ -31,6 +38,12 @@ export async function openFront(ground: Ground, back: WayBack) {
   return {
     certificates,
     httpsPeers,
+    forms: { tokens, tallies },
+    desk: () => desk,
+    /** From now on forms are taken in. */
+    openDesk(opened: FormDesk) {
+      desk = opened
+    },
     /** Who opens and clicks without reading, by the last good file. */
     agents: () => agents,
     publicPort: server.port,

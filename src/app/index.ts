@@ -109,6 +109,8 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       ...tools,
       ...work.jobs,
       publicUrl: front.publicUrl,
+      forms: front.forms,
+      openDesk: front.openDesk,
       gateOf: crew.gateOf,
       overTls: privateOverTls(options.dataDir, front.httpsPeers),
       running: {

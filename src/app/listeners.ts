@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal, refuseBeyondScope } from '../accounts/index.js'
-import { keyRoutes } from '../accounts/routes.js'
+import { brandRoutes, keyRoutes } from '../accounts/routes.js'
 import {
   domainUses,
   type LiveLimit,
@@ -27,6 +27,14 @@ import { emailRoutes } from '../emails/routes.js'
 import type { Erasures } from '../erasure/index.js'
 import { ApiError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
+import type { FormTallies, SignupTokens } from '../forms/index.js'
+import {
+  type FormDesk,
+  type FormPageDeps,
+  formPages,
+  formRoutes,
+  makeFormDesk,
+} from '../forms/routes.js'
 import {
   type HttpServer,
   type HttpServerOptions,
@@ -115,6 +123,11 @@ export async function openPrivateServer(
   const attachments = { maxBytes, maxCount, fetchFile }
   const sending = { ...core, log, retry, maxQueued, defaultCountry, attachments }
   emailRoutes(server.api, sending)
+  const { forms, publicUrl } = core
+  const desk = makeFormDesk({ ...sending, ...forms, publicUrl, follow, followed })
+  core.openDesk(desk)
+  formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
+  brandRoutes(server.api, core)
   broadcastRoutes(server.api, sending)
   automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })
   templateRoutes(server.api, {
@@ -185,6 +198,7 @@ function dashboardDeps(
     clock,
     key: core.key,
     plans: core.plans,
+    publicUrl: core.publicUrl,
     outbound: config.outbound,
     sandbox: config.outbound.route === 'sandbox',
     backupDir: config.backup.dir,
@@ -265,6 +279,7 @@ export async function openPublicServer(
     recorder: Parameters<typeof trackingRoutes>[1]['recorder']
     challenge: Certificates['challenge']
     overTls: HttpServerOptions<never>['overTls']
+    forms: Pick<FormPageDeps, 'tokens' | 'tallies' | 'desk'>
   },
 ) {
   const { store, clock, key, metrics, recorder, challenge, overTls } = deps
@@ -288,6 +303,7 @@ export async function openPublicServer(
     unsubscribeLinks: makeUnsubscribeLinks(key, ''),
     preferenceLinks: makePreferenceLinks(key, ''),
   })
+  formPages(server.pages, { store, clock, ...deps.forms })
   trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
   // RFC 8555 §8.3: asked for without TLS, by the name that is to be proved.
   server.pages.get(
@@ -340,5 +356,7 @@ interface Core {
   isFull: () => Promise<boolean>
   checkRoom: () => Promise<void>
   liveLimit: LiveLimit
+  forms: { tokens: SignupTokens; tallies: FormTallies }
+  openDesk: (desk: FormDesk) => void
   overTls: HttpServerOptions<never>['overTls']
 }

@@ -1,6 +1,7 @@
 import { campaignsWait } from '../broadcasts/index.js'
 import { type Calendar, calendarJobs, openCalendar } from './calendar.js'
 import { choresOf } from './chores.js'
+import { formChores } from './form-chores.js'
 import type { Front } from './front.js'
 import type { Ground } from './ground.js'
 import { startHousekeeping } from './housekeeping.js'
@@ -18,7 +19,10 @@ export function makeRecurring(
   let calendar: Calendar | undefined
   const runNow: Calendar['runNow'] = (name) => calendar?.runNow(name)
   const { certificates } = front
-  const chores = choresOf({ ground, work, tools, certificates, runNow })
+  const chores = [
+    ...choresOf({ ground, work, tools, certificates, runNow }),
+    ...formChores(ground, front),
+  ]
   let housekeeping: ReturnType<typeof startHousekeeping> | undefined
   back.add(() => housekeeping?.stop())
   back.add(async () => {

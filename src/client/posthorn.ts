@@ -11,10 +11,12 @@ import {
 } from './request.js'
 import {
   automationMethods,
+  brandMethods,
   broadcastMethods,
   contactMethods,
   domainMethods,
   eventMethods,
+  formMethods,
   keyMethods,
   statsMethods,
   suppressionMethods,
@@ -65,6 +67,8 @@ export class Posthorn {
   declare readonly broadcasts: ReturnType<typeof broadcastMethods>
   declare readonly contacts: ReturnType<typeof contactMethods>
   declare readonly topics: ReturnType<typeof topicMethods>
+  declare readonly forms: ReturnType<typeof formMethods>
+  declare readonly brand: ReturnType<typeof brandMethods>
   declare readonly automations: ReturnType<typeof automationMethods>
   declare readonly events: ReturnType<typeof eventMethods>
   declare readonly suppressions: ReturnType<typeof suppressionMethods>
@@ -91,6 +95,8 @@ export class Posthorn {
     this.broadcasts = broadcastMethods(methods)
     this.contacts = contactMethods(methods, core)
     this.topics = topicMethods(methods)
+    this.forms = formMethods(methods)
+    this.brand = brandMethods(methods)
     this.automations = automationMethods(methods)
     this.events = eventMethods(methods)
     this.suppressions = suppressionMethods(methods)

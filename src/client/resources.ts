@@ -136,6 +136,26 @@ export const topicMethods = ({ call, byId, withBody, byIdWithBody }: Methods) =>
   optOuts: byId('GET /v1/topics/{id}/opt-outs'),
 })
 
+/** Forms by which people ask for mail themselves. */
+export const formMethods = ({ part, byId, withBody, byIdWithBody }: Methods) => ({
+  list: part('GET /v1/forms', 'forms'),
+  create: withBody('POST /v1/forms'),
+  /** With its figures. */
+  get: byId('GET /v1/forms/{id}'),
+  /** Changes it; `archived` takes it out of use, or brings it back. */
+  update: byIdWithBody('PATCH /v1/forms/{id}'),
+  /** Lets one go on that has stopped by itself. */
+  resume: byId('POST /v1/forms/{id}/resume'),
+  /** What a visitor of a page of yours has typed. */
+  submit: byIdWithBody('POST /v1/forms/{id}/submissions'),
+})
+
+/** How the account looks to recipients. */
+export const brandMethods = ({ plain, withBody }: Methods) => ({
+  get: plain('GET /v1/brand'),
+  update: withBody('PATCH /v1/brand'),
+})
+
 /** Who must not be mailed, by address. */
 export const suppressionMethods = ({ call, byId, withBody, pages }: Methods) => ({
   list: pages('GET /v1/suppressions', 'suppressions'),

@@ -3,6 +3,7 @@ import { preparedInsert, type Read, type Tx } from '../store/index.js'
 const consentKinds = [
   'added',
   'imported',
+  'confirmed',
   'unsubscribed',
   'bounced',
   'complained',
@@ -27,6 +28,11 @@ export interface ConsentDetail {
   /** What blocked the address until now. */
   reasons?: readonly string[]
   note?: string
+  /** Of a confirmation: the form, the page that it was on, the address in the network as the form keeps it, and when it was asked for. */
+  formId?: string
+  page?: string
+  address?: string
+  askedAt?: number
 }
 
 export interface ConsentEvent {

@@ -49,7 +49,7 @@ interface AddOptions {
   /** Throws when the account may take nobody whom it does not know. */
   checkNew?: () => void
   /** For the consent record: a request of the API (the default), a page, or an operator's command. */
-  by?: 'api' | 'dashboard' | 'command'
+  by?: 'api' | 'dashboard' | 'command' | 'form'
   /** How they agreed, for the consent record. */
   note?: string | undefined
   /** Written with it. */

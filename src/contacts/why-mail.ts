@@ -172,6 +172,7 @@ function sentenceOf({ gets, because }: MailVerdict): string {
 export const happeningWords: Readonly<Record<ConsentKind, string>> = {
   added: 'added',
   imported: 'imported',
+  confirmed: 'confirmed by mail',
   unsubscribed: 'unsubscribed',
   bounced: 'bounced',
   complained: 'complained',

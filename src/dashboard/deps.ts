@@ -4,6 +4,7 @@ import type { WebhookTrials } from '../webhooks/index.js'
 import type { ContactPageDeps } from './contacts/deps.js'
 import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
+import type { FormPlaceDeps } from './forms/deps.js'
 import type { ImportPageDeps } from './lists/deps.js'
 import type { OperatorPageDeps } from './operator/deps.js'
 import type { OverviewPageDeps } from './overview/deps.js'
@@ -14,6 +15,7 @@ export interface DashboardDeps
   extends DomainPageDeps,
     ContactPageDeps,
     TopicPageDeps,
+    FormPlaceDeps,
     ImportPageDeps {
   /** `webhooks.allow`: where webhooks may go beside public addresses. */
   webhookTargets: readonly string[]

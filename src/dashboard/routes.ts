@@ -1,11 +1,13 @@
 import type { Pages } from '../http/index.js'
 import { sessionCookie } from '../people/index.js'
 import { auditPages } from './audit/routes.js'
+import { brandPages } from './brand/routes.js'
 import { contactPages } from './contacts/routes.js'
 import type { DashboardDeps } from './deps.js'
 import { domainPages } from './domains/routes.js'
 import { emailPages } from './emails/routes.js'
 import { entryPages } from './entry/routes.js'
+import { formPlacePages } from './forms/routes.js'
 import { frontPage } from './home.js'
 import { keyPages } from './keys/routes.js'
 import { listPages } from './lists/routes.js'
@@ -41,6 +43,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   suppressionPages(shell.account, deps)
   listPages(shell.account, deps)
   topicPages(shell.account, deps)
+  formPlacePages(shell.account, deps)
+  brandPages(shell.account, deps)
   domainPages(shell.account, deps)
   keyPages(shell.account, deps)
   webhookPages(shell.account, { ...deps, allow: deps.webhookTargets })

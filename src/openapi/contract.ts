@@ -1,4 +1,4 @@
-import { keys } from '../accounts/contract.js'
+import { brand, keys } from '../accounts/contract.js'
 import { automations } from '../automations/contract.js'
 import { billing } from '../billing/contract.js'
 import { broadcasts } from '../broadcasts/contract.js'
@@ -8,6 +8,7 @@ import { dmarc } from '../dmarc/contract.js'
 import { domains } from '../domains/contract.js'
 import { emails } from '../emails/contract.js'
 import { openObject } from '../fields/index.js'
+import { forms } from '../forms/contract.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
 import { templates } from '../templates/contract.js'
@@ -56,6 +57,8 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [contacts],
   [suppressions],
   [topics],
+  [forms],
+  [brand],
   [broadcasts],
   [automations],
   [templates],

@@ -1,5 +1,5 @@
 import { type AccountFace, accountFace, logoById } from '../accounts/index.js'
-import type { Form, Page, Pages } from '../http/index.js'
+import type { Form, Page, PageRequest, Pages } from '../http/index.js'
 import type { Read } from '../store/index.js'
 import { lift, suppressionsOf } from '../suppression/index.js'
 import {
@@ -11,7 +11,8 @@ import {
   topicsAmong,
   topicsLeftBy,
 } from '../topics/index.js'
-import { stringsIn } from './languages.js'
+import { stringsFor } from './addressed.js'
+import { coloursPath } from './colours.js'
 import type { PreferenceLinks, Recipient } from './link.js'
 import type { Strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
@@ -26,6 +27,8 @@ interface CentrePageDeps extends SubscriptionDeps {
 interface Opened {
   recipient: Recipient
   face: AccountFace
+  /** Its `Accept-Language`. */
+  browser?: string | undefined
 }
 
 const path = '/preferences/:token'
@@ -34,21 +37,26 @@ const perPage = 100
 
 /** The preference centre: which topics an address gets, or nothing at all. */
 export function centrePage(pages: Pages, deps: CentrePageDeps): void {
-  const opened = async (token = ''): Promise<Opened | undefined> => {
+  const opened = async ({
+    params: { token = '' },
+    header,
+  }: PageRequest): Promise<Opened | undefined> => {
     const recipient = deps.preferenceLinks.read(token)
     const face = recipient && (await accountFace(deps.store.read, recipient.accountId))
-    return face && { recipient, face }
+    return face && { recipient, face, browser: header('accept-language') }
   }
 
-  pages.get(path, async ({ params, query }) => {
-    const link = await opened(params.token)
+  pages.get(path, async (request) => {
+    const { params, query } = request
+    const link = await opened(request)
     return link === undefined ? deadLink(params.token) : await show(deps, link, partIn(query))
   })
 
   // As on the unsubscribe page, the link is the proof. The answer is the page itself, with what came
   // of it: sending it twice is as once.
-  pages.post(path, { crossSite: true }, async ({ params, query, form }) => {
-    const link = await opened(params.token)
+  pages.post(path, { crossSite: true }, async (request) => {
+    const { params, query, form } = request
+    const link = await opened(request)
     if (link === undefined) return deadLink(params.token)
     const part = partIn(query)
     switch (form.get('action')) {
@@ -105,12 +113,12 @@ export async function sampleCentre(read: Read, accountId: string): Promise<strin
 /** The HTML of the page. */
 async function centreOf(
   read: Read,
-  { recipient, face }: Opened,
+  { recipient, face, browser }: Opened,
   part: number,
   after?: 'save' | 'leave' | 'return',
 ): Promise<string> {
   const { left, reachable, getsSome, topics, hasMore } = await readChoices(read, recipient, part)
-  const strings = stringsIn(face.language)
+  const strings = await stringsFor(read, face, recipient, browser)
   const names = { account: face.name, address: recipient.address }
   const { centre } = strings
   const messages = {
@@ -123,6 +131,7 @@ async function centreOf(
     language: strings.language,
     title: centre.title(names),
     logo: logoOf(face),
+    colours: coloursPath(face.colours),
     message: after && messages[after],
     lines: [
       left ? centre.intro.left(names) : centre.intro.subscribed(names),

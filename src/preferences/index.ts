@@ -5,6 +5,7 @@
  * link that was not made here tells nothing. `routes.ts` has the pages; the rest loads in mail threads.
  */
 
+export { coloursPath } from './colours.js'
 export { stringsIn } from './languages.js'
 export {
   makePreferenceLinks,

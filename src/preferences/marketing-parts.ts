@@ -31,6 +31,8 @@ export function unsubscribeHeaders({
 export interface CopyLinks {
   unsubscribeUrl: string
   preferencesUrl: string
+  /** Of the sender, in lines; empty where the account has given none. */
+  postalAddress?: string | undefined
 }
 
 /** What the footer says. */
@@ -50,12 +52,15 @@ export const withOwnLinks = (
 
 const filled = (
   text: string,
-  { unsubscribeUrl, preferencesUrl }: CopyLinks,
-  print: (url: string) => string,
+  { unsubscribeUrl, preferencesUrl, postalAddress = '' }: CopyLinks,
+  print: (text: string) => string,
 ) =>
   text
     .replaceAll(copyTags.unsubscribe_url, () => print(unsubscribeUrl))
     .replaceAll(copyTags.preferences_url, () => print(preferencesUrl))
+    .replaceAll(copyTags.postal_address, () => print(inOneLine(postalAddress)))
+
+const inOneLine = (text: string) => text.replace(/\s*[\r\n]+\s*/g, ', ')
 
 /** HTML with one `footerPlace` in it: that of the footer, if it gets one, and of what else is put into a copy. */
 export interface PlacedFooter {
@@ -104,10 +109,15 @@ export function withFooter(
     [strings.footerLeave, footer.unsubscribeUrl],
   ] as const
   const reason = strings.footerReason(footer.accountName, footer.topicName)
+  const postal = inOneLine(footer.postalAddress ?? '')
   const lines = links.map(([name, url]) => `${name}: ${url}\n`).join('')
   return {
-    html: html.replace(footerPlace, () => (isWanted ? htmlFooter(reason, links) : '')),
-    text: withPlainFooter(text, `---\n${reason}\n${lines}`, footer),
+    html: html.replace(footerPlace, () => (isWanted ? htmlFooter(reason, links, postal) : '')),
+    text: withPlainFooter(
+      text,
+      `---\n${reason}\n${lines}${postal === '' ? '' : `${postal}\n`}`,
+      footer,
+    ),
   }
 }
 
@@ -122,12 +132,16 @@ function withPlainFooter(text: string, footer: string, { unsubscribeUrl }: CopyL
 }
 
 /** The footer, with its style at each element: many mail programs drop a style sheet. */
-function htmlFooter(reason: string, links: readonly (readonly [name: string, url: string])[]) {
+function htmlFooter(
+  reason: string,
+  links: readonly (readonly [name: string, url: string])[],
+  postal: string,
+) {
   const anchors = links.map(
     ([name, url]) =>
       `<a href="${escapeHtml(url)}" style="color:#595959;text-decoration:underline">${escapeHtml(name)}</a>`,
   )
-  return `\n<div style="margin:24px 0 0;padding:12px 0;border-top:1px solid #d0d0d0;color:#595959;background:#ffffff;font:13px/1.5 Arial,Helvetica,sans-serif;text-align:center">${escapeHtml(reason)}<br>${anchors.join(' &middot; ')}</div>\n`
+  return `\n<div style="margin:24px 0 0;padding:12px 0;border-top:1px solid #d0d0d0;color:#595959;background:#ffffff;font:13px/1.5 Arial,Helvetica,sans-serif;text-align:center">${escapeHtml(reason)}<br>${anchors.join(' &middot; ')}${postal === '' ? '' : `<br>${escapeHtml(postal)}`}</div>\n`
 }
 
 // The five characters that could end a text or an attribute.

@@ -1,6 +1,7 @@
 import { logoById } from '../accounts/index.js'
 import type { Pages } from '../http/index.js'
 import { centrePage } from './centre-page.js'
+import { coloursSheet } from './colours.js'
 import { type UnsubscribePageDeps, unsubscribePage } from './unsubscribe-page.js'
 import { deadLink, styleSheet } from './view.js'
 
@@ -22,6 +23,13 @@ export function preferenceRoutes(pages: Pages, deps: PreferenceDeps): void {
   pages.get('/logo/:id', async ({ params }) => {
     const logo = await logoById(deps.store.read, params.id ?? '')
     return logo === undefined ? deadLink() : { ...logo, headers: logoHeaders }
+  })
+  pages.get('/colours/:colours', ({ params }) => {
+    const text = coloursSheet(params.colours ?? '')
+    const headers = { 'Cache-Control': 'public, max-age=86400' }
+    return text === undefined
+      ? deadLink()
+      : { text, contentType: 'text/css; charset=utf-8', headers }
   })
   unsubscribePage(pages, deps)
   centrePage(pages, deps)

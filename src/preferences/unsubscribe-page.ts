@@ -1,7 +1,8 @@
 import { type AccountFace, accountFace } from '../accounts/index.js'
-import type { Page, Pages } from '../http/index.js'
+import type { Page, PageRequest, Pages } from '../http/index.js'
 import { listTopics, topicName } from '../topics/index.js'
-import { stringsIn } from './languages.js'
+import { stringsFor } from './addressed.js'
+import { coloursPath } from './colours.js'
 import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { deadLink, logoOf, page, renderNotice } from './view.js'
@@ -16,28 +17,35 @@ export interface UnsubscribePageDeps extends SubscriptionDeps {
 interface Opened {
   target: UnsubscribeTarget
   face: AccountFace
+  /** Its `Accept-Language`. */
+  browser: string | undefined
 }
 
 const path = '/unsubscribe/:token'
 
 /** One button to leave, and one to come back; mail clients post the first without showing it. */
 export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
-  const opened = async (token = ''): Promise<Opened | undefined> => {
+  const opened = async ({
+    params: { token = '' },
+    header,
+  }: PageRequest): Promise<Opened | undefined> => {
     const target = deps.unsubscribeLinks.read(token)
     const face = target && (await accountFace(deps.store.read, target.accountId))
-    return face && { target, face }
+    return face && { target, face, browser: header('accept-language') }
   }
 
   // Scanners and previews follow links: opening it must change nothing.
-  pages.get(path, async ({ params }) => {
-    const link = await opened(params.token)
+  pages.get(path, async (request) => {
+    const { params } = request
+    const link = await opened(request)
     if (link === undefined) return deadLink(params.token)
     return await show(deps, link, (await hasLeft(deps.store.read, link.target)) ? 'done' : 'ask')
   })
 
   // No cookie takes part and the link itself is the proof, so a post may come from anywhere.
-  pages.post(path, { crossSite: true }, async ({ params, form }) => {
-    const link = await opened(params.token)
+  pages.post(path, { crossSite: true }, async (request) => {
+    const { params, form } = request
+    const link = await opened(request)
     if (link === undefined) return deadLink(params.token)
     // RFC 8058 §3.2: the mail client posts this for the recipient, and expects no redirect.
     if (form.get('List-Unsubscribe') === 'One-Click') {
@@ -60,11 +68,11 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
 /** The page with one button: to leave, or to come back. */
 async function show(
   { store: { read }, preferenceLinks }: UnsubscribePageDeps,
-  { target: { accountId, address, topicId, emailId }, face }: Opened,
+  { target: { accountId, address, topicId, emailId }, face, browser }: Opened,
   state: 'ask' | 'done' | 'back',
   status = 200,
 ): Promise<Page> {
-  const strings = stringsIn(face.language)
+  const strings = await stringsFor(read, face, { accountId, address }, browser)
   const topic = topicId && ((await topicName(read, accountId, topicId)) ?? strings.someTopic)
   const hasTopics = (await listTopics(read, accountId, { limit: 1 })).length > 0
   const { title, lines, button } = strings[state]
@@ -72,6 +80,7 @@ async function show(
     language: strings.language,
     title,
     logo: logoOf(face),
+    colours: coloursPath(face.colours),
     lines: lines({ account: face.name, address, topic }),
     form: {
       action: state === 'done' ? 'resubscribe' : 'unsubscribe',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import ejs from 'ejs'
 import { packageFile } from '../config/index.js'
 import type { Page } from '../http/index.js'
+import { coloursSheet } from './colours.js'
 import { english } from './english.js'
 import { shownToken } from './link.js'
 
@@ -11,6 +12,8 @@ export interface NoticeView {
   title: string
   /** Where the account's picture is. */
   logo?: string | undefined
+  /** Where its colours are; undefined: they are those of everybody. */
+  colours?: string | undefined
   lines: readonly string[]
   /** Posts `action` to the page's own address. */
   form?: { action: 'unsubscribe' | 'resubscribe'; button: string; quiet: boolean } | undefined
@@ -23,6 +26,8 @@ export interface CentreView {
   title: string
   /** Where the picture is. */
   logo: string | undefined
+  /** Where the colours are. */
+  colours: string | undefined
   /** What came of the last button. */
   message: string | undefined
   lines: readonly string[]
@@ -49,10 +54,14 @@ export const styleSheet = (): Buffer => readFileSync(viewFile('page.css'))
 export function alone(html: string, logo: { contentType: string; bytes: Buffer } | undefined) {
   const picture = logo && `data:${logo.contentType};base64,${logo.bytes.toString('base64')}`
   const styled = html.replace(
-    /<link rel="stylesheet"[^>]*>/,
+    /<link rel="stylesheet" href="\/preferences.css">/,
     () => `<style>${styleSheet()}</style>`,
   )
-  return styled.replace(
+  const coloured = styled.replace(
+    /<link rel="stylesheet" href="\/colours\/([^"]*)">/,
+    (_, colours) => `<style>${coloursSheet(colours) ?? ''}</style>`,
+  )
+  return coloured.replace(
     /(<img class="logo" src=)"[^"]*"/,
     (_, start) => `${start}"${picture ?? ''}"`,
   )

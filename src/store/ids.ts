@@ -115,6 +115,8 @@ const uuidTables = [
   'template_versions',
   'templates',
   'topics',
+  'forms',
+  'form_entries',
   'users',
   'webhook_endpoints',
 ]

@@ -8,9 +8,10 @@ export const copyTags = {
   unsubscribe_url: '\u{F0002}',
   preferences_url: '\u{F0003}',
   unsubscribe_footer: '\u{F0004}',
+  postal_address: '\u{F0005}',
 } as const
 
-const places = /[\u{F0002}-\u{F0004}]/gu
+const places = /[\u{F0002}-\u{F0005}]/gu
 const nameAt = new Map(Object.entries(copyTags).map(([name, place]) => [place as string, name]))
 
 /** Whether a variable has such a name. */

@@ -68,7 +68,7 @@ async function mails(t: Test, { emails, contacts }: Posthorn): Promise<void> {
   })
 }
 
-async function audience(t: Test, { contacts, topics }: Posthorn): Promise<string> {
+async function audience(t: Test, { contacts, topics, forms, brand }: Posthorn): Promise<string> {
   const { id } = await contacts.lists.create('Readers')
   const added = await contacts.add(id, { email: 'ann@example.org', firstName: 'Ann' })
   const rows = Array.from({ length: 30 }, (_, index) => `reader${index}@example.org\n`)
@@ -95,6 +95,15 @@ async function audience(t: Test, { contacts, topics }: Posthorn): Promise<string
   t.match(await contacts.lists.list(), [{ name: 'Readers', contactCount: 30 }, {}])
   const gone = await contacts.lists.create('Gone')
   t.match(await contacts.lists.delete(gone.id), { deleted: true })
+
+  const form = await forms.create({ name: 'Sign up', lists: [id], consent: 'News, please.' })
+  t.match(await forms.list(), [{ name: 'Sign up' }])
+  t.equal((await forms.update(form.id, { from: sender })).from, sender)
+  t.ok((await forms.submit(form.id, { email: 'fi@example.org', agreed: true })).message)
+  t.equal((await forms.resume(form.id)).state, 'open')
+  t.match(await forms.get(form.id), { state: 'open', version: 1 })
+  t.equal((await brand.update({ postalAddress: '1 Main Street' })).postalAddress, '1 Main Street')
+  t.match(await brand.get(), { postalAddress: '1 Main Street' })
 
   const topic = await topics.create({ name: 'Offers' })
   t.match(await topics.update(topic.id, { position: 3 }), { name: 'Offers', position: 3 })

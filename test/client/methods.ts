@@ -67,6 +67,17 @@ export const methods: Methods = {
   'DELETE /v1/topics/{id}': { ask: ({ topics }, { ids }) => topics.archive(first(ids)) },
   'GET /v1/topics/{id}/opt-outs': { ask: ({ topics }, { ids }) => topics.optOuts(first(ids)) },
 
+  'GET /v1/forms': { ask: ({ forms }) => forms.list(), field: 'forms' },
+  'POST /v1/forms': { ask: ({ forms }, { body }) => forms.create(body) },
+  'GET /v1/forms/{id}': { ask: ({ forms }, { ids }) => forms.get(first(ids)) },
+  'PATCH /v1/forms/{id}': { ask: ({ forms }, { ids, body }) => forms.update(first(ids), body) },
+  'POST /v1/forms/{id}/resume': { ask: ({ forms }, { ids }) => forms.resume(first(ids)) },
+  'POST /v1/forms/{id}/submissions': {
+    ask: ({ forms }, { ids, body }) => forms.submit(first(ids), body),
+  },
+  'GET /v1/brand': { ask: ({ brand }) => brand.get() },
+  'PATCH /v1/brand': { ask: ({ brand }, { body }) => brand.update(body) },
+
   'POST /v1/broadcasts/preview': {
     ask: ({ broadcasts }, { body }) => broadcasts.preview(body),
   },

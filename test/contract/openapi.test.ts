@@ -52,6 +52,8 @@ const automation = {
   steps: [begin, { key: 'end', type: 'exit' }],
   connections: [{ from: 'start', to: 'end', type: 'default' }],
 }
+const signup = { name: 'Sign up', lists: [list], consent: 'News, please.' }
+const form = (await posthorn.call('POST', '/v1/forms', { body: signup })).json.id
 const campaign = { listId: crowd, from: good.from, subject: 'x', html: '<p>x</p>' }
 
 /** A request to each endpoint that would do something, were it let through. */
@@ -77,6 +79,14 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/contacts/${list}`]: { email: 'ann@example.com' },
   [`POST /v1/contacts/${list}/import`]: undefined,
   [`DELETE /v1/contacts/${list}/${nobody}`]: undefined,
+  'GET /v1/forms': undefined,
+  'POST /v1/forms': signup,
+  [`GET /v1/forms/${form}`]: undefined,
+  [`PATCH /v1/forms/${form}`]: { name: 'News' },
+  [`POST /v1/forms/${form}/resume`]: undefined,
+  [`POST /v1/forms/${form}/submissions`]: { email: 'ann@example.com', agreed: true },
+  'GET /v1/brand': undefined,
+  'PATCH /v1/brand': { senderName: 'News' },
   'GET /v1/topics': undefined,
   'POST /v1/topics': { name: 'News' },
   [`PATCH /v1/topics/${topic}`]: { name: 'News' },
@@ -126,6 +136,7 @@ const misshapen = {
   url: 1,
   overlapSeconds: '1',
   suppressions: 1,
+  senderName: 1,
 }
 const contact = `POST /v1/contacts/${list}`
 const preview = 'POST /v1/broadcasts/preview'
@@ -345,6 +356,20 @@ t.test('successes', async (t) => {
   await answers(t, `PATCH /v1/contacts/lists/${list}`, { body: { name: 'Renamed' } }, 200)
   const going = await made('/v1/contacts/lists', 'Going')
   await answers(t, `DELETE /v1/contacts/lists/${going}`, {}, 200)
+  await answers(t, 'POST /v1/forms', { body: signup }, 201)
+  await answers(t, 'GET /v1/forms', {}, 200)
+  await answers(t, `GET /v1/forms/${form}`, {}, 200)
+  await answers(t, `PATCH /v1/forms/${form}`, { body: { from: good.from } }, 200)
+  await answers(t, `POST /v1/forms/${form}/resume`, {}, 200)
+  const visitor = { email: 'vi@example.com', agreed: true }
+  await answers(t, `POST /v1/forms/${form}/submissions`, { body: visitor }, 202)
+  const silent = { body: { ...visitor, agreed: false } }
+  await answers(t, `POST /v1/forms/${form}/submissions`, silent, 422)
+  await answers(t, 'POST /v1/forms', { body: { ...signup, doubleOptIn: false } }, 422)
+  await answers(t, `PATCH /v1/forms/${form}`, { body: { doubleOptIn: false } }, 422)
+  await answers(t, 'GET /v1/brand', {}, 200)
+  await answers(t, 'PATCH /v1/brand', { body: { senderName: 'News' } }, 200)
+  await answers(t, 'PATCH /v1/brand', { body: { defaultFrom: 'nobody' } }, 422)
   await answers(t, 'POST /v1/topics', { body: { name: 'Offers' } }, 201)
   await answers(t, 'GET /v1/topics?includeArchived=true', {}, 200)
   await answers(t, `PATCH /v1/topics/${topic}`, {}, 200)
@@ -443,8 +468,10 @@ t.test('what is wrong with a mail', async (t) => {
 })
 
 t.test('what is wrong with contacts and topics', async (t) => {
-  for (const one of secured.filter((one) => one.includes(list) || one.includes(topic))) {
-    const elsewhere = one.replace(list, nobody).replace(topic, nobody)
+  for (const one of secured.filter(
+    (one) => one.includes(list) || one.includes(topic) || one.includes(form),
+  )) {
+    const elsewhere = one.replace(list, nobody).replace(topic, nobody).replace(form, nobody)
     const body = requests[one]
     await answers(t, elsewhere, body === undefined ? {} : { body }, 404, 'not_found')
   }
@@ -959,6 +986,11 @@ function observe(one: string, answer: RawResponse | undefined): RawResponse {
   contract.check({ method, path, status: answer.status, text: answer.body.toString(), header })
   return answer
 }
+
+t.test('an account has at most 100 forms', async (t) => {
+  for (let n = 0; n < 100; n++) await posthorn.call('POST', '/v1/forms', { body: signup })
+  await answers(t, 'POST /v1/forms', { body: signup }, 403, 'plan_limit_exceeded')
+})
 
 t.test('nothing is documented that did not come', async (t) => {
   t.ok(contract.documented.size > 70, `${contract.documented.size} bodies`)

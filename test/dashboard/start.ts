@@ -62,6 +62,7 @@ export async function startDashboard(
     tracking: { opens: true, clicks: true },
     openResolver: () => options.resolver ?? fakeResolver(),
     backupDir: '',
+    publicUrl: 'http://public.test',
     sampleCentre: async () => undefined,
     imports: undefined as unknown as ImportTasks,
     bulk: undefined as unknown as BulkTasks,

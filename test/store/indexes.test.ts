@@ -28,6 +28,7 @@ import {
 import { trackingHosts } from '../../src/domains/index.js'
 import { listEmails, makeIdempotency } from '../../src/emails/index.js'
 import { readTimeline } from '../../src/events/index.js'
+import { dueReminders, forgetEntries, listForms, makeFollowForms } from '../../src/forms/index.js'
 import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
 import { notice, pastNotices } from '../../src/notices/index.js'
@@ -122,6 +123,13 @@ t.test('every index is used by a statement', async (t) => {
   t.equal((await posthorn.call('DELETE', place)).status, 200)
   await findByPhone(store.read, accountId, '+4915112345678', 'DE').catch(() => {})
   await findContacts(store.read, accountId, { q: 'ann' }, { limit: 1, defaultCountry: 'DE' })
+
+  await listForms(store.read, accountId)
+  await forgetEntries({ store }, Date.now(), new AbortController().signal)
+  const followForms = makeFollowForms(async () => {})
+  const complained = { type: 'complained', emailId: sent.json.id, detail: null } as never
+  await store.write((tx) => followForms(tx, [complained]))
+  await dueReminders(store.read, Date.now())
 
   // What operators ask for.
   t.equal((await fetch(posthorn.url)).status, 200)

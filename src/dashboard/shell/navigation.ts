@@ -30,6 +30,7 @@ export const accountPlaces: readonly NavigationGroup[] = [
     entries: [
       { label: 'Contacts', path: '/contacts', action: 'contacts.read' },
       { label: 'Lists', path: '/lists', action: 'contacts.read' },
+      { label: 'Forms', path: '/forms', action: 'contacts.read' },
       { label: 'Topics', path: '/topics', action: 'contacts.read' },
       { label: 'Suppression', path: '/suppression', action: 'suppression.read' },
     ],
@@ -48,6 +49,7 @@ export const accountPlaces: readonly NavigationGroup[] = [
       { label: 'Team', path: '/team', action: 'team.read' },
       { label: 'Plan and usage', path: '/plan', action: 'plan.read' },
       { label: 'Audit log', path: '/audit', action: 'audit.read' },
+      { label: 'Brand', path: '/brand', action: 'settings.read' },
       { label: 'Settings', path: '/settings', action: 'settings.read' },
     ],
   },

@@ -65,6 +65,7 @@ const longestNote = 200
 const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
   added: 'Added to a list',
   imported: 'Imported to a list',
+  confirmed: 'Confirmed by mail',
   unsubscribed: 'Unsubscribed',
   bounced: 'Bounced',
   complained: 'Complained',

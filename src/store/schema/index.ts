@@ -16,6 +16,7 @@ import { doctorTables } from './doctor.js'
 import { domainsTables } from './domains.js'
 import { emailsTables } from './emails.js'
 import { eventsTables } from './events.js'
+import { formsTables } from './forms.js'
 import { inboundTables } from './inbound.js'
 import { noticesTables } from './notices.js'
 import { outboundTables } from './outbound.js'
@@ -50,6 +51,7 @@ export type * from './doctor.js'
 export type * from './domains.js'
 export type * from './emails.js'
 export type * from './events.js'
+export type * from './forms.js'
 export type * from './inbound.js'
 export type * from './notices.js'
 export type * from './outbound.js'
@@ -84,6 +86,7 @@ export const tables = [
   ...contactsTables,
   ...tasksTables,
   ...topicsTables,
+  ...formsTables,
   ...suppressionTables,
   ...outboundTables,
   ...tlsReportsTables,

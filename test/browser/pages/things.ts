@@ -8,6 +8,7 @@ import { systemClock as clock } from '../../../src/clock/index.js'
 import { openApplianceKey } from '../../../src/config/index.js'
 import { addContact, createList } from '../../../src/contacts/index.js'
 import { addDomain, setTrackingHost, verifyDomain } from '../../../src/domains/index.js'
+import { createForm } from '../../../src/forms/index.js'
 import { suppress } from '../../../src/suppression/index.js'
 import { changeState, createTask } from '../../../src/tasks/index.js'
 import { createTopic, optOut } from '../../../src/topics/index.js'
@@ -45,6 +46,7 @@ export const place: PlacePages = {
     })
     Object.assign(ids, { key: made.id, webhook: endpoint.id })
     await fillAudience(world)
+    await fillForms(world)
     await fillDeliveries(world, endpoint.id)
     await fillReports(world, added.id)
     await store.write(async (tx) => {
@@ -86,6 +88,13 @@ export const place: PlacePages = {
       name: 'webhook-delivery',
     },
     { path: `${full}/topics/new`, as: 'owner', name: 'topics-new' },
+    { path: `${full}/forms`, as: 'owner', name: 'forms' },
+    { path: `${empty}/forms`, as: 'empty', name: 'forms-empty' },
+    { path: `${full}/forms/new`, as: 'owner', name: 'forms-new' },
+    { path: `${full}/forms/${ids.form}`, as: 'owner', name: 'form', open: openAll },
+    { path: `${full}/forms/${ids.form}/edit`, as: 'owner', name: 'form-edit' },
+    { path: `${full}/brand`, as: 'owner', name: 'brand' },
+    { path: `${full}/brand`, as: 'viewer', name: 'brand-viewer' },
     { path: `${full}/topics/${ids.topic}`, as: 'owner', name: 'topic', open: openAll },
     { path: `${full}/topics/${ids.topic}`, as: 'viewer', name: 'topic-viewer' },
     { path: `${full}/contacts/import`, as: 'owner', name: 'import' },
@@ -143,6 +152,21 @@ async function fillImports({ store, accountId, dataDir }: World, listId: string)
 }
 
 /** Topics and lists, with who has left and who is on. */
+/** A form with questions of each kind. */
+async function fillForms({ store, accountId, ids }: World): Promise<void> {
+  const { id: listId } = await createList({ store, clock }, accountId, 'Signed up')
+  const form = await createForm({ store, clock }, accountId, {
+    name: 'F'.repeat(100),
+    lists: [listId],
+    consent: 'I would like to get the newsletter. '.repeat(20).trim(),
+    fields: [
+      { name: 'firstName', label: 'First name', type: 'text', required: true },
+      { name: 'town', label: 'Town', type: 'choice', required: false, choices: ['Lagos', 'Accra'] },
+    ],
+  })
+  Object.assign(ids, { form: form.id })
+}
+
 async function fillAudience(world: World): Promise<void> {
   const { store, accountId, ids } = world
   const deps = { store, clock }

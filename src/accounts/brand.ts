@@ -1,0 +1,151 @@
+import type { Clock } from '../clock/index.js'
+import type { BodyOf } from '../contract/index.js'
+import { ApiError } from '../errors/index.js'
+import { parseMailbox } from '../mime/index.js'
+import { type BrandRow, prepared, type Read, type Store, storedJson } from '../store/index.js'
+import type { updateBrand } from './contract-brand.js'
+import { contrastOf, leastContrast } from './contrast.js'
+import { type AccountLanguage, accountLanguages, isLanguage } from './language.js'
+
+/** Colours of the pages and mails that an account's recipients see, each as `#rrggbb`. */
+export interface BrandColours {
+  background: string
+  text: string
+  button: string
+  buttonText: string
+}
+
+/** How an account looks to the people who get its mail. */
+export interface Brand {
+  colours: BrandColours
+  /** For the footer of marketing mail, which many laws want there; may be empty, and may have lines. */
+  postalAddress: string
+  /** Those in which recipients may be addressed. */
+  languages: AccountLanguage[]
+  /** Who mail is from where nothing else says it; may be empty. */
+  senderName: string
+  /** An address of one of the account's domains; may be empty. */
+  defaultFrom: string
+}
+
+export const plainColours: BrandColours = {
+  background: '#ffffff',
+  text: '#1d2430',
+  button: '#14532d',
+  buttonText: '#ffffff',
+}
+
+const plain = (): Brand => ({
+  colours: plainColours,
+  postalAddress: '',
+  languages: Object.keys(accountLanguages).filter(isLanguage),
+  senderName: '',
+  defaultFrom: '',
+})
+
+/** The account's brand; what nobody has chosen is as it is for everybody. */
+export async function brandOf(read: Read, accountId: string): Promise<Brand> {
+  const row = await read
+    .selectFrom('brands')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return row === undefined ? plain() : toBrand(row)
+}
+
+function toBrand(row: BrandRow): Brand {
+  return {
+    ...lookOf(row),
+    postalAddress: row.postal_address,
+    senderName: row.sender_name,
+    defaultFrom: row.default_from,
+  }
+}
+
+/** Colours and languages as they are stored; nulls are those of an account that has no brand. */
+export function lookOf(row: {
+  colours: string | null
+  languages: string | null
+}): Pick<Brand, 'colours' | 'languages'> {
+  const { colours, languages } = row
+  if (colours === null || languages === null) return plain()
+  return {
+    colours: { ...plainColours, ...(storedJson(colours) as Partial<BrandColours> | undefined) },
+    languages: ((storedJson(languages) as string[] | undefined) ?? []).filter(isLanguage),
+  }
+}
+
+/** Changes what is given. Throws a 422 for colours that cannot be read and for an address that is none. */
+export async function changeBrand(
+  { store, clock }: { store: Store; clock: Clock },
+  accountId: string,
+  given: BodyOf<typeof updateBrand>,
+): Promise<Brand> {
+  return await store.write(async (tx) => {
+    const before = await brandOf(tx, accountId)
+    const brand: Brand = {
+      colours: { ...before.colours, ...given.colours },
+      postalAddress: given.postalAddress?.trim() ?? before.postalAddress,
+      languages: given.languages ?? before.languages,
+      senderName: given.senderName?.trim() ?? before.senderName,
+      defaultFrom: given.defaultFrom?.trim() ?? before.defaultFrom,
+    }
+    refuseUnreadable(brand.colours)
+    refuseNoAddress(brand.defaultFrom)
+    const row = {
+      colours: JSON.stringify(brand.colours),
+      postal_address: brand.postalAddress,
+      languages: JSON.stringify(brand.languages),
+      sender_name: brand.senderName,
+      default_from: brand.defaultFrom,
+      updated_at: clock.now(),
+    }
+    await tx
+      .insertInto('brands')
+      .values({ account_id: accountId, ...row })
+      .onConflict((conflict) => conflict.column('account_id').doUpdateSet(row))
+      .execute()
+    return brand
+  })
+}
+
+/** WCAG 2.2 §1.4.3: words that are too like their ground cannot be read by everybody. */
+function refuseUnreadable({ background, text, button, buttonText }: BrandColours): void {
+  const pairs = [
+    ['colours.text', text, background, 'The text on its background'],
+    ['colours.buttonText', buttonText, button, 'The words on the button'],
+  ] as const
+  for (const [field, front, ground, what] of pairs) {
+    const contrast = contrastOf(front, ground)
+    if (contrast >= leastContrast) continue
+    const message = `${what} has a contrast of ${contrast.toFixed(1)}, and needs ${leastContrast}: choose a darker or a lighter colour`
+    throw new ApiError('validation_error', message, { status: 422, fields: { field } })
+  }
+}
+
+function refuseNoAddress(from: string): void {
+  if (from === '' || parseMailbox(from) !== undefined) return
+  const message = 'defaultFrom is not an email address'
+  throw new ApiError('validation_error', message, { status: 422, fields: { field: 'defaultFrom' } })
+}
+
+/** For the footers of its marketing mail; empty where it has given none. Asked for with each copy. */
+export async function postalAddressOf(read: Read, accountId: string): Promise<string> {
+  const [row] = await postalAddresses(read, { accountId })
+  return row?.postal_address ?? ''
+}
+
+const postalAddresses = prepared<{ accountId: string }, { postal_address: string }>(
+  (db, { accountId }) =>
+    db.selectFrom('brands').select('postal_address').where('account_id', '=', accountId),
+)
+
+/** From whom mail is where nothing else says it; undefined: nobody has said. */
+export function senderOf({ senderName, defaultFrom }: Brand): string | undefined {
+  if (defaultFrom === '') return undefined
+  const name = senderName.replace(/["\\\p{Cc}]/gu, '')
+  return name === '' || defaultFrom.includes('<') ? defaultFrom : `"${name}" <${defaultFrom}>`
+}
+
+/** As the API shows it. */
+export const shownBrand = (brand: Brand) => ({ ...brand })

@@ -1,0 +1,88 @@
+import { array, string, type } from 'superstruct'
+import * as operations from '../../accounts/contract.js'
+import {
+  accountLanguages,
+  type Brand,
+  brandOf,
+  changeBrand,
+  contrastOf,
+} from '../../accounts/index.js'
+import type { Clock } from '../../clock/index.js'
+import { auditOf, checked } from '../../contract/index.js'
+import type { Store } from '../../store/index.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+
+interface BrandPageDeps {
+  store: Store
+  clock: Clock
+}
+
+/** How the account looks to recipients. */
+interface BrandView {
+  base: string
+  mayWrite: boolean
+  brand: Brand
+  contrasts: string
+  languages: { value: string; label: string }[]
+  colours: { name: string; label: string; value: string }[]
+  /** Where the preference page is shown in a frame. */
+  centre: string
+  faults: Faults
+}
+
+const BrandForm = type({
+  background: string(),
+  text: string(),
+  button: string(),
+  buttonText: string(),
+  postalAddress: string(),
+  languages: array(string()),
+  senderName: string(),
+  defaultFrom: string(),
+})
+
+export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
+  const show = (visit: Visit, faults: Faults) => showBrand(deps, visit, faults)
+  pages.get('/brand', 'settings.read', (visit) => show(visit, noFaults))
+  const changing = { action: 'settings.write', form: BrandForm, again: show } as const
+  pages.post('/brand', changing, async ({ account, base, form }) => {
+    const { background, text, button, buttonText, ...rest } = form
+    const colours = { background, text, button, buttonText }
+    const given = checked(operations.updateBrand, { ...rest, colours })
+    await changeBrand(deps, account.id, given)
+    return redirect(`${base}/brand`, {
+      flash: 'Saved',
+      audit: auditOf(operations.updateBrand, { target: account.id }),
+    })
+  })
+}
+
+async function showBrand(
+  { store: { read } }: BrandPageDeps,
+  visit: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { account, base } = visit
+  const brand = await brandOf(read, account.id)
+  const { background, text, button, buttonText } = brand.colours
+  const shown = (one: string, other: string) => contrastOf(one, other).toFixed(1)
+  const view: BrandView = {
+    base,
+    mayWrite: visit.may('settings.write'),
+    brand,
+    contrasts: `Text on its background ${shown(text, background)}, words on the button ${shown(buttonText, button)}; each needs 4.5.`,
+    languages: Object.entries(accountLanguages).map(([value, label]) => ({ value, label })),
+    colours: [
+      { name: 'background', label: 'Background', value: background },
+      { name: 'text', label: 'Text', value: text },
+      { name: 'button', label: 'Button', value: button },
+      { name: 'buttonText', label: 'Words on the button', value: buttonText },
+    ],
+    centre: `${base}/topics/-/centre`,
+    faults,
+  }
+  return page('brand/brand', view, { title: 'Brand' })
+}

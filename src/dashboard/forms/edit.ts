@@ -1,0 +1,133 @@
+import { accountLanguages } from '../../accounts/index.js'
+import { listPage } from '../../contacts/index.js'
+import { auditOf, checked } from '../../contract/index.js'
+import * as operations from '../../forms/contract.js'
+import {
+  createForm,
+  type FormSettings,
+  findForm,
+  resumeForm,
+  type SignupForm,
+  updateForm,
+} from '../../forms/index.js'
+import { listTopics } from '../../topics/index.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { FormPlaceDeps } from './deps.js'
+import { EditedForm, type FieldRow, fieldTypes, givenBy, rowsOf } from './form-fields.js'
+import { showForm } from './one.js'
+
+/** The form about a form, a new one or one that is there. */
+interface EditFormView {
+  base: string
+  /** Undefined for a new one. */
+  page: string | undefined
+  action: string
+  title: string
+  settings: Omit<FormSettings, 'fields'> & { name: string }
+  rows: FieldRow[]
+  types: typeof fieldTypes
+  lists: { value: string; label: string }[]
+  topics: { value: string; label: string }[]
+  languages: { value: string; label: string }[]
+  faults: Faults
+  accountId: string
+}
+
+const usual: FormSettings = {
+  lists: [],
+  topics: [],
+  fields: [],
+  consent: 'I would like to get the newsletter. I can unsubscribe at any time.',
+  language: 'en',
+  from: '',
+  thanksUrl: '',
+  doubleOptIn: true,
+  reminder: false,
+  keepAddress: 'shortened',
+}
+
+const mostLists = 100
+
+/** Making, changing, archiving, and letting go on. */
+export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
+  const { store } = deps
+  const showNew = (visit: Visit, faults: Faults) => showEdit(deps, visit, undefined, faults)
+  pages.get('/forms/new', 'contacts.write', (visit) => showNew(visit, noFaults))
+  const making = { action: 'contacts.write', form: EditedForm, again: showNew } as const
+  pages.post('/forms/new', making, async ({ account, base, form }) => {
+    const given = checked(operations.createForm, givenBy(form))
+    const { id, name } = await createForm(deps, account.id, given)
+    return redirect(`${base}/forms/${id}`, {
+      flash: `The form “${name}” is made`,
+      audit: auditOf(operations.createForm, { target: id }),
+    })
+  })
+
+  const formOf = ({ account, params }: Visit) => findForm(store.read, account.id, params.id ?? '')
+  const showOld = async (visit: Visit, faults: Faults) =>
+    showEdit(deps, visit, await formOf(visit), faults)
+  pages.get('/forms/:id/edit', 'contacts.write', (visit) => showOld(visit, noFaults))
+  const changing = { action: 'contacts.write', form: EditedForm, again: showOld } as const
+  pages.post('/forms/:id/edit', changing, async ({ account, base, params, form }) => {
+    const given = checked(operations.updateForm, givenBy(form))
+    const { id } = await updateForm(deps, account.id, params.id ?? '', given)
+    return redirect(`${base}/forms/${id}`, {
+      flash: 'Saved',
+      audit: auditOf(operations.updateForm, { target: id }),
+    })
+  })
+
+  const again = (visit: Visit, faults: Faults) => showForm(deps, visit, faults)
+  for (const archived of [true, false]) {
+    const path = `/forms/:id/${archived ? 'archive' : 'restore'}`
+    pages.post(path, { action: 'contacts.write', again }, async ({ account, base, params }) => {
+      const { id, name } = await updateForm(deps, account.id, params.id ?? '', { archived })
+      return redirect(`${base}/forms/${id}`, {
+        flash: `“${name}” is ${archived ? 'archived: its page takes nobody any more' : 'in use again'}`,
+        audit: auditOf(operations.updateForm, { target: id, detail: { archived } }),
+      })
+    })
+  }
+  pages.post(
+    '/forms/:id/resume',
+    { action: 'contacts.write', again },
+    async ({ account, base, params }) => {
+      const { id, name } = await resumeForm(deps, account.id, params.id ?? '')
+      return redirect(`${base}/forms/${id}`, {
+        flash: `“${name}” sends confirmations again`,
+        audit: auditOf(operations.resumeForm, { target: id }),
+      })
+    },
+  )
+}
+
+async function showEdit(
+  { store: { read } }: FormPlaceDeps,
+  { account, base }: Visit,
+  form: SignupForm | undefined,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { page: lists } = await listPage(read, account.id, { limit: mostLists })
+  const topics = await listTopics(read, account.id)
+  const { fields, ...settings } = form?.settings ?? usual
+  const place = form && `${base}/forms/${form.id}`
+  const choice = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
+  const view: EditFormView = {
+    base,
+    page: place,
+    action: place === undefined ? `${base}/forms/new` : `${place}/edit`,
+    title: form === undefined ? 'New form' : `Change “${form.name}”`,
+    settings: { ...settings, name: form?.name ?? '' },
+    rows: rowsOf(fields),
+    types: fieldTypes,
+    lists: lists.map(choice),
+    topics: topics.map(choice),
+    languages: Object.entries(accountLanguages).map(([value, label]) => ({ value, label })),
+    faults,
+    accountId: account.id,
+  }
+  return page('forms/edit', view, { title: view.title })
+}

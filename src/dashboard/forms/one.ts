@@ -1,0 +1,108 @@
+import { renderSVG } from 'uqr'
+import {
+  addressOf,
+  findForm,
+  heldOf,
+  type SignupForm,
+  sentName,
+  stateOf,
+} from '../../forms/index.js'
+import { file, type PageAnswer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { FormPlaceDeps } from './deps.js'
+import { formChips } from './list.js'
+
+/** A form, how it does, and how it gets onto a page. */
+interface OneFormView {
+  base: string
+  accountId: string
+  mayWrite: boolean
+  form: SignupForm
+  page: string
+  state: ReturnType<typeof stateOf>
+  chip: (typeof formChips)[keyof typeof formChips]
+  address: string
+  snippet: string
+  figures: { label: string; value: string }[]
+  held: { reason: string; held: number }[]
+  faults: Faults
+}
+
+/** Why somebody got no mail, in words. */
+const heldWords: Readonly<Record<string, string>> = {
+  'hidden field': 'A program filled in the field that people do not see',
+  network: 'Too many from one network',
+  domain: 'Too many for addresses of one domain',
+  address: 'The address was asked already: once a day, three times in all',
+  form: 'The form had sent as many as it may',
+  careful: 'The form was careful, as confirmations came back',
+  stopped: 'The form was stopped',
+  account: 'The account could send or take nobody then',
+}
+
+export async function showForm(
+  { store: { read }, publicUrl }: FormPlaceDeps,
+  visit: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { account, base, params, now } = visit
+  const form = await findForm(read, account.id, params.id ?? '')
+  const address = addressOf(publicUrl, form)
+  const held = await heldOf(read, form.id)
+  const state = stateOf(form, now)
+  const figures = [
+    ['Shown', form.shown],
+    ['Sent in', form.sentIn],
+    ['Confirmed', form.confirmed],
+    ['Held back', form.heldBack],
+  ] as const
+  const view: OneFormView = {
+    base,
+    accountId: account.id,
+    mayWrite: visit.may('contacts.write'),
+    form,
+    page: `${base}/forms/${form.id}`,
+    state,
+    chip: formChips[state],
+    address,
+    snippet: snippetOf(form, address),
+    figures: figures.map(([label, count]) => ({ label, value: count.toLocaleString('en-GB') })),
+    held: held.map(({ reason, held }) => ({ reason: heldWords[reason] ?? reason, held })),
+    faults,
+  }
+  return page('forms/one', view, { title: form.name })
+}
+
+/** The page of one form, and its address as a picture for phones. */
+export function oneFormPages(pages: AccountPages, deps: FormPlaceDeps): void {
+  pages.get('/forms/:id', 'contacts.read', (visit) => showForm(deps, visit, noFaults))
+  pages.get('/forms/:id/qr', 'contacts.read', async ({ account, params }) => {
+    const form = await findForm(deps.store.read, account.id, params.id ?? '')
+    return file(Buffer.from(renderSVG(addressOf(deps.publicUrl, form))), 'image/svg+xml')
+  })
+}
+
+/** Plain HTML for any site: no script, no cookie. */
+function snippetOf({ settings }: SignupForm, address: string): string {
+  const rows = settings.fields.map(({ name, label, type, required, choices = [] }) => {
+    const needed = required ? ' required' : ''
+    const control =
+      type === 'choice'
+        ? `<select name="${sentName(name)}"${needed}><option></option>${choices.map((one) => `<option>${escaped(one)}</option>`).join('')}</select>`
+        : `<input name="${sentName(name)}" type="${type}"${needed}>`
+    return `  <label>${escaped(label)} ${control}</label>`
+  })
+  return [
+    `<form method="post" action="${escaped(address)}">`,
+    '  <label>Email <input name="email" type="email" required></label>',
+    ...rows,
+    `  <label><input name="agreed" type="checkbox" value="yes" required> ${escaped(settings.consent)}</label>`,
+    '  <button>Sign up</button>',
+    '</form>',
+  ].join('\n')
+}
+
+const escaped = (text: string) =>
+  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')

@@ -1,0 +1,45 @@
+import { isoTime } from '../clock/index.js'
+import type { Read } from '../store/index.js'
+import { isCarefulForm } from './careful.js'
+import { findForm, heldOf, listForms, type SignupForm } from './form.js'
+
+export type FormState = 'open' | 'careful' | 'stopped' | 'archived'
+
+export const stateOf = (form: SignupForm, now: number): FormState => {
+  if (form.archivedAt !== null) return 'archived'
+  if (form.stoppedAt !== null) return 'stopped'
+  return isCarefulForm(form, now) ? 'careful' : 'open'
+}
+
+/** Where the hosted page of a form is. */
+export const addressOf = (publicUrl: string, form: SignupForm): string =>
+  `${publicUrl}/f/${form.publicId}`
+
+interface Shown {
+  publicUrl: string
+  now: number
+}
+
+/** A form as the API and the command show it. */
+export async function shownForm(read: Read, form: SignupForm, { publicUrl, now }: Shown) {
+  const { shown, sentIn, confirmed, heldBack } = form
+  return {
+    id: form.id,
+    name: form.name,
+    address: addressOf(publicUrl, form),
+    ...form.settings,
+    version: form.version,
+    state: stateOf(form, now),
+    figures: { shown, sentIn, confirmed, heldBack, held: await heldOf(read, form.id) },
+    createdAt: isoTime(form.createdAt),
+  }
+}
+
+export async function formsAnswer(read: Read, accountId: string, shown: Shown) {
+  const forms = await listForms(read, accountId)
+  return { forms: await Promise.all(forms.map((form) => shownForm(read, form, shown))) }
+}
+
+/** Throws a 404. */
+export const formAnswer = async (read: Read, accountId: string, id: string, shown: Shown) =>
+  await shownForm(read, await findForm(read, accountId, id), shown)

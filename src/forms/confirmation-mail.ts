@@ -1,0 +1,33 @@
+import { type Brand, senderOf } from '../accounts/index.js'
+import type { FormSettings } from './form.js'
+import { wordsIn } from './words/index.js'
+
+interface Asking {
+  settings: FormSettings
+  brand: Brand
+  accountName: string
+  url: string
+  isReminder: boolean
+}
+
+/**
+ * The mail that asks for a confirmation. Nothing that the visitor typed stands in it: who types somebody else's address
+ * must not choose what they read.
+ */
+export function confirmationMail({ settings, brand, accountName, url, isReminder }: Asking) {
+  const { mail, language } = wordsIn[settings.language]
+  const { background, text, button, buttonText } = brand.colours
+  const lines = [mail.line(accountName), mail.ignore] as const
+  const address = brand.postalAddress.replace(/\s*[\r\n]+\s*/g, ', ')
+  const foot = address === '' ? '' : `<p style="font-size:13px">${escapeHtml(address)}</p>`
+  const link = `<a href="${escapeHtml(url)}" style="display:inline-block;padding:12px 20px;border-radius:6px;background:${button};color:${buttonText};text-decoration:none">${escapeHtml(mail.button)}</a>`
+  return {
+    from: settings.from || senderOf(brand) || '',
+    subject: isReminder ? mail.reminder(accountName) : mail.subject(accountName),
+    html: `<!doctype html><html lang="${language}"><body style="margin:0;padding:24px;background:${background};color:${text};font:16px/1.5 Arial,Helvetica,sans-serif"><p>${escapeHtml(lines[0])}</p><p>${link}</p><p>${escapeHtml(lines[1])}</p>${foot}</body></html>`,
+    text: `${lines[0]}\n\n${mail.button}: ${url}\n\n${lines[1]}\n${address === '' ? '' : `\n${address}\n`}`,
+  }
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (char) => entities[char] ?? char)

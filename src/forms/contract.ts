@@ -1,0 +1,295 @@
+import {
+  accountRefusals,
+  answer,
+  byId,
+  type Contract,
+  ceiling,
+  confirmation,
+  invalidField,
+  manyOf,
+  operation,
+  shape,
+} from '../contract/index.js'
+import {
+  bodyId,
+  count,
+  type Field,
+  flag,
+  line,
+  list,
+  maybe,
+  oneOf,
+  openObject,
+  field as plainField,
+  rule,
+  shaped,
+  table,
+  text,
+  textThat,
+  time,
+  uuid,
+  words,
+} from '../fields/index.js'
+
+const form = byId('form')
+const name = line(1, 100, 'The name, for yourself')
+const fieldName = textThat(
+  'a name of letters, digits and _',
+  (value) => /^[A-Za-z]\w{0,39}$/.test(value),
+  {
+    type: 'string',
+    pattern: '^[A-Za-z]\\w{0,39}$',
+    description: '`firstName`, `lastName`, or that of a field of your own (`metadata`)',
+  },
+)
+const ofField = {
+  name: fieldName,
+  label: line(1, 80, 'What people read beside it'),
+  type: oneOf(['text', 'choice', 'date'], 'What it takes'),
+  required: flag('Nobody can leave it empty'),
+  choices: maybe(list(line(1, 80, 'A choice'), { most: 50, about: 'For a `choice`' })),
+}
+const settings = {
+  lists: list(bodyId('The id of a list'), { least: 1, most: 20, about: 'Who confirms is on them' }),
+  topics: list(bodyId('The id of a topic'), { most: 20, about: 'Offered as ticks' }),
+  fields: list(table(ofField), { most: 20, about: 'Asked beside the address' }),
+  consent: line(1, 1_000, 'What they agree to; another text is another version'),
+  language: oneOf(['en', 'fr', 'de', 'es', 'pt'], 'Of the page and the mail'),
+  from: line(0, 320, 'The sender of the confirmation; empty: that of the brand'),
+  thanksUrl: line(0, 500, 'Where people go who have confirmed; empty: our own page'),
+  doubleOptIn: flag('Nobody is on a list before they confirm by mail'),
+  reminder: flag('Who has not confirmed after two days is asked once more'),
+  keepAddress: oneOf(
+    ['shortened', 'whole', 'none'],
+    'What the consent record keeps of the address in the network',
+  ),
+}
+const acceptRisk = flag('Needed with `doubleOptIn: false`: anybody can then sign up anybody')
+
+const known = {
+  id: uuid('The id of the form'),
+  name,
+  address: text('Where the hosted page is'),
+  ...settings,
+  version: count('Of the consent text'),
+  state: {
+    type: 'string',
+    enum: ['open', 'careful', 'stopped', 'archived'],
+    description: '`careful`, `stopped`: its confirmations came back',
+  },
+  figures: shaped('FormFigures'),
+  createdAt: time('When it was made'),
+}
+const listId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4b'
+const example = {
+  id: '01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
+  name: 'Newsletter',
+  address: 'https://mail.example.com/f/Zm9vYmFyYmF6cXV4',
+  lists: [listId],
+  topics: [],
+  fields: [{ name: 'firstName', label: 'First name', type: 'text', required: false }],
+  consent: 'I would like to get the newsletter.',
+  language: 'en',
+  from: 'news@example.com',
+  thanksUrl: '',
+  doubleOptIn: true,
+  reminder: false,
+  keepAddress: 'shortened',
+  version: 1,
+  state: 'open',
+  figures: {
+    shown: 120,
+    sentIn: 30,
+    confirmed: 21,
+    heldBack: 2,
+    held: [{ reason: 'address', held: 2 }],
+  },
+  createdAt: '2026-11-28T10:00:00.000Z',
+}
+const shown = (status = 200) => answer('The whole form', 'SignupForm', known, example, status)
+const wrong = () =>
+  invalidField(
+    'A field that does not fit the others',
+    'Without a confirmation anybody can sign up anybody: say acceptRisk if you accept complaints and laws that want a proof',
+    'acceptRisk',
+  )
+
+export const listForms = operation('GET /v1/forms', {
+  id: 'listForms',
+  may: 'read',
+  says: () => ({
+    summary: 'List the forms',
+    answers: [
+      answer(
+        'The newest first',
+        'SignupForms',
+        { forms: manyOf('SignupForm') },
+        { forms: [example] },
+      ),
+    ],
+  }),
+})
+
+export const getForm = operation('GET /v1/forms/:id', {
+  id: 'getForm',
+  may: 'read',
+  of: form,
+  says: () => ({ summary: 'One form, with its figures', answers: [shown()] }),
+})
+
+export const createForm = operation('POST /v1/forms', {
+  id: 'createForm',
+  may: 'full',
+  audit: 'form.create',
+  body: shape(
+    'NewForm',
+    table({
+      name,
+      lists: settings.lists,
+      consent: settings.consent,
+      topics: maybe(settings.topics, 'none'),
+      fields: maybe(settings.fields, 'none'),
+      language: maybe(settings.language, '`en`'),
+      from: maybe(settings.from),
+      thanksUrl: maybe(settings.thanksUrl),
+      doubleOptIn: maybe(settings.doubleOptIn, 'true'),
+      reminder: maybe(settings.reminder, 'false'),
+      keepAddress: maybe(settings.keepAddress, '`shortened`'),
+      acceptRisk: maybe(acceptRisk),
+    }),
+  ),
+  says: () => ({
+    summary: 'Make a form',
+    examples: { 'For one list': { name: 'Newsletter', lists: [listId], consent: example.consent } },
+    answers: [shown(201)],
+    refusals: [wrong(), ...accountRefusals, ceiling('100 forms', 'forms')],
+  }),
+})
+
+export const updateForm = operation('PATCH /v1/forms/:id', {
+  id: 'updateForm',
+  may: 'full',
+  audit: 'form.change',
+  of: form,
+  body: shape(
+    'FormChanges',
+    table(
+      {
+        name: maybe(name),
+        lists: maybe(settings.lists),
+        consent: maybe(settings.consent),
+        topics: maybe(settings.topics),
+        fields: maybe(settings.fields),
+        language: maybe(settings.language),
+        from: maybe(settings.from),
+        thanksUrl: maybe(settings.thanksUrl),
+        doubleOptIn: maybe(settings.doubleOptIn),
+        reminder: maybe(settings.reminder),
+        keepAddress: maybe(settings.keepAddress),
+        acceptRisk: maybe(acceptRisk),
+        archived: maybe(flag('True takes the form out of use, false brings it back')),
+      },
+      { about: 'Fields that are not given stay as they are.' },
+    ),
+  ),
+  says: () => ({
+    summary: 'Change, archive or restore a form',
+    examples: { 'Out of use': { archived: true } },
+    answers: [shown()],
+    refusals: [wrong()],
+  }),
+})
+
+export const resumeForm = operation('POST /v1/forms/:id/resume', {
+  id: 'resumeForm',
+  may: 'full',
+  audit: 'form.resume',
+  of: form,
+  says: () => ({
+    summary: 'Let a form go on that has stopped by itself',
+    description:
+      'It stops, or asks for more, when too many of its confirmations bounce or are complained about.',
+    answers: [shown()],
+  }),
+})
+
+const values = plainField(
+  rule<Record<string, unknown>>(
+    'an object of texts',
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  ),
+  openObject('What was typed, by the names of the fields: texts, or `YYYY-MM-DD` for a date'),
+) as Field<Record<string, unknown>>
+
+export const submitForm = operation('POST /v1/forms/:id/submissions', {
+  id: 'submitForm',
+  may: 'sending',
+  of: form,
+  body: shape(
+    'FormSubmission',
+    table({
+      email: words('The address that signs up'),
+      agreed: flag('They agreed to the consent text, which your page has shown'),
+      fields: maybe(values),
+      topics: maybe(
+        list(bodyId('The id of a topic'), { most: 20, about: 'Those that were ticked' }),
+      ),
+      page: maybe(line(0, 300, 'The address of the page with the form')),
+      visitor: maybe(
+        line(0, 45, 'The IP address of who filled it in, for the limits and the record'),
+      ),
+    }),
+  ),
+  says: () => ({
+    summary: 'Send in a form, for a front end of your own',
+    description:
+      'The answer is the same for every address that is written well: it tells nobody who is a subscriber.',
+    examples: {
+      'A visitor': { email: 'ada@example.org', agreed: true, fields: { firstName: 'Ada' } },
+    },
+    answers: [
+      answer(
+        'It was taken',
+        'FormSubmitted',
+        { message: confirmation },
+        { message: 'Look into your mailbox' },
+        202,
+      ),
+    ],
+    refusals: [
+      ...accountRefusals,
+      invalidField('A field is empty or wrong', 'Please fill this in.', 'firstName'),
+    ],
+  }),
+})
+
+export const forms: Contract = {
+  tag: {
+    name: 'Forms',
+    description: 'Forms by which people ask for mail themselves, and confirm it by mail.',
+  },
+  operations: [listForms, createForm, getForm, updateForm, resumeForm, submitForm],
+  shapes: () => ({
+    FormFigures: {
+      type: 'object',
+      properties: {
+        shown: count('How often the hosted page was shown'),
+        sentIn: count('How often it was sent in'),
+        confirmed: count('How many have confirmed'),
+        heldBack: count('How many got no confirmation mail'),
+        held: {
+          type: 'array',
+          description: 'Why',
+          items: {
+            type: 'object',
+            properties: { reason: text('The limit or check'), held: count('How many') },
+            required: ['reason', 'held'],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ['shown', 'sentIn', 'confirmed', 'heldBack', 'held'],
+      additionalProperties: false,
+    },
+  }),
+}

@@ -1,0 +1,156 @@
+import { dayMs, isRecent } from '../clock/index.js'
+import { type FormEntryRow, type Read, type Store, storedObject, type Tx } from '../store/index.js'
+import { formLimits } from './limits.js'
+
+// Unconfirmed ones go so long after they were sent in, confirmed ones after they were confirmed.
+export const waitsMs = 7 * dayMs
+export const keptMs = 30 * dayMs
+export const remindAfterMs = 2 * dayMs
+// An address that was asked in vain may be asked again after so long.
+const forgottenMs = 365 * dayMs
+
+/** What was typed and ticked. */
+export interface Typed {
+  firstName?: string
+  lastName?: string
+  metadata: Record<string, string>
+  /** The topics that were ticked. */
+  topics: string[]
+}
+
+/** What was agreed to, where and when. */
+export interface Agreed {
+  version: number
+  text: string
+  /** The page that the form was on, as the browser or the caller says. */
+  page: string
+  /** As the form keeps it; empty for none. */
+  address: string
+}
+
+/** What somebody sent in who has not confirmed it yet, or has. */
+export interface FormEntry {
+  id: string
+  formId: string
+  accountId: string
+  email: string
+  typed: Typed
+  agreed: Agreed
+  state: FormEntryRow['state']
+  createdAt: number
+  expiresAt: number
+}
+
+export async function findEntry(
+  read: Read,
+  id: string,
+  now: number,
+): Promise<FormEntry | undefined> {
+  const row = await read
+    .selectFrom('form_entries')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row === undefined || row.expires_at <= now ? undefined : toEntry(row)
+}
+
+export const toEntry = (row: FormEntryRow): FormEntry => ({
+  id: row.id,
+  formId: row.form_id,
+  accountId: row.account_id,
+  email: row.email,
+  typed: { metadata: {}, topics: [], ...(storedObject(row.fields) as Partial<Typed>) },
+  agreed: {
+    version: 1,
+    text: '',
+    page: '',
+    address: '',
+    ...(storedObject(row.consent) as Partial<Agreed>),
+  },
+  state: row.state,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+})
+
+/**
+ * Counts a confirmation that an address is asked for; resolves with whether it may be. Nobody gets more than one a day,
+ * and three before they confirm, whatever forms of the account they were written into.
+ */
+export async function countForAddress(
+  tx: Tx,
+  accountId: string,
+  hash: string,
+  now: number,
+): Promise<boolean> {
+  const known = await tx
+    .selectFrom('form_addresses')
+    .select(['mails', 'last_at'])
+    .where('account_id', '=', accountId)
+    .where('address_hash', '=', hash)
+    .executeTakeFirst()
+  if (known !== undefined) {
+    if (known.mails >= formLimits.perAddress) return false
+    if (isRecent(known.last_at, now, formLimits.addressEveryMs)) return false
+  }
+  const row = { mails: (known?.mails ?? 0) + 1, last_at: now }
+  await tx
+    .insertInto('form_addresses')
+    .values({ account_id: accountId, address_hash: hash, ...row })
+    .onConflict((conflict) => conflict.columns(['account_id', 'address_hash']).doUpdateSet(row))
+    .execute()
+  return true
+}
+
+/** It has confirmed: what it is asked from now on counts anew. */
+export async function forgetAddress(tx: Tx, accountId: string, hash: string): Promise<void> {
+  await tx
+    .deleteFrom('form_addresses')
+    .where('account_id', '=', accountId)
+    .where('address_hash', '=', hash)
+    .execute()
+}
+
+const perSlice = 200
+
+/** Those that are to be asked once more, some at a time. */
+export async function dueReminders(read: Read, now: number): Promise<FormEntry[]> {
+  const rows = await read
+    .selectFrom('form_entries')
+    .selectAll()
+    .where('remind_at', 'is not', null)
+    .where('remind_at', '<=', now)
+    .orderBy('remind_at')
+    .limit(perSlice)
+    .execute()
+  return rows.map(toEntry)
+}
+
+/** Takes away what has expired, a slice at a time. */
+export async function forgetEntries(
+  { store }: { store: Store },
+  now: number,
+  stop: AbortSignal,
+): Promise<void> {
+  while (!stop.aborted) {
+    const gone = await store.write(async (tx) => {
+      const entries = await tx
+        .selectFrom('form_entries')
+        .select('id')
+        .where('expires_at', '<=', now)
+        .orderBy('expires_at')
+        .limit(perSlice)
+        .execute()
+      for (const { id } of entries)
+        await tx.deleteFrom('form_entries').where('id', '=', id).execute()
+      const addresses = await tx
+        .selectFrom('form_addresses')
+        .select(['account_id', 'address_hash'])
+        .where('last_at', '<', now - forgottenMs)
+        .limit(perSlice)
+        .execute()
+      for (const one of addresses) await forgetAddress(tx, one.account_id, one.address_hash)
+      return entries.length + addresses.length
+    })
+    if (gone < perSlice) return
+  }
+}

@@ -1,0 +1,98 @@
+import { dayNumber } from '../clock/index.js'
+import type { Effect, MailEvent } from '../events/index.js'
+import { idsOf, prepared, type Tx } from '../store/index.js'
+
+/** Of the mails of a form in two days: from here on it is careful, and from there on it sends none. */
+export const formAlarms = {
+  careful: { bounces: 3, bounceShare: 0.1, complaints: 1 },
+  stopped: { bounces: 10, bounceShare: 0.25, complaints: 3 },
+} as const
+
+/**
+ * Confirmations that bounce or are complained about are the fault of who filled in the form, not of the account: they
+ * make their form careful or stop it, and `others` (the account's rates) hears nothing of them. An effect of events.
+ */
+export const makeFollowForms =
+  (others: Effect): Effect =>
+  async (tx, events) => {
+    const faults = events.filter(isFault)
+    if (faults.length === 0) return await others(tx, events)
+    const rows = await formsOfMails(tx, {
+      ids: JSON.stringify([...new Set(faults.map(({ emailId }) => emailId))]),
+    })
+    if (rows.length === 0) return await others(tx, events)
+    const formOf = new Map(rows.map(({ email_id, form_id }) => [email_id, form_id]))
+    for (const event of faults) {
+      const formId = formOf.get(event.emailId)
+      if (formId !== undefined) await countFault(tx, formId, event)
+    }
+    await others(
+      tx,
+      events.filter((event) => !isFault(event) || !formOf.has(event.emailId)),
+    )
+  }
+
+const isFault = ({ type, detail }: MailEvent): boolean =>
+  type === 'complained' || (type === 'bounced' && detail?.bounceType !== 'Transient')
+
+const formsOfMails = prepared<{ ids: string }, { email_id: string | null; form_id: string }>(
+  (db, { ids }) =>
+    db
+      .selectFrom('form_entries')
+      .select(['email_id', 'form_id'])
+      .where('email_id', 'is not', null)
+      .where('email_id', 'in', idsOf(ids, 'text')),
+)
+
+/** Adds to a day of a form's confirmations, in the transaction of what is counted. */
+export async function countFormMails(
+  tx: Tx,
+  formId: string,
+  at: number,
+  { mails = 0, bounces = 0, complaints = 0 }: Partial<FormTally>,
+): Promise<void> {
+  await tx
+    .insertInto('form_days')
+    .values({ form_id: formId, day: dayNumber(at), mails, bounces, complaints })
+    .onConflict((conflict) =>
+      conflict.columns(['form_id', 'day']).doUpdateSet((eb) => ({
+        mails: eb('form_days.mails', '+', mails),
+        bounces: eb('form_days.bounces', '+', bounces),
+        complaints: eb('form_days.complaints', '+', complaints),
+      })),
+    )
+    .execute()
+}
+
+interface FormTally {
+  mails: number
+  bounces: number
+  complaints: number
+}
+
+async function countFault(tx: Tx, formId: string, { type, at }: MailEvent): Promise<void> {
+  const kind = type === 'complained' ? 'complaints' : 'bounces'
+  await countFormMails(tx, formId, at, { [kind]: 1 })
+  const days = await tx
+    .selectFrom('form_days')
+    .select(['mails', 'bounces', 'complaints'])
+    .where('form_id', '=', formId)
+    .where('day', '>=', dayNumber(at) - 1)
+    .execute()
+  const sum = (of: keyof FormTally) => days.reduce((total, day) => total + day[of], 0)
+  const tally = { mails: sum('mails'), bounces: sum('bounces'), complaints: sum('complaints') }
+  const isCareful = isBeyond(tally, formAlarms.careful)
+  const isStopped = isBeyond(tally, formAlarms.stopped)
+  if (!isCareful && !isStopped) return
+  await tx
+    .updateTable('forms')
+    .set({ careful_at: at, ...(isStopped && { stopped_at: at }) })
+    .where('id', '=', formId)
+    .execute()
+}
+
+type Alarm = (typeof formAlarms)[keyof typeof formAlarms]
+
+const isBeyond = ({ mails, bounces, complaints }: FormTally, alarm: Alarm): boolean =>
+  complaints >= alarm.complaints ||
+  (bounces >= alarm.bounces && bounces >= mails * alarm.bounceShare)

@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../clock/index.js'
+import { requireList } from '../contacts/index.js'
+import type { BodyOf } from '../contract/index.js'
+import { ApiError } from '../errors/index.js'
+import { parseMailbox } from '../mime/index.js'
+import { type FormRow, type Read, type Store, storedObject, type Tx } from '../store/index.js'
+import { findTopic } from '../topics/index.js'
+import type * as operations from './contract.js'
+
+/** What a form asks, and what it does with the answers; stored as JSON. */
+export type FormSettings = Required<
+  Omit<BodyOf<typeof operations.createForm>, 'name' | 'acceptRisk'>
+>
+export type AskedField = FormSettings['fields'][number]
+
+/** A form by which people ask for an account's mail. */
+export interface SignupForm {
+  id: string
+  accountId: string
+  publicId: string
+  name: string
+  settings: FormSettings
+  /** Of the consent text. */
+  version: number
+  archivedAt: number | null
+  carefulAt: number | null
+  stoppedAt: number | null
+  shown: number
+  sentIn: number
+  confirmed: number
+  heldBack: number
+  createdAt: number
+}
+
+interface FormDeps {
+  store: Store
+  clock: Clock
+}
+
+export const maxForms = 100
+
+const usual: Omit<FormSettings, 'lists' | 'consent'> = {
+  topics: [],
+  fields: [],
+  language: 'en',
+  from: '',
+  thanksUrl: '',
+  doubleOptIn: true,
+  reminder: false,
+  keepAddress: 'shortened',
+}
+
+/** Throws a 422 for a list or topic that the account has not, a 403 where it has as many forms as it may. */
+export async function createForm(
+  { store, clock }: FormDeps,
+  accountId: string,
+  { name, acceptRisk, ...given }: BodyOf<typeof operations.createForm>,
+  alongside: (tx: Tx, form: SignupForm) => Promise<void> = async () => {},
+): Promise<SignupForm> {
+  const settings: FormSettings = { ...usual, ...given }
+  checkSettings(settings, acceptRisk)
+  const row = {
+    id: store.ids.uuid(),
+    account_id: accountId,
+    public_id: randomBytes(12).toString('base64url'),
+    name: name.trim(),
+    settings: JSON.stringify(settings),
+    version: 1,
+    archived_at: null,
+    careful_at: null,
+    stopped_at: null,
+    created_at: clock.now(),
+  }
+  return await store.write(async (tx) => {
+    await refuseForeign(tx, accountId, settings)
+    if ((await formsOf(tx, accountId).execute()).length >= maxForms) {
+      throw new ApiError(
+        'plan_limit_exceeded',
+        `The account has ${maxForms} forms, and may have no more`,
+      )
+    }
+    await tx.insertInto('forms').values(row).execute()
+    const form = await findForm(tx, accountId, row.id)
+    await alongside(tx, form)
+    return form
+  })
+}
+
+/** Changes what is given; another consent text is another version of it. Throws a 404. */
+export async function updateForm(
+  { store, clock }: FormDeps,
+  accountId: string,
+  id: string,
+  { name, archived, acceptRisk, ...given }: BodyOf<typeof operations.updateForm>,
+): Promise<SignupForm> {
+  return await store.write(async (tx) => {
+    const form = await findForm(tx, accountId, id)
+    const changes = Object.entries(given).filter(([, value]) => value !== undefined)
+    const settings: FormSettings = { ...form.settings, ...Object.fromEntries(changes) }
+    if (changes.length > 0) {
+      checkSettings(settings, acceptRisk ?? !form.settings.doubleOptIn)
+      await refuseForeign(tx, accountId, settings)
+    }
+    const isNewText = settings.consent !== form.settings.consent
+    const archivedAt = archived ? (form.archivedAt ?? clock.now()) : null
+    await tx
+      .updateTable('forms')
+      .set({
+        settings: JSON.stringify(settings),
+        version: form.version + (isNewText ? 1 : 0),
+        ...(name !== undefined && { name: name.trim() }),
+        ...(archived !== undefined && { archived_at: archivedAt }),
+      })
+      .where('id', '=', form.id)
+      .execute()
+    return await findForm(tx, accountId, form.id)
+  })
+}
+
+/** Lets a form go on that has stopped, or become careful, by itself. Throws a 404. */
+export async function resumeForm(
+  { store }: FormDeps,
+  accountId: string,
+  id: string,
+): Promise<SignupForm> {
+  return await store.write(async (tx) => {
+    const form = await findForm(tx, accountId, id)
+    const none = { careful_at: null, stopped_at: null }
+    await tx.updateTable('forms').set(none).where('id', '=', form.id).execute()
+    // What came back before is no reason to stop again.
+    await tx.deleteFrom('form_days').where('form_id', '=', form.id).execute()
+    return { ...form, carefulAt: null, stoppedAt: null }
+  })
+}
+
+const wrongField = (field: string, message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field } })
+
+function checkSettings(settings: FormSettings, acceptRisk = false): void {
+  const { fields, thanksUrl, doubleOptIn, from } = settings
+  if (new Set(fields.map(({ name }) => name)).size < fields.length) {
+    throw wrongField('fields', 'Two fields have the same name')
+  }
+  const empty = fields.find(({ type, choices = [] }) => type === 'choice' && choices.length === 0)
+  if (empty !== undefined)
+    throw wrongField('fields', `The field ${empty.name} has nothing to choose from`)
+  if (thanksUrl !== '' && !isHttps(thanksUrl))
+    throw wrongField('thanksUrl', 'thanksUrl is no https address')
+  if (from !== '' && parseMailbox(from) === undefined) throw wrongField('from', 'from is no sender')
+  if (!doubleOptIn && !acceptRisk) {
+    throw wrongField(
+      'acceptRisk',
+      'Without a confirmation anybody can sign up anybody: say acceptRisk if you accept complaints and laws that want a proof',
+    )
+  }
+}
+
+function isHttps(url: string): boolean {
+  return URL.canParse(url) && new URL(url).protocol === 'https:'
+}
+
+async function refuseForeign(tx: Tx, accountId: string, settings: FormSettings): Promise<void> {
+  const told = (field: string) => (error: unknown) => {
+    throw error instanceof ApiError ? wrongField(field, error.message) : error
+  }
+  for (const id of settings.lists) await requireList(tx, accountId, id).catch(told('lists'))
+  for (const id of settings.topics) await findTopic(tx, accountId, id).catch(told('topics'))
+}
+
+/** Throws a 404 unless the account has it. */
+export async function findForm(read: Read, accountId: string, id: string): Promise<SignupForm> {
+  const row = await formsOf(read, accountId).where('id', '=', id.toLowerCase()).executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'The account has no form with this id')
+  return toForm(row)
+}
+
+/** By what stands in its address; archived ones are not found. */
+export async function publicForm(read: Read, publicId: string): Promise<SignupForm | undefined> {
+  const row = await read
+    .selectFrom('forms')
+    .selectAll()
+    .where('public_id', '=', publicId)
+    .executeTakeFirst()
+  return row === undefined || row.archived_at !== null ? undefined : toForm(row)
+}
+
+/** All of an account, the newest first; nobody has more than `maxForms`. */
+export async function listForms(read: Read, accountId: string): Promise<SignupForm[]> {
+  return (await formsOf(read, accountId).orderBy('id', 'desc').execute()).map(toForm)
+}
+
+/** How many were held back, by why, the most first. */
+export async function heldOf(
+  read: Read,
+  formId: string,
+): Promise<{ reason: string; held: number }[]> {
+  return await read
+    .selectFrom('form_held')
+    .select(['reason', 'held'])
+    .where('form_id', '=', formId)
+    .orderBy('held', 'desc')
+    .execute()
+}
+
+const formsOf = (read: Read, accountId: string) =>
+  read.selectFrom('forms').selectAll().where('account_id', '=', accountId)
+
+type Selected = Omit<FormRow, 'shown' | 'sent_in' | 'confirmed' | 'held_back'> &
+  Record<'shown' | 'sent_in' | 'confirmed' | 'held_back', number>
+
+const toForm = (row: Selected): SignupForm => ({
+  id: row.id,
+  accountId: row.account_id,
+  publicId: row.public_id,
+  name: row.name,
+  settings: {
+    ...usual,
+    lists: [],
+    consent: '',
+    ...(storedObject(row.settings) as Partial<FormSettings>),
+  },
+  version: row.version,
+  archivedAt: row.archived_at,
+  carefulAt: row.careful_at,
+  stoppedAt: row.stopped_at,
+  shown: row.shown,
+  sentIn: row.sent_in,
+  confirmed: row.confirmed,
+  heldBack: row.held_back,
+  createdAt: row.created_at,
+})

@@ -1,0 +1,25 @@
+/**
+ * Forms by which people ask for an account's mail themselves. What must hold: nobody is on a list before they confirm by
+ * mail (unless the account says otherwise); nothing that a visitor typed stands in a mail; whoever sends a form in is
+ * told the same, whatever the account knows of the address; a form sends no more than its limits, and what comes back
+ * of its mail stops the form, never the account. `routes.ts` has what sends mail; the rest loads in mail threads.
+ */
+
+export { addressOf, formAnswer, formsAnswer, shownForm, stateOf } from './answers.js'
+export { dueReminders, forgetEntries } from './entry.js'
+export { formAlarms, makeFollowForms } from './follow.js'
+export {
+  type AskedField,
+  createForm,
+  type FormSettings,
+  findForm,
+  heldOf,
+  listForms,
+  resumeForm,
+  type SignupForm,
+  updateForm,
+} from './form.js'
+export { formLimits } from './limits.js'
+export { makeSignupTokens, type SignupTokens } from './links.js'
+export { type FormTallies, makeFormTallies } from './tallies.js'
+export { sentName } from './typed.js'

@@ -1,0 +1,62 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Clock, isRecent } from '../clock/index.js'
+import type { ApplianceKey } from '../config/index.js'
+
+// RFC 2104 §5: at least 80 bits. Guessing goes over the network, a request a try.
+const macBytes = 16
+// A page that was left open for a day is asked about once more.
+const oldestMs = 24 * 3_600_000
+// Nobody reads and fills in a form in less.
+const quickestMs = 1_500
+
+/** When a form was shown, and on which page, as it says itself. */
+export interface Stamp {
+  verdict: 'good' | 'quick' | 'old' | 'none'
+  page: string
+}
+
+export type SignupTokens = ReturnType<typeof makeSignupTokens>
+
+/** What stands in a form and in the mail that asks for a confirmation; nobody else can make it. */
+export function makeSignupTokens(key: ApplianceKey, clock: Clock) {
+  const stampKey = key.derive('form stamp')
+  const confirmKey = key.derive('form confirmation')
+  const addressKey = key.derive('form address')
+  const macOf = (secret: Buffer, text: string) =>
+    createHmac('sha256', secret).update(text).digest().subarray(0, macBytes)
+  const fits = (secret: Buffer, text: string, given: string) => {
+    const bytes = Buffer.from(given, 'base64url')
+    return bytes.length === macBytes && timingSafeEqual(bytes, macOf(secret, text))
+  }
+  return {
+    /** For a form that is shown now; `page` is where a form elsewhere was sent from. */
+    stamp(publicId: string, page = ''): string {
+      const at = clock.now().toString(36)
+      const from = Buffer.from(page.slice(0, 300)).toString('base64url')
+      const text = `${publicId} ${at} ${from}`
+      return `${at}.${from}.${macOf(stampKey, text).toString('base64url')}`
+    },
+    readStamp(publicId: string, given: string): Stamp {
+      const none: Stamp = { verdict: 'none', page: '' }
+      if (given.length > 600) return none
+      const [at = '', from = '', mac = ''] = given.split('.')
+      if (!fits(stampKey, `${publicId} ${at} ${from}`, mac)) return none
+      const page = Buffer.from(from, 'base64url').toString('utf8')
+      const shownAt = Number.parseInt(at, 36)
+      const now = clock.now()
+      if (isRecent(shownAt, now, quickestMs)) return { verdict: 'quick', page }
+      return { verdict: isRecent(shownAt, now, oldestMs) ? 'good' : 'old', page }
+    },
+    /** The end of the link that confirms an entry. */
+    confirmation: (entryId: string) =>
+      `${entryId}.${macOf(confirmKey, entryId).toString('base64url')}`,
+    /** The entry of a token that was made here; undefined for any other. */
+    readConfirmation(token: string): string | undefined {
+      if (token.length > 80) return undefined
+      const [id = '', mac = ''] = token.split('.')
+      return fits(confirmKey, id, mac) ? id : undefined
+    },
+    hashOf: (accountId: string, address: string) =>
+      macOf(addressKey, `${accountId} ${address}`).toString('base64url'),
+  }
+}

@@ -1,0 +1,244 @@
+import { accountFace, brandOf } from '../accounts/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Form, Page, PageRequest, Pages } from '../http/index.js'
+import type { Store } from '../store/index.js'
+import { listTopics } from '../topics/index.js'
+import type { FormDesk } from './desk.js'
+import { findEntry } from './entry.js'
+import { findForm, publicForm, type SignupForm } from './form.js'
+import type { SignupTokens } from './links.js'
+import type { FormTallies } from './tallies.js'
+import { readTyped, type SentFields, sentName, type TypedFaults } from './typed.js'
+import { formPage, frameOf, type HostedView, renderHosted, renderStep } from './view.js'
+import { wordsIn } from './words/index.js'
+
+export interface FormPageDeps {
+  store: Store
+  clock: { now(): number }
+  tokens: SignupTokens
+  tallies: FormTallies
+  /** Undefined while the appliance starts. */
+  desk: () => FormDesk | undefined
+}
+
+/** The hosted pages of forms, and those behind the links of their mails. */
+export function formPages(pages: Pages, deps: FormPageDeps): void {
+  const { read } = deps.store
+  const deskOf = (): FormDesk => {
+    const desk = deps.desk()
+    if (desk !== undefined) return desk
+    throw new ApiError('service_unavailable', 'Starting; try again in a moment')
+  }
+  pages.get('/f/:public', async ({ params }) => {
+    const form = await publicForm(read, params.public ?? '')
+    if (form === undefined) return gonePage()
+    deps.tallies.shown(form.id)
+    return await hosted(deps, form, undefined)
+  })
+  // A form on the account's own site posts here, without a cookie and a script.
+  pages.post('/f/:public', { crossSite: true }, async (request) => {
+    const form = await publicForm(read, request.params.public ?? '')
+    if (form === undefined) return gonePage()
+    return await received(deps, deskOf(), form, request)
+  })
+  pages.get('/confirm/:token', async ({ params }) => {
+    const entryId = deps.tokens.readConfirmation(params.token ?? '')
+    const entry = entryId && (await findEntry(read, entryId, deps.clock.now()))
+    if (!entry) return gonePage()
+    const form = await findForm(read, entry.accountId, entry.formId)
+    return entry.state === 'confirmed'
+      ? await step(deps, form, 'confirmed')
+      : await step(deps, form, 'confirm', `/confirm/${params.token}`)
+  })
+  // The link is the proof; a mail program that shows the page may post it from elsewhere.
+  pages.post('/confirm/:token', { crossSite: true }, async ({ params }) => {
+    const entryId = deps.tokens.readConfirmation(params.token ?? '')
+    const form = entryId && (await confirmedBy(deskOf(), entryId))
+    if (form === 'later') return formPage(await laterPage(deps, entryId ?? ''), 503)
+    if (!form) return gonePage()
+    const { thanksUrl } = form.settings
+    return thanksUrl === '' ? await step(deps, form, 'confirmed') : { redirect: thanksUrl }
+  })
+}
+
+async function confirmedBy(desk: FormDesk, entryId: string) {
+  try {
+    return await desk.confirm(entryId)
+  } catch (error) {
+    // The account is at its ceiling, or may add nobody: that is not the visitor's fault, and may pass.
+    if (error instanceof ApiError) return 'later'
+    throw error
+  }
+}
+
+async function laterPage({ store, clock }: FormPageDeps, entryId: string): Promise<string> {
+  const entry = await findEntry(store.read, entryId, clock.now())
+  const form = entry && (await findForm(store.read, entry.accountId, entry.formId))
+  const { later, language } = wordsIn[form?.settings.language ?? 'en']
+  return renderStep({
+    language,
+    title: later.title,
+    logo: undefined,
+    colours: undefined,
+    lines: [later.line],
+  })
+}
+
+/** What a form that somebody has sent comes to. The page after it is the same for every address. */
+async function received(
+  deps: FormPageDeps,
+  desk: FormDesk,
+  form: SignupForm,
+  request: PageRequest,
+): Promise<Page> {
+  const { form: fields } = request
+  const given = givenIn(form, fields)
+  const read = readTyped(form.settings, given, wordsIn[form.settings.language])
+  if ('faults' in read) return await hosted(deps, form, { given, faults: read.faults })
+  // People do not see this field.
+  if ((fields.get('website') ?? '') !== '') {
+    deps.tallies.sentIn(form.id)
+    deps.tallies.held(form.id, 'hidden field')
+    return await step(deps, form, 'sent')
+  }
+  const { verdict, page } = deps.tokens.readStamp(form.publicId, fields.get('stamp') ?? '')
+  if (verdict !== 'good') {
+    const stamp = deps.tokens.stamp(form.publicId, page || pageOf(request))
+    const hidden = [...fields.entries()].filter(([name]) => name !== 'stamp' && name !== 'website')
+    return await step(deps, form, 'check', `/f/${form.publicId}`, [...hidden, ['stamp', stamp]])
+  }
+  const { clientAddressKey: network } = request
+  await desk.submit(form, { ...read, page: page || pageOf(request), network })
+  return await step(deps, form, 'sent')
+}
+
+/** Where the form was, as the browser says. */
+const pageOf = (request: PageRequest): string =>
+  (request.header('referer') ?? request.header('origin') ?? '').slice(0, 300)
+
+const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
+  email: form.get('email') ?? '',
+  agreed: form.get('agreed') === 'yes',
+  values: new Map(settings.fields.map(({ name }) => [name, form.get(sentName(name)) ?? ''])),
+  topics: form.all('topic'),
+})
+
+/** A page of one button or none. */
+async function step(
+  { store: { read } }: FormPageDeps,
+  form: SignupForm,
+  which: 'check' | 'sent' | 'confirm' | 'confirmed',
+  action?: string,
+  hidden: readonly (readonly [string, string])[] = [],
+): Promise<Page> {
+  const face = await accountFace(read, form.accountId)
+  if (face === undefined) return gonePage()
+  const words = wordsIn[form.settings.language]
+  const { check, sent, confirm, confirmed } = words
+  const texts = {
+    check: { title: check.title, lines: [check.line], button: check.button },
+    sent: { ...sent, button: '' },
+    confirm: {
+      title: confirm.title(face.name),
+      lines: [confirm.line(face.name)],
+      button: confirm.button,
+    },
+    confirmed: { title: confirmed.title, lines: [confirmed.line(face.name)], button: '' },
+  }
+  const { title, lines, button } = texts[which]
+  const frame = frameOf(await brandOf(read, form.accountId), face.logoId, {
+    language: words.language,
+    title,
+  })
+  const html = renderStep({
+    ...frame,
+    lines,
+    ...(action !== undefined && { form: { action, button, hidden } }),
+  })
+  return formPage(html, 200, which === 'confirm' ? leadingTo(form.settings.thanksUrl) : {})
+}
+
+/** A browser follows no redirect of a form to where the page does not allow it (CSP 3 §6.4.1). */
+function leadingTo(url: string): Record<string, string> {
+  if (url === '') return {}
+  const policy = `default-src 'self'; base-uri 'none'; form-action 'self' ${new URL(url).origin}; frame-ancestors 'none'; object-src 'none'`
+  return { 'Content-Security-Policy': policy }
+}
+
+/** The form, empty or with what was typed and what is wrong with it. */
+async function hosted(
+  { store: { read }, tokens }: FormPageDeps,
+  form: SignupForm,
+  again: { given: SentFields; faults: TypedFaults } | undefined,
+): Promise<Page> {
+  const face = await accountFace(read, form.accountId)
+  if (face === undefined) return gonePage()
+  const brand = await brandOf(read, form.accountId)
+  const view = await hostedView(read, form, { brand, face, again })
+  const stamp = tokens.stamp(form.publicId)
+  return formPage(renderHosted({ ...view, stamp }), again === undefined ? 200 : 422)
+}
+
+async function hostedView(
+  read: Store['read'],
+  form: SignupForm,
+  {
+    brand,
+    face,
+    again,
+  }: {
+    brand: Awaited<ReturnType<typeof brandOf>>
+    face: { name: string; logoId: string | null }
+    again: { given: SentFields; faults: TypedFaults } | undefined
+  },
+): Promise<Omit<HostedView, 'stamp'>> {
+  const { settings } = form
+  const words = wordsIn[settings.language]
+  const offered = settings.topics.map((id) => id.toLowerCase())
+  const topics = offered.length === 0 ? [] : await listTopics(read, form.accountId)
+  const fault = (name: string) => again?.faults.get(name)
+  const email = {
+    name: 'email',
+    label: words.email,
+    type: 'email' as const,
+    required: true,
+    choices: [],
+    value: again?.given.email ?? '',
+    autocomplete: 'email',
+    fault: fault('email'),
+  }
+  const asked = settings.fields.map(({ name, label, type, required, choices = [] }) => ({
+    name: sentName(name),
+    label,
+    type,
+    required,
+    choices,
+    value: again?.given.values.get(name) ?? '',
+    autocomplete: { firstName: 'given-name', lastName: 'family-name' }[name],
+    fault: fault(name),
+  }))
+  return {
+    ...frameOf(brand, face.logoId, { language: words.language, title: face.name }),
+    action: `/f/${form.publicId}`,
+    words,
+    fields: [email, ...asked],
+    topics: topics
+      .filter(({ id, archived }) => offered.includes(id) && !archived)
+      .map(({ id, name, description }) => ({
+        id,
+        name,
+        description,
+        chosen: again === undefined || again.given.topics.includes(id),
+      })),
+    consent: settings.consent,
+    agreed: again?.given.agreed ?? false,
+    agreeFault: fault('agreed'),
+    postal: brand.postalAddress,
+  }
+}
+
+/** For every address that leads nowhere, whatever is wrong with it. */
+function gonePage(): Page {
+  const { gone, language } = wordsIn.en
+  return formPage(renderStep({ language, ...gone, logo: undefined, colours: undefined }), 404)
+}

@@ -1,0 +1,73 @@
+import type { Principal } from '../accounts/index.js'
+import { checkOpen, readBilling } from '../billing/index.js'
+import { serve } from '../contract/index.js'
+import { ApiError } from '../errors/index.js'
+import { type Api, reply } from '../http/index.js'
+import { formAnswer, formsAnswer, shownForm } from './answers.js'
+import * as operations from './contract.js'
+import type { FormDesk, FormDeskDeps } from './desk.js'
+import { createForm, findForm, resumeForm, updateForm } from './form.js'
+import { readTyped } from './typed.js'
+import { wordsIn } from './words/index.js'
+
+export { type FormDesk, makeFormDesk } from './desk.js'
+export { type FormPageDeps, formPages } from './pages.js'
+
+/** What the routes need. */
+export interface FormRouteDeps
+  extends Pick<FormDeskDeps, 'store' | 'clock' | 'plans' | 'publicUrl'> {
+  desk: FormDesk
+}
+
+/** `/v1/forms`: all that is done to forms, and what front ends of their own send in. */
+export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
+  const { read } = deps.store
+  const { publicUrl, clock } = deps
+  const shown = () => ({ publicUrl, now: clock.now() })
+
+  serve(api, operations.listForms, ({ account }) => formsAnswer(read, account.accountId, shown()))
+
+  serve(api, operations.getForm, ({ account, params }) =>
+    formAnswer(read, account.accountId, params.id, shown()),
+  )
+
+  serve(api, operations.createForm, async ({ account: { accountId }, body, remember }) => {
+    checkOpen(await readBilling(read, deps.plans, accountId))
+    const form = await createForm(deps, accountId, body, async (tx, made) =>
+      remember(tx, await shownForm(tx, made, shown()), 201),
+    )
+    return reply(201, await shownForm(read, form, shown()))
+  })
+
+  serve(api, operations.updateForm, async ({ account, params, body }) => {
+    const form = await updateForm(deps, account.accountId, params.id, body)
+    return await shownForm(read, form, shown())
+  })
+
+  serve(api, operations.resumeForm, async ({ account, params }) => {
+    const form = await resumeForm(deps, account.accountId, params.id)
+    return await shownForm(read, form, shown())
+  })
+
+  serve(api, operations.submitForm, async ({ account, params, body }) => {
+    const form = await findForm(read, account.accountId, params.id)
+    if (form.archivedAt !== null) {
+      throw new ApiError('not_found', 'The account has no form with this id that is in use')
+    }
+    checkOpen(await readBilling(read, deps.plans, account.accountId))
+    const { email, agreed, topics = [], fields = {}, page = '', visitor } = body
+    const values = new Map(
+      Object.entries(fields).flatMap(([name, value]) =>
+        typeof value === 'string' ? [[name, value]] : [],
+      ),
+    )
+    const words = wordsIn[form.settings.language]
+    const typed = readTyped(form.settings, { email, agreed, values, topics }, words)
+    if ('faults' in typed) {
+      const [field = '', message] = [...typed.faults][0] ?? []
+      throw new ApiError('validation_error', message ?? '', { status: 422, fields: { field } })
+    }
+    await deps.desk.submit(form, { ...typed, page, network: visitor })
+    return reply(202, { message: words.sent.title })
+  })
+}

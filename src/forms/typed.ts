@@ -1,0 +1,56 @@
+import { type Mailbox, parseMailbox } from '../mime/index.js'
+import type { Typed } from './entry.js'
+import type { FormSettings } from './form.js'
+import type { FormWords } from './words/words.js'
+
+/** Names that the page's own fields have; a field of the form is sent as `field-` and its name. */
+export const sentName = (name: string): string => `field-${name}`
+
+/** What came, before it is looked at. */
+export interface SentFields {
+  email: string
+  agreed: boolean
+  /** By the name of the field. */
+  values: ReadonlyMap<string, string>
+  topics: readonly string[]
+}
+
+/** What is wrong, by the field; `email` and `agreed` are two of them. */
+export type TypedFaults = ReadonlyMap<string, string>
+
+const maxChars = 300
+
+/** What was sent in, held against what the form asks. */
+export function readTyped(
+  settings: FormSettings,
+  given: SentFields,
+  words: FormWords,
+): { faults: TypedFaults } | { mailbox: Mailbox; typed: Typed } {
+  const faults = new Map<string, string>()
+  const mailbox = given.email.length > 320 ? undefined : parseMailbox(given.email.trim())
+  if (mailbox === undefined || mailbox.address.endsWith('.')) faults.set('email', words.noAddress)
+  if (!given.agreed) faults.set('agreed', words.agree)
+  const typed: Typed = { metadata: {}, topics: [] }
+  for (const { name, type, required, choices = [] } of settings.fields) {
+    const value = (given.values.get(name) ?? '').trim()
+    if (value === '') {
+      if (required) faults.set(name, words.missing)
+      continue
+    }
+    if (value.length > maxChars) faults.set(name, words.tooLong)
+    else if (!fits(value, type, choices)) faults.set(name, words.missing)
+    else if (name === 'firstName' || name === 'lastName') typed[name] = value
+    else typed.metadata[name] = value
+  }
+  if (mailbox === undefined || faults.size > 0) return { faults }
+  const ticked = given.topics.map((id) => id.toLowerCase())
+  typed.topics = settings.topics.map((id) => id.toLowerCase()).filter((id) => ticked.includes(id))
+  return { mailbox, typed }
+}
+
+function fits(value: string, type: string, choices: readonly string[]): boolean {
+  if (!value.isWellFormed() || /\p{Cc}/u.test(value)) return false
+  if (type === 'choice') return choices.includes(value)
+  if (type !== 'date') return true
+  return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00Z`))
+}

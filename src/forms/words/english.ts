@@ -1,0 +1,56 @@
+import type { FormWords } from './words.js'
+
+export const english: FormWords = {
+  language: 'en',
+  email: 'Email address',
+  firstName: 'First name',
+  lastName: 'Last name',
+  topics: 'What would you like to get?',
+  choose: 'Choose one',
+  optional: 'optional',
+  submit: 'Sign up',
+  missing: 'Please fill this in.',
+  noAddress: 'Please write an email address, such as ada@example.com.',
+  tooLong: 'This is too long.',
+  agree: 'Please tick this to sign up.',
+  check: {
+    title: 'Please press the button',
+    line: 'It shows that a person sent this form.',
+    button: 'Yes, sign me up',
+  },
+  sent: {
+    title: 'One more click: look into your mailbox',
+    lines: [
+      'If everything is in order, an email with a link arrives within a few minutes. Only with its link are you signed up.',
+      'Nothing there? Please look into the spam folder.',
+    ],
+  },
+  confirm: {
+    title: () => 'One more click',
+    line: (account) => `Press the button to get the emails of ${account}.`,
+    button: 'Confirm',
+  },
+  confirmed: {
+    title: 'You are signed up',
+    line: (account) => `Thank you. You get the emails of ${account} from now on.`,
+  },
+  later: {
+    title: 'Please try again later',
+    line: 'You could not be signed up just now. The link stays good; please press the button again later.',
+  },
+  gone: {
+    title: 'This link does not work any more',
+    lines: [
+      'It was cut off, or it is older than seven days.',
+      'Please fill in the form once more if you would like to get the emails.',
+    ],
+  },
+  mail: {
+    subject: (account) => `Please confirm: emails from ${account}`,
+    reminder: (account) => `Still to be confirmed: emails from ${account}`,
+    line: (account) =>
+      `Somebody, hopefully you, signed up this address for the emails of ${account}. Please confirm that it was you:`,
+    button: 'Confirm',
+    ignore: 'It was not you? Then do nothing: you get no emails.',
+  },
+}

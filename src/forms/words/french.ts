@@ -1,0 +1,56 @@
+import type { FormWords } from './words.js'
+
+export const french: FormWords = {
+  language: 'fr',
+  email: 'Adresse e-mail',
+  firstName: 'Prénom',
+  lastName: 'Nom',
+  topics: 'Que souhaitez-vous recevoir ?',
+  choose: 'Choisissez',
+  optional: 'facultatif',
+  submit: 'S’inscrire',
+  missing: 'Veuillez remplir ce champ.',
+  noAddress: 'Veuillez écrire une adresse e-mail, comme ada@example.com.',
+  tooLong: 'C’est trop long.',
+  agree: 'Veuillez cocher cette case pour vous inscrire.',
+  check: {
+    title: 'Veuillez cliquer sur le bouton',
+    line: 'Cela montre qu’une personne a envoyé ce formulaire.',
+    button: 'Oui, je m’inscris',
+  },
+  sent: {
+    title: 'Encore un clic : regardez votre boîte mail',
+    lines: [
+      'Si tout est en ordre, un e-mail avec un lien arrive dans quelques minutes. Seul son lien vous inscrit.',
+      'Rien ? Regardez dans le dossier des indésirables.',
+    ],
+  },
+  confirm: {
+    title: () => 'Encore un clic',
+    line: (account) => `Cliquez sur le bouton pour recevoir les e-mails de ${account}.`,
+    button: 'Confirmer',
+  },
+  confirmed: {
+    title: 'Vous êtes inscrit(e)',
+    line: (account) => `Merci. Vous recevez désormais les e-mails de ${account}.`,
+  },
+  later: {
+    title: 'Veuillez réessayer plus tard',
+    line: 'L’inscription n’a pas pu se faire. Le lien reste valable ; cliquez de nouveau plus tard.',
+  },
+  gone: {
+    title: 'Ce lien ne fonctionne plus',
+    lines: [
+      'Il a été coupé, ou il a plus de sept jours.',
+      'Remplissez de nouveau le formulaire si vous souhaitez recevoir les e-mails.',
+    ],
+  },
+  mail: {
+    subject: (account) => `Veuillez confirmer : e-mails de ${account}`,
+    reminder: (account) => `À confirmer : e-mails de ${account}`,
+    line: (account) =>
+      `Quelqu’un, vous sans doute, a inscrit cette adresse aux e-mails de ${account}. Veuillez confirmer que c’était vous :`,
+    button: 'Confirmer',
+    ignore: 'Ce n’était pas vous ? Ne faites rien : vous ne recevrez pas d’e-mails.',
+  },
+}

@@ -1,0 +1,56 @@
+import type { FormWords } from './words.js'
+
+export const german: FormWords = {
+  language: 'de',
+  email: 'E-Mail-Adresse',
+  firstName: 'Vorname',
+  lastName: 'Nachname',
+  topics: 'Was möchten Sie erhalten?',
+  choose: 'Bitte wählen',
+  optional: 'freiwillig',
+  submit: 'Anmelden',
+  missing: 'Bitte füllen Sie das aus.',
+  noAddress: 'Bitte schreiben Sie eine E-Mail-Adresse, etwa ada@example.com.',
+  tooLong: 'Das ist zu lang.',
+  agree: 'Bitte kreuzen Sie das an, um sich anzumelden.',
+  check: {
+    title: 'Bitte drücken Sie den Knopf',
+    line: 'Das zeigt, dass ein Mensch dieses Formular abgeschickt hat.',
+    button: 'Ja, anmelden',
+  },
+  sent: {
+    title: 'Noch ein Klick: Schauen Sie in Ihr Postfach',
+    lines: [
+      'Wenn alles stimmt, kommt in wenigen Minuten eine E-Mail mit einem Link. Erst mit ihm sind Sie angemeldet.',
+      'Nichts da? Bitte schauen Sie in den Spam-Ordner.',
+    ],
+  },
+  confirm: {
+    title: () => 'Noch ein Klick',
+    line: (account) => `Drücken Sie den Knopf, um die E-Mails von ${account} zu erhalten.`,
+    button: 'Bestätigen',
+  },
+  confirmed: {
+    title: 'Sie sind angemeldet',
+    line: (account) => `Danke. Sie erhalten ab jetzt die E-Mails von ${account}.`,
+  },
+  later: {
+    title: 'Bitte versuchen Sie es später noch einmal',
+    line: 'Die Anmeldung ging gerade nicht. Der Link bleibt gültig; bitte drücken Sie den Knopf später noch einmal.',
+  },
+  gone: {
+    title: 'Dieser Link gilt nicht mehr',
+    lines: [
+      'Er wurde abgeschnitten oder ist älter als sieben Tage.',
+      'Bitte füllen Sie das Formular noch einmal aus, wenn Sie die E-Mails erhalten möchten.',
+    ],
+  },
+  mail: {
+    subject: (account) => `Bitte bestätigen: E-Mails von ${account}`,
+    reminder: (account) => `Noch zu bestätigen: E-Mails von ${account}`,
+    line: (account) =>
+      `Jemand, hoffentlich Sie, hat diese Adresse für die E-Mails von ${account} angemeldet. Bitte bestätigen Sie, dass Sie es waren:`,
+    button: 'Bestätigen',
+    ignore: 'Das waren nicht Sie? Dann tun Sie nichts: Sie erhalten keine E-Mails.',
+  },
+}

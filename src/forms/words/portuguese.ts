@@ -1,0 +1,56 @@
+import type { FormWords } from './words.js'
+
+export const portuguese: FormWords = {
+  language: 'pt',
+  email: 'Endereço de e-mail',
+  firstName: 'Nome',
+  lastName: 'Apelido',
+  topics: 'O que deseja receber?',
+  choose: 'Escolha',
+  optional: 'opcional',
+  submit: 'Subscrever',
+  missing: 'Preencha este campo.',
+  noAddress: 'Escreva um endereço de e-mail, como ada@example.com.',
+  tooLong: 'É demasiado longo.',
+  agree: 'Marque esta caixa para subscrever.',
+  check: {
+    title: 'Carregue no botão',
+    line: 'Mostra que uma pessoa enviou este formulário.',
+    button: 'Sim, subscrever',
+  },
+  sent: {
+    title: 'Mais um clique: veja o seu e-mail',
+    lines: [
+      'Se estiver tudo em ordem, chega em poucos minutos um e-mail com uma ligação. Só com ela fica subscrito.',
+      'Não chegou nada? Veja na pasta de spam.',
+    ],
+  },
+  confirm: {
+    title: () => 'Mais um clique',
+    line: (account) => `Carregue no botão para receber os e-mails de ${account}.`,
+    button: 'Confirmar',
+  },
+  confirmed: {
+    title: 'Está subscrito',
+    line: (account) => `Obrigado. A partir de agora recebe os e-mails de ${account}.`,
+  },
+  later: {
+    title: 'Tente mais tarde',
+    line: 'Não foi possível agora. A ligação continua válida; carregue de novo no botão mais tarde.',
+  },
+  gone: {
+    title: 'Esta ligação já não funciona',
+    lines: [
+      'Foi cortada ou tem mais de sete dias.',
+      'Preencha de novo o formulário se deseja receber os e-mails.',
+    ],
+  },
+  mail: {
+    subject: (account) => `Confirme: e-mails de ${account}`,
+    reminder: (account) => `Falta confirmar: e-mails de ${account}`,
+    line: (account) =>
+      `Alguém, esperamos que tenha sido você, subscreveu os e-mails de ${account} com este endereço. Confirme que foi você:`,
+    button: 'Confirmar',
+    ignore: 'Não foi você? Não faça nada: não recebe e-mails.',
+  },
+}

@@ -1,0 +1,56 @@
+import type { FormWords } from './words.js'
+
+export const spanish: FormWords = {
+  language: 'es',
+  email: 'Correo electrónico',
+  firstName: 'Nombre',
+  lastName: 'Apellido',
+  topics: '¿Qué desea recibir?',
+  choose: 'Elija',
+  optional: 'opcional',
+  submit: 'Suscribirse',
+  missing: 'Rellene este campo.',
+  noAddress: 'Escriba una dirección de correo, como ada@example.com.',
+  tooLong: 'Es demasiado largo.',
+  agree: 'Marque esta casilla para suscribirse.',
+  check: {
+    title: 'Pulse el botón',
+    line: 'Demuestra que una persona envió este formulario.',
+    button: 'Sí, suscribirme',
+  },
+  sent: {
+    title: 'Un clic más: mire su correo',
+    lines: [
+      'Si todo está en orden, en unos minutos llega un correo con un enlace. Solo con ese enlace queda suscrito.',
+      '¿No hay nada? Mire en la carpeta de correo no deseado.',
+    ],
+  },
+  confirm: {
+    title: () => 'Un clic más',
+    line: (account) => `Pulse el botón para recibir los correos de ${account}.`,
+    button: 'Confirmar',
+  },
+  confirmed: {
+    title: 'Está suscrito',
+    line: (account) => `Gracias. Desde ahora recibe los correos de ${account}.`,
+  },
+  later: {
+    title: 'Inténtelo más tarde',
+    line: 'Ahora no se pudo completar. El enlace sigue siendo válido; pulse el botón de nuevo más tarde.',
+  },
+  gone: {
+    title: 'Este enlace ya no funciona',
+    lines: [
+      'Se cortó o tiene más de siete días.',
+      'Rellene el formulario de nuevo si desea recibir los correos.',
+    ],
+  },
+  mail: {
+    subject: (account) => `Confirme: correos de ${account}`,
+    reminder: (account) => `Falta confirmar: correos de ${account}`,
+    line: (account) =>
+      `Alguien, esperamos que usted, suscribió esta dirección a los correos de ${account}. Confirme que fue usted:`,
+    button: 'Confirmar',
+    ignore: '¿No fue usted? No haga nada: no recibirá correos.',
+  },
+}

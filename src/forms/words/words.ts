@@ -1,0 +1,33 @@
+/** Everything that who fills in a form reads, in one language. `account` is the account's name. */
+export interface FormWords {
+  /** BCP 47. */
+  language: string
+  email: string
+  firstName: string
+  lastName: string
+  topics: string
+  choose: string
+  optional: string
+  submit: string
+  /** What stands at a field that has to be filled in, or that does not fit. */
+  missing: string
+  noAddress: string
+  tooLong: string
+  agree: string
+  /** The page of one button between a form elsewhere, or one that was open for long, and its effect. */
+  check: { title: string; line: string; button: string }
+  /** After it was sent in. */
+  sent: { title: string; lines: string[] }
+  /** Behind the link of the mail. */
+  confirm: { title(account: string): string; line(account: string): string; button: string }
+  confirmed: { title: string; line(account: string): string }
+  later: { title: string; line: string }
+  gone: { title: string; lines: string[] }
+  mail: {
+    subject(account: string): string
+    reminder(account: string): string
+    line(account: string): string
+    button: string
+    ignore: string
+  }
+}

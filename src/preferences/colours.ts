@@ -1,0 +1,19 @@
+import { type BrandColours, plainColours } from '../accounts/index.js'
+
+const names = ['background', 'text', 'button', 'buttonText'] as const
+
+/**
+ * Where the style sheet of some colours is: its address says them, as no page has a style of its own. Undefined for
+ * those that everybody has.
+ */
+export function coloursPath(colours: BrandColours): string | undefined {
+  if (names.every((name) => colours[name] === plainColours[name])) return undefined
+  return `/colours/${names.map((name) => colours[name].slice(1).toLowerCase()).join('-')}`
+}
+
+/** The style sheet of `coloursPath`; undefined for what is none. */
+export function coloursSheet(given: string): string | undefined {
+  if (!/^[0-9a-f]{6}(-[0-9a-f]{6}){3}$/.test(given)) return undefined
+  const [background, text, button, buttonText] = given.split('-').map((one) => `#${one}`)
+  return `:root{color-scheme:light;--text:${text};--page:${background};--card:${background};--line:${text}40;--accent:${button};--on-accent:${buttonText}}`
+}

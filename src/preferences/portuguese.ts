@@ -1,0 +1,97 @@
+import type { Strings } from './strings.js'
+
+const unaffected = 'Os e-mails sobre os seus próprios pedidos ou a sua conta não mudam.'
+const underWay = 'Um e-mail que já está a caminho ainda pode chegar.'
+
+export const portuguese: Strings = {
+  language: 'pt',
+  footerReason: (account, topic) =>
+    topic === undefined
+      ? `Recebe este e-mail de ${account}.`
+      : `Recebe este e-mail de ${account} sobre «${topic}».`,
+  footerChoose: 'Escolher o que recebe',
+  footerLeave: 'Cancelar a subscrição',
+  someTopic: 'este tema',
+  ask: {
+    title: 'Cancelar a subscrição?',
+    lines: ({ account, address, topic }) => [
+      topic === undefined
+        ? `${account} não enviará mais e-mails de marketing para ${address}.`
+        : `${account} não enviará mais e-mails sobre «${topic}» para ${address}.`,
+      unaffected,
+    ],
+    button: 'Cancelar a subscrição',
+  },
+  done: {
+    title: 'A sua subscrição está cancelada',
+    lines: ({ account, address, topic }) => [
+      topic === undefined
+        ? `${address} já não recebe e-mails de marketing de ${account}.`
+        : `${address} já não recebe e-mails sobre «${topic}» de ${account}.`,
+      underWay,
+    ],
+    button: 'Desfazer: subscrever de novo',
+  },
+  back: {
+    title: 'Está subscrito de novo',
+    lines: ({ account, address, topic }) => [
+      topic === undefined
+        ? `${address} volta a receber e-mails de marketing de ${account}.`
+        : `${address} volta a receber e-mails sobre «${topic}» de ${account}.`,
+    ],
+    button: 'Cancelar a subscrição',
+  },
+  toCentre: 'Escolher por tema o que recebe',
+  centre: {
+    title: ({ account }) => `O que recebe de ${account}`,
+    intro: {
+      subscribed: ({ account, address }) =>
+        `Esta página é sobre os e-mails de marketing que ${account} envia para ${address}.`,
+      left: ({ account, address }) =>
+        `${account} não envia e-mails de marketing para ${address}: cancelou tudo.`,
+    },
+    unaffected,
+    unreachable: ({ account, address }) =>
+      `Os e-mails de ${account} não conseguem chegar a ${address} neste momento, e esta página não pode mudar isso. O que escolher aqui fica guardado. Se sente falta dos e-mails, escreva-lhes.`,
+    legend: 'Marque o que deseja receber',
+    save: 'Guardar a minha escolha',
+    parts: {
+      line: 'Há mais temas. Guarde aqui a sua escolha antes de continuar.',
+      earlier: 'Temas anteriores',
+      more: 'Mais temas',
+    },
+    leave: {
+      title: 'Nada mesmo?',
+      line: ({ account }) =>
+        `Mais nenhum e-mail de marketing de ${account}, nem sobre temas novos.`,
+      button: 'Cancelar tudo',
+    },
+    comeBack: {
+      title: 'Mudou de ideia?',
+      line: ({ account }) => `Receba os mesmos e-mails de marketing de ${account} que antes.`,
+      button: 'Subscrever de novo',
+    },
+    status: {
+      saved: 'A sua escolha está guardada.',
+      savedNone:
+        'A sua escolha está guardada: nenhum destes temas. Ainda podem chegar e-mails sobre outras coisas; abaixo pode cancelar tudo.',
+      stillLeft: 'Nada estava marcado, por isso nada mudou.',
+      left: `Cancelou tudo. ${underWay}`,
+      back: 'Está subscrito de novo.',
+    },
+  },
+  shown: {
+    title: 'Esta ligação é só uma amostra',
+    lines: [
+      'Está na cópia de um e-mail que não é a do destinatário.',
+      'No próprio e-mail leva à página onde se cancela a subscrição.',
+    ],
+  },
+  unknown: {
+    title: 'Esta ligação não funciona',
+    lines: [
+      'Talvez tenha sido cortada: abra-a de novo a partir do e-mail ou copie-a inteira.',
+      'Também pode responder ao e-mail e pedir que não lhe escrevam mais.',
+    ],
+  },
+}

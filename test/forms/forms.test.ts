@@ -1,0 +1,255 @@
+import t, { type Test } from 'tap'
+import { applianceKeyFile } from '../../src/app/index.js'
+import { systemClock } from '../../src/clock/index.js'
+import { openApplianceKey } from '../../src/config/index.js'
+import { consentHistory } from '../../src/consent/index.js'
+import { findContact } from '../../src/contacts/index.js'
+import { formLimits, makeSignupTokens } from '../../src/forms/index.js'
+import { suppress, suppressionsOf } from '../../src/suppression/index.js'
+import { eventually } from '../support/eventually.js'
+import { type Posthorn, startPosthorn } from '../support/posthorn.js'
+import { thoroughly } from '../support/thorough.js'
+
+async function start(t: Test): Promise<Posthorn> {
+  return await startPosthorn(t, {
+    env: {
+      POSTHORN_HTTP_TRUSTED_PROXIES: '127.0.0.1',
+      POSTHORN_PROTECTION_COUNT_SIMULATOR: 'true',
+    },
+  })
+}
+
+/** What a page has that was shown a few seconds ago. */
+function stampOf({ dataDir }: Posthorn, page: string, from = ''): string {
+  const key = openApplianceKey(applianceKeyFile(dataDir))
+  const clock = { now: () => Date.now() - 3_000, after: systemClock.after }
+  return makeSignupTokens(key, clock).stamp(page.split('/').at(-1) ?? '', from)
+}
+
+const consent = 'I would like <b>news</b>.'
+
+async function makeForm(posthorn: Posthorn, more: object = {}) {
+  const list = await posthorn.call('POST', '/v1/contacts/lists', { body: { name: 'Readers' } })
+  const body = {
+    name: 'Sign up',
+    lists: [list.json.id],
+    consent,
+    from: 'news@sender.test',
+    ...more,
+  }
+  const { status, json, text } = await posthorn.call('POST', '/v1/forms', { body })
+  if (status !== 201) throw new Error(text)
+  const path = new URL(json.address).pathname
+  return { ...json, listId: list.json.id, page: `${posthorn.publicUrl}${path}` }
+}
+
+interface Sent {
+  from?: string
+  stamp?: string
+  fields?: Record<string, string>
+}
+
+/** Somebody fills in the hosted page, a few seconds after it was shown. */
+async function fillIn(
+  posthorn: Posthorn,
+  page: string,
+  email: string,
+  { from = '192.0.2.1', stamp, fields }: Sent = {},
+) {
+  const body = new URLSearchParams({
+    email,
+    agreed: 'yes',
+    stamp: stamp ?? stampOf(posthorn, page),
+    ...fields,
+  })
+  const headers = { 'x-forwarded-for': from }
+  const response = await fetch(page, { method: 'POST', body, headers })
+  return { status: response.status, html: await response.text() }
+}
+
+const stampIn = (html: string) => /name="stamp" value="([^"]+)"/.exec(html)?.[1] ?? ''
+
+const mails = async ({ store }: Posthorn) =>
+  await store.read.selectFrom('emails').select(['id', 'to_list', 'subject', 'body_id']).execute()
+
+/** The link of the mail to an address, as it came. */
+async function linkTo({ url }: Posthorn, address: string): Promise<string> {
+  const query = new URLSearchParams({ to: address, timeout: '10s' })
+  const found = await (await fetch(`${url}/sandbox/wait.json?${query}`)).json()
+  const link = /https?:\/\/\S+\/confirm\/[\w.-]+/.exec(JSON.stringify(found))?.[0]
+  if (link === undefined) throw new Error(`No link in ${JSON.stringify(found)}`)
+  return link
+}
+
+t.test('a stranger signs up, confirms, and is on the list with what they agreed to', async (t) => {
+  const posthorn = await start(t)
+  const { store, accountId } = posthorn
+  const fields = [{ name: 'firstName', label: 'First name', type: 'text', required: true }]
+  const form = await makeForm(posthorn, { fields })
+  const spam = 'Buy http://spam.test now'
+  const sent = await fillIn(posthorn, form.page, 'Ada@reader.test', {
+    fields: { 'field-firstName': spam },
+  })
+  t.match(sent.html, 'One more click')
+  t.equal(await findContact(store.read, accountId, 'ada@reader.test'), undefined, 'not yet')
+  const link = await linkTo(posthorn, 'Ada@reader.test')
+  const mail = (await mails(posthorn)).at(-1)
+  const body = await store.read
+    .selectFrom('bodies')
+    .selectAll()
+    .where('id', '=', mail?.body_id ?? 0)
+    .executeTakeFirst()
+  t.notMatch(JSON.stringify([mail?.subject, body]), 'spam.test', 'nothing typed is in the mail')
+
+  const shown = await (await fetch(link)).text()
+  t.match(shown, '<title>One more click')
+  t.equal(
+    await findContact(store.read, accountId, 'ada@reader.test'),
+    undefined,
+    'a GET confirms nothing',
+  )
+  const done = await fetch(link, { method: 'POST' })
+  t.match(await done.text(), 'You are signed up')
+  await fetch(link, { method: 'POST' })
+  const contact = await findContact(store.read, accountId, 'ada@reader.test')
+  t.equal(contact?.firstName, spam)
+  const members = await posthorn.call('GET', `/v1/contacts/${form.listId}`)
+  t.equal(members.json.contacts.length, 1)
+  const history = await consentHistory(store.read, accountId, 'ada@reader.test')
+  t.same(
+    history.map(({ kind }) => kind),
+    ['added', 'confirmed'],
+  )
+  t.match(history[1]?.detail, {
+    formId: form.id,
+    address: '192.0.2.0',
+    note: /version 1: I would like/,
+  })
+  await eventually(async () => {
+    const { json } = await posthorn.call('GET', `/v1/forms/${form.id}`)
+    return json.figures.sentIn === 1 && json.figures.confirmed === 1
+  }, 10_000)
+  const damaged = await fetch(`${link.slice(0, -2)}xx`)
+  t.equal(damaged.status, 404)
+
+  t.test('who had left everything comes back only by the confirmation', async (t) => {
+    const record = { email: 'bob@reader.test', reason: 'unsubscribe', by: 'recipient' } as const
+    await store.write((tx) =>
+      suppress(tx, accountId, { ...record, emailId: null, detail: null }, Date.now()),
+    )
+    await fillIn(posthorn, form.page, 'bob@reader.test', { fields: { 'field-firstName': 'Bob' } })
+    t.equal((await suppressionsOf(store.read, accountId, 'bob@reader.test')).length, 1)
+    await fetch(await linkTo(posthorn, 'bob@reader.test'), { method: 'POST' })
+    t.same(await suppressionsOf(store.read, accountId, 'bob@reader.test'), [])
+  })
+
+  t.test('whoever sends it in is told the same', async (t) => {
+    const as = (email: string, more: Sent = {}) =>
+      fillIn(posthorn, form.page, email, {
+        ...more,
+        fields: { 'field-firstName': 'X', ...more.fields },
+      })
+    const known = await as('ada@reader.test', { from: '192.0.2.9' })
+    const stranger = await as('eve@reader.test', { from: '192.0.2.9' })
+    const again = await as('eve@reader.test', { from: '192.0.2.9' })
+    const robot = await as('rob@reader.test', { from: '192.0.2.9', fields: { website: 'x' } })
+    t.same([again, robot, known], [stranger, stranger, stranger])
+    const to = (await mails(posthorn)).filter(({ to_list }) => /eve|rob/.test(to_list))
+    t.equal(to.length, 1)
+  })
+
+  t.test('a form elsewhere leads to a page of one button, which is the check', async (t) => {
+    const bare = await fillIn(posthorn, form.page, 'cy@reader.test', {
+      stamp: '',
+      fields: { 'field-firstName': 'Cy' },
+    })
+    t.match(bare.html, 'Please press the button')
+    t.match(bare.html, 'value="cy@reader.test"')
+    t.match(stampIn(bare.html), /^\w+\.\w*\.[\w-]+$/)
+    const stamp = stampOf(posthorn, form.page, 'https://shop.test/')
+    await fillIn(posthorn, form.page, 'cy@reader.test', {
+      stamp,
+      from: '192.0.2.77',
+      fields: { 'field-firstName': 'Cy' },
+    })
+    t.match(await linkTo(posthorn, 'cy@reader.test'), '/confirm/')
+    const wrong = await fillIn(posthorn, form.page, 'no address', {
+      fields: { 'field-firstName': '"><script>' },
+    })
+    t.equal(wrong.status, 422)
+    t.notMatch(wrong.html, '<script>')
+    t.match(wrong.html, 'Please write an email address')
+  })
+
+  t.test('front ends of their own send it in by the API', async (t) => {
+    const path = `/v1/forms/${form.id}/submissions`
+    const good = { email: 'dee@reader.test', agreed: true, fields: { firstName: 'Dee' } }
+    t.equal((await posthorn.call('POST', path, { body: good })).status, 202)
+    t.match(await linkTo(posthorn, 'dee@reader.test'), '/confirm/')
+    const bad = await posthorn.call('POST', path, { body: { ...good, fields: {} } })
+    t.match([bad.status, bad.json.field], [422, 'firstName'])
+  })
+
+  t.test('confirmations that bounce stop the form and not the account', async (t) => {
+    const other = await makeForm(posthorn)
+    const stamp = stampOf(posthorn, other.page)
+    await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        fillIn(posthorn, other.page, `bounced+f${n}@simulator.posthorn.test`, {
+          stamp,
+          from: `198.51.${n}.1`,
+        }),
+      ),
+    )
+    await eventually(async () => {
+      const { json } = await posthorn.call('GET', `/v1/forms/${other.id}`)
+      return json.state === 'stopped'
+    }, 10_000)
+    const before = (await mails(posthorn)).length
+    t.match((await fillIn(posthorn, other.page, 'fay@reader.test')).html, 'One more click')
+    t.equal((await mails(posthorn)).length, before)
+    t.equal((await posthorn.call('GET', `/v1/forms/${form.id}`)).json.state, 'open')
+    const sent = await posthorn.send({
+      from: 'a@sender.test',
+      to: 'x@reader.test',
+      subject: 'x',
+      html: 'x',
+    })
+    t.equal(sent.status, 200)
+    const { json } = await posthorn.call('POST', `/v1/forms/${other.id}/resume`)
+    t.equal(json.state, 'open')
+  })
+
+  t.test(
+    'a flood of 10,000 from 200 addresses sends what the limits say, of this form alone',
+    async (t) => {
+      const flooded = await makeForm(posthorn)
+      const stamp = stampOf(posthorn, flooded.page)
+      const before = (await mails(posthorn)).length
+      const total = thoroughly(2_000, 10_000)
+      for (let n = 0; n < total; n += 50) {
+        await Promise.all(
+          Array.from({ length: 50 }, (_, i) => {
+            const from = `203.0.${(n + i) % 200}.7`
+            return fillIn(posthorn, flooded.page, `v${n + i}@d${n % 40}.test`, { stamp, from })
+          }),
+        )
+      }
+      const sent = (await mails(posthorn)).length - before
+      t.equal(sent, formLimits.anHour, 'as many as the form may send an hour')
+      await fillIn(posthorn, form.page, 'gus@reader.test', {
+        from: '203.0.1.7',
+        fields: { 'field-firstName': 'Gus' },
+      })
+      t.match(await linkTo(posthorn, 'gus@reader.test'), '/confirm/', 'another form goes on')
+    },
+  )
+
+  t.test('who does not confirm goes after 7 days', async (t) => {
+    const link = await linkTo(posthorn, 'dee@reader.test')
+    t.equal((await fetch(link)).status, 200)
+    await store.write((tx) => tx.updateTable('form_entries').set({ expires_at: 1 }).execute())
+    t.equal((await fetch(link)).status, 404)
+    t.equal((await fetch(link, { method: 'POST' })).status, 404)
+  })
+})
