@@ -24,8 +24,9 @@ import {
 } from './entry.js'
 import { countFormMails } from './follow.js'
 import { findForm, type SignupForm } from './form.js'
-import { type HeldReason, makeFormLimits, shortened } from './limits.js'
+import type { HeldReason } from './limits.js'
 import type { SignupTokens } from './links.js'
+import { makeFormLimits, shortened } from './sent-in-limits.js'
 import type { FormTallies } from './tallies.js'
 
 export interface FormDeskDeps extends EmailDeps {
