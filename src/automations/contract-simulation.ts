@@ -28,7 +28,7 @@ import {
   invalidDefinition,
 } from './contract-parts.js'
 import { runStatus } from './contract-runs.js'
-import { afterMs } from './definition/duration.js'
+import { afterMs } from '../rules/index.js'
 
 const isDuration = (text: unknown) => typeof text === 'string' && afterMs(text) !== undefined
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { TimeOfDay, Window } from '../../src/automations/definition/definition.js'
-import { durationMs } from '../../src/automations/definition/duration.js'
+import { durationMs } from '../../src/rules/index.js'
 import {
   isZone,
   nextTimeOfDay,
