@@ -1,5 +1,6 @@
 import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
+import { engagementOf, shownEngagement } from './engagement.js'
 import { type Member, withReasons } from './members.js'
 import { listsOfContacts, requireContact } from './one.js'
 import { type MailCause, type MailVerdict, whyMail } from './why-mail.js'
@@ -22,6 +23,7 @@ export async function contactAnswer(read: Read, accountId: string, id: string) {
   const { says, marketing, transactional, topics } = await whyMail(read, accountId, contact.email)
   return {
     ...shownMember(member),
+    engagement: shownEngagement(await engagementOf(read, contact.id)),
     lists: lists.map(({ addedAt, ...list }) => ({ ...list, addedAt: isoTime(addedAt) })),
     mail: {
       says,

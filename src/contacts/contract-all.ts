@@ -10,6 +10,7 @@ import {
   shape,
 } from '../contract/index.js'
 import {
+  count,
   list,
   maybe,
   oneOf,
@@ -102,6 +103,18 @@ const verdict = {
 } as const
 const whole = {
   ...known,
+  engagement: {
+    ...closedOf({
+      sent: count('Mails that a server has taken for them'),
+      opened: count('Mails that they opened'),
+      clicked: count('Mails in which they clicked'),
+      lastSentAt: orNull(time('When a server took the last one; null: none was')),
+      lastOpenedAt: orNull(time('When they last opened one; null: never')),
+      lastClickedAt: orNull(time('When they last clicked; null: never')),
+    }),
+    description:
+      'What became of mail to them since they were a contact, kept when the mails are gone. People alone count: no opens or clicks of machines',
+  },
   lists: {
     ...manyOf({
       id: uuid('The id of the list'),
@@ -137,6 +150,14 @@ const cause = {
 }
 const wholeExample = {
   ...example,
+  engagement: {
+    sent: 12,
+    opened: 7,
+    clicked: 2,
+    lastSentAt: '2026-11-21T09:00:00.000Z',
+    lastOpenedAt: '2026-11-21T09:58:00.000Z',
+    lastClickedAt: null,
+  },
   lists: [
     {
       id: '01a1fc92-9915-7533-8296-04ee3d91dd72',

@@ -17,6 +17,7 @@ export {
   type ContactEffect,
   findContact,
 } from './contact.js'
+export { type Engagement, engagementOf } from './engagement.js'
 export { nameKeys } from './fields.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'

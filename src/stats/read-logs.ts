@@ -5,11 +5,14 @@ import { providerOf } from '../protection/index.js'
 import { idsIn, mailNumber, queueClass, type Read, storedJson, unindexed } from '../store/index.js'
 import { countsOf, type LoggedEvent, mailFacts, noFacts, tellFirsts } from './count-event.js'
 import type { Cursors } from './cursors.js'
+import { type Engaged, engagedIn } from './engagement.js'
 import type { LoggedRow } from './tally.js'
 
 /** Rows of the logs behind the cursors, and the cursors behind them. */
 export interface LogSlice {
   happenings: LoggedRow[]
+  /** What people did with their mail, and what was sent to them. */
+  engaged: Engaged[]
   next: Cursors
   /** Whether there may be more. */
   more: boolean
@@ -35,6 +38,7 @@ export async function readLogs(
   const lastMail = mails.rows.at(-1)
   return {
     happenings: [...events.happenings, ...consents.happenings, ...mails.happenings],
+    engaged: engagedIn(events.events),
     next: {
       event_id: events.rows.at(-1)?.id ?? from.event_id,
       consent_id: consents.rows.at(-1)?.id ?? from.consent_id,
@@ -110,7 +114,7 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
       provider: recipient === null ? undefined : providerOf(recipient, remote),
     })
   }
-  return { rows, happenings }
+  return { rows, events, happenings }
 }
 
 /** Which server answered last, by delivery. */

@@ -3,6 +3,7 @@ import type { Log } from '../log/index.js'
 import { isPassing, type Read, type Store, sinceCommit } from '../store/index.js'
 import { addFigures } from './add-figures.js'
 import { type Cursors, readCursors, renumber, rowsBehind } from './cursors.js'
+import { addEngagement, engageBefore } from './engagement.js'
 import { readLogs } from './read-logs.js'
 import { tally } from './tally.js'
 
@@ -28,7 +29,7 @@ const afterFaultMs = 30_000
  */
 export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean> {
   const from = await readCursors(store.read)
-  const { happenings, next, more } = await readLogs(store.read, from, { limit })
+  const { happenings, engaged, next, more } = await readLogs(store.read, from, { limit })
   if (same(from, next)) return false
   const rows = tally(happenings)
   await store.write(async (tx) => {
@@ -40,7 +41,9 @@ export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean>
       .where('consent_id', '=', from.consent_id)
       .where('mail_number', '=', from.mail_number)
       .executeTakeFirstOrThrow()
-    if (numUpdatedRows === 1n) await addFigures(tx, rows)
+    if (numUpdatedRows !== 1n) return
+    await addFigures(tx, rows)
+    await addEngagement(tx, engaged)
   })
   return more
 }
@@ -56,12 +59,15 @@ const same = (a: Cursors, b: Cursors) =>
 /** Keeps the figures up to date, slice by slice. For a thread that nobody waits for. */
 export function startRollUp({ store, clock, log }: RollUpDeps): Repeating {
   let numbered = false
+  let isBefore = true
   const rollUpNew = sinceCommit(store, () => rollUp(store))
   return repeat(clock, async () => {
     try {
       if (!numbered) await renumber(store)
       numbered = true
-      return (await rollUpNew()) ? restMs : everyMs
+      const more = await rollUpNew()
+      isBefore &&= await engageBefore(store, rowsASlice)
+      return more || isBefore ? restMs : everyMs
     } catch (error) {
       if (isPassing(error)) return everyMs
       log.error({ error }, 'Figures over time stand still: a slice of the log cannot be counted')

@@ -1,6 +1,9 @@
+import { counted } from '../../amounts/index.js'
 import {
   type Contact,
   contactHistory,
+  type Engagement,
+  engagementOf,
   listsOfContacts,
   type MailVerdict,
   requireContact,
@@ -47,6 +50,8 @@ interface ContactView {
   ownLeft: number
   lists: { value: string; label: string }[]
   onLists: string[]
+  /** What became of mail to them, in words. */
+  engagement: { label: string; value: string; at: Moment | undefined }[]
   mails: { href: string; subject: string; status: string; tone: Tone; at: Moment }[]
   moreMails: string | undefined
   runs: LiveRunView[]
@@ -72,7 +77,7 @@ export async function showContact(
   const { account, base, now } = visit
   const contact = await requireContact(read, account.id, visit.params.id ?? '')
   const { id, email } = contact
-  const [why, mails, history, taken, runs, events, theirs] = await Promise.all([
+  const [why, mails, history, taken, runs, events, theirs, engagement] = await Promise.all([
     whyMail(read, account.id, email),
     listEmails(
       read,
@@ -85,6 +90,7 @@ export async function showContact(
     liveRunsOf(read, id, now),
     eventsOf(read, id, now),
     listsOfContacts(read, [id]).then((lists) => lists.get(id) ?? []),
+    engagementOf(read, id),
   ])
   const own = fieldRows(contact.metadata, faults === noFaults ? undefined : visit.fields)
   const reasons = new Set(why.marketing.gets ? [] : why.marketing.because.map(({ kind }) => kind))
@@ -115,6 +121,7 @@ export async function showContact(
     ownLeft: own.left,
     lists: await listChoices(read, account.id, theirs),
     onLists: theirs.map((list) => list.id),
+    engagement: engagementView(engagement, now),
     mails: mails.emails.map((mail) => ({
       href: `${base}/emails/${mail.id}`,
       subject: mail.subject || 'No subject',
@@ -142,6 +149,13 @@ export async function showContact(
   }
   return page('contacts/one', view, { title: email })
 }
+
+const engagementView = (of: Engagement, now: number) =>
+  [
+    { label: 'Sent', value: counted(of.sent, 'mail'), last: of.lastSentAt },
+    { label: 'Opened', value: counted(of.opened, 'mail'), last: of.lastOpenedAt },
+    { label: 'Clicked in', value: counted(of.clicked, 'mail'), last: of.lastClickedAt },
+  ].map(({ last, ...more }) => ({ ...more, at: last === null ? undefined : moment(last, now) }))
 
 const valuesOf = ({ firstName, lastName, phone }: Contact) => ({
   firstName: firstName ?? '',

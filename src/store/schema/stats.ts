@@ -58,10 +58,28 @@ const figureCursors = table(
     mail_id: text(),
     /** Events up to this one do not say whether they were the first of their kind. */
     untold_until: integer(),
+    /** Of events that were counted before engagement was: up to which they are counted in it, and how many there are. */
+    engaged_id: integer().default(0),
+    engaged_until: integer().default(0),
   },
   { seed: [{ id: 1, event_id: 0, consent_id: 0, mail_number: 0, mail_id: '', untold_until: 0 }] },
 )
 
 export interface FigureCursorsRow extends RowOf<typeof figureCursors> {}
 
-export const statsTables = [figures, figureCursors] as const
+/** What became of an account's mail with each contact, kept when the log goes. Only people's opens and clicks count. */
+const contactEngagement = table('contact_engagement', {
+  contact_id: text().primaryKey().references('contacts', 'cascade'),
+  /** Mails that a server has taken for them. */
+  sent: integer(),
+  /** Mails that they opened, and in which they clicked; of one to several people, who did first. */
+  opened: integer(),
+  clicked: integer(),
+  last_sent_at: integer().orNull(),
+  last_opened_at: integer().orNull(),
+  last_clicked_at: integer().orNull(),
+})
+
+export interface ContactEngagementRow extends RowOf<typeof contactEngagement> {}
+
+export const statsTables = [figures, figureCursors, contactEngagement] as const

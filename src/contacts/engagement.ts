@@ -1,0 +1,42 @@
+import { isoTime } from '../clock/index.js'
+import type { Read } from '../store/index.js'
+
+/** What became of an account's mail with a contact: mails that servers took, and what people, not machines, did with them. */
+export interface Engagement {
+  sent: number
+  opened: number
+  clicked: number
+  lastSentAt: number | null
+  lastOpenedAt: number | null
+  lastClickedAt: number | null
+}
+
+/** Of a contact's id. It lags behind the log of mail by a second or so (`stats/`). */
+export async function engagementOf(read: Read, contactId: string): Promise<Engagement> {
+  const row = await read
+    .selectFrom('contact_engagement')
+    .selectAll()
+    .where('contact_id', '=', contactId)
+    .executeTakeFirst()
+  return {
+    sent: row?.sent ?? 0,
+    opened: row?.opened ?? 0,
+    clicked: row?.clicked ?? 0,
+    lastSentAt: row?.last_sent_at ?? null,
+    lastOpenedAt: row?.last_opened_at ?? null,
+    lastClickedAt: row?.last_clicked_at ?? null,
+  }
+}
+
+/** As the API and commands show it. */
+export const shownEngagement = ({
+  lastSentAt,
+  lastOpenedAt,
+  lastClickedAt,
+  ...counts
+}: Engagement) => ({
+  ...counts,
+  lastSentAt: isoTime(lastSentAt),
+  lastOpenedAt: isoTime(lastOpenedAt),
+  lastClickedAt: isoTime(lastClickedAt),
+})
