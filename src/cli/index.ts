@@ -49,6 +49,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
   'What is sent, and to whom:': {
     template: async () => (await import('./template.js')).templateCommands,
     contact: async () => (await import('./contact.js')).contactCommands,
+    segment: async () => (await import('./segment.js')).segmentCommands,
     topic: async () => (await import('./topic.js')).topicCommands,
     broadcast: async () => (await import('./broadcast.js')).broadcastCommands,
     automation: async () => (await import('./automation.js')).automationCommands,

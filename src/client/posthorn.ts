@@ -16,6 +16,7 @@ import {
   domainMethods,
   eventMethods,
   keyMethods,
+  segmentMethods,
   statsMethods,
   suppressionMethods,
   templateMethods,
@@ -65,6 +66,7 @@ export class Posthorn {
   declare readonly broadcasts: ReturnType<typeof broadcastMethods>
   declare readonly contacts: ReturnType<typeof contactMethods>
   declare readonly topics: ReturnType<typeof topicMethods>
+  declare readonly segments: ReturnType<typeof segmentMethods>
   declare readonly automations: ReturnType<typeof automationMethods>
   declare readonly events: ReturnType<typeof eventMethods>
   declare readonly suppressions: ReturnType<typeof suppressionMethods>
@@ -91,6 +93,7 @@ export class Posthorn {
     this.broadcasts = broadcastMethods(methods)
     this.contacts = contactMethods(methods, core)
     this.topics = topicMethods(methods)
+    this.segments = segmentMethods(methods)
     this.automations = automationMethods(methods)
     this.events = eventMethods(methods)
     this.suppressions = suppressionMethods(methods)

@@ -8,6 +8,7 @@ import { dmarc } from '../dmarc/contract.js'
 import { domains } from '../domains/contract.js'
 import { emails } from '../emails/contract.js'
 import { openObject } from '../fields/index.js'
+import { segments } from '../segments/contract.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
 import { templates } from '../templates/contract.js'
@@ -56,6 +57,7 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [contacts],
   [suppressions],
   [topics],
+  [segments],
   [broadcasts],
   [automations],
   [templates],

@@ -37,12 +37,7 @@ type Faults = Generator<Partial<Failure>>
  * Depth and number are bounded before anything else: rules are judged for every event of every
  * contact, and a client's JSON may be nested a thousand deep.
  */
-function* faultsIn(
-  value: unknown,
-  path: unknown[],
-  depth: number,
-  checking: Checking,
-): Faults {
+function* faultsIn(value: unknown, path: unknown[], depth: number, checking: Checking): Faults {
   const { bounds, parts } = checking
   parts.left -= 1
   if (parts.left < 0) return

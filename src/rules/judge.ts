@@ -67,7 +67,9 @@ function compared(comparison: Comparison, facts: RuleFacts): Judged {
 /** Texts, and those of an array, as they are compared whatever their case (Unicode NFKC). */
 function inOneCase(value: Json | undefined): Json | undefined {
   if (isText(value)) return value.normalize('NFKC').toLowerCase()
-  return Array.isArray(value) ? value.map((one) => (isText(one) ? (inOneCase(one) ?? one) : one)) : value
+  return Array.isArray(value)
+    ? value.map((one) => (isText(one) ? (inOneCase(one) ?? one) : one))
+    : value
 }
 
 /** How an operator decides; undefined stands for a field that is missing. */
