@@ -40,8 +40,8 @@ export const logoOf = ({ logoId }: { logoId: string | null }): string | undefine
   logoId === null ? undefined : `/logo/${logoId}`
 
 /** Whole pages; the views see theirs as `it` and write data with `<%= %>` only, which escapes it. */
-export const renderNotice: (view: NoticeView) => string = compiled('notice')
-export const renderCentre: (view: CentreView) => string = compiled('centre')
+export const renderNotice = compiled<NoticeView>('notice')
+export const renderCentre = compiled<CentreView>('centre')
 
 export const styleSheet = (): Buffer => readFileSync(viewFile('page.css'))
 

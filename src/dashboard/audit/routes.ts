@@ -1,6 +1,6 @@
 import { type ChangeFilter, type LoggedChange, readChanges } from '../../audit/index.js'
 import type { PeopleDeps } from '../../people/index.js'
-import { readAudit } from '../../protection/index.js'
+import { type AuditEntry, readAudit } from '../../protection/index.js'
 import type { Read } from '../../store/index.js'
 import { browserName } from '../entry/browser-name.js'
 import { page } from '../shell/answer.js'
@@ -18,6 +18,7 @@ const rowsAPage = 50
 // Pauses by account protection stand in a log of their own, whose newest rows are shown on the
 // first page.
 const pausesShown = 20
+const noPauses: readonly AuditEntry[] = []
 
 /** Who changed what: of an account for its owners, and all of it for operators. */
 export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: AuditDeps): void {
@@ -34,13 +35,7 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
       now: visit.now,
       ofAll: false,
       changes: await shown(read, changes, visit.may('keys.write')),
-      pauses: pauses.map(({ at, action, reason, who, note }) => ({
-        at,
-        action,
-        reason,
-        who,
-        note,
-      })),
+      pauses,
     }
     return page('audit/list', view, { title: 'Audit log' })
   })
@@ -51,7 +46,7 @@ export function auditPages(shell: Pick<Shell, 'account' | 'operator'>, deps: Aud
       ...rest,
       now: visit.now,
       ofAll: true,
-      pauses: [],
+      pauses: noPauses,
       changes: await shown(read, changes, false),
     }
     return page('audit/list', view, { title: 'Audit log' })

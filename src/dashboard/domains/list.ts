@@ -2,11 +2,12 @@ import { type Domain, listDomains } from '../../domains/index.js'
 import { pageOf, type Read, textCursorOf, textInCursor } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { type BesidePages, listOf } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import { type StateView, stateOf } from './state.js'
 
 /** One page of the list. */
-interface DomainsView {
+interface DomainsView extends BesidePages {
   base: string
   accountId: string
   mayWrite: boolean
@@ -18,8 +19,6 @@ interface DomainsView {
     links: string
     checked: Moment | undefined
   }[]
-  newer: string | undefined
-  older: string | undefined
 }
 
 const pageSize = 50
@@ -29,17 +28,16 @@ export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   // The cursor is signed for this list of this account: another one's leads nowhere.
   const scope = `domains page ${account.id}`
-  const cursor = query.get('after')
-  const after = cursor === null ? undefined : textInCursor(cursor, scope)
-  const found = await listDomains(read, account.id, { after, limit: pageSize + 1 })
-  const { page: domains, nextCursor } = pageOf(found, pageSize, ({ name }) =>
-    textCursorOf(name, scope),
-  )
+  const { rows, ...beside } = await listOf({ path: `${base}/domains`, query }, async (cursor) => {
+    const after = cursor === undefined ? undefined : textInCursor(cursor, scope)
+    const found = await listDomains(read, account.id, { after, limit: pageSize + 1 })
+    return pageOf(found, pageSize, ({ name }) => textCursorOf(name, scope))
+  })
   const view: DomainsView = {
     base,
     accountId: account.id,
     mayWrite: visit.may('domains.write'),
-    domains: domains.map((domain) => ({
+    domains: rows.map((domain) => ({
       name: domain.name,
       url: `${base}/domains/${domain.name}`,
       state: stateOf(domain),
@@ -47,8 +45,7 @@ export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
       links: linksBy(domain),
       checked: domain.checkedAt === null ? undefined : moment(domain.checkedAt, now),
     })),
-    newer: cursor === null ? undefined : `${base}/domains`,
-    older: nextCursor === null ? undefined : `${base}/domains?after=${nextCursor}`,
+    ...beside,
   }
   return page('domains/list', view, { title: 'Domains' })
 }

@@ -2,17 +2,16 @@ import { newestKeys } from '../../accounts/index.js'
 import type { Read } from '../../store/index.js'
 import { cursorOf, idInCursor, pageOf } from '../../store/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { type BesidePages, listOf } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import { type KeyView, keyView } from './view.js'
 
 /** One page of the list. */
-interface KeysView {
+interface KeysView extends BesidePages {
   base: string
   accountId: string
   mayWrite: boolean
   keys: KeyView[]
-  newer: string | undefined
-  older: string | undefined
 }
 
 const pageSize = 50
@@ -22,17 +21,17 @@ export async function listPage(read: Read, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   // The cursor is signed for this list of this account: another one's leads nowhere.
   const scope = `keys page ${account.id}`
-  const cursor = query.get('after')
-  const before = cursor === null ? undefined : idInCursor(cursor, scope)
-  const found = await newestKeys(read, account.id, { before, limit: pageSize + 1 })
-  const { page: keys, nextCursor } = pageOf(found, pageSize, ({ id }) => cursorOf(id, scope))
+  const { rows, ...beside } = await listOf({ path: `${base}/keys`, query }, async (after) => {
+    const before = after === undefined ? undefined : idInCursor(after, scope)
+    const found = await newestKeys(read, account.id, { before, limit: pageSize + 1 })
+    return pageOf(found, pageSize, ({ id }) => cursorOf(id, scope))
+  })
   const view: KeysView = {
     base,
     accountId: account.id,
     mayWrite: visit.may('keys.write'),
-    keys: keys.map((key) => keyView(key, now)),
-    newer: cursor === null ? undefined : `${base}/keys`,
-    older: nextCursor === null ? undefined : `${base}/keys?after=${nextCursor}`,
+    keys: rows.map((key) => keyView(key, now)),
+    ...beside,
   }
   return page('keys/list', view, { title: 'API keys' })
 }

@@ -11,16 +11,16 @@ import {
   shownRate,
   type Totals,
 } from '../../protection/index.js'
-import type { Read } from '../../store/index.js'
+import { pageOf, type Read } from '../../store/index.js'
 import { listSuppressions } from '../../suppression/index.js'
 import { page } from '../shell/answer.js'
 import type { Chart } from '../shell/chart.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { listOf } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import { stateOf } from './accounts.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 
 const perPage = 50
 
@@ -115,7 +115,8 @@ function ratesOf({ recipients, bounces, complaints }: Totals, settings: Threshol
     { label: 'Complaints', count: complaints, of: settings.complaints },
   ].map(({ label, count, of: { warn, pause } }) => {
     const rate = rateOf(count, recipients)
-    const tone = rate * 1e6 >= pause ? 'bad' : rate * 1e6 >= warn ? 'doubt' : 'good'
+    const tone: 'good' | 'doubt' | 'bad' =
+      rate * 1e6 >= pause ? 'bad' : rate * 1e6 >= warn ? 'doubt' : 'good'
     return {
       label,
       count,
@@ -227,15 +228,15 @@ function chartsOf(points: ReturnType<typeof soFar>, settings: Thresholds): Chart
 /** Who complained, by address; with the mail, where it is known. */
 async function complaintsPage(deps: OperatorPageDeps, visit: OperatorVisit) {
   const { head } = await headOf(deps, visit)
-  const after = visit.query.get('after') ?? ''
-  const found = await listSuppressions(deps.store.read, head.id, {
-    reason: 'complaint',
-    ...(after !== '' && { after: { email: after, reason: 'complaint' } }),
-    limit: perPage + 1,
-  })
-  const shown = found.slice(0, perPage)
-  const last = found.length > perPage ? shown.at(-1) : undefined
   const path = `/operator/accounts/${head.id}/complaints`
+  const { rows: shown, ...beside } = await listOf({ path, query: visit.query }, async (after) => {
+    const found = await listSuppressions(deps.store.read, head.id, {
+      reason: 'complaint',
+      ...(after !== undefined && { after: { email: after, reason: 'complaint' } }),
+      limit: perPage + 1,
+    })
+    return pageOf(found, perPage, ({ email }) => email)
+  })
   const view = {
     head,
     rows: shown.map(({ email, createdAt, detail, emailId }) => ({
@@ -244,8 +245,7 @@ async function complaintsPage(deps: OperatorPageDeps, visit: OperatorVisit) {
       detail: detail ?? '',
       mail: emailId === null ? undefined : `/a/${head.id}/emails/${emailId}`,
     })),
-    first: after === '' ? undefined : path,
-    older: last && linkTo(path, { after: last.email }),
+    ...beside,
   }
   return page('operator/account-complaints', view, { title: `Complaints about ${head.name}` })
 }

@@ -1,12 +1,13 @@
 import { object, string } from 'superstruct'
 import { createAccount, pageOfAccounts } from '../../accounts/index.js'
 import { type AccountBilling, readBillings, readUsages } from '../../billing/index.js'
+import { pageOf } from '../../store/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { listOf } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 
 const perPage = 50
 
@@ -34,19 +35,19 @@ async function listPage(
   faults: Faults,
 ): Promise<PageAnswer> {
   const named = query.get('q')?.trim() ?? ''
-  const after = query.get('after') ?? ''
-  const found = await pageOfAccounts(read, { after, named, limit: perPage + 1 })
-  const accounts = found.slice(0, perPage)
+  const listing = { path: '/operator/accounts', query, filters: { q: named } }
+  const { rows: accounts, ...beside } = await listOf(listing, async (after = '') => {
+    const found = await pageOfAccounts(read, { after, named, limit: perPage + 1 })
+    return pageOf(found, perPage, ({ id }) => id)
+  })
   const ids = accounts.map(({ id }) => id)
   const billings = await readBillings(read, plans, ids)
   const usages = await readUsages(read, ids, now)
-  const last = found.length > perPage ? accounts.at(-1) : undefined
   const view = {
     now,
     named,
     faults,
     mayAdd: may('operator.write'),
-    isFirst: after === '',
     rows: accounts.map(({ id, name, createdAt }) => ({
       id,
       name,
@@ -56,7 +57,7 @@ async function listPage(
       month: (usages.get(id)?.monthMails ?? 0).toLocaleString('en-GB'),
       day: (usages.get(id)?.dayMails ?? 0).toLocaleString('en-GB'),
     })),
-    older: last && linkTo('/operator/accounts', { q: named, after: last.id }),
+    ...beside,
   }
   return page('operator/accounts', view, { title: 'Accounts' })
 }

@@ -2,12 +2,13 @@ import { listAccounts } from '../../accounts/index.js'
 import { countHeld } from '../../automations/index.js'
 import { listPaused } from '../../broadcasts/index.js'
 import { listWaiting, lookForWaiting } from '../../deliveries/index.js'
+import { pageOf } from '../../store/index.js'
 import { countSetAside } from '../../webhooks/index.js'
 import { page } from '../shell/answer.js'
+import { listOf } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 import { countOf } from './queue.js'
 
 const perPage = 50
@@ -19,22 +20,27 @@ export function heldPages(pages: OperatorPages, deps: OperatorPageDeps): void {
 
 /** Deliveries a page at a time; campaigns, runs of automations and webhooks on each page. */
 async function heldPage({ store: { read } }: OperatorPageDeps, { query, now, may }: OperatorVisit) {
-  const after = /^\d{1,16}$/.test(query.get('after') ?? '') ? Number(query.get('after')) : -1
-  const { ids, isCut } = await lookForWaiting(read, { held: true }, { after })
-  const shown = ids.slice(0, perPage)
+  let count = ''
+  const { rows: shown, ...beside } = await listOf(
+    { path: '/operator/held', query },
+    async (given = '') => {
+      const after = /^\d{1,16}$/.test(given) ? Number(given) : -1
+      const { ids, isCut } = await lookForWaiting(read, { held: true }, { after })
+      count = countOf(ids.length, isCut)
+      return pageOf(ids, perPage, String)
+    },
+  )
   const waiting = await listWaiting(read, { ids: shown }, perPage)
   const [campaigns, runs, webhooks] = [
     await listPaused(read),
     await countHeld(read),
     await countSetAside(read),
   ]
-  const last = ids.length > perPage ? shown.at(-1) : undefined
   const names = new Map((await listAccounts(read)).map(({ id, name }) => [id, name]))
   const view = {
     now,
     mayChange: may('operator.write'),
-    isFirst: after < 0,
-    count: countOf(ids.length, isCut),
+    count,
     rows: waiting.map(({ id, recipient, held, accountId, ...one }) => ({
       id: String(id),
       recipient,
@@ -44,7 +50,7 @@ async function heldPage({ store: { read } }: OperatorPageDeps, { query, now, may
       dueAt: held?.dueAt ?? null,
       why: held?.reason ?? '',
     })),
-    older: last === undefined ? undefined : linkTo('/operator/held', { after: String(last) }),
+    ...beside,
     campaigns: campaigns.slice(0, perPage).map((one) => ({
       id: one.id,
       accountId: one.account_id,

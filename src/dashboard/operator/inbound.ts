@@ -5,12 +5,13 @@ import {
   listOperatorMails,
   listParkedReports,
 } from '../../inbound/index.js'
+import { pageOf } from '../../store/index.js'
 import { fileSize } from '../format.js'
 import { file, page, redirect } from '../shell/answer.js'
+import { listOf } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 
 const perPage = 50
 
@@ -40,15 +41,15 @@ export function inboundPages(pages: OperatorPages, deps: OperatorPageDeps): void
 
 /** The newest first. Parked reports are only counted here: they have a page of their own. */
 async function listPage({ store: { read } }: OperatorPageDeps, { query, now }: OperatorVisit) {
-  const given = query.get('before') ?? ''
-  const before = /^\d{1,16}$/.test(given) ? Number(given) : undefined
-  const found = await listOperatorMails(read, perPage + 1, before)
-  const shown = found.slice(0, perPage)
-  const last = found.length > perPage ? shown.at(-1) : undefined
+  const listing = { path: '/operator/inbound', query }
+  const { rows: shown, ...beside } = await listOf(listing, async (after = '') => {
+    const before = /^\d{1,16}$/.test(after) ? Number(after) : undefined
+    const found = await listOperatorMails(read, perPage + 1, before)
+    return pageOf(found, perPage, ({ id }) => String(id))
+  })
   const view = {
     now,
     parked: (await listParkedReports(read)).length,
-    isFirst: before === undefined,
     rows: shown.map(({ id, receivedAt, recipient, headerFrom, mailFrom, subject }) => ({
       id: String(id),
       receivedAt,
@@ -56,7 +57,7 @@ async function listPage({ store: { read } }: OperatorPageDeps, { query, now }: O
       subject: subject || '(no subject)',
       from: headerFrom || mailFrom || '<>',
     })),
-    older: last && linkTo('/operator/inbound', { before: String(last.id) }),
+    ...beside,
   }
   return page('operator/inbound', view, { title: 'Inbound mail', wide: true })
 }

@@ -25,7 +25,7 @@ export function jobPages(pages: OperatorPages, deps: OperatorPageDeps): void {
 
 const runTones = { done: 'good', running: 'none', 'not set up': 'none' } as const
 /** `not set up` is no failure: the operator has no backups, for example. */
-const toneOf = (result: JobRun['result']) =>
+const toneOf = (result: JobRun['result']): 'good' | 'bad' | 'none' =>
   result in runTones ? runTones[result as keyof typeof runTones] : 'bad'
 
 /** All jobs of the calendar, also those that are off. */
@@ -41,7 +41,7 @@ async function listPage({ store, config }: OperatorPageDeps, { now }: OperatorVi
       isOverdue,
       lastAt: last?.beganAt ?? null,
       result: last?.result ?? '',
-      tone: last === undefined ? 'none' : toneOf(last.result),
+      tone: last === undefined ? ('none' as const) : toneOf(last.result),
       took: shownDuration(last),
     })),
   }

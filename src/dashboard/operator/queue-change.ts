@@ -13,10 +13,10 @@ import {
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { linkTo } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 import { changeTitles, countOf } from './queue.js'
 import { choiceIn, commandOf, filterOf, isChosen, type QueueChoice } from './queue-filter.js'
 

@@ -14,10 +14,10 @@ import { readQueueClasses } from '../../doctor/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { linkTo } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 import { ages, choiceIn, commandOf, filterOf, isChosen } from './queue-filter.js'
 
 const perPage = 50

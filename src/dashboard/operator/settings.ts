@@ -1,9 +1,9 @@
 import { type ShownSetting, settings, settingsInForce, shownSetting } from '../../config/index.js'
 import { page } from '../shell/answer.js'
+import { linkTo } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 
 /** `/operator/settings`: what is in force and where it comes from; as `posthorn config show`. */
 export function settingsPages(pages: OperatorPages, deps: OperatorPageDeps): void {

@@ -5,10 +5,10 @@ import { settingName } from '../../config/index.js'
 import { changeWaiting, lookForWaiting } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { linkTo } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 
 /** Where mail goes: what limits it, what was learned, how warm the sources are; as `posthorn shaping show`. */
 export function sitePages(pages: OperatorPages, deps: OperatorPageDeps): void {

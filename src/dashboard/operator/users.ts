@@ -12,12 +12,13 @@ import {
   revokeInvitation,
   setOperator,
 } from '../../people/index.js'
+import { pageOf } from '../../store/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { listOf } from '../shell/listing.js'
 import type { OperatorPages } from '../shell/page.js'
 import type { OperatorVisit } from '../shell/visit.js'
 import type { OperatorPageDeps } from './deps.js'
-import { linkTo } from './link.js'
 import { linkPage } from './link-page.js'
 
 const perPage = 50
@@ -97,18 +98,17 @@ async function usersPage(
   faults: Faults = noFaults,
 ): Promise<PageAnswer> {
   const startsWith = query.get('q')?.trim() ?? ''
-  const after = query.get('after') ?? ''
-  // One more than is shown: it says whether there is an older page, without counting all people.
-  const found = await listPeople(read, { startsWith, after, limit: perPage + 1 })
-  const shown = found.slice(0, perPage)
-  const last = found.length > perPage ? shown.at(-1) : undefined
+  const listing = { path: '/operator/users', query, filters: { q: startsWith } }
+  const { rows: shown, ...beside } = await listOf(listing, async (after = '') => {
+    const found = await listPeople(read, { startsWith, after, limit: perPage + 1 })
+    return pageOf(found, perPage, ({ email }) => email.toLowerCase())
+  })
   const invitations = await listInvitations(read, null, now)
   const view = {
     now,
     startsWith,
     faults,
     mayChange: may('operator.write'),
-    isFirst: after === '',
     rows: shown.map(({ hasTotp, passkeys, ...one }) => ({
       ...one,
       hasFactor: hasTotp || passkeys > 0,
@@ -119,7 +119,7 @@ async function usersPage(
       expiresAt,
       createdAt,
     })),
-    older: last && linkTo('/operator/users', { q: startsWith, after: last.email.toLowerCase() }),
+    ...beside,
   }
   return page('operator/users', view, { title: 'Users', wide: true })
 }

@@ -24,7 +24,7 @@ export interface MessageView {
   content: Html
 }
 
-/** The views; each has an `.ejs` of its name. */
+/** The views of a message. */
 export type ViewName = (typeof viewNames)[number]
 const viewNames = [
   ...(['html', 'text', 'headers', 'source', 'attachments'] as const),
@@ -80,7 +80,7 @@ export function messageView(
       here: name === here,
       href: name === first ? url : `${url}?view=${name}`,
     })),
-    content: render(`sandbox/view-${here}`, { url, ...views[here](message, { ...looked, raw }) }),
+    content: views[here](message, { ...looked, raw, url }),
   }
 }
 
@@ -101,8 +101,8 @@ function tabs(message: SandboxMessage): { name: ViewName; label: string }[] {
   ]
 }
 
-/** Makes what the view's `.ejs` shows. */
-type MakeView = (message: SandboxMessage, looked: MessageLook & { raw: Buffer }) => object
+type ShowView = (message: SandboxMessage, looked: Looked) => Html
+type Looked = MessageLook & { raw: Buffer; url: string }
 
 // How much of an address is shown: a page of a hundred addresses of two thousand characters would
 // be slow.
@@ -110,28 +110,32 @@ const maxUrlChars = 300
 
 /** The three views that judge a mail. */
 const checkViews = {
-  checks: (message: SandboxMessage) => ({
-    checking: message.verdicts === undefined,
-    verdicts: verdictWords(message),
-    findings: checkMail(message),
-  }),
+  checks: (message: SandboxMessage, { url }: Looked) =>
+    render('sandbox/view-checks', {
+      url,
+      checking: message.verdicts === undefined,
+      verdicts: verdictWords(message),
+      findings: checkMail(message),
+    }),
 
-  clients: ({ content }: SandboxMessage) => {
+  clients: ({ content }: SandboxMessage, { url }: Looked) => {
     const { source, clients, features } = checkHtml(content.html ?? '')
     const whole = clients.filter(({ missing, partly }) => missing + partly === 0).length
-    return {
+    return render('sandbox/view-clients', {
+      url,
       source,
       features,
       hasHtml: content.html !== undefined,
       clients: [...clients].sort((a, b) => b.missing - a.missing || b.partly - a.partly),
       summary: `${whole} of ${clients.length} mail clients show all that this mail uses.`,
-    }
+    })
   },
 
-  links: ({ content }: SandboxMessage, { followed }: { followed?: Followed[] }) => {
+  links: ({ content }: SandboxMessage, { followed, url: page }: Looked) => {
     const { links, total } = checkLinks(content.html ?? '', content.text ?? '')
     const answers = new Map(followed?.map((one) => [one.url, one]))
-    return {
+    return render('sandbox/view-links', {
+      url: page,
       asked: followed !== undefined,
       more: total - links.length,
       canAsk: links.some(({ url }) => /^https?:/i.test(url)),
@@ -142,35 +146,42 @@ const checkViews = {
         href: /^https?:\/\//i.test(link.url) && URL.canParse(link.url) ? link.url : undefined,
         answer: answers.get(link.url),
       })),
-    }
+    })
   },
 }
 
-const views: Record<ViewName, MakeView> = {
-  html: ({ content }, { remotePictures }) => ({
-    remotePictures,
-    hasRemotePictures: hasRemotePictures(content.html ?? ''),
-  }),
-  text: ({ content }) => shortened(content.text ?? ''),
-  source: (_message, { raw }) =>
-    // Twice as many bytes, as a character of UTF-8 may have two; only as much as is shown is
-    // decoded.
-    shortened(raw.subarray(0, maxChars * 2).toString('utf8'), raw.length),
-  headers: (message) => {
+const views: Record<ViewName, ShowView> = {
+  html: ({ content }, { remotePictures, url }) =>
+    render('sandbox/view-html', {
+      url,
+      remotePictures,
+      hasRemotePictures: hasRemotePictures(content.html ?? ''),
+    }),
+  text: ({ content }, { url }) =>
+    render('sandbox/view-text', { url, ...shortened(content.text ?? '') }),
+  source: (_message, { raw, url }) => {
+    // Twice as many bytes, as a character of UTF-8 may have two; only as much as is shown is decoded.
+    const source = shortened(raw.subarray(0, maxChars * 2).toString('utf8'), raw.length)
+    return render('sandbox/view-source', { url, ...source })
+  },
+  headers: (message, { url }) => {
     let left = maxChars
     const headers = message.content.headers.filter(({ name, value }) => {
       left -= name.length + value.length
       return left > 0
     })
-    return { headers, cut: headers.length < message.content.headers.length, facts: facts(message) }
+    const cut = headers.length < message.content.headers.length
+    return render('sandbox/view-headers', { url, headers, cut, facts: facts(message) })
   },
-  attachments: ({ id, content }) => ({
-    attachments: content.attachments.map(({ filename, mimeType, sizeBytes }, index) => ({
-      filename,
-      url: attachmentPath(id, index),
-      detail: `${mimeType}, ${fileSize(sizeBytes)}`,
-    })),
-  }),
+  attachments: ({ id, content }, { url }) =>
+    render('sandbox/view-attachments', {
+      url,
+      attachments: content.attachments.map(({ filename, mimeType, sizeBytes }, index) => ({
+        filename,
+        url: attachmentPath(id, index),
+        detail: `${mimeType}, ${fileSize(sizeBytes)}`,
+      })),
+    }),
   ...checkViews,
 }
 

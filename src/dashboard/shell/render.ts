@@ -21,13 +21,14 @@ import {
   tabs,
   time,
 } from './parts.js'
-import { table } from './table.js'
+import { actionsColumn, table } from './table.js'
 
 /** The parts of pages, which every view has as `ui`. They escape what they are given, and make HTML that views do not. */
 const ui = {
   html,
   heading,
   table,
+  actionsColumn,
   pager,
   chip,
   time,

@@ -7,6 +7,10 @@ export interface Column {
   kind?: 'number' | 'main' | 'actions'
 }
 
+/** The last column, of buttons, for whoever may press them. */
+export const actionsColumn = (there: boolean, label = 'Actions'): readonly Column[] =>
+  there ? [{ label, kind: 'actions' }] : []
+
 /** Rows and columns; on a phone each row is a card, with the column's label before each value. */
 export function table(of: {
   /** What the rows are: read out, not seen. */

@@ -49,16 +49,14 @@ const mostFaults = 100
 
 /** Addresses typed in, and a file of another service or of an export. */
 export function addPages(pages: AccountPages, deps: SuppressionPageDeps): void {
-  const show = (template: string, title: string) => {
-    return async ({ account, base, query }: Visit, faults: Faults): Promise<PageAnswer> => {
-      const email = query.get('email') ?? ''
-      const choices = { reasons: reasonChoices, scopes: scopeChoices }
-      const view: AddView = { base, accountId: account.id, email, faults, ...choices }
-      return page(template, view, { title })
-    }
+  const viewOf = ({ account, base, query }: Visit, faults: Faults): AddView => {
+    const choices = { reasons: reasonChoices, scopes: scopeChoices }
+    return { base, accountId: account.id, email: query.get('email') ?? '', faults, ...choices }
   }
-  const showAdd = show('suppression/add', 'Add addresses')
-  const showImport = show('suppression/import', 'Import a list')
+  const showAdd = async (visit: Visit, faults: Faults): Promise<PageAnswer> =>
+    page('suppression/add', viewOf(visit, faults), { title: 'Add addresses' })
+  const showImport = async (visit: Visit, faults: Faults): Promise<PageAnswer> =>
+    page('suppression/import', viewOf(visit, faults), { title: 'Import a list' })
   pages.get('/suppression/new', 'suppression.write', (visit) => showAdd(visit, noFaults))
   pages.get('/suppression/import', 'suppression.write', (visit) => showImport(visit, noFaults))
 

@@ -4,20 +4,19 @@ import {
   suppressionReasons,
 } from '../../suppression/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { type BesidePages, listOf } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import type { SuppressionPageDeps } from './deps.js'
 import { reasonChips, type SuppressionView, suppressionView } from './view.js'
 
 /** One page of the list, of one reason or of all. */
-interface SuppressionsView {
+interface SuppressionsView extends BesidePages {
   base: string
   accountId: string
   mayWrite: boolean
   reasons: { label: string; href: string; here: boolean }[]
   reason: SuppressionReason | undefined
   records: SuppressionView[]
-  newer: string | undefined
-  older: string | undefined
 }
 
 const pageSize = 50
@@ -29,10 +28,10 @@ export async function listPage(
 ): Promise<PageAnswer> {
   const { account, base, query, now } = visit
   const reason = suppressionReasons.find((one) => one === query.get('reason'))
-  const cursor = query.get('after') ?? undefined
-  const asked = { reason, cursor, limit: pageSize }
-  const { page: records, nextCursor } = await suppressionPage(read, account.id, asked)
-  const here = `${base}/suppression${reason === undefined ? '' : `?reason=${reason}`}`
+  const listing = { path: `${base}/suppression`, query, filters: { reason } }
+  const { rows, ...beside } = await listOf(listing, (cursor) =>
+    suppressionPage(read, account.id, { reason, cursor, limit: pageSize }),
+  )
   const view: SuppressionsView = {
     base,
     accountId: account.id,
@@ -46,12 +45,8 @@ export async function listPage(
         here: one === reason,
       })),
     ],
-    records: records.map((record) => suppressionView(record, base, now)),
-    newer: cursor === undefined ? undefined : here,
-    older:
-      nextCursor === null
-        ? undefined
-        : `${here}${reason === undefined ? '?' : '&'}after=${nextCursor}`,
+    records: rows.map((record) => suppressionView(record, base, now)),
+    ...beside,
   }
   return page('suppression/list', view, { title: 'Suppression' })
 }

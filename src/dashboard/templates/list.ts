@@ -1,9 +1,11 @@
 import { templateSenders } from '../../automations/index.js'
 import type { EmailDeps } from '../../emails/index.js'
+import { pageOf } from '../../store/index.js'
 import { listTemplates } from '../../templates/index.js'
 import { listed } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { html } from '../shell/html.js'
+import { listOf } from '../shell/listing.js'
 import { time } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 
@@ -12,11 +14,12 @@ const perPage = 50
 /** An account's templates by slug, with what sends them. */
 export async function showTemplates({ store }: EmailDeps, visit: Visit): Promise<PageAnswer> {
   const { account, base, query, now } = visit
-  const after = query.get('after') ?? undefined
-  const found = await listTemplates(store.read, account.id, { after, limit: perPage + 1 })
+  const listing = { path: `${base}/templates`, query }
+  const { rows: shown, ...beside } = await listOf(listing, async (after) => {
+    const found = await listTemplates(store.read, account.id, { after, limit: perPage + 1 })
+    return pageOf(found, perPage, ({ slug }) => slug)
+  })
   const senders = await templateSenders(store.read, account.id)
-  const shown = found.slice(0, perPage)
-  const last = shown.at(-1)
   const rows = shown.map(({ slug, subject, version, savedAt }) => [
     html`<a href="${base}/templates/${slug}">${slug}</a>`,
     subject,
@@ -28,11 +31,7 @@ export async function showTemplates({ store }: EmailDeps, visit: Visit): Promise
     'templates/list',
     {
       rows,
-      newer: after === undefined ? undefined : `${base}/templates`,
-      older:
-        found.length > perPage && last !== undefined
-          ? `${base}/templates?after=${encodeURIComponent(last.slug)}`
-          : undefined,
+      ...beside,
       create: visit.may('templates.write') ? `${base}/templates/-/new` : undefined,
     },
     { title: 'Templates' },

@@ -1,6 +1,7 @@
 import { templateUses } from '../../automations/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
+import { pageOf } from '../../store/index.js'
 import {
   type Difference,
   differences,
@@ -11,6 +12,7 @@ import {
 import { plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type HtmlContent, html } from '../shell/html.js'
+import { listOf } from '../shell/listing.js'
 import { time } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 
@@ -20,27 +22,25 @@ const perPage = 50
 export async function showVersions({ store }: EmailDeps, visit: Visit): Promise<PageAnswer> {
   const { account, base, params, query, now } = visit
   const { slug = '' } = params
-  const after = versionIn(query.get('after'))
   const current = await findTemplate(store.read, account.id, slug)
-  const options = { after, limit: perPage + 1 }
-  const found = await listVersions(store.read, account.id, slug, options)
-  const shown = found.slice(0, perPage)
   const at = `${base}/templates/${current.slug}/versions`
+  const { rows: shown, ...beside } = await listOf({ path: at, query }, async (after) => {
+    const options = { after: versionIn(after ?? null), limit: perPage + 1 }
+    const found = await listVersions(store.read, account.id, slug, options)
+    return pageOf(found, perPage, ({ version }) => String(version))
+  })
   const rows = shown.map(({ version, subject, savedAt }) => [
     html`<a href="${at}/${version}">Version ${version}</a>${version === current.version && html` <span class="chip good">in use</span>`}`,
     subject,
     time(savedAt, now),
   ])
-  const last = shown.at(-1)
-  const more = found.length > perPage && last !== undefined
   return page(
     'templates/versions',
     {
       slug: current.slug,
       rows,
       back: `${base}/templates/${current.slug}`,
-      newer: after === undefined ? undefined : at,
-      older: more ? `${at}?after=${last.version}` : undefined,
+      ...beside,
     },
     { title: `Versions of ${current.slug}` },
   )

@@ -7,6 +7,7 @@ import {
 import { plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import { type BesidePages, listOf } from '../shell/listing.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { WebhookPageDeps } from './deps.js'
@@ -14,7 +15,7 @@ import { type DeliveryView, deliveryView, type EndpointView, endpointView } from
 import { whyNot } from './why.js'
 
 /** An endpoint's page. */
-interface OneWebhookView {
+interface OneWebhookView extends BesidePages {
   accountId: string
   mayWrite: boolean
   endpoint: EndpointView
@@ -25,8 +26,6 @@ interface OneWebhookView {
   why: { id: number; text: string; error: string } | undefined
   /** How much a replay sends, in words; undefined: everything arrived. */
   notArrived: string | undefined
-  newer: string | undefined
-  older: string | undefined
   faults: Faults
 }
 
@@ -41,15 +40,16 @@ export async function showEndpoint(
   const { account, base, params, query, now } = visit
   const found = await findEndpoint(read, account.id, params.id ?? '')
   const failed = query.get('show') === 'failed'
-  const cursor = query.get('after') ?? undefined
-  const asked = { failed, limit: pageSize, cursor }
-  const { page: deliveries, nextCursor } = await deliveryPage(read, account.id, found.id, asked)
+  const path = `${base}/webhooks/${found.id}`
+  const listing = { path, query, filters: { show: failed ? 'failed' : undefined } }
+  const { rows: deliveries, ...beside } = await listOf(listing, (cursor) =>
+    deliveryPage(read, account.id, found.id, { failed, limit: pageSize, cursor }),
+  )
   const endpoint = endpointView(found, base, now, deliveries.find(isRetried))
   const notArrived = await countNotArrived(read, found.id)
   // The newest come first, so that the oldest of each mail stays.
   const waiting = deliveries.filter(({ outcome }) => outcome === 'waiting')
   const firstOf = new Map(waiting.map(({ emailId, id }) => [emailId, id]))
-  const here = `${endpoint.page}${failed ? '?show=failed' : ''}`
   const view: OneWebhookView = {
     accountId: account.id,
     mayWrite: visit.may('webhooks.write'),
@@ -62,8 +62,7 @@ export async function showEndpoint(
     ),
     why: whyOf(deliveries),
     notArrived: notArrived === 0 ? undefined : plural(notArrived, 'event'),
-    newer: cursor === undefined ? undefined : here,
-    older: nextCursor === null ? undefined : `${here}${failed ? '&' : '?'}after=${nextCursor}`,
+    ...beside,
   }
   return page('webhooks/one', view, { title: endpoint.title })
 }
