@@ -92,7 +92,12 @@ export async function writeVerdicts(
 }
 
 /** Who is in a segment now, and was not, and the other way round. */
-async function writeMembers(tx: Tx, row: SegmentRow, verdicts: readonly SegmentVerdict[], now: number) {
+async function writeMembers(
+  tx: Tx,
+  row: SegmentRow,
+  verdicts: readonly SegmentVerdict[],
+  now: number,
+) {
   const ids = verdicts.map(({ contactId }) => contactId)
   const members = await tx
     .selectFrom('segment_members')
@@ -170,7 +175,11 @@ const putMembers = (tx: Tx, segmentId: string, json: string, now: number) =>
     .execute()
 
 /** When each of them is to be looked at again, instead of when they were. */
-async function writeDue(tx: Tx, segmentId: string, verdicts: readonly SegmentVerdict[]): Promise<void> {
+async function writeDue(
+  tx: Tx,
+  segmentId: string,
+  verdicts: readonly SegmentVerdict[],
+): Promise<void> {
   const ids = verdicts.map(({ contactId }) => contactId)
   await tx
     .deleteFrom('segment_due')

@@ -112,11 +112,11 @@ t.test(
     const joinable = [list.id, other.id]
     const people: { id: string; email: string }[] = []
     // Who is on no list any more is deleted.
-  const forgetGone = async () => {
-    const rows = await store.read.selectFrom('contacts').select(['id', 'email']).execute()
-    people.splice(0, people.length, ...rows)
-  }
-  const towns = ['Lagos', 'LAGOS', 'Accra']
+    const forgetGone = async () => {
+      const rows = await store.read.selectFrom('contacts').select(['id', 'email']).execute()
+      people.splice(0, people.length, ...rows)
+    }
+    const towns = ['Lagos', 'LAGOS', 'Accra']
     const change = async () => {
       const who = people.length === 0 ? undefined : oneOf(people)
       const now = clock.now()
@@ -141,6 +141,7 @@ t.test(
           if (!who) return
           await putOnList(deps, account, { listId: list.id, ids: [who.id] }, { by: 'api' })
           await takeOffList(deps, account, oneOf(joinable), [who.id])
+          await forgetGone()
           return
         }
         case 5:
@@ -191,7 +192,7 @@ t.test(
       if (round === 20) {
         await deleteList(deps, account, other.id)
         joinable.pop()
-      await forgetGone()
+        await forgetGone()
       }
       await keep()
       await compare(t, `round ${round}`)

@@ -1,4 +1,4 @@
-import { type Kysely, type Migration, sql } from 'kysely'
+import type { Kysely, Migration } from 'kysely'
 import type { Tables } from '../schema/index.js'
 import { clustered, plain } from '../sqlite/make-tables.js'
 
@@ -30,11 +30,11 @@ export const segments: Migration = {
       .columns(['account_id', 'created_at', 'id'])
       .execute()
     await schema
-      .createIndex('segments_filling')
+      .createIndex('segments_state')
       .on('segments')
-      .column('id')
-      .where(sql<boolean>`${sql.ref('state')} = 'filling'`)
+      .columns(['state', 'depth', 'id'])
       .execute()
+    await schema.createIndex('segments_as_of').on('segments').column('as_of').execute()
     await schema
       .createTable('segment_members')
       .addColumn('segment_id', 'text', (column) => column.notNull().references('segments.id'))

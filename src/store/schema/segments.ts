@@ -30,7 +30,9 @@ const segments = table(
   {
     indexes: {
       segments_account: ['account_id', 'created_at', 'id'],
-      segments_filling: { on: ['id'], where: (row) => row('state', '=', 'filling') },
+      segments_state: ['state', 'depth', 'id'],
+      // A clock that was set back is seen by it.
+      segments_as_of: ['as_of'],
     },
   },
 )
