@@ -1,18 +1,24 @@
-import { loadConfig } from '../config/index.js'
-import { OperatorError } from '../errors/index.js'
-import { readToml } from '../toml/index.js'
-import type { Ceilings, EmailPlan, MarketingPlan, Plans } from './plan.js'
 import {
   flag,
-  limit,
-  names,
-  optionalLimit,
-  optionalName,
-  type PlanFields,
-  readFields,
-  uuid,
-  wholeNumber,
-} from './plan-fields.js'
+  integer,
+  loadConfig,
+  orNothing,
+  readAllKeys,
+  type Setting,
+  text,
+  texts,
+} from '../config/index.js'
+import {
+  type OperatorFile,
+  openFile,
+  refuseOthers,
+  type Table,
+  type TomlPlace,
+  tableAt,
+  wholeFile,
+  wrongValue,
+} from '../toml/index.js'
+import type { Ceilings, EmailPlan, MarketingPlan, Plans } from './plan.js'
 
 /**
  * Reads and checks `plans.toml`; throws one OperatorError that lists every problem. `ceilings` are those of the
@@ -22,120 +28,149 @@ export function loadPlans(
   file: string,
   ceilings: Ceilings = loadConfig({ env: {} }).ceilings,
 ): Plans {
-  const content = readToml(file, 'the plans')
-  const problems: string[] = []
-  const email = readPlans(content.email, 'email', problems, (fields) =>
-    emailPlan(fields, ceilings.storedMib),
+  const opened = openFile(file, 'the plans')
+  const email = readPlans(opened, 'email', (given, place) =>
+    emailPlan(given, place, ceilings.storedMib),
   )
-  const marketing = readPlans(content.marketing, 'marketing', problems, marketingPlan)
-  refuseTwins([...email, ...marketing], problems)
-  const byDefault = readDefaults(content.defaults, email, problems)
-  for (const key of Object.keys(content)) {
-    if (!['defaults', 'email', 'marketing'].includes(key)) {
-      problems.push(`${key}: no such table; known: [defaults], [[email]], [[marketing]]`)
-    }
-  }
-  if (problems.length > 0 || byDefault === undefined) {
-    throw new OperatorError(`Bad plans (${file}):\n  ${problems.join('\n  ')}`)
-  }
-  return { email, marketing, ...byDefault, ceilings }
+  const marketing = readPlans(opened, 'marketing', marketingPlan)
+  refuseTwins([...email, ...marketing])
+  const plans = { email: email.map(planOf), marketing: marketing.map(planOf) }
+  const byDefault = readDefaults(opened, plans.email)
+  refuseOthers(wholeFile(opened), opened.content, ['defaults', 'email', 'marketing'])
+  opened.refuseBad('Bad plans')
+  return { ...plans, ...byDefault, ceilings }
 }
+
+/** A plan, and where it stands. */
+interface Placed<P> {
+  plan: P
+  place: TomlPlace
+}
+
+const planOf = <P>({ plan }: Placed<P>) => plan
+
+const oneLine = /^(?! )\P{Cc}{1,100}(?<! )$/u
+const oneLineWords = 'a text of 1 to 100 characters'
+const nameSetting = text('', { pattern: oneLine, expected: oneLineWords })
+/** Null for "unlimited". */
+const limit = (min: number): Setting<number | null> => {
+  const { read } = integer(min, min, 1e12)
+  return {
+    kind: 'setting',
+    fallback: null,
+    read(value) {
+      if (value === 'unlimited') return { value: null }
+      const result = read(value)
+      return 'value' in result
+        ? result
+        : { ...result, expected: `${result.expected}, or "unlimited"` }
+    },
+  }
+}
+
+// The keys that both kinds have.
+const anyPlan = {
+  name: nameSetting,
+  // In lower case only, as rows are compared by it.
+  id: text('', {
+    pattern: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+    expected: 'a UUID in lower case',
+  }),
+  priceNaira: integer(0, 0, 1e12),
+  paymentProviderPlanCode: orNothing(nameSetting, null),
+} as const
+
+const emailSettings = (usualMib: number) =>
+  ({
+    ...anyPlan,
+    monthlyMails: limit(1),
+    dailyCap: flag(false),
+    storedMib: orNothing(limit(1), usualMib),
+    retentionDays: integer(1, 1, 36_500),
+    domains: limit(1),
+    webhooks: flag(false),
+    features: texts((item) => oneLine.test(item), `a list of texts, each ${oneLineWords}`),
+  }) as const
+
+const marketingSettings = {
+  ...anyPlan,
+  contacts: integer(1, 1, 1e12),
+  campaignMails: limit(1),
+} as const
 
 /**
  * One `[[email]]`. The daily cap is a thirtieth of the month, so it needs at least 30 mails and a
  * limit.
  */
-function emailPlan(fields: PlanFields, usualMib: number): EmailPlan {
-  const monthlyLimit = fields.take('monthly_mails', limit(1))
-  const dailyCap = fields.take('daily_cap', flag)
-  if (dailyCap && monthlyLimit !== null && monthlyLimit < 30) {
-    fields.fault('monthly_mails', monthlyLimit, 'at least 30 with a daily cap')
+function emailPlan(given: Table, place: TomlPlace, usualMib: number): EmailPlan {
+  const { monthlyMails, dailyCap, storedMib, ...plan } = readAllKeys(
+    emailSettings(usualMib),
+    given,
+    place,
+  )
+  if (dailyCap && monthlyMails !== null && monthlyMails < 30) {
+    wrongValue(place, 'monthly_mails', monthlyMails, 'at least 30 with a daily cap')
   }
-  if (dailyCap && monthlyLimit === null) {
-    fields.fault('daily_cap', true, 'false, as the plan is unlimited')
+  if (dailyCap && monthlyMails === null && given.monthly_mails === 'unlimited') {
+    wrongValue(place, 'daily_cap', true, 'false, as the plan is unlimited')
   }
-  const storedMib = fields.take('stored_mib', optionalLimit(1, usualMib))
   return {
-    ...anyPlan(fields),
-    monthlyLimit,
-    dailyLimit: dailyCap && monthlyLimit !== null ? Math.floor(monthlyLimit / 30) : null,
-    retentionDays: fields.take('retention_days', wholeNumber(1, 36_500)),
-    domains: fields.take('domains', limit(1)),
+    ...plan,
+    monthlyLimit: monthlyMails,
+    dailyLimit: dailyCap && monthlyMails !== null ? Math.floor(monthlyMails / 30) : null,
     storedBytes: storedMib === null ? null : storedMib * 1024 * 1024,
-    webhooks: fields.take('webhooks', flag),
-    features: fields.take('features', names),
   }
 }
 
 /** One `[[marketing]]`. */
-function marketingPlan(fields: PlanFields): MarketingPlan {
-  return {
-    ...anyPlan(fields),
-    contacts: fields.take('contacts', wholeNumber(1, 1e12)),
-    monthlySendLimit: fields.take('campaign_mails', limit(1)),
-  }
-}
-
-/** The fields that both kinds have. */
-function anyPlan(fields: PlanFields) {
-  return {
-    id: fields.take('id', uuid),
-    name: fields.name,
-    priceNaira: fields.take('price_naira', wholeNumber(0, 1e12)),
-    paymentProviderPlanCode: fields.take('payment_provider_plan_code', optionalName),
-  }
+function marketingPlan(given: Table, place: TomlPlace): MarketingPlan {
+  const { campaignMails, ...plan } = readAllKeys(marketingSettings, given, place)
+  return { ...plan, monthlySendLimit: campaignMails }
 }
 
 /** All plans of a kind; at least one, as every account needs one. */
 function readPlans<P>(
-  given: unknown,
+  file: OperatorFile,
   kind: 'email' | 'marketing',
-  problems: string[],
-  plan: (fields: PlanFields) => P,
-): P[] {
+  plan: (given: Table, place: TomlPlace) => P,
+): Placed<P>[] {
+  const given = file.content[kind]
   if (!Array.isArray(given) || given.length === 0) {
-    problems.push(`${kind}: expected at least one table [[${kind}]]`)
+    file.problem([kind], `${kind}: expected at least one table [[${kind}]]`)
     return []
   }
-  return given.map((table, index) => readFields(table, `${kind} plan ${index + 1}`, problems, plan))
+  return given.map((table: unknown, index) => {
+    const number = { file, path: [kind, index], says: `${kind} plan ${index + 1}` }
+    const fields = tableAt(number, table)
+    const named = 'value' in nameSetting.read(fields.name) ? `plan "${fields.name}"` : number.says
+    const place = { ...number, says: named }
+    return { place, plan: plan(fields, place) }
+  })
 }
 
 /** Ids and names are unique over both kinds: commands find a plan by either, in any case. */
-function refuseTwins(plans: readonly { id: string; name: string }[], problems: string[]): void {
-  for (const field of ['id', 'name'] as const) {
+function refuseTwins(plans: readonly Placed<{ id: string; name: string }>[]): void {
+  for (const key of ['id', 'name'] as const) {
     const seen = new Set<string>()
-    for (const plan of plans) {
-      const value = plan[field].toLowerCase()
+    for (const { plan, place } of plans) {
+      const value = plan[key].toLowerCase()
       if (value !== '' && seen.has(value)) {
-        problems.push(
-          `plan "${plan.name}": ${field}: "${plan[field]}" given, expected one that no other plan has`,
-        )
+        wrongValue(place, key, plan[key], 'one that no other plan has')
       }
       seen.add(value)
     }
   }
 }
 
-/** The plans that new accounts get, by name. */
-function readDefaults(given: unknown, email: readonly EmailPlan[], problems: string[]) {
-  const before = problems.length
-  const table = typeof given === 'object' && given !== null ? { ...given } : {}
-  const fields: Record<string, unknown> = table
-  const chosen = (field: string) => {
-    const plan = email.find(({ name }) => name === fields[field])
-    if (plan === undefined) {
-      const shown = JSON.stringify(fields[field]) ?? 'nothing'
-      problems.push(`defaults: ${field}: ${shown} given, expected the name of an email plan`)
-    }
-    return plan
+/** The plans that new accounts get, by name. Whoever goes on with them has refused a bad file. */
+function readDefaults(file: OperatorFile, email: readonly EmailPlan[]) {
+  const place = { file, path: ['defaults'], says: 'defaults' }
+  const given = tableAt(place, file.content.defaults)
+  const chosen = (key: string): EmailPlan => {
+    const plan = email.find(({ name }) => name === given[key])
+    if (plan === undefined) wrongValue(place, key, given[key], 'the name of an email plan')
+    return plan ?? (email[0] as EmailPlan)
   }
-  const firstAccount = chosen('first_account')
-  const otherAccounts = chosen('other_accounts')
-  for (const field of Object.keys(fields)) {
-    if (field !== 'first_account' && field !== 'other_accounts') {
-      problems.push(`defaults: ${field}: no such field; known: first_account, other_accounts`)
-    }
-  }
-  if (problems.length > before || !firstAccount || !otherAccounts) return undefined
-  return { firstAccount, otherAccounts }
+  refuseOthers(place, given, ['first_account', 'other_accounts'])
+  return { firstAccount: chosen('first_account'), otherAccounts: chosen('other_accounts') }
 }

@@ -47,3 +47,20 @@ export async function broadcastAnswer(
   const recipients = await listRecipients(read, broadcast.id, maxRecipientsShown)
   return shownDetail(broadcast, stop, now, { recipients, hasRoom })
 }
+
+/** What is answered when a campaign was paused. */
+export const pausedBroadcast = (id: string) => ({
+  id,
+  status: 'paused',
+  message: 'Campaign paused',
+})
+
+/** What is answered when a paused campaign goes on: as what, time will tell. */
+export const resumedBroadcast = (id: string) => ({ id, message: 'The campaign goes on' })
+
+/** What is answered when a campaign was cancelled. */
+export const cancelledBroadcast = (id: string) => ({
+  id,
+  status: 'cancelled',
+  message: 'Campaign cancelled',
+})

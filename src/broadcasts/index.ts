@@ -4,7 +4,13 @@
  * mails are made in short transactions that move the cursor with them; the counters change with the
  * mails that they count; it is `sent` only when every mail has ended or was handed over.
  */
-export { broadcastAnswer, broadcastsAnswer } from './answers.js'
+export {
+  broadcastAnswer,
+  broadcastsAnswer,
+  cancelledBroadcast,
+  pausedBroadcast,
+  resumedBroadcast,
+} from './answers.js'
 export { type Audience, countAudience, nextOfAudience } from './audience.js'
 export {
   type Broadcast,

@@ -14,7 +14,13 @@ import { serve, usualPage } from '../contract/index.js'
 import { type EmailDeps, maxSendBytes, ownFields, refuseForeignFields } from '../emails/index.js'
 import type { Api } from '../http/index.js'
 import { cursorOf, idInCursor, type Store, type Tx } from '../store/index.js'
-import { broadcastAnswer, broadcastsAnswer } from './answers.js'
+import {
+  broadcastAnswer,
+  broadcastsAnswer,
+  cancelledBroadcast,
+  pausedBroadcast,
+  resumedBroadcast,
+} from './answers.js'
 import { type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { changeDraft } from './change.js'
 import * as operations from './contract.js'
@@ -143,7 +149,7 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   )
 
   serve(api, operations.pauseBroadcast, async ({ account, params: { id }, remember }) => {
-    const answer = { id, status: 'paused', message: 'Campaign paused' }
+    const answer = pausedBroadcast(id)
     const how = { reason: 'paused by the account', byAccount: true }
     const alongside = (tx: Tx) => remember(tx, answer)
     await pauseBroadcast(deps, { account_id: account.accountId, id }, { ...how, alongside })
@@ -151,7 +157,7 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   })
 
   serve(api, operations.resumeBroadcast, async ({ account, params: { id }, remember }) => {
-    const answer = { id, message: 'The campaign goes on' }
+    const answer = resumedBroadcast(id)
     const alongside = (tx: Tx) => remember(tx, answer)
     await resumeBroadcast(
       deps,
@@ -163,7 +169,7 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   })
 
   serve(api, operations.cancelBroadcast, async ({ account, params: { id }, remember }) => {
-    const answer = { id, status: 'cancelled', message: 'Campaign cancelled' }
+    const answer = cancelledBroadcast(id)
     await cancelBroadcast(deps, account.accountId, id, (tx) => remember(tx, answer))
     return answer
   })

@@ -11,10 +11,7 @@ let running:
 // Set once it is known which account a command is about; not all of them name it.
 let account: string | undefined
 
-/** What commands are in the log that do what the API and pages do: the same. */
-export const auditedAs = new WeakMap<Command, string>()
-
-/** Said once for each command line, before anything is done and before root becomes another user. */
+/** `name`: of what it does in the log. Said once for each command line, before anything is done and before root becomes another user. */
 export function rememberCommand(command: Command, name: string): void {
   // Tests run several command lines in one process.
   account = undefined
@@ -24,7 +21,7 @@ export function rememberCommand(command: Command, name: string): void {
     .filter(([option]) => command.getOptionValueSource(option) === 'cli')
     .map(([option, value]) => [option, isSecret(option) ? 'given' : shown(value)])
   running = {
-    name: auditedAs.get(command) ?? name,
+    name,
     actor,
     args: command.args.map(withoutSecrets),
     detail: Object.fromEntries(given),

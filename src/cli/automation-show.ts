@@ -1,5 +1,6 @@
 import { findAccount } from '../accounts/index.js'
 import { counted, shownCount } from '../amounts/index.js'
+import { getAutomation } from '../automations/contract.js'
 import {
   type Automation,
   type AutomationDefinition,
@@ -20,12 +21,13 @@ import { jsonTime, remark, say, sayFields, sayTable, shownTime } from './output.
 export const showAutomationRows: readonly CommandRow[] = [
   {
     usage: 'show <automation>',
+    does: getAutomation,
+    adds: ['accountId', 'pausedAt', 'standing', 'waits', 'backfill'],
     about: 'show what an automation does, and how many runs are at each step',
     help: `Example:
   $ posthorn automation show Welcome
 
-HERE is how many runs stand at the step now, ENTERED how many have come to it. With --json the answer is
-what GET /v1/automations/:id answers, and the counts as "standing".`,
+HERE is how many runs stand at the step now, ENTERED how many have come to it.`,
     run: answering(show),
   },
 ]

@@ -1,23 +1,25 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { counted, shownCount } from '../amounts/index.js'
 import * as operations from '../broadcasts/contract.js'
 import {
   type Broadcast,
-  findAnyBroadcast,
+  cancelledBroadcast,
   leftToCancel,
   pauseBroadcast,
+  pausedBroadcast,
   resumeBroadcast,
+  resumedBroadcast,
   stopBroadcast,
 } from '../broadcasts/index.js'
 import { pause } from '../clock/index.js'
 import type { Operation } from '../contract/index.js'
 import { OperatorError } from '../errors/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import { chosenBroadcast } from './broadcast-show.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
-import { type CliDeps, withStore } from './database.js'
-import { remark, say, sayJson } from './output.js'
-import { placeOf } from './place.js'
+import type { CliDeps } from './database.js'
+import { remark, say } from './output.js'
 
 /** `reason`: what the account is told. */
 interface Options extends AskOptions {
@@ -39,6 +41,8 @@ interface Change {
   reason?: string
   /** What goes with it, where it is asked for. */
   intent?: (broadcast: Broadcast) => Intent
+  /** What the API answers. */
+  answer: (id: string) => object
   /** What has become of so many mails. */
   done: (mails: string) => string
   apply: (
@@ -62,6 +66,7 @@ const changes: readonly Change[] = [
 
 The account sees the reason. 'posthorn broadcast resume' lets the campaign go on.`,
     reason: 'paused by the operator',
+    answer: pausedBroadcast,
     done: (mails) => `Paused; ${mails} held`,
     apply: async (deps, broadcast, how) => {
       const { held, inFlight } = await pauseBroadcast(deps, broadcast, how)
@@ -73,6 +78,7 @@ The account sees the reason. 'posthorn broadcast resume' lets the campaign go on
     does: operations.resumeBroadcast,
     about: 'let a paused campaign go on',
     help: '$ posthorn broadcast resume 01a1fc92-9915-7533-8296-04ee3d91dd72',
+    answer: resumedBroadcast,
     done: (mails) => `It goes on; ${mails} released. A running appliance sees it within 30 seconds`,
     apply: async (deps, broadcast, { onProgress }) => {
       const { released } = await resumeBroadcast(deps, broadcast, { onProgress })
@@ -98,6 +104,7 @@ This cannot be undone. What was not made into mail is given back to the account'
         how: 'moderate',
       }
     },
+    answer: cancelledBroadcast,
     done: (mails) => `Cancelled; ${mails} will not leave`,
     apply: async (deps, broadcast, { onProgress }) => {
       const { cancelled, inFlight } = await stopBroadcast(deps, broadcast, onProgress)
@@ -115,6 +122,8 @@ const betweenLooksMs = 2_000
 export const changeBroadcastRows: readonly CommandRow[] = changes.map((change) => ({
   usage: `${change.name} <id>`,
   does: change.does,
+  // What a campaign of the operator's is stopped for: how many mails that reached.
+  adds: ['mails', 'inFlight'],
   about: change.about,
   options: [
     ...(change.intent === undefined ? [] : askOptions()),
@@ -123,15 +132,14 @@ export const changeBroadcastRows: readonly CommandRow[] = changes.map((change) =
       : [new Option('--reason <text>', 'why, for the account too').default(change.reason)]),
   ],
   help: `Example:\n  ${change.help}`,
-  run: (id: string, options: Options, command: Command) => run(change, id, options, command),
+  run: answering((deps, id: string, options: Options) => apply(change, deps, id, options)),
 }))
 
 /**
  * A campaign may have a million mails. They are changed in small writes between which other mail
  * goes on; a command that is interrupted has done a part, and can be run again.
  */
-async function run(change: Change, id: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
+async function apply(change: Change, deps: CommandDeps, id: string, options: Options) {
   const { reason = '-' } = options
   if (!/^\P{Cc}{1,200}$/u.test(reason.trim())) {
     throw new OperatorError('The reason must have 1 to 200 characters and no control characters')
@@ -140,31 +148,26 @@ async function run(change: Change, id: string, options: Options, command: Comman
     // About every second or two.
     if (seen % 50_000 === 0 && process.stderr.isTTY) remark(`${shownCount(seen)} so far`)
   }
-  const done = await withStore(place, async (deps) => {
-    const found = await chosenBroadcast(deps.store.read, id)
-    if (change.intent && !(await confirmed(place, options, change.intent(found)))) return
-    const how = { reason: reason.trim(), onProgress }
-    const changed = await change.apply(deps, found, how)
-    // What is under way may be deferred, and would leave at its next time.
-    for (let look = 0; look < inFlightLooks && changed.inFlight > 0; look++) {
-      if (look === 0) remark(`${shownCount(changed.inFlight)} in flight: waiting for them to end`)
-      await pause(deps.clock, betweenLooksMs)
-      const again = await change.apply(deps, found, how)
-      changed.mails += again.mails
-      changed.inFlight = again.inFlight
-    }
-    return { ...changed, broadcast: await findAnyBroadcast(deps.store.read, id) }
-  })
-  if (done === undefined) return
-  const { broadcast, mails, inFlight } = done
-  const message = change.done(counted(mails, 'mail'))
-  if (place.json) {
-    const { id, status } = broadcast
-    return sayJson({ id, status, message, mails, inFlight })
+  const found = await chosenBroadcast(deps.store.read, id)
+  if (change.intent && !(await confirmed(deps.place, options, change.intent(found)))) return
+  const how = { reason: reason.trim(), onProgress }
+  const changed = await change.apply(deps, found, how)
+  // What is under way may be deferred, and would leave at its next time.
+  for (let look = 0; look < inFlightLooks && changed.inFlight > 0; look++) {
+    if (look === 0) remark(`${shownCount(changed.inFlight)} in flight: waiting for them to end`)
+    await pause(deps.clock, betweenLooksMs)
+    const again = await change.apply(deps, found, how)
+    changed.mails += again.mails
+    changed.inFlight = again.inFlight
   }
-  say(message)
-  if (inFlight === 0) return
-  remark(
-    `${shownCount(inFlight)} still in flight: they may arrive; what their servers put off does not leave`,
-  )
+  return {
+    json: { ...change.answer(found.id), ...changed },
+    say() {
+      say(change.done(counted(changed.mails, 'mail')))
+      if (changed.inFlight === 0) return
+      remark(
+        `${shownCount(changed.inFlight)} still in flight: they may arrive; what their servers put off does not leave`,
+      )
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { findAccount } from '../accounts/index.js'
 import { shownCount } from '../amounts/index.js'
 import { stoppedBy } from '../billing/index.js'
@@ -14,13 +14,13 @@ import {
   waitsForRoom,
 } from '../broadcasts/index.js'
 import type { Read } from '../store/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { rememberAccount } from './audited.js'
 import { watchBroadcast } from './broadcast-watch.js'
 import type { CommandRow } from './command-row.js'
-import { withStore } from './database.js'
-import { remark, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { type CommandPlace, placeOf } from './place.js'
+import { remark, sayFields, sayTable, shownTime } from './output.js'
+import type { CommandPlace } from './place.js'
 import { oneLine } from './queue-show.js'
 
 // As many as a terminal or a script still takes in at once.
@@ -37,37 +37,35 @@ export const showBroadcastRows: readonly CommandRow[] = [
       new Option('--failed', 'list whom it did not reach, with what their servers said'),
     ],
     help: 'Example:\n  $ posthorn broadcast show 01a1fc92-9915-7533-8296-04ee3d91dd72 --watch',
-    run: runShow,
+    run: answering(show),
   },
 ]
 
 /** `--failed` is a list of its own, as it may be long; all else fits on a screen. */
-async function runShow(
-  id: string,
-  options: { watch?: true; failed?: true },
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  if (options.failed) return sayUndelivered(place, id)
-  await withStore(place, async ({ store: { read }, clock }) => {
-    if (options.watch) {
-      const look = async () => {
-        const broadcast = await findAnyBroadcast(read, id)
-        return { broadcast, stop: await stopOf(read, broadcast.account_id) }
-      }
-      await watchBroadcast({ look, clock, out: process.stdout, json: place.json })
-      // The last line of the watch has said it all.
-      if (place.json) return
+async function show(deps: CommandDeps, id: string, options: { watch?: true; failed?: true }) {
+  const { store, clock, place } = deps
+  const { read } = store
+  if (options.failed) return await undelivered(read, id)
+  if (options.watch) {
+    const look = async () => {
+      const broadcast = await findAnyBroadcast(read, id)
+      return { broadcast, stop: await stopOf(read, broadcast.account_id) }
     }
-    const found = await findAnyBroadcast(read, id)
-    const stop = await stopOf(read, found.account_id)
-    const now = clock.now()
-    const noRoom = waitsForRoom(found, stop, false) ? await saysOfRoom(place) : null
-    if (!place.json) return sayFields(await forPeople(read, found, { stop, noRoom, now }))
-    const one = { accountId: found.account_id, id: found.id }
-    sayJson(await broadcastAnswer(read, one, { hasRoom: noRoom === null, now }))
-    if (noRoom !== null) remark(`Its mails wait: ${noRoom}`)
-  })
+    await watchBroadcast({ look, clock, out: process.stdout, json: place.json })
+    // The last line of the watch has said it all.
+    if (place.json) return
+  }
+  const found = await findAnyBroadcast(read, id)
+  const stop = await stopOf(read, found.account_id)
+  const now = clock.now()
+  const noRoom = waitsForRoom(found, stop, false) ? await saysOfRoom(place) : null
+  if (place.json && noRoom !== null) remark(`Its mails wait: ${noRoom}`)
+  const one = { accountId: found.account_id, id: found.id }
+  const fields = await forPeople(read, found, { stop, noRoom, now })
+  return {
+    json: await broadcastAnswer(read, one, { hasRoom: noRoom === null, now }),
+    say: () => sayFields(fields),
+  }
 }
 
 /** Why the running appliance has no room for more mail, or null; it alone knows. */
@@ -93,23 +91,25 @@ export const stopOf = async (read: Read, accountId: string) =>
  * From the log of deliveries, with the last reply word for word: an operator has to see whether it
  * is the address, the content or the reputation.
  */
-async function sayUndelivered(place: CommandPlace, id: string): Promise<void> {
-  const found = await withStore(place, async ({ store: { read } }) => {
-    const broadcast = await findAnyBroadcast(read, id)
-    return listUndelivered(read, broadcast.id, mostUndelivered)
-  })
-  if (place.json) return sayJson(found)
-  sayTable(
-    ['TO', 'STATUS', 'EMAIL', 'REPLY'],
-    found.map(({ email, status, emailId, reply }) => [
-      email,
-      status,
-      emailId,
-      oneLine(reply ?? '-'),
-    ]),
-    'It reached everybody so far',
-  )
-  if (found.length === mostUndelivered) remark(`The first ${shownCount(mostUndelivered)}`)
+async function undelivered(read: Read, id: string) {
+  const broadcast = await findAnyBroadcast(read, id)
+  const found = await listUndelivered(read, broadcast.id, mostUndelivered)
+  return {
+    json: found,
+    say() {
+      sayTable(
+        ['TO', 'STATUS', 'EMAIL', 'REPLY'],
+        found.map(({ email, status, emailId, reply }) => [
+          email,
+          status,
+          emailId,
+          oneLine(reply ?? '-'),
+        ]),
+        'It reached everybody so far',
+      )
+      if (found.length === mostUndelivered) remark(`The first ${shownCount(mostUndelivered)}`)
+    },
+  }
 }
 
 /**

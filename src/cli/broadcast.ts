@@ -13,14 +13,15 @@ import {
   sendDraft,
   shownMade,
 } from '../broadcasts/index.js'
+import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { changeBroadcastRows } from './broadcast-change.js'
 import { chosenBroadcast, showBroadcastRows, stopOf } from './broadcast-show.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
-import { accountOption, chosenAccount, withStore } from './database.js'
+import { accountOption } from './database.js'
 import { limitOption } from './option-values.js'
-import { jsonTime, remark, say, sayJson, sayTable, shownTime } from './output.js'
-import { placeOf } from './place.js'
+import { jsonTime, remark, say, sayTable, shownTime } from './output.js'
+import type { CommandPlace } from './place.js'
 import { plansOf } from './plan.js'
 
 /** `posthorn broadcast`: campaigns of any account. */
@@ -31,6 +32,10 @@ export function broadcastCommands(program: Command): void {
   addCommands(broadcast, rows)
 }
 
+/** The plans are read of the settings' files. */
+const planned = (place: CommandPlace) => ({ plans: plansOf(place) })
+type Planned = CommandDeps & ReturnType<typeof planned>
+
 const rows: readonly CommandRow[] = [
   {
     usage: 'list',
@@ -38,7 +43,7 @@ const rows: readonly CommandRow[] = [
     about: 'show the campaigns of an account, newest first',
     options: [accountOption(), limitOption()],
     help: "Example:\n  $ posthorn broadcast list --account 'City library'",
-    run: runList,
+    run: answering(list),
   },
   ...showBroadcastRows,
   {
@@ -47,31 +52,28 @@ const rows: readonly CommandRow[] = [
     about: 'send a draft, or schedule it if it has a time to come',
     options: askOptions(),
     help: 'Example:\n  $ posthorn broadcast send 01a1fc92-9915-7533-8296-04ee3d91dd72',
-    run: runSend,
+    run: answeringWith(planned, send),
   },
   ...changeBroadcastRows,
 ]
 
 /** `stop` is the same for all campaigns of an account: it is read once. */
-async function runList(
-  options: { account?: string; limit: number },
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const hasMore = await withStore(place, async ({ store: { read }, clock }) => {
-    const { id } = await chosenAccount(read, options.account)
-    const { limit } = options
-    if (place.json) {
-      const answer = await broadcastsAnswer(read, id, { limit }, clock.now())
-      sayJson(answer)
-      return answer.hasMore
-    }
-    const found = await listBroadcasts(read, id, { limit: limit + 1 })
-    const stop = await stopOf(read, id)
-    sayBroadcasts(found.slice(0, limit), stop, clock.now())
-    return found.length > limit
-  })
-  if (hasMore) remark('There are more: --limit shows them')
+async function list(
+  { store: { read }, clock, account }: CommandDeps,
+  { limit }: { limit: number },
+) {
+  const { id } = await account()
+  const now = clock.now()
+  const json = await broadcastsAnswer(read, id, { limit }, now)
+  const found = await listBroadcasts(read, id, { limit })
+  const stop = await stopOf(read, id)
+  return {
+    json,
+    say() {
+      sayBroadcasts(found, stop, now)
+      if (json.hasMore) remark('There are more: --limit shows them')
+    },
+  }
 }
 
 function sayBroadcasts(broadcasts: readonly Broadcast[], stop: string | null, now: number): void {
@@ -97,24 +99,23 @@ function sayBroadcasts(broadcasts: readonly Broadcast[], stop: string | null, no
  * The audience is judged before the question, so that the question has its number; the list is
  * looked at again when the campaign is expanded, and only those who are there then get it.
  */
-async function runSend(id: string, options: AskOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const plans = plansOf(place)
-  const sent = await withStore(place, async ({ store, clock }) => {
-    const { account_id } = await chosenBroadcast(store.read, id)
-    const judged = await judgeDraft({ store, clock, plans }, account_id, id)
-    if (!(await confirmed(place, options, sendingOf(judged, clock.now())))) return
-    const billing = await readBilling(store.read, plans, account_id)
-    // A running appliance looks every few seconds whether there is one to expand.
-    return await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
-  })
-  if (sent === undefined) return
-  if (place.json) return sayJson(shownMade(sent))
+async function send({ store, clock, place, plans }: Planned, id: string, options: AskOptions) {
+  const { account_id } = await chosenBroadcast(store.read, id)
+  const judged = await judgeDraft({ store, clock, plans }, account_id, id)
+  if (!(await confirmed(place, options, sendingOf(judged, clock.now())))) return
+  const billing = await readBilling(store.read, plans, account_id)
+  // A running appliance looks every few seconds whether there is one to expand.
+  const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
   const whom = counted(sent.audience, 'recipient')
-  if (sent.status === 'scheduled') {
-    return say(`Scheduled for ${shownTime(sent.scheduled_at)}, to ${whom} as it stands now`)
+  return {
+    json: shownMade(sent),
+    say: () =>
+      say(
+        sent.status === 'scheduled'
+          ? `Scheduled for ${shownTime(sent.scheduled_at)}, to ${whom} as it stands now`
+          : `On its way to ${whom}; 'posthorn broadcast show ${sent.id} --watch' shows how far it is`,
+      ),
   }
-  say(`On its way to ${whom}; 'posthorn broadcast show ${sent.id} --watch' shows how far it is`)
 }
 
 /** The subject and the number are what one notices a mistake by. */

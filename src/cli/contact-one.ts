@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import * as operations from '../contacts/contract.js'
 import {
   type ContactState,
@@ -17,12 +17,13 @@ import {
 import { ApiError, OperatorError } from '../errors/index.js'
 import { isJsonObject, refuseInexact } from '../json/index.js'
 import type { Read } from '../store/index.js'
+import { answering, answeringWith, type CommandDeps } from './answering.js'
 import type { CommandRow } from './command-row.js'
-import { accountOption, chosenAccount, withStore } from './database.js'
+import { accountOption } from './database.js'
 import { givenTo } from './given.js'
 import { limitOption, mustBe } from './option-values.js'
-import { remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { placeOf, settingsOf } from './place.js'
+import { remark, say, sayFields, sayTable, shownTime } from './output.js'
+import { type CommandPlace, settingsOf } from './place.js'
 
 /** What any of these may be given. */
 interface Options {
@@ -37,10 +38,15 @@ interface Options {
   removeMetadata?: string[]
 }
 
+/** The list of an account that an id or a name means. */
+type FindList = (read: Read, accountId: string, named: string) => Promise<string>
+
+/** Where phone numbers without a country code are from. */
+export const defaultCountry = (place: CommandPlace) => settingsOf(place).contacts
+export type Settled = CommandDeps & ReturnType<typeof defaultCountry>
+
 /** `contact list`, `show` and `set`: contacts of all lists and of none. */
-export const contactOneRows = (
-  listOf: (read: Read, accountId: string, named: string) => Promise<string>,
-): readonly CommandRow[] => [
+export const contactOneRows = (listOf: FindList): readonly CommandRow[] => [
   {
     usage: 'list [beginning]',
     does: operations.findContacts,
@@ -56,8 +62,9 @@ export const contactOneRows = (
     help: `Examples:
   $ posthorn contact list ada
   $ posthorn contact list --list Readers --state unsubscribed`,
-    run: (beginning: string | undefined, options: Options, command: Command) =>
-      runList(listOf, beginning, options, command),
+    run: answeringWith(defaultCountry, (deps, beginning: string | undefined, options: Options) =>
+      list(deps, listOf, beginning, options),
+    ),
   },
   {
     usage: 'show <email>',
@@ -65,7 +72,7 @@ export const contactOneRows = (
     about: 'show a contact, by address or id, and why mail goes to them or does not',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn contact show ada@example.com',
-    run: runShow,
+    run: answering(show),
   },
   {
     usage: 'set <email>',
@@ -84,7 +91,7 @@ export const contactOneRows = (
     help: `Examples:
   $ posthorn contact set ada@example.com --first-name Ada --metadata '{"town": "Lagos"}'
   $ posthorn contact set ada@example.com --phone '' --remove-metadata town`,
-    run: runSet,
+    run: answeringWith(defaultCountry, set),
   },
 ]
 
@@ -99,80 +106,73 @@ function jsonObject(text: string): Record<string, unknown> {
 }
 
 /** Unlike a page of the API it looks until it has found enough. */
-async function runList(
-  listOf: (read: Read, accountId: string, named: string) => Promise<string>,
-  q: string | undefined,
-  options: Options,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const { defaultCountry } = settingsOf(place).contacts
+async function list(deps: Settled, listOf: FindList, q: string | undefined, options: Options) {
+  const { read } = deps.store
+  const { defaultCountry } = deps
   const { state, limit } = options
-  const { members, isMore } = await withStore(place, async ({ store: { read } }) => {
-    const { id } = await chosenAccount(read, options.account)
-    const listId = options.list === undefined ? undefined : await listOf(read, id, options.list)
-    const members = []
-    let cursor: string | undefined
-    do {
-      const left = limit - members.length
-      const asked = { limit: Math.min(left, 500), cursor, defaultCountry }
-      const page = await findContacts(read, id, { q, listId, state }, asked)
-      members.push(...page.members)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined && members.length < limit)
-    return { members, isMore: cursor !== undefined }
-  })
-  if (place.json) sayJson({ contacts: members.map(shownMember), hasMore: isMore })
-  else {
-    sayTable(
-      ['ADDRESS', 'NAME', 'PHONE', 'SUPPRESSED', 'ADDED'],
-      members.map((one) => [
-        one.email,
-        nameOf(one),
-        one.phone ?? '',
-        one.suppressed ?? '-',
-        shownTime(one.createdAt),
-      ]),
-      'No such contact',
-    )
+  const { id } = await deps.account()
+  const listId = options.list === undefined ? undefined : await listOf(read, id, options.list)
+  const members: Awaited<ReturnType<typeof findContacts>>['members'] = []
+  let cursor: string | undefined
+  do {
+    const left = limit - members.length
+    const asked = { limit: Math.min(left, 500), cursor, defaultCountry }
+    const page = await findContacts(read, id, { q, listId, state }, asked)
+    members.push(...page.members)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined && members.length < limit)
+  const isMore = cursor !== undefined
+  return {
+    json: { contacts: members.map(shownMember), hasMore: isMore, nextCursor: cursor ?? null },
+    say() {
+      sayTable(
+        ['ADDRESS', 'NAME', 'PHONE', 'SUPPRESSED', 'ADDED'],
+        members.map((one) => [
+          one.email,
+          nameOf(one),
+          one.phone ?? '',
+          one.suppressed ?? '-',
+          shownTime(one.createdAt),
+        ]),
+        'No such contact',
+      )
+      if (isMore) remark('There are more: --limit shows them')
+    },
   }
-  if (isMore) remark('There are more: --limit shows them')
 }
 
 /** All that `GET /v1/contacts/all/:id` answers, in words. */
-async function runShow(whom: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { answer, contact, why } = await withStore(place, async ({ store: { read } }) => {
-    const { id } = await chosenAccount(read, options.account)
-    const contact = await contactOf(read, id, whom)
-    return {
-      contact,
-      answer: await contactAnswer(read, id, contact.id),
-      why: await whyMail(read, id, contact.email),
-    }
-  })
-  if (place.json) return sayJson(answer)
-  sayFields({
-    Id: contact.id,
-    Address: contact.email,
-    Name: nameOf(contact),
-    Phone: contact.phone ?? '',
-    Metadata: JSON.stringify(contact.metadata),
-    Lists: answer.lists.map(({ name }) => name).join(', '),
-    Added: shownTime(contact.createdAt),
-  })
-  say()
-  say(`${why.says}.`)
-  const verdicts = [
-    ['Marketing mail', why.marketing],
-    ['Receipts and the like', why.transactional],
-    ...why.topics.map((topic) => [`Topic "${topic.name}"`, topic] as const),
-  ] as const
-  sayTable(
-    ['MAIL', 'IS SENT', 'WHY'],
-    verdicts.map(([name, verdict]) => [name, verdict.gets ? 'yes' : 'no', causesOf(verdict)]),
-    '',
-  )
+async function show({ store: { read }, account }: CommandDeps, whom: string) {
+  const { id } = await account()
+  const contact = await contactOf(read, id, whom)
+  const json = await contactAnswer(read, id, contact.id)
+  const why = await whyMail(read, id, contact.email)
+  return {
+    json,
+    say() {
+      sayFields({
+        Id: contact.id,
+        Address: contact.email,
+        Name: nameOf(contact),
+        Phone: contact.phone ?? '',
+        Metadata: JSON.stringify(contact.metadata),
+        Lists: json.lists.map(({ name }) => name).join(', '),
+        Added: shownTime(contact.createdAt),
+      })
+      say()
+      say(`${why.says}.`)
+      const verdicts = [
+        ['Marketing mail', why.marketing],
+        ['Receipts and the like', why.transactional],
+        ...why.topics.map((topic) => [`Topic "${topic.name}"`, topic] as const),
+      ] as const
+      sayTable(
+        ['MAIL', 'IS SENT', 'WHY'],
+        verdicts.map(([name, verdict]) => [name, verdict.gets ? 'yes' : 'no', causesOf(verdict)]),
+        '',
+      )
+    },
+  }
 }
 
 const causesOf = ({ because }: MailVerdict) =>
@@ -189,10 +189,9 @@ const causesOf = ({ because }: MailVerdict) =>
     )
     .join('; ')
 
-/** What `PATCH /v1/contacts/all/:id` does. */
-async function runSet(whom: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { defaultCountry } = settingsOf(place).contacts
+/** The fields that were given; all others stay. */
+async function set(deps: Settled, whom: string, options: Options) {
+  const { defaultCountry } = deps
   const { firstName, lastName, phone, metadata, removeMetadata } = options
   const asked = { firstName, lastName, phone, metadata, removeMetadata }
   if (Object.values(asked).every((value) => value === undefined)) {
@@ -201,16 +200,13 @@ async function runSet(whom: string, options: Options, command: Command): Promise
   }
   const given = givenTo(operations.updateContactIn(defaultCountry), asked)
   refuseInexact('metadata', given.metadata)
-  const answer = await withStore(place, async (deps) => {
-    const { read } = deps.store
-    const { id } = await chosenAccount(read, options.account)
-    const contact = await contactOf(read, id, whom)
-    const number = given.phone && toE164(given.phone, defaultCountry)
-    await changeContact(deps, id, contact.id, { ...given, phone: number })
-    return await contactAnswer(read, id, contact.id)
-  })
-  if (place.json) return sayJson(answer)
-  say(`${answer.email} is changed.`)
+  const { read } = deps.store
+  const { id } = await deps.account()
+  const contact = await contactOf(read, id, whom)
+  const number = given.phone && toE164(given.phone, defaultCountry)
+  await changeContact(deps, id, contact.id, { ...given, phone: number })
+  const json = await contactAnswer(read, id, contact.id)
+  return { json, say: () => say(`${json.email} is changed.`) }
 }
 
 /** By address or id. Throws a 404. */

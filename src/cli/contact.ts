@@ -11,9 +11,10 @@ import type { ConsentEvent } from '../consent/index.js'
 import * as operations from '../contacts/contract.js'
 import {
   addContact,
-  type Contact,
+  contactAnswer,
   contactHistory,
   deleteContact,
+  deletedContact,
   exportContacts,
   listLists,
   phoneNotations,
@@ -22,13 +23,14 @@ import {
 } from '../contacts/index.js'
 import { OperatorError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
+import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
-import { contactOneRows } from './contact-one.js'
+import { contactOneRows, defaultCountry, type Settled } from './contact-one.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
-import { jsonTime, say, sayJson, sayTable, shownTime } from './output.js'
-import { placeOf, settingsOf } from './place.js'
+import { jsonTime, say, sayTable, shownTime } from './output.js'
+import { placeOf } from './place.js'
 
 /** What any of the sub-commands may be given. */
 interface Options {
@@ -65,7 +67,7 @@ const rows: readonly CommandRow[] = [
       forceOption(),
     ],
     help: 'Example:\n  $ posthorn contact add ada@example.com --phone 08031234567',
-    run: runAdd,
+    run: answeringWith(defaultCountry, add),
   },
   {
     usage: 'delete <email>',
@@ -76,7 +78,7 @@ const rows: readonly CommandRow[] = [
   $ posthorn contact delete ada@example.com
 
 Suppressions and the consent record stay. ${mailStays}.`,
-    run: runDelete,
+    run: answering(remove),
   },
   {
     usage: 'export',
@@ -97,26 +99,28 @@ takes off again.`,
     about: 'show how an address came in, what it has left, and who took that back',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn contacts history ada@example.com',
-    run: runHistory,
+    run: answering(history),
   },
 ]
 
 /**
  * A contact is one of an account and address, on any number of lists: the command puts it on none.
  */
-async function runAdd(email: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
+async function add(deps: Settled, email: string, options: Options) {
   const { firstName, lastName } = options
-  const phone = phoneOf(options.phone, settingsOf(place).contacts.defaultCountry)
-  const { contact, added } = await withStore(place, async (deps) => {
-    const { id } = await chosenAccount(deps.store.read, options.account)
-    const given = { email, firstName, lastName, phone }
-    const plans = plansUnlessForced(place, options)
-    const limits = plans && limitsOf(plans, await readBilling(deps.store.read, plans, id))
-    return withForceHint(() => addContact(deps, id, given, { by: 'command', ...limits }))
-  })
-  if (place.json) return sayJson({ ...shown(contact), added })
-  say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`)
+  const phone = phoneOf(options.phone, deps.defaultCountry)
+  const { id } = await deps.account()
+  const { read } = deps.store
+  const plans = plansUnlessForced(deps.place, options)
+  const limits = plans && limitsOf(plans, await readBilling(read, plans, id))
+  const given = { email, firstName, lastName, phone }
+  const { contact, added } = await withForceHint(() =>
+    addContact(deps, id, given, { by: 'command', ...limits }),
+  )
+  return {
+    json: { ...(await contactAnswer(read, id, contact.id)), added },
+    say: () => say(`${contact.email} is ${added ? 'added' : 'updated'}: ${contact.id}`),
+  }
 }
 
 /**
@@ -124,21 +128,12 @@ async function runAdd(email: string, options: Options, command: Command): Promis
  * of consent are kept: they prove why an address was or was not mailed (RFC 8058 and the laws
  * behind it want the unsubscription to last).
  */
-async function runDelete(
-  email: string,
-  options: Options & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const deleted = await withStore(place, async (deps) => {
-    const { id } = await chosenAccount(deps.store.read, options.account)
-    const taken = await whatDeletionTakes(deps.store.read, id, email)
-    if (!(await confirmed(place, options, deletionOf(taken)))) return
-    return await deleteContact(deps, id, email)
-  })
-  if (deleted === undefined) return
-  if (place.json) return sayJson({ ...deleted, deleted: true })
-  say(`${deleted.email} is deleted.`)
+async function remove(deps: CommandDeps, email: string, options: AskOptions) {
+  const { id } = await deps.account()
+  const taken = await whatDeletionTakes(deps.store.read, id, email)
+  if (!(await confirmed(deps.place, options, deletionOf(taken)))) return
+  const deleted = await deleteContact(deps, id, email)
+  return { json: deletedContact(deleted.id), say: () => say(`${deleted.email} is deleted.`) }
 }
 
 /** CSV to stdout, a page of rows at a time. */
@@ -156,18 +151,21 @@ async function runExport(options: Options, command: Command): Promise<void> {
 }
 
 /** The consent log of an address, also of one that is no contact any more. */
-async function runHistory(email: string, options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const events = await withStore(place, async ({ store: { read } }) => {
-    const { id } = await chosenAccount(read, options.account)
-    return contactHistory(read, id, email)
-  })
-  if (place.json) return sayJson(events.map((event) => ({ ...event, at: jsonTime(event.at) })))
-  sayTable(
-    ['WHEN', 'WHAT', 'DETAILS'],
-    events.map((event) => [shownTime(event.at), event.kind.replaceAll('_', ' '), details(event)]),
-    `Nothing is known of ${email}`,
-  )
+async function history({ store: { read }, account }: CommandDeps, email: string) {
+  const events = await contactHistory(read, (await account()).id, email)
+  return {
+    json: events.map((event) => ({ ...event, at: jsonTime(event.at) })),
+    say: () =>
+      sayTable(
+        ['WHEN', 'WHAT', 'DETAILS'],
+        events.map((event) => [
+          shownTime(event.at),
+          event.kind.replaceAll('_', ' '),
+          details(event),
+        ]),
+        `Nothing is known of ${email}`,
+      ),
+  }
 }
 
 /** The address has to be typed, since nothing brings its fields and history back. */
@@ -216,10 +214,3 @@ function phoneOf(given: string | undefined, country: string): string | undefined
   if (phone !== undefined) return phone
   throw new OperatorError(`"${given}" is not a phone number, ${phoneNotations(country)}`)
 }
-
-/** A contact for scripts. */
-const shown = (contact: Contact) => ({
-  ...contact,
-  unsubscribedAt: jsonTime(contact.unsubscribedAt),
-  createdAt: jsonTime(contact.createdAt),
-})

@@ -1,87 +1,78 @@
 import type { Command } from 'commander'
 import { counted } from '../amounts/index.js'
 import { openResolver } from '../app/resolver.js'
-import {
-  type DmarcSummary,
-  keptDays,
-  makeNameSources,
-  ownAddresses,
-  readDmarc,
-} from '../dmarc/index.js'
+import type { Config } from '../config/index.js'
+import { getDomainDmarc, windowFields } from '../dmarc/contract.js'
+import { dmarcAnswer } from '../dmarc/index.js'
 import { findDomain, verifiedDomains } from '../domains/index.js'
-import { accountOption, chosenAccount, withStore } from './database.js'
+import { answeringWith, type CommandDeps } from './answering.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { accountOption } from './database.js'
 import { unknownDomain } from './domain-records.js'
+import { fieldOptions } from './field-options.js'
 import { withHints } from './limits.js'
-import { wholeNumber } from './option-values.js'
-import { say, sayFields, sayJson, sayTable, sayText } from './output.js'
-import { placeOf, settingsOf } from './place.js'
+import { say, sayFields, sayTable, sayText } from './output.js'
+import { settingsOf } from './place.js'
 
 /**
  * `posthorn dmarc`: what receivers say of mail in a domain's name; of all verified domains when
  * none is named.
  */
-export function dmarcCommand(program: Command): void {
-  program
-    .command('dmarc [domain]')
-    .description('what receivers report of mail in the name of a domain, by source')
-    .addOption(accountOption())
-    .option('--days <count>', 'so many days up to today', wholeNumber(1, keptDays), 30)
-    .addHelpText(
-      'after',
-      `
-Examples:
+export const dmarcCommand = (program: Command) => addCommands(program, rows)
+
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'dmarc [domain]',
+    does: getDomainDmarc,
+    about: 'what receivers report of mail in the name of a domain, by source',
+    options: [accountOption(), ...fieldOptions(windowFields)],
+    help: `Examples:
   $ posthorn dmarc
   $ posthorn dmarc example.com --days 7
 
 The reports come to dmarc@ this host (outbound.helo_name), where the DMARC record of a domain says so:
 rua=mailto:dmarc@... as 'posthorn domain show' has it. PASSED is mail whose DKIM or SPF aligns with the From.
-UNSIGNED counts what stands in reports that no receiver has signed: anybody may have written those.`,
-    )
-    .action(async (named: string | undefined, options: Options, command: Command) => {
-      const place = placeOf(command)
-      const settings = settingsOf(place)
-      const found = await withStore(place, async ({ store, clock }) => {
-        const { read } = store
-        const { id: accountId } = await chosenAccount(read, options.account)
-        const names = named === undefined ? await verifiedDomains(read, accountId) : [named]
-        const resolver = openResolver(settings.dns, clock)
-        const nameSources = makeNameSources({ store, clock, resolver })
-        const own = await ownAddresses(settings.outbound, resolver)
-        const summaries: Shown[] = []
-        for (const name of names) {
-          const domain = await withHints(unknownDomain, () => findDomain(read, accountId, name))
-          const asked = { domain, days: options.days, ownAddresses: own, nameSources }
-          summaries.push({ domain: domain.name, ...(await readDmarc({ read, clock }, asked)) })
-        }
-        return summaries
-      })
-      if (place.json) return sayJson(found)
-      if (found.length === 0) say('There is no verified domain')
-      for (const summary of found) show(summary)
-    })
-}
+UNSIGNED counts what stands in reports that no receiver has signed: anybody may have written those.
+Without a domain --json is a list, an answer a domain.`,
+    run: answeringWith((place) => ({ settings: settingsOf(place) }), dmarc),
+  },
+]
 
-/** Options of `posthorn dmarc`. */
-interface Options {
-  account?: string
-  days: number
-}
+type Settled = CommandDeps & { settings: Config }
+type DmarcAnswer = Awaited<ReturnType<typeof dmarcAnswer>>
 
-/** The reports of some days about one domain. */
-type Shown = DmarcSummary & { domain: string }
+async function dmarc(deps: Settled, named: string | undefined, options: { days?: number }) {
+  const { store, clock, settings } = deps
+  const { id: accountId } = await deps.account()
+  const names = named === undefined ? await verifiedDomains(store.read, accountId) : [named]
+  const resolver = openResolver(settings.dns, clock)
+  const asking = { store, clock, outbound: settings.outbound, resolver }
+  const answers: DmarcAnswer[] = []
+  for (const name of names) {
+    const domain = await withHints(unknownDomain, () => findDomain(store.read, accountId, name))
+    answers.push(await dmarcAnswer(asking, { domain, ...options }))
+  }
+  return {
+    json: named === undefined ? answers : answers[0],
+    say() {
+      if (answers.length === 0) say('There is no verified domain')
+      for (const one of answers) show(one)
+    },
+  }
+}
 
 /**
  * Figures of signed reports alone count as proved: anybody can mail a report, and an unsigned one
  * may be invented to look like trouble or like its absence.
  */
-function show({ domain, sources, reporters, tls, ...summary }: Shown): void {
+function show({ name, sources, reporters, tls, ...summary }: DmarcAnswer): void {
   const { reports, messages, passed, policy } = summary
   if (reports === 0 && tls.reports === 0) {
-    say(`No report about ${domain} has come in these days.`)
+    say(`No report about ${name} has come in these days.`)
     return
   }
   sayFields({
-    Domain: domain,
+    Domain: name,
     Policy: policy === '' ? 'no signed report has told it' : `p=${policy}`,
     Reports: `${reports}, of ${counted(messages, 'message')}; ${passed} passed`,
     From: reporters.map(({ name, proof }) => (proof ? name : `${name} (unsigned)`)).join(', '),

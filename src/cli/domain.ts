@@ -24,21 +24,25 @@ import {
 import type { ApiError } from '../errors/index.js'
 import type { Read } from '../store/index.js'
 import { domainSwitches } from '../tracking/index.js'
+import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
-import { accountOption, chosenAccount, withStore } from './database.js'
+import { accountOption } from './database.js'
 import { sayChecks, sayRecords, unknownDomain } from './domain-records.js'
 import { forceOption, plansUnlessForced, withForceHint, withHints } from './limits.js'
-import { say, sayFields, sayJson, sayNext, sayTable, shownTime, warn } from './output.js'
-import { placeOf, settingsOf } from './place.js'
+import { say, sayFields, sayNext, sayTable, shownTime, warn } from './output.js'
+import { type CommandPlace, settingsOf } from './place.js'
 import { domainTrackingRows } from './tracking.js'
 
 /** What any of the sub-commands may be given. */
 interface DomainOptions {
-  account?: string
   trust?: boolean
   force?: boolean
 }
+
+/** What the records of a domain name comes from the settings. */
+const settled = (place: CommandPlace) => ({ settings: settingsOf(place) })
+type Settled = CommandDeps & ReturnType<typeof settled>
 
 const trustText = 'take it as verified because you say so (sandbox, split-horizon DNS)'
 
@@ -57,7 +61,7 @@ const rows: readonly CommandRow[] = [
     about: 'add a domain, make its DKIM keys, show the DNS records to publish',
     options: [accountOption(), new Option('--trust', trustText), forceOption()],
     help: 'Example:\n  $ posthorn domain add example.com',
-    run: runAdd,
+    run: answeringWith(settled, add),
   },
   {
     usage: 'list',
@@ -65,7 +69,7 @@ const rows: readonly CommandRow[] = [
     about: 'show the domains of an account',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn domain list --json',
-    run: runList,
+    run: answering(list),
   },
   {
     usage: 'show <name>',
@@ -73,7 +77,7 @@ const rows: readonly CommandRow[] = [
     about: 'show a domain and its DNS records',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn domain show example.com --json | jq -r .zone',
-    run: runShow,
+    run: answeringWith(settled, show),
   },
   {
     usage: 'verify <name>',
@@ -81,7 +85,7 @@ const rows: readonly CommandRow[] = [
     about: 'look the DNS records up; status 1 while the required one is not there',
     options: [accountOption(), new Option('--trust', trustText)],
     help: 'Example:\n  $ posthorn domain verify example.com',
-    run: runVerify,
+    run: answeringWith(settled, verify),
   },
   {
     usage: 'delete <name>',
@@ -89,7 +93,7 @@ const rows: readonly CommandRow[] = [
     about: 'delete a domain and its keys; refused while mail or a campaign from it is waiting',
     options: [...askOptions(), accountOption()],
     help: 'Example:\n  $ posthorn domain delete example.com',
-    run: runDelete,
+    run: answering(remove),
   },
   ...domainTrackingRows,
 ]
@@ -98,128 +102,117 @@ const rows: readonly CommandRow[] = [
  * The keys are made here and sealed with the appliance key, so adding a domain needs that key and
  * not only the database.
  */
-async function runAdd(name: string, options: DomainOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const settings = settingsOf(place)
-  const added = await withStore(place, async (deps) => {
-    const account = await chosenAccount(deps.store.read, options.account)
-    const key = openApplianceKey(applianceKeyFile(place.dataDir))
-    const plans = plansUnlessForced(place, options)
-    const given = { trust: options.trust === true, plans }
-    return withForceHint(() => addDomain({ ...deps, key }, account.id, name, given))
-  })
-  const records = domainRecords(added, recordSettings(settings))
-  if (place.json)
-    return sayJson({ ...shownDomain(added), ...toPublish(added, recordSettings(settings)) })
-  say(`${added.name} is added${added.trusted ? ' and trusted' : ''}.`)
-  sayRecords(records)
-  if (added.status !== 'verified') {
-    if (settings.outbound.heloName === 'localhost') {
-      warn(
-        'outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
-      )
-    }
-    sayNext(`\nWhen they are published: posthorn domain verify ${added.name}`)
+async function add(deps: Settled, name: string, options: DomainOptions) {
+  const { place, settings } = deps
+  const { id } = await deps.account()
+  const key = openApplianceKey(applianceKeyFile(place.dataDir))
+  const given = { trust: options.trust === true, plans: plansUnlessForced(place, options) }
+  const added = await withForceHint(() => addDomain({ ...deps, key }, id, name, given))
+  const records = recordSettings(settings)
+  return {
+    json: { ...shownDomain(added), ...toPublish(added, records) },
+    say() {
+      say(`${added.name} is added${added.trusted ? ' and trusted' : ''}.`)
+      sayRecords(domainRecords(added, records))
+      if (added.status === 'verified') return
+      if (settings.outbound.heloName === 'localhost') {
+        warn(
+          'outbound.helo_name is still "localhost", and two of these records name it: set it, then see posthorn domain show',
+        )
+      }
+      sayNext(`\nWhen they are published: posthorn domain verify ${added.name}`)
+    },
   }
 }
 
 /** The account's domains; without --account those of the only account. */
-async function runList(options: DomainOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { domains, answer } = await withStore(place, async ({ store: { read } }) => {
-    const domains = await listDomains(read, (await chosenAccount(read, options.account)).id)
-    const shown = await Promise.all(domains.map((domain) => shownIn(read, domain)))
-    return { domains, answer: { domains: shown } }
-  })
-  if (place.json) return sayJson(answer)
-  sayTable(
-    ['NAME', 'STATUS', 'CREATED', 'CHECKED'],
-    domains.map((row) => [
-      row.name,
-      statusOf(row),
-      shownTime(row.createdAt),
-      row.checkedAt === null ? 'never' : shownTime(row.checkedAt),
-    ]),
-    "No domain yet; 'posthorn domain add NAME' adds one",
-  )
+async function list({ store: { read }, account }: CommandDeps) {
+  const domains = await listDomains(read, (await account()).id)
+  const shown = await Promise.all(domains.map((domain) => shownIn(read, domain)))
+  return {
+    json: { domains: shown },
+    say: () =>
+      sayTable(
+        ['NAME', 'STATUS', 'CREATED', 'CHECKED'],
+        domains.map((row) => [
+          row.name,
+          statusOf(row),
+          shownTime(row.createdAt),
+          row.checkedAt === null ? 'never' : shownTime(row.checkedAt),
+        ]),
+        "No domain yet; 'posthorn domain add NAME' adds one",
+      ),
+  }
 }
 
 /** A domain as it stood at the last look; `verify` looks anew. */
-async function runShow(name: string, options: DomainOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const settings = recordSettings(settingsOf(place))
-  const { found, shown } = await withStore(place, async ({ store: { read } }) => {
-    const { id } = await chosenAccount(read, options.account)
-    const found = await withHints(unknownDomain, () => findDomain(read, id, name))
-    return { found, shown: await shownIn(read, found) }
-  })
-  const records = domainRecords(found, settings)
-  if (place.json) return sayJson({ ...shown, ...toPublish(found, settings) })
-  sayFields({
-    Name: found.name,
-    Status: statusOf(found),
-    'Signs with': signsWith(found),
-    'Return path': found.returnPath ? 'its own' : "the appliance's",
-    ...(found.trackingHost === null ? {} : { 'Links lead through': linkHost(found) }),
-    Created: shownTime(found.createdAt),
-    Checked: shownTime(found.checkedAt),
-  })
-  sayRecords(records)
+async function show({ store: { read }, account, settings }: Settled, name: string) {
+  const { id } = await account()
+  const found = await withHints(unknownDomain, () => findDomain(read, id, name))
+  const records = recordSettings(settings)
+  return {
+    json: { ...(await shownIn(read, found)), ...toPublish(found, records) },
+    say() {
+      sayFields({
+        Name: found.name,
+        Status: statusOf(found),
+        'Signs with': signsWith(found),
+        'Return path': found.returnPath ? 'its own' : "the appliance's",
+        ...(found.trackingHost === null ? {} : { 'Links lead through': linkHost(found) }),
+        Created: shownTime(found.createdAt),
+        Checked: shownTime(found.checkedAt),
+      })
+      sayRecords(domainRecords(found, records))
+    },
+  }
 }
 
 /**
  * The look is made now and written down, as the page and the API do it: what the command shows is
  * what sending goes by.
  */
-async function runVerify(name: string, options: DomainOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const config = settingsOf(place)
-  const settings = recordSettings(config)
-  const { found, records, shown } = await withStore(place, async (deps) => {
-    const account = await chosenAccount(deps.store.read, options.account)
-    const resolver = openResolver(config.dns, deps.clock)
-    const trust = options.trust === true
-    const { domain: found, records } = await withHints(unknownDomain, () =>
-      verifyDomain({ ...deps, resolver, settings }, account.id, name, { trust }),
-    )
-    return { found, records, shown: await shownIn(deps.store.read, found) }
-  })
+async function verify(deps: Settled, name: string, options: DomainOptions) {
+  const { id } = await deps.account()
+  const resolver = openResolver(deps.settings.dns, deps.clock)
+  const looking = { ...deps, resolver, settings: recordSettings(deps.settings) }
+  const trust = options.trust === true
+  const { domain: found, records } = await withHints(unknownDomain, () =>
+    verifyDomain(looking, id, name, { trust }),
+  )
   const good = found.trusted || records.every(({ required, state }) => !required || state === 'ok')
   if (!good) process.exitCode = 1
-  if (place.json) return sayJson({ ...shown, records: records.map(shownCheck) })
-  sayChecks(found, records)
+  return {
+    json: { ...(await shownIn(deps.store.read, found)), records: records.map(shownCheck) },
+    say: () => sayChecks(found, records),
+  }
 }
 
 /**
  * A domain that mail or a campaign waits to be sent from cannot go: those mails could never be
  * signed.
  */
-async function runDelete(
-  name: string,
-  options: DomainOptions & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const deleted = await withStore(place, async ({ store, clock }) => {
-    const account = await chosenAccount(store.read, options.account)
-    return await withHints({ ...unknownDomain, conflict: whatWaits }, async () => {
-      const domain = await findDomain(store.read, account.id, name)
-      await refuseDomainInUse(store.read, account.id, domain)
-      const uses = await domainUses(store.read, account.id, domain.name)
-      const keys = await listKeys(store.read, account.id)
-      if (!(await confirmed(place, options, deletionOf(domain, uses, keys)))) return
-      await deleteDomain({ store, clock }, account.id, name)
-      return deletedDomain(domain.id, uses)
-    })
+async function remove(deps: CommandDeps, name: string, options: AskOptions) {
+  const { read } = deps.store
+  const { id: accountId } = await deps.account()
+  return await withHints({ ...unknownDomain, conflict: whatWaits }, async () => {
+    const domain = await findDomain(read, accountId, name)
+    await refuseDomainInUse(read, accountId, domain)
+    const uses = await domainUses(read, accountId, domain.name)
+    const keys = await listKeys(read, accountId)
+    if (!(await confirmed(deps.place, options, deletionOf(domain, uses, keys)))) return
+    await deleteDomain(deps, accountId, name)
+    return {
+      json: deletedDomain(domain.id, uses),
+      say() {
+        say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
+        for (const { id, name: automation } of uses) {
+          warn(
+            `automation "${automation}" (${id}) sends from it: its runs wait until the domain is added and verified again`,
+          )
+        }
+      },
+    }
   })
-  if (deleted === undefined) return
-  if (place.json) return sayJson(deleted)
-  say(`${name} is deleted. Its DNS records can go once no mail from it is on its way.`)
-  for (const { id, name: automation } of deleted.automations) {
-    warn(
-      `automation "${automation}" (${id}) sends from it: its runs wait until the domain is added and verified again`,
-    )
-  }
 }
 
 /**

@@ -10,11 +10,10 @@ import {
   timelineOf,
 } from '../emails/index.js'
 import { type MailEvent, readTimeline } from '../events/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
-import { withStore } from './database.js'
 import { listEmailsRows } from './email-list.js'
-import { say, sayFields, sayJson, sayTable } from './output.js'
-import { placeOf } from './place.js'
+import { say, sayFields, sayTable } from './output.js'
 
 /** What became of a mail. */
 export function emailCommands(program: Command): void {
@@ -29,9 +28,11 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'show <id>',
     does: operations.getEmail,
+    // What happened to it, and whose it is, is told to the operator alone.
+    adds: ['accountId', 'events'],
     about: 'show a mail and all that happened to it',
     help: 'Example:\n  $ posthorn email show 019a9c1e-5b7c-7d3a-9d51-2f6a4f0c8e11',
-    run: runShow,
+    run: answering(show),
   },
 ]
 
@@ -39,64 +40,61 @@ const rows: readonly CommandRow[] = [
  * By the mail's id alone, whatever account it is of: an operator has an id from a log or a
  * complaint, and no account.
  */
-async function runShow(given: string, _options: unknown, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const { account, email, events } = await withStore(place, async ({ store: { read } }) => {
-    const id = given.toLowerCase()
-    // Throws an OperatorError for an id of no mail.
-    const accountId = await accountOfEmail(read, id)
-    // What the appliance mails in its own name is of an account that nobody else sees.
-    const account =
-      accountId === applianceAccountId
-        ? { id: accountId, name: 'the appliance itself' }
-        : await findAccount(read, accountId)
-    const [email, events] = await Promise.all([
-      readEmail(read, account.id, id),
-      readTimeline(read, account.id, id),
-    ])
-    return { account, email, events }
-  })
-  if (place.json) {
-    // What happened to it, and whose it is, is told to the operator alone.
-    return sayJson({ email, accountId: account.id, events: events.map(eventInJson) })
+async function show({ store: { read } }: CommandDeps, given: string) {
+  const id = given.toLowerCase()
+  // Throws an OperatorError for an id of no mail.
+  const accountId = await accountOfEmail(read, id)
+  // What the appliance mails in its own name is of an account that nobody else sees.
+  const account =
+    accountId === applianceAccountId
+      ? { id: accountId, name: 'the appliance itself' }
+      : await findAccount(read, accountId)
+  const [email, events] = await Promise.all([
+    readEmail(read, account.id, id),
+    readTimeline(read, account.id, id),
+  ])
+  return {
+    json: { email, accountId: account.id, events: events.map(eventInJson) },
+    say() {
+      sayFields({
+        Account: account.name,
+        From: email.from,
+        To: email.to,
+        ...some('Cc', email.cc),
+        ...some('Bcc', email.bcc),
+        ...some('Reply-To', email.replyTo),
+        Subject: email.subject,
+        ...some(
+          'Headers',
+          Object.entries(email.headers).map((pair) => pair.join(': ')),
+        ),
+        ...some(
+          'Tags',
+          email.tags.map(({ name, value }) => `${name}:${value}`),
+        ),
+        ...some(
+          'Attachments',
+          email.attachments.map(
+            ({ filename, contentType, size }) => `${filename} (${contentType}, ${size} bytes)`,
+          ),
+        ),
+        Status: email.status,
+        ...(email.held === null ? {} : { Held: heldSince(email.held) }),
+        ...some('Warnings', email.warnings),
+        'Message-ID': email.messageId,
+        Accepted: email.createdAt,
+        ...(email.scheduledAt === null ? {} : { 'Scheduled for': email.scheduledAt }),
+        ...asked('Opens', email.opensCount, email.openedAt, eventsOf(events, 'opened')),
+        ...asked('Clicks', email.clicksCount, email.clickedAt, eventsOf(events, 'clicked')),
+      })
+      say()
+      sayTable(
+        ['WHEN', 'WHAT', 'RECIPIENT', 'REPLY'],
+        timelineOf(email, events).map(happeningRow),
+        'Nothing has happened to it yet',
+      )
+    },
   }
-  sayFields({
-    Account: account.name,
-    From: email.from,
-    To: email.to,
-    ...some('Cc', email.cc),
-    ...some('Bcc', email.bcc),
-    ...some('Reply-To', email.replyTo),
-    Subject: email.subject,
-    ...some(
-      'Headers',
-      Object.entries(email.headers).map((pair) => pair.join(': ')),
-    ),
-    ...some(
-      'Tags',
-      email.tags.map(({ name, value }) => `${name}:${value}`),
-    ),
-    ...some(
-      'Attachments',
-      email.attachments.map(
-        ({ filename, contentType, size }) => `${filename} (${contentType}, ${size} bytes)`,
-      ),
-    ),
-    Status: email.status,
-    ...(email.held === null ? {} : { Held: heldSince(email.held) }),
-    ...some('Warnings', email.warnings),
-    'Message-ID': email.messageId,
-    Accepted: email.createdAt,
-    ...(email.scheduledAt === null ? {} : { 'Scheduled for': email.scheduledAt }),
-    ...asked('Opens', email.opensCount, email.openedAt, eventsOf(events, 'opened')),
-    ...asked('Clicks', email.clicksCount, email.clickedAt, eventsOf(events, 'clicked')),
-  })
-  say()
-  sayTable(
-    ['WHEN', 'WHAT', 'RECIPIENT', 'REPLY'],
-    timelineOf(email, events).map(happeningRow),
-    'Nothing has happened to it yet',
-  )
 }
 
 /** A field that is left out where it has nothing. */

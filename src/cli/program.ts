@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../config/index.js'
 import { exitStatus } from '../errors/index.js'
 import { rememberCommand } from './audited.js'
+import { rowOf } from './command-row.js'
 import { requireNamed } from './place.js'
 
 /** With what status every command ends: here, in help, in the manual page, and in bin/README.md. */
@@ -57,7 +58,8 @@ export function makeProgram({ json }: { json: boolean }): Command {
       .hook('preAction', (_program, command) => {
         // `serve` asks by itself: what keeps it from starting goes into its log.
         if (command.name() !== 'serve') requireNamed(command)
-        rememberCommand(command, nameOf(command))
+        // What the API and pages do too has one name in the log.
+        rememberCommand(command, rowOf.get(command)?.does?.audit ?? nameOf(command))
       })
       .addHelpText('after', after)
   )

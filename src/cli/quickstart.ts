@@ -192,7 +192,9 @@ interface Received {
 
 /** Shows the inbox's verdicts and returns the message's page; a signature that fails is an error. */
 async function inspect(target: Target, reply: string): Promise<string> {
-  const number = /Kept in the sandbox as (\d+)/.exec(reply)?.[1]
+  // Only here: the inbox's folder loads the database.
+  const { keptNumber } = await import('../sandbox/index.js')
+  const number = keptNumber(reply)
   if (number === undefined) throw new Error('the reply is not of the sandbox inbox')
   const page = `/sandbox/${number}`
   const { message, verdicts } = await poll('the signatures were not checked', async () => {

@@ -1,75 +1,60 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { ApiError, OperatorError } from '../errors/index.js'
+import { getStats, questionFields } from '../stats/contract.js'
 import {
-  dimensions,
   type Figures,
-  maxLimit,
   questionOf,
   readStats,
   type Stats,
   type StatsGroup,
   type StatsInput,
 } from '../stats/index.js'
-import { accountOption, chosenAccount, withStore } from './database.js'
-import { wholeNumber } from './option-values.js'
-import { remark, say, sayJson, sayTable } from './output.js'
-import { placeOf } from './place.js'
+import { answering, type CommandDeps } from './answering.js'
+import { addCommands, type CommandRow } from './command-row.js'
+import { accountOption } from './database.js'
+import { fieldOptions } from './field-options.js'
+import { remark, say, sayTable } from './output.js'
 
 /** Options of `posthorn stats`. */
 interface Options extends Omit<StatsInput, 'groupBy' | 'broadcastId'> {
-  account?: string
   by?: string
   broadcast?: string
 }
 
 /** `posthorn stats`: the figures of one account, by the function of `GET /v1/stats`. */
-export function statsCommand(program: Command): void {
-  program
-    .command('stats')
-    .description('figures over time: sent, delivered, bounced, opened, by day and more')
-    .addOption(accountOption())
-    .option('--from <day>', 'the first day, UTC (default: 29 days before the last)')
-    .option('--to <day>', 'the last day, included (default: today)')
-    .option('--by <groups>', `one or two of ${dimensions.join(', ')}`, 'day')
-    .option('--domain <name>', 'only mail from this sending domain')
-    .option('--provider <name>', 'only recipients at this provider')
-    .option('--tag <tag>', 'only mail with this tag: name:value, or name')
-    .option('--broadcast <id>', 'only mail of this campaign')
-    .addOption(
-      new Option('--type <type>', 'only mail of this type').choices(['transactional', 'marketing']),
-    )
-    .option('--limit <count>', 'how many groups beside the days', wholeNumber(1, maxLimit))
-    .addHelpText(
-      'after',
-      `
-Examples:
+export const statsCommand = (program: Command) => addCommands(program, rows)
+
+const rows: readonly CommandRow[] = [
+  {
+    usage: 'stats',
+    does: getStats,
+    about: 'figures over time: sent, delivered, bounced, opened, by day and more',
+    options: [
+      accountOption(),
+      ...fieldOptions(questionFields, {
+        groupBy: '--by <groups>',
+        broadcastId: '--broadcast <id>',
+      }),
+    ],
+    help: `Examples:
   $ posthorn stats --from 2026-11-01 --to 2026-11-30
   $ posthorn stats --by provider --type marketing
   $ posthorn stats --by day,domain --json
 
 Every figure counts on the day, UTC, when it happened. BOUNCED has hard and soft ones; OPENED and CLICKED
 are mails that a person opened or clicked in, machines left out. --json has all figures, and rates.`,
-    )
-    .action(async (options: Options, command: Command) => {
-      const place = placeOf(command)
-      const { account, by: groupBy, broadcast: broadcastId, ...rest } = options
-      const input = {
-        ...rest,
-        groupBy,
-        ...(broadcastId && { broadcastId: broadcastId.toLowerCase() }),
-      }
-      const stats = await withStore(place, async ({ store: { read }, clock }) => {
-        const { id } = await chosenAccount(read, account)
-        return await readStats(read, id, asked(input, clock.now()))
-      })
-      if (place.json) sayJson(stats)
-      else show(stats)
-      if (!stats.upToDate) {
-        remark(
-          'The log of an older version is still being counted; the figures are not complete yet',
-        )
-      }
-    })
+    run: answering(stats),
+  },
+]
+
+async function stats({ store: { read }, clock, account }: CommandDeps, options: Options) {
+  const { by: groupBy, broadcast: broadcastId, ...rest } = options
+  const { id } = await account()
+  const json = await readStats(read, id, asked({ ...rest, groupBy, broadcastId }, clock.now()))
+  if (!json.upToDate) {
+    remark('The log of an older version is still being counted; the figures are not complete yet')
+  }
+  return { json, say: () => show(json) }
 }
 
 /** The question as the API takes it; what is wrong with it is told by the names of the options. */

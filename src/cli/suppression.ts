@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { counted } from '../amounts/index.js'
 import { OperatorError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
+import type { Read } from '../store/index.js'
 import * as operations from '../suppression/contract.js'
 import {
   addedSuppression,
@@ -22,12 +23,13 @@ import {
   suppressionsAnswer,
   suppressionsOf,
 } from '../suppression/index.js'
+import { answering, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent, isAtTerminal } from './confirm.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { givenTo } from './given.js'
 import { limitOption } from './option-values.js'
-import { remark, say, sayJson, sayTable, shownTime, visibleLines, warn } from './output.js'
+import { remark, say, sayTable, shownTime, visibleLines, warn } from './output.js'
 import { placeOf } from './place.js'
 
 /** What any of the sub-commands may be given. */
@@ -59,10 +61,11 @@ export function suppressionCommands(program: Command): void {
 const rows: readonly CommandRow[] = [
   {
     usage: 'list [address]',
+    does: operations.listSuppressions,
     about: 'show the records, or those of one address; with --json its history too',
     options: [accountOption(), reasonOption('only these'), limitOption(100)],
     help: 'Example:\n  $ posthorn suppression list --reason bounce',
-    run: runList,
+    run: answering(list),
   },
   {
     usage: 'add <address...>',
@@ -75,7 +78,7 @@ const rows: readonly CommandRow[] = [
       new Option('--detail <text>', 'a note'),
     ],
     help: "Example:\n  $ posthorn suppression add ada@example.com --detail 'asked by phone'",
-    run: runAdd,
+    run: answering(add),
   },
   {
     usage: 'remove <address...>',
@@ -90,11 +93,12 @@ const rows: readonly CommandRow[] = [
   $ posthorn suppression remove ada@example.com --reason bounce
 
 Whoever has unsubscribed or complained must not be mailed again before asking for it.`,
-    run: runRemove,
+    run: answering(remove),
   },
   {
     usage: 'import <file>',
     does: operations.importSuppressions,
+    adds: ['faults'],
     about: 'suppress the addresses of a CSV, or of a list, one a line; - reads stdin',
     options: [
       ...askOptions(),
@@ -108,7 +112,7 @@ Whoever has unsubscribed or complained must not be mailed again before asking fo
 A first line that names the columns is known by "email"; the others are those of an export: reason,
 scope, emailId, detail, createdAt, expiresAt. Lines that cannot be read are named on stderr and left out; the
 status is then 1, and all others are in.`,
-    run: runImport,
+    run: answering(importFile),
   },
   {
     usage: 'export',
@@ -123,43 +127,46 @@ Before what a spreadsheet would run as a formula stands an apostrophe, which an 
 ]
 
 /** All records, or those of one address: it may have several, one a reason. */
-async function runList(
-  address: string | undefined,
-  options: Options,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
+async function list(deps: CommandDeps, address: string | undefined, options: Options) {
   const { reason, limit } = options
-  const answer = await withStore(place, async ({ store: { read } }) => {
-    const { id } = await chosenAccount(read, options.account)
-    if (address === undefined) return suppressionsAnswer(read, id, { reason, limit })
-    const one = await addressAnswer(read, id, addressOf(address))
-    const only = one.suppressions.filter((record) => (reason ?? record.reason) === record.reason)
-    return { ...one, suppressions: only }
-  })
-  if (place.json) sayJson(answer)
-  else {
-    sayTable(
-      ['ADDRESS', 'REASON', 'BLOCKS', 'SINCE', 'UNTIL', 'DETAIL'],
-      answer.suppressions.map((r) => [
-        r.email,
-        r.reason,
-        r.scope,
-        shownTime(Date.parse(r.createdAt)),
-        r.expiresAt === null ? '-' : shownTime(Date.parse(r.expiresAt)),
-        r.detail?.slice(0, 80) ?? '',
-      ]),
-      address === undefined ? 'No address is suppressed' : `${address} is not suppressed`,
-    )
-  }
-  if ('hasMore' in answer && answer.hasMore) {
-    remark(`There are more: --limit shows them, 'posthorn suppression export' all`)
+  const { id } = await deps.account()
+  const json = await answerOf(deps.store.read, id, address, { reason, limit })
+  return {
+    json,
+    say() {
+      sayTable(
+        ['ADDRESS', 'REASON', 'BLOCKS', 'SINCE', 'UNTIL', 'DETAIL'],
+        json.suppressions.map((r) => [
+          r.email,
+          r.reason,
+          r.scope,
+          shownTime(Date.parse(r.createdAt)),
+          r.expiresAt === null ? '-' : shownTime(Date.parse(r.expiresAt)),
+          r.detail?.slice(0, 80) ?? '',
+        ]),
+        address === undefined ? 'No address is suppressed' : `${address} is not suppressed`,
+      )
+      if ('hasMore' in json && json.hasMore) {
+        remark(`There are more: --limit shows them, 'posthorn suppression export' all`)
+      }
+    },
   }
 }
 
+async function answerOf(
+  read: Read,
+  accountId: string,
+  address: string | undefined,
+  { reason, limit }: Pick<Options, 'reason' | 'limit'>,
+) {
+  if (address === undefined) return await suppressionsAnswer(read, accountId, { reason, limit })
+  const one = await addressAnswer(read, accountId, addressOf(address))
+  const only = one.suppressions.filter((record) => (reason ?? record.reason) === record.reason)
+  return { ...one, suppressions: only }
+}
+
 /** All addresses in one transaction: a list that was typed is suppressed whole or not at all. */
-async function runAdd(given: string[], options: Options, command: Command): Promise<void> {
-  const place = placeOf(command)
+async function add(deps: CommandDeps, given: string[], options: Options) {
   const { reason, scope, detail } = options
   const records = given.map((email) => {
     const record = newSuppression(
@@ -168,15 +175,17 @@ async function runAdd(given: string[], options: Options, command: Command): Prom
     if (typeof record === 'string') throw new OperatorError(record)
     return record
   })
-  const done = await withStore(place, async ({ store, clock }) => {
-    const { id } = await chosenAccount(store.read, options.account)
-    return await store.write((tx) =>
-      inTurn(records, (record) => addedSuppression(tx, id, record, clock.now())),
-    )
-  })
-  if (place.json) return sayJson(done.map(({ answer }) => answer))
-  for (const { isNew, answer } of done) {
-    say(`${answer?.email} ${isNew ? 'is' : 'was'} suppressed (${answer?.reason})`)
+  const { id } = await deps.account()
+  const done = await deps.store.write((tx) =>
+    inTurn(records, (record) => addedSuppression(tx, id, record, deps.clock.now())),
+  )
+  return {
+    json: done.map(({ answer }) => answer),
+    say() {
+      for (const { isNew, answer } of done) {
+        say(`${answer?.email} ${isNew ? 'is' : 'was'} suppressed (${answer?.reason})`)
+      }
+    },
   }
 }
 
@@ -184,73 +193,67 @@ async function runAdd(given: string[], options: Options, command: Command): Prom
  * Whoever unsubscribed or complained must not be mailed before asking for it; the question names
  * the reason of each address for that.
  */
-async function runRemove(
-  given: string[],
-  options: Options & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
+async function remove(deps: CommandDeps, given: string[], options: Options & AskOptions) {
   const addresses = given.map(addressOf)
   const reasons = options.reason === undefined ? suppressionReasons : [options.reason]
   const why = options.reason === undefined ? '' : ` for ${options.reason}`
   const refusal = (email: string) =>
     new OperatorError(`${email} is not suppressed${why}; nothing was changed`)
-  const removed = await withStore(place, async (deps) => {
-    const { id } = await chosenAccount(deps.store.read, options.account)
-    const found: Suppression[] = []
-    for (const email of addresses) {
-      const records = await suppressionsOf(deps.store.read, id, email)
-      const theirs = records.filter(({ reason }) => reasons.includes(reason))
-      if (theirs.length === 0) throw refusal(email)
-      found.push(...theirs)
-    }
-    if (!(await confirmed(place, options, removalOf(addresses, found)))) return
-    return await deps.store.write((tx) =>
-      inTurn(addresses, async (email) => {
-        // Looked at once more in the transaction: somebody may have taken it off since the
-        // question.
-        const at = deps.clock.now()
-        const lifted = await lift(tx, id, email, { by: 'operator', at, reasons })
-        if (lifted === 0) throw refusal(email)
-        return removedSuppression(email, lifted)
-      }),
-    )
-  })
-  if (removed === undefined) return
-  if (place.json) return sayJson(removed)
-  for (const email of addresses) say(`${email} is taken off the list`)
+  const { id } = await deps.account()
+  const found: Suppression[] = []
+  for (const email of addresses) {
+    const records = await suppressionsOf(deps.store.read, id, email)
+    const theirs = records.filter(({ reason }) => reasons.includes(reason))
+    if (theirs.length === 0) throw refusal(email)
+    found.push(...theirs)
+  }
+  if (!(await confirmed(deps.place, options, removalOf(addresses, found)))) return
+  const json = await deps.store.write((tx) =>
+    inTurn(addresses, async (email) => {
+      // Looked at once more in the transaction: somebody may have taken it off since the question.
+      const lifting = { by: 'operator', at: deps.clock.now(), reasons } as const
+      const lifted = await lift(tx, id, email, lifting)
+      if (lifted === 0) throw refusal(email)
+      return removedSuppression(email, lifted)
+    }),
+  )
+  return {
+    json,
+    say() {
+      for (const email of addresses) say(`${email} is taken off the list`)
+    },
+  }
 }
+
+// As many lines that cannot be read are named in JSON; stderr has them all.
+const faultsShown = 1_000
 
 /**
  * Read twice with --dry-run or a question, first to count: a file of another service has surprises,
  * and only single records can be taken back.
  */
-async function runImport(
-  file: string,
-  options: Options & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
+async function importFile(deps: CommandDeps, file: string, options: Options & AskOptions) {
   const { reason = 'manual', scope } = options
-  const counts = await withStore(place, async (deps) => {
-    const { id, name } = await chosenAccount(deps.store.read, options.account)
-    const take = (onFault: (fault: LineFault) => void, isTrial: boolean) => {
-      const input = file === '-' ? process.stdin : createReadStream(file)
-      return importSuppressions(deps, id, input, { reason, scope, onFault, isTrial })
-    }
-    const tell = ({ line, fault }: LineFault) => warn(visibleLines(`line ${line}: ${fault}`))
-    if (options.dryRun || (!options.yes && isAtTerminal(place))) {
-      const found = await take(options.dryRun ? tell : () => {}, true)
-      if (!(await confirmed(place, options, importOf(name, found)))) return
-    }
-    return await take(tell, false)
-  })
-  if (counts === undefined) return
-  if (counts.faults > 0) process.exitCode = 1
-  if (place.json) return sayJson(counts)
-  say(
-    `${counts.added} added, ${counts.known} known already, ${counted(counts.faults, 'line')} left out`,
-  )
+  const { id, name } = await deps.account()
+  const take = (onFault: (fault: LineFault) => void, isTrial: boolean) => {
+    const input = file === '-' ? process.stdin : createReadStream(file)
+    return importSuppressions(deps, id, input, { reason, scope, onFault, isTrial })
+  }
+  const refused: { index: number; error: string }[] = []
+  const tell = ({ line, fault }: LineFault) => {
+    if (refused.length < faultsShown) refused.push({ index: line - 1, error: fault })
+    warn(visibleLines(`line ${line}: ${fault}`))
+  }
+  if (options.dryRun || (!options.yes && isAtTerminal(deps.place))) {
+    const found = await take(options.dryRun ? tell : () => {}, true)
+    if (!(await confirmed(deps.place, options, importOf(name, found)))) return
+  }
+  const { added, known, faults } = await take(tell, false)
+  if (faults > 0) process.exitCode = 1
+  return {
+    json: { added, known, refused, faults },
+    say: () => say(`${added} added, ${known} known already, ${counted(faults, 'line')} left out`),
+  }
 }
 
 /** CSV that `import` takes back, a page of rows at a time. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { counted } from '../amounts/index.js'
 import { refuseTemplateInUse, type TemplateUse, templateUses } from '../automations/index.js'
-import { ApiError, OperatorError } from '../errors/index.js'
+import { OperatorError } from '../errors/index.js'
 import { silentLog } from '../log/index.js'
 import * as operations from '../templates/contract.js'
 import {
@@ -20,19 +20,19 @@ import {
   tryRender,
   versionsAnswer,
 } from '../templates/index.js'
+import { answering, type CommandAnswer, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
-import { accountOption, type CliDeps, chosenAccount, withStore } from './database.js'
+import { accountOption, type CliDeps } from './database.js'
+import { withHints } from './limits.js'
 import { count, nameAndValue, repeated } from './option-values.js'
-import { say, sayFields, sayJson, sayTable, sayText, shownTime, warn } from './output.js'
-import { type CommandPlace, placeOf } from './place.js'
+import { say, sayFields, sayTable, sayText, shownTime, warn } from './output.js'
 import { faultWithExcerpt, readInput, readVariables } from './template-input.js'
 
 const parts = ['subject', 'html', 'text'] as const
 
 /** What any of the sub-commands may be given. */
 interface TemplateOptions {
-  account?: string
   html?: string
   /** False with --no-text. */
   text?: string | false
@@ -67,7 +67,7 @@ const rows: readonly CommandRow[] = [
       new Option('--subject <text>', 'the subject, Liquid like the others'),
     ],
     help: "Example:\n  $ posthorn template put welcome --html welcome.html --subject 'Welcome, {{ name }}'",
-    run: runPut,
+    run: aboutOne(put),
   },
   {
     usage: 'list',
@@ -75,7 +75,7 @@ const rows: readonly CommandRow[] = [
     about: 'show the templates of an account',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn template list',
-    run: runList,
+    run: answering(list),
   },
   {
     usage: 'show <slug>',
@@ -87,7 +87,7 @@ const rows: readonly CommandRow[] = [
       new Option('--part <name>', 'only this part, as it was saved').choices(parts),
     ],
     help: 'Example:\n  $ posthorn template show welcome --part html > welcome.html',
-    run: runShow,
+    run: aboutOne(show),
   },
   {
     usage: 'versions <slug>',
@@ -95,7 +95,7 @@ const rows: readonly CommandRow[] = [
     about: 'show all versions of a template, the one in use first',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn template versions welcome',
-    run: runVersions,
+    run: aboutOne(versions),
   },
   {
     usage: 'delete <slug>',
@@ -103,7 +103,7 @@ const rows: readonly CommandRow[] = [
     about: 'delete a template and all its versions',
     options: [...askOptions(), accountOption()],
     help: 'Example:\n  $ posthorn template delete welcome',
-    run: runDelete,
+    run: aboutOne(remove),
   },
   {
     usage: 'render <slug>',
@@ -119,7 +119,7 @@ const rows: readonly CommandRow[] = [
       new Option('--at <version>', 'an older version').argParser(count),
     ],
     help: 'Example:\n  $ posthorn template render welcome --var name=Ada',
-    run: runRender,
+    run: aboutOne(render),
   },
 ]
 
@@ -127,129 +127,139 @@ const rows: readonly CommandRow[] = [
  * Rendered for its syntax before it is saved: a send that finds a broken template is refused at the
  * worst moment. Automations that send it are named with what would fail in them.
  */
-async function runPut(slug: string, options: TemplateOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const done = await withTemplates(place, options, async ({ store, clock, accountId }) => {
-    // Asked for by the list, as `findTemplate` throws for one that is not there.
-    const known = (await listTemplates(store.read, accountId)).some((t) => t.slug === slug)
-    const before = known ? await findTemplate(store.read, accountId, slug) : undefined
-    const draft = draftOf(slug, options, before)
-    const saved = await withRenderer({ store, clock }, async (renderer) => {
-      const fault = await findSyntaxFault(renderer, accountId, draft)
-      if (fault !== undefined) throw faultWithExcerpt(draft, fault)
-      return putTemplate({ store, clock, renderer }, accountId, draft)
-    })
-    return { saved, uses: await templateUses(store.read, accountId, slug) }
+async function put(deps: CommandDeps, slug: string, options: TemplateOptions) {
+  const { read } = deps.store
+  const { id } = await deps.account()
+  // Asked for by the list, as `findTemplate` throws for one that is not there.
+  const known = (await listTemplates(read, id)).some((t) => t.slug === slug)
+  const before = known ? await findTemplate(read, id, slug) : undefined
+  const draft = draftOf(slug, options, before)
+  const saved = await withRenderer(deps, async (renderer) => {
+    const fault = await findSyntaxFault(renderer, id, draft)
+    if (fault !== undefined) throw faultWithExcerpt(draft, fault)
+    return putTemplate({ ...deps, renderer }, id, draft)
   })
-  const { saved, uses } = done
-  if (place.json) return sayJson({ ...shownTemplate(saved), automations: uses })
-  say(`${saved.slug} is saved as version ${saved.version}.`)
-  for (const use of uses) sayUse(use)
+  const uses = await templateUses(read, id, slug)
+  return {
+    json: { ...shownTemplate(saved), automations: uses },
+    say() {
+      say(`${saved.slug} is saved as version ${saved.version}.`)
+      for (const use of uses) sayUse(use)
+    },
+  }
 }
 
 /** The templates with the version in use. */
-async function runList(options: TemplateOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const answer = await withTemplates(place, options, ({ store, accountId }) =>
-    templatesAnswer(store.read, accountId),
-  )
-  if (place.json) return sayJson(answer)
-  sayTable(
-    ['SLUG', 'VERSION', 'SAVED', 'SUBJECT'],
-    answer.templates.map(({ slug, version, savedAt, subject }) => [
-      slug,
-      String(version),
-      shownTime(Date.parse(savedAt)),
-      subject,
-    ]),
-    "No template yet; 'posthorn template put SLUG' saves one",
-  )
+async function list({ store: { read }, account }: CommandDeps) {
+  const json = await templatesAnswer(read, (await account()).id)
+  return {
+    json,
+    say: () =>
+      sayTable(
+        ['SLUG', 'VERSION', 'SAVED', 'SUBJECT'],
+        json.templates.map(({ slug, version, savedAt, subject }) => [
+          slug,
+          String(version),
+          shownTime(Date.parse(savedAt)),
+          subject,
+        ]),
+        "No template yet; 'posthorn template put SLUG' saves one",
+      ),
+  }
 }
 
 /** With --part the bytes as they were saved, which `put` takes back. */
-async function runShow(slug: string, options: TemplateOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
-  const found = await withTemplates(place, options, ({ store, accountId }) =>
-    findTemplate(store.read, accountId, slug, options.at),
-  )
-  if (options.part !== undefined) {
-    return void process.stdout.write(partOf(found, options.part))
+async function show(
+  { store: { read }, account }: CommandDeps,
+  slug: string,
+  options: TemplateOptions,
+) {
+  const found = await findTemplate(read, (await account()).id, slug, options.at)
+  if (options.part !== undefined) return void process.stdout.write(partOf(found, options.part))
+  return {
+    json: shownTemplate(found),
+    say() {
+      sayFields({
+        Slug: found.slug,
+        Version: String(found.version),
+        Saved: shownTime(found.savedAt),
+        Subject: found.subject,
+      })
+      if (found.textBody !== null) sayText(`\n${found.textBody}`)
+      sayText(`\n${found.html}`)
+    },
   }
-  if (place.json) return sayJson(shownTemplate(found))
-  sayFields({
-    Slug: found.slug,
-    Version: String(found.version),
-    Saved: shownTime(found.savedAt),
-    Subject: found.subject,
-  })
-  if (found.textBody !== null) sayText(`\n${found.textBody}`)
-  sayText(`\n${found.html}`)
 }
 
 /** All versions, with the subject that each had. */
-async function runVersions(
-  slug: string,
-  options: TemplateOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const answer = await withTemplates(place, options, ({ store, accountId }) =>
-    versionsAnswer(store.read, accountId, slug),
-  )
-  if (place.json) return sayJson(answer)
-  sayTable(
-    ['VERSION', 'SAVED', 'SUBJECT'],
-    answer.versions.map((v) => [String(v.version), shownTime(Date.parse(v.savedAt)), v.subject]),
-    'No version',
-  )
+async function versions({ store: { read }, account }: CommandDeps, slug: string) {
+  const json = await versionsAnswer(read, (await account()).id, slug)
+  return {
+    json,
+    say: () =>
+      sayTable(
+        ['VERSION', 'SAVED', 'SUBJECT'],
+        json.versions.map((v) => [String(v.version), shownTime(Date.parse(v.savedAt)), v.subject]),
+        'No version',
+      ),
+  }
 }
 
 /**
  * Refused while an automation or a live run sends it, because these would fail one contact after
  * another, unseen.
  */
-async function runDelete(
-  slug: string,
-  options: TemplateOptions & AskOptions,
-  command: Command,
-): Promise<void> {
-  const place = placeOf(command)
-  const isDeleted = await withTemplates(place, options, async ({ store, accountId }) => {
-    await refuseTemplateInUse(store.read, accountId, slug)
-    const { length: versions } = await listVersions(store.read, accountId, slug)
-    const intent: Intent = {
-      to: `delete the template ${slug} and its ${counted(versions, 'version')}`,
-      facts: ['Sends that name it are refused from then on'],
-      counts: { slug, versions },
-      how: 'moderate',
-    }
-    if (!(await confirmed(place, options, intent))) return false
-    await deleteTemplate({ store }, accountId, slug)
-    return true
-  })
-  if (!isDeleted) return
-  if (place.json) return sayJson(deletedTemplate(slug))
-  say(`${slug} is deleted.`)
+async function remove(deps: CommandDeps, slug: string, options: AskOptions) {
+  const { read } = deps.store
+  const { id } = await deps.account()
+  await refuseTemplateInUse(read, id, slug)
+  const { length: versions } = await listVersions(read, id, slug)
+  const intent: Intent = {
+    to: `delete the template ${slug} and its ${counted(versions, 'version')}`,
+    facts: ['Sends that name it are refused from then on'],
+    counts: { slug, versions },
+    how: 'moderate',
+  }
+  if (!(await confirmed(deps.place, options, intent))) return
+  await deleteTemplate(deps, id, slug)
+  return { json: deletedTemplate(slug), say: () => say(`${slug} is deleted.`) }
 }
 
 /** What a send would make of these variables; it saves and sends nothing. */
-async function runRender(slug: string, options: TemplateOptions, command: Command): Promise<void> {
-  const place = placeOf(command)
+async function render(deps: CommandDeps, slug: string, options: TemplateOptions) {
+  const { subject } = options
   const variables = readVariables(options)
-  const rendered = await withTemplates(place, options, async ({ store, clock, accountId }) => {
-    const found = await findTemplate(store.read, accountId, slug, options.at)
-    const { subject } = options
-    const outcome = await withRenderer({ store, clock }, (renderer) =>
-      tryRender(renderer, found, { variables, subject, copyTags: 'shown' }),
-    )
-    if (outcome.kind === 'rendered') return outcome.rendered
+  const found = await findTemplate(deps.store.read, (await deps.account()).id, slug, options.at)
+  const outcome = await withRenderer(deps, (renderer) =>
+    tryRender(renderer, found, { variables, subject, copyTags: 'shown' }),
+  )
+  if (outcome.kind === 'failed') {
     throw faultWithExcerpt({ ...found, subject: subject ?? found.subject }, outcome.fault)
-  })
-  if (place.json) return sayJson(rendered)
-  sayFields({ Subject: rendered.subject })
-  if (rendered.text !== null) sayText(`\n${rendered.text}`)
-  sayText(`\n${rendered.html}`)
+  }
+  const { rendered } = outcome
+  return {
+    json: rendered,
+    say() {
+      sayFields({ Subject: rendered.subject })
+      if (rendered.text !== null) sayText(`\n${rendered.text}`)
+      sayText(`\n${rendered.html}`)
+    },
+  }
 }
+
+/** A command about one template: where there is none of that name, it says what shows the others. */
+function aboutOne(work: AboutOne) {
+  const hints = { not_found: "'posthorn template list' shows them" }
+  return answering((deps, slug: string, options: TemplateOptions & AskOptions) =>
+    withHints(hints, () => work(deps, slug, options)),
+  )
+}
+
+type AboutOne = (
+  deps: CommandDeps,
+  slug: string,
+  options: TemplateOptions & AskOptions,
+) => Promise<CommandAnswer | undefined>
 
 /** Which runs get the new version, and what they cannot fill in. */
 function sayUse({ name, liveRuns, warnings }: TemplateUse): void {
@@ -258,24 +268,6 @@ function sayUse({ name, liveRuns, warnings }: TemplateUse): void {
   for (const { key, error } of warnings) {
     warn(`automation "${name}", step "${key}": ${error}, or its runs fail there`)
   }
-}
-
-/** Opens the store on the chosen account; what an API client would be told, the operator is told. */
-async function withTemplates<T>(
-  place: CommandPlace,
-  options: { account?: string },
-  work: (deps: CliDeps & { accountId: string }) => Promise<T>,
-): Promise<T> {
-  return withStore(place, async (deps) => {
-    const { id } = await chosenAccount(deps.store.read, options.account)
-    try {
-      return await work({ ...deps, accountId: id })
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      const advice = error.code === 'not_found' ? "'posthorn template list' shows them" : undefined
-      throw new OperatorError(error.message, { cause: error, advice })
-    }
-  })
 }
 
 /** For the time of `work` a thread that renders. */

@@ -23,6 +23,7 @@ export {
   jobNames,
   lanes,
 } from './jobs.js'
+export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'
 export { type ConfigSource, environmentName, settingName } from './read.js'
@@ -42,6 +43,7 @@ export {
   duration,
   flag,
   integer,
+  isNetwork,
   isSetting,
   list,
   oneOf,

@@ -1,5 +1,12 @@
-import { OperatorError } from '../errors/index.js'
-import { isTable, parseToml, readToml, type Table } from '../toml/index.js'
+import {
+  isTable,
+  noFile,
+  type OperatorFile,
+  openFile,
+  quoted,
+  refuseOthers,
+  wholeFile,
+} from '../toml/index.js'
 import { isSetting, type Section, type Setting, type Values } from './settings.js'
 
 /**
@@ -20,19 +27,14 @@ export interface ConfigSource {
  * what was given and what was expected.
  */
 export function readConfig<S extends Section>(section: S, source: ConfigSource): Values<S> {
-  const problems: string[] = []
-  const values = readSection(section, tableIn(source), [], source, problems)
-  if (problems.length > 0) {
-    const where = source.file ?? 'the environment'
-    throw new OperatorError(`Bad configuration (${where}):\n  ${problems.join('\n  ')}`)
-  }
+  const file = fileOf(source)
+  const values = readSection(section, file.content, [], { file, env: source.env })
+  file.refuseBad('Bad configuration')
   return values as Values<S>
 }
 
-function tableIn({ file, text }: ConfigSource): Table {
-  if (file === undefined) return {}
-  return text === undefined ? readToml(file, 'the configuration') : parseToml(text, file)
-}
+const fileOf = ({ file, text }: ConfigSource): OperatorFile =>
+  file === undefined ? noFile('the environment') : openFile(file, 'the configuration', text)
 
 /** `heloName` is written `helo_name` in the file. */
 export const settingName = (path: readonly string[]) =>
@@ -42,6 +44,12 @@ export const settingName = (path: readonly string[]) =>
 export const environmentName = (path: readonly string[]) =>
   `POSTHORN_${settingName(path).replaceAll(/[.-]/g, '_').toUpperCase()}`
 
+/** What is read, with the environment on top. */
+interface Opened {
+  file: OperatorFile
+  env: ConfigSource['env']
+}
+
 /**
  * Reads all settings below `path`; whatever else stands there is a problem, as a misspelt name
  * would have no effect.
@@ -50,31 +58,29 @@ function readSection(
   section: Section,
   given: Record<string, unknown>,
   path: string[],
-  source: ConfigSource,
-  problems: string[],
+  source: Opened,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {}
-  const known = new Set<string>()
+  const keys = [...path].map((name) => settingName([name]))
+  const { file } = source
   for (const [name, entry] of Object.entries(section)) {
     const here = [...path, name]
     const key = settingName([name])
-    known.add(key)
     const value = given[key]
     if (isSetting(entry)) {
-      values[name] = readSetting(entry, value, here, source, problems)
-    } else if (value !== undefined && !isTable(value)) {
-      problems.push(`${settingName(here)}: expected a table [${settingName(here)}]`)
+      values[name] = readSetting(entry, value, here, source)
     } else {
-      values[name] = readSection(entry, isTable(value) ? value : {}, here, source, problems)
+      const isWrong = value !== undefined && !isTable(value)
+      if (isWrong)
+        file.problem(
+          [...keys, key],
+          `${settingName(here)}: expected a table [${settingName(here)}]`,
+        )
+      values[name] = readSection(entry, isTable(value) ? value : {}, here, source)
     }
   }
-  for (const key of Object.keys(given)) {
-    if (!known.has(key)) {
-      problems.push(
-        `${settingName([...path, key])}: no such setting; known here: ${[...known].join(', ')}`,
-      )
-    }
-  }
+  const known = Object.keys(section).map((name) => settingName([name]))
+  refuseOthers({ ...wholeFile(file), path: keys }, given, known, 'setting')
   return values
 }
 
@@ -86,18 +92,19 @@ function readSetting(
   setting: Setting<unknown>,
   fromFile: unknown,
   path: string[],
-  source: ConfigSource,
-  problems: string[],
+  { file, env }: Opened,
 ): unknown {
   const variable = environmentName(path)
-  const fromEnv = source.env[variable]
+  const fromEnv = env[variable]
   const given = fromEnv ?? fromFile
   if (given === undefined) return setting.fallback
   const result = setting.read(given)
   if ('value' in result) return result.value
   // Some values must not be shown, as they may have a password in them.
-  const shown = result.given ?? JSON.stringify(given)?.slice(0, 80)
+  const shown = result.given ?? quoted(given)
   const name = fromEnv === undefined ? settingName(path) : `${variable} (${settingName(path)})`
-  problems.push(`${name}: ${shown} given, expected ${result.expected}`)
+  // What the environment says has no line in the file.
+  const where = fromEnv === undefined ? path.map((part) => settingName([part])) : []
+  file.problem(where, `${name}: ${shown} given, expected ${result.expected}`)
   return setting.fallback
 }

@@ -14,6 +14,9 @@ export const shownMember = ({ unsubscribedAt, createdAt, suppressed, ...contact 
   createdAt: isoTime(createdAt),
 })
 
+/** What is answered when a contact was deleted. */
+export const deletedContact = (id: string) => ({ id, deleted: true, message: 'Contact deleted' })
+
 /** A contact with its lists, and why mail goes to it or does not. Throws a 404. */
 export async function contactAnswer(read: Read, accountId: string, id: string) {
   const contact = await requireContact(read, accountId, id)

@@ -5,7 +5,7 @@
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
 
-export { contactAnswer, shownMember } from './answers.js'
+export { contactAnswer, deletedContact, shownMember } from './answers.js'
 export type { KnownPolicy } from './bulk.js'
 
 export { columnUses } from './columns.js'

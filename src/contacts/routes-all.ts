@@ -2,7 +2,7 @@ import type { Principal } from '../accounts/index.js'
 import { serve, usualPage } from '../contract/index.js'
 import type { Api } from '../http/index.js'
 import { refuseInexact } from '../json/index.js'
-import { contactAnswer, shownMember } from './answers.js'
+import { contactAnswer, deletedContact, shownMember } from './answers.js'
 import * as operations from './contract.js'
 import type { ContactDeps } from './list.js'
 import { changeContact } from './one.js'
@@ -46,6 +46,6 @@ export function allContactRoutes(api: Api<Principal>, deps: AllContactDeps): voi
 
   serve(api, operations.deleteContact, async ({ account, params }) => {
     const { id } = await deleteContact(deps, account.accountId, params.id)
-    return { id, deleted: true, message: 'Contact deleted' }
+    return deletedContact(id)
   })
 }

@@ -1,10 +1,7 @@
 import { answer, type Contract, operation } from '../contract/index.js'
 import { domain } from '../domains/contract.js'
 import { closed, count, maybe, queryWhole, shaped, text, time, uuid } from '../fields/index.js'
-import { keptDays } from './sources.js'
-
-// How many days are shown where nobody says.
-export const usualDays = 30
+import { keptDays, usualDays } from './sources.js'
 
 // A source is an address and not a network: reports name addresses (RFC 7489 appendix C, `source_ip`), and who owns a
 // network changes.
@@ -127,20 +124,22 @@ const known = {
 }
 
 // The window ends today and counts whole days of UTC, as nearly all reports do.
+export const windowFields = {
+  days: maybe(
+    queryWhole(
+      1,
+      keptDays,
+      'How many days the figures cover, the last of them today (UTC)',
+      usualDays,
+    ),
+  ),
+}
+
 export const getDomainDmarc = operation('GET /v1/domains/:id/dmarc', {
   id: 'getDomainDmarc',
   may: 'read',
   of: domain,
-  query: {
-    days: maybe(
-      queryWhole(
-        1,
-        keptDays,
-        'How many days the figures cover, the last of them today (UTC)',
-        usualDays,
-      ),
-    ),
-  },
+  query: windowFields,
   says: () => ({
     summary: 'What receivers report of mail in its name',
     description:

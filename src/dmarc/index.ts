@@ -4,6 +4,7 @@
  * what that is known; what strangers write is bounded in rows. See README.md.
  */
 
+export { dmarcAnswer } from './answer.js'
 export { type FiledAggregate, fileAggregate } from './file.js'
 export { makeNameSources, ownAddresses } from './names.js'
 export { forgetDmarc } from './rows.js'
@@ -15,4 +16,5 @@ export {
   readDmarc,
   type SourceKind,
   type SourceSummary,
+  usualDays,
 } from './sources.js'

@@ -54,6 +54,8 @@ interface Question {
 
 /** What is older is deleted. So a month can be held against that of the year before. */
 export const keptDays = 400
+/** How many days are told where nobody says it. */
+export const usualDays = 30
 // A reporter's clock may be ahead by so much (`file.ts`): those days count too.
 const daysAhead = 2
 // Those with little mail are seldom of interest, and each costs a DNS look-up.

@@ -117,6 +117,10 @@ export const systemCode = (error: unknown): string =>
 
 const internal = 'Internal error: '
 
+/** What is kept of a fault of ours where a reply of another server would stand; for the operator alone. */
+export const internalFault = (error: unknown): string =>
+  `${internal}${messageOf(error).slice(0, 200)}`
+
 /** Why something waits that met a fault of ours, for the operator. */
 export const internalReason = (what: string, fault: string): string =>
   `${internal}${what}: ${fault}`.slice(0, 500)

@@ -18,7 +18,7 @@ export {
   type TypeOf,
   table,
 } from './field.js'
-export { check, convert, type Issue, ShapeError } from './issues.js'
+export { check, convert, type Issue, readText, ShapeError } from './issues.js'
 export {
   bodyId,
   described,

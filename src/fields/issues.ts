@@ -1,4 +1,5 @@
 import { type Failure, Struct } from 'superstruct'
+import type { Field } from './field.js'
 import { isSound } from './sound.js'
 
 /** One thing wrong with a request, as the contract shows it (`interface.md`, Body shapes). */
@@ -76,6 +77,13 @@ function withoutNulls(value: unknown, { schema }: { schema: unknown }): unknown 
 function mapped(items: unknown[], change: (item: unknown) => unknown): unknown[] {
   const changed = items.map(change)
   return changed.some((item, at) => item !== items[at]) ? changed : items
+}
+
+/** Reads one value from a text, as it stands in a query or behind an option. Throws a `ShapeError`. */
+export function readText<T>(given: string, { struct }: Field<T>): T {
+  const [error, valid] = struct.validate(given, { coerce: true })
+  if (error !== undefined) throw new ShapeError(issuesOf(error.failures()))
+  return valid as T
 }
 
 /** Checks strings from a path, a query or a form, which the struct may turn into other types. */

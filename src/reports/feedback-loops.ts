@@ -1,6 +1,13 @@
 import { liesWithin, parseCidrs } from '../dns/index.js'
-import { OperatorError } from '../errors/index.js'
-import { readToml, type Table } from '../toml/index.js'
+import {
+  namedTables,
+  openFile,
+  refuseOthers,
+  type Table,
+  type TomlPlace,
+  wholeFile,
+  wrongValue,
+} from '../toml/index.js'
 
 /** Who is known to send complaints on behalf of a mailbox provider's users. */
 export interface FeedbackLoop {
@@ -27,33 +34,20 @@ export function isSenderOf(loop: FeedbackLoop, address: string): boolean {
 export const loopAt = (loops: readonly FeedbackLoop[], remoteAddress: string) =>
   loops.find(({ networks }) => networks.length > 0 && liesWithin(remoteAddress, networks))
 
-type Given = Readonly<Table>
-
-const keys = ['name', 'domains', 'senders', 'networks']
-
 /**
  * Reads and checks the feedback loops that come with Posthorn and, over them, those of the operator,
  * which stand for those of the same name; throws one OperatorError that lists every problem of a file.
  */
 export function loadFeedbackLoops(files: readonly string[]): readonly FeedbackLoop[] {
   const loops = new Map<string, FeedbackLoop>()
-  for (const file of files) {
-    const problems: string[] = []
-    const content = readToml(file, 'the feedback loops')
-    for (const key of Object.keys(content)) {
-      if (key !== 'loops') problems.push(`${key}: no such key; known: loops`)
+  for (const name of files) {
+    const file = openFile(name, 'the feedback loops')
+    refuseOthers(wholeFile(file), file.content, ['loops'])
+    for (const { given, place } of namedTables(file, 'loops')) {
+      const loop = readLoop(given, place)
+      loops.set(loop.name, loop)
     }
-    const given = content.loops ?? []
-    if (!Array.isArray(given)) problems.push('loops: expected tables [[loops]]')
-    else {
-      for (const [index, entry] of given.entries()) {
-        const loop = readLoop(index, entry, problems)
-        if (loop !== undefined) loops.set(loop.name, loop)
-      }
-    }
-    if (problems.length > 0) {
-      throw new OperatorError(`Bad feedback loops (${file}):\n  ${problems.join('\n  ')}`)
-    }
+    file.refuseBad('Bad feedback loops')
   }
   return [...loops.values()]
 }
@@ -71,30 +65,19 @@ function isNetwork(text: string): boolean {
   }
 }
 
-function readLoop(index: number, entry: unknown, problems: string[]): FeedbackLoop | undefined {
-  const given: Given = typeof entry === 'object' && entry !== null ? (entry as Given) : {}
+function readLoop(given: Table, place: TomlPlace): FeedbackLoop {
   const { name } = given
-  const place = `[[loops]] ${typeof name === 'string' ? `"${name}"` : index + 1}`
-  const before = problems.length
-  const fault = (field: string, expected: string) => {
-    const shown = (JSON.stringify(given[field]) ?? 'nothing').slice(0, 80)
-    problems.push(`${place}: ${field}: ${shown} given, expected ${expected}`)
-  }
-  for (const key of Object.keys(given)) {
-    if (!keys.includes(key)) fault(key, `one of the keys ${keys.join(', ')}`)
-  }
-  const texts = (field: string, isGood: (text: string) => boolean, expected: string): string[] => {
-    const list = given[field] ?? []
+  if (typeof name !== 'string' || name === '') wrongValue(place, 'name', name, 'a text')
+  const texts = (key: string, isGood: (text: string) => boolean, expected: string): string[] => {
+    const list = given[key] ?? []
     if (Array.isArray(list) && list.every((text) => typeof text === 'string' && isGood(text))) {
       return list
     }
-    fault(field, expected)
-    return []
+    return wrongValue(place, key, list, expected) ?? []
   }
-  if (typeof name !== 'string' || name === '') fault('name', 'a text')
   const domains = texts('domains', isDomain, 'a list of domains in lower case')
   const senders = texts('senders', isAddress, 'a list of addresses in lower case')
   const networks = texts('networks', isNetwork, 'a list of networks such as "192.0.2.0/24"')
-  const loop = { name: String(name), domains, senders, networks }
-  return problems.length > before ? undefined : loop
+  refuseOthers(place, given, ['name', 'domains', 'senders', 'networks'])
+  return { name: String(name), domains, senders, networks }
 }

@@ -6,6 +6,7 @@
  * smtp-server and mailauth are loaded when the receiver opens: who only reads never loads them.
  */
 export type { MessageContent } from '../mime/index.js'
+export { keptNumber } from './kept-reply.js'
 export {
   clearMessages,
   countMessages,

@@ -8,6 +8,7 @@ import type { Store } from '../store/index.js'
 import { startCaretaker } from './caretaker.js'
 import { collect, makeRoom, SandboxRefusal } from './incoming.js'
 import { keepMessage } from './keep.js'
+import { keptReply } from './kept-reply.js'
 import { takeAllAddresses } from './messages.js'
 
 /** What the receiver needs. */
@@ -58,7 +59,7 @@ export async function openSandboxReceiver(deps: SandboxReceiverDeps): Promise<Sa
     try {
       const id = await keepMessage(deps, raw, session)
       caretaker.ring()
-      return `Kept in the sandbox as ${id}`
+      return keptReply(id)
     } finally {
       release()
     }

@@ -107,37 +107,35 @@ const kinds = ['transactional', 'marketing'] as const
 const dayField = (about: string) =>
   maybe(words(about, { format: 'date', examples: ['2026-11-21'] }))
 
+/** What is asked of the figures. */
+export const questionFields = {
+  // Days and not times: figures are kept by the day, long after the events that they count are deleted.
+  from: dayField('The first day; default: 29 days before `to`'),
+  to: dayField('The last day, included; default: today'),
+  groupBy: maybe(
+    words('One or two of `day`, `domain`, `provider`, `tag`, `broadcast`, `type`, with a comma', {
+      default: 'day',
+      examples: ['day,domain'],
+    }),
+  ),
+  domain: maybe(words('Only mail from this sending domain')),
+  provider: maybe(words('Only recipients at this provider, as an answer names it')),
+  tag: maybe(
+    words('Only mail with this tag, `name:value`, or `name` for any value of it', {
+      examples: ['plan:pro'],
+    }),
+  ),
+  broadcastId: maybe(pathId('Only mail of this campaign')),
+  type: maybe(oneOf(kinds, 'Only mail of this type')),
+  limit: maybe(
+    queryWhole(1, maxLimit, 'How many groups beside the days; the rest is together in `other`', 20),
+  ),
+}
+
 export const getStats = operation('GET /v1/stats', {
   id: 'getStats',
   may: 'read',
-  query: {
-    // Days and not times: figures are kept by the day, long after the events that they count are deleted.
-    from: dayField('The first day; default: 29 days before `to`'),
-    to: dayField('The last day, included; default: today'),
-    groupBy: maybe(
-      words('One or two of `day`, `domain`, `provider`, `tag`, `broadcast`, `type`, with a comma', {
-        default: 'day',
-        examples: ['day,domain'],
-      }),
-    ),
-    domain: maybe(words('Only mail from this sending domain')),
-    provider: maybe(words('Only recipients at this provider, as an answer names it')),
-    tag: maybe(
-      words('Only mail with this tag, `name:value`, or `name` for any value of it', {
-        examples: ['plan:pro'],
-      }),
-    ),
-    broadcastId: maybe(pathId('Only mail of this campaign')),
-    type: maybe(oneOf(kinds)),
-    limit: maybe(
-      queryWhole(
-        1,
-        maxLimit,
-        'How many groups beside the days; the rest is together in `other`',
-        20,
-      ),
-    ),
-  },
+  query: questionFields,
   says: () => ({
     summary: 'Figures over time',
     description:

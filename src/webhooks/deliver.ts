@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
-import { messageOf } from '../errors/index.js'
+import { internalFault, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
 import { isPassing, type Store, writeApart } from '../store/index.js'
@@ -65,7 +65,7 @@ export function openEndpointLine(deps: WebhookDeps, id: string): Delivering {
     } catch (error) {
       // The endpoint's secret or URL is broken: an attempt that failed, so that it ends and somebody hears of it.
       log.error({ error, endpoint: id }, 'A webhook cannot be sent')
-      return { kind: 'failed', error: `Internal error: ${messageOf(error)}`, cause: null }
+      return { kind: 'failed', error: internalFault(error), cause: null }
     }
   }
 

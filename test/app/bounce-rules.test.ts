@@ -12,7 +12,7 @@ t.test('bad bounce rules stop the start, and say what is wrong', async (t) => {
   writeFileSync(join(dataDir, 'bounce-rules.toml'), '[code]\n"550" = "gone"\n')
   await t.rejects(startPosthorn(t, { dataDir }), {
     message:
-      /^Bad bounce rules \(.+bounce-rules\.toml\):\n {2}\[code\] 550: "gone" given, expected/,
+      /^Bad bounce rules \(.+bounce-rules\.toml\):\n {2}\[code\]: 550: "gone" given, expected/,
   })
 })
 

@@ -140,7 +140,7 @@ t.test('what is wrong is named by plan, field, value and expectation', async (t)
     [
       'webhooks = false',
       'web_hooks = false',
-      'plan "Free": web_hooks: no such field; known: name,',
+      'plan "Free": web_hooks: no such key; is webhooks meant? known: name,',
     ],
     ['contacts = 500', 'contacts = 0.5', 'plan "Marketing Free": contacts: 0.5 given'],
     [
@@ -149,8 +149,8 @@ t.test('what is wrong is named by plan, field, value and expectation', async (t)
       'defaults: first_account: "None" given, expected the name of an email plan',
     ],
     ['other_accounts = "Free"', '', 'defaults: other_accounts: nothing given'],
-    ['[defaults]', '[defaults]\nthird = 1', 'defaults: third: no such field'],
-    ['[defaults]', '[plans]\n[defaults]', 'plans: no such table'],
+    ['[defaults]', '[defaults]\nthird = 1', 'defaults: third: no such key'],
+    ['[defaults]', '[plans]\n[defaults]', '[plans]: no such table'],
   ]
   for (const [from, to, problem] of cases) {
     let message = ''

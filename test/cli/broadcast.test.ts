@@ -36,7 +36,7 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   t.match(await json('broadcast', 'pause', id, '--reason', 'wrong link'), {
     id,
     status: 'paused',
-    message: 'Paused; 4 mails held',
+    message: 'Campaign paused',
     mails: 4,
     inFlight: 0,
   })

@@ -108,7 +108,7 @@ t.test('a list goes out of one account and into another', async (t) => {
     stdin: csv,
   })
   const piped = await outcomeOf(child)
-  t.same(JSON.parse(piped.stdout), { added: 2, known: 0, faults: 0 })
+  t.same(JSON.parse(piped.stdout), { added: 2, known: 0, refused: [], faults: 0 })
   t.equal((await run('suppression', 'export', '--account', 'Shop')).stdout, csv)
   await refused(/ENOENT.*nowhere\.csv/, 'suppression', 'import', 'nowhere.csv', ...city)
 })

@@ -340,18 +340,21 @@ t.test('all problems are told at once, unknown names with the known ones', async
   t.equal(message.split('\n').length, 5, message)
   t.match(
     message,
-    /\n {2}prot: no such setting; known here: log, http, dashboard, dns, outbound, .*sandbox$/m,
+    /\n {2}prot: no such setting; known here: log, http, dashboard, dns, outbound, .*sandbox \(line 1\)$/m,
   )
-  t.match(message, '\n  log.levle: no such setting; known here: level, format')
+  t.match(
+    message,
+    '\n  log.levle: no such setting; is log.level meant? known here: level, format (line 3)',
+  )
   t.match(message, '\n  http.private.port: "x" given')
   t.match(message, '\n  outbound.threads: 0 given')
   t.match(
     refusal(t, 'heloName = "x"\n[outbound]\nheloName = "x"'),
-    'outbound.helo_name: no such setting',
+    'outbound.heloName: no such setting; is outbound.helo_name meant?',
   )
   t.match(
     refusal(t, 'http = 1\nlog = []'),
-    'log: expected a table [log]\n  http: expected a table [http]',
+    'log: expected a table [log] (line 2)\n  http: expected a table [http] (line 1)',
   )
 })
 

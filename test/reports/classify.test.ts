@@ -457,7 +457,7 @@ colour = 1
     new RegExp(
       [
         'Bad bounce rules .*rules.toml',
-        'class: no such key; known: classes, providers, text, status, code',
+        'class.: no such table; known here: classes, providers, text, status, code',
         '"nonsense" given, expected one of bad-mailbox',
         'classes.content.: retry: 0 given, expected "no"',
         'suppress: "maybe" given, expected no or now or repeated',
@@ -468,7 +468,7 @@ colour = 1
         'text.. "a": patterns: .. given, expected a list',
         'text.. "a": unless: "x" given, expected a list',
         'status.: "5.1" given, expected a code',
-        'status. 5.1.1: 1 given',
+        'status.: 5.1.1: 1 given',
         'code.: "250" given',
       ].join('[\\s\\S]*'),
     ),

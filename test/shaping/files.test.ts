@@ -160,7 +160,7 @@ t.test(
       ],
       [
         '[providers.google]\nconnection = 3',
-        '[providers.google]: connection: no such key; known: connections, messages_per_connection, messages_per_minute, tls, mx, like, per_host, automation',
+        '[providers.google]: connection: no such key; is connections meant? known: connections, messages_per_connection, messages_per_minute, tls, mx, like, per_host, automation',
       ],
       ['[domains."a.example"]\nmx = ["b.example"]', '[domains."a.example"]: mx: no such key'],
       ['[domains."a b"]\nconnections = 3', '[domains]: "a b" given, expected a host name'],
@@ -184,7 +184,7 @@ t.test(
         'expected the name of a provider that is like no other',
       ],
       ['providers = 3', '[providers]: 3 given, expected a table'],
-      ['[provider.google]', 'provider: no such table; known: [default]'],
+      ['[provider.google]', '[provider]: no such table; is [providers] meant?'],
       [
         automation('for = "1h"'),
         '[[default.automation]] "a": action: nothing given, expected one of',

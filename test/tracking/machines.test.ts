@@ -142,14 +142,14 @@ t.test("an operator's file stands over ours, and says what is wrong with it", as
   for (const [toml, problem] of [
     ['[[agents]]\nname = "x"\n', /\[\[agents]] "x": contains: nothing given/],
     ['[[agents]]\ncontains = ["x"]\n', /\[\[agents]] 1: name: nothing given, expected a text/],
-    ['[[agents]]\nname = "x"\ncontains = [""]\n', /expected texts that are not empty/],
+    ['[[agents]]\nname = "x"\ncontains = [""]\n', /expected a list of texts that are not empty/],
     ['[[agents]]\nname = "x"\nis = "y"\n', /is: "y" given, expected a list of texts/],
     ['[[agents]]\nname = "x"\nis = ["y"]\nof = ["read"]\n', /of: \["read"\] given/],
-    ['[[agents]]\nname = "x"\nis = ["y"]\nwhy = 1\n', /why: 1 given, expected one of the keys/],
+    ['[[agents]]\nname = "x"\nis = ["y"]\nwhy = 1\n', /"x": why: no such key; known: name, of/],
     ['[[networks]]\nname = "x"\nranges = ["10.0.0.0"]\n', /expected a list of networks/],
     ['[[networks]]\nname = "x"\nranges = ["10.0.0.0/33"]\n', /expected a list of networks/],
     ['networks = 1\n', /expected tables \[\[networks]]/],
-    ['[agent]\n', /agent: no such key; known: agents, networks/],
+    ['[agent]\n', /\[agent]: no such table; is \[agents] meant\?/],
     ['[[agents\n', /is not valid TOML/],
   ] as const) {
     t.throws(() => load(toml), problem, toml)

@@ -4,6 +4,7 @@ import {
   ownAddresses,
   readDmarc,
   type SourceKind,
+  usualDays,
 } from '../../dmarc/index.js'
 import { plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -43,7 +44,6 @@ interface SourceView {
 }
 
 const ranges = [7, 30, 90] as const
-const usualDays = 30
 // The page has its bytes for those that matter; the API has up to 200.
 const mostSources = 50
 

@@ -1,6 +1,6 @@
 import type { Claimed, Settlement } from '../../deliveries/index.js'
 import { openSigner } from '../../dkim/index.js'
-import { messageOf } from '../../errors/index.js'
+import { internalFault } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
 import { lookUpTogether } from '../../store/index.js'
 import type { ComposingRoom, DeliverySlot } from '../admission/index.js'
@@ -190,8 +190,7 @@ function resultOfError(error: unknown, claimed: Claimed, log: Log): AttemptResul
   }
   // A bug, not the world: the mail keeps its place in the queue and somebody is told.
   log.error({ error, deliveryId: claimed.id, emailId: claimed.emailId }, 'Attempt failed')
-  const reply = `Internal error: ${messageOf(error).slice(0, 200)}`
-  return { kind: 'deferred', reply, class: 'unknown' }
+  return { kind: 'deferred', reply: internalFault(error), class: 'unknown' }
 }
 
 /** MTA-STS (RFC 8461) and DANE (RFC 7672); tests hand in what is fetched. */

@@ -1,5 +1,5 @@
-import { duration, oneOf, type Setting, settingName, text } from '../../config/index.js'
-import { type Given, type Problems, readFields, shown, tableOf } from './fields.js'
+import { duration, oneOf, readKeys, type Setting, settingName, text } from '../../config/index.js'
+import { type Table, type TomlPlace, tableAt, wrongValue } from '../../toml/index.js'
 import { limitSettings } from './limits.js'
 import { makeReplyPattern, type ReplyPattern } from './pattern.js'
 
@@ -73,41 +73,40 @@ const automationSettings = {
 } as const
 
 /**
- * Reads the automations of one table. What is wrong goes to `problems`; where there are any, nobody uses what was
- * read, so that empty values stand for those that could not be read.
+ * Reads the automations of one table. What is wrong is a problem of its file; where there are any, nobody uses what
+ * was read, so that empty values stand for those that could not be read.
  */
 export function readAutomations(
   given: unknown,
-  table: string,
+  { file, path, says }: TomlPlace,
   from: string,
-  problems: Problems,
 ): ShapingAutomation[] {
+  const table = says.slice(1, -1)
+  const below = [...path, 'automation']
   if (!Array.isArray(given)) {
-    problems.push(`[${table}]: automation: expected tables [[${table}.automation]]`)
+    file.problem(below, `${says}: automation: expected tables [[${table}.automation]]`)
     return []
   }
   const seen = new Set<unknown>()
   return given.map((item: unknown, index) => {
-    const fields = tableOf(item, `[[${table}.automation]] ${index + 1}`, problems)
-    const named = typeof fields.name === 'string' ? `"${fields.name}"` : index + 1
-    const place = `[[${table}.automation]] ${named}`
-    if (seen.has(fields.name)) problems.push(`${place}: name: given twice in this table`)
+    const number = { file, path: [...below, index], says: `[[${table}.automation]] ${index + 1}` }
+    const fields = tableAt(number, item)
+    const name = typeof fields.name === 'string' ? `"${fields.name}"` : `${index + 1}`
+    const place = { ...number, says: `[[${table}.automation]] ${name}` }
+    if (seen.has(fields.name)) {
+      file.problem([...place.path, 'name'], `${place.says}: name: given twice in this table`)
+    }
     seen.add(fields.name)
-    return automationOf(fields, place, from, problems)
+    return automationOf(fields, place, from)
   })
 }
 
-function automationOf(
-  fields: Given,
-  place: string,
-  from: string,
-  problems: Problems,
-): ShapingAutomation {
-  const read = readFields(automationSettings, fields, place, problems)
-  // `readFields` tells what is wrong with keys that are there; that one is missing is told here.
+function automationOf(fields: Table, place: TomlPlace, from: string): ShapingAutomation {
+  const read = readKeys(automationSettings, fields, place)
+  // `readKeys` tells what is wrong with keys that are there; that one is missing is told here.
   const needs = (key: keyof typeof automationSettings, expected: string) => {
     if (!(settingName([key]) in fields)) {
-      problems.push(`${place}: ${settingName([key])}: nothing given, expected ${expected}`)
+      wrongValue(place, settingName([key]), undefined, expected)
     }
   }
   needs('name', 'a text of 1 to 60 characters')
@@ -118,20 +117,19 @@ function automationOf(
   const limited = connections !== undefined || messagesPerMinute !== undefined
   if (action === 'slow down' && !limited) needs('messagesPerMinute', 'this or connections')
   if (action !== 'slow down' && limited) {
-    problems.push(`${place}: only "slow down" has connections and messages_per_minute`)
+    const only = 'only "slow down" has connections and messages_per_minute'
+    place.file.problem(place.path, `${place.says}: ${only}`)
   }
   const patternsOf = (key: 'pattern' | 'unless') =>
     (read[key] ?? []).flatMap((given) => {
       const pattern = makeReplyPattern(given)
       if (pattern !== undefined) return [pattern]
-      problems.push(`${place}: ${key}: ${shown(given)} given, expected text beside the *`)
+      wrongValue(place, key, given, 'text beside the *')
       return []
     })
   const [times = '1', within = '1h'] = threshold.split('/')
   const span = duration('1h', '1s', '7d').read(within)
-  if ('expected' in span) {
-    problems.push(`${place}: threshold: ${shown(threshold)} given, expected ${span.expected}`)
-  }
+  if ('expected' in span) wrongValue(place, 'threshold', threshold, span.expected)
   return {
     name: read.name ?? '',
     patterns: patternsOf('pattern'),

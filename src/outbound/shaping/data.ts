@@ -1,8 +1,16 @@
 import { domainToASCII } from 'node:url'
 import { settingName } from '../../config/index.js'
 import { OperatorError } from '../../errors/index.js'
-import { readToml } from '../../toml/index.js'
-import { type Problems, tableOf } from './fields.js'
+import {
+  type OperatorFile,
+  openFile,
+  quoted,
+  refuseOthers,
+  type TomlPlace,
+  tableAt,
+  wholeFile,
+  wrongValue,
+} from '../../toml/index.js'
 import { limitNames } from './limits.js'
 import { isHostName, isProviderName, readTable, type ShapingTable } from './table.js'
 
@@ -40,33 +48,26 @@ export function loadShaping(files: readonly string[]): ShapingData {
   }
   let providerOf: ReadonlyMap<string, string> = new Map()
   for (const file of files) {
-    const problems: Problems = []
-    const content = readToml(file, 'the shaping')
-    byDefault.push(readTable(content.default, at(file, 'default'), problems))
+    const opened = openFile(file, 'the shaping')
+    const { content } = opened
+    byDefault.push(readTable(content.default, at(opened, 'default')))
     for (const [kind, tables] of Object.entries(kinds)) {
-      for (const [name, given] of Object.entries(tableOf(content[kind], `[${kind}]`, problems))) {
-        const table = readTable(given, at(file, kind, name), problems)
-        const key = checkedName(kind, name, problems)
+      const whole = { file: opened, path: [kind], says: `[${kind}]` }
+      for (const [name, given] of Object.entries(tableAt(whole, content[kind]))) {
+        const table = readTable(given, at(opened, kind, name))
+        const key = checkedName(whole, name)
         tables.set(key, [...(tables.get(key) ?? []), table])
       }
     }
-    for (const key of Object.keys(content)) {
-      if (key !== 'default' && !Object.hasOwn(kinds, key)) {
-        problems.push(
-          `${key}: no such table; known: [default], [providers.NAME], [mx."NAME"], [domains."NAME"]`,
-        )
-      }
-    }
+    refuseOthers(wholeFile(opened), content, ['default', ...Object.keys(kinds)])
     // These compare tables with each other, which must be right by themselves before. They are judged after each
     // file, so that a problem is told of the file that brought it.
-    if (problems.length === 0) {
-      refuseIncomplete(byDefault, problems)
-      refuseBadLikes(kinds.providers, problems)
-      providerOf = suffixesOf(kinds.providers, problems)
+    if (opened.isGood()) {
+      refuseIncomplete(byDefault, opened)
+      refuseBadLikes(kinds.providers, opened)
+      providerOf = suffixesOf(kinds.providers, opened)
     }
-    if (problems.length > 0) {
-      throw new OperatorError(`Bad shaping (${file}):\n  ${problems.join('\n  ')}`)
-    }
+    opened.refuseBad('Bad shaping')
   }
   return { files, byDefault, ...kinds, providerOf }
 }
@@ -92,39 +93,32 @@ export function loadReadableShaping([ours = '', ...theirs]: readonly string[]): 
   return { data: loadShaping([ours, ...good]), problems }
 }
 
-/** The place of a table, as messages name it. */
-function at(file: string, kind: string, name?: string) {
-  const quoted = name === undefined || isProviderName(name) ? name : JSON.stringify(name)
-  const table = quoted === undefined ? kind : `${kind}.${quoted}`
-  return { file, table, provider: kind === 'providers' }
+/** A table of a file. */
+function at(file: OperatorFile, kind: string, name?: string) {
+  const shown = name === undefined || isProviderName(name) ? name : JSON.stringify(name)
+  const says = `[${shown === undefined ? kind : `${kind}.${shown}`}]`
+  const path = name === undefined ? [kind] : [kind, name]
+  return { place: { file, path, says }, isProvider: kind === 'providers' }
 }
 
 /** The name of a table as it is looked up; a bad one is a problem. */
-function checkedName(kind: string, name: string, problems: Problems): string {
-  if (kind === 'providers') {
-    if (!isProviderName(name)) {
-      problems.push(
-        `[providers]: ${JSON.stringify(name)} given, expected a name of a-z, 0-9 and hyphens`,
-      )
-    }
+function checkedName({ file, path, says }: TomlPlace, name: string): string {
+  const refuse = (expected: string) =>
+    file.problem([...path, name], `${says}: ${quoted(name)} given, expected ${expected}`)
+  if (says === '[providers]') {
+    if (!isProviderName(name)) refuse('a name of a-z, 0-9 and hyphens')
     return name
   }
   const ascii = domainToASCII(name)
-  if (!isHostName(ascii)) {
-    problems.push(
-      `[${kind}]: ${JSON.stringify(name)} given, expected a host name such as "example.com"`,
-    )
-  }
+  if (!isHostName(ascii)) refuse('a host name such as "example.com"')
   return ascii
 }
 
 /** Every limit needs a value that holds for all sites. */
-function refuseIncomplete(tables: readonly ShapingTable[], problems: Problems): void {
+function refuseIncomplete(tables: readonly ShapingTable[], file: OperatorFile): void {
   for (const name of limitNames) {
     if (!tables.some(({ limits }) => limits[name] !== undefined)) {
-      problems.push(
-        `[default]: ${settingName([name])}: nothing given, expected a value for all sites`,
-      )
+      wrongValue(at(file, 'default').place, settingName([name]), undefined, 'a value for all sites')
     }
   }
 }
@@ -132,34 +126,32 @@ function refuseIncomplete(tables: readonly ShapingTable[], problems: Problems): 
 // `like` takes over the tables of another provider below one's own. It leads one step only, so there can be no circle.
 function refuseBadLikes(
   providers: ReadonlyMap<string, readonly ShapingTable[]>,
-  problems: Problems,
+  file: OperatorFile,
 ) {
   for (const [name, tables] of providers) {
     const like = lastOf(tables, 'like')
     if (like === undefined) continue
     const model = providers.get(like)
     if (model === undefined || lastOf(model, 'like') !== undefined) {
-      problems.push(
-        `[providers.${name}]: like: "${like}" given, expected the name of a provider that is like no other`,
-      )
+      const expected = 'the name of a provider that is like no other'
+      wrongValue(at(file, 'providers', name).place, 'like', like, expected)
     }
   }
 }
 
 /** Which provider an MX suffix belongs to; two may not have the same one. */
-function suffixesOf(providers: ReadonlyMap<string, readonly ShapingTable[]>, problems: Problems) {
+function suffixesOf(providers: ReadonlyMap<string, readonly ShapingTable[]>, file: OperatorFile) {
   const owners = new Map<string, string>()
   for (const [name, tables] of providers) {
+    const { place } = at(file, 'providers', name)
     const suffixes = lastOf(tables, 'mx') ?? []
     if (suffixes.length === 0) {
-      problems.push(`[providers.${name}]: mx: nothing given, expected a list of host names`)
+      wrongValue(place, 'mx', undefined, 'a list of host names')
     }
     for (const suffix of suffixes) {
       const owner = owners.get(suffix)
       if (owner !== undefined && owner !== name) {
-        problems.push(
-          `[providers.${name}]: mx: "${suffix}" given, expected one that is not of "${owner}" already`,
-        )
+        wrongValue(place, 'mx', suffix, `one that is not of "${owner}" already`)
       }
       owners.set(suffix, name)
     }

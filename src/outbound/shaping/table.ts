@@ -1,6 +1,6 @@
-import { flag, list, text, type Values } from '../../config/index.js'
+import { flag, list, readKeys, type Settings, text, type Values } from '../../config/index.js'
+import { type TomlPlace, tableAt } from '../../toml/index.js'
 import { readAutomations, type ShapingAutomation } from './automation.js'
-import { type Problems, readFields, type Settings, tableOf } from './fields.js'
 import { limitSettings, type ShapingLimits } from './limits.js'
 
 /** One table of one file. What it leaves out is up to the tables below it. */
@@ -35,19 +35,18 @@ const providerSettings = {
   perHost: flag(false),
 } as const
 
-/** Reads one table; names in `problems` every key that is wrong, missing or unknown. */
+/** Reads one table; names as problems of its file every key that is wrong, missing or unknown. */
 export function readTable(
   given: unknown,
-  where: { file: string; table: string; provider: boolean },
-  problems: Problems,
+  { place, isProvider }: { place: TomlPlace; isProvider: boolean },
 ): ShapingTable {
-  const place = `[${where.table}]`
-  const from = `${where.file} ${place}`
-  const { automation = [], ...fields } = tableOf(given, place, problems)
-  const settings: Settings = where.provider ? providerSettings : limitSettings
-  const { mx, like, perHost, ...limits } = readFields(settings, fields, place, problems, [
+  const from = `${place.file.file} ${place.says}`
+  const { automation = [], ...fields } = tableAt(place, given)
+  const settings: Settings = isProvider ? providerSettings : limitSettings
+  const read: Partial<Values<typeof providerSettings>> = readKeys(settings, fields, place, [
     'automation',
-  ]) as Partial<Values<typeof providerSettings>>
-  const automations = readAutomations(automation, where.table, from, problems)
+  ])
+  const { mx, like, perHost, ...limits } = read
+  const automations = readAutomations(automation, place, from)
   return { from, limits, mx, like, perHost, automations }
 }

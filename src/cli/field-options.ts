@@ -1,0 +1,64 @@
+import { Option } from 'commander'
+import { type Field, type Fields, readText, type Schema, ShapeError } from '../fields/index.js'
+import { mustBe } from './option-values.js'
+
+/**
+ * The options that give an operation the fields of its query: described and checked by the contract, so that a command
+ * and a client are told the same. `flags`: where an option has another name than the field, as `--by <groups>`.
+ */
+export const fieldOptions = (fields: Fields, flags: Readonly<Record<string, string>> = {}) =>
+  Object.entries(fields).map(([name, given]) =>
+    fieldOption(
+      flags[name] ?? `${flagOf(name)} <${placeholderOf(name, given.schema)}>`,
+      given,
+      fields,
+    ),
+  )
+
+/** One of them. */
+export function fieldOption(flag: string, given: Field<unknown>, among: Fields = {}): Option {
+  const option = new Option(flag, aboutOf(given.schema, among))
+  const { enum: choices } = given.schema
+  return Array.isArray(choices)
+    ? option.choices(choices.map(String))
+    : option.argParser(readerOf(given))
+}
+
+/** What the API refuses, the command refuses in its words. */
+function readerOf(given: Field<unknown>) {
+  return (text: string): unknown => {
+    try {
+      return readText(text, given)
+    } catch (error) {
+      if (!(error instanceof ShapeError)) throw error
+      throw mustBe(
+        error.issues[0]?.message.replace(/^Expected /, '').replace(/, but got .*/s, '') ?? '',
+      )
+    }
+  }
+}
+
+/** `createdAfter` as `--created-after`. */
+const flagOf = (name: string) =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+const valuesByFormat: Readonly<Record<string, string>> = {
+  uuid: 'id',
+  'date-time': 'time',
+  date: 'day',
+}
+
+/** What stands for the value in help. */
+function placeholderOf(name: string, { type, format }: Schema): string {
+  if (typeof format === 'string' && format in valuesByFormat) return valuesByFormat[format] ?? name
+  return type === 'integer' ? 'count' : flagOf(name).slice(2)
+}
+
+/** The contract's sentence as help has it: other fields are options here, and code has no marks. */
+function aboutOf({ description, default: usual }: Schema, among: Fields): string {
+  const more = usual === undefined ? '' : ` (default: ${usual})`
+  const words = String(description ?? '').replaceAll(/`([^`]+)`/g, (_, code: string) =>
+    Object.hasOwn(among, code) ? flagOf(code) : code,
+  )
+  return `${words.charAt(0).toLowerCase()}${words.slice(1)}${more}`
+}

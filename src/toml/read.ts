@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { parse, TomlError } from 'smol-toml'
+import { messageOf, OperatorError } from '../errors/index.js'
+import { isJsonObject } from '../json/index.js'
+
+/** What a table has, by its keys. */
+export type Table = Record<string, unknown>
+
+/** The text of a file. Throws an `OperatorError` where it cannot be read; `what` names it: 'the plans'. */
+export function readText(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`Cannot read ${what} ${file}: ${messageOf(error)}`)
+  }
+}
+
+/** What a text says; `file` is where it is from, or is to be written. Throws an `OperatorError` for what is no TOML. */
+export function parseToml(content: string, file: string): Table {
+  try {
+    return parse(content)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    throw new OperatorError(`${file} is not valid TOML: ${error.message}`)
+  }
+}
+
+export const isTable = (value: unknown): value is Table => isJsonObject(value)

@@ -1,0 +1,305 @@
+// Issue 42, 3: `--json` of a command that does what an operation of the API does is the answer of that operation, to
+// the letter. A command with an operation that is not among these fails the last test.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import t from 'tap'
+import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { type CommandRow, rowOf } from '../../src/cli/command-row.js'
+import { commands } from '../../src/cli/index.js'
+import { nameOf } from '../../src/cli/program.js'
+import { packageFile } from '../../src/config/index.js'
+import { startPosthorn } from '../support/posthorn.js'
+import { runCli } from './run.js'
+
+t.setTimeout(300_000)
+
+const program = new Command('posthorn')
+for (const load of Object.values(commands)) (await load())(program)
+const rows = new Map<string, CommandRow>()
+const visit = (command: Command): void => {
+  const row = rowOf.get(command)
+  if (row?.does !== undefined) rows.set(nameOf(command).replace(/^posthorn /, ''), row)
+  command.commands.forEach(visit)
+}
+visit(program)
+
+// Names below one host of nobody: endpoints and domains that are not there.
+const posthorn = await startPosthorn(t, { dns: { '*': { fail: 'nxdomain' } } })
+const { store, accountId, dataDir } = posthorn
+const plan = findPlan(loadPlans(packageFile('config/plans.toml')).marketing, 'Marketing Pro')
+await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+const seen = new Set<string>()
+
+/** What a command answers, without what its row says that it adds; the exit status is told beside it. */
+async function answerOf(name: string, ...args: string[]) {
+  const row = rows.get(name)
+  if (row === undefined) throw new Error(`posthorn ${name} does no operation`)
+  seen.add(name)
+  const ofAccount = row.options?.some(({ long }) => long === '--account') ?? false
+  const line = [...name.split(' '), ...args, '--json', ...(ofAccount ? ['--account', 'Test'] : [])]
+  const { stdout, stderr } = await runCli(line, { env: { POSTHORN_DATA: dataDir } })
+  if (stdout === '') throw new Error(`posthorn ${line.join(' ')}: ${stderr}`)
+  const json = JSON.parse(stdout)
+  for (const added of row.adds ?? []) {
+    t.ok(Object.hasOwn(json, added), `${name} adds ${added}`)
+    delete json[added]
+  }
+  return json
+}
+
+/** What the API answers. */
+async function asked(method: string, path: string, body?: object) {
+  const { json, status } = await posthorn.call(method, path, body === undefined ? {} : { body })
+  t.ok(status < 300, `${method} ${path}: ${status} ${JSON.stringify(json)}`)
+  return json
+}
+const made = async (path: string, body: object) => await asked('POST', path, body)
+
+/** Twins differ in their names, ids, times and secrets, and in how long it took: these are made alike. */
+const alike = (json: unknown) =>
+  JSON.parse(
+    JSON.stringify(json, (key, value) =>
+      ['last4', 'tookMs', 'from', 'value', 'zone'].includes(key) && value !== null ? key : value,
+    )
+      .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'an id')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a time')
+      .replaceAll(/\b(ph|whsec)_[\w+/=-]+/g, 'a secret')
+      .replaceAll(/\bph[0-9a-z]{6}[re]\b/g, 'a selector')
+      .replaceAll(/by the (account|operator)/g, 'by whoever did it')
+      .replaceAll(/(cli|api)-twin/g, 'twin'),
+  )
+
+t.test('topics and keys', async (t) => {
+  t.same(
+    alike(await answerOf('topic add', 'cli-twin', '--description', 'x')),
+    alike(await made('/v1/topics', { name: 'api-twin', description: 'x' })),
+  )
+  t.same(await answerOf('topic list'), await asked('GET', '/v1/topics'))
+  const key = await answerOf('key create', 'cli-twin', '--scope', 'sending')
+  const other = await made('/v1/keys', { name: 'api-twin', scope: 'sending' })
+  t.same(alike(key), alike(other))
+  t.same(await answerOf('key list'), await asked('GET', '/v1/keys'))
+  t.same(
+    alike(await answerOf('key delete', key.id, '--yes')),
+    alike(await asked('DELETE', `/v1/keys/${other.id}`)),
+  )
+})
+
+t.test('webhooks', async (t) => {
+  const url = (twin: string) => `https://${twin}.test/`
+  const one = await answerOf('webhook add', url('cli-twin'), '--events', 'bounced')
+  const two = await made('/v1/webhooks', { url: url('api-twin'), events: ['email.bounced'] })
+  t.same(alike(one), alike(two))
+  t.same(await answerOf('webhook list'), await asked('GET', '/v1/webhooks'))
+  const both = async (name: string, method: string, path = '', body?: object, ...args: string[]) =>
+    t.same(
+      alike(await answerOf(`webhook ${name}`, one.id, ...args)),
+      alike(await asked(method, `/v1/webhooks/${two.id}${path}`, body)),
+      name,
+    )
+  t.same(await answerOf('webhook show', one.id), await asked('GET', `/v1/webhooks/${one.id}`))
+  await both('test', 'POST', '/test', {})
+  await both('rotate', 'POST', '/rotate', {}, '--yes')
+  await both('disable', 'PATCH', '', { enabled: false })
+  await both('enable', 'PATCH', '', { enabled: true })
+  await both('deliveries', 'GET', '/deliveries')
+  await both('replay', 'POST', '/deliveries/replay', { from: 1, to: 9 }, '1', '--to', '9')
+  await both('delete', 'DELETE', '', undefined, '--yes')
+})
+
+t.test('templates', async (t) => {
+  const html = join(dataDir, 'hello.html')
+  writeFileSync(html, '<p>Hello {{ name }}</p>')
+  const parts = ['--html', html, '--subject', 'Hi']
+  for (const slug of ['cli-twin', 'api-twin']) {
+    await made('/v1/templates', { slug, subject: 'old', html: '<p>old</p>' })
+  }
+  const path = '/v1/templates/api-twin'
+  t.same(
+    alike(await answerOf('template put', 'cli-twin', ...parts)),
+    alike(await asked('PATCH', path, { subject: 'Hi', html: '<p>Hello {{ name }}</p>' })),
+  )
+  t.same(await answerOf('template list'), await asked('GET', '/v1/templates'))
+  t.same(await answerOf('template show', 'api-twin'), await asked('GET', path))
+  t.same(
+    await answerOf('template show', 'api-twin', '--at', '1'),
+    await asked('GET', `${path}/versions/1`),
+  )
+  t.same(await answerOf('template versions', 'api-twin'), await asked('GET', `${path}/versions`))
+  t.same(
+    await answerOf('template render', 'api-twin', '--var', 'name=Ada'),
+    await made(`${path}/render`, { variables: { name: 'Ada' } }),
+  )
+  t.same(
+    alike(await answerOf('template delete', 'cli-twin', '--yes')),
+    alike(await asked('DELETE', path)),
+  )
+})
+
+t.test('contacts and suppressions', async (t) => {
+  const { id: listId } = await made('/v1/contacts/lists', { name: 'Some' })
+  for (const twin of ['cli-twin', 'api-twin', 'third']) {
+    await made(`/v1/contacts/${listId}`, { email: `${twin}@one.test`, firstName: 'A' })
+  }
+  const all = await asked('GET', '/v1/contacts/all')
+  t.same(await answerOf('contact list'), all)
+  t.same(
+    await answerOf('contact list', '--limit', '1'),
+    await asked('GET', '/v1/contacts/all?limit=1'),
+    'and the cursor of the next page',
+  )
+  const found = all.contacts.find(({ email }: { email: string }) => email === 'api-twin@one.test')
+  const path = `/v1/contacts/all/${found.id}`
+  t.same(await answerOf('contact show', 'api-twin@one.test'), await asked('GET', path))
+  t.same(
+    alike(await answerOf('contact set', 'cli-twin@one.test', '--last-name', 'B')),
+    alike(await asked('PATCH', path, { lastName: 'B' })),
+  )
+  t.same(
+    alike(await answerOf('contact delete', 'cli-twin@one.test', '--yes')),
+    alike(await asked('DELETE', path)),
+  )
+
+  t.same(
+    alike(await answerOf('suppression add', 'cli-twin@two.test', '--detail', 'x')),
+    alike([await made('/v1/suppressions', { email: 'api-twin@two.test', detail: 'x' })]),
+    'one for each address',
+  )
+  t.same(await answerOf('suppression list'), await asked('GET', '/v1/suppressions'))
+  t.same(
+    await answerOf('suppression list', 'api-twin@two.test'),
+    await asked('GET', '/v1/suppressions/api-twin@two.test'),
+  )
+  t.same(
+    alike(await answerOf('suppression remove', 'cli-twin@two.test', '--yes')),
+    alike([await asked('DELETE', '/v1/suppressions/api-twin@two.test')]),
+  )
+  const file = join(dataDir, 'list.txt')
+  writeFileSync(file, 'ann@three.test\nnobody\nbob@three.test\n')
+  const imported = await made('/v1/suppressions/import', {
+    suppressions: ['amy', 'nobody', 'bea'].map((name) => ({
+      email: name === 'nobody' ? name : `${name}@three.test`,
+    })),
+  })
+  t.same(await answerOf('suppression import', file, '--yes'), imported)
+})
+
+t.test('domains, and what receivers report of them', async (t) => {
+  const one = await answerOf('domain add', 'cli-twin.test')
+  const two = await made('/v1/domains', { name: 'api-twin.test' })
+  t.same(alike(one), alike(two))
+  t.same(await answerOf('domain list'), await asked('GET', '/v1/domains'))
+  const path = `/v1/domains/${two.id}`
+  t.same(await answerOf('domain show', 'api-twin.test'), await asked('GET', path))
+  t.same(
+    alike(await answerOf('domain verify', 'cli-twin.test')),
+    alike(await made(`${path}/verify`, {})),
+  )
+  t.same(await answerOf('dmarc', 'api-twin.test'), await asked('GET', `${path}/dmarc`))
+  t.same(
+    await answerOf('dmarc', 'api-twin.test', '--days', '7'),
+    await asked('GET', `${path}/dmarc?days=7`),
+  )
+  t.same(
+    alike(await answerOf('domain delete', 'cli-twin.test', '--yes')),
+    alike(await asked('DELETE', path)),
+  )
+})
+
+const mail = { from: 'Shop <shop@sender.test>', subject: 's', html: '<p>x</p>' }
+
+t.test('mails and figures', async (t) => {
+  const { id } = await made('/v1/emails/send', { ...mail, to: 'ann@one.test' })
+  await posthorn.until(id, ({ status }) => status === 'delivered')
+  const list = ['--to', 'ann@one.test', '--created-after', '2026-01-01T00:00:00Z']
+  t.same(
+    await answerOf('email list', ...list),
+    await asked('GET', '/v1/emails?to=ann@one.test&createdAfter=2026-01-01T00:00:00Z'),
+  )
+  t.same(await answerOf('email show', id), await asked('GET', `/v1/emails/${id}`))
+  t.same(
+    await answerOf('stats', '--by', 'day,type', '--limit', '5'),
+    await asked('GET', '/v1/stats?groupBy=day,type&limit=5'),
+  )
+})
+
+t.test('campaigns', async (t) => {
+  const { id: listId } = await made('/v1/contacts/lists', { name: 'Readers' })
+  await made(`/v1/contacts/${listId}`, { email: 'reader@one.test' })
+  const [topic] = (await asked('GET', '/v1/topics')).topics
+  const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+  const campaign = async () => {
+    const given = { ...mail, listId, topicId: topic.id, draft: true, scheduledAt }
+    return (await made('/v1/broadcasts', given)).id as string
+  }
+  const [one, two] = [await campaign(), await campaign()]
+  t.same(await answerOf('broadcast list'), await asked('GET', '/v1/broadcasts?limit=50'))
+  t.same(await answerOf('broadcast show', one), await asked('GET', `/v1/broadcasts/${one}`))
+  for (const name of ['send', 'pause', 'resume', 'cancel']) {
+    const args = name === 'send' || name === 'cancel' ? ['--yes'] : []
+    t.same(
+      alike(await answerOf(`broadcast ${name}`, one, ...args)),
+      alike(await made(`/v1/broadcasts/${two}/${name}`, {})),
+      name,
+    )
+  }
+})
+
+t.test('automations', async (t) => {
+  const automation = async (name: string) => {
+    const steps = [
+      { key: 'start', type: 'trigger', config: { eventName: 'signup' } },
+      { key: 'wait', type: 'delay', config: { duration: 'P1D' } },
+    ]
+    const connections = [{ from: 'start', to: 'wait', type: 'default' }]
+    return (await made('/v1/automations', { name, steps, connections })).id as string
+  }
+  const [one, two] = [await automation('cli-twin'), await automation('api-twin')]
+  t.same(await answerOf('automation list'), await asked('GET', '/v1/automations?limit=50'))
+  t.same(await answerOf('automation show', one), await asked('GET', `/v1/automations/${one}`))
+  const at = '2026-12-01T09:00:00Z'
+  const walked = { email: 'ann@one.test', at, payload: {} }
+  t.same(
+    await answerOf(
+      'automation walk',
+      one,
+      '--email',
+      'ann@one.test',
+      '--at',
+      at,
+      '--payload',
+      '{}',
+    ),
+    await made(`/v1/automations/${one}/simulate`, walked),
+  )
+  const both = async (name: string, ...args: string[]) =>
+    t.same(
+      alike(await answerOf(`automation ${name}`, one, ...args)),
+      alike(await made(`/v1/automations/${two}/${name}`, {})),
+      name,
+    )
+  await both('enable')
+  const event = { event: 'signup', email: 'ann@one.test', payload: {} }
+  const started = await made('/v1/events/send', event)
+  const of = ({ automationId }: { automationId: string }) => automationId === one
+  const { runId } = started.automations.find(of)
+  t.same(
+    await answerOf('automation runs', one),
+    await asked('GET', `/v1/automations/${one}/runs?limit=50`),
+  )
+  t.same(
+    await answerOf('automation why', runId),
+    await asked('GET', `/v1/automations/runs/${runId}`),
+  )
+  await both('disable')
+  await both('archive', '--yes')
+})
+
+t.test('no command with an operation is left out', (t) => {
+  t.same(
+    [...rows.keys()].filter((name) => !seen.has(name)),
+    [],
+  )
+  t.end()
+})
