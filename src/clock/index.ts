@@ -1,4 +1,5 @@
 export { type CpuClock, cpuFileOfThread, openCpuClock } from './thread-cpu.js'
+export { isZone, localTime, temporal, timeOfLocal } from './zone.js'
 
 /**
  * The only source of time. Domain code gets a `Clock` passed in, so that tests can move it;

@@ -1,3 +1,4 @@
+import { isZone } from '../clock/index.js'
 import { faultOfCron } from './schedule.js'
 import { type Setting, table } from './settings.js'
 
@@ -142,12 +143,3 @@ export const timeZone = (fallback: string) =>
     (value) => (typeof value === 'string' && isZone(value) ? value : undefined),
     'a time zone such as "UTC" or "Africa/Lagos"',
   )
-
-/** Whether Node's time zone data has it. */
-function isZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
-  } catch {
-    return false
-  }
-}

@@ -13,39 +13,56 @@ const exact = new Intl.DateTimeFormat('en-GB', {
   timeStyle: 'long',
   timeZone: 'UTC',
 })
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 
-/** A time in ms since 1970 as pages show it, by `nowMs`; 'unknown' for what is no time. */
-export function moment(timeMs: number, nowMs: number): Moment {
+// A reader's page has many times, and an Intl object takes 50 µs to make. There are some 400 zones.
+const formats = new Map<string, { day: Intl.DateTimeFormat; time: Intl.DateTimeFormat }>()
+
+function formatsIn(timeZone: string) {
+  const made = formats.get(timeZone) ?? {
+    day: new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone }),
+    time: new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone }),
+  }
+  formats.set(timeZone, made)
+  return made
+}
+
+/** A time in ms since 1970 as a clock in the zone has it: `1 Dec 2026, 09:00:00`. */
+export const exactIn = (timeMs: number, zone: string) => formatsIn(zone).time.format(timeMs)
+
+/** What people call a zone: `Lagos`. */
+export const placeOf = (zone: string) => zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone
+
+/** A time in ms since 1970 as pages show it, by `nowMs`, days by the zone's calendar; 'unknown' for what is no time. */
+export function moment(timeMs: number, nowMs: number, zone = 'UTC'): Moment {
   if (!isTime(timeMs)) return { ago: 'unknown', exact: 'unknown', iso: '' }
   return {
-    ago: ago(timeMs, nowMs),
+    ago: ago(timeMs, nowMs, zone),
     exact: exact.format(timeMs),
     iso: isoTime(timeMs),
   }
 }
 
-function ago(timeMs: number, nowMs: number): string {
+function ago(timeMs: number, nowMs: number, zone: string): string {
   // Up to a second ahead counts as now: it was written after the page had taken its own time.
-  if (timeMs >= nowMs + 1_000) return ahead(timeMs, Math.ceil((timeMs - nowMs) / 1_000))
+  if (timeMs >= nowMs + 1_000) return ahead(timeMs, Math.ceil((timeMs - nowMs) / 1_000), zone)
   const seconds = Math.max(0, Math.floor((nowMs - timeMs) / 1000))
   if (seconds < 10) return 'just now'
   if (seconds < 60) return `${seconds} s ago`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`
   if (seconds < 7 * 86_400) return plural(Math.floor(seconds / 86_400), 'day', ' ago')
-  return day.format(timeMs)
+  return formatsIn(zone).day.format(timeMs)
 }
 
 /**
  * How long until a time. Minutes are rounded up: who waits as long as told does not come too early.
  */
-function ahead(timeMs: number, seconds: number): string {
+function ahead(timeMs: number, seconds: number, zone: string): string {
   if (seconds < 60) return `in ${seconds} s`
   if (seconds < 3_600) return `in ${Math.ceil(seconds / 60)} min`
   if (seconds < 86_400) return `in ${Math.round(seconds / 3_600)} h`
   if (seconds < 7 * 86_400) return `in ${plural(Math.round(seconds / 86_400), 'day')}`
-  return day.format(timeMs)
+  return formatsIn(zone).day.format(timeMs)
 }
 
 /** `1 mail`, `1,200 mails`, and what follows. For nouns whose plural ends in s. */

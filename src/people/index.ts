@@ -58,7 +58,13 @@ export {
 export { type Derive, makePasswords, type Passwords } from './password.js'
 export { leastCharacters } from './password-rules.js'
 export { findByAddress, findPerson, isAnybodyThere, type Person } from './person.js'
-export { changePassword, endOwnSession, renamePerson, renewRecoveryCodes } from './profile.js'
+export {
+  changePassword,
+  changeProfile,
+  endOwnSession,
+  guessZone,
+  renewRecoveryCodes,
+} from './profile.js'
 export { recoveryCodesLeft } from './recovery-code.js'
 export { enterCode, proveAgain } from './second-factor.js'
 export {

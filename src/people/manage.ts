@@ -54,6 +54,7 @@ export async function listPeople(
     email: row.email,
     name: row.name,
     isOperator: row.operator === 1,
+    timeZone: row.time_zone,
     isDisabled: row.disabled_at !== null,
     hasTotp: row.totp_secret !== null,
     isProved: row.proved_at !== null,

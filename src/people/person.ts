@@ -1,3 +1,4 @@
+import { isZone } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Read, Tx, UserRow } from '../store/index.js'
 
@@ -7,6 +8,8 @@ export interface Person {
   email: string
   name: string
   isOperator: boolean
+  /** A name of the IANA database; null until their browser or they have said it. */
+  timeZone: string | null
 }
 
 const wrong = (field: string, message: string) =>
@@ -27,6 +30,12 @@ export function checkedPersonName(name: string): string {
   const trimmed = name.trim()
   if (trimmed !== '' && trimmed.length <= 100 && !/\p{Cc}/u.test(trimmed)) return trimmed
   throw wrong('name', 'A name must have 1 to 100 characters and no control characters')
+}
+
+/** Throws a 422 for a zone that nobody knows. */
+export function checkedZone(name: string): string {
+  if (isZone(name)) return name
+  throw wrong('timeZone', 'Choose a time zone such as Africa/Lagos')
 }
 
 /** The row of a new person; `password`: as `Passwords` stores it, null for who gets a link first. */
@@ -61,6 +70,7 @@ export async function insertPerson(
     created_at: given.now,
     last_login_at: null,
     proved_at: given.isProved ? given.now : null,
+    time_zone: null,
   }
   await tx.insertInto('users').values(row).execute()
   return personOf(row)
@@ -109,4 +119,5 @@ export const personOf = (row: UserRow): Person => ({
   email: row.email,
   name: row.name,
   isOperator: row.operator === 1,
+  timeZone: row.time_zone,
 })

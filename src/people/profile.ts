@@ -4,20 +4,37 @@ import type { UserRow } from '../store/index.js'
 import type { PeopleDeps } from './deps.js'
 import { actorOf, countedCheck } from './login.js'
 import { checkPassword } from './password-rules.js'
-import { checkedPersonName, findPerson, isAsChecked } from './person.js'
+import { checkedPersonName, checkedZone, findPerson, isAsChecked } from './person.js'
 import { makeRecoveryCodes } from './recovery-code.js'
 import { endSessions, renewSession, type Visitor } from './session.js'
 import type { OwnSession } from './totp.js'
 
-/** Throws a 422 for what is no name. */
-export async function renamePerson(
+/** One's name, and the zone in which one reads times. Throws a 422 for what is none. */
+export async function changeProfile(
   { store }: Pick<PeopleDeps, 'store'>,
   userId: string,
-  name: string,
+  given: { name: string; timeZone: string },
 ): Promise<void> {
-  const checked = checkedPersonName(name)
+  const [name, time_zone] = [checkedPersonName(given.name), checkedZone(given.timeZone)]
   await store.write(async (tx) => {
-    await tx.updateTable('users').set({ name: checked }).where('id', '=', userId).execute()
+    await tx.updateTable('users').set({ name, time_zone }).where('id', '=', userId).execute()
+  })
+}
+
+/** The zone of somebody's browser, unless they have one already. Throws a 422 for what is none. */
+export async function guessZone(
+  { store }: Pick<PeopleDeps, 'store'>,
+  userId: string,
+  given: string,
+): Promise<void> {
+  const time_zone = checkedZone(given)
+  await store.write(async (tx) => {
+    await tx
+      .updateTable('users')
+      .set({ time_zone })
+      .where('id', '=', userId)
+      .where('time_zone', 'is', null)
+      .execute()
   })
 }
 

@@ -67,7 +67,7 @@ t.test("the operator's rules decide, and are checked", async (t) => {
   t.match(await runCli(['config', 'check'], options), {
     status: 1,
     stderr:
-      /Bad bounce rules \(.*bounce-rules\.toml\):\n {2}\[code\] 550: "nonsense" given, expected/,
+      /Bad bounce rules \(.*bounce-rules\.toml\):\n {2}\[code\]: 550: "nonsense" given, expected/,
   })
 })
 

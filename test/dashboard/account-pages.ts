@@ -59,7 +59,7 @@ export async function startAccountPages(
   const sessionOf = (who: string): Session | undefined => {
     if (roles[who] === undefined && who !== 'operator') return undefined
     const isOperator = who === 'operator'
-    const person = { id: who, name: who, email: `${who}@people.test`, isOperator }
+    const person = { id: who, name: who, email: `${who}@people.test`, isOperator, timeZone: null }
     return { id: who, sudoUntil, createdAt: 0, mustAddFactor: false, person }
   }
   const people: People = {

@@ -1,5 +1,5 @@
 import { define, enums, refine, type Struct, type } from 'superstruct'
-import { dayMs } from '../../clock/index.js'
+import { dayMs, isZone } from '../../clock/index.js'
 import { headersFault, mailHeaders, mailReplyTo, mailTags } from '../../emails/index.js'
 import {
   atLeastOne,
@@ -22,7 +22,7 @@ import {
   stepKey,
 } from './definition.js'
 import { pathFault, RuleTree } from './rule-tree.js'
-import { isTimeOfDay, isZone } from './window.js'
+import { isTimeOfDay } from './window.js'
 
 // Ten years: as good as never again, for which there is "once".
 const maxReentryMs = 3_650 * dayMs

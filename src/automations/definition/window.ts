@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import type { Temporal } from 'temporal-polyfill'
+import { isZone, temporal } from '../../clock/index.js'
 import type { TimeOfDay, Window } from './definition.js'
 import type { RunContact } from './run.js'
 
@@ -11,23 +11,6 @@ const allDays = [1, 2, 3, 4, 5, 6, 7]
 export const isTimeOfDay = (text: string): boolean => clockTime.test(text) && text !== '24:00'
 /** Whether a text may end a window. */
 export const isWindowEnd = (text: string): boolean => clockTime.test(text)
-
-// Zones that were looked up: a contact may name any text, so only the good ones are kept, and few.
-const known = new Set<string>()
-
-/** Whether a text is the name of a zone in the IANA database, as this Node.js has it. */
-export function isZone(name: string): boolean {
-  if (known.has(name)) return true
-  // Not an offset such as +01:00: it has no summer time, and whoever writes it hardly means that.
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-  } catch {
-    return false
-  }
-  if (known.size < 1_000) known.add(name)
-  return true
-}
 
 /**
  * The zone of a time of day: the one it names; with "contact", or none, the contact's own
@@ -76,10 +59,6 @@ export function windowOpens(window: Window, zone: string, now: number): number {
 /** The date on a calendar in the zone at that instant. */
 const dateAt = (zone: string, now: number): Temporal.PlainDate =>
   temporal().Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate()
-
-// With the first step that waits for a time of day: each thread would make all of its calendars at its start.
-const temporal = (): typeof import('temporal-polyfill') =>
-  createRequire(import.meta.url)('temporal-polyfill')
 
 /**
  * 24:00 is the beginning of the next day; a time that a change of clocks leaves out comes an hour

@@ -1,4 +1,4 @@
-// What script adds to pages that work without it: copy buttons, the reader's own time, passkeys, and parts that keep
+// What script adds to pages that work without it: copy buttons, the reader's time zone, passkeys, and parts that keep
 // themselves up to date. htmx serves the forms that ask for a part of their page (`hx-get`).
 import htmx from 'htmx.org'
 import { keepUpToDate } from './live.js'
@@ -30,47 +30,21 @@ async function copy(button: HTMLButtonElement): Promise<void> {
   }, 2_000)
 }
 
-/** In the reader's own language and time zone, which the server does not know. */
-const ownTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-
-/** The page has UTC; whoever points at a time sees their own too. */
-function tellOwnTimes(within: ParentNode): void {
-  for (const time of within.querySelectorAll<HTMLTimeElement>('time[datetime]')) {
-    const at = new Date(time.dateTime)
-    if (Number.isNaN(at.getTime()) || time.dataset.told !== undefined) continue
-    time.dataset.told = ''
-    time.title = `${ownTime.format(at)} here${time.title === '' ? '' : `; ${time.title}`}`
-  }
-}
-
 /**
  * Adds to a part of the page what script can do. It is called again for each part that was loaded
  * since.
  */
 function enhance(within: ParentNode): void {
-  tellOwnTimes(within)
   for (const button of within.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
     button.hidden = false
   }
 }
 
-/** A date field has UTC for the server; whoever types sees their own time, and it is sent as UTC. */
-function useOwnTime(box: HTMLElement): void {
-  const [field, label] = [box.querySelector('input'), box.querySelector('label')]
-  if (field === null || label === null) return
-  const { timeZone } = ownTime.resolvedOptions()
-  label.textContent = (label.textContent ?? '').replace('UTC', timeZone)
-  if (field.value !== '') {
-    const at = new Date(`${field.value}Z`)
-    at.setMinutes(at.getMinutes() - at.getTimezoneOffset())
-    field.value = at.toISOString().slice(0, 16)
-  }
-  field.form?.addEventListener('formdata', ({ formData }) => {
-    if (field.value !== '') formData.set(field.name, new Date(field.value).toISOString())
-  })
+// The server shows times in the reader's zone, which the browser tells it once; the profile has it from then on.
+if (document.documentElement.dataset.zoneUnknown !== undefined) {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+  void fetch('/me/time-zone', { method: 'POST', body: new URLSearchParams({ timeZone }) })
 }
-
-for (const box of document.querySelectorAll<HTMLElement>('[data-local-time]')) useOwnTime(box)
 // A button that stands for 'now show what this choice needs' is pressed by the choice.
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-follows]')) {
   document.getElementById(button.dataset.follows ?? '')?.addEventListener('change', () => {

@@ -1,4 +1,5 @@
 import { enums, object, optional, string } from 'superstruct'
+import { isoTime, timeOfLocal } from '../../clock/index.js'
 import { readContent } from '../../contents/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import {
@@ -52,6 +53,8 @@ export interface NewMailView {
   /** Files of the mail that is sent again. */
   attachments: string[]
   noDomain: boolean
+  /** In which the time is typed. */
+  zone: string
   same: { api: string; cli?: string }
 }
 
@@ -71,11 +74,12 @@ export function newMailPages(pages: AccountPages, deps: NewMailDeps): void {
   const fill = { action: 'emails.send', reads: true, maxBodyBytes: maxFormBytes } as const
   pages.post('/emails/new/fill', fill, (visit) => showForm(deps, visit))
   const idempotency = makeIdempotency(deps)
-  pages.post('/emails/new', form, async ({ account, form, base, fields }) => {
+  pages.post('/emails/new', form, async ({ account, person, form, base, fields }) => {
     // From here on it is the API's way: the same checks, limits, quota and answers to repeats.
     const to = addressesIn(form.to)
     const variables = form.template && typedFor(fields, form.template)
-    const body = await bodyOf(deps, account.id, { ...form, to, variables: variables || undefined })
+    const given = { ...form, to, variables: variables || undefined }
+    const body = await bodyOf(deps, { account, person }, given)
     const key = onceKey(fields)
     const asked = { accountId: account.id, key }
     if (to.length > 1 && form.copies !== 'together') {
@@ -154,6 +158,7 @@ async function showForm(deps: NewMailDeps, visit: Visit, faults?: Faults): Promi
     base,
     faults,
     noDomain: domain === undefined,
+    zone: person.timeZone ?? 'UTC',
     values: {
       from: domain === undefined ? '' : `${account.name} <hello@${domain}>`,
       to: person.email,
@@ -214,9 +219,11 @@ function asked(query: URLSearchParams): Record<string, string> {
 /** The form as a client of the API would write it; whatever is wrong with that, the acceptance says. */
 async function bodyOf(
   { store, attachments: { maxBytes } }: EmailPageDeps,
-  accountId: string,
+  { account, person }: Pick<Visit, 'account' | 'person'>,
   form: Omit<NewMail, 'to'> & { to: string[]; variables: Samples | undefined },
 ): Promise<SendInput> {
+  const accountId = account.id
+  const zone = person.timeZone ?? 'UTC'
   const { from, to, subject, template, content, format, scheduledAt, variables } = form
   if (template === undefined && content === undefined) {
     const hasTemplates = (await listTemplates(store.read, accountId, { limit: 1 })).length > 0
@@ -243,7 +250,7 @@ async function bodyOf(
         ? { html: format === 'html' ? content : htmlOf(content ?? '') }
         : { template, variables: variablesIn(variables ?? {}) }),
       ...(template === undefined && format === 'text' && { text: content }),
-      ...(scheduledAt !== undefined && { scheduledAt: utc(scheduledAt) }),
+      ...(scheduledAt !== undefined && { scheduledAt: isoOfLocal(scheduledAt, zone) }),
       ...(attachments.length > 0 && { attachments }),
     },
     structOf(sendBody),
@@ -259,8 +266,11 @@ const addressesIn = (text: string) =>
     .map((address) => address.trim())
     .filter((address) => address !== '')
 
-/** A browser's `datetime-local`, which the form calls UTC. */
-const utc = (text: string) => (/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? `${text}Z` : text)
+/** A browser's `datetime-local` in the person's zone, as the API takes it; what is none is refused by the API's own check. */
+function isoOfLocal(text: string, zone: string): string {
+  const at = timeOfLocal(text, zone)
+  return at === undefined ? text : isoTime(at)
+}
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

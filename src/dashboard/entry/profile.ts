@@ -1,26 +1,29 @@
 import { string, type } from 'superstruct'
 import {
   changePassword,
+  changeProfile,
   endOwnSession,
   endSession,
   findPerson,
+  guessZone,
   hasSudo,
   leastCharacters,
   listPasskeys,
   membershipsOf,
   recoveryCodesLeft,
-  renamePerson,
   roleWords,
   sessionsOf,
 } from '../../people/index.js'
-import { page, redirect } from '../shell/answer.js'
+import { nothing, page, redirect } from '../shell/answer.js'
 import { noFaults } from '../shell/faults.js'
 import type { PersonPages } from '../shell/page.js'
 import type { PersonVisit } from '../shell/visit.js'
 import { browserName } from './browser-name.js'
 import { type EntryDeps, visitorOf } from './way-in.js'
 
-const NameForm = type({ name: string() })
+const AboutForm = type({ name: string(), timeZone: string() })
+const ZoneForm = type({ timeZone: string() })
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')]
 const PasswordForm = type({ current: string(), password: string() })
 
 /** What people see and say about themselves. */
@@ -31,9 +34,16 @@ export function profilePages(pages: PersonPages, deps: EntryDeps): void {
 
   pages.get('/me', 'own', (visit) => show(visit))
 
-  pages.post('/me', { action: 'own', form: NameForm, again: show }, async ({ form, person }) => {
-    await renamePerson(people, person.id, form.name)
-    return redirect('/me', { flash: 'Your name is saved' })
+  pages.post('/me', { action: 'own', form: AboutForm, again: show }, async ({ form, person }) => {
+    await changeProfile(people, person.id, form)
+    return redirect('/me', { flash: 'Your name and your time zone are saved' })
+  })
+
+  // By script, once: what the browser knows.
+  const guess = { action: 'own', form: ZoneForm, reads: true } as const
+  pages.post('/me/time-zone', guess, async ({ form, person }) => {
+    await guessZone(people, person.id, form.timeZone)
+    return nothing()
   })
 
   const change = { action: 'own', form: PasswordForm, again: show } as const
@@ -84,6 +94,8 @@ async function profile({ people }: EntryDeps, visit: PersonVisit, faults = noFau
     now,
     name: user.name,
     email: user.email,
+    timeZone: person.timeZone ?? 'UTC',
+    zones,
     isOperator: person.isOperator,
     least: leastCharacters,
     hasTotp: user.totp_secret !== null,

@@ -11,7 +11,7 @@ export interface PageSurroundings {
   place: { name: string; href: string } | undefined
   /** Where else this person may go. */
   others: { name: string; href: string }[]
-  person: { name: string; email: string } | undefined
+  person: { name: string; email: string; timeZone: string | null } | undefined
   /** The message of the POST before. */
   flash: string | undefined
   /** The person only looks at an account that is not theirs. */

@@ -1,4 +1,4 @@
-import { type Moment, moment } from '../format.js'
+import { exactIn, type Moment, moment, placeOf } from '../format.js'
 import { type Html, type HtmlContent, html } from './html.js'
 import type { NavigationView } from './navigation.js'
 
@@ -37,11 +37,13 @@ export function heading(of: {
 export const chip = (text: string, tone: Tone = 'none'): Html =>
   html`<span class="chip ${tone}">${text}</span>`
 
-/** How long ago, and exactly in UTC when pointed at; the script tells the reader's own time there. */
-export function time(at: number | undefined | null | Moment, now = 0): Html {
+/** How long ago, and exactly, in the reader's zone and in UTC, when pointed at. */
+export function time(at: number | undefined | null | Moment, now = 0, zone = 'UTC'): Html {
   if (at === undefined || at === null) return html`<span class="quiet">–</span>`
-  const { ago, exact, iso } = typeof at === 'number' ? moment(at, now) : at
-  return html`<time datetime="${iso}" title="${exact}">${ago}</time>`
+  const { ago, exact, iso } = typeof at === 'number' ? moment(at, now, zone) : at
+  const own =
+    zone === 'UTC' || iso === '' ? '' : `${exactIn(Date.parse(iso), zone)} in ${placeOf(zone)}; `
+  return html`<time datetime="${iso}" title="${own}${exact}">${ago}</time>`
 }
 
 /** A value that people take elsewhere. Without script they select it. */

@@ -49,6 +49,12 @@ const ui = {
   navigation,
 }
 
+/** The parts, with times as a reader in that zone has them. */
+function uiIn(zone: string): typeof ui {
+  if (zone === 'UTC') return ui
+  return { ...ui, time: (at, now) => time(at, now, zone) }
+}
+
 // The compiled code lies in dist/, the views only in src/: both are found from the package's root.
 const folder = packageFile('src/dashboard')
 // Compiled once a process: views do not change while it runs.
@@ -56,12 +62,12 @@ const templates = new Map<string, TemplateFunction>()
 
 /**
  * `src/dashboard/<name>.ejs`, for example `keys/list`, which sees the view as `it` and the parts of pages as `ui`.
- * Views write with `<%= %>` only, which escapes all but what `ui` and `html` made.
+ * Times are told in `zone`. Views write with `<%= %>` only, which escapes all but what `ui` and `html` made.
  */
-export function render(name: string, view: object): Html {
+export function render(name: string, view: object, zone = 'UTC'): Html {
   const template = templates.get(name) ?? compile(name)
   templates.set(name, template)
-  return new Html(template({ ...view, ui }))
+  return new Html(template({ ...view, ui: uiIn(zone) }))
 }
 
 function compile(name: string): TemplateFunction {

@@ -43,8 +43,9 @@ export async function sendAnswer(
   // CodeMirror makes its style sheet in the browser; only the page that has it lets that be. The nonce is new for each
   // answer: markup that somebody slipped into a page cannot know it.
   const nonce = look.editor === true ? randomBytes(16).toString('base64') : undefined
-  const content = render(template, view)
-  const html = withOnce(layout(content, look, await around(), nonce))
+  const surroundings = await around()
+  const content = render(template, view, surroundings.person?.timeZone ?? 'UTC')
+  const html = withOnce(layout(content, look, surroundings, nonce))
   const policy = nonce === undefined ? own : `${own}; style-src 'self' 'nonce-${nonce}'`
   return {
     html,

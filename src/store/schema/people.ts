@@ -24,6 +24,8 @@ const users = table(
     last_login_at: integer().orNull(),
     /** Since when it is sure that the address is theirs. Null: they came by a link that an owner was shown. */
     proved_at: integer().orNull(),
+    /** In which they read times; null until it is known. */
+    time_zone: text().orNull(),
   },
   { isClustered: true },
 )

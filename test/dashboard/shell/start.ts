@@ -97,6 +97,6 @@ function sessionOf(id: string, isOperator: boolean): Session {
     createdAt: 0,
     sudoUntil: 0,
     mustAddFactor: false,
-    person: { id, name: `Person ${id}`, email: `${id}@example.test`, isOperator },
+    person: { id, name: `Person ${id}`, email: `${id}@example.test`, isOperator, timeZone: null },
   }
 }
