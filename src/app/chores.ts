@@ -122,7 +122,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
 function sweeps(
   { log, clock, config, store, land, lastAliveAt }: Ground,
   { backlog, crew }: Work,
-  { idempotency, imports }: Tools,
+  { idempotency, imports, bulk, erasures }: Tools,
 ): Chore[] {
   return [
     { name: 'expired idempotency keys', everyMs: 600_000, run: idempotency.sweep },
@@ -141,6 +141,12 @@ function sweeps(
       everyMs: 10_000,
       run: (stop) => imports.resume(stop),
     },
+    {
+      name: 'work with contacts that was broken off',
+      everyMs: 10_000,
+      run: () => bulk.resume(),
+    },
+    { name: 'erasures that were broken off', everyMs: 10_000, run: () => erasures.resume() },
     {
       name: 'expired deliveries',
       everyMs: 30_000,

@@ -5,7 +5,6 @@ import {
   domainUses,
   type LiveLimit,
   listUses,
-  makeFollowContacts,
   refuseTemplateInUse,
   templateUses,
   type Versions,
@@ -17,7 +16,7 @@ import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import type { ApplianceKey, Config } from '../config/index.js'
-import type { Importer, ImportTasks } from '../contacts/index.js'
+import type { BulkTasks, ContactEffect, Importer, ImportTasks } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import type { DashboardDeps, EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
 import type { Backlog } from '../deliveries/index.js'
@@ -26,6 +25,7 @@ import { recordSettings } from '../domains/index.js'
 import { domainRoutes } from '../domains/routes.js'
 import { type Idempotency, insertNotice, makeFetchFile } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
+import type { Erasures } from '../erasure/index.js'
 import { ApiError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import {
@@ -106,7 +106,7 @@ export async function openPrivateServer(
   })
   const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
-  const follow = makeFollowContacts(core.versions, clock, core.liveLimit)
+  const { follow } = core
   const followed = core.automateIfDue
   const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom }
   contactRoutes(server.api, { ...core, ...contacts })
@@ -194,6 +194,8 @@ function dashboardDeps(
     records: recordSettings(config),
     openResolver: ownResolver,
     imports: core.imports,
+    bulk: core.bulk,
+    erasures: core.erasures,
     sampleCentre: (accountId) => sampleCentre(store.read, accountId),
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
@@ -330,6 +332,9 @@ interface Core {
   renderer: Renderer
   importer: Importer
   imports: ImportTasks
+  bulk: BulkTasks
+  erasures: Erasures
+  follow: ContactEffect
   idempotency: Idempotency
   expand: () => void
   automate: () => void

@@ -1,8 +1,14 @@
-import { makeLiveLimit, makeVersions, tooManyRuns } from '../automations/index.js'
+import {
+  makeFollowContacts,
+  makeLiveLimit,
+  makeVersions,
+  tooManyRuns,
+} from '../automations/index.js'
 import { hasRoomForCampaigns } from '../broadcasts/index.js'
-import { makeImportTasks, openImporter } from '../contacts/index.js'
+import { makeBulkTasks, makeImportTasks, openImporter } from '../contacts/index.js'
 import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
 import { makeIdempotency } from '../emails/index.js'
+import { makeErasures } from '../erasure/index.js'
 import { sinceCommit } from '../store/index.js'
 import { openRenderer } from '../templates/index.js'
 import { hasEndpoints } from '../webhooks/index.js'
@@ -109,16 +115,26 @@ export function openTools(ground: Ground, { jobs }: Pick<Work, 'jobs'>, back: Wa
   const followed = jobs.automateIfDue
   const imports = makeImportTasks({ ...ground, importer, defaultCountry, followed, checkRoom })
   back.add(() => imports.close())
+  const versions = makeVersions()
+  const liveLimit = makeLiveLimit(maxLiveRuns)
+  const follow = makeFollowContacts(versions, clock, liveLimit)
+  const bulk = makeBulkTasks({ ...ground, defaultCountry, follow, followed, checkRoom })
+  back.add(() => bulk.close())
+  const erasures = makeErasures(ground)
+  back.add(() => erasures.close())
   return {
     plans,
     renderer,
     importer,
     imports,
+    bulk,
+    erasures,
+    follow,
     idempotency: makeIdempotency({ store, clock }),
-    versions: makeVersions(),
+    versions,
     isFull,
     checkRoom,
-    liveLimit: makeLiveLimit(maxLiveRuns),
+    liveLimit,
   }
 }
 

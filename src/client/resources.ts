@@ -37,7 +37,7 @@ export const broadcastMethods = ({
 })
 
 export const contactMethods = (methods: Methods, core: Core) => {
-  const { call, part, byId, byIds, byIdWithBody, pages, pagesById } = methods
+  const { call, part, byId, byIds, byIdWithBody, withBody, pages, pagesById } = methods
   return {
     lists: {
       list: part('GET /v1/contacts/lists', 'lists'),
@@ -57,6 +57,12 @@ export const contactMethods = (methods: Methods, core: Core) => {
     get: byId('GET /v1/contacts/all/{id}'),
     /** An empty name or phone number takes it away; metadata is laid over what is known. */
     update: byIdWithBody('PATCH /v1/contacts/all/{id}'),
+    /** Something with all contacts that fit: a task. */
+    bulk: {
+      start: withBody('POST /v1/contacts/bulk'),
+      get: byId('GET /v1/contacts/bulk/{id}'),
+      stop: byId('DELETE /v1/contacts/bulk/{id}'),
+    },
     /** Off all lists, for good. */
     delete: byId('DELETE /v1/contacts/all/{id}'),
     /** Who is on a list. */

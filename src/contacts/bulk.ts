@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { markChanged } from '../changes/index.js'
 import { addressKey } from '../mime/index.js'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
-import { suppress } from '../suppression/index.js'
+import { suppress, suppressReturned } from '../suppression/index.js'
 import {
   type Contact,
   type ContactEffect,
@@ -82,6 +82,8 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   )
   const inserted = await insertContacts(tx, { json, accountId, now })
   const fresh = new Set(inserted.map(({ id }) => id))
+  const newcomers = [...byAddress].flatMap(([address, { id }]) => (fresh.has(id) ? [address] : []))
+  await suppressReturned(tx, accountId, newcomers, now)
   const members: unknown[] = []
   const others: string[] = []
   for (const [address, { id, row }] of byAddress) {

@@ -10,6 +10,7 @@ import {
   type Tx,
   unindexed,
 } from '../store/index.js'
+import { suppressReturned } from '../suppression/index.js'
 import { cleanName, maxMetadataBytes, mergedMetadata, nameKeys } from './fields.js'
 import { type ContactDeps, joinList, requireList } from './list.js'
 import { addToTotal, refuseBeyond } from './total.js'
@@ -119,6 +120,7 @@ export async function addContactIn(
       .values({ id, account_id: accountId, ...emptyRow(email, now), ...changesOf(given, nobody) })
       .execute()
     await addToTotal(tx, accountId, 1)
+    await suppressReturned(tx, accountId, [email], now)
   } else {
     await updateContact(tx, accountId, known, given)
   }

@@ -22,6 +22,7 @@ import {
   updateContactIn,
   wholeShapes,
 } from './contract-all.js'
+import { changeContacts, getBulkTask, stopBulkTask } from './contract-bulk.js'
 import { importContacts } from './contract-import.js'
 import {
   contactsFound,
@@ -36,7 +37,16 @@ import {
   phoneOf,
 } from './contract-parts.js'
 
-export { deleteContact, findContacts, getContact, importContacts, updateContactIn }
+export {
+  changeContacts,
+  deleteContact,
+  findContacts,
+  getBulkTask,
+  getContact,
+  importContacts,
+  stopBulkTask,
+  updateContactIn,
+}
 
 /** How many days of a list are told: 13 weeks. */
 export const listedDays = 91
@@ -263,6 +273,9 @@ export const contacts: Contract = {
     getContact,
     updateContactIn(''),
     deleteContact,
+    changeContacts,
+    getBulkTask,
+    stopBulkTask,
     listContacts,
     addContactTo(''),
     importContacts,

@@ -2,7 +2,7 @@ import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 
 /** What became of an account's mail with a contact: mails that servers took, and what people, not machines, did with them. */
-export interface Engagement {
+export interface ContactEngagement {
   sent: number
   opened: number
   clicked: number
@@ -12,7 +12,7 @@ export interface Engagement {
 }
 
 /** Of a contact's id. It lags behind the log of mail by a second or so (`stats/`). */
-export async function engagementOf(read: Read, contactId: string): Promise<Engagement> {
+export async function engagementOf(read: Read, contactId: string): Promise<ContactEngagement> {
   const row = await read
     .selectFrom('contact_engagement')
     .selectAll()
@@ -34,7 +34,7 @@ export const shownEngagement = ({
   lastOpenedAt,
   lastClickedAt,
   ...counts
-}: Engagement) => ({
+}: ContactEngagement) => ({
   ...counts,
   lastSentAt: isoTime(lastSentAt),
   lastOpenedAt: isoTime(lastOpenedAt),

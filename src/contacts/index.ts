@@ -8,6 +8,14 @@
 export { contactAnswer, deletedContact, shownMember } from './answers.js'
 export type { KnownPolicy } from './bulk.js'
 
+export { applyBulk, type BulkOrder, bulkDeeds, checkBulk } from './bulk-task/order.js'
+export {
+  type BulkTask,
+  type BulkTasks,
+  findBulk,
+  makeBulkTasks,
+  shownBulk,
+} from './bulk-task/tasks.js'
 export { columnUses } from './columns.js'
 export {
   type AddedContact,
@@ -17,8 +25,9 @@ export {
   type ContactEffect,
   findContact,
 } from './contact.js'
-export { type Engagement, engagementOf } from './engagement.js'
+export { type ContactEngagement, engagementOf } from './engagement.js'
 export { nameKeys } from './fields.js'
+export { countFitting, exportFitting } from './fitting.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
 export { maxImportBytes } from './import-task/files.js'
@@ -71,10 +80,11 @@ export {
   removeFromList,
   whatDeletionTakes,
 } from './remove.js'
-export { type ContactState, contactStates, findContacts } from './search.js'
+export { type ContactSearch, type ContactState, contactStates, findContacts } from './search.js'
 export {
   contactsAmong,
   deleteContacts,
+  deleteContactsIn,
   mostAtOnce,
   putOnList,
   putOnListIn,

@@ -12,6 +12,7 @@ import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { refuseInexact } from '../json/index.js'
 import { shownMember } from './answers.js'
+import type { BulkTasks } from './bulk-task/tasks.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
 import * as operations from './contract.js'
 import type { Importer } from './importer.js'
@@ -27,11 +28,13 @@ import { listMembers } from './members.js'
 import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
 import { allContactRoutes } from './routes-all.js'
+import { bulkRoutes } from './routes-bulk.js'
 
 /** What the routes need, and what they tell of. */
 export interface ContactRouteDeps extends ContactDeps {
   plans: Plans
   importer: Importer
+  bulk: BulkTasks
   /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
   /** What follows when a request adds somebody. */
@@ -46,6 +49,7 @@ export interface ContactRouteDeps extends ContactDeps {
 export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void {
   const { read } = deps.store
   allContactRoutes(api, deps)
+  bulkRoutes(api, deps)
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
   serve(api, operations.listContactLists, async ({ account }) => ({

@@ -63,21 +63,24 @@ export async function takeOffList(
   listId: string,
   ids: readonly string[],
 ): Promise<number> {
-  return await store.write(async (tx) => {
-    const now = clock.now()
-    const list = await requireList(tx, accountId, listId)
-    const known = (await someOf(tx, accountId, ids)).map(({ id }) => id)
-    await keepOrigins(tx, list.id, known)
-    let taken = 0
-    const off = []
-    for (const id of known) {
-      if (!(await takeOff(tx, list.id, id, now))) continue
-      off.push(id)
-      taken++
-    }
-    await deleteListless(tx, accountId, off, now)
-    return taken
-  })
+  return await store.write((tx) => takeOffListIn(tx, accountId, listId, ids, clock.now()))
+}
+
+/** The same as a part of another write. */
+export async function takeOffListIn(
+  tx: Tx,
+  accountId: string,
+  listId: string,
+  ids: readonly string[],
+  now: number,
+): Promise<number> {
+  const list = await requireList(tx, accountId, listId)
+  const known = (await someOf(tx, accountId, ids)).map(({ id }) => id)
+  await keepOrigins(tx, list.id, known)
+  const off = []
+  for (const id of known) if (await takeOff(tx, list.id, id, now)) off.push(id)
+  await deleteListless(tx, accountId, off, now)
+  return off.length
 }
 
 /** Deletes some contacts, off all lists, irreversibly; resolves with how many were there. Suppression remains. */
@@ -86,13 +89,20 @@ export async function deleteContacts(
   accountId: string,
   ids: readonly string[],
 ): Promise<number> {
-  return await store.write(async (tx) => {
-    const now = clock.now()
-    const known = (await someOf(tx, accountId, ids)).map(({ id }) => id)
-    for (const id of known) await takeOffAll(tx, id, now)
-    await deleteListless(tx, accountId, known, now)
-    return known.length
-  })
+  return await store.write((tx) => deleteContactsIn(tx, accountId, ids, clock.now()))
+}
+
+/** The same as a part of another write. */
+export async function deleteContactsIn(
+  tx: Tx,
+  accountId: string,
+  ids: readonly string[],
+  now: number,
+): Promise<number> {
+  const known = (await someOf(tx, accountId, ids)).map(({ id }) => id)
+  for (const id of known) await takeOffAll(tx, id, now)
+  await deleteListless(tx, accountId, known, now)
+  return known.length
 }
 
 /** Those of these ids that are the account's contacts, by address. */
@@ -101,5 +111,6 @@ export async function contactsAmong(read: Read, accountId: string, ids: readonly
   return contacts.sort((a, b) => a.email.localeCompare(b.email))
 }
 
-const someOf = (read: Read, accountId: string, ids: readonly string[]) =>
+/** Those of these ids that are the account's, as many as one transaction takes. */
+export const someOf = (read: Read, accountId: string, ids: readonly string[]) =>
   contactsOfIds(read, accountId, ids.slice(0, mostAtOnce)).execute()

@@ -7,6 +7,7 @@ import { peopleCounts } from './migrations/0105-people-counts.js'
 import { tasks } from './migrations/0106-tasks.js'
 import { segments } from './migrations/0107-segments.js'
 import { engagement } from './migrations/0115-engagement.js'
+import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
@@ -28,6 +29,7 @@ const migrations: Record<string, Migration> = {
   '0106-tasks': tasks,
   '0107-segments': segments,
   '0115-engagement': engagement,
+  '0117-erasures': erasures,
   '0120-time-zones': timeZones,
 }
 

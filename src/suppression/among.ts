@@ -1,5 +1,6 @@
 import { addressKey } from '../mime/index.js'
 import { idsOf, prepared, type Read } from '../store/index.js'
+import { erasedAmong } from './erased.js'
 import type { SuppressionReason } from './suppress.js'
 
 // A batch's recipients in one query; a campaign's page in a few, none of which holds up others.
@@ -24,6 +25,7 @@ export async function suppressedAmong(
     const found = new Set(rows.map(({ address }) => address))
     for (const address of some) if (found.has(addressKey(address))) blocked.add(address)
   }
+  for (const address of await erasedAmong(read, accountId, addresses)) blocked.add(address)
   return blocked
 }
 

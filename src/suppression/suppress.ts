@@ -7,6 +7,7 @@ import type { Log } from '../log/index.js'
 import { addressKey } from '../mime/index.js'
 import { type LeaveReason, leaveRuns } from '../runs/index.js'
 import { type Store, type SuppressionRow, type Tx, writeApart } from '../store/index.js'
+import { forgetErased } from './erased-hash.js'
 
 /** Why an address must not be mailed. */
 export type SuppressionReason = SuppressionRow['reason']
@@ -147,6 +148,7 @@ export async function lift(
     .$if(by === 'time', (query) => query.where('expires_at', '<=', at))
     .returning('reason')
     .execute()
+  if (by !== 'time' && reasons.includes('manual')) await forgetErased(tx, accountId, email)
   if (lifted.length > 0) {
     await markAddresses(tx, accountId, [email])
     const detail = {

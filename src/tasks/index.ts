@@ -3,6 +3,8 @@
  * written in the transaction of the work itself, so that after a kill it goes on where it was; who works asks in each
  * slice whether it is still wanted, by the state.
  */
+
+export { makeStepRuns, type Step, type StepRuns } from './step-runs.js'
 export {
   type AccountTask,
   changeState,

@@ -57,28 +57,31 @@ export async function findTask(read: Read, accountId: string, id: number): Promi
   return toTask(row)
 }
 
-/** The latest of an account's, the newest first. */
+/** The latest of an account's of a kind, the newest first. */
 export async function listTasks(
   read: Read,
   accountId: string,
+  kind: AccountTask['kind'],
   limit: number,
 ): Promise<AccountTask[]> {
   const rows = await read
     .selectFrom('tasks')
     .selectAll()
     .where('account_id', '=', accountId)
+    .where('kind', '=', kind)
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
   return rows.map(toTask)
 }
 
-/** Those of all accounts that have not ended, drafts too. */
-export async function liveTasks(read: Read): Promise<AccountTask[]> {
+/** Those of all accounts that have not ended, drafts too; of a kind, or of all. */
+export async function liveTasks(read: Read, kind?: AccountTask['kind']): Promise<AccountTask[]> {
   const rows = await read
     .selectFrom('tasks')
     .selectAll()
     .where('ended_at', 'is', null)
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'import'))
     .orderBy('id')
     .execute()
   return rows.map(toTask)

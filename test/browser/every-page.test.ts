@@ -33,6 +33,8 @@ const notLookedAt = [
   '/a/:account/suppression.csv',
   '/a/:account/lists/:id/contacts.csv',
   '/a/:account/contacts/import/:id/refused.csv',
+  '/a/:account/contacts/contacts.csv',
+  '/a/:account/contacts/:id/everything.zip',
   '/a/:account/topics/-/centre',
   '/a/:account/emails.csv',
   ...['html', 'text', 'json'].map((form) => `/a/:account/emails/:id/${form}`),

@@ -43,6 +43,11 @@ export const methods: Methods = {
   'PATCH /v1/contacts/all/{id}': {
     ask: ({ contacts }, { ids, body }) => contacts.update(first(ids), body),
   },
+  'POST /v1/contacts/bulk': { ask: ({ contacts }, { body }) => contacts.bulk.start(body) },
+  'GET /v1/contacts/bulk/{id}': { ask: ({ contacts }, { ids }) => contacts.bulk.get(first(ids)) },
+  'DELETE /v1/contacts/bulk/{id}': {
+    ask: ({ contacts }, { ids }) => contacts.bulk.stop(first(ids)),
+  },
   'DELETE /v1/contacts/all/{id}': { ask: ({ contacts }, { ids }) => contacts.delete(first(ids)) },
   'GET /v1/contacts/{listId}': { ask: ({ contacts }, { ids }) => contacts.list(first(ids)) },
   'POST /v1/contacts/{listId}': {

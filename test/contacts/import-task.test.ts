@@ -261,10 +261,12 @@ t.test('one is stopped; a broken one says why; drafts and files do not pile up',
   const detail = { filename: 'x', bytes: 0 }
   await site.store.write((tx) => createTask(tx, { ...cutOff, detail, startedBy: 'u' }, clock.now()))
   await imports.resume(never)
-  const states = (await listTasks(site.store.read, site.accountId, 50)).map(({ state }) => state)
+  const states = (await listTasks(site.store.read, site.accountId, 'import', 50)).map(
+    ({ state }) => state,
+  )
   t.notOk(states.includes('arriving'), 'a file that was cut off is no draft')
   for (let n = 0; n < 5; n++) await site.keep(imports, 'email\n')
-  const drafts = (await listTasks(site.store.read, site.accountId, 50)).filter(
+  const drafts = (await listTasks(site.store.read, site.accountId, 'import', 50)).filter(
     ({ state }) => state === 'draft',
   )
   t.equal(drafts.length, 3)

@@ -22,6 +22,7 @@ import { silentLog } from '../../src/log/index.js'
 import { type Document, makeDocument } from '../../src/openapi/index.js'
 import type { Tx } from '../../src/store/index.js'
 import { suppress } from '../../src/suppression/index.js'
+import { createTask } from '../../src/tasks/index.js'
 import { openRenderer, putTemplate, type TemplateDraft } from '../../src/templates/index.js'
 import { FakeClock } from '../support/clock.js'
 import { contractOf, escaped, makeContract, type Observed } from '../support/contract.js'
@@ -70,6 +71,9 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/contacts/all/${nobody}`]: undefined,
   [`PATCH /v1/contacts/all/${nobody}`]: { firstName: 'Ann' },
   [`DELETE /v1/contacts/all/${nobody}`]: undefined,
+  'POST /v1/contacts/bulk': { do: 'add', state: 'complained', target: list },
+  'GET /v1/contacts/bulk/999': undefined,
+  'DELETE /v1/contacts/bulk/999': undefined,
   [`GET /v1/contacts/${list}`]: undefined,
   [`POST /v1/contacts/${list}`]: { email: 'ann@example.com' },
   [`POST /v1/contacts/${list}/import`]: undefined,
@@ -476,6 +480,27 @@ t.test('what is wrong with contacts and topics', async (t) => {
     const body = requests[one]
     await answers(t, elsewhere, body === undefined ? {} : { body }, 404, 'not_found')
   }
+  const bulk = 'POST /v1/contacts/bulk'
+  await answers(t, bulk, {}, 202)
+  await answers(t, bulk, { body: { do: 'delete' } }, 422, 'validation_error')
+  await answers(t, bulk, { body: { do: 'add', all: true } }, 422, 'validation_error')
+  await answers(t, bulk, { body: { do: 'add', all: true, target: nobody } }, 404, 'not_found')
+  for (const verb of ['GET', 'DELETE']) {
+    await answers(t, `${verb} /v1/contacts/bulk/999`, {}, 404, 'not_found')
+  }
+  const paused = { accountId: posthorn.accountId, kind: 'bulk', state: 'paused', total: 1 } as const
+  const order = { do: 'delete', search: { state: 'complained' }, by: 'api' }
+  const tasks = await posthorn.store.write((tx) =>
+    Promise.all(
+      Array.from({ length: 10 }, () =>
+        createTask(tx, { ...paused, detail: { order }, startedBy: 'u' }, clock.now()),
+      ),
+    ),
+  )
+  await answers(t, bulk, {}, 409, 'conflict')
+  await answers(t, `GET /v1/contacts/bulk/${tasks[0]}`, {}, 200)
+  for (const id of tasks) await answers(t, `DELETE /v1/contacts/bulk/${id}`, {}, 200)
+  await answers(t, `DELETE /v1/contacts/bulk/${tasks[0]}`, {}, 409, 'conflict')
   for (const query of ['limit=0', 'cursor=x']) {
     await answers(t, `GET /v1/contacts/${list}?${query}`, {}, 400)
   }
@@ -830,7 +855,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import)$/.test(one)
+    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count)$/.test(one)
   const adding = [...taking.filter(adds), importing, draft, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))

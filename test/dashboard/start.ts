@@ -2,9 +2,10 @@ import type { Test } from 'tap'
 import { loadPlans } from '../../src/billing/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
-import type { ImportTasks } from '../../src/contacts/index.js'
+import type { BulkTasks, ImportTasks } from '../../src/contacts/index.js'
 import { dashboardRoutes } from '../../src/dashboard/routes.js'
 import type { Resolver } from '../../src/dns/index.js'
+import type { Erasures } from '../../src/erasure/index.js'
 import { openHttpServer } from '../../src/http/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { makeDocument } from '../../src/openapi/index.js'
@@ -63,6 +64,8 @@ export async function startDashboard(
     backupDir: '',
     sampleCentre: async () => undefined,
     imports: undefined as unknown as ImportTasks,
+    bulk: undefined as unknown as BulkTasks,
+    erasures: undefined as unknown as Erasures,
     document: async () => makeDocument([], '0.0.0', []),
     plainHttp: false,
     sendNotice: async () => false,

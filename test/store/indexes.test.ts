@@ -143,7 +143,7 @@ t.test('every index is used by a statement', async (t) => {
   if (waiting[0] !== undefined) await surroundingsOf(store.read, waiting[0], clock.now())
 
   // What pages ask for, about people.
-  await listTasks(store.read, accountId, 1)
+  await listTasks(store.read, accountId, 'import', 1)
   await liveTasks(store.read)
   await listTeam(store.read, accountId)
   await listInvitations(store.read, accountId, 0)

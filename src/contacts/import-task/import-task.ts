@@ -1,5 +1,6 @@
 import type { Plans } from '../../billing/index.js'
 import { dayMs, isRecent } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
 import type { Read } from '../../store/index.js'
 import { type AccountTask, findTask, listTasks } from '../../tasks/index.js'
@@ -50,15 +51,19 @@ export interface ImportTask extends Omit<AccountTask, 'detail' | 'result'> {
 const undoableMs = 7 * dayMs
 
 /** Throws a 404 unless the account has it. */
-export const findImport = async (read: Read, accountId: string, id: number): Promise<ImportTask> =>
-  (await findTask(read, accountId, id)) as unknown as ImportTask
+export async function findImport(read: Read, accountId: string, id: number): Promise<ImportTask> {
+  const task = await findTask(read, accountId, id)
+  if (task.kind !== 'import') throw new ApiError('not_found', 'The task is no import')
+  return task as unknown as ImportTask
+}
 
 /** The latest imports of an account, the newest first. */
 export const listImports = async (
   read: Read,
   accountId: string,
   limit: number,
-): Promise<ImportTask[]> => (await listTasks(read, accountId, limit)) as unknown as ImportTask[]
+): Promise<ImportTask[]> =>
+  (await listTasks(read, accountId, 'import', limit)) as unknown as ImportTask[]
 
 /** Whether an import can be undone at a time. */
 export const isUndoable = (

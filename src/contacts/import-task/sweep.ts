@@ -17,7 +17,7 @@ const restMs = 20
 /** Takes away drafts that are old, and of an account that brings another file all but the newest, and its old imports. */
 export async function dropDrafts(deps: ImportTaskDeps, accountId?: string): Promise<void> {
   const { store, clock, dataDir } = deps
-  const drafts = (await liveTasks(store.read)).filter(({ state }) => state === 'draft')
+  const drafts = (await liveTasks(store.read, 'import')).filter(({ state }) => state === 'draft')
   const own = drafts.filter((one) => one.accountId === accountId)
   const tooMany = own.slice(0, Math.max(0, own.length - mostDrafts + 1))
   const old = drafts.filter(({ begunAt }) => !isRecent(begunAt, clock.now(), draftMs))
@@ -39,7 +39,7 @@ export async function sweep(
   // In this order: a file that is there has its task already.
   const files = await filesKept(dataDir)
   const wanted = new Set<number>()
-  for (const { id, accountId, state, begunAt } of await liveTasks(store.read)) {
+  for (const { id, accountId, state, begunAt } of await liveTasks(store.read, 'import')) {
     const isCutOff = state === 'arriving' && !arriving.has(id)
     if (isCutOff && (await store.write((tx) => removeTask(tx, id, 'arriving')))) continue
     wanted.add(id)

@@ -124,7 +124,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
     },
     async resume(stop) {
       await sweep(deps, { arriving, stop })
-      for (const task of await liveTasks(store.read)) await runs.takeUp(task)
+      for (const task of await liveTasks(store.read, 'import')) await runs.takeUp(task)
     },
     close: runs.close,
   }
@@ -132,7 +132,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
 
 /** One import of an account runs at a time. */
 async function refuseSecond(read: Read, accountId: string): Promise<void> {
-  const live = await liveTasks(read)
+  const live = await liveTasks(read, 'import')
   const others = live.filter((one) => one.accountId === accountId)
   if (!others.some(({ state }) => state === 'running' || state === 'paused')) return
   const message = 'Another import of the account is under way: wait for it, or stop it'
@@ -141,7 +141,7 @@ async function refuseSecond(read: Read, accountId: string): Promise<void> {
 
 /** Throws a 409 where too much of an account's waits already. */
 async function refuseMany(read: Read, accountId: string): Promise<void> {
-  const own = (await liveTasks(read)).filter((one) => one.accountId === accountId)
+  const own = (await liveTasks(read, 'import')).filter((one) => one.accountId === accountId)
   const bytes = own.reduce((sum, { detail }) => sum + Number(detail.bytes), 0)
   const isMuch = own.filter(({ state }) => state === 'arriving').length >= mostArriving
   if (!isMuch && bytes < mostWaitingBytes) return

@@ -85,6 +85,10 @@ const verbs: Record<string, string> = {
 const whole: Record<string, string> = {
   'account.view-as': 'An operator looked into the account',
   'contact.import': 'Contacts imported from a file',
+  'contact.bulk': 'Work with all contacts that fit started',
+  'contact.bulk_stop': 'Work with contacts stopped',
+  'contact.download': 'What is known of somebody downloaded',
+  'contact.erase': 'What is known of somebody erased',
   'emails.export': 'Log of emails downloaded',
   'password.change': 'Password changed',
   'recovery-code.use': 'A recovery code used',

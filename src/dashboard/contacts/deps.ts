@@ -1,6 +1,7 @@
 import type { Plans } from '../../billing/index.js'
 import type { Clock } from '../../clock/index.js'
-import type { ContactEffect } from '../../contacts/index.js'
+import type { BulkTasks, ContactEffect } from '../../contacts/index.js'
+import type { Erasures } from '../../erasure/index.js'
 import type { Store } from '../../store/index.js'
 
 /** What the pages about contacts need. */
@@ -8,6 +9,8 @@ export interface ContactPageDeps {
   store: Store
   clock: Clock
   plans: Plans
+  bulk: BulkTasks
+  erasures: Erasures
   contacts: {
     /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
     defaultCountry: string

@@ -9,6 +9,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
+import { runningNow } from '../tasks/routes.js'
 import type { ContactPageDeps } from './deps.js'
 import { type ListChoice, listChoices, listNamed } from './lists.js'
 import { fullName, mailChip } from './words.js'
@@ -32,7 +33,10 @@ interface ContactsView {
   query: string
   first: string | undefined
   next: string | undefined
-  csv: string | undefined
+  /** The filters, as fields of a form. */
+  filters: [string, string][]
+  running: { title: string; href: string }[]
+  csv: string
   same: { api: string; cli: string }
   faults: Faults
 }
@@ -49,7 +53,7 @@ interface ContactLine {
 }
 
 // Of the longest addresses no more fit into the bytes that a page may have.
-const pageSize = 40
+const pageSize = 50
 // How many names of lists a row has room for.
 const listsShown = 3
 
@@ -64,11 +68,12 @@ const stateWords: Readonly<Record<ContactState, string>> = {
 
 /** An account's contacts: those who fit what was typed and chosen. */
 export async function showContacts(
-  { store: { read }, contacts: { defaultCountry } }: ContactPageDeps,
+  { store, contacts: { defaultCountry } }: ContactPageDeps,
   visit: Visit,
   faults: Faults = noFaults,
 ): Promise<PageAnswer> {
   const { account, base, query, now } = visit
+  const { read } = store
   const q = (query.get('q') ?? '').trim()
   const listId = query.get('list') || undefined
   const state = contactStates.find((one) => one === query.get('state'))
@@ -137,7 +142,12 @@ export async function showContacts(
     query: at(cursor === undefined ? {} : { after: cursor }),
     first: cursor === undefined ? undefined : `${base}/contacts${at({})}`,
     next: nextCursor === null ? undefined : `${base}/contacts${at({ after: nextCursor })}`,
-    csv: listId === undefined ? undefined : `${base}/lists/${listId}/contacts.csv`,
+    filters: [...filters],
+    running: await runningNow({ store }, visit),
+    csv:
+      listId !== undefined && filters.size === 1
+        ? `${base}/lists/${listId}/contacts.csv`
+        : `${base}/contacts/contacts.csv${at({})}`,
     same: sameBy(account.id, { q, listId, state }),
     faults,
   }

@@ -1,8 +1,8 @@
 import { counted } from '../../amounts/index.js'
 import {
   type Contact,
+  type ContactEngagement,
   contactHistory,
-  type Engagement,
   engagementOf,
   listsOfContacts,
   type MailVerdict,
@@ -156,7 +156,7 @@ export async function showContact(
   return page('contacts/one', view, { title: email })
 }
 
-const engagementView = (of: Engagement, now: number) =>
+const engagementView = (of: ContactEngagement, now: number) =>
   [
     { label: 'Sent', value: counted(of.sent, 'mail'), last: of.lastSentAt },
     { label: 'Opened', value: counted(of.opened, 'mail'), last: of.lastOpenedAt },

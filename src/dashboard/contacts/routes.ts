@@ -1,7 +1,10 @@
 import type { AccountPages } from '../shell/page.js'
+import { taskPages } from '../tasks/routes.js'
 import { addPages } from './add.js'
 import { changePages } from './change.js'
 import type { ContactPageDeps } from './deps.js'
+import { erasePages } from './erase.js'
+import { fittingPages } from './fitting.js'
 import { showContacts } from './list.js'
 import { showContact } from './one.js'
 import { selectedPages } from './selected.js'
@@ -11,6 +14,9 @@ export function contactPages(pages: AccountPages, deps: ContactPageDeps): void {
   pages.get('/contacts', 'contacts.read', (visit) => showContacts(deps, visit))
   addPages(pages, deps)
   selectedPages(pages, deps)
+  fittingPages(pages, deps)
+  taskPages(pages, deps)
   pages.get('/contacts/:id', 'contacts.read', (visit) => showContact(deps, visit))
   changePages(pages, deps)
+  erasePages(pages, deps)
 }

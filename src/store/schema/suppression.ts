@@ -48,4 +48,17 @@ const softBounces = table(
 
 export interface SoftBounceRow extends RowOf<typeof softBounces> {}
 
-export const suppressionTables = [suppressions, softBounces] as const
+/** The key of an account's `erasures`, random. */
+const erasureKeys = table('erasure_keys', {
+  account_id: text().primaryKey().references('accounts'),
+  key: text(),
+})
+
+/** Addresses that were erased and must not be mailed again, as hashes with the account's key. */
+const erasures = table(
+  'erasures',
+  { account_id: text(), hash: text(), erased_at: integer() },
+  { primaryKey: ['account_id', 'hash'], isClustered: true },
+)
+
+export const suppressionTables = [suppressions, softBounces, erasureKeys, erasures] as const

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { addContact, createList } from '../../../src/contacts/index.js'
 import { suppress } from '../../../src/suppression/index.js'
+import { createTask } from '../../../src/tasks/index.js'
 import { createTopic, optOut } from '../../../src/topics/index.js'
 import type { PlacePages } from '../every-page.js'
 
@@ -52,6 +53,12 @@ export const place: PlacePages = {
       const bounced = { email: 'reader.12@example.org', reason: 'complaint' } as const
       await suppress(tx, accountId, bounced, clock.now())
     })
+    const task = { accountId, kind: 'bulk', state: 'paused', total: 1_200_000 } as const
+    const detail = { order: { do: 'set', search: {}, metadata: { town: 'Lagos' }, by: 'api' } }
+    const bulkTask = await store.write((tx) =>
+      createTask(tx, { ...task, detail, startedBy: 'u' }, clock.now()),
+    )
+    Object.assign(ids, { bulkTask })
   },
   pages: ({ full, empty, ids }) => [
     { path: `${full}/contacts`, as: 'owner', name: 'contacts' },
@@ -63,6 +70,12 @@ export const place: PlacePages = {
       name: 'contacts-found',
     },
     { path: `${full}/contacts?q=nobody`, as: 'owner', name: 'contacts-none' },
+    ...['add', 'remove', 'set', 'unsubscribe', 'delete'].map((deed) => ({
+      path: `${full}/contacts/fitting?q=reader&do=${deed}&target=${ids.contactList}`,
+      as: 'owner' as const,
+      name: `contacts-fitting-${deed}`,
+    })),
+    { path: `${full}/tasks/${ids.bulkTask}`, as: 'owner', name: 'contacts-task' },
     { path: `${full}/contacts/new`, as: 'owner', name: 'contacts-new' },
     { path: `${full}/contacts/${ids.contact}`, as: 'owner', name: 'contacts-one', open: openAll },
     { path: `${full}/contacts/${ids.contact}`, as: 'viewer', name: 'contacts-one-viewer' },

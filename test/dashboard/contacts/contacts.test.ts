@@ -7,28 +7,37 @@ import {
   createList,
   findContact,
   listsOfContacts,
+  makeBulkTasks,
 } from '../../../src/contacts/index.js'
 import { likelyMeant } from '../../../src/dashboard/contacts/domain-typo.js'
 import { contactPages } from '../../../src/dashboard/contacts/routes.js'
+import { makeErasures } from '../../../src/erasure/index.js'
+import { silentLog } from '../../../src/log/index.js'
 import { suppress, suppressionsOf } from '../../../src/suppression/index.js'
 import { createTopic, optOut } from '../../../src/topics/index.js'
 import { hostile, isTame, startAccountPages } from '../account-pages.js'
 
 async function open(t: Test) {
   const joined: string[] = []
-  const rig = await startAccountPages(t, ({ account }, { store }) =>
+  const plans = loadPlans('config/plans.toml')
+  const rig = await startAccountPages(t, ({ account }, { store }) => {
+    const bulk = makeBulkTasks({ store, clock, plans, log: silentLog, defaultCountry: 'NG' })
+    const erasures = makeErasures({ store, clock, log: silentLog })
+    t.teardown(() => Promise.all([bulk.close(), erasures.close()]))
     contactPages(account, {
       store,
       clock,
-      plans: loadPlans('config/plans.toml'),
+      plans,
+      bulk,
+      erasures,
       contacts: {
         defaultCountry: 'NG',
         follow: async (_tx, _account, news) => {
           joined.push(...news.map(({ contact }) => contact.email))
         },
       },
-    }),
-  )
+    })
+  })
   const { store, accountId } = rig
   const deps = { store, clock }
   return {
@@ -245,3 +254,37 @@ t.test('what customers and strangers wrote stands in pages as text', async (t) =
   isTame(t, await post('/contacts/new', { email: hostile, agreed: hostile }), 'a wrong form')
   isTame(t, await post(`/contacts/${id}`, { phone: hostile, newKey: hostile }), 'wrong fields')
 })
+
+t.test(
+  'something is done with all that fit, after a page that says whom it is about',
+  async (t) => {
+    const { add, list, get, post, follow, find, block } = await open(t)
+    const readers = await list('Readers')
+    for (const one of ['ann', 'anton', 'bob']) await add(`${one}@x.test`)
+    await block('bob@x.test', 'unsubscribe')
+    t.match((await get('/contacts?q=an')).text, /With all that fit[\s\S]*contacts\.csv\?q=an/)
+    const asked = await get(`/contacts/fitting?q=an&do=add&target=${readers}`)
+    t.match(asked.text, /Add 2 contacts to “Readers”\?[\s\S]*POST \/v1\/contacts\/bulk/)
+    t.match((await get('/contacts/fitting?do=delete')).text, /all contacts of the account/)
+    t.equal((await get('/contacts/fitting?do=delete', 'viewer')).status, 403)
+    t.equal((await post('/contacts/fitting', { do: 'unsubscribe', q: 'an' })).status, 422)
+    const begun = await post('/contacts/fitting', {
+      do: 'set',
+      q: 'an',
+      key: 'town',
+      value: 'Lagos',
+    })
+    for (;;) {
+      const { text } = await follow(begun)
+      if (!/>done</.test(text)) continue
+      t.match(text, /Setting a field of contacts[\s\S]*2 of 2/)
+      break
+    }
+    t.same((await find('anton@x.test'))?.metadata, { town: 'Lagos' })
+    t.same((await find('bob@x.test'))?.metadata, {})
+    const csv = await get('/contacts/contacts.csv?state=unsubscribed')
+    t.match(csv.text, /bob@x\.test/)
+    t.notMatch(csv.text, /ann@x/)
+    t.equal((await get('/tasks/999')).status, 404)
+  },
+)

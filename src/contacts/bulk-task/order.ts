@@ -1,0 +1,93 @@
+import { ApiError } from '../../errors/index.js'
+import type { Read, Tx } from '../../store/index.js'
+import { suppress } from '../../suppression/index.js'
+import { type ContactEffect, toContact, updateContact } from '../contact.js'
+import { mergedMetadata } from '../fields.js'
+import { requireList } from '../list.js'
+import type { ContactSearch } from '../search.js'
+import { deleteContactsIn, putOnListIn, someOf, takeOffListIn } from '../some.js'
+
+/** What can be done with all contacts that fit. */
+export const bulkDeeds = ['add', 'remove', 'set', 'unsubscribe', 'delete'] as const
+
+/** What is to be done, and with whom. */
+export interface BulkOrder {
+  do: (typeof bulkDeeds)[number]
+  search: ContactSearch
+  /** Of `add` and `remove`: the list. */
+  target?: string | undefined
+  /** Of `set`: laid over what is known, key by key. */
+  metadata?: Record<string, unknown> | undefined
+  /** Of `unsubscribe`: who asked for it; of `add`: how they agreed. */
+  note?: string | undefined
+  /** Of `add`: whether automations start for them. */
+  trigger?: boolean | undefined
+  /** For the consent record: `api`, `dashboard` or `command`. */
+  by: string
+}
+
+/** Throws a 422 where the order lacks something, and a 404 for a list that is not there. */
+export async function checkBulk(read: Read, accountId: string, order: BulkOrder): Promise<void> {
+  const lacks = (field: string, message: string) =>
+    new ApiError('validation_error', message, { status: 422, fields: { field } })
+  if (order.do === 'add' || order.do === 'remove') {
+    if (order.target === undefined) throw lacks('target', 'Choose the list')
+    await requireList(read, accountId, order.target)
+  }
+  if (order.do === 'set' && Object.keys(order.metadata ?? {}).length === 0) {
+    throw lacks('metadata', 'Name the field that is set')
+  }
+  if (order.do === 'unsubscribe' && !order.note?.trim()) {
+    throw lacks('note', 'Write who asked for it, and how')
+  }
+  if (order.search.listId !== undefined) await requireList(read, accountId, order.search.listId)
+}
+
+/** Does it with some, as a part of a write; resolves with how many it has changed. */
+export async function applyBulk(
+  tx: Tx,
+  accountId: string,
+  order: BulkOrder,
+  { ids, now, follow }: { ids: readonly string[]; now: number; follow?: ContactEffect | undefined },
+): Promise<number> {
+  const { target = '', by, note } = order
+  switch (order.do) {
+    case 'add': {
+      const options = { by, note, ...(order.trigger && { follow }) }
+      return await putOnListIn(tx, accountId, { listId: target, ids, now }, options)
+    }
+    case 'remove':
+      return await takeOffListIn(tx, accountId, target, ids, now)
+    case 'delete':
+      return await deleteContactsIn(tx, accountId, ids, now)
+    case 'set':
+      return await setFields(tx, accountId, order.metadata ?? {}, ids)
+    case 'unsubscribe': {
+      let changed = 0
+      for (const { email } of await someOf(tx, accountId, ids)) {
+        const record = { email, reason: 'unsubscribe', by, detail: note ?? null } as const
+        if (await suppress(tx, accountId, record, now)) changed++
+      }
+      return changed
+    }
+  }
+}
+
+/** Whose fields would become too large stays as they are. */
+async function setFields(
+  tx: Tx,
+  accountId: string,
+  metadata: Record<string, unknown>,
+  ids: readonly string[],
+): Promise<number> {
+  let changed = 0
+  for (const contact of (await someOf(tx, accountId, ids)).map(toContact)) {
+    const isSame = Object.entries(metadata).every(
+      ([key, value]) => JSON.stringify(contact.metadata[key]) === JSON.stringify(value),
+    )
+    if (isSame || mergedMetadata(contact.metadata, metadata) === undefined) continue
+    await updateContact(tx, contact, { metadata })
+    changed++
+  }
+  return changed
+}

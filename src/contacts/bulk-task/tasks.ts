@@ -1,0 +1,160 @@
+import { checkOpen, type Plans, readBilling } from '../../billing/index.js'
+import { isoTime } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Log } from '../../log/index.js'
+import type { Read, Tx } from '../../store/index.js'
+import {
+  type AccountTask,
+  changeState,
+  createTask,
+  findTask,
+  liveTasks,
+  makeStepRuns,
+} from '../../tasks/index.js'
+import type { ContactEffect } from '../contact.js'
+import { countFitting } from '../fitting.js'
+import type { ContactDeps } from '../list.js'
+import { findContacts } from '../search.js'
+import { applyBulk, type BulkOrder, checkBulk } from './order.js'
+
+/** What tasks with all contacts that fit need. */
+interface BulkDeps extends ContactDeps {
+  plans: Plans
+  log: Log
+  /** The country of phone numbers without an international prefix; ISO 3166. */
+  defaultCountry: string
+  follow?: ContactEffect | undefined
+  followed?: (() => void) | undefined
+  /** Throws a 503 where automations have no room for more people. */
+  checkRoom?: (() => Promise<void>) | undefined
+}
+
+/** Work with all contacts that fit, as its pages see it. */
+export interface BulkTask extends Omit<AccountTask, 'detail' | 'result'> {
+  detail: { order: BulkOrder; cursor?: string }
+  result: { changed?: number; reason?: string }
+}
+
+/** Long work with all contacts that fit: it goes on after a restart, and can be paused and stopped. */
+export interface BulkTasks {
+  /** Starts it; resolves with the task's number. `alongside` is written with it. */
+  begin(
+    accountId: string,
+    order: BulkOrder,
+    startedBy: string,
+    alongside?: (tx: Tx, task: BulkTask) => Promise<unknown>,
+  ): Promise<number>
+  change(accountId: string, id: number, to: 'paused' | 'running' | 'stopped'): Promise<BulkTask>
+  resume(): Promise<void>
+  close(): Promise<void>
+}
+
+// Contacts that one transaction changes: some milliseconds, which other writes wait for.
+const perSlice = 100
+
+/** Throws a 404 unless the account has it. */
+export async function findBulk(read: Read, accountId: string, id: number): Promise<BulkTask> {
+  const task = await findTask(read, accountId, id)
+  if (task.kind !== 'bulk') throw new ApiError('not_found', 'The account has no such task')
+  return task as unknown as BulkTask
+}
+
+export function makeBulkTasks(deps: BulkDeps): BulkTasks {
+  const { store, clock } = deps
+  const runs = makeStepRuns(deps, 'bulk', (task) => slice(deps, task as unknown as BulkTask))
+  return {
+    async begin(accountId, order, startedBy, alongside) {
+      await checkBulk(store.read, accountId, order)
+      const isJoining = order.do === 'add'
+      if (isJoining) checkOpen(await readBilling(store.read, deps.plans, accountId))
+      if (isJoining && order.trigger) await deps.checkRoom?.()
+      const { count } = await countFitting(store.read, accountId, order.search, deps.defaultCountry)
+      const id = await store.write(async (tx) => {
+        await refuseMany(tx, accountId)
+        const made = { accountId, kind: 'bulk', state: 'running', total: count } as const
+        const id = await createTask(tx, { ...made, detail: { order }, startedBy }, clock.now())
+        await alongside?.(tx, await findBulk(tx, accountId, id))
+        return id
+      })
+      runs.takeUp({ id, accountId })
+      return id
+    },
+    async change(accountId, id, to) {
+      const from = to === 'paused' ? (['running'] as const) : (['running', 'paused'] as const)
+      const endedAt = to === 'stopped' ? clock.now() : null
+      await findBulk(store.read, accountId, id)
+      await store.write((tx) => changeState(tx, { id, accountId }, { from, to, endedAt }))
+      if (to === 'running') runs.takeUp({ id, accountId })
+      return await findBulk(store.read, accountId, id)
+    },
+    resume: runs.resume,
+    close: runs.close,
+  }
+}
+
+// Of one account; each takes its turn, and a double click is no second one.
+const mostLive = 10
+
+/** Throws a 409 where an account has as many as it may. */
+async function refuseMany(read: Read, accountId: string): Promise<void> {
+  const live = await liveTasks(read, 'bulk')
+  if (live.filter((one) => one.accountId === accountId).length < mostLive) return
+  const message = 'Ten tasks with contacts are under way: wait for one, or stop it'
+  throw new ApiError('conflict', message)
+}
+
+/** Does it with the next who fit; resolves with whether they were the last. Who came since it began is left alone. */
+async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean> {
+  const { store, clock, defaultCountry, follow } = deps
+  const { id, accountId, begunAt } = task
+  const { order, cursor } = task.detail
+  if (order.do === 'add' && order.trigger) await deps.checkRoom?.()
+  const options = { limit: perSlice, cursor, defaultCountry }
+  const { members, nextCursor } = await findContacts(store.read, accountId, order.search, options)
+  const ids = members.filter(({ createdAt }) => createdAt <= begunAt).map(({ id }) => id)
+  const isOver = await store.write(async (tx) => {
+    const now = await findBulk(tx, accountId, id)
+    // Paused or stopped meanwhile, or somebody else has done this slice.
+    if (now.state !== 'running' || now.detail.cursor !== cursor) return false
+    const changed = await applyBulk(tx, accountId, order, { ids, now: clock.now(), follow })
+    const result = { ...now.result, changed: (now.result.changed ?? 0) + changed }
+    const done = now.done + ids.length
+    await tx
+      .updateTable('tasks')
+      .set({
+        done,
+        total: Math.max(done, now.total),
+        detail: JSON.stringify({ order, ...(nextCursor !== null && { cursor: nextCursor }) }),
+        result: JSON.stringify(result),
+        // The end is in the last slice: after a kill behind it nothing begins anew.
+        ...(nextCursor === null && { state: 'done', total: done, ended_at: clock.now() }),
+      })
+      .where('id', '=', id)
+      .execute()
+    return nextCursor === null
+  })
+  if (order.trigger) deps.followed?.()
+  return isOver
+}
+
+/** As the API shows it. */
+export const shownBulk = ({
+  id,
+  state,
+  done,
+  total,
+  begunAt,
+  endedAt,
+  detail,
+  result,
+}: BulkTask) => ({
+  id: String(id),
+  do: detail.order.do,
+  state,
+  done,
+  total,
+  changed: result.changed ?? 0,
+  reason: result.reason ?? null,
+  begunAt: isoTime(begunAt),
+  endedAt: isoTime(endedAt),
+})

@@ -1,0 +1,172 @@
+import { optional, string, type } from 'superstruct'
+import { counted } from '../../amounts/index.js'
+import * as operations from '../../contacts/contract.js'
+import {
+  type BulkOrder,
+  bulkDeeds,
+  type ContactSearch,
+  contactStates,
+  countFitting,
+  exportFitting,
+  requireList,
+} from '../../contacts/index.js'
+import { auditOf } from '../../contract/index.js'
+import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { ContactPageDeps } from './deps.js'
+
+/** What is done with all who fit, before it is done. */
+interface FittingView {
+  base: string
+  title: string
+  says: string[]
+  button: string
+  isDanger: boolean
+  what: BulkOrder['do']
+  target: string
+  search: Record<string, string>
+  back: string
+  faults: Faults
+  same: { api: string }
+}
+
+const Order = type({
+  do: string(),
+  target: optional(string()),
+  q: optional(string()),
+  list: optional(string()),
+  state: optional(string()),
+  key: optional(string()),
+  value: optional(string()),
+  note: optional(string()),
+  trigger: optional(string()),
+})
+
+/** What is done with all contacts that fit a filter: a page that says whom it is about, and the task. */
+export function fittingPages(pages: AccountPages, deps: ContactPageDeps): void {
+  const { read } = deps.store
+  const { defaultCountry } = deps.contacts
+  const show = (visit: Visit, faults: Faults) => showFitting(deps, visit, faults)
+  pages.get('/contacts/fitting', 'contacts.write', (visit) => show(visit, noFaults))
+
+  const doing = { action: 'contacts.write', form: Order, again: show } as const
+  pages.post('/contacts/fitting', doing, async ({ account, base, form, person }) => {
+    const { key = '', value = '', note, trigger, target } = form
+    const order: BulkOrder = {
+      do: deedOf(form.do),
+      search: searchOf(new Map(Object.entries(form))),
+      target: target || undefined,
+      metadata: key.trim() === '' ? undefined : { [key.trim()]: value },
+      note: note?.trim() || undefined,
+      trigger: trigger !== undefined,
+      by: 'dashboard',
+    }
+    const id = await deps.bulk.begin(account.id, order, person.id)
+    const detail = { do: order.do, search: order.search, target: order.target, note: order.note }
+    const audit = auditOf(operations.changeContacts, { target: String(id), detail })
+    return redirect(`${base}/tasks/${id}`, { audit })
+  })
+
+  pages.get('/contacts/contacts.csv', 'contacts.read', async ({ account, query }) => {
+    const search = searchOf(query)
+    const rows = exportFitting(read, account.id, search, defaultCountry)
+    const audit = { action: 'contact.export', detail: { ...search } }
+    return file(rows, 'text/csv; charset=utf-8', { saveAs: 'contacts.csv', audit })
+  })
+}
+
+/** The filters of the page of contacts, wherever they stand. */
+export function searchOf(query: { get(name: string): unknown }): ContactSearch {
+  const given = (name: string) => String(query.get(name) ?? '').trim() || undefined
+  return {
+    q: given('q'),
+    listId: given('list'),
+    state: contactStates.find((one) => one === given('state')),
+  }
+}
+
+const deedOf = (text: string | undefined): BulkOrder['do'] =>
+  bulkDeeds.find((one) => one === text) ?? 'add'
+
+async function showFitting(
+  { store: { read }, contacts: { defaultCountry } }: ContactPageDeps,
+  { account, base, query, fields }: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const typed = fields.get('do') === undefined ? query : fields
+  const search = searchOf(typed)
+  const what = deedOf(typed.get('do') ?? undefined)
+  const target = typed.get('target') ?? ''
+  const { count, isAll } = await countFitting(read, account.id, search, defaultCountry)
+  const people = isAll ? counted(count, 'contact') : `more than ${counted(count, 'contact')}`
+  const list =
+    what === 'add' || what === 'remove' ? (await requireList(read, account.id, target)).name : ''
+  const filters = Object.fromEntries(
+    Object.entries({ q: search.q, list: search.listId, state: search.state }).flatMap(
+      ([name, value]) => (value === undefined ? [] : [[name, value]]),
+    ),
+  )
+  const isWhole = Object.keys(filters).length === 0
+  const view: FittingView = {
+    base,
+    ...wordsOf[what](people, list),
+    what,
+    target,
+    search: filters,
+    back: `${base}/contacts?${new URLSearchParams(filters)}`,
+    faults,
+    same: {
+      api: `POST /v1/contacts/bulk\n${JSON.stringify({
+        do: what,
+        ...filters,
+        ...(isWhole && { all: true }),
+        ...(list !== '' && { target }),
+        ...(what === 'set' && { metadata: { town: 'Lagos' } }),
+        ...(what === 'unsubscribe' && { note: 'asked by phone' }),
+      })}`,
+    },
+  }
+  if (isWhole) view.says.unshift('No filter is chosen: this is about all contacts of the account.')
+  return page('contacts/fitting', view, { title: view.title })
+}
+
+type Words = Pick<FittingView, 'title' | 'says' | 'button' | 'isDanger'>
+
+/** What each of them does, for who is about to do it. */
+const wordsOf: Record<BulkOrder['do'], (people: string, list: string) => Words> = {
+  add: (people, list) => ({
+    title: `Add ${people} to “${list}”?`,
+    says: ['Who unsubscribed, bounced or complained gets no marketing mail by it.'],
+    button: `Add to “${list}”`,
+    isDanger: false,
+  }),
+  remove: (people, list) => ({
+    title: `Take ${people} off “${list}”?`,
+    says: ['Whoever is on no other list is deleted for good.'],
+    button: `Take off “${list}”`,
+    isDanger: true,
+  }),
+  set: (people) => ({
+    title: `Set a field of ${people}?`,
+    says: ['What stood in the field before is replaced and does not come back.'],
+    button: 'Set the field',
+    isDanger: false,
+  }),
+  unsubscribe: (people) => ({
+    title: `Unsubscribe ${people}?`,
+    says: ['They get no marketing mail from now on. Receipts and the like go on.'],
+    button: `Unsubscribe ${people}`,
+    isDanger: true,
+  }),
+  delete: (people) => ({
+    title: `Delete ${people}?`,
+    says: [
+      'Their fields and their places on lists go for good. Automations that they are in end for them.',
+      'Who unsubscribed, bounced or complained stays so, and so does the consent record. Mails that they got stay in the log.',
+    ],
+    button: `Delete ${people}`,
+    isDanger: true,
+  }),
+}

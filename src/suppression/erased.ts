@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { addressKey } from '../mime/index.js'
+import type { Read, Tx } from '../store/index.js'
+import { erasureKey, hashesAmong, hashWith } from './erased-hash.js'
+import { suppress } from './suppress.js'
+
+const perQuery = 1_000
+
+/** Which of `addresses` were erased, spelled as they were given: nobody mails them again. */
+export async function erasedAmong(
+  read: Read,
+  accountId: string,
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const erased = new Set<string>()
+  const key = addresses.length === 0 ? undefined : await erasureKey(read, accountId)
+  if (key === undefined) return erased
+  for (let start = 0; start < addresses.length; start += perQuery) {
+    const some = addresses.slice(start, start + perQuery).map((one) => [one, hashWith(key, one)])
+    const found = await hashesAmong(
+      read,
+      accountId,
+      some.map(([, hash]) => hash ?? ''),
+    )
+    for (const [address = '', hash = ''] of some) if (found.has(hash)) erased.add(address)
+  }
+  return erased
+}
+
+/**
+ * Keeps of an address nothing but a hash, by which it is never mailed again, and takes away what was recorded of it by
+ * name. Resolves with what stands in the address's place from now on.
+ */
+export async function eraseSuppressions(
+  tx: Tx,
+  accountId: string,
+  email: string,
+  now: number,
+): Promise<string> {
+  const made = { account_id: accountId, key: randomBytes(32).toString('hex') }
+  await tx
+    .insertInto('erasure_keys')
+    .values(made)
+    .onConflict((conflict) => conflict.column('account_id').doNothing())
+    .execute()
+  const hash = hashWith((await erasureKey(tx, accountId)) ?? made.key, email)
+  await tx
+    .insertInto('erasures')
+    .values({ account_id: accountId, hash, erased_at: now })
+    .onConflict((conflict) => conflict.columns(['account_id', 'hash']).doNothing())
+    .execute()
+  for (const table of ['suppressions', 'soft_bounces'] as const) {
+    await tx
+      .deleteFrom(table)
+      .where('account_id', '=', accountId)
+      .where('address', '=', addressKey(email))
+      .execute()
+  }
+  // An address that is nobody's (RFC 2606 §2), so that what reads addresses can read it.
+  return `erased-${hash.slice(0, 16)}@erased.invalid`
+}
+
+/** Who was erased and becomes a contact again is suppressed, so that nothing is sent to them and everybody sees why. */
+export async function suppressReturned(
+  tx: Tx,
+  accountId: string,
+  emails: readonly string[],
+  now: number,
+): Promise<void> {
+  const detail = 'Was erased on request: mail them only if they ask for it again'
+  for (const email of await erasedAmong(tx, accountId, emails)) {
+    await suppress(tx, accountId, { email, reason: 'manual', detail, by: 'erasure' }, now)
+  }
+}

@@ -1,0 +1,106 @@
+import { type Clock, pause } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import { isPassing, type Store } from '../store/index.js'
+import { type AccountTask, changeState, findTask, liveTasks } from './task.js'
+
+/**
+ * Does the next piece of a task, with its progress in the same transaction, in which it asks again whether the task is
+ * wanted. Resolves with whether that was all of it.
+ */
+export type Step = (task: AccountTask) => Promise<boolean>
+
+/** Tasks of a kind that are worked at a piece at a time. */
+export interface StepRuns {
+  /** Has a task worked at, unless it is. */
+  takeUp(task: Pick<AccountTask, 'id' | 'accountId'>): void
+  /** Takes up what a stop or a kill has left. */
+  resume(): Promise<void>
+  close(): Promise<void>
+}
+
+interface StepDeps {
+  store: Store
+  clock: Clock
+  log: Log
+}
+
+const againMs = 10_000
+// Others write meanwhile.
+const restMs = 20
+
+/** Works at the tasks of a kind until each has ended or is not wanted at present. */
+export function makeStepRuns(deps: StepDeps, kind: AccountTask['kind'], step: Step): StepRuns {
+  const { store, clock, log } = deps
+  const closing = new AbortController()
+  const { signal } = closing
+  const running = new Map<number, Promise<void>>()
+
+  const work = async ({ id, accountId }: Pick<AccountTask, 'id' | 'accountId'>) => {
+    while (!signal.aborted) {
+      const task = await findTask(store.read, accountId, id)
+      if (task.state !== 'running') return
+      try {
+        if (await step(task)) return await end(deps, task, 'done')
+        await pause(clock, restMs, signal)
+      } catch (error) {
+        if (isToComeAgain(error)) await pause(clock, againMs, signal)
+        else return await fail(deps, task, error)
+      }
+    }
+  }
+  const takeUp = (task: Pick<AccountTask, 'id' | 'accountId'>) => {
+    if (running.has(task.id) || signal.aborted) return
+    const run = work(task)
+      .catch((error) => log.error({ error, taskId: task.id }, 'A task waits for the next start'))
+      .finally(() => running.delete(task.id))
+    running.set(task.id, run)
+  }
+  return {
+    takeUp,
+    async resume() {
+      for (const task of await liveTasks(store.read, kind)) takeUp(task)
+    },
+    async close() {
+      closing.abort()
+      await Promise.allSettled(running.values())
+    },
+  }
+}
+
+const isToComeAgain = (error: unknown) =>
+  error instanceof ApiError ? error.code === 'service_unavailable' : isPassing(error)
+
+async function fail(deps: StepDeps, task: AccountTask, error: unknown): Promise<void> {
+  const isRefusal = error instanceof ApiError
+  if (!isRefusal) deps.log.error({ error, taskId: task.id }, 'A task has failed')
+  const reason = isRefusal
+    ? error.message
+    : 'An error of the appliance; the operator finds it in the log'
+  await end(deps, task, 'failed', reason)
+}
+
+/** Ends a task that is still running; one that was paused or stopped meanwhile stays so. */
+async function end(
+  { store, clock }: StepDeps,
+  { id, accountId }: AccountTask,
+  to: 'done' | 'failed',
+  reason?: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const { state, done, total, result } = await findTask(tx, accountId, id)
+    if (state !== 'running') return
+    await changeState(
+      tx,
+      { id, accountId },
+      {
+        from: ['running'],
+        to,
+        endedAt: clock.now(),
+        // People may have come and gone since they were counted.
+        total: to === 'done' ? done : total,
+        result: reason === undefined ? result : { ...result, reason },
+      },
+    )
+  })
+}
