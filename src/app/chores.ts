@@ -5,6 +5,7 @@ import { removeDeletedLists } from '../contacts/index.js'
 import { dueAfterSetBack, expireOverdue } from '../deliveries/index.js'
 import { checkNewDomains, recordSettings } from '../domains/index.js'
 import { forgetPastEntries } from '../people/index.js'
+import { segmentsWait } from '../segments/index.js'
 import { liftExpired } from '../suppression/index.js'
 import { announceDisabled } from '../webhooks/index.js'
 
@@ -53,6 +54,13 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
       name: 'pauses, resumes and cancels of campaigns that were broken off',
       everyMs: 2_000,
       run: (stop) => finishCourses({ store, clock, log }, stop),
+    },
+    {
+      name: 'segments that are to be looked at',
+      everyMs: 1_000,
+      async run() {
+        if (await segmentsWait({ store, clock })) jobs.keepSegments()
+      },
     },
     ...automationChores({ ...tools, store, clock, log, meter, automate: jobs.automate }),
     ...forwardingChores({ store, clock, log, config, backlog, ring }),

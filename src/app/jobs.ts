@@ -13,6 +13,8 @@ export interface Jobs {
   automate(): void
   /** Does the same if a step is due now. */
   automateIfDue(): void
+  /** Has segments looked at; if that is under way, at once. */
+  keepSegments(): void
 }
 
 /**
@@ -22,6 +24,7 @@ export interface Jobs {
 export const jobsOnDemand: readonly JobThread[] = [
   { name: 'expand', slot: writeSlots.expand },
   { name: 'automate', slot: writeSlots.automate },
+  { name: 'segments', slot: writeSlots.segments },
 ]
 
 /** What starts them. Each may be asked for at any moment and as often as anybody likes. */
@@ -31,7 +34,7 @@ export function startsOnDemand(
 ): Jobs {
   let expandAgain = false
   // One that broke is begun anew when its chore looks, not at once and for ever.
-  const start = async (name: 'expand' | 'automate', again: () => void) => {
+  const start = async (name: 'expand' | 'automate' | 'segments', again: () => void) => {
     const { error, told } = await threads.run(name)
     if (error !== undefined) log.error({ error, job: name }, 'A job failed')
     else if (told === undefined) again()
@@ -69,5 +72,10 @@ export function startsOnDemand(
         if (lookAgain) automateIfDue()
       })
   }
-  return { expand, automate, automateIfDue }
+  const keepSegments = () => {
+    if (threads.isRunning('segments')) threads.post('segments', 'ring')
+    // What comes while it ends its chore finds a second later.
+    else void start('segments', () => {})
+  }
+  return { expand, automate, automateIfDue, keepSegments }
 }

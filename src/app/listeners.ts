@@ -4,6 +4,7 @@ import { brandRoutes, keyRoutes } from '../accounts/routes.js'
 import {
   domainUses,
   type LiveLimit,
+  listUses,
   refuseTemplateInUse,
   templateUses,
   type Versions,
@@ -47,6 +48,7 @@ import { openApiRoutes } from '../openapi/routes.js'
 import { makePeople } from '../people/index.js'
 import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
+import { segmentRoutes } from '../segments/routes.js'
 import { statsRoutes } from '../stats/routes.js'
 import type { Store } from '../store/index.js'
 import { suppressionRoutes } from '../suppression/routes.js'
@@ -118,6 +120,7 @@ export async function openPrivateServer(
   contactRoutes(server.api, { ...core, ...contacts })
   suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
+  segmentRoutes(server.api, { ...core, usesOf: listUses })
   const { allow, maxBytes, maxCount } = config.attachments
   const fetchFile = makeFetchFile({ clock, resolver: openResolver(config.dns, clock), allow })
   const attachments = { maxBytes, maxCount, fetchFile }

@@ -46,6 +46,8 @@ export const writeSlots = {
   /** The slot of the calendar's long jobs. */
   longJob: 18,
   https: 19,
+  /** The slot of the thread that is there while members of segments change; 20 is the commands'. */
+  segments: 21,
 } as const
 
 interface Role {

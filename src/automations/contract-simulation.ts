@@ -18,6 +18,7 @@ import {
   uuid,
 } from '../fields/index.js'
 import { isJsonObject } from '../json/index.js'
+import { afterMs } from '../rules/index.js'
 import { maxEvents, moment, payloadOf } from './contract-events.js'
 import {
   addressThat,
@@ -28,7 +29,6 @@ import {
   invalidDefinition,
 } from './contract-parts.js'
 import { runStatus } from './contract-runs.js'
-import { afterMs } from './definition/duration.js'
 
 const isDuration = (text: unknown) => typeof text === 'string' && afterMs(text) !== undefined
 

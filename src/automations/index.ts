@@ -21,7 +21,6 @@ export {
   type Automation,
   type AutomationDefinition,
   type AutomationStatus,
-  afterMs,
   archiveAutomation,
   blockedReasons,
   cancelArchived,

@@ -2,7 +2,6 @@ import { Option } from 'commander'
 import * as operations from '../automations/contract.js'
 import {
   type AutomationPreview,
-  afterMs,
   findAnyAutomation,
   previewAutomation,
   readHappening,
@@ -12,6 +11,7 @@ import { isoTime } from '../clock/index.js'
 import { joinBacklog, makeBacklogMemory } from '../deliveries/index.js'
 import { OperatorError } from '../errors/index.js'
 import { type JsonObject, jsonObjectIn } from '../json/index.js'
+import { afterMs } from '../rules/index.js'
 import { answeringWith, type CommandDeps } from './answering.js'
 import type { CommandRow } from './command-row.js'
 import { givenTo } from './given.js'

@@ -50,6 +50,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     template: async () => (await import('./template.js')).templateCommands,
     contact: async () => (await import('./contact.js')).contactCommands,
     form: async () => (await import('./form.js')).formCommands,
+    segment: async () => (await import('./segment.js')).segmentCommands,
     topic: async () => (await import('./topic.js')).topicCommands,
     broadcast: async () => (await import('./broadcast.js')).broadcastCommands,
     automation: async () => (await import('./automation.js')).automationCommands,

@@ -18,6 +18,7 @@ import {
   eventMethods,
   formMethods,
   keyMethods,
+  segmentMethods,
   statsMethods,
   suppressionMethods,
   templateMethods,
@@ -69,6 +70,7 @@ export class Posthorn {
   declare readonly topics: ReturnType<typeof topicMethods>
   declare readonly forms: ReturnType<typeof formMethods>
   declare readonly brand: ReturnType<typeof brandMethods>
+  declare readonly segments: ReturnType<typeof segmentMethods>
   declare readonly automations: ReturnType<typeof automationMethods>
   declare readonly events: ReturnType<typeof eventMethods>
   declare readonly suppressions: ReturnType<typeof suppressionMethods>
@@ -97,6 +99,7 @@ export class Posthorn {
     this.topics = topicMethods(methods)
     this.forms = formMethods(methods)
     this.brand = brandMethods(methods)
+    this.segments = segmentMethods(methods)
     this.automations = automationMethods(methods)
     this.events = eventMethods(methods)
     this.suppressions = suppressionMethods(methods)

@@ -156,6 +156,19 @@ export const brandMethods = ({ plain, withBody }: Methods) => ({
   update: withBody('PATCH /v1/brand'),
 })
 
+/** Saved rules about people. */
+export const segmentMethods = ({ part, byId, byIdWithBody, withBody, pagesById }: Methods) => ({
+  list: part('GET /v1/segments', 'segments'),
+  create: withBody('POST /v1/segments'),
+  /** For how many people a rule would hold; from a sample where there are many. */
+  count: withBody('POST /v1/segments/count'),
+  get: byId('GET /v1/segments/{id}'),
+  update: byIdWithBody('PATCH /v1/segments/{id}'),
+  /** Nobody of it is deleted. */
+  delete: byId('DELETE /v1/segments/{id}'),
+  members: pagesById('GET /v1/segments/{id}/members', 'contacts'),
+})
+
 /** Who must not be mailed, by address. */
 export const suppressionMethods = ({ call, byId, withBody, pages }: Methods) => ({
   list: pages('GET /v1/suppressions', 'suppressions'),

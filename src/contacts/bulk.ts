@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { markChanged } from '../changes/index.js'
 import { addressKey } from '../mime/index.js'
 import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
 import { suppress, suppressReturned } from '../suppression/index.js'
@@ -106,6 +107,7 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
       joined.add(id)
     } else counts.invalid.push(row.line)
   }
+  await markChanged(tx, accountId, [...joined])
   if (batch.follow !== undefined && joined.size > 0) {
     await batch.follow(tx, accountId, await newsOf(tx, batch, joined, fresh))
   }
@@ -169,7 +171,7 @@ async function joinKnown(
   const given = policy === 'fill' ? gapsOf(known, row) : row
   if (policy !== 'leave') {
     if (mergedMetadata(known.metadata, given.metadata ?? {}) === undefined) return false
-    await updateContact(tx, known, given)
+    await updateContact(tx, accountId, known, given)
   }
   await joinList(tx, listId, known.id, now, { import_id: importId, line: row.line })
   return true

@@ -1,3 +1,4 @@
+import { markChanged } from '../changes/index.js'
 import { recordConsent } from '../consent/index.js'
 import { ApiError } from '../errors/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
@@ -121,9 +122,10 @@ export async function addContactIn(
     await addToTotal(tx, accountId, 1)
     await suppressReturned(tx, accountId, [email], now)
   } else {
-    await updateContact(tx, known, given)
+    await updateContact(tx, accountId, known, given)
   }
   const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
+  if (known === undefined || joined) await markChanged(tx, accountId, [known?.id ?? id])
   if (known === undefined || joined) {
     const detail = { by, ...(listId === undefined ? {} : { listId }), ...(note && { note }) }
     await recordConsent(tx, accountId, email, { at: now, kind: 'added', detail })
@@ -142,12 +144,14 @@ export async function addContactIn(
 /** Gives a contact the fields that are given, and leaves the others. */
 export async function updateContact(
   tx: Tx,
+  accountId: string,
   known: Contact,
   given: Omit<NewContact, 'email'>,
 ): Promise<void> {
   const changes = changesOf(given, known)
   if (Object.keys(changes).length === 0) return
   await tx.updateTable('contacts').set(changes).where('id', '=', known.id).execute()
+  await markChanged(tx, accountId, [known.id])
 }
 
 /** By address, in any case. */

@@ -61,7 +61,15 @@ export {
   mappedUses,
   useWords,
 } from './mapping.js'
-export { exportContacts, listMembers, type Member, type MemberPage } from './members.js'
+export {
+  contactsCsv,
+  contactsHead,
+  exportContacts,
+  listMembers,
+  type Member,
+  type MemberPage,
+  membersAmong,
+} from './members.js'
 export { changeContact, listsOfContacts, requireContact } from './one.js'
 export { findByPhone, phoneNotations, toE164 } from './phone.js'
 export {

@@ -2,7 +2,7 @@ import { isoTime } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
 import { csvLine, type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
-import { type Contact, contactsOf, toContact } from './contact.js'
+import { type Contact, contactsOf, contactsOfIds, toContact } from './contact.js'
 import { requireList } from './list.js'
 
 /** A contact on a list, and whether they may be mailed. */
@@ -69,6 +69,16 @@ export async function withReasons(read: Read, accountId: string, contacts: reado
   return { members, reasonsFor }
 }
 
+/** Those of some ids, newest first, with why they are not mailed; who is deleted is left out. */
+export async function membersAmong(
+  read: Read,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Member[]> {
+  const rows = await contactsOfIds(read, accountId, ids).orderBy('contacts.id', 'desc').execute()
+  return (await withReasons(read, accountId, rows.map(toContact))).members
+}
+
 // Contacts that an export reads at once.
 const perPage = 500
 const columns = [
@@ -92,9 +102,16 @@ export async function* exportContacts(
 ): AsyncGenerator<string> {
   const pages =
     listId === undefined ? allContacts(read, accountId) : contactsOn(read, accountId, listId)
-  yield csvLine(columns)
-  for await (const page of pages) yield page.map((contact) => csvLine(cellsOf(contact))).join('')
+  yield contactsHead()
+  for await (const page of pages) yield contactsCsv(page)
 }
+
+/** The first line of such a file. */
+export const contactsHead = (): string => csvLine(columns)
+
+/** Contacts as lines of it. */
+export const contactsCsv = (contacts: readonly Contact[]): string =>
+  contacts.map((contact) => csvLine(cellsOf(contact))).join('')
 
 /** All contacts of an account, by address. */
 async function* allContacts(read: Read, accountId: string): AsyncGenerator<Contact[]> {

@@ -66,6 +66,7 @@ export async function changeContact(
     const isChanged = metadata !== undefined || left.length < Object.keys(known.metadata).length
     await updateContact(
       tx,
+      accountId,
       { ...known, metadata: Object.fromEntries(left) },
       { ...fields, ...(isChanged && { metadata: metadata ?? {} }) },
     )

@@ -1,4 +1,5 @@
 import { nextTurn } from '../bounded/index.js'
+import { markAccount, markChanged } from '../changes/index.js'
 import { pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -133,6 +134,7 @@ export async function deleteList(
       .set({ deleted_at: clock.now() })
       .where('id', '=', id)
       .execute()
+    await markAccount(tx, accountId)
   })
   for (let taken = 0; taken < atOnce; taken += perWrite) {
     if (await takeSlice({ store, clock }, accountId, listId)) return
@@ -251,6 +253,8 @@ export async function deleteListless(
     .returning('id')
     .execute()
   await addToTotal(tx, accountId, -deleted.length)
+  // Who is deleted, and who has only left a list.
+  await markChanged(tx, accountId, ids)
   await forgetContacts(
     tx,
     deleted.map(({ id }) => id),

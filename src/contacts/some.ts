@@ -1,3 +1,4 @@
+import { markChanged } from '../changes/index.js'
 import { recordConsent } from '../consent/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { type ContactEffect, contactsOfIds, toContact } from './contact.js'
@@ -46,6 +47,11 @@ export async function putOnListIn(
     await recordConsent(tx, accountId, contact.email, { at: now, kind: 'added', detail })
     joined.push({ contact, added: false, listId })
   }
+  await markChanged(
+    tx,
+    accountId,
+    joined.map(({ contact }) => contact.id),
+  )
   if (joined.length > 0) await follow?.(tx, accountId, joined)
   return joined.length
 }

@@ -16,6 +16,7 @@ import { operatorPages } from './operator/routes.js'
 import { overviewPages } from './overview/routes.js'
 import { planPages } from './plan/routes.js'
 import { referencePages } from './reference/routes.js'
+import { segmentPages } from './segments/routes.js'
 import { sandboxRoutes } from './sandbox/routes.js'
 import { settingsPages } from './settings/routes.js'
 import { type AddedPage, makeShell } from './shell/page.js'
@@ -42,6 +43,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   contactPages(shell.account, deps)
   suppressionPages(shell.account, deps)
   listPages(shell.account, deps)
+  segmentPages(shell.account, deps)
   topicPages(shell.account, deps)
   formPlacePages(shell.account, deps)
   brandPages(shell.account, deps)

@@ -9,6 +9,7 @@ import { domains } from '../domains/contract.js'
 import { emails } from '../emails/contract.js'
 import { openObject } from '../fields/index.js'
 import { forms } from '../forms/contract.js'
+import { segments } from '../segments/contract.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
 import { templates } from '../templates/contract.js'
@@ -59,6 +60,7 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [topics],
   [forms],
   [brand],
+  [segments],
   [broadcasts],
   [automations],
   [templates],

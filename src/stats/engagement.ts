@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { markContacts } from '../changes/index.js'
 import type { EventDetail } from '../events/index.js'
 import { addressKey } from '../mime/index.js'
 import { cell, prepared, rowsOf, type Store, storedJson, type Tx } from '../store/index.js'
@@ -68,7 +69,9 @@ export async function addEngagement(tx: Tx, engaged: readonly Engaged[]): Promis
     one.lastOpenedAt,
     one.lastClickedAt,
   ])
-  return (await add(tx, { json: JSON.stringify(cells) })).map(({ id }) => id)
+  const ids = (await add(tx, { json: JSON.stringify(cells) })).map(({ id }) => id)
+  await markContacts(tx, ids)
+  return ids
 }
 
 const sum = (column: 'sent' | 'opened' | 'clicked') =>

@@ -112,6 +112,7 @@ const uuidTables = [
   'domains',
   'emails',
   'invitations',
+  'segments',
   'template_versions',
   'templates',
   'topics',

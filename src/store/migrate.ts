@@ -5,6 +5,7 @@ import { exitStatus, OperatorError } from '../errors/index.js'
 import { contactNames } from './migrations/0102-contact-names.js'
 import { peopleCounts } from './migrations/0105-people-counts.js'
 import { tasks } from './migrations/0106-tasks.js'
+import { segments } from './migrations/0107-segments.js'
 import { forms } from './migrations/0110-forms.js'
 import { engagement } from './migrations/0115-engagement.js'
 import { erasures } from './migrations/0117-erasures.js'
@@ -27,6 +28,7 @@ const migrations: Record<string, Migration> = {
   '0102-contact-names': contactNames,
   '0105-people-counts': peopleCounts,
   '0106-tasks': tasks,
+  '0107-segments': segments,
   '0110-forms': forms,
   '0115-engagement': engagement,
   '0117-erasures': erasures,

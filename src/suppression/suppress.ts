@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { markAddresses } from '../changes/index.js'
 import type { Clock } from '../clock/index.js'
 import { type ConsentKind, recordConsent } from '../consent/index.js'
 import { messageOf } from '../errors/index.js'
@@ -85,6 +86,7 @@ export async function suppress(
     .returning('address')
     .execute()
   if (changed.length === 0) return false
+  await markAddresses(tx, accountId, [given.email])
   await leaveRuns(tx, accountId, { address: given.email, reason: leaving[given.reason], at: now })
   await recordConsent(tx, accountId, given.email, {
     at: now,
@@ -148,6 +150,7 @@ export async function lift(
     .execute()
   if (by !== 'time' && reasons.includes('manual')) await forgetErased(tx, accountId, email)
   if (lifted.length > 0) {
+    await markAddresses(tx, accountId, [email])
     const detail = {
       by,
       reasons: lifted.map(({ reason }) => reason),

@@ -1,3 +1,4 @@
+import { markAddresses } from '../changes/index.js'
 import { recordConsent } from '../consent/index.js'
 import { addressKey } from '../mime/index.js'
 import { idsIn, type Read, type Tx } from '../store/index.js'
@@ -35,6 +36,7 @@ export async function optOut(
   // Who clicks twice has left once: the consent log tells what changed, not each click.
   if (numInsertedOrUpdatedRows !== 1n) return false
   await addToCount(tx, topicId, 1)
+  await markAddresses(tx, accountId, [address])
   const detail = { topicId, ...(by && { by }), ...(emailId === undefined ? {} : { emailId }) }
   await recordConsent(tx, accountId, address, { at: now, kind: 'left_topic', detail })
   return true
@@ -55,6 +57,7 @@ export async function optIn(
     .executeTakeFirstOrThrow()
   if (numDeletedRows !== 1n) return false
   await addToCount(tx, topicId, -1)
+  await markAddresses(tx, accountId, [address])
   const detail = { topicId, by: 'recipient', ...(emailId === undefined ? {} : { emailId }) }
   await recordConsent(tx, accountId, address, { at: now, kind: 'returned_to_topic', detail })
   return true

@@ -1,8 +1,7 @@
 import t from 'tap'
-import type { Operator, Rule, Variable } from '../../src/automations/definition/definition.js'
 import { type Facts, fieldOf } from '../../src/automations/definition/field.js'
-import { hasText } from '../../src/automations/definition/json.js'
 import { judge } from '../../src/automations/definition/rule.js'
+import { hasText, type Operator, type Rule, type Variable } from '../../src/rules/index.js'
 import type { Json, JsonObject } from '../../src/json/index.js'
 import { seeded } from '../shaping/seeded.js'
 
@@ -21,6 +20,7 @@ const facts = (payload: Json): Facts => ({
   waits: [{ key: 'paid', event: { id: 2, name: 'y', payload: { total: 5 }, at: 0 } }],
   mail: (key) =>
     key === 'hello' ? { opened: true, clicked: false, delivered: true, bounced: false } : undefined,
+  now: Date.parse('2026-03-31T00:00:00Z'),
 })
 const holds = (rule: Rule, payload: Json = {}) => judge(rule, facts(payload)).holds
 
@@ -56,6 +56,13 @@ const table: Row[] = [
   ['2026-03-01T00:30:00+01:00', 'lt', '2026-03-01', true],
   ['2026-03-01T00:00:00', 'gte', '2026-03-01', false],
   ['2028-02-29', 'lt', '2028-03-01', true],
+  ['2026-03-02', 'within', 'P30D', true],
+  ['2026-03-01', 'within', 'P30D', false],
+  ['2026-04-01', 'within', 'P30D', false],
+  ['2026-03-01', 'not_within', 'P30D', true],
+  ['soon', 'within', 'P30D', false],
+  [missing, 'within', 'P30D', false],
+  [missing, 'not_within', 'P30D', true],
   ['2026-02-29', 'lt', '2026-03-01', false],
   ['2026-13-01', 'lt', '2027-03-01', false],
   ['1 March 2026', 'lt', '2027-03-01', false],
@@ -235,4 +242,14 @@ t.test('long texts are searched as short ones are', (t) => {
   t.equal(hasText('a'.repeat(8_000), `${'a'.repeat(4_000)}b`), false)
   t.equal(hasText(`${'a'.repeat(8_000)}b`, `${'a'.repeat(4_000)}b`), true)
   t.end()
+})
+
+t.test('texts are compared whatever their case where the rule says so', async (t) => {
+  const town = (rule: object) =>
+    holds({ field: 'trigger.town', ...rule } as Rule, { town: 'LAGOS', all: ['Ÿ'] })
+  t.equal(town({ operator: 'eq', value: 'Lagos' }), false)
+  t.equal(town({ operator: 'eq', value: 'Lagos', ignoreCase: true }), true)
+  t.equal(town({ operator: 'in', value: ['Lagos'], ignoreCase: true }), true)
+  t.equal(town({ operator: 'starts_with', value: 'lag', ignoreCase: true }), true)
+  t.equal(town({ operator: 'neq', value: 'lagos', ignoreCase: true }), false)
 })

@@ -7,7 +7,7 @@ import type {
   StepDefinition,
   WaitConfig,
 } from '../../src/automations/definition/definition.js'
-import { durationMs } from '../../src/automations/definition/duration.js'
+import { durationMs } from '../../src/rules/index.js'
 import {
   appended,
   type RunContact,

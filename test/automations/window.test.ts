@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { TimeOfDay, Window } from '../../src/automations/definition/definition.js'
-import { durationMs } from '../../src/automations/definition/duration.js'
 import { nextTimeOfDay, windowOpens, zoneOf } from '../../src/automations/definition/window.js'
 import { isZone } from '../../src/clock/index.js'
+import { durationMs } from '../../src/rules/index.js'
 
 const at = (text: string) => Date.parse(text)
 const iso = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z')

@@ -68,7 +68,7 @@ async function mails(t: Test, { emails, contacts }: Posthorn): Promise<void> {
   })
 }
 
-async function audience(t: Test, { contacts, topics, forms, brand }: Posthorn): Promise<string> {
+async function audience(t: Test, { contacts, topics, segments, forms, brand }: Posthorn): Promise<string> {
   const { id } = await contacts.lists.create('Readers')
   const added = await contacts.add(id, { email: 'ann@example.org', firstName: 'Ann' })
   const rows = Array.from({ length: 30 }, (_, index) => `reader${index}@example.org\n`)
@@ -111,6 +111,15 @@ async function audience(t: Test, { contacts, topics, forms, brand }: Posthorn): 
   await topics.archive(topic.id)
   t.same(await topics.list(), [])
   t.equal((await topics.list({ includeArchived: true })).length, 1)
+
+  const rule = { field: `list.${id}`, operator: 'eq', value: true }
+  t.match(await segments.count({ rule }), { sample: null })
+  const segment = await segments.create({ name: 'On it', rule })
+  t.equal((await segments.list()).length, 1)
+  t.match(await segments.get(segment.id), { name: 'On it', usedBy: [] })
+  t.match(await segments.update(segment.id, { name: 'Readers' }), { name: 'Readers' })
+  t.ok(Array.isArray((await segments.members(segment.id)).contacts))
+  await segments.delete(segment.id)
   return id
 }
 

@@ -77,6 +77,17 @@ export const methods: Methods = {
   },
   'GET /v1/brand': { ask: ({ brand }) => brand.get() },
   'PATCH /v1/brand': { ask: ({ brand }, { body }) => brand.update(body) },
+  'GET /v1/segments': { ask: ({ segments }) => segments.list(), field: 'segments' },
+  'POST /v1/segments': { ask: ({ segments }, { body }) => segments.create(body) },
+  'POST /v1/segments/count': { ask: ({ segments }, { body }) => segments.count(body) },
+  'GET /v1/segments/{id}': { ask: ({ segments }, { ids }) => segments.get(first(ids)) },
+  'PATCH /v1/segments/{id}': {
+    ask: ({ segments }, { ids, body }) => segments.update(first(ids), body),
+  },
+  'DELETE /v1/segments/{id}': { ask: ({ segments }, { ids }) => segments.delete(first(ids)) },
+  'GET /v1/segments/{id}/members': {
+    ask: ({ segments }, { ids }) => segments.members(first(ids)),
+  },
 
   'POST /v1/broadcasts/preview': {
     ask: ({ broadcasts }, { body }) => broadcasts.preview(body),

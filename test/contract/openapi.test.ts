@@ -54,6 +54,7 @@ const automation = {
 }
 const signup = { name: 'Sign up', lists: [list], consent: 'News, please.' }
 const form = (await posthorn.call('POST', '/v1/forms', { body: signup })).json.id
+const mailed = { field: 'mailable', operator: 'eq', value: true }
 const campaign = { listId: crowd, from: good.from, subject: 'x', html: '<p>x</p>' }
 
 /** A request to each endpoint that would do something, were it let through. */
@@ -92,6 +93,13 @@ const requests: Record<string, object | undefined> = {
   [`PATCH /v1/topics/${topic}`]: { name: 'News' },
   [`DELETE /v1/topics/${topic}`]: undefined,
   [`GET /v1/topics/${topic}/opt-outs`]: undefined,
+  'GET /v1/segments': undefined,
+  'POST /v1/segments': { name: 'Mailed', rule: mailed },
+  'POST /v1/segments/count': { rule: mailed },
+  [`GET /v1/segments/${nobody}`]: undefined,
+  [`PATCH /v1/segments/${nobody}`]: { name: 'Mailed' },
+  [`DELETE /v1/segments/${nobody}`]: undefined,
+  [`GET /v1/segments/${nobody}/members`]: undefined,
   'POST /v1/broadcasts/preview': { listId: crowd },
   'POST /v1/broadcasts/test': { ...campaign, to: 'me@sender.test' },
   'POST /v1/broadcasts': campaign,
@@ -375,6 +383,30 @@ t.test('successes', async (t) => {
   await answers(t, `PATCH /v1/topics/${topic}`, {}, 200)
   await answers(t, `GET /v1/topics/${topic}/opt-outs`, {}, 200)
   await answers(t, `DELETE /v1/topics/${topic}`, {}, 200)
+  const { json: segment } = await answers(t, 'POST /v1/segments', {}, 201)
+  const theirs = `/v1/segments/${segment.id}`
+  await answers(t, 'GET /v1/segments', {}, 200)
+  await answers(t, 'POST /v1/segments/count', {}, 200)
+  await answers(t, `GET ${theirs}`, {}, 200)
+  await answers(t, `GET ${theirs}/members`, {}, 200)
+  await answers(t, `GET ${theirs}/members?cursor=x`, {}, 400)
+  await answers(t, `GET ${theirs}/members?limit=0`, {}, 400)
+  const asking = { field: `segment.${segment.id}`, operator: 'eq', value: true }
+  const { json: outer } = await answers(
+    t,
+    'POST /v1/segments',
+    { body: { name: 'Outer', rule: asking } },
+    201,
+  )
+  await answers(t, `PATCH ${theirs}`, { body: { rule: asking } }, 400, 'validation_error')
+  await answers(t, `PATCH ${theirs}`, { body: { name: 'Inner' } }, 200)
+  const unknown = { field: `list.${nobody}`, operator: 'eq', value: true }
+  const wrong = { name: 'None', rule: unknown }
+  await answers(t, 'POST /v1/segments', { body: wrong }, 400, 'validation_error')
+  await answers(t, 'POST /v1/segments/count', { body: { rule: unknown } }, 400)
+  await answers(t, `DELETE ${theirs}`, {}, 409, 'conflict')
+  await answers(t, `DELETE /v1/segments/${outer.id}`, {}, 200)
+  await answers(t, `DELETE ${theirs}`, {}, 200)
   const { json } = await answers(t, send, { body: { ...good, scheduledAt: inAnHour() } }, 200)
   await answers(t, `GET /v1/emails/${json.id}`, {}, 200)
   await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 200)
@@ -850,7 +882,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import)$/.test(one)
+    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count)$/.test(one)
   const adding = [...taking.filter(adds), importing, draft, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
@@ -902,6 +934,10 @@ t.test('as many runs of automations as may be', async (t) => {
 })
 
 t.test('as many as an account may have, and as much as it may store', async (t) => {
+  for (let n = 0; n < 100; n++) {
+    await posthorn.call('POST', '/v1/segments', { body: { name: 'Mailed', rule: mailed } })
+  }
+  await answers(t, 'POST /v1/segments', {}, 409, 'conflict')
   const ceilings = { topics: 1, lists: 1, keys: 1, templates: 1, automations: 1 }
   const on = await startPosthorn(t, { settings: { ceilings } })
   const full = (one: string, given: Given = {}) =>

@@ -44,6 +44,7 @@ import {
   setRole,
 } from '../../src/people/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
+import { segmentsOfContact } from '../../src/segments/index.js'
 import type { Tx } from '../../src/store/index.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSessions } from '../../src/submission/index.js'
@@ -135,6 +136,7 @@ t.test('every index is used by a statement', async (t) => {
   t.equal((await fetch(posthorn.url)).status, 200)
   await putOffOf(store.read, accountId, { most: 1, lanes: 1 })
   await contactHistory(store.read, accountId, 'p0@d0.test')
+  await segmentsOfContact(store.read, contact.id)
   await listUndelivered(store.read, campaign.id, 10)
   await readTimeline(store.read, accountId, sent.json.id)
   await readAudit(store.read, { accountId, limit: 10 })

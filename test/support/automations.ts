@@ -3,12 +3,12 @@ import type {
   AutomationSettings,
   Connection,
   EdgeType,
-  Rule,
   StepDefinition,
   StepType,
 } from '../../src/automations/definition/definition.js'
 import type { SimulatedHappening } from '../../src/automations/trial/simulation.js'
 import type { Json, JsonObject } from '../../src/json/index.js'
+import type { Rule } from '../../src/rules/index.js'
 import { seeded } from '../shaping/seeded.js'
 
 /** Random definitions, contacts and what happens to them: the same for the same seed. */

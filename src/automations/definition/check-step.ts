@@ -12,17 +12,16 @@ import {
 } from '../../fields/index.js'
 import { isJsonObject, type Json, jsonBytes } from '../../json/index.js'
 import { parseMailbox } from '../../mime/index.js'
-import { pathFault, RuleTree } from './check-rule.js'
+import { durationMs, isVariable, type Variable } from '../../rules/index.js'
 import {
   eventNameForm,
   limits,
+  maxWaitMs,
   type StepOf,
   type StepType,
   stepKey,
-  type Variable,
 } from './definition.js'
-import { durationMs, maxWaitMs } from './duration.js'
-import { isVariable } from './field.js'
+import { pathFault, RuleTree } from './rule-tree.js'
 import { isTimeOfDay } from './window.js'
 
 // Ten years: as good as never again, for which there is "once".

@@ -1,5 +1,6 @@
 import { dayMs } from '../../clock/index.js'
 import type { Json } from '../../json/index.js'
+import type { Rule, Variable } from '../../rules/index.js'
 import type { MailTag } from '../../store/index.js'
 
 /*
@@ -7,42 +8,10 @@ import type { MailTag } from '../../store/index.js'
  * 'Automations'). `validate` makes sure that what is kept has this shape.
  */
 
-/** A value that is known only when the step runs: the path of a field, such as `trigger.cartId`. */
-export interface Variable {
-  var: string
-}
-
 /** Names of events that clients may send (decisions.md). */
 export const eventNameForm = /^[A-Za-z0-9_.:-]{1,100}$/
 /** The form of a step's key. It stands in paths such as `waits.KEY.NAME`, so it has no dot. */
 export const stepKey = /^[a-z0-9_-]{1,64}$/
-
-/** How a rule may compare; `rule.ts` says what each means. */
-export const operators = [
-  'eq',
-  'neq',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'in',
-  'contains',
-  'not_contains',
-  'starts_with',
-  'ends_with',
-  'exists',
-  'is_empty',
-] as const
-export type Operator = (typeof operators)[number]
-
-/** `exists` and `is_empty` have no value; `in` has an array. */
-export interface Comparison {
-  field: string
-  operator: Operator
-  value?: Json | Variable
-}
-/** A condition: a comparison, or several of them put together. */
-export type Rule = Comparison | { all: Rule[] } | { any: Rule[] } | { not: Rule }
 
 /** Wall time: `from` to `to` ("09:00"; "24:00" ends a day) on ISO weekdays, 1 for Monday. */
 export interface Window {
@@ -207,6 +176,11 @@ export interface AutomationDefinition {
   connections: Connection[]
   settings?: AutomationSettings
 }
+
+// The longest that a run waits for anything.
+export const maxWaitMs = 90 * dayMs
+/** What a wait for an event has that names no timeout. */
+export const usualTimeout = 'P90D'
 
 // The bounds of automations.md §3.8: what one account's automations may cost the others.
 export const limits = {

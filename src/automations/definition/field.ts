@@ -1,6 +1,6 @@
 import { isoTime } from '../../clock/index.js'
-import { isJsonObject, type Json, type JsonObject } from '../../json/index.js'
-import type { Variable } from './definition.js'
+import type { Json, JsonObject } from '../../json/index.js'
+import { isVariable, type Variable } from '../../rules/index.js'
 import type { Engagement, RunContact, StoredEvent } from './run.js'
 
 /** What fields are read from. Before a run there is an event and a contact, and nothing else. */
@@ -11,6 +11,8 @@ export interface Facts {
   event: StoredEvent | undefined
   waits: readonly { key: string; event: StoredEvent }[]
   mail(stepKey: string): Engagement | undefined
+  /** When it is judged, in ms. */
+  now: number
 }
 
 /** The fields of a contact that rules may read, beside its metadata. */
@@ -44,13 +46,6 @@ export function fieldOf(facts: Facts, path: string): Json | undefined {
 /** A value as it is given, or as the field says that it names. */
 export function resolve(facts: Facts, value: Json | Variable): Json | undefined {
   return isVariable(value) ? fieldOf(facts, value.var) : value
-}
-
-/** An object of `var` alone names a field; any other is itself. */
-export function isVariable(value: unknown): value is Variable {
-  if (!isJsonObject(value)) return false
-  const keys = Object.keys(value)
-  return keys.length === 1 && keys[0] === 'var' && typeof Reflect.get(value, 'var') === 'string'
 }
 
 /** What conditions and templates see of a contact. */

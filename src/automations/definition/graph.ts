@@ -1,6 +1,12 @@
+import { durationMs } from '../../rules/index.js'
 import { edgeName } from './compile.js'
-import type { AutomationDefinition, Connection, EdgeType, StepDefinition } from './definition.js'
-import { durationMs, usualTimeout } from './duration.js'
+import {
+  type AutomationDefinition,
+  type Connection,
+  type EdgeType,
+  type StepDefinition,
+  usualTimeout,
+} from './definition.js'
 
 /** A client's text in a message: as much as helps to find it. */
 export const shown = (text: string): string =>

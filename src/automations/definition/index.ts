@@ -3,6 +3,7 @@
  * rules. Pure but for the rows of automations and versions. What must hold: an enabled version never changes; what a
  * client is told to be wrong is named by its path.
  */
+export { afterMs, durationMs, type Judged, type Variable } from '../../rules/index.js'
 export {
   type Automation,
   type AutomationStatus,
@@ -17,13 +18,12 @@ export {
   type AutomationDefinition,
   type Branch,
   limits,
+  maxWaitMs,
   type StepDefinition,
   type StepOf,
   type StepType,
   type UpdateConfig,
-  type Variable,
 } from './definition.js'
-export { afterMs, durationMs, maxWaitMs } from './duration.js'
 export { createAutomation, definitionIn, editAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'
@@ -44,7 +44,7 @@ export {
   makeMailTemplates,
   render,
 } from './mail-template.js'
-export { holds, type Judged, judge } from './rule.js'
+export { holds, judge } from './rule.js'
 export {
   appended,
   asRunContact,

@@ -1,6 +1,6 @@
 import type { Json } from '../../json/index.js'
-import type { AutomationDefinition, Rule, StepDefinition, Variable } from './definition.js'
-import { isVariable } from './field.js'
+import { isVariable, type Rule, type Variable } from '../../rules/index.js'
+import type { AutomationDefinition, StepDefinition } from './definition.js'
 import { type StepFault, stepsBefore } from './graph.js'
 
 /**

@@ -11,7 +11,6 @@ import {
   structOf,
 } from '../../fields/index.js'
 import { isJsonObject, jsonBytes, numberFault } from '../../json/index.js'
-import { RuleTree } from './check-rule.js'
 import {
   configs,
   Days,
@@ -33,6 +32,7 @@ import {
 } from './definition.js'
 import { checkGraph, type StepFault, shown } from './graph.js'
 import { checkPaths } from './paths.js'
+import { RuleTree } from './rule-tree.js'
 import { isWindowEnd } from './window.js'
 
 /** A definition that is right, or what is wrong with it. */

@@ -1,9 +1,9 @@
 import type { Read } from '../../store/index.js'
 import { isCopyTag } from '../../templates/index.js'
-import { pathFault } from './check-rule.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
 import { type StepFault, stepsBefore } from './graph.js'
 import { makeMailTemplates } from './mail-template.js'
+import { pathFault } from './rule-tree.js'
 
 /** All that an author should know of a definition and that is not wrong. */
 export const warningsAbout = async (

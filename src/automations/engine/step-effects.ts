@@ -1,5 +1,6 @@
 import type { UpdateResult } from 'kysely'
 import type { AccountBilling } from '../../billing/index.js'
+import { markContacts } from '../../changes/index.js'
 import { isoTime } from '../../clock/index.js'
 import { nameKeys } from '../../contacts/index.js'
 import { prepared, storedObject, type Tx } from '../../store/index.js'
@@ -74,6 +75,7 @@ export async function applyChanges(tx: Tx, id: string, changes: ContactChanges):
   const kept = metadata === null && changes.metadata === undefined ? null : after.metadata
   const json = kept === null ? null : JSON.stringify(kept)
   await putContact(tx, { id, first, last, ...nameKeys(first, last), json })
+  await markContacts(tx, [id])
 }
 
 interface ContactColumns {

@@ -100,7 +100,7 @@ async function resolveWaits(
       // The event that began the run is gone: the engine fails it when it is due.
       if (trigger === undefined) continue
       const mail = (key: string) => mailOf(row, version, key)
-      const facts = { contact: event.contact, trigger, mail }
+      const facts = { contact: event.contact, trigger, mail, now }
       const heard = hears(compiled, state, facts, event.stored)
       if (heard?.kind === 'exit') endings.set(row.id, endingOf(row, 'exited', heard.reason, now))
       else if (heard?.kind === 'goal') {

@@ -1,3 +1,4 @@
+import { markChanged } from '../../changes/index.js'
 import { cell, type Ids, idsOf, prepared, rowsOf, type Tx } from '../../store/index.js'
 import type { RunContact, StoredEvent, Versions } from '../definition/index.js'
 import { eventsOf, type LiveRow } from '../runs/index.js'
@@ -51,6 +52,11 @@ export async function storeEvents(
     depth,
   ])
   await insertEvents(tx, { json: JSON.stringify(rows), accountId, now })
+  await markChanged(
+    tx,
+    accountId,
+    taken.map(({ contact }) => contact.id),
+  )
   const pairs = new Map(
     taken.map(({ contact, name }) => [`${contact.id} ${name}`, [contact.id, name]]),
   )

@@ -38,7 +38,7 @@ export function refusalOf(version: Compiled, entering: Entering): EntryRefusal |
   if (now - (entering.occurredAt ?? event.at) > limits.eventAgeMs) return 'too_old'
   if (departed !== undefined && !staysOn(version, departed)) return 'suppressed'
   // Nothing has been waited for or mailed yet, so that such fields are missing.
-  const facts = { contact, trigger: event, event, waits: [], mail: () => undefined }
+  const facts = { contact, trigger: event, event, waits: [], mail: () => undefined, now }
   if (!holds(step.config.filter, facts)) return 'filtered'
   if (before === undefined) return undefined
   const { reentry = 'after_end' } = step.config

@@ -74,7 +74,7 @@ export function note({ at, now, history }: WalkState, result: string): void {
 }
 
 /** What rules and variables see at this step. */
-export function factsOf({ contact, known, waits, sent }: WalkState): Facts {
+export function factsOf({ contact, known, waits, sent, now }: WalkState): Facts {
   return {
     contact,
     trigger: known.trigger,
@@ -82,6 +82,7 @@ export function factsOf({ contact, known, waits, sent }: WalkState): Facts {
     waits,
     // Nobody has opened what is only being made.
     mail: (key) => (sent.has(key) ? unread : known.mail(key)),
+    now,
   }
 }
 

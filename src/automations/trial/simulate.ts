@@ -138,7 +138,7 @@ function takeIn(
  */
 function wake(going: Simulating, run: RunState, event: StoredEvent): void {
   const { version, now, contact, trigger } = going
-  const facts = { contact, trigger, mail: (key: string) => engagement(going, key) }
+  const facts = { contact, trigger, mail: (key: string) => engagement(going, key), now }
   const heard = hears(version, run, facts, event)
   if (heard?.kind === 'exit') end(going, run.stepId, 'exited', heard.reason)
   else if (heard?.kind === 'goal') {

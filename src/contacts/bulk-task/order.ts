@@ -86,7 +86,7 @@ async function setFields(
       ([key, value]) => JSON.stringify(contact.metadata[key]) === JSON.stringify(value),
     )
     if (isSame || mergedMetadata(contact.metadata, metadata) === undefined) continue
-    await updateContact(tx, contact, { metadata })
+    await updateContact(tx, accountId, contact, { metadata })
     changed++
   }
   return changed

@@ -1,3 +1,4 @@
+import { markChanged } from '../../changes/index.js'
 import type { Tx } from '../../store/index.js'
 import { idsIn } from '../../store/index.js'
 import { keepOrigins } from '../history.js'
@@ -64,6 +65,7 @@ async function takeOff(tx: Tx, undone: Undone, ids: readonly string[], now: numb
     .returning('contact_id')
     .execute()
   await addToCount(tx, listId, -taken.length, now)
+  await markChanged(tx, accountId, ids)
   await deleteListless(tx, accountId, fresh, now)
   const { result } = await readProgress(tx, taskId)
   await tx

@@ -13,6 +13,7 @@ import {
 } from '../../contacts/index.js'
 import { listEmails } from '../../emails/index.js'
 import { addressKey } from '../../mime/index.js'
+import { segmentsOfContact } from '../../segments/index.js'
 import { toneOf } from '../emails/words.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -50,6 +51,7 @@ interface ContactView {
   ownLeft: number
   lists: { value: string; label: string }[]
   onLists: string[]
+  segments: { page: string; name: string }[]
   /** What became of mail to them, in words. */
   engagement: { label: string; value: string; at: Moment | undefined }[]
   mails: { href: string; subject: string; status: string; tone: Tone; at: Moment }[]
@@ -121,6 +123,10 @@ export async function showContact(
     ownLeft: own.left,
     lists: await listChoices(read, account.id, theirs),
     onLists: theirs.map((list) => list.id),
+    segments: (await segmentsOfContact(read, id)).map((one) => ({
+      page: `${base}/segments/${one.id}`,
+      name: one.name,
+    })),
     engagement: engagementView(engagement, now),
     mails: mails.emails.map((mail) => ({
       href: `${base}/emails/${mail.id}`,

@@ -24,6 +24,7 @@ import { peopleTables } from './people.js'
 import { protectionTables } from './protection.js'
 import { retentionTables } from './retention.js'
 import { sandboxTables } from './sandbox.js'
+import { segmentsTables } from './segments.js'
 import { statsTables } from './stats.js'
 import { submissionTables } from './submission.js'
 import { suppressionTables } from './suppression.js'
@@ -59,6 +60,7 @@ export type * from './people.js'
 export type * from './protection.js'
 export type * from './retention.js'
 export type * from './sandbox.js'
+export type * from './segments.js'
 export type * from './stats.js'
 export type * from './submission.js'
 export type * from './suppression.js'
@@ -87,6 +89,7 @@ export const tables = [
   ...tasksTables,
   ...topicsTables,
   ...formsTables,
+  ...segmentsTables,
   ...suppressionTables,
   ...outboundTables,
   ...tlsReportsTables,

@@ -20,7 +20,7 @@
  * that changed more than the signs of life; then a file descriptor of the process (`checkpoint.ts`). The last are a word
  * a slot: how many of its threads have died.
  */
-const maxSlots = 21
+const maxSlots = 22
 const holderAt = 0
 const dispenserAt = 1
 const slotsAt = 2
@@ -57,7 +57,7 @@ export interface WriteTurns {
   sharedFile(open: () => number): number
 }
 
-/** The turns as seen by the thread with number `slot` (0 to 20); a job `givesWay` to clients. */
+/** The turns as seen by the thread with number `slot` (0 to 21); a job `givesWay` to clients. */
 export function joinTurns(
   shared: SharedArrayBuffer,
   slot: number,

@@ -1,4 +1,4 @@
-import type { Json } from '../../json/index.js'
+import type { Json } from '../json/index.js'
 
 /** Whether both are there and the same JSON value; the order of an object's names does not count. */
 export function equals(actual: Json | undefined, value: Json | undefined): boolean {

@@ -1,14 +1,9 @@
-import { dayMs, hourMs } from '../../clock/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
 
 // At least one number must follow the P, and the T: the two look-aheads.
 const form =
   /^P(?=\d|T\d)(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$/
 const unitsMs = [7 * dayMs, dayMs, hourMs, 60_000, 1_000]
-
-// The longest that a run waits for anything.
-export const maxWaitMs = 90 * dayMs
-/** What a wait for an event has that names no timeout. */
-export const usualTimeout = 'P90D'
 
 /**
  * An ISO 8601 duration in ms, of weeks, days, hours, minutes and seconds in whole numbers; undefined

@@ -1,0 +1,6 @@
+/**
+ * Which contacts have changed since segments looked at them. What must hold: a mark is written in the transaction of
+ * the change, so that whoever reads marks before contacts misses nothing; where an account has no segments nothing is
+ * written, and it costs one search of an index.
+ */
+export { markAccount, markAddresses, markChanged, markContacts } from './mark.js'

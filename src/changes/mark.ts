@@ -1,0 +1,86 @@
+import { addressKey } from '../mime/index.js'
+import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+
+/** Notes that something of these contacts has changed, also that they are gone. */
+export async function markChanged(
+  tx: Tx,
+  accountId: string,
+  contactIds: readonly string[],
+): Promise<void> {
+  if (contactIds.length === 0 || !(await hasSegments(tx, accountId))) return
+  await markIds(tx, { accountId, ids: JSON.stringify([...new Set(contactIds)].map((id) => [id])) })
+}
+
+/** The same of the contacts who have these addresses, as far as there are some. */
+export async function markAddresses(
+  tx: Tx,
+  accountId: string,
+  addresses: readonly string[],
+): Promise<void> {
+  if (addresses.length === 0 || !(await hasSegments(tx, accountId))) return
+  await markKeys(tx, { accountId, keys: JSON.stringify(addresses.map(addressKey)) })
+}
+
+const hasSegments = async (tx: Tx, accountId: string): Promise<boolean> =>
+  (await anySegment(tx, { accountId })).length > 0
+
+const anySegment = prepared<{ accountId: string }, { id: string }>((db, { accountId }) =>
+  db.selectFrom('segments').select('id').where('account_id', '=', accountId).limit(1),
+)
+
+const markIds = prepared<{ accountId: string; ids: string }, unknown>((db, { accountId, ids }) =>
+  db
+    .insertInto('segment_changes')
+    .columns(['account_id', 'contact_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom(rowsOf(ids))
+        .select([eb.val(accountId).as('account_id'), cell(0, 'text').as('contact_id')]),
+    ),
+)
+
+const markKeys = prepared<{ accountId: string; keys: string }, unknown>((db, { accountId, keys }) =>
+  db
+    .insertInto('segment_changes')
+    .columns(['account_id', 'contact_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('contacts')
+        .select(['account_id', 'id'])
+        .where('account_id', '=', accountId)
+        .where('address', 'in', idsOf(keys, 'text')),
+    ),
+)
+
+/** The same of contacts of any accounts, by their ids; of such as are there. */
+export async function markContacts(tx: Tx, contactIds: readonly string[]): Promise<void> {
+  if (contactIds.length > 0) await markKnown(tx, { ids: JSON.stringify(contactIds) })
+}
+
+const markKnown = prepared<{ ids: string }, unknown>((db, { ids }) =>
+  db
+    .insertInto('segment_changes')
+    .columns(['account_id', 'contact_id'])
+    .expression((eb) =>
+      eb
+        .selectFrom('contacts')
+        .select(['contacts.account_id', 'contacts.id'])
+        .where('contacts.id', 'in', idsOf(ids, 'text'))
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('segments')
+              .select('segments.id')
+              .whereRef('segments.account_id', '=', 'contacts.account_id'),
+          ),
+        ),
+    ),
+)
+
+/** Notes that anything of all of an account's contacts may have changed. */
+export async function markAccount(tx: Tx, accountId: string): Promise<void> {
+  if (!(await hasSegments(tx, accountId))) return
+  await tx
+    .insertInto('segment_changes')
+    .values({ account_id: accountId, contact_id: null })
+    .execute()
+}

@@ -1,0 +1,113 @@
+import { listUses } from '../../automations/index.js'
+import { checkOpen, readBilling } from '../../billing/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import * as operations from '../../segments/contract.js'
+import {
+  changeSegment,
+  createSegment,
+  deleteSegment,
+  exportSegment,
+  requireSegment,
+} from '../../segments/index.js'
+import { file, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { SegmentPageDeps } from './deps.js'
+import { changed, ruleIn, SegmentForm, sentenceIn, showEdit } from './edit.js'
+import { showSegments } from './list.js'
+import { showSegment } from './one.js'
+import { sentenceOf } from './sentence.js'
+
+/** Saved rules about people: written as a sentence, counted, and who is in them. */
+export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
+  const { read } = deps.store
+  pages.get('/segments', 'contacts.read', (visit) => showSegments(deps, visit))
+  const known = (visit: Visit<unknown>) =>
+    requireSegment(read, visit.account.id, visit.params.id ?? '')
+  const again = async (visit: Visit, faults: Faults) =>
+    showEdit(deps, visit, {
+      segment: visit.params.id === undefined ? undefined : await known(visit),
+      sentence: sentenceIn(visit.fields),
+      name: visit.fields.get('name') ?? '',
+      faults,
+    })
+  const empty = { mode: 'all', modes: [], rows: [] } as const
+  pages.get('/segments/new', 'contacts.write', (visit) =>
+    showEdit(deps, visit, {
+      sentence: changed({ ...empty, modes: [], rows: [] }, 'add'),
+      faults: noFaults,
+    }),
+  )
+  const drafting = { action: 'contacts.write', form: SegmentForm, reads: true, again } as const
+  pages.post('/segments/new/draft', drafting, (visit) =>
+    showEdit(deps, visit, {
+      sentence: changed(sentenceIn(visit.fields), visit.form.do ?? ''),
+      name: visit.form.name ?? '',
+      faults: noFaults,
+      isCounted: true,
+    }),
+  )
+  const writing = { action: 'contacts.write', form: SegmentForm, again } as const
+  pages.post('/segments/new', writing, async ({ account, base, form, fields }) => {
+    checkOpen(await readBilling(read, deps.plans, account.id))
+    const name = nameOf(form.name)
+    const { id } = await createSegment(deps, account.id, { name, rule: ruleIn(fields) })
+    return redirect(`${base}/segments/${id}`, {
+      flash: `The segment “${name}” is made; its people are looked for`,
+      audit: auditOf(operations.createSegment, { target: id }),
+    })
+  })
+
+  pages.get('/segments/:id', 'contacts.read', (visit) => showSegment(deps, visit, noFaults))
+  pages.get('/segments/:id/contacts.csv', 'contacts.read', async ({ account, params }) => {
+    const segment = await requireSegment(read, account.id, params.id ?? '')
+    const rows = exportSegment(read, account.id, segment.id)
+    const audit = { action: 'segment.export', target: segment.id }
+    return file(rows, 'text/csv; charset=utf-8', { saveAs: 'segment.csv', audit })
+  })
+  pages.get('/segments/:id/edit', 'contacts.write', async (visit) =>
+    showEdit(deps, visit, { segment: await known(visit), faults: noFaults, isCounted: true }),
+  )
+  pages.post('/segments/:id/draft', drafting, async (visit) =>
+    showEdit(deps, visit, {
+      segment: await known(visit),
+      sentence: changed(sentenceIn(visit.fields), visit.form.do ?? ''),
+      name: visit.form.name ?? '',
+      faults: noFaults,
+      isCounted: true,
+    }),
+  )
+  pages.post('/segments/:id/edit', writing, async (visit) => {
+    const { account, base, form, fields } = visit
+    const segment = await known(visit)
+    // A rule that the form cannot show is not changed by it.
+    const isShown = sentenceOf(segment.rule) !== undefined
+    await changeSegment(deps, account.id, segment.id, {
+      name: nameOf(form.name),
+      rule: isShown ? ruleIn(fields) : undefined,
+    })
+    return redirect(`${base}/segments/${segment.id}`, {
+      flash: 'Saved',
+      audit: auditOf(operations.changeSegment, { target: segment.id }),
+    })
+  })
+  pages.post(
+    '/segments/:id/delete',
+    { action: 'contacts.write', again: (visit, faults) => showSegment(deps, visit, faults) },
+    async ({ account, base, params }) => {
+      const gone = await deleteSegment({ ...deps, usesOf: listUses }, account.id, params.id ?? '')
+      return redirect(`${base}/segments`, {
+        flash: `The segment “${gone.name}” is deleted; its people stay`,
+        audit: auditOf(operations.deleteSegment, { target: gone.id }),
+      })
+    },
+  )
+}
+
+function nameOf(given: string | undefined): string {
+  const name = given?.trim() ?? ''
+  if (operations.segmentName.struct.is(name)) return name
+  throw new ApiError('validation_error', 'name: Expected 1 to 100 characters')
+}

@@ -1,0 +1,154 @@
+import { define, type Failure } from 'superstruct'
+import { isJsonObject } from '../json/index.js'
+import { durationMs } from './duration.js'
+import { isVariable, type Operator, operators, type Rule } from './rule.js'
+
+/** What a rule may have where it stands. */
+export interface RuleBounds {
+  /** How deep it is nested. */
+  depth: number
+  /** How many parts it has. */
+  parts: number
+  /** How long the texts are that it compares with. */
+  text?: number
+  /** What is wrong with the path of a field; undefined: nothing is. */
+  pathFault(path: string): string | undefined
+  /** Whether a field counts what has happened, and so may have `since`. */
+  counts?(path: string): boolean
+}
+
+/** A rule tree: its operators, values and the form of its fields. */
+export const ruleTree = (bounds: RuleBounds) =>
+  define<Rule>('rule', (value, { path }) => {
+    const parts = { left: bounds.parts }
+    const faults = [...faultsIn(value, path, bounds.depth, { bounds, parts })]
+    return parts.left < 0 ? `Expected at most ${bounds.parts} parts` : faults
+  })
+
+/** The bounds, and how many parts there may still be. */
+interface Checking {
+  bounds: RuleBounds
+  parts: { left: number }
+}
+
+type Faults = Generator<Partial<Failure>>
+
+/**
+ * Depth and number are bounded before anything else: rules are judged for every event of every
+ * contact, and a client's JSON may be nested a thousand deep.
+ */
+function* faultsIn(value: unknown, path: unknown[], depth: number, checking: Checking): Faults {
+  const { bounds, parts } = checking
+  parts.left -= 1
+  if (parts.left < 0) return
+  if (depth === 0) {
+    yield { path, value, message: `Expected rules that are nested at most ${bounds.depth} deep` }
+    return
+  }
+  const kind = isJsonObject(value)
+    ? (['all', 'any', 'not'] as const).find((key) => Object.hasOwn(value, key))
+    : undefined
+  if (!isJsonObject(value) || kind === undefined) {
+    yield* faultsOf(value, path, bounds)
+    return
+  }
+  const inner = value[kind]
+  const within = [...path, kind]
+  if (Object.keys(value).length > 1) {
+    yield { path, value, message: `Expected "${kind}" to stand alone` }
+  }
+  if (kind === 'not') {
+    yield* faultsIn(inner, within, depth - 1, checking)
+  } else if (!Array.isArray(inner) || inner.length === 0) {
+    yield { path: within, value: inner, message: 'Expected an array of rules' }
+  } else {
+    for (const [index, part] of inner.entries()) {
+      yield* faultsIn(part, [...within, index], depth - 1, checking)
+    }
+  }
+}
+
+/** All faults of a comparison are told at once; an editor marks them in the form. */
+function* faultsOf(rule: unknown, path: unknown[], bounds: RuleBounds): Faults {
+  if (!isJsonObject(rule) || typeof rule.field !== 'string') {
+    const message = 'Expected { field, operator, value }, or "all", "any" or "not" of such'
+    yield { path, value: rule, message }
+    return
+  }
+  const { field, operator, value, ignoreCase, since, ...others } = rule
+  for (const [name, other] of Object.entries(others)) {
+    const message = 'Expected no fields other than field, operator, value, ignoreCase and since'
+    yield { path: [...path, name], value: other, message }
+  }
+  if (ignoreCase !== undefined && ignoreCase !== true) {
+    yield { path: [...path, 'ignoreCase'], value: ignoreCase, message: 'Expected true' }
+  }
+  if (since !== undefined) {
+    const message = sinceFault(since, bounds.counts?.(String(field)) === true)
+    if (message !== undefined) yield { path: [...path, 'since'], value: since, message }
+  }
+  const fault = bounds.pathFault(String(field))
+  if (fault !== undefined) yield { path: [...path, 'field'], value: field, message: fault }
+  const known = operators.find((name) => name === operator)
+  if (known === undefined) {
+    const message = `Expected one of ${operators.join(', ')}`
+    yield { path: [...path, 'operator'], value: operator, message }
+    return
+  }
+  const message = valueFault(known, value, Object.hasOwn(rule, 'value'), bounds)
+  if (message !== undefined) yield { path: [...path, 'value'], value, message }
+}
+
+/**
+ * What an operator can compare with. A variable is only checked for its path, since its value is
+ * known when a run gets there.
+ */
+function valueFault(
+  operator: Operator,
+  value: unknown,
+  given: boolean,
+  bounds: RuleBounds,
+): string | undefined {
+  if (operator === 'exists' || operator === 'is_empty') {
+    return given
+      ? `Expected no value for ${operator}; for the opposite, put the rule into "not"`
+      : undefined
+  }
+  if (!given) return `Expected what ${operator} compares with`
+  if (isVariable(value)) return bounds.pathFault(value.var)
+  const most = bounds.text
+  if (most !== undefined && textsIn(value).some((text) => text.length > most)) {
+    return `Expected texts of at most ${most} characters`
+  }
+  switch (operator) {
+    case 'in':
+      return Array.isArray(value) ? undefined : 'Expected an array for in'
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return typeof value === 'number' || typeof value === 'string'
+        ? undefined
+        : `Expected a number or a date (ISO 8601) for ${operator}`
+    case 'within':
+    case 'not_within':
+      return typeof value === 'string' && durationMs(value)
+        ? undefined
+        : `Expected a duration such as P30D for ${operator}`
+    case 'starts_with':
+    case 'ends_with':
+      return typeof value === 'string' ? undefined : `Expected a string for ${operator}`
+  }
+  return undefined
+}
+
+function sinceFault(since: unknown, isCount: boolean): string | undefined {
+  if (!isCount) return 'Expected none: this field counts nothing'
+  return typeof since === 'string' && durationMs(since)
+    ? undefined
+    : 'Expected a duration such as P30D'
+}
+
+/** The texts that a value is or has. */
+const textsIn = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')

@@ -1,0 +1,17 @@
+/**
+ * Rules about people and what happened to them: one language for automations and segments, with one judge and one
+ * checker. Pure: which fields there are, and what they hold, is said by who judges.
+ */
+export { type RuleBounds, ruleTree } from './check-rule.js'
+export { afterMs, durationMs } from './duration.js'
+export { hasText } from './equality.js'
+export { instantOf, type Judged, judgeRule, type RuleFacts } from './judge.js'
+export {
+  type Comparison,
+  comparisonsOf,
+  isVariable,
+  type Operator,
+  operators,
+  type Rule,
+  type Variable,
+} from './rule.js'

@@ -1,0 +1,23 @@
+import type { Read } from '../store/index.js'
+import {
+  brokenParts,
+  requireSegment,
+  shownSegment,
+  type UsesOfSegment,
+  usesOfSegment,
+} from './segment.js'
+
+/** A segment as the API and the command show it by itself. Throws a 404. */
+export async function segmentAnswer(
+  read: Read,
+  accountId: string,
+  id: string,
+  automationsOf?: UsesOfSegment,
+) {
+  const segment = await requireSegment(read, accountId, id)
+  return {
+    ...shownSegment(segment),
+    broken: await brokenParts(read, accountId, segment.rule),
+    usedBy: await usesOfSegment(read, automationsOf, accountId, segment.id),
+  }
+}

@@ -1,0 +1,87 @@
+import { type Comparison, comparisonsOf, type Rule, ruleTree } from '../rules/index.js'
+
+/** The fields of a contact that a segment's rule may read, beside its metadata. */
+export const segmentContactFields = [
+  'id',
+  'email',
+  'firstName',
+  'lastName',
+  'phone',
+  'createdAt',
+] as const
+/** What a rule may ask of what became of an account's mail with somebody; people's opens and clicks alone. */
+export const engagementFields = [
+  'sent',
+  'opened',
+  'clicked',
+  'lastSentAt',
+  'lastOpenedAt',
+  'lastClickedAt',
+] as const
+
+/** Bounds of a segment's rule; they bound what one look at a contact costs. */
+export const ruleLimits = { conditions: 50, levels: 4, text: 200, metadataDepth: 4 } as const
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const maxPath = 256
+
+/** What the form of a field is expected to be; undefined if it is so. */
+export function segmentPathFault(path: string): string | undefined {
+  const [root, key = '', ...rest] = path.split('.')
+  if (path.length > maxPath) return `Expected a field of at most ${maxPath} characters`
+  if (path.split('.').some((part) => part === '')) return 'Expected a field without an empty part'
+  switch (root) {
+    case 'mailable':
+      return key === '' ? undefined : 'Expected mailable alone'
+    case 'contact':
+      if (key === 'metadata' && rest.length > 0) {
+        const { metadataDepth } = ruleLimits
+        return rest.length <= metadataDepth
+          ? undefined
+          : `Expected a field of the metadata that is at most ${metadataDepth} deep`
+      }
+      if (rest.length === 0 && segmentContactFields.some((field) => field === key)) return undefined
+      return `Expected one of contact.${segmentContactFields.join(', contact.')}, contact.metadata.…`
+    case 'list':
+      if (uuid.test(key) && (rest.length === 0 || rest.join('.') === 'joinedAt')) return undefined
+      return 'Expected list.ID or list.ID.joinedAt, with the UUID of a list'
+    case 'topic':
+    case 'segment':
+      return uuid.test(key) && rest.length === 0
+        ? undefined
+        : `Expected ${root}.ID, with the UUID of a ${root}`
+    case 'engagement':
+      if (rest.length === 0 && engagementFields.some((field) => field === key)) return undefined
+      return `Expected one of engagement.${engagementFields.join(', engagement.')}`
+    case 'event':
+      return key === '' ? 'Expected event.NAME' : undefined
+  }
+  return 'Expected a field that begins with contact., list., topic., segment., engagement. or event., or mailable'
+}
+
+/** A segment's rule, its form alone. */
+export const SegmentRule = ruleTree({
+  depth: ruleLimits.levels,
+  // Groups are parts too.
+  parts: ruleLimits.conditions + 14,
+  text: ruleLimits.text,
+  pathFault: segmentPathFault,
+  counts: (path) => path.startsWith('event.'),
+})
+
+/** What a rule names by an id or a name: all fields, those of variables too, by their root. */
+export function namedIn(rule: Rule): ReadonlyMap<string, ReadonlySet<string>> {
+  const named = new Map<string, Set<string>>()
+  for (const path of comparisonsOf(rule).flatMap(pathsIn)) {
+    const [root = '', key = ''] = path.split('.')
+    const known = named.get(root) ?? new Set()
+    // An event's name may have dots in it.
+    named.set(root, known.add(root === 'event' ? path.slice('event.'.length) : key.toLowerCase()))
+  }
+  return named
+}
+
+const pathsIn = ({ field, value }: Comparison): string[] =>
+  typeof value === 'object' && value !== null && 'var' in value && typeof value.var === 'string'
+    ? [field, value.var]
+    : [field]

@@ -1,0 +1,32 @@
+/**
+ * Segments: saved rules about people, in the language of `rules/`. What must hold: who is in one is whom its rule holds
+ * for, within seconds of any change and of time; counters change in the transaction of what they count; a rule that
+ * names what is gone holds for nobody.
+ */
+export { segmentAnswer } from './answers.js'
+export { countPeople, type PeopleCount } from './count.js'
+export { loadFacts } from './facts.js'
+export {
+  engagementFields,
+  namedIn,
+  ruleLimits,
+  SegmentRule,
+  segmentContactFields,
+} from './fields.js'
+export { exportSegment, segmentMembers } from './members.js'
+export {
+  brokenParts,
+  changeSegment,
+  createSegment,
+  deleteSegment,
+  listSegments,
+  requireSegment,
+  type Segment,
+  type SegmentUse,
+  segmentsOfContact,
+  shownSegment,
+  type UsesOfSegment,
+  usesOfSegment,
+} from './segment.js'
+export { keepSegments, segmentsWait, stayWithSegments } from './upkeep.js'
+export type { FollowSegments, SegmentNews } from './write-verdicts.js'

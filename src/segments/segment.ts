@@ -1,0 +1,319 @@
+import { type Clock, isoTime } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import { comparisonsOf, type Rule } from '../rules/index.js'
+import { idsIn, type Read, type SegmentRow, type Store, type Tx } from '../store/index.js'
+import { namedIn, ruleLimits } from './fields.js'
+
+/** What every change of segments needs. */
+export interface SegmentDeps {
+  store: Store
+  clock: Clock
+}
+
+/** A saved rule about people, with how many it holds for. */
+export interface Segment {
+  id: string
+  name: string
+  rule: Rule
+  count: number
+  mailable: number
+  /** Those who are not mailed, by the strongest reason. */
+  unsubscribed: number
+  bounced: number
+  complained: number
+  suppressed: number
+  state: SegmentRow['state']
+  asOf: number
+  createdAt: number
+}
+
+/** So many segments an account may have. */
+export const mostSegments = 100
+// A segment of segments of segments.
+const deepest = 2
+
+/** The account's segments, newest first. */
+export async function listSegments(read: Read, accountId: string): Promise<Segment[]> {
+  return (await rowsOfAccount(read, accountId)).map(toSegment)
+}
+
+/** Throws a 404. */
+export async function requireSegment(read: Read, accountId: string, id: string): Promise<Segment> {
+  const row = await read
+    .selectFrom('segments')
+    .selectAll()
+    .where('id', '=', id.toLowerCase())
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  if (row === undefined) throw new ApiError('not_found', 'The account has no segment with this id')
+  return toSegment(row)
+}
+
+/** Makes a segment, whose members are looked for from now on. Throws a 400 for a rule that names what is not there. */
+export async function createSegment(
+  { store, clock }: SegmentDeps,
+  accountId: string,
+  { name, rule }: { name: string; rule: Rule },
+  alongside: (tx: Tx, segment: Segment) => Promise<void> = async () => {},
+): Promise<Segment> {
+  const id = store.ids.uuid()
+  return await store.write(async (tx) => {
+    const others = await rowsOfAccount(tx, accountId)
+    if (others.length >= mostSegments) {
+      throw new ApiError('conflict', `An account has at most ${mostSegments} segments`)
+    }
+    await refuseUnknown(tx, accountId, rule)
+    const now = clock.now()
+    const row: SegmentRow = {
+      id,
+      account_id: accountId,
+      name: name.trim(),
+      rule: JSON.stringify(rule),
+      count: 0,
+      unsubscribed: 0,
+      bounced: 0,
+      complained: 0,
+      suppressed: 0,
+      state: 'filling',
+      cursor: '',
+      revision: 0,
+      depth: depthsOf([...others.map(toNode), { id, rule }]).get(id) ?? 0,
+      as_of: now,
+      created_at: now,
+    }
+    await tx.insertInto('segments').values(row).execute()
+    const made = toSegment(row)
+    await alongside(tx, made)
+    return made
+  })
+}
+
+/** Changes what is given; another rule is looked for among all contacts. Throws a 404 or 400. */
+export async function changeSegment(
+  { store }: Omit<SegmentDeps, 'clock'>,
+  accountId: string,
+  id: string,
+  { name, rule }: { name?: string | undefined; rule?: Rule | undefined },
+): Promise<Segment> {
+  return await store.write(async (tx) => {
+    const known = await requireSegment(tx, accountId, id)
+    if (name !== undefined) {
+      const given = { name: name.trim() }
+      await tx.updateTable('segments').set(given).where('id', '=', known.id).execute()
+    }
+    if (rule !== undefined && JSON.stringify(rule) !== JSON.stringify(known.rule)) {
+      await refuseUnknown(tx, accountId, rule)
+      const rows = await rowsOfAccount(tx, accountId)
+      const nodes = rows.map((row) => (row.id === known.id ? { id: row.id, rule } : toNode(row)))
+      for (const [one, depth] of depthsOf(nodes)) {
+        await tx.updateTable('segments').set({ depth }).where('id', '=', one).execute()
+      }
+      await tx
+        .updateTable('segments')
+        .set(({ eb }) => ({
+          rule: JSON.stringify(rule),
+          state: 'filling',
+          cursor: '',
+          revision: eb('revision', '+', 1),
+        }))
+        .where('id', '=', known.id)
+        .execute()
+    }
+    return await requireSegment(tx, accountId, known.id)
+  })
+}
+
+/** What uses a segment, by name. */
+export interface SegmentUse {
+  kind: 'segment' | 'automation'
+  id: string
+  name: string
+}
+
+/** Other segments that ask for this one. */
+export async function segmentsAskingFor(
+  read: Read,
+  accountId: string,
+  id: string,
+): Promise<SegmentUse[]> {
+  const rows = await rowsOfAccount(read, accountId)
+  return rows
+    .filter((row) => namedIn(toNode(row).rule).get('segment')?.has(id) === true)
+    .map((row) => ({ kind: 'segment', id: row.id, name: row.name }))
+}
+
+/** Deletes a segment; nobody of it. A 409 that names what uses it. */
+export async function deleteSegment(
+  { store, usesOf }: { store: Store; usesOf?: UsesOfSegment | undefined },
+  accountId: string,
+  id: string,
+): Promise<Segment> {
+  return await store.write(async (tx) => {
+    const segment = await requireSegment(tx, accountId, id)
+    const uses = await usesOfSegment(tx, usesOf, accountId, segment.id)
+    if (uses.length > 0) {
+      const names = uses.map((use) => `${use.kind} "${use.name}"`).join(', ')
+      throw new ApiError('conflict', `"${segment.name}" is used by ${names}; change that first`)
+    }
+    for (const table of ['segment_members', 'segment_due'] as const) {
+      await tx.deleteFrom(table).where('segment_id', '=', segment.id).execute()
+    }
+    await tx.deleteFrom('segments').where('id', '=', segment.id).execute()
+    return segment
+  })
+}
+
+/** The automations that ask for a segment; said by who knows automations. */
+export type UsesOfSegment = (
+  read: Read,
+  accountId: string,
+  id: string,
+) => Promise<readonly { id: string; name: string }[]>
+
+/** All that uses a segment. */
+export async function usesOfSegment(
+  read: Read,
+  automationsOf: UsesOfSegment | undefined,
+  accountId: string,
+  id: string,
+): Promise<SegmentUse[]> {
+  const automations = (await automationsOf?.(read, accountId, id)) ?? []
+  return [
+    ...(await segmentsAskingFor(read, accountId, id)),
+    ...automations.map((one): SegmentUse => ({ kind: 'automation', id: one.id, name: one.name })),
+  ]
+}
+
+/** The segments that a contact is in, by name. */
+export async function segmentsOfContact(
+  read: Read,
+  contactId: string,
+): Promise<{ id: string; name: string; since: number }[]> {
+  const rows = await read
+    .selectFrom('segment_members')
+    .innerJoin('segments', 'segments.id', 'segment_members.segment_id')
+    .select(['segments.id', 'segments.name', 'since'])
+    .where('contact_id', '=', contactId)
+    .execute()
+  return rows.sort((a, b) => a.name.localeCompare(b.name))
+}
+
+/** The parts of a rule that name what the account has not, or no more: such a rule holds for nobody. */
+export async function brokenParts(read: Read, accountId: string, rule: Rule): Promise<string[]> {
+  const named = namedIn(rule)
+  const lists = [...(named.get('list') ?? [])]
+  const topics = [...(named.get('topic') ?? [])]
+  const segments = [...(named.get('segment') ?? [])]
+  const known = new Set<string>()
+  const keep = (rows: readonly { id: string }[]) => {
+    for (const { id } of rows) known.add(id)
+  }
+  if (lists.length > 0) {
+    const rows = read.selectFrom('contact_lists').select('id').where('deleted_at', 'is', null)
+    keep(
+      await rows
+        .where('id', 'in', idsIn(lists, 'text'))
+        .where('account_id', '=', accountId)
+        .execute(),
+    )
+  }
+  for (const [table, ids] of [
+    ['topics', topics],
+    ['segments', segments],
+  ] as const) {
+    if (ids.length === 0) continue
+    const rows = read.selectFrom(table).select('id').where('account_id', '=', accountId)
+    keep(await rows.where('id', 'in', idsIn(ids, 'text')).execute())
+  }
+  const words = { list: 'list', topic: 'topic', segment: 'segment' } as const
+  return Object.keys(words).flatMap((root) =>
+    [...(named.get(root) ?? [])]
+      .filter((id) => !known.has(id))
+      .map((id) => `${root}.${id}: the account has no such ${root}`),
+  )
+}
+
+/** Throws a 400 that says which part of the rule names nothing, or what is too much of it. */
+export async function refuseUnknown(read: Read, accountId: string, rule: Rule): Promise<void> {
+  if (comparisonsOf(rule).length > ruleLimits.conditions) {
+    const message = `rule: Expected at most ${ruleLimits.conditions} conditions`
+    throw new ApiError('validation_error', message)
+  }
+  const [fault] = await brokenParts(read, accountId, rule)
+  if (fault !== undefined) throw new ApiError('validation_error', `rule: ${fault}`)
+}
+
+interface Node {
+  id: string
+  rule: Rule
+}
+
+/** How deep segments ask for others. Throws a 400 for a circle, and for more than three in a row. */
+function depthsOf(nodes: readonly Node[]): Map<string, number> {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const depths = new Map<string, number>()
+  const depthOf = (id: string, path: readonly string[]): number => {
+    const node = byId.get(id)
+    if (node === undefined) return -1
+    if (path.includes(id)) {
+      throw new ApiError(
+        'validation_error',
+        'rule: segments may not ask for each other in a circle',
+      )
+    }
+    const known = depths.get(id)
+    if (known !== undefined) return known
+    const inner = [...(namedIn(node.rule).get('segment') ?? [])]
+    const depth = 1 + Math.max(-1, ...inner.map((one) => depthOf(one, [...path, id])))
+    if (depth > deepest) {
+      const message = `rule: segments may ask for others at most ${deepest + 1} deep`
+      throw new ApiError('validation_error', message)
+    }
+    depths.set(id, depth)
+    return depth
+  }
+  for (const { id } of nodes) depthOf(id, [])
+  return depths
+}
+
+const rowsOfAccount = (read: Read, accountId: string) =>
+  read
+    .selectFrom('segments')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+
+export const ruleOfRow = (row: { rule: string }): Rule => JSON.parse(row.rule) as Rule
+
+const toNode = (row: SegmentRow): Node => ({ id: row.id, rule: ruleOfRow(row) })
+
+const toSegment = (row: SegmentRow): Segment => {
+  const { count, unsubscribed, bounced, complained, suppressed } = row
+  return {
+    id: row.id,
+    name: row.name,
+    rule: ruleOfRow(row),
+    count,
+    mailable: count - unsubscribed - bounced - complained - suppressed,
+    unsubscribed,
+    bounced,
+    complained,
+    suppressed,
+    state: row.state,
+    asOf: row.as_of,
+    createdAt: row.created_at,
+  }
+}
+
+/** A segment as the API and commands show it. */
+export const shownSegment = ({ state, asOf, createdAt, rule, id, name, ...numbers }: Segment) => ({
+  id,
+  name,
+  rule,
+  ...numbers,
+  state,
+  asOf: isoTime(asOf),
+  createdAt: isoTime(createdAt),
+})

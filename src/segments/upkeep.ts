@@ -1,0 +1,248 @@
+import { nextTurn } from '../bounded/index.js'
+import { type Clock, isRecent } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import { judgeRule } from '../rules/index.js'
+import { type ContactRow, idsIn, isPassing, type SegmentRow, type Store } from '../store/index.js'
+import { loadFacts } from './facts.js'
+import { brokenParts, ruleOfRow } from './segment.js'
+import { holdsUntil } from './until.js'
+import { type FollowSegments, type SegmentVerdict, writeVerdicts } from './write-verdicts.js'
+
+/** What keeps members up to date needs; `follow` is written with each change of who is in. */
+export interface UpkeepDeps {
+  store: Store
+  clock: Clock
+  log: Log
+  follow?: FollowSegments | undefined
+}
+
+// Contacts that are looked at together, and so written in a transaction of some milliseconds.
+const perLook = 200
+
+/** Whether there is anything to do now. */
+export async function segmentsWait({ store, clock }: Pick<UpkeepDeps, 'store' | 'clock'>) {
+  const { read } = store
+  const now = clock.now()
+  const [change, due, filling, ahead] = await Promise.all([
+    read.selectFrom('segment_changes').select('id').limit(1).executeTakeFirst(),
+    read.selectFrom('segment_due').select('at').where('at', '<=', now).limit(1).executeTakeFirst(),
+    read
+      .selectFrom('segments')
+      .select('id')
+      .where('state', '=', 'filling')
+      .limit(1)
+      .executeTakeFirst(),
+    read.selectFrom('segments').select('id').where('as_of', '>', now).limit(1).executeTakeFirst(),
+  ])
+  return [change, due, filling, ahead].some((one) => one !== undefined)
+}
+
+/**
+ * Brings the members of all segments up to date: of those who have changed, then by time, then of segments that are
+ * being filled, a slice each in turn. What a kill cuts off, the next run goes on with. Marks are read before contacts,
+ * and go in the write of what was judged: whatever changes meanwhile has a mark of its own.
+ */
+export async function keepSegments(deps: UpkeepDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await lookAgainAfterStep(deps)
+    const moved = [await takeChanges(deps), await takeDue(deps), await fillSome(deps)]
+    if (!moved.includes(true)) return
+    await nextTurn()
+  }
+}
+
+/** A clock that was set back makes what was judged by time wrong: all of it is judged again. */
+async function lookAgainAfterStep({ store, clock }: UpkeepDeps): Promise<void> {
+  const now = clock.now()
+  const ahead = await store.read
+    .selectFrom('segments')
+    .select('id')
+    .where('as_of', '>', now)
+    .execute()
+  if (ahead.length === 0) return
+  const ids = ahead.map(({ id }) => id)
+  await store.write(async (tx) => {
+    await tx
+      .updateTable('segments')
+      .set({ state: 'filling', cursor: '', as_of: now })
+      .where('id', 'in', idsIn(ids, 'text'))
+      .execute()
+  })
+}
+
+/** Those who have changed, of one account; resolves with whether there were any. */
+async function takeChanges(deps: UpkeepDeps): Promise<boolean> {
+  const { store } = deps
+  const first = await store.read
+    .selectFrom('segment_changes')
+    .select('account_id')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (first === undefined) return false
+  const { account_id: accountId } = first
+  const some = await store.read
+    .selectFrom('segment_changes')
+    .select(['id', 'contact_id'])
+    .where('account_id', '=', accountId)
+    .orderBy('id')
+    .limit(perLook)
+    .execute()
+  const upTo = some.at(-1)?.id ?? 0
+  if (some.some((one) => one.contact_id === null)) await lookAtAll(store, accountId, upTo)
+  const ids = [...new Set(some.flatMap((one) => one.contact_id ?? []))]
+  await judgeSome(deps, accountId, { ids, changesUpTo: upTo })
+  return true
+}
+
+/** All contacts of the account; those who are marked by themselves may be gone, and so are looked at as well. */
+async function lookAtAll(store: Store, accountId: string, upTo: number): Promise<void> {
+  await store.write(async (tx) => {
+    await tx
+      .updateTable('segments')
+      .set({ state: 'filling', cursor: '' })
+      .where('account_id', '=', accountId)
+      .execute()
+    await tx
+      .deleteFrom('segment_changes')
+      .where('account_id', '=', accountId)
+      .where('id', '<=', upTo)
+      .where('contact_id', 'is', null)
+      .execute()
+  })
+}
+
+/** Those for whom a rule comes out otherwise by now, of one account. */
+async function takeDue(deps: UpkeepDeps): Promise<boolean> {
+  const { store, clock } = deps
+  const due = await store.read
+    .selectFrom('segment_due')
+    .innerJoin('segments', 'segments.id', 'segment_due.segment_id')
+    .select(['account_id', 'contact_id'])
+    .where('at', '<=', clock.now())
+    .orderBy('at')
+    .limit(perLook)
+    .execute()
+  const accountId = due[0]?.account_id
+  if (accountId === undefined) return false
+  const theirs = due.filter((one) => one.account_id === accountId)
+  const ids = [...new Set(theirs.map((one) => one.contact_id))]
+  await judgeSome(deps, accountId, { ids })
+  return true
+}
+
+/** The next contacts of a segment that is being filled; those that others ask for come first. */
+async function fillSome(deps: UpkeepDeps): Promise<boolean> {
+  const { read } = deps.store
+  const [segment] = await read
+    .selectFrom('segments')
+    .selectAll()
+    .where('state', '=', 'filling')
+    .orderBy('depth')
+    .orderBy('id')
+    .limit(1)
+    .execute()
+  if (segment === undefined) return false
+  const contacts = await read
+    .selectFrom('contacts')
+    .selectAll()
+    .where('account_id', '=', segment.account_id)
+    .where('address', '>', segment.cursor)
+    .orderBy('address')
+    .limit(perLook)
+    .execute()
+  const cursor = contacts.length < perLook ? undefined : contacts.at(-1)?.address
+  await judgeAll(deps, segment.account_id, {
+    segments: [segment],
+    contacts,
+    gone: [],
+    filled: { segment, cursor },
+  })
+  return true
+}
+
+/** Looks at some contacts by all segments of the account. */
+async function judgeSome(
+  deps: UpkeepDeps,
+  accountId: string,
+  { ids, changesUpTo }: { ids: readonly string[]; changesUpTo?: number },
+): Promise<void> {
+  const { read } = deps.store
+  const segments = await read
+    .selectFrom('segments')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .execute()
+  const contacts = await read
+    .selectFrom('contacts')
+    .selectAll()
+    .where('id', 'in', idsIn(ids, 'text'))
+    .execute()
+  const known = new Set(contacts.map(({ id }) => id))
+  const gone = ids.filter((id) => !known.has(id))
+  await judgeAll(deps, accountId, { segments, contacts, gone, changesUpTo })
+}
+
+interface Judging {
+  segments: readonly SegmentRow[]
+  contacts: readonly ContactRow[]
+  /** Contacts who are deleted. */
+  gone: readonly string[]
+  changesUpTo?: number | undefined
+  filled?: { segment: SegmentRow; cursor: string | undefined }
+}
+
+async function judgeAll(deps: UpkeepDeps, accountId: string, judging: Judging): Promise<void> {
+  const { store, clock, log, follow } = deps
+  const now = clock.now()
+  const { read } = store
+  const ordered = [...judging.segments].sort((a, b) => a.depth - b.depth)
+  const rules = ordered.map((segment) => ({ segment, rule: ruleOfRow(segment) }))
+  const people = await loadFacts(read, accountId, judging.contacts, {
+    rules: rules.map(({ rule }) => rule),
+    now,
+  })
+  const verdicts: SegmentVerdict[] = []
+  for (const { segment, rule } of rules) {
+    // What names something that is gone holds for nobody.
+    const isBroken = (await brokenParts(read, accountId, rule)).length > 0
+    for (const facts of people) {
+      const holds = !isBroken && judgeRule(rule, facts).holds
+      // Those that ask for this one are judged after it.
+      if (holds) facts.inSegments.add(segment.id)
+      else facts.inSegments.delete(segment.id)
+      const { contact, why } = facts
+      verdicts.push({ segment, contactId: contact.id, holds, why, dueAt: holdsUntil(rule, facts) })
+    }
+    for (const contactId of judging.gone) {
+      verdicts.push({ segment, contactId, holds: false, why: null, dueAt: undefined })
+    }
+  }
+  const written = { accountId, now, changesUpTo: judging.changesUpTo, filled: judging.filled }
+  try {
+    await store.write((tx) => writeVerdicts(tx, verdicts, written, follow))
+  } catch (error) {
+    if (!isPassing(error)) log.error({ accountId, error }, 'Segments of an account cannot go on')
+    throw error
+  }
+}
+
+// A thread takes 0.2 s of a processor to start.
+const stayMs = 60_000
+const everyMs = 1_000
+
+/** The same for as long as there is something within a minute; `rest` waits for so long, or until somebody rings. */
+export async function stayWithSegments(
+  deps: UpkeepDeps,
+  signal: AbortSignal,
+  rest: (atMostMs: number) => Promise<void>,
+): Promise<void> {
+  for (let idleSince = deps.clock.now(); !signal.aborted; ) {
+    if (await segmentsWait(deps)) {
+      await keepSegments(deps, signal)
+      idleSince = deps.clock.now()
+    }
+    if (!isRecent(idleSince, deps.clock.now(), stayMs)) return
+    await rest(everyMs)
+  }
+}

@@ -1,0 +1,89 @@
+import { integer, type RowOf, table, text } from './table.js'
+
+/** A saved rule about people, with how many it holds for; the counters change with the members. */
+const segments = table(
+  'segments',
+  {
+    id: text().primaryKey(),
+    account_id: text().references('accounts'),
+    name: text(),
+    /** JSON, as `rules/rule.ts` has it. */
+    rule: text(),
+    /** Members; those of them who are not mailed, by the strongest reason. */
+    count: integer(),
+    unsubscribed: integer(),
+    bounced: integer(),
+    complained: integer(),
+    suppressed: integer(),
+    /** `filling`: all contacts are being looked at. */
+    state: text<'filling' | 'current'>(),
+    /** The address up to which they were. */
+    cursor: text(),
+    /** Goes up when the rule changes, so that nothing is written that an older one has said. */
+    revision: integer(),
+    /** How deep the segments are that it asks for: those that ask for none come first. */
+    depth: integer(),
+    /** When it was last brought up to date. */
+    as_of: integer(),
+    created_at: integer(),
+  },
+  {
+    indexes: {
+      segments_account: ['account_id', 'created_at', 'id'],
+      segments_state: ['state', 'depth', 'id'],
+      // A clock that was set back is seen by it.
+      segments_as_of: ['as_of'],
+    },
+  },
+)
+
+export interface SegmentRow extends RowOf<typeof segments> {}
+
+/** Whom a segment's rule holds for. */
+const segmentMembers = table(
+  'segment_members',
+  {
+    segment_id: text().references('segments'),
+    contact_id: text(),
+    since: integer(),
+    /** Why they are not mailed; null: they are. */
+    why: text<'unsubscribe' | 'bounce' | 'complaint' | 'manual'>().orNull(),
+  },
+  {
+    primaryKey: ['segment_id', 'contact_id'],
+    isClustered: true,
+    indexes: { segment_members_contact: ['contact_id'] },
+  },
+)
+
+export interface SegmentMemberRow extends RowOf<typeof segmentMembers> {}
+
+/** Contacts who have changed and at whom segments have not looked since. */
+const segmentChanges = table(
+  'segment_changes',
+  {
+    /** Rises in the order in which changes were committed. */
+    id: integer().numberedKey('rising'),
+    account_id: text(),
+    /** Null: any of the account's may have. */
+    contact_id: text().orNull(),
+  },
+  { indexes: { segment_changes_account: ['account_id', 'id'] } },
+)
+
+/** When a segment's rule may come out otherwise for a contact, by time alone. */
+const segmentDue = table(
+  'segment_due',
+  {
+    at: integer(),
+    segment_id: text(),
+    contact_id: text(),
+  },
+  {
+    primaryKey: ['segment_id', 'contact_id'],
+    isClustered: true,
+    indexes: { segment_due_at: ['at', 'segment_id', 'contact_id'] },
+  },
+)
+
+export const segmentsTables = [segments, segmentMembers, segmentChanges, segmentDue] as const

@@ -1,0 +1,81 @@
+import t from 'tap'
+import { loadPlans } from '../../src/billing/index.js'
+import { systemClock as clock } from '../../src/clock/index.js'
+import { addContact, createList } from '../../src/contacts/index.js'
+import { segmentPages } from '../../src/dashboard/segments/routes.js'
+import { silentLog } from '../../src/log/index.js'
+import { keepSegments, listSegments } from '../../src/segments/index.js'
+import { suppress } from '../../src/suppression/index.js'
+import { hostile, isTame, startAccountPages } from '../dashboard/account-pages.js'
+
+t.test('a segment is written as a sentence, counted, saved, shown and deleted', async (t) => {
+  const plans = loadPlans('config/plans.toml')
+  const rig = await startAccountPages(t, ({ account }, { store }) =>
+    segmentPages(account, { store, clock, plans }),
+  )
+  const { store, accountId, get, post } = rig
+  const deps = { store, clock }
+  const list = await createList(deps, accountId, 'Readers')
+  for (const [n, town] of ['Lagos', 'LAGOS', 'Accra', hostile].entries()) {
+    const given = { email: `c${n}@x.test`, firstName: hostile, metadata: { town } }
+    await addContact(deps, accountId, given, { listId: list.id })
+  }
+  await store.write((tx) =>
+    suppress(tx, accountId, { email: 'c1@x.test', reason: 'unsubscribe' }, clock.now()),
+  )
+  t.match((await get('/segments')).text, /No segment yet/)
+  t.match((await get('/segments/new')).text, /Is on the list “Readers”[\s\S]*Condition|town/)
+  const town = {
+    name: 'Lagos',
+    mode: 'all',
+    group: '0',
+    field: 'contact.metadata.town',
+    operator: 'eq',
+    value: 'lagos',
+  }
+  const counted = await post('/segments/new/draft', { ...town, do: 'count' })
+  t.match(
+    counted.text,
+    /2 people fit\. 1 of them gets your marketing mail; of the others 1 unsubscribed/,
+  )
+  const more = await post('/segments/new/draft', { ...town, do: 'add.0' })
+  t.match(more.text, /Condition 2/)
+  t.match(more.text, /value="lagos"/, 'what was typed is kept')
+  t.notMatch((await post('/segments/new/draft', { ...town, do: 'remove.0' })).text, /Condition 1/)
+  t.match((await post('/segments/new/draft', { ...town, do: 'group' })).text, /Group 1/)
+
+  const wrong = { ...town, operator: 'within', value: 'soon' }
+  const refused = await post('/segments/new', wrong)
+  t.equal(refused.status, 422)
+  t.match(refused.text, /Condition 1: Expected a duration/)
+  t.equal((await post('/segments/new', { ...town, name: '' })).status, 422)
+
+  t.equal((await post('/segments/new', town)).status, 303)
+  const [segment] = await listSegments(store.read, accountId)
+  t.match(segment, {
+    name: 'Lagos',
+    rule: {
+      all: [{ field: 'contact.metadata.town', operator: 'eq', value: 'lagos', ignoreCase: true }],
+    },
+  })
+  await keepSegments({ ...deps, log: silentLog }, new AbortController().signal)
+  const path = `/segments/${segment?.id}`
+  const shown = await get(path)
+  t.match(shown.text, /2 people fit[\s\S]*town is lagos[\s\S]*c1@x\.test[\s\S]*c0@x\.test/)
+  isTame(t, shown, 'what others wrote is text')
+  t.match((await get(`${path}/contacts.csv`)).text, /^email,[\s\S]*c1@x\.test/)
+  t.match((await get(`${path}/edit`)).text, /value="lagos"/)
+  await post(`${path}/edit`, {
+    ...town,
+    name: 'Since a month',
+    field: 'contact.createdAt',
+    operator: 'within',
+    value: '30 days',
+  })
+  t.match(await listSegments(store.read, accountId), [
+    { name: 'Since a month', rule: { all: [{ operator: 'within', value: 'P30D' }] } },
+  ])
+  t.match((await get(`${path}/edit`)).text, /value="30 days"/)
+  t.equal((await post(`${path}/delete`, {})).status, 303)
+  t.same(await listSegments(store.read, accountId), [])
+})
