@@ -1,8 +1,8 @@
 import t from 'tap'
 import { type Facts, fieldOf } from '../../src/automations/definition/field.js'
 import { judge } from '../../src/automations/definition/rule.js'
-import { hasText, type Operator, type Rule, type Variable } from '../../src/rules/index.js'
 import type { Json, JsonObject } from '../../src/json/index.js'
+import { hasText, type Operator, type Rule, type Variable } from '../../src/rules/index.js'
 import { seeded } from '../shaping/seeded.js'
 
 const facts = (payload: Json): Facts => ({

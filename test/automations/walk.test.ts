@@ -7,7 +7,6 @@ import type {
   StepDefinition,
   WaitConfig,
 } from '../../src/automations/definition/definition.js'
-import { durationMs } from '../../src/rules/index.js'
 import {
   appended,
   type RunContact,
@@ -20,6 +19,7 @@ import type { RunFacts } from '../../src/automations/runs/walked.js'
 import { simulate } from '../../src/automations/trial/simulate.js'
 import type { SimulatedHappening, SimulatedWorld } from '../../src/automations/trial/simulation.js'
 import type { Json } from '../../src/json/index.js'
+import { durationMs } from '../../src/rules/index.js'
 import { chance, day, eventNames, hour, minute, startName } from '../support/automations.js'
 import { thoroughly } from '../support/thorough.js'
 

@@ -882,7 +882,9 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count)$/.test(one)
+    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count)$/.test(
+      one,
+    )
   const adding = [...taking.filter(adds), importing, draft, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
