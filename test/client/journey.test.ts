@@ -68,7 +68,10 @@ async function mails(t: Test, { emails, contacts }: Posthorn): Promise<void> {
   })
 }
 
-async function audience(t: Test, { contacts, topics, segments, forms, brand }: Posthorn): Promise<string> {
+async function audience(
+  t: Test,
+  { contacts, topics, segments, forms, brand }: Posthorn,
+): Promise<string> {
   const { id } = await contacts.lists.create('Readers')
   const added = await contacts.add(id, { email: 'ann@example.org', firstName: 'Ann' })
   const rows = Array.from({ length: 30 }, (_, index) => `reader${index}@example.org\n`)
