@@ -41,7 +41,15 @@ const rows: readonly CommandRow[] = [
     about: 'take a form out of use; its page takes nobody any more',
     options: [accountOption()],
     help: 'Example:\n  $ posthorn form archive 01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
-    run: answeringWith(publicOf, archive),
+    run: answeringWith(publicOf, archived(true)),
+  },
+  {
+    usage: 'restore <id>',
+    does: operations.updateForm,
+    about: 'take a form into use again',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn form restore 01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
+    run: answeringWith(publicOf, archived(false)),
   },
 ]
 
@@ -84,10 +92,12 @@ async function show(deps: FormCommandDeps, id: string) {
   }
 }
 
-async function archive(deps: FormCommandDeps, id: string) {
-  const form = await updateForm(deps, (await deps.account()).id, id, { archived: true })
-  return {
-    json: await shownForm(deps.store.read, form, shown(deps)),
-    say: () => say(`Form "${form.name}" is archived`),
+function archived(archived: boolean) {
+  return async (deps: FormCommandDeps, id: string) => {
+    const form = await updateForm(deps, (await deps.account()).id, id, { archived })
+    return {
+      json: await shownForm(deps.store.read, form, shown(deps)),
+      say: () => say(`Form "${form.name}" is ${archived ? 'archived' : 'in use'}`),
+    }
   }
 }

@@ -34,6 +34,8 @@ const notLookedAt = [
   '/a/:account/lists/:id/contacts.csv',
   '/a/:account/contacts/import/:id/refused.csv',
   '/a/:account/contacts/contacts.csv',
+  '/a/:account/segments/:id/contacts.csv',
+  '/a/:account/forms/:id/qr',
   '/a/:account/contacts/:id/everything.zip',
   '/a/:account/topics/-/centre',
   '/a/:account/emails.csv',

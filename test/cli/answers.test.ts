@@ -137,6 +137,35 @@ t.test('templates', async (t) => {
   )
 })
 
+t.test('forms and segments', async (t) => {
+  const { id: list } = await made('/v1/contacts/lists', { name: 'Sign-ups' })
+  const form = (name: string) => made('/v1/forms', { name, lists: [list], consent: 'News, please' })
+  const [one, two] = [await form('cli-twin'), await form('api-twin')]
+  t.same(await answerOf('form list'), await asked('GET', '/v1/forms'))
+  t.same(await answerOf('form show', one.id), await asked('GET', `/v1/forms/${one.id}`))
+  for (const [name, archived] of [
+    ['archive', true],
+    ['restore', false],
+  ] as const) {
+    t.same(
+      alike(await answerOf(`form ${name}`, one.id)),
+      alike(await asked('PATCH', `/v1/forms/${two.id}`, { archived })),
+    )
+  }
+
+  const rule = { field: 'contact.email', operator: 'contains', value: 'x' }
+  const made1 = await answerOf('segment create', 'cli-twin', '--rule', JSON.stringify(rule))
+  const made2 = await made('/v1/segments', { name: 'api-twin', rule })
+  t.same(alike(made1), alike(made2))
+  t.same(alike(await answerOf('segment list')), alike(await asked('GET', '/v1/segments')))
+  const path = `/v1/segments/${made2.id}`
+  t.same(alike(await answerOf('segment show', made2.id)), alike(await asked('GET', path)))
+  t.same(
+    alike(await answerOf('segment delete', made1.id, '--yes')),
+    alike(await asked('DELETE', path)),
+  )
+})
+
 t.test('contacts and suppressions', async (t) => {
   const { id: listId } = await made('/v1/contacts/lists', { name: 'Some' })
   for (const twin of ['cli-twin', 'api-twin', 'third']) {

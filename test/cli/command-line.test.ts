@@ -223,7 +223,7 @@ t.test('config check says what is wrong, what was expected, and what has no effe
   t.match(bad, { status: 1, stdout: '' })
   t.match(bad.stderr, `error: Bad configuration (${file}):`)
   t.match(bad.stderr, 'http.private.port: 99999 given, expected a whole number from 0 to 65535')
-  t.match(bad.stderr, 'http.private.hsot: no such setting; known here: host, port')
+  t.match(bad.stderr, 'http.private.hsot: no such setting; is http.private.host meant?')
 
   const absent = await runCli(['config', 'check', '--config', join(cwd, 'absent.toml')])
   t.match(absent, {
