@@ -49,7 +49,7 @@ const example = {
   postalAddress: 'City Library, 1 Main Street, Lagos',
   languages: ['en', 'fr'],
   senderName: 'City Library',
-  defaultFrom: 'news@example.com',
+  defaultFrom: 'news@mail.example.com',
 }
 
 const known = { colours: table(colours), ...parts }

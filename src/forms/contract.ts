@@ -90,7 +90,7 @@ const example = {
   fields: [{ name: 'firstName', label: 'First name', type: 'text', required: false }],
   consent: 'I would like to get the newsletter.',
   language: 'en',
-  from: 'news@example.com',
+  from: 'news@mail.example.com',
   thanksUrl: '',
   doubleOptIn: true,
   reminder: false,
