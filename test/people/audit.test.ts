@@ -84,6 +84,7 @@ t.test(
       'POST /v1/events/batch',
       'POST /v1/events/send',
       'POST /v1/forms/:id/submissions',
+      'POST /v1/segments/count',
       'POST /v1/templates/:slug/render',
     ])
   },

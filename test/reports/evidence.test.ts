@@ -160,7 +160,7 @@ t.test('the list that comes with Posthorn is good, and an own file stands over i
   t.throws(() => loadFeedbackLoops([shipped, bad]), {
     name: 'OperatorError',
     message:
-      /^Bad feedback loops \(.*bad\.toml\):\n {2}loop: no such key; known: loops\n(?: {2}\[\[loops\]\] 1: (?:selector|name|domains|senders|networks): .*, expected .*\n?){5}$/,
+      /^Bad feedback loops \(.*bad\.toml\):\n {2}loop: no such key; is loops meant\? known here: loops \(line 1\)\n(?: {2}\[\[loops\]\] 1: (?:selector: no such key|(?:name|domains|senders|networks): .*, expected ).*\(line \d\)\n?){5}$/,
   })
   t.throws(() => loadFeedbackLoops([join(dir, 'none')]), { message: /^Cannot read the feedback/ })
 })
