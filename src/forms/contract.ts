@@ -80,7 +80,7 @@ const known = {
   figures: shaped('FormFigures'),
   createdAt: time('When it was made'),
 }
-const listId = '01a1fc92-0000-7000-8000-5f0e1c2d3b4b'
+const listId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
 const example = {
   id: '01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
   name: 'Newsletter',

@@ -77,6 +77,11 @@ t.test('the examples that the pages show work as they stand', async (t) => {
     '/v1/contacts/{listId}': list,
     '/v1/contacts/all/{id}': contact,
     '/v1/topics/{id}': topic,
+    '/v1/forms/{id}': await made('/v1/forms', { name: 'One', lists: [list], consent: 'News?' }),
+    '/v1/segments/{id}': await made('/v1/segments', {
+      name: 'One',
+      rule: { field: 'mailable', operator: 'eq', value: true },
+    }),
     '/v1/broadcasts/{id}': await made('/v1/broadcasts', campaign),
     '/v1/webhooks/{id}': await made('/v1/webhooks', {
       url: 'https://hooks.example.net/',
@@ -109,6 +114,7 @@ t.test('the examples that the pages show work as they stand', async (t) => {
       tried++
       // The example switches it off; what comes next asks it for more.
       if (id === 'updateWebhook') await call(method, target, { body: { enabled: true } })
+      if (id === 'updateForm') await call(method, target, { body: { archived: false } })
     }
   }
   t.ok(tried > 30, `${tried} examples`)
