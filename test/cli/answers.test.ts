@@ -67,6 +67,8 @@ const alike = (json: unknown) =>
       .replaceAll(/\b(ph|whsec)_[\w+/=-]+/g, 'a secret')
       .replaceAll(/\bph[0-9a-z]{6}[re]\b/g, 'a selector')
       .replaceAll(/by the (account|operator)/g, 'by whoever did it')
+      // A command knows the port that the settings name, not the one that a test's appliance got; the path ends at random.
+      .replaceAll(/(http:\/\/[\d.:]+)?\/f\/[\w-]{16}/g, 'an address')
       .replaceAll(/(cli|api)-twin/g, 'twin'),
   )
 
@@ -141,8 +143,11 @@ t.test('forms and segments', async (t) => {
   const { id: list } = await made('/v1/contacts/lists', { name: 'Sign-ups' })
   const form = (name: string) => made('/v1/forms', { name, lists: [list], consent: 'News, please' })
   const [one, two] = [await form('cli-twin'), await form('api-twin')]
-  t.same(await answerOf('form list'), await asked('GET', '/v1/forms'))
-  t.same(await answerOf('form show', one.id), await asked('GET', `/v1/forms/${one.id}`))
+  t.same(alike(await answerOf('form list')), alike(await asked('GET', '/v1/forms')))
+  t.same(
+    alike(await answerOf('form show', one.id)),
+    alike(await asked('GET', `/v1/forms/${one.id}`)),
+  )
   for (const [name, archived] of [
     ['archive', true],
     ['restore', false],
