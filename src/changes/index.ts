@@ -3,4 +3,4 @@
  * the change, so that whoever reads marks before contacts misses nothing; where an account has no segments nothing is
  * written, and it costs one search of an index.
  */
-export { markAccount, markAddresses, markChanged, markContacts } from './mark.js'
+export { markAddresses, markChanged, markContacts, refillNaming } from './mark.js'

@@ -76,11 +76,17 @@ const markKnown = prepared<{ ids: string }, unknown>((db, { ids }) =>
     ),
 )
 
-/** Notes that anything of all of an account's contacts may have changed. */
-export async function markAccount(tx: Tx, accountId: string): Promise<void> {
-  if (!(await hasSegments(tx, accountId))) return
+/**
+ * Has all contacts looked at again by the segments whose rules name a part, such as `list.ID`: for what may change any of
+ * them. What is being judged meanwhile is not written, as the revision is another.
+ */
+export async function refillNaming(tx: Tx, accountId: string, part: string): Promise<void> {
   await tx
-    .insertInto('segment_changes')
-    .values({ account_id: accountId, contact_id: null })
+    .updateTable('segments')
+    .set(({ eb }) => ({ state: 'filling', cursor: '', revision: eb('revision', '+', 1) }))
+    .where('account_id', '=', accountId)
+    .where('state', '<>', 'deleted')
+    // Whatever the case of the id; a text that only looks so costs a look.
+    .where('rule', 'like', `%${part}%`)
     .execute()
 }

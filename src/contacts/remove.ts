@@ -1,5 +1,5 @@
 import { nextTurn } from '../bounded/index.js'
-import { markAccount, markChanged } from '../changes/index.js'
+import { markChanged, refillNaming } from '../changes/index.js'
 import { pause } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -134,7 +134,7 @@ export async function deleteList(
       .set({ deleted_at: clock.now() })
       .where('id', '=', id)
       .execute()
-    await markAccount(tx, accountId)
+    await refillNaming(tx, accountId, `list.${id}`)
   })
   for (let taken = 0; taken < atOnce; taken += perWrite) {
     if (await takeSlice({ store, clock }, accountId, listId)) return

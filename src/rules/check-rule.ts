@@ -11,6 +11,10 @@ export interface RuleBounds {
   parts: number
   /** How long the texts are that it compares with. */
   text?: number
+  /** How many values an `in` may have; with it, values are otherwise neither objects nor arrays. */
+  values?: number
+  /** How long its JSON is (bytes). */
+  bytes?: number
   /** What is wrong with the path of a field; undefined: nothing is. */
   pathFault(path: string): string | undefined
   /** Whether a field counts what has happened, and so may have `since`. */
@@ -22,7 +26,10 @@ export const ruleTree = (bounds: RuleBounds) =>
   define<Rule>('rule', (value, { path }) => {
     const parts = { left: bounds.parts }
     const faults = [...faultsIn(value, path, bounds.depth, { bounds, parts })]
-    return parts.left < 0 ? `Expected at most ${bounds.parts} parts` : faults
+    if (parts.left < 0) return `Expected at most ${bounds.parts} parts`
+    if (faults.length > 0 || bounds.bytes === undefined) return faults
+    const isShort = Buffer.byteLength(JSON.stringify(value)) <= bounds.bytes
+    return isShort ? faults : `Expected a rule of at most ${bounds.bytes} bytes of JSON`
   })
 
 /** The bounds, and how many parts there may still be. */
@@ -120,9 +127,17 @@ function valueFault(
   if (most !== undefined && textsIn(value).some((text) => text.length > most)) {
     return `Expected texts of at most ${most} characters`
   }
+  const isIn = operator === 'in' && Array.isArray(value)
+  if (bounds.values !== undefined) {
+    if (isIn && value.length > bounds.values) return `Expected at most ${bounds.values} values`
+    const plain = isIn ? value : [value]
+    if (plain.some((one) => typeof one === 'object' && one !== null)) {
+      return 'Expected texts, numbers, true, false or null, no objects or arrays'
+    }
+  }
   switch (operator) {
     case 'in':
-      return Array.isArray(value) ? undefined : 'Expected an array for in'
+      return isIn ? undefined : 'Expected an array for in'
     case 'gt':
     case 'gte':
     case 'lt':

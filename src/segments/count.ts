@@ -37,7 +37,7 @@ export const countNameOf: Readonly<
 
 /**
  * Counts for whom a rule would hold, from a sample where the account has many: some of those whose addresses begin with
- * each pair of letters, since ids rise with time and the newest are another kind of people. Others have their turn
+ * or follow each pair of letters, since ids rise with time and the newest are another kind of people. Others have their turn
  * in between.
  */
 export async function countPeople(
@@ -66,13 +66,12 @@ export async function countPeople(
     }
     await nextTurn()
   }
-  const rowsFrom = (after: string, before?: string) =>
+  const rowsFrom = (after: string) =>
     read
       .selectFrom('contacts')
       .selectAll()
       .where('account_id', '=', accountId)
       .where('address', '>', after)
-      .$if(before !== undefined, (query) => query.where('address', '<', before ?? ''))
       .orderBy('address')
       .limit(perLook)
       .execute()
@@ -87,12 +86,22 @@ export async function countPeople(
     return tally
   }
   const begun = performance.now()
+  const seen = new Set<string>()
+  // Where few begin so, what follows was looked at already: then it goes on from where that ended.
+  const ends = new Map<string, string>()
   for (const start of startsOf()) {
     if (looked >= mostLooked || performance.now() - begun > budgetMs) break
-    await look(await rowsFrom(start, `${start}\u{10FFFF}`))
+    let rows = await rowsFrom(start)
+    const first = rows[0]?.id
+    if (first === undefined) continue
+    const end = ends.get(first)
+    if (end !== undefined) rows = await rowsFrom(end)
+    ends.set(first, rows.at(-1)?.address ?? end ?? start)
+    const fresh = rows.filter(({ id }) => !seen.has(id))
+    for (const { id } of fresh) seen.add(id)
+    if (fresh.length > 0) await look(fresh)
   }
-  if (looked === 0) return tally
-  const scale = (counted: number) => Math.round((counted * total) / looked)
+  const scale = (counted: number) => Math.round((counted * total) / Math.max(1, looked))
   return {
     count: scale(tally.count),
     mailable: scale(tally.mailable),
@@ -104,8 +113,9 @@ export async function countPeople(
   }
 }
 
-/** Pairs of letters, so strewn that any number of the first ones are from all over the alphabet. */
+/** The very beginning and pairs of letters, so strewn that any number of the first ones are from all over the alphabet. */
 function* startsOf(): Generator<string> {
+  yield ''
   const all = letters.length * letters.length
   // Prime to their number, and about its golden section.
   const stride = 803

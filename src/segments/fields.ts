@@ -20,7 +20,14 @@ export const engagementFields = [
 ] as const
 
 /** Bounds of a segment's rule; they bound what one look at a contact costs. */
-export const ruleLimits = { conditions: 50, levels: 4, text: 200, metadataDepth: 4 } as const
+export const ruleLimits = {
+  conditions: 50,
+  levels: 4,
+  text: 200,
+  values: 100,
+  bytes: 16_384,
+  metadataDepth: 4,
+} as const
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const maxPath = 256
@@ -65,6 +72,8 @@ export const SegmentRule = ruleTree({
   // Groups are parts too.
   parts: ruleLimits.conditions + 14,
   text: ruleLimits.text,
+  values: ruleLimits.values,
+  bytes: ruleLimits.bytes,
   pathFault: segmentPathFault,
   counts: (path) => path.startsWith('event.'),
 })

@@ -10,6 +10,15 @@ export async function segmentMembers(
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<MemberPage> {
   const { id } = await requireSegment(read, accountId, segmentId)
+  return await pageOf(read, accountId, id, { limit, cursor })
+}
+
+async function pageOf(
+  read: Read,
+  accountId: string,
+  id: string,
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+): Promise<MemberPage> {
   const scope = `segment ${id}`
   const rows = await read
     .selectFrom('segment_members')
@@ -32,7 +41,7 @@ export async function segmentMembers(
 // People that an export reads at once.
 const perSlice = 500
 
-/** A segment's people as CSV, in the form of `exportContacts`. */
+/** The people of a segment that is there as CSV, in the form of `exportContacts`; it ends where the segment is deleted. */
 export async function* exportSegment(
   read: Read,
   accountId: string,
@@ -40,7 +49,7 @@ export async function* exportSegment(
 ): AsyncGenerator<string> {
   yield contactsHead()
   for (let cursor: string | undefined; ; ) {
-    const page = await segmentMembers(read, accountId, segmentId, { limit: perSlice, cursor })
+    const page: MemberPage = await pageOf(read, accountId, segmentId, { limit: perSlice, cursor })
     yield contactsCsv(page.members)
     if (page.nextCursor === null) return
     cursor = page.nextCursor

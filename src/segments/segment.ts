@@ -22,7 +22,7 @@ export interface Segment {
   bounced: number
   complained: number
   suppressed: number
-  state: SegmentRow['state']
+  state: Exclude<SegmentRow['state'], 'deleted'>
   asOf: number
   createdAt: number
 }
@@ -44,6 +44,7 @@ export async function requireSegment(read: Read, accountId: string, id: string):
     .selectAll()
     .where('id', '=', id.toLowerCase())
     .where('account_id', '=', accountId)
+    .where('state', '<>', 'deleted')
     .executeTakeFirst()
   if (row === undefined) throw new ApiError('not_found', 'The account has no segment with this id')
   return toSegment(row)
@@ -142,7 +143,7 @@ export async function segmentsAskingFor(
     .map((row) => ({ kind: 'segment', id: row.id, name: row.name }))
 }
 
-/** Deletes a segment; nobody of it. A 409 that names what uses it. */
+/** Deletes a segment, whose rows go in slices (`takeDeleted`); nobody of it. A 409 that names what uses it. */
 export async function deleteSegment(
   { store, usesOf }: { store: Store; usesOf?: UsesOfSegment | undefined },
   accountId: string,
@@ -155,10 +156,11 @@ export async function deleteSegment(
       const names = uses.map((use) => `${use.kind} "${use.name}"`).join(', ')
       throw new ApiError('conflict', `"${segment.name}" is used by ${names}; change that first`)
     }
-    for (const table of ['segment_members', 'segment_due'] as const) {
-      await tx.deleteFrom(table).where('segment_id', '=', segment.id).execute()
-    }
-    await tx.deleteFrom('segments').where('id', '=', segment.id).execute()
+    await tx
+      .updateTable('segments')
+      .set({ state: 'deleted' })
+      .where('id', '=', segment.id)
+      .execute()
     return segment
   })
 }
@@ -194,16 +196,25 @@ export async function segmentsOfContact(
     .innerJoin('segments', 'segments.id', 'segment_members.segment_id')
     .select(['segments.id', 'segments.name', 'since'])
     .where('contact_id', '=', contactId)
+    .where('state', '<>', 'deleted')
     .execute()
   return rows.sort((a, b) => a.name.localeCompare(b.name))
 }
 
 /** The parts of a rule that name what the account has not, or no more: such a rule holds for nobody. */
 export async function brokenParts(read: Read, accountId: string, rule: Rule): Promise<string[]> {
-  const named = namedIn(rule)
-  const lists = [...(named.get('list') ?? [])]
-  const topics = [...(named.get('topic') ?? [])]
-  const segments = [...(named.get('segment') ?? [])]
+  return brokenAmong(await knownParts(read, accountId, [rule]), rule)
+}
+
+/** The ids of what is there of all that these rules name. */
+export async function knownParts(
+  read: Read,
+  accountId: string,
+  rules: readonly Rule[],
+): Promise<ReadonlySet<string>> {
+  const named = rules.map(namedIn)
+  const idsOf = (root: string) => [...new Set(named.flatMap((one) => [...(one.get(root) ?? [])]))]
+  const lists = idsOf('list')
   const known = new Set<string>()
   const keep = (rows: readonly { id: string }[]) => {
     for (const { id } of rows) known.add(id)
@@ -217,14 +228,27 @@ export async function brokenParts(read: Read, accountId: string, rule: Rule): Pr
         .execute(),
     )
   }
-  for (const [table, ids] of [
-    ['topics', topics],
-    ['segments', segments],
-  ] as const) {
-    if (ids.length === 0) continue
-    const rows = read.selectFrom(table).select('id').where('account_id', '=', accountId)
-    keep(await rows.where('id', 'in', idsIn(ids, 'text')).execute())
+  const topics = idsOf('topic')
+  if (topics.length > 0) {
+    const rows = read.selectFrom('topics').select('id').where('account_id', '=', accountId)
+    keep(await rows.where('id', 'in', idsIn(topics, 'text')).execute())
   }
+  const segments = idsOf('segment')
+  if (segments.length > 0) {
+    const rows = read.selectFrom('segments').select('id').where('account_id', '=', accountId)
+    keep(
+      await rows
+        .where('id', 'in', idsIn(segments, 'text'))
+        .where('state', '<>', 'deleted')
+        .execute(),
+    )
+  }
+  return known
+}
+
+/** The parts of a rule that are not among what is known (`knownParts`). */
+export function brokenAmong(known: ReadonlySet<string>, rule: Rule): string[] {
+  const named = namedIn(rule)
   const words = { list: 'list', topic: 'topic', segment: 'segment' } as const
   return Object.keys(words).flatMap((root) =>
     [...(named.get(root) ?? [])]
@@ -281,6 +305,7 @@ const rowsOfAccount = (read: Read, accountId: string) =>
     .selectFrom('segments')
     .selectAll()
     .where('account_id', '=', accountId)
+    .where('state', '<>', 'deleted')
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
@@ -301,7 +326,7 @@ const toSegment = (row: SegmentRow): Segment => {
     bounced,
     complained,
     suppressed,
-    state: row.state,
+    state: row.state === 'filling' ? 'filling' : 'current',
     asOf: row.as_of,
     createdAt: row.created_at,
   }

@@ -1,4 +1,4 @@
-import { comparisonsOf, durationMs, instantOf, type Rule } from '../rules/index.js'
+import { comparisonsOf, durationMs, instantOf, isVariable, type Rule } from '../rules/index.js'
 import type { PersonFacts } from './facts.js'
 
 /** When a rule may next come out otherwise for somebody, by time alone (ms); undefined: it does not. */
@@ -11,7 +11,8 @@ export function holdsUntil(rule: Rule, facts: PersonFacts): number | undefined {
     if (operator !== 'within' && operator !== 'not_within') return []
     const actual = facts.field(field)
     const at = typeof actual === 'string' ? instantOf(actual) : undefined
-    const backMs = typeof value === 'string' ? durationMs(value) : undefined
+    const back = isVariable(value) ? facts.field(value.var) : value
+    const backMs = typeof back === 'string' ? durationMs(back) : undefined
     // It begins to lie back when it is reached, and lies too far back after the duration.
     return at === undefined || backMs === undefined ? [] : [at, at + backMs]
   })

@@ -1,10 +1,10 @@
 import { nextTurn } from '../bounded/index.js'
-import { type Clock, isRecent } from '../clock/index.js'
+import { type Clock, isDueBy, isRecent } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { judgeRule } from '../rules/index.js'
 import { type ContactRow, idsIn, isPassing, type SegmentRow, type Store } from '../store/index.js'
 import { loadFacts } from './facts.js'
-import { brokenParts, ruleOfRow } from './segment.js'
+import { brokenAmong, knownParts, ruleOfRow } from './segment.js'
 import { holdsUntil } from './until.js'
 import { type FollowSegments, type SegmentVerdict, writeVerdicts } from './write-verdicts.js'
 
@@ -18,12 +18,21 @@ export interface UpkeepDeps {
 
 // Contacts that are looked at together, and so written in a transaction of some milliseconds.
 const perLook = 200
+// Rows of a deleted segment that a write takes: some milliseconds.
+const perRemoval = 1_000
+// A time server moves the clock by milliseconds all the time; by so little only what falls due then is judged late.
+const steadyMs = 5_000
+// An account that met a fault of its own is looked at again so much later, and the others go on.
+const passOverMs = 60_000
+
+/** The accounts that are passed over, and until when. */
+type PassedOver = Map<string, number>
 
 /** Whether there is anything to do now. */
 export async function segmentsWait({ store, clock }: Pick<UpkeepDeps, 'store' | 'clock'>) {
   const { read } = store
   const now = clock.now()
-  const [change, due, filling, ahead] = await Promise.all([
+  const [change, due, filling, deleted, ahead] = await Promise.all([
     read.selectFrom('segment_changes').select('id').limit(1).executeTakeFirst(),
     read.selectFrom('segment_due').select('at').where('at', '<=', now).limit(1).executeTakeFirst(),
     read
@@ -32,23 +41,95 @@ export async function segmentsWait({ store, clock }: Pick<UpkeepDeps, 'store' | 
       .where('state', '=', 'filling')
       .limit(1)
       .executeTakeFirst(),
-    read.selectFrom('segments').select('id').where('as_of', '>', now).limit(1).executeTakeFirst(),
+    read
+      .selectFrom('segments')
+      .select('id')
+      .where('state', '=', 'deleted')
+      .limit(1)
+      .executeTakeFirst(),
+    read
+      .selectFrom('segments')
+      .select('id')
+      .where('as_of', '>', now + steadyMs)
+      .limit(1)
+      .executeTakeFirst(),
   ])
-  return [change, due, filling, ahead].some((one) => one !== undefined)
+  return [change, due, filling, deleted, ahead].some((one) => one !== undefined)
 }
 
 /**
  * Brings the members of all segments up to date: of those who have changed, then by time, then of segments that are
- * being filled, a slice each in turn. What a kill cuts off, the next run goes on with. Marks are read before contacts,
+ * being filled, a slice each in turn; and takes the rows of those that are deleted. What a kill cuts off, the next run goes on with. Marks are read before contacts,
  * and go in the write of what was judged: whatever changes meanwhile has a mark of its own.
  */
-export async function keepSegments(deps: UpkeepDeps, signal: AbortSignal): Promise<void> {
+export async function keepSegments(
+  deps: UpkeepDeps,
+  signal: AbortSignal,
+  passed: PassedOver = new Map(),
+): Promise<void> {
   while (!signal.aborted) {
     await lookAgainAfterStep(deps)
-    const moved = [await takeChanges(deps), await takeDue(deps), await fillSome(deps)]
+    const moved = [
+      await takeDeleted(deps.store),
+      await takeChanges(deps, passed),
+      await takeDue(deps, passed),
+      await fillSome(deps, passed),
+    ]
     if (!moved.includes(true)) return
     await nextTurn()
   }
+}
+
+/** Those that are passed over now, for a query. */
+function passedNow(passed: PassedOver, now: number) {
+  for (const [id, until] of passed) if (isDueBy(until, now, passOverMs)) passed.delete(id)
+  return idsIn([...passed.keys()], 'text')
+}
+
+/** Does what is an account's alone; where that meets a fault of its own, the account is passed over for a minute. */
+async function apart(
+  { clock, log }: UpkeepDeps,
+  passed: PassedOver,
+  accountId: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (isPassing(error)) throw error
+    log.error({ accountId, error }, 'Segments of an account cannot go on; tried again in a minute')
+    passed.set(accountId, clock.now() + passOverMs)
+  }
+}
+
+/** A slice of the rows of a segment that is deleted, and at last itself; resolves with whether there was one. */
+async function takeDeleted({ read, write }: Store): Promise<boolean> {
+  const segment = await read
+    .selectFrom('segments')
+    .select('id')
+    .where('state', '=', 'deleted')
+    .limit(1)
+    .executeTakeFirst()
+  if (segment === undefined) return false
+  await write(async (tx) => {
+    for (const table of ['segment_due', 'segment_members'] as const) {
+      const rows = await tx
+        .selectFrom(table)
+        .select('contact_id')
+        .where('segment_id', '=', segment.id)
+        .limit(perRemoval)
+        .execute()
+      const ids = rows.map((row) => row.contact_id)
+      await tx
+        .deleteFrom(table)
+        .where('segment_id', '=', segment.id)
+        .where('contact_id', 'in', idsIn(ids, 'text'))
+        .execute()
+      if (ids.length === perRemoval) return
+    }
+    await tx.deleteFrom('segments').where('id', '=', segment.id).execute()
+  })
+  return true
 }
 
 /** A clock that was set back makes what was judged by time wrong: all of it is judged again. */
@@ -57,25 +138,32 @@ async function lookAgainAfterStep({ store, clock }: UpkeepDeps): Promise<void> {
   const ahead = await store.read
     .selectFrom('segments')
     .select('id')
-    .where('as_of', '>', now)
+    .where('as_of', '>', now + steadyMs)
     .execute()
   if (ahead.length === 0) return
   const ids = ahead.map(({ id }) => id)
   await store.write(async (tx) => {
     await tx
       .updateTable('segments')
-      .set({ state: 'filling', cursor: '', as_of: now })
+      .set({ as_of: now })
       .where('id', 'in', idsIn(ids, 'text'))
+      .execute()
+    await tx
+      .updateTable('segments')
+      .set({ state: 'filling', cursor: '' })
+      .where('id', 'in', idsIn(ids, 'text'))
+      .where('state', '<>', 'deleted')
       .execute()
   })
 }
 
 /** Those who have changed, of one account; resolves with whether there were any. */
-async function takeChanges(deps: UpkeepDeps): Promise<boolean> {
-  const { store } = deps
+async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
+  const { store, clock } = deps
   const first = await store.read
     .selectFrom('segment_changes')
     .select('account_id')
+    .where('account_id', 'not in', passedNow(passed, clock.now()))
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
@@ -88,38 +176,23 @@ async function takeChanges(deps: UpkeepDeps): Promise<boolean> {
     .orderBy('id')
     .limit(perLook)
     .execute()
-  const upTo = some.at(-1)?.id ?? 0
-  if (some.some((one) => one.contact_id === null)) await lookAtAll(store, accountId, upTo)
+  const changesUpTo = some.at(-1)?.id ?? 0
   const ids = [...new Set(some.flatMap((one) => one.contact_id ?? []))]
-  await judgeSome(deps, accountId, { ids, changesUpTo: upTo })
+  await apart(deps, passed, accountId, () => judgeSome(deps, accountId, { ids, changesUpTo }))
   return true
 }
 
-/** All contacts of the account; those who are marked by themselves may be gone, and so are looked at as well. */
-async function lookAtAll(store: Store, accountId: string, upTo: number): Promise<void> {
-  await store.write(async (tx) => {
-    await tx
-      .updateTable('segments')
-      .set({ state: 'filling', cursor: '' })
-      .where('account_id', '=', accountId)
-      .execute()
-    await tx
-      .deleteFrom('segment_changes')
-      .where('account_id', '=', accountId)
-      .where('id', '<=', upTo)
-      .where('contact_id', 'is', null)
-      .execute()
-  })
-}
-
 /** Those for whom a rule comes out otherwise by now, of one account. */
-async function takeDue(deps: UpkeepDeps): Promise<boolean> {
+async function takeDue(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
   const { store, clock } = deps
+  const now = clock.now()
   const due = await store.read
     .selectFrom('segment_due')
     .innerJoin('segments', 'segments.id', 'segment_due.segment_id')
     .select(['account_id', 'contact_id'])
-    .where('at', '<=', clock.now())
+    .where('at', '<=', now)
+    .where('state', '<>', 'deleted')
+    .where('account_id', 'not in', passedNow(passed, now))
     .orderBy('at')
     .limit(perLook)
     .execute()
@@ -127,17 +200,18 @@ async function takeDue(deps: UpkeepDeps): Promise<boolean> {
   if (accountId === undefined) return false
   const theirs = due.filter((one) => one.account_id === accountId)
   const ids = [...new Set(theirs.map((one) => one.contact_id))]
-  await judgeSome(deps, accountId, { ids })
+  await apart(deps, passed, accountId, () => judgeSome(deps, accountId, { ids }))
   return true
 }
 
 /** The next contacts of a segment that is being filled; those that others ask for come first. */
-async function fillSome(deps: UpkeepDeps): Promise<boolean> {
+async function fillSome(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
   const { read } = deps.store
   const [segment] = await read
     .selectFrom('segments')
     .selectAll()
     .where('state', '=', 'filling')
+    .where('account_id', 'not in', passedNow(passed, deps.clock.now()))
     .orderBy('depth')
     .orderBy('id')
     .limit(1)
@@ -152,12 +226,14 @@ async function fillSome(deps: UpkeepDeps): Promise<boolean> {
     .limit(perLook)
     .execute()
   const cursor = contacts.length < perLook ? undefined : contacts.at(-1)?.address
-  await judgeAll(deps, segment.account_id, {
-    segments: [segment],
-    contacts,
-    gone: [],
-    filled: { segment, cursor },
-  })
+  await apart(deps, passed, segment.account_id, () =>
+    judgeAll(deps, segment.account_id, {
+      segments: [segment],
+      contacts,
+      gone: [],
+      filled: { segment, cursor },
+    }),
+  )
   return true
 }
 
@@ -172,6 +248,7 @@ async function judgeSome(
     .selectFrom('segments')
     .selectAll()
     .where('account_id', '=', accountId)
+    .where('state', '<>', 'deleted')
     .execute()
   const contacts = await read
     .selectFrom('contacts')
@@ -193,7 +270,7 @@ interface Judging {
 }
 
 async function judgeAll(deps: UpkeepDeps, accountId: string, judging: Judging): Promise<void> {
-  const { store, clock, log, follow } = deps
+  const { store, clock, follow } = deps
   const now = clock.now()
   const { read } = store
   const ordered = [...judging.segments].sort((a, b) => a.depth - b.depth)
@@ -202,10 +279,15 @@ async function judgeAll(deps: UpkeepDeps, accountId: string, judging: Judging): 
     rules: rules.map(({ rule }) => rule),
     now,
   })
+  const known = await knownParts(
+    read,
+    accountId,
+    rules.map(({ rule }) => rule),
+  )
   const verdicts: SegmentVerdict[] = []
   for (const { segment, rule } of rules) {
     // What names something that is gone holds for nobody.
-    const isBroken = (await brokenParts(read, accountId, rule)).length > 0
+    const isBroken = brokenAmong(known, rule).length > 0
     for (const facts of people) {
       const holds = !isBroken && judgeRule(rule, facts).holds
       // Those that ask for this one are judged after it.
@@ -215,16 +297,12 @@ async function judgeAll(deps: UpkeepDeps, accountId: string, judging: Judging): 
       verdicts.push({ segment, contactId: contact.id, holds, why, dueAt: holdsUntil(rule, facts) })
     }
     for (const contactId of judging.gone) {
-      verdicts.push({ segment, contactId, holds: false, why: null, dueAt: undefined })
+      const isGone = { isGone: true, holds: false, why: null, dueAt: undefined } as const
+      verdicts.push({ segment, contactId, ...isGone })
     }
   }
   const written = { accountId, now, changesUpTo: judging.changesUpTo, filled: judging.filled }
-  try {
-    await store.write((tx) => writeVerdicts(tx, verdicts, written, follow))
-  } catch (error) {
-    if (!isPassing(error)) log.error({ accountId, error }, 'Segments of an account cannot go on')
-    throw error
-  }
+  await store.write((tx) => writeVerdicts(tx, verdicts, written, follow))
 }
 
 // A thread takes 0.2 s of a processor to start.
@@ -237,9 +315,10 @@ export async function stayWithSegments(
   signal: AbortSignal,
   rest: (atMostMs: number) => Promise<void>,
 ): Promise<void> {
+  const passed: PassedOver = new Map()
   for (let idleSince = deps.clock.now(); !signal.aborted; ) {
     if (await segmentsWait(deps)) {
-      await keepSegments(deps, signal)
+      await keepSegments(deps, signal, passed)
       idleSince = deps.clock.now()
     }
     if (!isRecent(idleSince, deps.clock.now(), stayMs)) return

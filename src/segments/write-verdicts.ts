@@ -12,6 +12,8 @@ export interface SegmentVerdict {
   why: SuppressionReason | null
   /** When it may come out otherwise by time alone. */
   dueAt: number | undefined
+  /** The contact is deleted, whatever the rule is by now. */
+  isGone?: true
 }
 
 /** Who has come into a segment or left it; not told of while a segment is being filled. */
@@ -53,19 +55,28 @@ export async function writeVerdicts(
   }
   const rows = await tx
     .selectFrom('segments')
-    .selectAll()
+    .select(['id', 'name', 'state', 'cursor', 'revision', 'depth'])
     .where('account_id', '=', accountId)
+    .where('state', '<>', 'deleted')
     .execute()
   const current = new Map(rows.map((row) => [row.id, row]))
   const news: SegmentNews[] = []
-  for (const [id, some] of bySegment) {
+  for (const [id, all] of bySegment) {
     const row = current.get(id)
-    if (row === undefined || row.revision !== some[0]?.segment.revision) continue
+    if (row === undefined) continue
+    const some = all.filter(({ segment, isGone }) => isGone || segment.revision === row.revision)
+    const isAskedFor = rows.some((other) => other.depth > row.depth)
+    if (some.length < all.length && isAskedFor) {
+      // Others were judged by what is not written.
+      const ids = all.map(({ contactId }) => contactId)
+      await markChanged(tx, accountId, ids)
+    }
+    if (some.length === 0) continue
     const moved = await writeMembers(tx, row, some, now)
     const ids = [...moved.joined, ...moved.left]
     if (ids.length === 0) continue
     // Segments that ask for this one are looked at again; whoever was judged with it has the same answer.
-    if (rows.some((other) => other.depth > row.depth)) await markChanged(tx, accountId, ids)
+    if (isAskedFor) await markChanged(tx, accountId, ids)
     if (row.state === 'current') news.push({ segment: row, ...moved })
   }
   const fresh = filled && current.get(filled.segment.id)
@@ -94,7 +105,7 @@ export async function writeVerdicts(
 /** Who is in a segment now, and was not, and the other way round. */
 async function writeMembers(
   tx: Tx,
-  row: SegmentRow,
+  row: Pick<SegmentRow, 'id'>,
   verdicts: readonly SegmentVerdict[],
   now: number,
 ) {

@@ -1,6 +1,7 @@
+import { markContacts } from '../../changes/index.js'
 import { makeForgetOld, type Retentions } from '../../events/index.js'
 import type { Log } from '../../log/index.js'
-import { firstUuidAt, idsIn, type Read, type Store } from '../../store/index.js'
+import { firstUuidAt, idsIn, type Read, type Store, type Tx } from '../../store/index.js'
 
 /**
  * Deletes contacts' events that are older than their account keeps them, but none that a live run of
@@ -32,7 +33,7 @@ export function makeForgetContactEvents(
       async remove(tx, ids) {
         const needed = await neededAmong(tx, ids)
         const free = ids.filter((id) => !needed.has(id))
-        await tx.deleteFrom('automation_events').where('id', 'in', idsIn(free, 'integer')).execute()
+        await forgetEvents(tx, free)
         if (needed.size === 0) return
         await tx
           .insertInto('automation_kept')
@@ -53,6 +54,16 @@ export function makeForgetContactEvents(
 // Rows a transaction, which other writes wait for.
 const rowsAtOnce = 500
 
+/** Segments may count them. */
+async function forgetEvents(tx: Tx, ids: readonly number[]): Promise<void> {
+  const gone = await tx
+    .deleteFrom('automation_events')
+    .where('id', 'in', idsIn(ids, 'integer'))
+    .returning('contact_id')
+    .execute()
+  await markContacts(tx, [...new Set(gone.map((one) => one.contact_id))])
+}
+
 /** Those that were noted, and that no live run needs any more; resolves with how many. */
 async function forgetKept(
   { store: { read, write }, rest }: { store: Store; rest?: () => Promise<void> },
@@ -69,7 +80,7 @@ async function forgetKept(
     if (free.length > 0) {
       await write(async (tx) => {
         // A run that has begun since asks for its own event and newer ones alone.
-        await tx.deleteFrom('automation_events').where('id', 'in', idsIn(free, 'integer')).execute()
+        await forgetEvents(tx, free)
         await tx
           .deleteFrom('automation_kept')
           .where('event_id', 'in', idsIn(free, 'integer'))

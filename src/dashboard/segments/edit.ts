@@ -12,9 +12,16 @@ import {
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
-import { type FieldChoice, fieldChoices } from './choices.js'
+import { choicesOfRows, type FieldChoice, fieldChoices } from './choices.js'
 import type { SegmentPageDeps } from './deps.js'
-import { operatorWords, type RuleSentence, ruleOfSentence, sentenceOf } from './sentence.js'
+import {
+  type ConditionRow,
+  conditionOf,
+  operatorWords,
+  type RuleSentence,
+  ruleOfSentence,
+  sentenceOf,
+} from './sentence.js'
 import { countWords } from './words.js'
 
 /** A segment as it is being written. */
@@ -29,7 +36,9 @@ interface EditView {
   title: string
   name: string
   sentence: RuleSentence | undefined
-  choices: FieldChoice[]
+  /** The fields that each condition offers. */
+  choices: FieldChoice[][]
+  isShort: boolean
   operators: { value: string; label: string }[]
   counted: string | undefined
   mayAdd: boolean
@@ -96,12 +105,37 @@ export function ruleIn(fields: Form): Rule {
     )
   }
   const rule = ruleOfSentence(sentence)
+  const fault = faultOfRows(sentence.rows) ?? faultOf(rule)
+  if (fault === undefined) return rule
+  throw new ApiError('validation_error', fault)
+}
+
+/** The first condition at fault, by its place in the form. */
+function faultOfRows(rows: readonly ConditionRow[]): string | undefined {
+  for (const [at, row] of rows.entries()) {
+    const fault = faultOfRow(row)
+    if (fault !== undefined) return `Condition ${at + 1}: ${fault}`
+  }
+  return undefined
+}
+
+function faultOfRow(row: ConditionRow): string | undefined {
+  const isYesNo = row.operator === 'yes' || row.operator === 'no'
+  if (holdsOrNot.test(row.field)) {
+    return isYesNo ? undefined : 'this holds or does not hold; choose one of these two'
+  }
+  const needsNone = isYesNo || row.operator === 'exists' || row.operator === 'is_empty'
+  // An empty text is in every text.
+  if (!needsNone && row.value.trim() === '') return 'say what it is compared with'
+  return faultOf(conditionOf(row))
+}
+
+// Is on a list, has left a topic, is in a segment, gets mail; when somebody joined a list is a time.
+const holdsOrNot = /^(mailable$|topic\.|segment\.|list\.[^.]*$)/
+
+function faultOf(rule: Rule): string | undefined {
   const [failure] = SegmentRule.validate(rule)
-  if (failure === undefined) return rule
-  const { path, message } = [...failure.failures()][0] ?? failure
-  const numbers = path.filter((part) => typeof part === 'number')
-  const place = numbers.length === 1 ? `Condition ${Number(numbers[0]) + 1}: ` : ''
-  throw new ApiError('validation_error', `${place}${message}`)
+  return failure && ([...failure.failures()][0] ?? failure).message
 }
 
 /** The form of a new segment, or of one that is there. */
@@ -121,7 +155,11 @@ export async function showEdit(
   const sentence = given.sentence ?? (segment && sentenceOf(segment.rule))
   const rule = sentence === undefined ? undefined : ruleOfSentence(sentence)
   const fields = rule === undefined ? [] : comparisonsOf(rule).map((one) => one.field)
-  const counted = given.isCounted && rule && fields.length > 0 && SegmentRule.is(rule)
+  const fault = sentence && faultOfRows(sentence.rows)
+  const isSound = fields.length > 0 && fault === undefined
+  const counted = given.isCounted && rule && isSound && SegmentRule.is(rule)
+  const choices = await fieldChoices(read, account.id, fields)
+  const offered = choicesOfRows(choices, sentence?.rows ?? [])
   const broken = counted ? await brokenParts(read, account.id, rule) : []
   const here = segment === undefined ? `${base}/segments` : `${base}/segments/${segment.id}`
   const view: EditView = {
@@ -133,14 +171,17 @@ export async function showEdit(
     title: segment === undefined ? 'New segment' : `Change “${segment.name}”`,
     name: given.name ?? segment?.name ?? '',
     sentence,
-    choices: await fieldChoices(read, account.id, fields),
+    choices: offered,
+    isShort: offered.some((some) => some.length < choices.length),
     operators: Object.entries(operatorWords).map(([value, label]) => ({ value, label })),
     counted:
       broken.length > 0
         ? `Nobody fits: ${broken.join('; ')}.`
         : counted
           ? countWords(await countPeople({ read, clock }, account.id, rule))
-          : undefined,
+          : given.isCounted && fault !== undefined
+            ? `${fault}.`
+            : undefined,
     mayAdd: (sentence?.rows.length ?? 0) < ruleLimits.conditions,
     id: segment?.id,
     faults,

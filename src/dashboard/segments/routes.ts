@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { listUses } from '../../automations/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -18,7 +19,7 @@ import type { SegmentPageDeps } from './deps.js'
 import { changed, ruleIn, SegmentForm, sentenceIn, showEdit } from './edit.js'
 import { showSegments } from './list.js'
 import { showSegment } from './one.js'
-import { sentenceOf } from './sentence.js'
+import { ruleOfSentence, sentenceOf } from './sentence.js'
 
 /** Saved rules about people: written as a sentence, counted, and who is in them. */
 export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
@@ -26,13 +27,14 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
   pages.get('/segments', 'contacts.read', (visit) => showSegments(deps, visit))
   const known = (visit: Visit<unknown>) =>
     requireSegment(read, visit.account.id, visit.params.id ?? '')
-  const again = async (visit: Visit, faults: Faults) =>
-    showEdit(deps, visit, {
-      segment: visit.params.id === undefined ? undefined : await known(visit),
-      sentence: sentenceIn(visit.fields),
-      name: visit.fields.get('name') ?? '',
-      faults,
-    })
+  const again = async (visit: Visit, faults: Faults) => {
+    const segment = visit.params.id === undefined ? undefined : await known(visit)
+    // What would be typed into a form for a rule that it cannot show is not saved.
+    const isShown = segment === undefined || sentenceOf(segment.rule) !== undefined
+    const sentence = isShown ? sentenceIn(visit.fields) : undefined
+    const name = visit.fields.get('name') ?? ''
+    return showEdit(deps, visit, { segment, sentence, name, faults })
+  }
   const empty = { mode: 'all', modes: [], rows: [] } as const
   pages.get('/segments/new', 'contacts.write', (visit) =>
     showEdit(deps, visit, {
@@ -82,11 +84,13 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
   pages.post('/segments/:id/edit', writing, async (visit) => {
     const { account, base, form, fields } = visit
     const segment = await known(visit)
-    // A rule that the form cannot show is not changed by it.
-    const isShown = sentenceOf(segment.rule) !== undefined
+    // A rule that the form cannot show is not changed by it, nor one that it was sent back as it was.
+    const shown = sentenceOf(segment.rule)
+    const sent = ruleOfSentence(sentenceIn(fields))
+    const isSame = shown === undefined || isDeepStrictEqual(ruleOfSentence(shown), sent)
     await changeSegment(deps, account.id, segment.id, {
       name: nameOf(form.name),
-      rule: isShown ? ruleIn(fields) : undefined,
+      rule: isSame ? undefined : ruleIn(fields),
     })
     return redirect(`${base}/segments/${segment.id}`, {
       flash: 'Saved',

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { afterMs, type Comparison, type Rule } from '../../rules/index.js'
 import type { FieldChoice } from './choices.js'
 
@@ -45,13 +46,20 @@ const units = [
 
 /** The rule that a form says; what is wrong with a condition is the checker's to say. */
 export function ruleOfSentence({ mode, modes, rows }: RuleSentence): Rule {
-  const of = (group: number) => rows.filter((row) => row.group === group).map(comparisonOf)
+  const of = (group: number) => rows.filter((row) => row.group === group).map(conditionOf)
   const groups = modes.flatMap((inner, at): Rule[] => {
     const some = of(at + 1)
     return some.length === 0 ? [] : [inner === 'all' ? { all: some } : { any: some }]
   })
   const parts = [...of(0), ...groups]
   return mode === 'all' ? { all: parts } : { any: parts }
+}
+
+/** A condition as the form says it. */
+export function conditionOf(row: ConditionRow): Comparison | { not: Comparison } {
+  const said = comparisonOf(row)
+  // What is none of several values is said by what is not one of them.
+  return said.operator === 'in' && row.operator === 'neq' ? { not: said } : said
 }
 
 function comparisonOf({ field, operator, value: typed }: ConditionRow): Comparison {
@@ -71,7 +79,7 @@ function comparisonOf({ field, operator, value: typed }: ConditionRow): Comparis
     return { field, operator: known, value: Number(value) }
   if (isOrder) return { field, operator: known, value }
   // A field of an account's own may be a number or a text that looks like one.
-  if (isNumber && known === 'eq' && field.startsWith('contact.metadata.')) {
+  if (isNumber && (known === 'eq' || known === 'neq') && field.startsWith('contact.metadata.')) {
     return { field, operator: 'in', value: [value, Number(value)] }
   }
   return { field, operator: known, value, ignoreCase: true }
@@ -103,8 +111,13 @@ const shortOf = (typed: string) => {
   return 'WD'.includes(letter) ? `P${count}${letter}` : `PT${count}${letter}`
 }
 
-/** What a form shows of a rule; undefined for one that is too deep for it, as the API may make them. */
-export function sentenceOf(rule: Rule): RuleSentence | undefined {
+/** What a form shows of a rule; undefined for one that it would save otherwise, as the API may make them. */
+export const sentenceOf = (rule: Rule): RuleSentence | undefined => sentenceWith(rule, exactRowOf)
+
+/** How a condition is shown, if it can be. */
+type ShowRow = (rule: Rule, group: number) => ConditionRow | undefined
+
+function sentenceWith(rule: Rule, showRow: ShowRow): RuleSentence | undefined {
   const whole = groupOf(rule) ?? { mode: 'all' as const, parts: [rule] }
   const rows: ConditionRow[] = []
   const modes: ('all' | 'any')[] = []
@@ -112,7 +125,7 @@ export function sentenceOf(rule: Rule): RuleSentence | undefined {
     const inner = groupOf(part)
     if (inner !== undefined) modes.push(inner.mode)
     for (const one of inner?.parts ?? [part]) {
-      const row = rowOf(one, inner === undefined ? 0 : modes.length)
+      const row = showRow(one, inner === undefined ? 0 : modes.length)
       if (row === undefined) return undefined
       rows.push(row)
     }
@@ -125,7 +138,18 @@ function groupOf(rule: Rule): { mode: 'all' | 'any'; parts: Rule[] } | undefined
   return 'any' in rule ? { mode: 'any', parts: rule.any } : undefined
 }
 
+/** Of such as the form would save as they are: not one that heeds case, for example. */
+const exactRowOf: ShowRow = (rule, group) => {
+  const row = rowOf(rule, group)
+  return row !== undefined && isDeepStrictEqual(conditionOf(row), rule) ? row : undefined
+}
+
 function rowOf(rule: Rule, group: number): ConditionRow | undefined {
+  if ('not' in rule) {
+    const row = rowOf(rule.not, group)
+    const isIn = 'operator' in rule.not && rule.not.operator === 'in'
+    return row !== undefined && isIn ? { ...row, operator: 'neq' } : undefined
+  }
   if (!('field' in rule) || rule.since !== undefined) return undefined
   const { field, operator, value } = rule
   if (typeof value === 'boolean') {
@@ -150,7 +174,7 @@ function spoken(operator: string, value: string | number | undefined): string {
 
 /** A rule in words, as far as the form can say it; else that it was made by the API. */
 export function wordsOf(rule: Rule, choices: readonly FieldChoice[]): string {
-  const sentence = sentenceOf(rule)
+  const sentence = sentenceWith(rule, rowOf)
   if (sentence === undefined) return 'A rule that was written for the API'
   const labelOf = (field: string) => choices.find((one) => one.value === field)?.label ?? field
   const say = ({ field, operator, value }: ConditionRow) =>

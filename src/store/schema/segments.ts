@@ -15,8 +15,8 @@ const segments = table(
     bounced: integer(),
     complained: integer(),
     suppressed: integer(),
-    /** `filling`: all contacts are being looked at. */
-    state: text<'filling' | 'current'>(),
+    /** `filling`: all contacts are being looked at; `deleted`: its rows go in slices, and then it. */
+    state: text<'filling' | 'current' | 'deleted'>(),
     /** The address up to which they were. */
     cursor: text(),
     /** Goes up when the rule changes, so that nothing is written that an older one has said. */
