@@ -3,6 +3,7 @@ import { isoTime } from '../clock/index.js'
 import { contactAnswer, contactHistory, findContact } from '../contacts/index.js'
 import { listEmails } from '../emails/index.js'
 import { readTimeline } from '../events/index.js'
+import { entriesOf } from '../forms/index.js'
 import { addressKey } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 import { csvLine, suppressionsOf } from '../suppression/index.js'
@@ -50,6 +51,15 @@ export async function downloadOf(
     })),
     leftTopics: [...topics].map(([topicId, at]) => ({ topicId, at: isoTime(at) })),
     consent: consent.map(({ at, ...event }) => ({ ...event, at: isoTime(at) })),
+    forms: (await entriesOf(read, accountId, email)).map(
+      ({ formId, typed, agreed, state, createdAt }) => ({
+        formId,
+        typed,
+        agreed,
+        state,
+        sentInAt: isoTime(createdAt),
+      }),
+    ),
     mails,
     // More mails than one file takes: the log of mail has the older ones.
     isWhole: next === undefined,

@@ -2,6 +2,7 @@ import { type Clock, isoTime } from '../clock/index.js'
 import { deleteContactsIn, findContact } from '../contacts/index.js'
 import { listEmails } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
+import { eraseEntries } from '../forms/index.js'
 import type { Log } from '../log/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
@@ -72,6 +73,7 @@ export function makeErasures(deps: ErasureDeps): Erasures {
         const name = await eraseSuppressions(tx, accountId, address, now)
         if (contact !== undefined) await deleteContactsIn(tx, accountId, [contact.id], now)
         await eraseConsent(tx, accountId, { address, name })
+        await eraseEntries(tx, accountId, address)
         const detail = { name, address, place: { in: 'mails' } }
         const made = { accountId, kind: 'erase', state: 'running', total: 0 } as const
         const id = await createTask(tx, { ...made, detail, startedBy }, now)

@@ -1,4 +1,5 @@
 import { dayMs, isRecent } from '../clock/index.js'
+import { addressKey } from '../mime/index.js'
 import { type FormEntryRow, type Read, type Store, storedObject, type Tx } from '../store/index.js'
 import { formLimits } from './limits.js'
 
@@ -107,6 +108,30 @@ export async function forgetAddress(tx: Tx, accountId: string, hash: string): Pr
     .deleteFrom('form_addresses')
     .where('account_id', '=', accountId)
     .where('address_hash', '=', hash)
+    .execute()
+}
+
+/** What an address has sent in, confirmed or not, in all forms of an account. */
+export async function entriesOf(
+  read: Read,
+  accountId: string,
+  email: string,
+): Promise<FormEntry[]> {
+  const rows = await read
+    .selectFrom('form_entries')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('address', '=', addressKey(email))
+    .execute()
+  return rows.map(toEntry)
+}
+
+/** Takes that away: its links lead nowhere from then on. */
+export async function eraseEntries(tx: Tx, accountId: string, email: string): Promise<void> {
+  await tx
+    .deleteFrom('form_entries')
+    .where('account_id', '=', accountId)
+    .where('address', '=', addressKey(email))
     .execute()
 }
 

@@ -6,7 +6,7 @@
  */
 
 export { addressOf, formAnswer, formsAnswer, shownForm, stateOf } from './answers.js'
-export { dueReminders, forgetEntries } from './entry.js'
+export { dueReminders, entriesOf, eraseEntries, forgetEntries } from './entry.js'
 export { formAlarms, makeFollowForms } from './follow.js'
 export {
   type AskedField,

@@ -19,6 +19,10 @@ t.test(
     const list = (await call('POST', '/v1/contacts/lists', { body: { name: 'L' } })).json.id
     const body = { email: 'Delivered@simulator.posthorn.test', firstName: 'Ann' }
     await call('POST', `/v1/contacts/${list}`, { body })
+    const signUp = { name: 'F', lists: [list], consent: 'News?', from: good.from }
+    const form = (await call('POST', '/v1/forms', { body: signUp })).json.id
+    const sentIn = { body: { email: address, agreed: true } }
+    t.equal((await call('POST', `/v1/forms/${form}/submissions`, sentIn)).status, 202)
     const { id } = (await send(good)).json
     await until(id, ({ status }) => status === 'delivered')
     const later = new Date(clock.now() + 3_600_000).toISOString()
@@ -37,7 +41,8 @@ t.test(
     const files = unzipSync(await downloadOf(store.read, accountId, address))
     t.same(Object.keys(files), ['everything.json', 'mails.csv', 'consent.csv'])
     const everything = JSON.parse(strFromU8(files['everything.json'] ?? new Uint8Array()))
-    t.match(everything, { contact: { firstName: 'Ann' }, isWhole: true, mails: [{}, { id }] })
+    t.match(everything, { contact: { firstName: 'Ann' }, isWhole: true, mails: [{}, { id }, {}] })
+    t.match(everything.forms, [{ formId: form, state: 'waiting' }])
     t.match(everything.consent, [{ kind: 'added' }])
     t.ok(everything.mails[1].events.some(({ type }: { type: string }) => type === 'delivered'))
 
@@ -66,6 +71,7 @@ t.test(
       'suppressions',
       'audit_log',
       'tasks',
+      'form_entries',
       'webhook_deliveries',
       'webhook_jobs',
     ] as const) {

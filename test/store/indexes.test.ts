@@ -28,7 +28,13 @@ import {
 import { trackingHosts } from '../../src/domains/index.js'
 import { listEmails, makeIdempotency } from '../../src/emails/index.js'
 import { readTimeline } from '../../src/events/index.js'
-import { dueReminders, forgetEntries, listForms, makeFollowForms } from '../../src/forms/index.js'
+import {
+  dueReminders,
+  entriesOf,
+  forgetEntries,
+  listForms,
+  makeFollowForms,
+} from '../../src/forms/index.js'
 import { listParkedReports } from '../../src/inbound/parked.js'
 import { silentLog } from '../../src/log/index.js'
 import { notice, pastNotices } from '../../src/notices/index.js'
@@ -126,6 +132,7 @@ t.test('every index is used by a statement', async (t) => {
   await findContacts(store.read, accountId, { q: 'ann' }, { limit: 1, defaultCountry: 'DE' })
 
   await listForms(store.read, accountId)
+  await entriesOf(store.read, accountId, 'a@b.test')
   await forgetEntries({ store }, Date.now(), new AbortController().signal)
   const followForms = makeFollowForms(async () => {})
   const complained = { type: 'complained', emailId: sent.json.id, detail: null } as never

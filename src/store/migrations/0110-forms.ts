@@ -102,6 +102,7 @@ async function makeEntries(schema: Schema): Promise<void> {
     .modifyEnd(plain)
     .execute()
   const index = (name: string) => schema.createIndex(name).on('form_entries')
+  await index('form_entries_address').columns(['account_id', 'address']).execute()
   await index('form_entries_expiry').column('expires_at').execute()
   await index('form_entries_mail')
     .column('email_id')

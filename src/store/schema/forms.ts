@@ -74,6 +74,7 @@ const formEntries = table(
   },
   {
     indexes: {
+      form_entries_address: ['account_id', 'address'],
       form_entries_expiry: ['expires_at'],
       form_entries_mail: { on: ['email_id'], where: (row) => row('email_id', 'is not', null) },
       form_entries_reminder: {
