@@ -2,7 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { BodyOf } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { type BrandRow, prepared, type Read, type Store, storedJson } from '../store/index.js'
+import { type BrandRow, type Read, type Store, storedJson } from '../store/index.js'
 import type { updateBrand } from './contract-brand.js'
 import { contrastOf, leastContrast } from './contrast.js'
 import { type AccountLanguage, accountLanguages, isLanguage } from './language.js'
@@ -128,17 +128,6 @@ function refuseNoAddress(from: string): void {
   const message = 'defaultFrom is not an email address'
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'defaultFrom' } })
 }
-
-/** For the footers of its marketing mail; empty where it has given none. Asked for with each copy. */
-export async function postalAddressOf(read: Read, accountId: string): Promise<string> {
-  const [row] = await postalAddresses(read, { accountId })
-  return row?.postal_address ?? ''
-}
-
-const postalAddresses = prepared<{ accountId: string }, { postal_address: string }>(
-  (db, { accountId }) =>
-    db.selectFrom('brands').select('postal_address').where('account_id', '=', accountId),
-)
 
 /** From whom mail is where nothing else says it; undefined: nobody has said. */
 export function senderOf({ senderName, defaultFrom }: Brand): string | undefined {

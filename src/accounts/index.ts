@@ -22,7 +22,6 @@ export {
   brandOf,
   changeBrand,
   plainColours,
-  postalAddressOf,
   senderOf,
   shownBrand,
 } from './brand.js'

@@ -130,6 +130,23 @@ t.test('a template has the links of its recipients, in marketing mail alone', as
   await setLanguage(posthorn, posthorn.accountId, 'en')
 })
 
+t.test('the postal address of the brand stands in the footer, or where it is wanted', async (t) => {
+  const postalAddress = '1 Main <Street>\nLagos'
+  t.equal((await posthorn.call('PATCH', '/v1/brand', { body: { postalAddress } })).status, 200)
+  const received = async (mail: object) => {
+    const { json } = await posthorn.send({ ...good, ...mail, to: 'zoe@example.com' })
+    await posthorn.until(json.id, (email) => email.status === 'delivered')
+    return await PostalMime.parse(messageTo('zoe@example.com'))
+  }
+  const news = await received({})
+  t.match(news.html, '1 Main &lt;Street&gt;, Lagos')
+  t.match(news.text, '1 Main <Street>, Lagos')
+  const receipt = await received({ type: 'transactional' })
+  t.notMatch(receipt.html, 'Lagos')
+  await posthorn.call('PATCH', '/v1/brand', { body: { postalAddress: '' } })
+  t.notMatch((await received({})).text, 'Lagos', 'none where none is given')
+})
+
 t.test('with a topic, leaving concerns that topic alone', async (t) => {
   const make = (name: string) =>
     createTopic({ store: posthorn.store, clock: systemClock }, posthorn.accountId, { name })

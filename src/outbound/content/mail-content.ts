@@ -1,4 +1,3 @@
-import { postalAddressOf } from '../../accounts/index.js'
 import { keepNewest } from '../../bounded/index.js'
 import { type Mailbox, type MessageInput, parseMailbox, textOfHtml } from '../../mime/index.js'
 import {
@@ -96,7 +95,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     const own = {
       unsubscribeUrl: links.unsubscribe.url({ topicId, ...reader }),
       preferencesUrl: links.preferences.url(reader),
-      postalAddress: await postalAddressOf(deps.store.read, accountId),
+      postalAddress: email.postal_address ?? '',
     }
     // Before they are tracked: the appliance's own links work as they are.
     const written = withOwnLinks({ html, text }, own)

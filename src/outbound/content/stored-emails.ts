@@ -18,6 +18,8 @@ export interface StoredEmail {
   account_id: string
   account_name: string
   account_language: string | null
+  /** For the footer of marketing mail; null for none, and in other mail. */
+  postal_address: string | null
   type: 'transactional' | 'marketing'
   topic_id: string | null
   body_id: number | null
@@ -62,11 +64,14 @@ const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
       .leftJoin('bodies', 'bodies.id', 'emails.body_id')
       .innerJoin('accounts', 'accounts.id', 'emails.account_id')
       .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+      .leftJoin('brands', (join) =>
+        join.onRef('brands.account_id', '=', 'emails.account_id').on('type', '=', 'marketing'),
+      )
       .select(['emails.id', 'emails.domain_id', 'emails.from_header', 'to_list', 'emails.reply_to'])
       .select(['emails.subject', 'message_id', 'emails.created_at', 'emails.scheduled_at'])
       .select([unlessKept('html', kept), unlessKept('text', kept), unlessKept('attachments', kept)])
       .select(['emails.account_id', 'accounts.name as account_name'])
-      .select('accounts.language as account_language')
+      .select(['accounts.language as account_language', 'brands.postal_address'])
       .select(['type', 'emails.topic_id'])
       .select(['emails.body_id', 'broadcast_id', 'automation_step_id'])
       .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
