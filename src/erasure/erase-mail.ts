@@ -10,11 +10,15 @@ export interface Replaced {
   name: string
 }
 
-/** The text without the address, however it is spelled; null of null. */
+/**
+ * The text without the address, in whatever case it is; null of null. A longer address that has it in it is another one's. In
+ * JSON a line's end stands before it as `\n`.
+ */
 export function without<T extends string | null>({ address, name }: Replaced, text: T): T {
   if (text === null) return text
   const pattern = address.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  return text.replace(new RegExp(pattern, 'gi'), () => name) as T
+  const whole = `(?:(?<=\\\\[nrt])|(?<![\\p{L}\\p{N}_.+-]))${pattern}(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])`
+  return text.replace(new RegExp(whole, 'giu'), () => name) as T
 }
 
 /**

@@ -4,12 +4,34 @@ import t from 'tap'
 import { noteAudit } from '../../src/audit/index.js'
 import { systemClock as clock, pause } from '../../src/clock/index.js'
 import { findContact } from '../../src/contacts/index.js'
+import { without } from '../../src/erasure/erase-mail.js'
 import { downloadOf, findErasure, makeErasures } from '../../src/erasure/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 
 const address = 'delivered@simulator.posthorn.test'
 const good = { from: 'a@sender.test', to: address, subject: `For ${address}`, html: '<p>x</p>' }
+
+t.test('an address that has the erased one in it stays as it is', async (t) => {
+  const erased = { address: 'ann@x.org', name: 'gone' }
+  for (const text of [
+    'joann@x.org',
+    'j.ann@x.org',
+    'é' + 'ann@x.org',
+    'ann@x.organic',
+    'ann@x.org.uk',
+    'ann@x.org-a.net',
+  ])
+    t.equal(without(erased, text), text)
+  for (const [text, left] of [
+    ['Ann <Ann@X.org>, joann@x.org', 'Ann <gone>, joann@x.org'],
+    ['{"to":"ann@x.org"}', '{"to":"gone"}'],
+    [JSON.stringify('Dear\nann@x.org.'), JSON.stringify('Dear\ngone.')],
+    ["?to=ann@x.org&'ann@x.org'", "?to=gone&'gone'"],
+  ] as const)
+    t.equal(without(erased, text), left)
+  t.equal(without(erased, null), null)
+})
 
 t.test(
   'an address is gone from everywhere, and never mailed again, whoever brings it',
