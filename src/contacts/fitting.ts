@@ -1,8 +1,7 @@
 import { nextTurn } from '../bounded/index.js'
-import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
-import { csvLine } from '../suppression/index.js'
 import { requireList } from './list.js'
+import { contactsCsv, contactsHead } from './members.js'
 import { type ContactSearch, findContacts } from './search.js'
 import { contactTotal } from './total.js'
 
@@ -42,32 +41,12 @@ export async function* exportFitting(
   search: ContactSearch,
   defaultCountry: string,
 ): AsyncGenerator<string> {
-  yield csvLine([
-    'email',
-    'firstName',
-    'lastName',
-    'phone',
-    'unsubscribedAt',
-    'createdAt',
-    'metadata',
-  ])
+  yield contactsHead()
   let cursor: string | undefined
   do {
     const options = { limit: perPage, cursor, defaultCountry }
     const { members, nextCursor } = await findContacts(read, accountId, search, options)
-    yield members
-      .map((one) =>
-        csvLine([
-          one.email,
-          one.firstName ?? '',
-          one.lastName ?? '',
-          one.phone ?? '',
-          isoTime(one.unsubscribedAt) ?? '',
-          isoTime(one.createdAt),
-          Object.keys(one.metadata).length === 0 ? '' : JSON.stringify(one.metadata),
-        ]),
-      )
-      .join('')
+    yield contactsCsv(members)
     cursor = nextCursor ?? undefined
     await nextTurn()
   } while (cursor !== undefined)

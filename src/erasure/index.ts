@@ -8,5 +8,4 @@ export {
   type ErasureTask,
   findErasure,
   makeErasures,
-  shownErasure,
 } from './tasks.js'

@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from '../clock/index.js'
+import type { Clock } from '../clock/index.js'
 import { deleteContactsIn, findContact } from '../contacts/index.js'
 import { listEmails } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
@@ -151,14 +151,3 @@ async function webhookPiece(
     ? { in: 'webhooks', logs: logs + 1 }
     : { in: 'webhooks', logs, after: next }
 }
-
-/** As the API shows it. */
-export const shownErasure = ({ id, state, begunAt, endedAt, detail, result }: ErasureTask) => ({
-  id: String(id),
-  erasedAs: detail.name,
-  state,
-  mails: result.mails ?? 0,
-  reason: result.reason ?? null,
-  begunAt: isoTime(begunAt),
-  endedAt: isoTime(endedAt),
-})
