@@ -19,8 +19,8 @@ export async function bundleForBrowsers(top) {
   return [...new Set(folders)].sort()
 }
 
-/** The packages that stay beside the bundle, for each has a native part. */
-export const nativePackages = ['better-sqlite3', 'uWebSockets.js']
+/** The packages that stay beside the bundle, for each has a part that is no JavaScript. */
+export const nativePackages = ['better-sqlite3', 'uWebSockets.js', 'mrml']
 
 /**
  * Writes the entries (command line, threads, jobs) with what they share below `outdir`, at the same places
@@ -35,7 +35,7 @@ export async function bundle(top, outdir) {
   }
   const required = new Set()
   const fileOf = (name) => {
-    if (ofMail.test(name)) return undefined
+    if (ofMail.test(name) || nativePackages.includes(name)) return undefined
     required.add(name)
     return `../chunks/${lateFile(name)}`
   }

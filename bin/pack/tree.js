@@ -18,7 +18,7 @@ import { licenceOf, licenceOfNode, licencesFile } from './licences.js'
 import { sha256 } from './parts.js'
 
 /** Of a package with a native part: its JavaScript, wherever each of the pairs' versions has it. */
-const ofNativePackages = ['lib', 'uws.js', 'ESM_wrapper.mjs', 'src/uws.js']
+const ofNativePackages = ['lib', 'uws.js', 'ESM_wrapper.mjs', 'src/uws.js', 'nodejs/mrml_wasm_bg.wasm']
 
 /** What better-sqlite3 12 finds its native part with; 13 needs none of it. */
 const finders = ['bindings', 'file-uri-to-path']

@@ -52,3 +52,4 @@ export {
   uuid,
 } from './schema.js'
 export { isSound } from './sound.js'
+export { type VariantOf, variants } from './variants.js'

@@ -1,6 +1,7 @@
 import { type Failure, Struct } from 'superstruct'
 import type { Field } from './field.js'
 import { isSound } from './sound.js'
+import { chosenStruct } from './variants.js'
 
 /** One thing wrong with a request, as the contract shows it (`interface.md`, Body shapes). */
 export interface Issue {
@@ -52,8 +53,9 @@ export function check<T>(value: unknown, struct: Struct<T, unknown>): T {
  * decisions.md, Errors: null in an optional field means absent, in objects within objects and lists
  * too. What a client's own data hold (`metadata`) has no fields here and stays as it is.
  */
-function withoutNulls(value: unknown, { schema }: { schema: unknown }): unknown {
+function withoutNulls(value: unknown, struct: { schema: unknown }): unknown {
   if (typeof value !== 'object' || value === null) return value
+  const { schema } = chosenStruct(struct, value)
   if (schema instanceof Struct) {
     return Array.isArray(value) ? mapped(value, (item) => withoutNulls(item, schema)) : value
   }

@@ -22,6 +22,7 @@ export {
   readMessageContent,
   readPictures,
 } from './content.js'
+export { escapeHtml } from './escape-html.js'
 export {
   dateField,
   isHeaderName,

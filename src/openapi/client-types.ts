@@ -178,7 +178,7 @@ function printType(printer: Printer, schema: Schema, type: string, indent: strin
     case 'array': {
       const item = print(printer, (schema.items ?? {}) as Schema, indent)
       // `(A | B)[]`, as `A | B[]` means something else. An object's braces hold its own unions together.
-      const grouped = /[|&]/.test(item.replace(/\{[\s\S]*\}/, '')) ? `(${item})` : item
+      const grouped = /[|&]|^readonly /.test(withoutBraces(item)) ? `(${item})` : item
       return printer.side === 'in' ? `readonly ${grouped}[]` : `${grouped}[]`
     }
     case 'object':
@@ -186,6 +186,12 @@ function printType(printer: Printer, schema: Schema, type: string, indent: strin
     default:
       return 'unknown'
   }
+}
+
+/** A type without its objects: what still stands there holds it together, or does not. */
+function withoutBraces(type: string): string {
+  const less = type.replace(/\{[^{}]*\}/g, '')
+  return less === type ? type : withoutBraces(less)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { placesIn } from '../mime/index.js'
+import { escapeHtml, placesIn } from '../mime/index.js'
 import { copyTags } from '../templates/index.js'
 import type { Strings } from './strings.js'
 
@@ -143,14 +143,3 @@ function htmlFooter(
   )
   return `\n<div style="margin:24px 0 0;padding:12px 0;border-top:1px solid #d0d0d0;color:#595959;background:#ffffff;font:13px/1.5 Arial,Helvetica,sans-serif;text-align:center">${escapeHtml(reason)}<br>${anchors.join(' &middot; ')}${postal === '' ? '' : `<br>${escapeHtml(postal)}`}</div>\n`
 }
-
-// The five characters that could end a text or an attribute.
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (char) => entities[char] ?? char)

@@ -11,6 +11,7 @@ import { engagement } from './migrations/0115-engagement.js'
 import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
+import { blocks } from './migrations/0139-blocks.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -35,6 +36,7 @@ const migrations: Record<string, Migration> = {
   '0117-erasures': erasures,
   '0120-time-zones': timeZones,
   '0135-campaign-figures': campaignFigures,
+  '0139-blocks': blocks,
 }
 
 /**

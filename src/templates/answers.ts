@@ -3,12 +3,21 @@ import { pageOf, type Read, textCursorOf, textInCursor } from '../store/index.js
 import { listTemplates, listVersions, type Template } from './template.js'
 
 /** A template, or a version of it, as the API and commands show it. */
-export const shownTemplate = ({ slug, version, subject, html, textBody, savedAt }: Template) => ({
+export const shownTemplate = ({
   slug,
   version,
   subject,
   html,
   textBody,
+  blocks,
+  savedAt,
+}: Template) => ({
+  slug,
+  version,
+  subject,
+  html,
+  textBody,
+  blocks,
   savedAt: isoTime(savedAt),
 })
 

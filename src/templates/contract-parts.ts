@@ -1,5 +1,17 @@
+import { blockDocument } from '../blocks/index.js'
 import { answer, invalidField, manyOf, type Named, refusal } from '../contract/index.js'
-import { count, orNull, schemasOf, text, time, uuid, words } from '../fields/index.js'
+import {
+  count,
+  field,
+  orNull,
+  schemasOf,
+  shaped,
+  structOf,
+  text,
+  time,
+  uuid,
+  words,
+} from '../fields/index.js'
 
 // Few characters: the slug stands in paths, in commands and in log lines. Whether it has them is told by a 422 that
 // names the field, as is what is wrong with a part.
@@ -11,6 +23,12 @@ export const subject = words('The subject, in Liquid')
 export const html = words(
   'The HTML, in Liquid; at most 256 KiB. Marketing mail also has `unsubscribe_url`, `preferences_url` and `unsubscribe_footer` (see campaigns). In an `href` a tag may be percent-encoded',
 )
+/** The same content as blocks. Its shape stands once in the document. */
+export const blocks = field(structOf(blockDocument), {
+  ...shaped('BlockDocument'),
+  description:
+    'The content as blocks, in place of `html`, which is made of them with the account’s brand. HTML that is saved later takes their place',
+})
 // `textBody` and not `text`, as interface.md names the text of a template.
 export const textBody = words(
   'The text part, in Liquid; at most 256 KiB. Without it the text is made from the HTML',
@@ -33,6 +51,10 @@ export const known = {
   subject,
   html,
   textBody: orNull(textBody.schema),
+  blocks: {
+    anyOf: [shaped('BlockDocument'), { type: 'null' }],
+    description: 'The blocks that the HTML is made of; null where somebody wrote the HTML',
+  },
   savedAt,
 }
 /** Without the content, which may have 256 KiB a part. */
@@ -52,6 +74,7 @@ export const example = {
   subject: 'Welcome, {{ name }}',
   html: '<p>Hello {{ name }}!</p>',
   textBody: null,
+  blocks: null,
   savedAt: '2026-11-21T10:00:00.000Z',
 }
 

@@ -1,4 +1,5 @@
 import { refine } from 'superstruct'
+import { type BlockDocument, blockDocument } from '../blocks/index.js'
 import {
   accountRefusals,
   answer,
@@ -31,6 +32,7 @@ import { isJsonObject } from '../json/index.js'
 import {
   badField,
   badLiquid,
+  blocks,
   example,
   html,
   isSaved,
@@ -48,19 +50,37 @@ import {
 } from './contract-versions.js'
 
 /** What is written of a template. */
-export const parts = { subject, html, textBody: maybe(textBody) }
+export const parts = {
+  subject,
+  html: maybe(html),
+  textBody: maybe(textBody),
+  blocks: maybe(blocks),
+}
 export { getTemplateVersion, listTemplateVersions, restoreTemplateVersion, slug }
 
 // What mails call `text` has another name here; without a word the template would have no text part.
 const named = <T>(given: Field<T>): Field<T> =>
   field(
-    refine(
-      structOf(given),
-      'name',
-      (value) => !Object.hasOwn(Object(value), 'text') || 'Expected textBody in place of text',
+    refine(structOf(given), 'name', (value) =>
+      Object.hasOwn(Object(value), 'text')
+        ? 'Expected textBody in place of text'
+        : !isGiven(value, 'html') ||
+          !isGiven(value, 'blocks') ||
+          'Expected html or blocks, and not both',
     ),
     given.schema,
   )
+
+const exampleBlocks: BlockDocument = {
+  version: 1,
+  blocks: [
+    { type: 'heading', text: 'Hello {{ firstName | default: "you" }}' },
+    { type: 'text', text: 'Our **new** shop is [open](https://example.com/).' },
+    { type: 'button', text: 'Have a look', url: 'https://example.com/', align: 'center' },
+  ],
+}
+
+const isGiven = (value: unknown, name: string) => (Object(value)[name] ?? undefined) !== undefined
 
 export const listTemplates = operation('GET /v1/templates', {
   id: 'listTemplates',
@@ -101,6 +121,7 @@ export const createTemplate = operation('POST /v1/templates', {
     summary: 'Make a template',
     examples: {
       'A template': { slug: example.slug, subject: example.subject, html: example.html },
+      'Of blocks': { slug: 'news', subject: 'News', blocks: exampleBlocks },
     },
     answers: [answer('It was made', 'Template', known, { ...example, version: 1 }, 201)],
     refusals: [
@@ -137,6 +158,7 @@ export const updateTemplate = operation('PATCH /v1/templates/:slug', {
         {
           subject: maybe(subject),
           html: maybe(html),
+          blocks: maybe(blocks),
           textBody: maybe(words('An empty one takes it away: the text is then made from the HTML')),
         },
         {
@@ -244,4 +266,5 @@ export const templates: Contract = {
     getTemplateVersion,
     restoreTemplateVersion,
   ],
+  shapes: () => ({ BlockDocument: blockDocument.schema }),
 }

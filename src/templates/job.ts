@@ -2,6 +2,8 @@
  * What passes between the main thread and the one that renders: plain data, because it is cloned.
  */
 
+import type { BlockColours, BlockDocument } from '../blocks/index.js'
+
 export type TemplatePart = 'subject' | 'html' | 'text'
 
 /** A piece of Liquid; `key` names it for the parsed pieces that are kept, null is not kept. */
@@ -21,6 +23,17 @@ export interface RenderJob {
   /** A missing variable is a fault; otherwise (campaigns) it renders as nothing. */
   strict: boolean
 }
+
+/** A document of blocks that is to become HTML, which is Liquid still. */
+export interface CompileJob {
+  accountId: string
+  document: BlockDocument
+  /** What stands where the document names no colour. */
+  brand: BlockColours
+}
+
+/** Whatever the thread does. */
+export type ThreadJob = RenderJob | CompileJob
 
 /** Why a template does not render: the sender's fault, told to the sender. */
 export interface TemplateFault {
@@ -58,9 +71,16 @@ export type RenderOutcome =
   /** Not rendered, for no fault of the template: the queue is full, or the renderer is closing. */
   | { kind: 'unavailable'; cause: string }
 
-export type RenderOrder = { kind: 'render'; serial: number; job: RenderJob } | { kind: 'stop' }
+/** What becomes of a document of blocks. */
+export type CompileOutcome =
+  | { kind: 'compiled'; html: string }
+  | Extract<RenderOutcome, { kind: 'failed' | 'unavailable' }>
+
+export type ThreadOutcome = RenderOutcome | CompileOutcome
+
+export type RenderOrder = { kind: 'render'; serial: number; job: ThreadJob } | { kind: 'stop' }
 
 export type RenderReport =
   /** `cpuFile` tells what CPU time the thread has used; null where the kernel does not say. */
   | { kind: 'ready'; cpuFile: string | null }
-  | { kind: 'done'; serial: number; outcome: RenderOutcome }
+  | { kind: 'done'; serial: number; outcome: ThreadOutcome }

@@ -144,7 +144,8 @@ export const refusal = (slug: string, fault: TemplateFault, fields?: Record<stri
     ...(fields === undefined ? {} : { fields }),
   })
 
-const unavailable = (cause: string) =>
+/** A 503: there is no room to render now. */
+export const unavailable = (cause: string) =>
   new ApiError('service_unavailable', `Templates cannot be rendered right now: ${cause}`, {
     headers: { 'retry-after': '5' },
   })

@@ -4,19 +4,19 @@ import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import {
   limitFault,
-  type RenderJob,
   type RenderOrder,
-  type RenderOutcome,
   type RenderReport,
   type TemplateFault,
+  type ThreadJob,
+  type ThreadOutcome,
 } from './job.js'
 
 /** A job and where its outcome goes. */
 export interface Ticket {
-  job: RenderJob
+  job: ThreadJob
   bytes: number
   queuedAt: number
-  settle(outcome: RenderOutcome): void
+  settle(outcome: ThreadOutcome): void
 }
 
 /** One life of the thread that renders; it ends when it is stopped, or by a job's fault. */

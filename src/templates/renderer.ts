@@ -1,12 +1,20 @@
 import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { makeFairQueue } from './fair-queue.js'
-import type { RenderJob, RenderOutcome } from './job.js'
+import type {
+  CompileJob,
+  CompileOutcome,
+  RenderJob,
+  RenderOutcome,
+  ThreadJob,
+  ThreadOutcome,
+} from './job.js'
 import { type RenderThread, startRenderThread, type Ticket } from './render-thread.js'
 
 export interface Renderer {
   /** Never rejects: what cannot be rendered, and why, is an outcome. */
   render(job: RenderJob): Promise<RenderOutcome>
+  render(job: CompileJob): Promise<CompileOutcome>
   /** Finishes what the thread has begun; what still waits is `unavailable`. */
   close(): Promise<void>
 }
@@ -89,9 +97,9 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
     for (let t = waiting.take(); t !== undefined; t = waiting.take()) refuse(t, cause)
   }
   return {
-    render: (job) =>
-      new Promise((settle) => {
-        const bytes = jobBytes + (job.variables?.length ?? 0)
+    render: ((job: ThreadJob) =>
+      new Promise<ThreadOutcome>((settle) => {
+        const bytes = jobBytes + sizeOf(job)
         const ticket = { job, bytes, queuedAt: clock.now(), settle }
         if (closed) return refuse(ticket, 'the appliance is stopping')
         if (!waiting.add(job.accountId, ticket, bytes))
@@ -99,7 +107,7 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
         usedAt = clock.now()
         if (thread === undefined) start()
         hand()
-      }),
+      })) as Renderer['render'],
     async close() {
       closed = true
       forgetRest()
@@ -109,6 +117,9 @@ export function openRenderer({ log, clock, entry = threadEntry }: RendererDeps):
     },
   }
 }
+
+const sizeOf = (job: ThreadJob) =>
+  'document' in job ? JSON.stringify(job.document).length : (job.variables?.length ?? 0)
 
 const refuse = (ticket: Pick<Ticket, 'settle'>, cause: string) =>
   ticket.settle({ kind: 'unavailable', cause })

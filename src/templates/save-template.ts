@@ -1,5 +1,8 @@
+import { brandOf } from '../accounts/index.js'
 import type { BodyOf } from '../contract/index.js'
+import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
+import { compileBlocks } from './compile.js'
 import type { updateTemplate } from './contract.js'
 import { checkDraft } from './draft.js'
 import { findSyntaxFault, refusal } from './render-template.js'
@@ -17,17 +20,21 @@ import {
 /** What is to be changed of a template; an empty text takes the text part away. */
 type TemplateChanges = BodyOf<typeof updateTemplate>
 
+/** What is saved: HTML, or the blocks that it is made of. */
+export type NewTemplate = Omit<TemplateDraft, 'html'> & { html?: string | undefined }
+
 /** Saves a template's next version, if its shape is right and its syntax too; otherwise 422. */
 export async function putTemplate(
   deps: SaveDeps & { renderer: Renderer },
   accountId: string,
-  draft: TemplateDraft,
+  given: NewTemplate,
   options: SaveOptions = {},
 ): Promise<Template> {
-  checkDraft(draft)
   const { plans, store } = deps
   // Before it is parsed, which takes longer than all else.
-  if (plans !== undefined) await refuseNew(store.read, plans, accountId, draft.slug)
+  checkDraft({ ...given, html: given.html ?? '-' })
+  if (plans !== undefined) await refuseNew(store.read, plans, accountId, given.slug)
+  const draft = { ...given, ...(await contentOf(deps, accountId, given)) }
   await refuseFaulty(deps.renderer, accountId, draft)
   return saveNext(deps, accountId, async () => draft, options)
 }
@@ -44,10 +51,33 @@ export async function changeTemplate(
 ): Promise<Template> {
   // Each part is parsed for itself, so what is right beside these parts is so beside others.
   const before = await findTemplate(deps.store.read, accountId, slug)
-  await refuseFaulty(deps.renderer, accountId, withChanges(before, changes))
+  const content =
+    changes.html === undefined && changes.blocks === undefined
+      ? undefined
+      : await contentOf(deps, accountId, changes)
+  await refuseFaulty(deps.renderer, accountId, withChanges(before, changes, content))
   return saveNext(deps, accountId, async (tx) =>
-    withChanges(await findTemplate(tx, accountId, slug), changes),
+    withChanges(await findTemplate(tx, accountId, slug), changes, content),
   )
+}
+
+type TemplateContent = Pick<Template, 'html' | 'blocks'>
+
+/** The HTML, and the blocks that it was made of: whoever saves HTML has none any more. Throws a 422. */
+async function contentOf(
+  { renderer, store }: Pick<SaveDeps, 'store'> & { renderer: Renderer },
+  accountId: string,
+  { html, blocks }: Pick<NewTemplate, 'html' | 'blocks'>,
+): Promise<TemplateContent> {
+  if (blocks === undefined || blocks === null) {
+    if (html !== undefined) return { html, blocks: null }
+    throw new ApiError('validation_error', 'A template needs html or blocks', {
+      status: 422,
+      fields: { field: 'html' },
+    })
+  }
+  const brand = (await brandOf(store.read, accountId)).colours
+  return { html: await compileBlocks(renderer, { accountId, document: blocks, brand }), blocks }
 }
 
 /** Saves a version of a template again, as its next one. Throws a 404. */
@@ -64,11 +94,13 @@ export async function restoreVersion(
 
 const withChanges = (
   { slug, ...before }: Template,
-  { subject, html, textBody }: TemplateChanges,
+  { subject, textBody }: TemplateChanges,
+  content: TemplateContent = before,
 ): TemplateDraft => ({
   slug,
   subject: subject ?? before.subject,
-  html: html ?? before.html,
+  html: content.html,
+  blocks: content.blocks,
   textBody: textBody ?? before.textBody,
 })
 

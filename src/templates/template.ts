@@ -5,10 +5,11 @@ import {
   refuseBeyondCeiling,
   refuseBeyondStorage,
 } from '../billing/index.js'
+import type { BlockDocument } from '../blocks/index.js'
 import type { Clock } from '../clock/index.js'
 import { addStoredBytes } from '../contents/index.js'
 import { ApiError } from '../errors/index.js'
-import type { Read, Store, Tx } from '../store/index.js'
+import { type Read, type Store, storedJson, type Tx } from '../store/index.js'
 
 /** One version of a template; the current one unless another was asked for. */
 export interface Template {
@@ -20,6 +21,8 @@ export interface Template {
   subject: string
   html: string
   textBody: string | null
+  /** What the HTML was made of; null where somebody wrote it. */
+  blocks: BlockDocument | null
   /** When this version was saved. */
   savedAt: number
 }
@@ -45,6 +48,8 @@ export interface TemplateDraft {
   subject: string
   html: string
   textBody?: string | null | undefined
+  /** What the HTML was made of. */
+  blocks?: BlockDocument | null | undefined
 }
 
 /** What a save takes. */
@@ -75,8 +80,9 @@ export async function saveNext(
   const versionId = store.ids.uuid()
   const newId = store.ids.uuid()
   return await store.write(async (tx) => {
-    const { slug, subject, html, textBody } = await draftOf(tx)
-    const bytes = draftBytes({ slug, subject, html, textBody })
+    const draft = await draftOf(tx)
+    const { slug, subject, html, textBody, blocks = null } = draft
+    const bytes = draftBytes(draft)
     if (plans !== undefined) {
       await refuseNew(tx, plans, accountId, slug)
       await refuseBeyondStorage(tx, await readBilling(tx, plans, accountId), bytes)
@@ -88,9 +94,18 @@ export async function saveNext(
     }
     await tx
       .insertInto('template_versions')
-      .values({ id: versionId, template_id: id, version, subject, html, text, created_at: now })
+      .values({
+        id: versionId,
+        template_id: id,
+        version,
+        subject,
+        html,
+        text,
+        blocks: blocks && JSON.stringify(blocks),
+        created_at: now,
+      })
       .execute()
-    const saved = { accountId, slug, version, versionId, subject, html, textBody: text }
+    const saved = { accountId, slug, version, versionId, subject, html, textBody: text, blocks }
     await addStoredBytes(tx, accountId, 'templates', bytes)
     await alongside(tx, { ...saved, savedAt: now })
     return { ...saved, savedAt: now }
@@ -148,6 +163,7 @@ export async function findTemplate(
       'v.subject',
       'v.html',
       'v.text as textBody',
+      'v.blocks',
       'v.created_at as savedAt',
     ])
     .where('t.account_id', '=', accountId)
@@ -155,7 +171,8 @@ export async function findTemplate(
     .where((eb) => eb('v.version', '=', version === undefined ? eb.ref('t.version') : version))
     .executeTakeFirst()
   if (row === undefined) throw noSuchTemplate(slug, version)
-  return { accountId, ...row }
+  const blocks = storedJson(row.blocks) as BlockDocument | undefined
+  return { accountId, ...row, blocks: blocks ?? null }
 }
 
 /** All versions of a template, the newest (the one in use) first. */
@@ -204,11 +221,14 @@ export async function deleteTemplate(
 }
 
 /** What a version of it takes. */
-const draftBytes = ({ subject, html, textBody }: TemplateDraft): number =>
-  [subject, html, textBody ?? ''].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+const draftBytes = ({ subject, html, textBody, blocks }: TemplateDraft): number =>
+  [subject, html, textBody ?? '', blocks ? JSON.stringify(blocks) : ''].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  )
 
 /** The same of one that is stored (`template_versions as v`). */
-const versionBytes = sql<number>`octet_length(v.subject) + octet_length(v.html) + coalesce(octet_length(v.text), 0)`
+const versionBytes = sql<number>`octet_length(v.subject) + octet_length(v.html) + coalesce(octet_length(v.text), 0) + coalesce(octet_length(v.blocks), 0)`
 
 /** A 403 for a slug that is new where the account has as many templates as it may. */
 export async function refuseNew(

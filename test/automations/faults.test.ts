@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/index.js'
 import { joinBacklog, makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { silentMeter } from '../../src/metrics/index.js'
+import type { Renderer, RenderJob } from '../../src/templates/index.js'
 import { openAutomations } from '../support/automation-appliance.js'
 import { dayMs, openEngine, send, trigger, wait } from '../support/automation-rig.js'
 import { plans } from '../support/campaigns.js'
@@ -172,13 +173,13 @@ t.test('an account with slow templates leaves others their turn', async (t) => {
   await slow.work({
     renderer: {
       ...slow.renderer,
-      async render(job) {
+      render: (async (job: RenderJob) => {
         rendered += 1
         await clock.advance(100)
         const { status } = await quick.run(run)
         if (status === 'completed') before ??= rendered
         return await slow.renderer.render(job)
-      },
+      }) as Renderer['render'],
     },
   })
   t.equal(rendered, 100)

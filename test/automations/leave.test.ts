@@ -2,6 +2,7 @@ import t from 'tap'
 import { deleteContact, removeFromList } from '../../src/contacts/index.js'
 import { stopAtDeparture } from '../../src/outbound/attempt/departure.js'
 import { suppress } from '../../src/suppression/index.js'
+import type { Renderer, RenderJob } from '../../src/templates/index.js'
 import { createTopic, optOut } from '../../src/topics/index.js'
 import { dayMs, delay, openEngine, send, trigger, wait } from '../support/automation-rig.js'
 
@@ -84,7 +85,7 @@ t.test('who leaves between plan and write gets nothing', async (t) => {
   await rig.work({
     renderer: {
       ...renderer,
-      async render(job) {
+      render: (async (job: RenderJob) => {
         // Rendering lies between what is read and what is written.
         if (leaves) {
           const gone = { topicId, address }
@@ -92,7 +93,7 @@ t.test('who leaves between plan and write gets nothing', async (t) => {
         }
         leaves = false
         return await renderer.render(job)
-      },
+      }) as Renderer['render'],
     },
   })
   t.same(await rig.mails(), [])

@@ -14,6 +14,7 @@ parentPort?.on('message', (order: RenderOrder) => {
   if (order.kind === 'stop') return void parentPort?.close()
   const { serial, job } = order
   Atomics.store(current, 0, serial)
+  if ('document' in job) return
   if (job.html.liquid === 'die') process.exit(1)
   if (job.html.liquid === 'spin') for (;;);
   const rendered = { subject: job.subject.liquid, html: job.html.liquid, text: null }

@@ -86,6 +86,7 @@ const templateOf = (html: string, accountId = 'hostile'): Template => ({
   subject: 'Subject',
   html,
   textBody: null,
+  blocks: null,
   savedAt: 0,
 })
 

@@ -19,6 +19,7 @@ function templateOf(parts: { subject?: string; html?: string; text?: string }): 
     subject: parts.subject ?? 'Subject',
     html: parts.html ?? '<p>',
     textBody: parts.text ?? null,
+    blocks: null,
     savedAt: 0,
   }
 }

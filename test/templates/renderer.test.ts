@@ -104,6 +104,7 @@ t.test('a thread that cannot start answers 503, and is tried again for the next'
     subject: 'Subject',
     html: 'a',
     textBody: null,
+    blocks: null,
   }
   await t.rejects(renderTemplate(renderer, template, { variables: {} }), {
     code: 'service_unavailable',

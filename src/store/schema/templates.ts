@@ -25,6 +25,8 @@ const templateVersions = table(
     subject: text(),
     html: text(),
     text: text().orNull(),
+    /** JSON of the document that the HTML is made of; null where somebody wrote the HTML. */
+    blocks: text().orNull(),
     created_at: integer(),
     /** The body with the version's Liquid that all mails of automations share; set with the first of them. */
     body_id: integer().orNull(),

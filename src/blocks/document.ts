@@ -1,0 +1,209 @@
+import { refine } from 'superstruct'
+import {
+  type Field,
+  field,
+  flag,
+  list,
+  maybe,
+  oneOf,
+  structOf,
+  type TypeOf,
+  table,
+  text,
+  textThat,
+  variants,
+  whole,
+} from '../fields/index.js'
+
+/*
+ * The content of a mail as blocks, as people put it together who write no HTML. It is data: only what stands here is
+ * a block, and what is made of it is in `markup.ts`.
+ */
+
+/** How many blocks a document may have, those in columns counted. */
+export const maxBlocks = 200
+/** How many bytes of JSON. */
+export const maxDocumentBytes = 256 * 1024
+const maxText = 20_000
+
+const colour = (about: string) =>
+  maybe(
+    textThat('a colour such as #0a5a9c', (value) => /^#[0-9a-f]{6}$/i.test(value), {
+      type: 'string',
+      pattern: '^#[0-9A-Fa-f]{6}$',
+      description: about,
+    }),
+  )
+
+/** What may stand in a text: no control but line ends and tabs. */
+const isProse = (value: string) =>
+  value.length <= maxText && value.isWellFormed() && !/[^\P{Cc}\r\n\t]/u.test(value)
+
+const prose = (about: string) =>
+  textThat(`a text of at most ${maxText} characters`, isProse, text(about, { maxLength: maxText }))
+
+const inlineRules =
+  '`**bold**`, `*italic*`, `[words](https://…)`, merge tags; an empty line begins a paragraph, `\\*` is a star'
+
+const isTarget = (value: string) =>
+  isProse(value) && value.length <= 2000 && /^(?:https?:\/\/|mailto:|tel:|\{\{)\S/i.test(value)
+
+const target = (about: string) =>
+  textThat('a link with https, http, mailto or tel, or a merge tag', isTarget, {
+    type: 'string',
+    maxLength: 2000,
+    description: about,
+  })
+
+const align = maybe(oneOf(['left', 'center', 'right'], 'Where it stands; the default is left, of a footer center'))
+const ground = colour('Behind the block; by default nothing')
+const space = (side: string) =>
+  maybe(whole(`Empty pixels ${side} it; the default is 10`, { least: 0, most: 100 }))
+const frame = {
+  id: maybe(
+    textThat('1 to 40 of a-z, 0-9 and "-"', (value) => /^[a-z0-9-]{1,40}$/.test(value), {
+      type: 'string',
+      pattern: '^[a-z0-9-]{1,40}$',
+      description: 'A name for yourself, which nothing is made of',
+    }),
+  ),
+  background: ground,
+  above: space('above'),
+  below: space('below'),
+}
+
+const simple = {
+  heading: {
+    text: prose(`The words: ${inlineRules}`),
+    level: maybe(whole('1 is the largest; the default is 2', { least: 1, most: 3 })),
+    align,
+    color: colour('Of the words'),
+    ...frame,
+  },
+  text: {
+    text: prose(`The words: ${inlineRules}`),
+    size: maybe(whole('In pixels; the default is 16', { least: 10, most: 40 })),
+    align,
+    color: colour('Of the words'),
+    ...frame,
+  },
+  picture: {
+    url: target('Where the picture is'),
+    alt: prose(
+      'What it shows, for who does not see it; empty where it says nothing that the words do not',
+    ),
+    width: maybe(whole('In pixels; the default is the whole width', { least: 8, most: 800 })),
+    link: maybe(target('Where a click leads')),
+    align,
+    ...frame,
+  },
+  button: {
+    text: prose('The words on it; merge tags'),
+    url: target('Where it leads'),
+    align,
+    color: colour('Of the button'),
+    textColor: colour('Of its words'),
+    ...frame,
+  },
+  divider: {
+    color: colour('Of the line'),
+    thickness: maybe(whole('In pixels; the default is 1', { least: 1, most: 20 })),
+    ...frame,
+  },
+  space: { height: whole('In pixels', { least: 1, most: 200 }), background: ground, id: frame.id },
+  list: {
+    items: list(prose(`An item: ${inlineRules}`), { least: 1, most: 100 }),
+    numbered: maybe(flag('Numbers in place of dots')),
+    color: colour('Of the words'),
+    ...frame,
+  },
+  social: {
+    links: list(
+      table(
+        { name: prose('The words of the link'), url: target('Where it leads') },
+        { noOthers: true },
+      ),
+      { least: 1, most: 12, about: 'Links side by side' },
+    ),
+    align,
+    color: colour('Of the links'),
+    ...frame,
+  },
+  footer: {
+    text: maybe(prose(`What stands above the links to unsubscribe: ${inlineRules}`)),
+    align,
+    color: colour('Of the words'),
+    ...frame,
+  },
+  html: { html: prose('HTML as it is'), ...frame },
+} as const
+
+const block = variants('type', simple)
+/** A block that stands in a column, or by itself. */
+export type SimpleBlock = TypeOf<typeof block>
+
+const anyBlock = variants('type', {
+  ...simple,
+  columns: {
+    columns: list(list(block, { most: 50 }), {
+      least: 2,
+      most: 3,
+      about: 'Side by side; on a phone one below the other',
+    }),
+    background: ground,
+    id: frame.id,
+  },
+})
+/** Any block. */
+export type Block = TypeOf<typeof anyBlock>
+/** The words that tell blocks apart. */
+export type BlockType = Block['type']
+
+const fonts = {
+  sans: 'Arial, Helvetica, sans-serif',
+  serif: 'Georgia, "Times New Roman", serif',
+  verdana: 'Verdana, Geneva, sans-serif',
+  mono: '"Courier New", Courier, monospace',
+} as const
+/** The families of a font by its name: those that mail programs have. */
+export const familyOf = (font: keyof typeof fonts = 'sans'): string => fonts[font]
+const fontNames = Object.keys(fonts) as (keyof typeof fonts)[]
+
+const documentFields = {
+  version: whole('Always 1', { least: 1, most: 1 }),
+  width: maybe(whole('In pixels; the default is 600', { least: 320, most: 800 })),
+  font: maybe(oneOf(fontNames, 'The default is sans')),
+  colors: maybe(
+    table(
+      {
+        background: colour('Around the mail'),
+        page: colour('Behind the blocks'),
+        text: colour('Of words'),
+        link: colour('Of links'),
+        button: colour('Of buttons'),
+        buttonText: colour('Of the words on buttons'),
+      },
+      { noOthers: true, about: "Those that are not given are the account's brand" },
+    ),
+  ),
+  blocks: list(anyBlock, { most: maxBlocks, about: 'From the top down' }),
+}
+
+const document = table(documentFields, { noOthers: true })
+/** A mail of blocks. */
+export type BlockDocument = TypeOf<typeof document>
+
+const countOf = ({ blocks }: BlockDocument): number =>
+  blocks.reduce((sum, one) => sum + 1 + (one.type === 'columns' ? one.columns.flat().length : 0), 0)
+
+const fits = (given: BlockDocument) =>
+  countOf(given) > maxBlocks
+    ? `Expected at most ${maxBlocks} blocks, those in columns counted`
+    : Buffer.byteLength(JSON.stringify(given)) <= maxDocumentBytes ||
+      `Expected at most ${maxDocumentBytes} bytes of JSON`
+
+/** The field of a document: checked, and bounded as a whole. */
+export const blockDocument: Field<BlockDocument> = field(
+  refine(structOf(document), 'document', fits),
+  document.schema,
+)

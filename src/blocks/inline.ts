@@ -1,0 +1,99 @@
+/** Words of a block as a tree: what is typed is text, and becomes markup only as one of these. */
+export type Inline =
+  | { kind: 'text'; text: string }
+  /** A merge tag or another piece of Liquid, as it was typed. */
+  | { kind: 'tag'; liquid: string }
+  | { kind: 'break' }
+  | { kind: 'bold' | 'italic'; inside: Inline[] }
+  | { kind: 'link'; url: string; inside: Inline[] }
+
+const tag = /^(?:\{\{[^{}]{0,500}\}\}|\{%(?:(?!%\}).){0,500}%\})/s
+const link =
+  /^\[((?:\\.|[^[\]\\]|\{\{[^{}]*\}\})+)\]\(((?:\{\{[^{}]*\}\}|[^\s(){}]|\([^\s()]*\))+)\)/
+const target = /^(?:https?:\/\/|mailto:|tel:|\{\{)/i
+// Deeper than anybody writes; further marks are stars.
+const maxDepth = 8
+
+/** The paragraphs of a text: an empty line begins the next one, and a line end is one. */
+export const paragraphsOf = (text: string): Inline[][] =>
+  text
+    .replace(/\r\n?/g, '\n')
+    .split(/\n[ \t]*\n\s*/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => inlineOf(part))
+
+/**
+ * `**bold**`, `*italic*`, `[words](target)`, tags, and `\\*` for a star. What has no end is a text as it was typed, so
+ * that no letter is ever lost.
+ */
+export function inlineOf(text: string, depth = 0): Inline[] {
+  const found: Inline[] = []
+  // What has no end after one place has none after a later one: so a text of stars is looked through once.
+  const endless = new Set<string>()
+  let plain = ''
+  for (let at = 0; at < text.length; ) {
+    const next = depth < maxDepth ? markAt(text, at, depth, endless) : undefined
+    if (next !== undefined) {
+      if (plain !== '') found.push({ kind: 'text', text: plain })
+      plain = ''
+      found.push(next.one)
+      at = next.end
+      continue
+    }
+    if (/^\\[\\*[\]{}]/.test(text.slice(at, at + 2))) at++
+    plain += text[at]
+    at++
+  }
+  if (plain !== '') found.push({ kind: 'text', text: plain })
+  return found
+}
+
+type Mark = { one: Inline; end: number }
+
+/** What begins at a place and is no plain text, and where it ends. */
+function markAt(text: string, at: number, depth: number, endless: Set<string>): Mark | undefined {
+  switch (text[at]) {
+    case '\n':
+      return { one: { kind: 'break' }, end: at + 1 }
+    case '{': {
+      const [liquid] = tag.exec(text.slice(at)) ?? []
+      return liquid === undefined
+        ? undefined
+        : { one: { kind: 'tag', liquid }, end: at + liquid.length }
+    }
+    case '[': {
+      const [whole, words = '', url = ''] = link.exec(text.slice(at)) ?? []
+      if (whole === undefined || !target.test(url)) return undefined
+      const inside = inlineOf(words, depth + 1)
+      return { one: { kind: 'link', url, inside }, end: at + whole.length }
+    }
+    case '*':
+      return starsAt(text, at, depth, endless)
+    default:
+      return undefined
+  }
+}
+
+/** `2*3*4` is no italic 3: one star opens before a word and closes after it. */
+function starsAt(text: string, at: number, depth: number, endless: Set<string>): Mark | undefined {
+  const stars = text.startsWith('**', at) ? '**' : '*'
+  const from = at + stars.length
+  const isWord = (char = '') => /[\p{L}\p{N}]/u.test(char)
+  if (endless.has(stars) || /\s/.test(text[from] ?? ' ')) return undefined
+  if (stars === '*' && isWord(text[at - 1])) return undefined
+  const closes = (place: number) =>
+    !/[\s\\]/.test(text[place - 1] ?? '') &&
+    (stars === '**' || (text[place + 1] !== '*' && !isWord(text[place + 1])))
+  let end = text.indexOf(stars, from + 1)
+  while (end >= 0 && !closes(end)) end = text.indexOf(stars, end + stars.length)
+  if (end < 0) {
+    endless.add(stars)
+    return undefined
+  }
+  const inside = inlineOf(text.slice(from, end), depth + 1)
+  return {
+    one: { kind: stars === '**' ? 'bold' : 'italic', inside },
+    end: end + stars.length,
+  }
+}

@@ -1,0 +1,199 @@
+import { escapeHtml } from '../mime/index.js'
+import { type Block, type BlockDocument, familyOf, type SimpleBlock } from './document.js'
+import { type Inline, inlineOf, paragraphsOf } from './inline.js'
+
+/** The colours that a document has where it says none: the account's. */
+export interface BlockColours {
+  background: string
+  text: string
+  button: string
+  buttonText: string
+}
+
+/** Puts a piece of HTML aside, which a mark stands for. */
+type Aside = (piece: string) => string
+
+/** MJML of a document, and what puts the pieces back that stand aside. */
+export interface Markup {
+  mjml: string
+  restore(html: string): string
+}
+
+/**
+ * A document as MJML. The compiler makes the frame alone: whatever somebody typed stands aside meanwhile, because it
+ * rewrites what it reads (mrml 1.6.1 prints attributes within texts as Rust does: a backslash becomes two).
+ */
+export function markupOf(document: BlockDocument, brand: BlockColours): Markup {
+  const pieces: string[] = []
+  const mark = markBeside(JSON.stringify(document))
+  const aside: Aside = (piece) => `${mark}${pieces.push(piece) - 1}z`
+  const look = lookOf(document, brand)
+  const sections = sectionsOf(document.blocks)
+    .map((blocks) => sectionOf(blocks, look, aside))
+    .join('')
+  const mjml = `<mjml>${headOf(look)}<mj-body width="${look.width}px" background-color="${look.background}" css-class="ph-ground">${sections}</mj-body></mjml>`
+  return {
+    mjml,
+    restore: (html) =>
+      html.replace(new RegExp(`${mark}(\\d+)z`, 'g'), (_, at: string) => pieces[Number(at)] ?? ''),
+  }
+}
+
+/** A word that stands nowhere in a text. */
+function markBeside(text: string): string {
+  let number = 0
+  while (text.includes(`ph${number}x`)) number++
+  return `ph${number}x`
+}
+
+type Look = Required<NonNullable<BlockDocument['colors']>> & { width: number; font: string }
+
+function lookOf({ width = 600, font, colors = {} }: BlockDocument, brand: BlockColours): Look {
+  const { background = brand.background, text = brand.text, button = brand.button } = colors
+  return {
+    width,
+    font: familyOf(font),
+    background,
+    text,
+    button,
+    page: colors.page ?? background,
+    link: colors.link ?? button,
+    buttonText: colors.buttonText ?? brand.buttonText,
+  }
+}
+
+// Programs that change colours by themselves in the dark leave those alone that have rules of their own.
+const headOf = ({ font, text, link, button, buttonText }: Look) =>
+  `<mj-head><mj-raw><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"></mj-raw><mj-attributes><mj-all font-family='${font}' /><mj-text font-size="16px" line-height="1.5" color="${text}" padding="10px 25px" /><mj-button background-color="${button}" color="${buttonText}" font-size="16px" border-radius="6px" inner-padding="12px 20px" padding="10px 25px" /><mj-section padding="0" /><mj-image padding="10px 25px" /></mj-attributes><mj-style>a{color:${link}}.ph-words p,.ph-words ul,.ph-words ol,.ph-words h1,.ph-words h2,.ph-words h3{margin:0}.ph-words p+p{margin-top:1em!important}@media (prefers-color-scheme:dark){.ph-ground,.ph-page,.ph-page>table{background:#16181d!important;background-color:#16181d!important}.ph-own div,.ph-own p,.ph-own li,.ph-own h1,.ph-own h2,.ph-own h3{color:#e8eaed!important}.ph-own a{color:#8ab4f8!important}}</mj-style></mj-head>`
+
+/** Blocks that stand one below the other share a section; columns have one of their own. */
+function sectionsOf(blocks: readonly Block[]): Block[][] {
+  const sections: Block[][] = []
+  for (const block of blocks) {
+    const last = sections.at(-1)
+    if (block.type === 'columns' || last === undefined || last[0]?.type === 'columns') {
+      sections.push([block])
+    } else last.push(block)
+  }
+  return sections
+}
+
+function sectionOf(blocks: readonly Block[], look: Look, aside: Aside): string {
+  const [first] = blocks
+  const ground = first?.type === 'columns' ? first.background : undefined
+  // What has a colour of its own keeps it in the dark.
+  const page = ground === undefined ? ' css-class="ph-page"' : ''
+  const columns =
+    first?.type === 'columns'
+      ? first.columns
+      : [blocks.filter((block): block is SimpleBlock => block.type !== 'columns')]
+  const inside = columns.map((column) => {
+    const content = column.map((block) => blockOf(block, look, aside)).join('')
+    return `<mj-column>${content}</mj-column>`
+  })
+  return `<mj-section background-color="${ground ?? look.page}"${page}>${inside.join('')}</mj-section>`
+}
+
+/** One block. The compiler is given no text of a stranger's but escaped, and no attribute but of the kinds that were checked. */
+function blockOf(block: SimpleBlock, look: Look, aside: Aside): string {
+  switch (block.type) {
+    case 'heading': {
+      const { level = 2 } = block
+      const size = [30, 24, 19][level - 1]
+      const words = paragraphsOf(block.text).flatMap((part, at) =>
+        at === 0 ? part : [{ kind: 'break' } as const, ...part],
+      )
+      const inside = `<h${level} style="margin:0;font-size:${size}px;line-height:1.25">${htmlOf(words)}</h${level}>`
+      return wordsOf(aside, block, inside, 'line-height="1.25"')
+    }
+    case 'text':
+      return wordsOf(aside, block, paragraphs(block.text), `font-size="${block.size ?? 16}px"`)
+    case 'list': {
+      const name = block.numbered ? 'ol' : 'ul'
+      const items = block.items.map((item) => `<li>${htmlOf(inlineOf(item))}</li>`)
+      return wordsOf(
+        aside,
+        block,
+        `<${name} style="margin:0;padding-left:24px">${items.join('')}</${name}>`,
+      )
+    }
+    case 'social': {
+      const links = block.links.map(
+        ({ name, url }) => `<a href="${attribute(url)}">${htmlOf(inlineOf(name))}</a>`,
+      )
+      return wordsOf(aside, block, links.join(' &#183; '))
+    }
+    case 'footer': {
+      const text = block.text ? paragraphs(block.text) : ''
+      const links = `<div>{{ unsubscribe_footer }}</div>`
+      return wordsOf(aside, block, text + links, 'font-size="13px"', 'center')
+    }
+    case 'picture': {
+      const link = block.link === undefined ? '' : ` href="${aside(attribute(block.link))}"`
+      const width =
+        block.width === undefined ? '' : ` width="${Math.min(block.width, look.width)}px"`
+      return `<mj-image src="${aside(attribute(block.url))}" alt="${aside(attribute(block.alt))}"${link}${width} align="${block.align ?? 'left'}"${frameOf(block)} />`
+    }
+    case 'button': {
+      const colours = `${block.color === undefined ? '' : ` background-color="${block.color}"`}${block.textColor === undefined ? '' : ` color="${block.textColor}"`}`
+      return `<mj-button href="${aside(attribute(block.url))}" align="${block.align ?? 'left'}"${colours}${frameOf(block)}>${aside(htmlOf(inlineOf(block.text)))}</mj-button>`
+    }
+    case 'divider':
+      return `<mj-divider border-color="${block.color ?? '#d0d0d0'}" border-width="${block.thickness ?? 1}px"${frameOf(block, 25)} />`
+    case 'space':
+      return `<mj-spacer height="${block.height}px"${block.background === undefined ? '' : ` container-background-color="${block.background}"`} />`
+    case 'html':
+      return `<mj-text${frameOf(block, 0)}>${aside(block.html)}</mj-text>`
+  }
+}
+
+/** A block of words. Those without a colour of their own have the dark's in the dark. */
+function wordsOf(
+  aside: Aside,
+  block: Framed & { align?: string; color?: string },
+  inside: string,
+  attributes = '',
+  usual = 'left',
+): string {
+  const own = block.color === undefined && block.background === undefined ? ' ph-own' : ''
+  const colour = block.color === undefined ? '' : ` color="${block.color}"`
+  return `<mj-text css-class="ph-words${own}" align="${block.align ?? usual}"${colour} ${attributes}${frameOf(block)}>${aside(inside)}</mj-text>`
+}
+
+type Framed = { background?: string; above?: number; below?: number }
+
+const frameOf = ({ background, above = 10, below = 10 }: Framed, sides = 25) =>
+  ` padding="${above}px ${sides}px ${below}px ${sides}px"${background === undefined ? '' : ` container-background-color="${background}"`}`
+
+const paragraphs = (text: string) =>
+  paragraphsOf(text)
+    .map((part) => `<p>${htmlOf(part)}</p>`)
+    .join('')
+
+const htmlOf = (words: readonly Inline[]): string => words.map((one) => pieceOf(one)).join('')
+
+function pieceOf(one: Inline): string {
+  switch (one.kind) {
+    case 'text':
+      return escapeHtml(one.text)
+    case 'tag':
+      return one.liquid
+    case 'break':
+      return '<br />'
+    case 'bold':
+      return `<b>${htmlOf(one.inside)}</b>`
+    case 'italic':
+      return `<i>${htmlOf(one.inside)}</i>`
+    case 'link':
+      return `<a href="${attribute(one.url)}">${htmlOf(one.inside)}</a>`
+  }
+}
+
+/** A text in an attribute. A quote of Liquid would end the attribute in whatever reads the HTML before it is filled in. */
+const attribute = (text: string) =>
+  text
+    .split(/(\{\{[^{}]*\}\}|\{%.*?%\})/s)
+    .map((part, at) =>
+      at % 2 === 1 ? (part.includes("'") ? part : part.replaceAll('"', "'")) : escapeHtml(part),
+    )
+    .join('')

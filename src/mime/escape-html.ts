@@ -1,0 +1,12 @@
+// The five characters that could end a text or an attribute (HTML, §13.1.2.4).
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** A text as it stands in HTML, in an attribute too. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (char) => entities[char] ?? char)

@@ -1,0 +1,145 @@
+import { parse } from 'parse5'
+import t from 'tap'
+import {
+  type Block,
+  type BlockDocument,
+  blockDocument,
+  type SimpleBlock,
+} from '../../src/blocks/index.js'
+import { inlineOf } from '../../src/blocks/inline.js'
+import { check, structOf } from '../../src/fields/index.js'
+import { textOfHtml } from '../../src/mime/index.js'
+import { makeCompileJob } from '../../src/templates/compile-job.js'
+import { seeded } from '../shaping/seeded.js'
+
+const compile = makeCompileJob()
+const brand = { background: '#ffffff', text: '#1d2430', button: '#14532d', buttonText: '#ffffff' }
+
+function htmlOf(document: BlockDocument): string {
+  const made = compile({ accountId: 'account', document, brand })
+  if (made.kind !== 'compiled') throw new Error(JSON.stringify(made))
+  return made.html
+}
+
+// What people type, and what would break out of markup, or be rewritten by a compiler.
+const hostile = [
+  'a\\b',
+  '"><script>x</script>',
+  '</mj-text></mjml>',
+  '&amp;',
+  "it's",
+  '👩‍👩‍👧',
+  'ph0x0z',
+  '{{ tag }}',
+  '* star',
+  '**',
+  '[x](javascript:1)',
+  'é\u0301',
+]
+
+t.test(
+  '500 documents: each word stands in HTML and text once, in order, and nothing typed becomes markup',
+  async (t) => {
+    const random = seeded(44)
+    const whole = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
+    const oneOf = <T>(choices: readonly T[]): T => choices[whole(0, choices.length - 1)] as T
+    for (let round = 0; round < 500; round++) {
+      const words: string[] = []
+      const word = () => {
+        const made = `w${round}q${words.length}w`
+        words.push(made)
+        return `${made} ${oneOf(hostile)}`
+      }
+      const simple = (): SimpleBlock => {
+        const align = oneOf(['left', 'center', 'right'] as const)
+        switch (whole(0, 6)) {
+          case 0:
+            return { type: 'heading', text: word(), level: whole(1, 3), align }
+          case 1:
+            return { type: 'text', text: `${word()}\n\n**${word()}**\n${word()}`, above: 0 }
+          case 2:
+            return { type: 'list', items: [word(), word()], numbered: whole(0, 1) === 1 }
+          case 3:
+            return { type: 'button', text: word(), url: 'https://x.test/?a=1&b=2', align }
+          case 4:
+            return { type: 'picture', url: 'https://x.test/a.png', alt: word(), width: 90 }
+          case 5:
+            return { type: 'social', links: [{ name: word(), url: 'https://x.test/' }] }
+          default:
+            return { type: 'divider', color: '#123456' }
+        }
+      }
+      const block = (): Block =>
+        whole(0, 4) === 0
+          ? { type: 'columns', columns: [[simple()], [simple(), simple()]], background: '#eeeeee' }
+          : simple()
+      const blocks = Array.from({ length: whole(1, 9) }, block)
+      const html = htmlOf({ version: 1, blocks })
+      const { text } = textOfHtml(html)
+      const found = text.match(/w\d+q\d+w/g) ?? []
+      if (JSON.stringify(found) !== JSON.stringify(words)) {
+        t.same(found, words, JSON.stringify(blocks))
+        break
+      }
+      const names = elementsOf(html)
+      if (names.has('script') || [...names].some((name) => name.startsWith('mj-'))) {
+        t.fail(`${[...names]}: ${JSON.stringify(blocks)}`)
+        break
+      }
+      if (round === 0) t.ok(names.has('table'))
+    }
+  },
+)
+
+function elementsOf(html: string): Set<string> {
+  const names = new Set<string>()
+  const visit = (node: { nodeName: string; childNodes?: unknown[] }) => {
+    names.add(node.nodeName)
+    for (const child of node.childNodes ?? []) visit(child as typeof node)
+  }
+  visit(parse(html) as unknown as { nodeName: string; childNodes: unknown[] })
+  return names
+}
+
+t.test('what stands in a block arrives letter by letter', async (t) => {
+  const url = 'https://x.test/\\a?q="é\'&r={{ id | default: "x" }}'
+  const html = htmlOf({
+    version: 1,
+    blocks: [
+      { type: 'button', text: 'Go', url },
+      { type: 'text', text: `[Go](${url.replace(' | default: "x"', '')})` },
+      { type: 'picture', url: 'https://x.test/a.png', alt: 'A "\\" picture' },
+      { type: 'html', html: '<p>{% if a %}\\n "x"{% endif %}' },
+      { type: 'footer' },
+    ],
+  })
+  t.match(html, `href="https://x.test/\\a?q=&quot;é&#39;&amp;r={{ id | default: 'x' }}"`)
+  t.match(html, 'href="https://x.test/\\a?q=&quot;é&#39;&amp;r={{ id }}"')
+  t.match(html, 'alt="A &quot;\\&quot; picture"')
+  t.match(html, '<p>{% if a %}\\n "x"{% endif %}')
+  t.match(html, '{{ unsubscribe_footer }}')
+})
+
+t.test('marks that have no end are what was typed, and no text takes long', async (t) => {
+  const plain = ['2*3*4', '* a * b', '**a', '[a](b)', '[a](javascript:x)', '{{ a', 'a_b_c']
+  for (const text of plain) t.same(inlineOf(text), [{ kind: 'text', text }], text)
+  t.same(inlineOf('\\*a\\*'), [{ kind: 'text', text: '*a*' }])
+  t.match(inlineOf('*a **b***'), [{ kind: 'italic', inside: [{}, { kind: 'bold' }] }])
+  const pieces = ['*a ', '**a ', '[a', '{{a ', '{% a', '*a*', '[', '\\', '**', '*']
+  const started = process.cpuUsage()
+  for (const piece of pieces) {
+    const text = piece.repeat(Math.floor(20_000 / piece.length))
+    t.ok(inlineOf(text).length > 0, piece)
+  }
+  const { user } = process.cpuUsage(started)
+  t.comment(`${Math.round(user / 1000)} ms`)
+})
+
+t.test('a null in a block means that the field is absent, as in every body', async (t) => {
+  const text = { type: 'text', text: 'x', color: null, align: null }
+  const given = { version: 1, font: null, blocks: [{ type: 'columns', columns: [[text], []] }] }
+  t.same(check(given, structOf(blockDocument)), {
+    version: 1,
+    blocks: [{ type: 'columns', columns: [[{ type: 'text', text: 'x' }], []] }],
+  })
+})
