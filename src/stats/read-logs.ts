@@ -3,7 +3,7 @@ import type { ConsentDetail } from '../consent/index.js'
 import type { EventDetail } from '../events/index.js'
 import { providerOf } from '../protection/index.js'
 import { idsIn, mailNumber, queueClass, type Read, storedJson, unindexed } from '../store/index.js'
-import { type Told, toldBy } from './campaigns/told.js'
+import { type CampaignTold, toldBy } from './campaigns/told.js'
 import { countsOf, type LoggedEvent, mailFacts, noFacts, tellFirsts } from './count-event.js'
 import type { Cursors } from './cursors.js'
 import { type Engaged, engagedIn } from './engagement.js'
@@ -15,7 +15,7 @@ export interface LogSlice {
   /** What people did with their mail, and what was sent to them. */
   engaged: Engaged[]
   /** What recipients of campaigns did, and whom they did not reach. */
-  told: Told[]
+  told: CampaignTold[]
   next: Cursors
   /** Whether there may be more. */
   more: boolean
@@ -163,7 +163,7 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
       provider: providerOf(address, remotes.get(`${emailId} ${address}`) ?? null),
     }),
   )
-  const told = left.flatMap(({ id, at, accountId, address, emailId }): Told[] => {
+  const told = left.flatMap(({ id, at, accountId, address, emailId }): CampaignTold[] => {
     const broadcastId = facts.get(emailId)?.broadcastId ?? null
     if (broadcastId === null) return []
     const row = { log: 'consent' as const, id, at, accountId, emailId, broadcastId }

@@ -6,12 +6,12 @@ import { addCampaignCounts } from './hours.js'
 import { addLinkClicks } from './links.js'
 import { addCampaignPeople } from './people.js'
 import { addReasons } from './reasons.js'
-import type { Told } from './told.js'
+import type { CampaignTold } from './told.js'
 
 /** What a slice of the logs says of campaigns. */
 interface CampaignSlice {
   happenings: readonly LoggedRow[]
-  told: readonly Told[]
+  told: readonly CampaignTold[]
 }
 
 /** Counts it, in the transaction that moves the cursors. A slice without campaigns writes nothing. */

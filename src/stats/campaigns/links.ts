@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { addressKey } from '../../mime/index.js'
 import { cell, prepared, rowsOf, type Tx } from '../../store/index.js'
 import { others } from '../add-figures.js'
-import type { Told } from './told.js'
+import type { CampaignTold } from './told.js'
 import { linkOf } from './words.js'
 
 // Links of one campaign; beyond them, as where each recipient has links of their own, they are counted together.
@@ -18,7 +18,7 @@ interface Clicked {
 }
 
 /** Counts clicks by the link, and who clicked which. */
-export async function addLinkClicks(tx: Tx, told: readonly Told[]): Promise<void> {
+export async function addLinkClicks(tx: Tx, told: readonly CampaignTold[]): Promise<void> {
   const links = new Map<string, Clicked>()
   for (const { what, url, broadcastId, machine, accountId, recipient, at } of told) {
     if (what !== 'clicked' || url === undefined) continue

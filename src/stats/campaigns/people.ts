@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { markContacts } from '../../changes/index.js'
 import { addressKey } from '../../mime/index.js'
 import { cell, prepared, rowsOf, type Tx } from '../../store/index.js'
-import type { Told } from './told.js'
+import type { CampaignTold } from './told.js'
 
 const times = ['opened_at', 'clicked_at', 'left_at', 'complained_at'] as const
 const timeOf = {
@@ -27,8 +27,8 @@ type Person = Record<(typeof times)[number], number | null> & {
  */
 export async function addCampaignPeople(
   tx: Tx,
-  told: readonly Told[],
-  bounceOf: ReadonlyMap<Told, number>,
+  told: readonly CampaignTold[],
+  bounceOf: ReadonlyMap<CampaignTold, number>,
 ): Promise<void> {
   const people = new Map<string, Person>()
   for (const one of told) {
@@ -59,7 +59,7 @@ export async function addCampaignPeople(
   await markContacts(tx, [...new Set(rows.map(({ id }) => id))])
 }
 
-const newPerson = ({ accountId, broadcastId, emailId }: Told, address: string): Person => ({
+const newPerson = ({ accountId, broadcastId, emailId }: CampaignTold, address: string): Person => ({
   accountId,
   address,
   broadcastId,
@@ -116,7 +116,7 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) =>
-      conflict.columns(['broadcast_id', 'contact_id']).doUpdateSet({
+      conflict.columns(['contact_id', 'broadcast_id']).doUpdateSet({
         opened_at: earlier('opened_at'),
         clicked_at: earlier('clicked_at'),
         left_at: earlier('left_at'),

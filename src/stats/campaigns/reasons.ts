@@ -1,14 +1,17 @@
 import { sql } from 'kysely'
 import { prepared, type Tx } from '../../store/index.js'
-import type { Told, UnreachedReason } from './told.js'
+import type { CampaignTold, UnreachedReason } from './told.js'
 import { wordsOf } from './words.js'
 
 // Reasons of one campaign that are told apart by the server's words.
 const maxReasons = 100
 
 /** Counts why mail did not arrive; resolves with the number of each reason. */
-export async function addReasons(tx: Tx, told: readonly Told[]): Promise<Map<Told, number>> {
-  const reasons = new Map<string, Reason & { of: Told[] }>()
+export async function addReasons(
+  tx: Tx,
+  told: readonly CampaignTold[],
+): Promise<Map<CampaignTold, number>> {
+  const reasons = new Map<string, Reason & { of: CampaignTold[] }>()
   for (const one of told) {
     if (one.reason === undefined) continue
     const { kind, class: of, reply } = one.reason
@@ -19,7 +22,7 @@ export async function addReasons(tx: Tx, told: readonly Told[]): Promise<Map<Tol
     reasons.set(place, same)
     same.of.push(one)
   }
-  const numbers = new Map<Told, number>()
+  const numbers = new Map<CampaignTold, number>()
   for (const { of, ...reason } of reasons.values()) {
     const number = await addReason(tx, reason, of.length)
     for (const one of of) numbers.set(one, number)

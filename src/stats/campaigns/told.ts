@@ -2,7 +2,7 @@ import type { EventDetail } from '../../events/index.js'
 import type { MailFacts } from '../tally.js'
 
 /** What a row of a log tells of a campaign's recipient, beside the counts. */
-export interface Told {
+export interface CampaignTold {
   log: 'event' | 'consent'
   /** The row's place in that log. */
   id: number
@@ -44,7 +44,7 @@ interface CampaignEvent {
 export function toldBy(
   events: readonly CampaignEvent[],
   facts: ReadonlyMap<string, MailFacts>,
-): Told[] {
+): CampaignTold[] {
   return events.flatMap((event) => {
     const { id, at, accountId, emailId, recipient } = event
     const broadcastId = facts.get(emailId)?.broadcastId ?? null
@@ -58,7 +58,7 @@ function toldOf({
   type,
   reply,
   detail,
-}: CampaignEvent): Pick<Told, 'what' | 'machine' | 'url' | 'reason'> | undefined {
+}: CampaignEvent): Pick<CampaignTold, 'what' | 'machine' | 'url' | 'reason'> | undefined {
   const machine = detail?.machine === true
   switch (type) {
     case 'opened':
