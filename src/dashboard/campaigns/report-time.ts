@@ -5,8 +5,8 @@ import type { Chart } from '../shell/chart.js'
 type Hour = BroadcastReport['overTime'][number]
 
 // Hours while there are so few of them; then days, of which the first ones say the most.
-const mostHours = 48
-const mostDays = 60
+const mostHours = 36
+const mostDays = 36
 
 /** What happened over time: hours at first, then days. Undefined before anything has. */
 export function reportCharts(report: BroadcastReport, zone: string): Chart[] {
@@ -38,6 +38,8 @@ export function reportCharts(report: BroadcastReport, zone: string): Chart[] {
     {
       title: `What people did, ${by}`,
       labels,
+      // A line of one point is none.
+      kind: count < 2 ? 'bars' : 'lines',
       series: [
         { label: 'Opened first', tone: 'c1', values: valuesOf((row) => row.openedUnique) },
         { label: 'Clicked first', tone: 'c2', values: valuesOf((row) => row.clickedUnique) },

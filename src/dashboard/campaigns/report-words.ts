@@ -84,7 +84,7 @@ export function numbersOf({ total, progress }: BroadcastReport, here: string): R
     label: whoWords[who].label,
     value: shownCount(value),
     rate: rate === undefined || rate === null ? undefined : share(rate),
-    machines: machines === undefined ? undefined : `and ${counted(machines, 'time')} by machines`,
+    machines: machines === undefined ? undefined : `machines: ${counted(machines, 'time')}`,
     href: linkTo(`${here}/people`, { who }),
   })
   return [

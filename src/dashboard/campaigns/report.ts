@@ -52,7 +52,9 @@ interface CampaignReportView {
 }
 
 // The rest is in the API's answer: a page stays below its bytes.
-const mostRows = 20
+const mostRows = 10
+// A name in a table of many columns.
+const mostName = 60
 
 /** What became of a campaign; while it is sent, how far it is and why it is slow. Throws a 404. */
 export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<PageAnswer> {
@@ -132,7 +134,7 @@ function comparedRows(report: BroadcastReport, base: string, now: number) {
   if (report.compared.length === 0) return []
   const own = { ...report, recipients: report.progress.recipients, rates: report.total.rates }
   return [own, ...report.compared].map((one) => ({
-    name: one.name ?? one.subject,
+    name: shortened(one.name ?? one.subject),
     href: `${base}/campaigns/${one.id}/report`,
     here: one.id === report.id,
     sent: moment(Date.parse(one.sentAt ?? ''), now),
@@ -143,3 +145,5 @@ function comparedRows(report: BroadcastReport, base: string, now: number) {
     ],
   }))
 }
+
+const shortened = (name: string) => (name.length > mostName ? `${name.slice(0, mostName)}…` : name)
