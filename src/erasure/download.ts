@@ -5,6 +5,7 @@ import { listEmails } from '../emails/index.js'
 import { readTimeline } from '../events/index.js'
 import { entriesOf } from '../forms/index.js'
 import { addressKey } from '../mime/index.js'
+import { type CampaignDeeds, campaignDeedsOf } from '../stats/index.js'
 import type { Read } from '../store/index.js'
 import { csvLine, suppressionsOf } from '../suppression/index.js'
 import { optOutsOf } from '../topics/index.js'
@@ -60,6 +61,9 @@ export async function downloadOf(
         sentInAt: isoTime(createdAt),
       }),
     ),
+    campaigns: (contact === undefined ? [] : await campaignDeedsOf(read, contact.id)).map(
+      shownDeeds,
+    ),
     mails,
     // More mails than one file takes: the log of mail has the older ones.
     isWhole: next === undefined,
@@ -86,3 +90,14 @@ export async function downloadOf(
     ),
   })
 }
+
+/** What they did with a campaign. */
+const shownDeeds = ({ broadcastId, links, ...times }: CampaignDeeds) => ({
+  campaignId: broadcastId,
+  openedAt: isoTime(times.openedAt),
+  clickedAt: isoTime(times.clickedAt),
+  leftAt: isoTime(times.leftAt),
+  complainedAt: isoTime(times.complainedAt),
+  notReachedAt: isoTime(times.unreachedAt),
+  links,
+})

@@ -98,10 +98,10 @@ async function reasons({ schema }: Kysely<Tables>) {
 async function people({ schema }: Kysely<Tables>) {
   await schema
     .createTable('broadcast_people')
-    .addColumn('broadcast_id', 'text', (column) => column.notNull())
     .addColumn('contact_id', 'text', (column) =>
       column.notNull().references('contacts.id').onDelete('cascade'),
     )
+    .addColumn('broadcast_id', 'text', (column) => column.notNull())
     .addColumn('email_id', 'text', (column) => column.notNull())
     .addColumn('opened_at', 'integer')
     .addColumn('clicked_at', 'integer')
@@ -109,15 +109,10 @@ async function people({ schema }: Kysely<Tables>) {
     .addColumn('complained_at', 'integer')
     .addColumn('unreached_at', 'integer')
     .addColumn('bounce', 'integer')
-    .addPrimaryKeyConstraint('broadcast_people_key', ['broadcast_id', 'contact_id'])
+    .addPrimaryKeyConstraint('broadcast_people_key', ['contact_id', 'broadcast_id'])
     .modifyEnd(clustered)
     .execute()
-  await schema
-    .createIndex('broadcast_people_contact')
-    .on('broadcast_people')
-    .column('contact_id')
-    .execute()
-  for (const what of ['clicked', 'left', 'complained', 'unreached'] as const) {
+  for (const what of ['opened', 'clicked', 'left', 'complained', 'unreached'] as const) {
     await schema
       .createIndex(`broadcast_people_${what}`)
       .on('broadcast_people')

@@ -88,8 +88,8 @@ export interface BroadcastBounceRow extends RowOf<typeof broadcastBounces> {}
 const broadcastPeople = table(
   'broadcast_people',
   {
-    broadcast_id: text(),
     contact_id: text().references('contacts', 'cascade'),
+    broadcast_id: text(),
     email_id: text(),
     /** When each was first seen; only people's opens and clicks. */
     opened_at: integer().orNull(),
@@ -101,10 +101,14 @@ const broadcastPeople = table(
     bounce: integer().orNull(),
   },
   {
-    primaryKey: ['broadcast_id', 'contact_id'],
+    // By contact first: who asks by campaign asks for those of one kind.
+    primaryKey: ['contact_id', 'broadcast_id'],
     isClustered: true,
     indexes: {
-      broadcast_people_contact: ['contact_id'],
+      broadcast_people_opened: {
+        on: ['broadcast_id', 'contact_id'],
+        where: (row) => row('opened_at', 'is not', null),
+      },
       broadcast_people_clicked: {
         on: ['broadcast_id', 'contact_id'],
         where: (row) => row('clicked_at', 'is not', null),
