@@ -105,7 +105,7 @@ t.test('the examples that the pages show work as they stand', async (t) => {
           .replaceAll('01a1fc92-9915-7533-8296-0a5be7d1c2f3', list)
           .replaceAll('01a1fc92-0000-7000-8000-5f0e1c2d3b4a', topic),
       )
-      if (id === 'createTemplate') body.slug = 'another'
+      if (id === 'createTemplate') body.slug = `another-${tried}`
       if (path.includes('/automations/{id}')) continue
       const key = Object.keys(ids).find((start) => path.startsWith(start))
       const target = path.replace(/\{(?:id|listId|slug)\}/, ids[key ?? ''] ?? '')

@@ -43,7 +43,7 @@ const colours = [
 
 if (form !== null) {
   const editors = new Map<string, EditorView>()
-  for (const area of form.querySelectorAll<HTMLTextAreaElement>('textarea')) {
+  for (const area of form.querySelectorAll<HTMLTextAreaElement>('textarea.mono')) {
     editors.set(area.name, replace(area))
   }
   showFault(editors)

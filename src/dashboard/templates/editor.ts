@@ -2,10 +2,13 @@ import { type TemplateUse, templateSenders, templateUses } from '../../automatio
 import { verifiedDomains } from '../../domains/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import type { Form } from '../../http/index.js'
-import { findTemplate, type Samples, samplesOf } from '../../templates/index.js'
+import { findTemplate, type Samples, samplesOf, type Template } from '../../templates/index.js'
+import { blockCards } from '../blocks/cards.js'
+import { documentFaults, documentIn, typedOf } from '../blocks/form.js'
 import { plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
+import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import { type DraftTemplate, previewOf, type TemplatePreview } from './preview.js'
 import type { RenderedPages } from './rendered.js'
@@ -26,16 +29,36 @@ interface EditorView {
   slug: string
   version: number
   draft: DraftTemplate
+  /** The cards of its blocks; undefined where it is HTML. */
+  blocks: Html | undefined
   preview: TemplatePreview
   faults: Faults
   mayWrite: boolean
   list: string
   duplicate: string
   versions: string
+  /** Of a new template, the page for the other kind; of one of blocks, what makes HTML of it for good. */
+  otherWay: string
   deletion: { action: string; refusal: string | undefined }
   uses: { name: string; runs: string; warnings: string[] }[]
   /** Undefined where nothing can be sent. */
   test: { action: string; to: string; from: string } | undefined
+}
+
+const newDocument: DraftTemplate = {
+  subject: 'News from us',
+  html: '',
+  textBody: '',
+  document: typedOf({
+    version: 1,
+    blocks: [
+      { type: 'heading', level: 1, text: 'Hello {{ firstName | default: "there" }}' },
+      { type: 'text', text: 'Write here what you have to say.' },
+      { type: 'button', text: 'Have a look', url: 'https://example.com/' },
+      { type: 'divider' },
+      { type: 'footer' },
+    ],
+  }),
 }
 
 /** What is to be shown in the place of what is saved. */
@@ -69,7 +92,8 @@ export async function showNew(
   const copied = query.get('from')
   const from = copied === null ? undefined : await findTemplate(store.read, account.id, copied)
   const typed = typedIn(visit.fields)
-  const draft = typed?.draft ?? (from === undefined ? sample : draftOf(from))
+  const fresh = query.get('with') === 'blocks' ? newDocument : sample
+  const draft = typed?.draft ?? (from === undefined ? fresh : draftOf(from))
   const kept = from === undefined ? {} : await samplesOf(store.read, account.id, from.slug)
   const preview = await previewOf(deps, account.id, draft, typed?.samples ?? kept)
   const at = `${visit.base}/templates`
@@ -81,6 +105,8 @@ export async function showNew(
     draft,
     preview,
     mayWrite: true,
+    blocks: cards(draft, faults, `${at}/-/new/preview`, true),
+    otherWay: draft.document === undefined ? `${at}/-/new?with=blocks` : `${at}/-/new`,
     action: `${at}/-/new`,
     previewAction: `${at}/-/new/preview`,
     // 64 characters are the longest slug.
@@ -119,6 +145,8 @@ export async function showEditor(
     version,
     draft,
     preview,
+    blocks: cards(draft, faults, `${at}/${slug}/preview`, visit.may('templates.write')),
+    otherWay: `${at}/${slug}/to-html`,
     action: `${at}/${slug}`,
     previewAction: `${at}/${slug}/preview`,
     faults: withFault(faults, preview),
@@ -140,27 +168,40 @@ export async function showEditor(
 const editorPage = (view: EditorView, title: string) =>
   page<EditorView>('templates/editor', view, { title, editor: true, wide: true })
 
-const draftOf = (saved: {
-  subject: string
-  html: string
-  textBody: string | null
-}): DraftTemplate => ({
-  subject: saved.subject,
-  html: saved.html,
-  textBody: saved.textBody ?? '',
+const draftOf = ({ subject, html, textBody, blocks }: Template): DraftTemplate => ({
+  subject,
+  html,
+  textBody: textBody ?? '',
+  ...(blocks !== null && { document: typedOf(blocks) }),
 })
+
+/** The cards, where a draft has blocks; what is wrong with them stands beside their fields. */
+const cards = (
+  { document }: DraftTemplate,
+  faults: Faults,
+  change: string,
+  mayWrite: boolean,
+): Html | undefined =>
+  document === undefined
+    ? undefined
+    : blockCards({
+        document,
+        change,
+        mayWrite,
+        faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
+      })
 
 /** What a POST has in its fields; undefined for what has no editor. */
 export function typedIn(fields: Form): Typed | undefined {
-  const html = fields.get('html')
-  if (html === undefined) return undefined
+  const document = documentIn(fields)
+  if (document === undefined && fields.get('html') === undefined) return undefined
   const text = (name: string) => (fields.get(name) ?? '').replace(/\r\n/g, '\n')
   // Two lists of the form, side by side: the n-th sample is of the n-th variable.
   const paths = fields.all('variable')
   const values = fields.all('sample')
   const samples = Object.fromEntries(paths.map((path, at) => [path, values[at] ?? '']))
   return {
-    draft: { subject: text('subject'), html: text('html'), textBody: text('textBody') },
+    draft: { subject: text('subject'), html: text('html'), textBody: text('textBody'), document },
     samples,
   }
 }

@@ -1,4 +1,6 @@
+import { brandOf } from '../../accounts/index.js'
 import { textOfHtml } from '../../mime/index.js'
+import type { Store } from '../../store/index.js'
 import {
   isCopyTag,
   maxSamples,
@@ -7,8 +9,10 @@ import {
   readDraft,
   type Samples,
   type TemplateFault,
+  tryCompile,
   tryRender,
 } from '../../templates/index.js'
+import { type TypedDocument, tryDocument } from '../blocks/form.js'
 import { hasRemotePictures } from '../shell/frame.js'
 import type { RenderedPages } from './rendered.js'
 
@@ -17,6 +21,8 @@ export interface DraftTemplate {
   subject: string
   html: string
   textBody: string
+  /** In place of the HTML, which is then made of them. */
+  document?: TypedDocument | undefined
 }
 
 /** What a draft makes of its sample values, or why it makes nothing. */
@@ -58,13 +64,39 @@ export interface TriedMail {
 
 const clippedBytes = 102 * 1024
 
-/** Renders a draft, saved or not, as a send would, with sample values. Throws a 503 while there is no room. */
-export async function previewOf(
-  { renderer, rendered }: { renderer: Renderer; rendered: RenderedPages },
+interface PreviewDeps {
+  store: Pick<Store, 'read'>
+  renderer: Renderer
+  rendered: RenderedPages
+}
+
+/** The draft with the HTML of its blocks, or a preview that says why there is none. */
+async function compiledDraft(
+  { store, renderer }: PreviewDeps,
   accountId: string,
   draft: DraftTemplate,
+): Promise<{ draft: DraftTemplate } | { preview: TemplatePreview }> {
+  if (draft.document === undefined) return { draft }
+  const none = { variables: [], otherVariables: 0, fault: undefined, mail: undefined }
+  const document = tryDocument(draft.document)
+  if (document === undefined) return { preview: none }
+  const brand = (await brandOf(store.read, accountId)).colours
+  const made = await tryCompile(renderer, { accountId, document, brand })
+  if ('html' in made) return { draft: { ...draft, html: made.html } }
+  return { preview: { ...none, fault: shownFault(draft, made.fault) } }
+}
+
+/** Renders a draft, saved or not, as a send would, with sample values. Throws a 503 while there is no room. */
+export async function previewOf(
+  deps: PreviewDeps,
+  accountId: string,
+  written: DraftTemplate,
   samples: Samples,
 ): Promise<TemplatePreview> {
+  const compiled = await compiledDraft(deps, accountId, written)
+  if ('preview' in compiled) return compiled.preview
+  const { draft } = compiled
+  const { renderer, rendered } = deps
   const { subject, html } = draft
   const unsaved = { accountId, subject, html, textBody: draft.textBody || null, versionId: null }
   const read = await readDraft(renderer, accountId, unsaved)

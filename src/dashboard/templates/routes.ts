@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { refuseTemplateInUse, templateUses } from '../../automations/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -14,6 +15,7 @@ import {
   restoreVersion,
   samplesOf,
 } from '../../templates/index.js'
+import { checkedDocument } from '../blocks/form.js'
 import { listed } from '../format.js'
 import { frame, redirect } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
@@ -72,7 +74,10 @@ function newPages(pages: AccountPages, deps: EditorDeps): void {
     async (visit) => {
       await open(deps, visit)
       const { account, base, form, fields } = visit
-      const saved = await putTemplate(deps, account.id, form, { isNew: true })
+      const { document } = typedIn(fields)?.draft ?? {}
+      const content =
+        document === undefined ? {} : { html: undefined, blocks: checkedDocument(document) }
+      const saved = await putTemplate(deps, account.id, { ...form, ...content }, { isNew: true })
       await keepSamples(deps, account.id, saved.slug, typedIn(fields)?.samples ?? {})
       return redirect(`${base}/templates/${saved.slug}`, {
         flash: `${saved.slug} is saved`,
@@ -101,7 +106,10 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
     async (visit) => {
       await open(deps, visit)
       const { account, base, form, fields, params } = visit
-      const { subject, html, textBody = '' } = form
+      const { subject, textBody = '' } = form
+      const { document } = typedIn(fields)?.draft ?? {}
+      const content: Pick<typeof form, 'html' | 'blocks'> =
+        document === undefined ? { html: form.html } : { blocks: checkedDocument(document) }
       const before = await findTemplate(read, account.id, params.slug ?? '')
       const { slug } = before
       // Two people may edit at once: the second one to save is told, and nobody's text is lost.
@@ -111,7 +119,11 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
       }
       const samples = typedIn(fields)?.samples ?? {}
       const isSame =
-        subject === before.subject && html === before.html && textBody === (before.textBody ?? '')
+        subject === before.subject &&
+        textBody === (before.textBody ?? '') &&
+        (content.blocks === undefined
+          ? content.html === before.html
+          : isDeepStrictEqual(content.blocks, before.blocks))
       if (isSame) {
         await keepSamples(deps, account.id, slug, samples)
         return redirect(`${base}/templates/${slug}`, {
@@ -119,13 +131,30 @@ function editorPages(pages: AccountPages, deps: EditorDeps): void {
           audit: { action: 'template.samples', target: slug },
         })
       }
-      const saved = await changeTemplate(deps, account.id, slug, { subject, html, textBody })
+      const saved = await changeTemplate(deps, account.id, slug, { subject, textBody, ...content })
       await keepSamples(deps, account.id, slug, samples)
       const uses = await templateUses(read, account.id, slug)
       const names = uses.map(({ name }) => `"${name}"`)
       const sent = names.length === 0 ? '' : `; ${listed(names, 3)} sends it from now on`
       return redirect(`${base}/templates/${slug}`, {
         flash: `Saved as version ${saved.version}${sent}`,
+        audit: auditOf(operations.updateTemplate, {
+          target: slug,
+          detail: { version: saved.version },
+        }),
+      })
+    },
+  )
+  pages.post(
+    '/templates/:slug/to-html',
+    { action: 'templates.write', again: (visit, faults) => showEditor(deps, visit, faults) },
+    async (visit) => {
+      await open(deps, visit)
+      const { account, base, params } = visit
+      const { slug, html } = await findTemplate(read, account.id, params.slug ?? '')
+      const saved = await changeTemplate(deps, account.id, slug, { html })
+      return redirect(`${base}/templates/${slug}`, {
+        flash: `Version ${saved.version} is HTML`,
         audit: auditOf(operations.updateTemplate, {
           target: slug,
           detail: { version: saved.version },

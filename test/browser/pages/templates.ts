@@ -9,6 +9,19 @@ const long = 'a'.repeat(64)
 const lines = Array.from({ length: 60 }, (_, n) => `  <p>Line ${n} for {{ user.name }}</p>`)
 const html = `<body style="font-family: sans-serif">\n${lines.join('\n')}\n<p>{{ order.total }}</p></body>`
 
+const word = 'Donaudampfschifffahrtsgesellschaft'.repeat(4)
+const blocks = {
+  version: 1,
+  blocks: [
+    { type: 'heading', text: `${word} {{ firstName | default: "you" }}`, align: 'center' },
+    { type: 'picture', url: 'https://pictures.test/a.png', alt: word },
+    { type: 'columns', columns: [[{ type: 'text', text: word }], [{ type: 'divider' }], []] },
+    { type: 'list', items: ['One', '**Two**'], numbered: true },
+    { type: 'social', links: [{ name: 'Mastodon', url: 'https://social.test/' }] },
+    { type: 'footer', text: 'You signed up.' },
+  ],
+}
+
 /** Templates, the plan and the settings of an account. */
 export const place: PlacePages = {
   fill: async ({ call, store, accountId }) => {
@@ -17,6 +30,7 @@ export const place: PlacePages = {
     await call('POST', '/v1/templates', {
       body: { slug: 'short', subject: 'Hi', html: '<p>Hi</p>' },
     })
+    await call('POST', '/v1/templates', { body: { slug: 'blocks', subject: 'News', blocks } })
     const changed = { html: html.replace('Line 30', 'Changed'), textBody: 'Hello' }
     await call('PATCH', `/v1/templates/${long}`, { body: changed })
     await store.write((tx) => setLogo(tx, accountId, { contentType: 'image/png', bytes: png }))
@@ -26,6 +40,8 @@ export const place: PlacePages = {
     { path: `${empty}/templates`, as: 'empty', name: 'templates-empty' },
     { path: `${full}/templates/-/new`, as: 'owner', name: 'templates-new' },
     { path: `${full}/templates/${long}`, as: 'owner', name: 'templates-editor' },
+    { path: `${full}/templates/blocks`, as: 'member', name: 'templates-blocks' },
+    { path: `${full}/templates/-/new?with=blocks`, as: 'member', name: 'templates-new-blocks' },
     { path: `${full}/templates/short`, as: 'viewer', name: 'templates-viewer' },
     { path: `${full}/templates/${long}/versions`, as: 'member', name: 'templates-versions' },
     { path: `${full}/templates/${long}/versions/2`, as: 'member', name: 'templates-version' },

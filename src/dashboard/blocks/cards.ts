@@ -1,0 +1,124 @@
+import type { BlockType } from '../../blocks/index.js'
+import type { Faults } from '../shell/faults.js'
+import { type FormField, field, hiddenField } from '../shell/field.js'
+import { type Html, html } from '../shell/html.js'
+import { type BlockQuestion, blockNames } from './fields.js'
+import { type BlockCard, cardsOf, type TypedDocument } from './form.js'
+
+/** What the cards stand in. */
+interface CardsOptions {
+  document: TypedDocument
+  faults: Faults
+  /** Where a button leads that changes the blocks and saves nothing: the page again, with what was typed. */
+  change: string
+  mayWrite: boolean
+}
+
+/** The blocks of a mail in a form: a card each, which buttons add, move, copy and take away, with script or without. */
+export function blockCards({ document, faults, change, mayWrite }: CardsOptions): Html {
+  const rest = hiddenField('document', JSON.stringify(document.rest))
+  const cards = cardsOf(document.blocks)
+  const options = { faults: asTyped(faults), change, mayWrite }
+  return html`${rest}<div class="blocks">${
+    // Return in a line presses the form's first button, which must not move a block.
+    mayWrite &&
+    html`<button class="hidden" formaction="${change}" formnovalidate tabindex="-1">Preview</button>`
+  }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>`
+}
+
+type CardOptions = Omit<CardsOptions, 'document'>
+
+/** The fields show what was typed by themselves; of the faults, their words alone are wanted. */
+const asTyped = ({ message, fields }: Faults): Faults => ({ message, fields, values: {} })
+
+function cardOf(card: BlockCard, options: CardOptions): Html {
+  const { place, title, type } = card
+  const depth = place.split('.').length
+  const number = Number(place.split('.').at(-1)) + 1
+  const name = `${title} ${number}`
+  const isWrong = Object.keys(options.faults.fields).some((one) => one.startsWith(`b.${place}.`))
+  return html`<fieldset class="card block" id="block-${place}"><legend>${name}</legend>
+${hiddenField(`b.${place}.type`, type)}${options.mayWrite && moves(card, name, options)}
+${card.questions.map((one) => question(one, options))}${
+  type === 'columns' && columnsOf(card, options)
+}${
+  card.looks.length > 0 &&
+  html`<details${isWrong && html` open`}><summary>Look</summary><div class="grid">${card.looks.map((one) => question(one, options))}</div></details>`
+}${options.mayWrite && adding(place, depth === 1, options)}</fieldset>`
+}
+
+function columnsOf({ place, columns }: BlockCard, options: CardOptions): Html {
+  const count = field({
+    name: `b.${place}.columns`,
+    label: 'How many',
+    type: 'select',
+    value: String(columns.length),
+    options: [
+      { value: '2', label: 'Two' },
+      { value: '3', label: 'Three' },
+    ],
+  })
+  return html`${count}<p class="hint">Side by side on a wide screen, one below the other on a phone.</p>${columns.map(
+    ({ at, cards }, column) =>
+      html`<fieldset class="column"><legend>Column ${column + 1}</legend>${
+        cards.length === 0 && options.mayWrite && adding(at, false, options)
+      }${cards.map((card) => cardOf(card, options))}</fieldset>`,
+  )}`
+}
+
+/** Where a button comes back to: the block, or what stands now where it was. */
+const button = (
+  deed: string,
+  place: string,
+  label: string,
+  name: string,
+  { change }: CardOptions,
+) =>
+  html`<button name="do" value="${deed}:${place}" formaction="${change}#block-${place}" formnovalidate aria-label="${label}: ${name}">${label}</button>`
+
+function moves({ place, first, last }: BlockCard, name: string, options: CardOptions): Html {
+  return html`<p class="buttons">${!first && button('up', place, 'Up', name, options)}${
+    !last && button('down', place, 'Down', name, options)
+  }${button('copy', place, 'Duplicate', name, options)}${button('gone', place, 'Remove', name, options)}</p>`
+}
+
+/** What is added after a block, or at the top. */
+function adding(place: string, withColumns: boolean, options: CardOptions): Html {
+  const kinds = (Object.keys(blockNames) as BlockType[]).filter(
+    (kind) => withColumns || kind !== 'columns',
+  )
+  const id = `kind-${place}`
+  return html`<p class="buttons add"><label for="${id}">${place === '' || place.endsWith('.') ? 'Begin with' : 'Then'}</label><select id="${id}" name="kind.${place}">${kinds.map(
+    (kind) =>
+      html`<option value="${kind}"${kind === 'text' && html` selected`}>${blockNames[kind]}</option>`,
+  )}</select><button name="do" value="add:${place}" formaction="${options.change}#block-${place}" formnovalidate>Add</button></p>`
+}
+
+const types: Readonly<Record<BlockQuestion['kind'], NonNullable<FormField['type']>>> = {
+  line: 'text',
+  text: 'textarea',
+  lines: 'textarea',
+  links: 'textarea',
+  code: 'code',
+  number: 'number',
+  colour: 'text',
+  tick: 'checkbox',
+  choice: 'select',
+}
+
+const question = (
+  { name, question: asked, value }: BlockCard['questions'][number],
+  { faults, mayWrite }: CardOptions,
+): Html =>
+  field({
+    name,
+    label: asked.label,
+    type: types[asked.kind],
+    value,
+    faults,
+    readonly: !mayWrite,
+    ...(asked.hint !== undefined && { hint: asked.hint }),
+    ...(asked.options !== undefined && { options: asked.options }),
+    ...(asked.kind === 'colour' && { placeholder: '#0a5a9c', hint: 'Such as #0a5a9c' }),
+    ...(asked.kind === 'text' && { rows: 5 }),
+  })

@@ -1,0 +1,154 @@
+import type { BlockType } from '../../blocks/index.js'
+
+/** A question of a block's card. `lines` are a list with an item a line, `links` one with 'words https://…' a line. */
+export interface BlockQuestion {
+  name: string
+  label: string
+  kind: 'line' | 'text' | 'lines' | 'links' | 'code' | 'number' | 'colour' | 'tick' | 'choice'
+  options?: readonly { value: string; label: string }[]
+  hint?: string
+  /** Stands behind 'Look', which most leave as it is. */
+  look?: true
+}
+
+const words = '**bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}'
+
+const align: BlockQuestion = {
+  name: 'align',
+  label: 'Where it stands',
+  kind: 'choice',
+  options: [
+    { value: '', label: 'As usual' },
+    { value: 'left', label: 'Left' },
+    { value: 'center', label: 'In the middle' },
+    { value: 'right', label: 'Right' },
+  ],
+  look: true,
+}
+const colour = (name: string, label: string): BlockQuestion => ({
+  name,
+  label,
+  kind: 'colour',
+  look: true,
+})
+const space = (name: string, label: string): BlockQuestion => ({
+  name,
+  label,
+  kind: 'number',
+  look: true,
+})
+const frame = [
+  colour('background', 'Colour behind it'),
+  space('above', 'Pixels above'),
+  space('below', 'Pixels below'),
+]
+const ofWords = [align, colour('color', 'Colour of the words'), ...frame]
+
+/** What the card of each kind of block asks for. */
+export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = {
+  heading: [
+    { name: 'text', label: 'Words', kind: 'line', hint: words },
+    {
+      name: 'level',
+      label: 'Size',
+      kind: 'choice',
+      options: [
+        { value: '1', label: 'Large' },
+        { value: '', label: 'Usual' },
+        { value: '3', label: 'Small' },
+      ],
+    },
+    ...ofWords,
+  ],
+  text: [
+    {
+      name: 'text',
+      label: 'Words',
+      kind: 'text',
+      hint: `${words}; an empty line between paragraphs`,
+    },
+    space('size', 'Size in pixels'),
+    ...ofWords,
+  ],
+  picture: [
+    { name: 'url', label: 'Address of the picture', kind: 'line', hint: 'https://…' },
+    {
+      name: 'alt',
+      label: 'What it shows',
+      kind: 'line',
+      hint: 'For people who do not see it. Empty where it only decorates.',
+    },
+    { name: 'link', label: 'Leads to', kind: 'line', hint: 'https://…, or empty' },
+    space('width', 'Width in pixels'),
+    align,
+    ...frame,
+  ],
+  button: [
+    { name: 'text', label: 'Words on it', kind: 'line' },
+    { name: 'url', label: 'Leads to', kind: 'line', hint: 'https://…' },
+    align,
+    colour('color', 'Colour of the button'),
+    colour('textColor', 'Colour of its words'),
+    ...frame,
+  ],
+  divider: [colour('color', 'Colour'), space('thickness', 'Pixels thick'), ...frame],
+  space: [
+    { name: 'height', label: 'Height in pixels', kind: 'number' },
+    colour('background', 'Colour'),
+  ],
+  list: [
+    { name: 'items', label: 'Items, one a line', kind: 'lines', hint: words },
+    { name: 'numbered', label: 'Numbered', kind: 'tick' },
+    colour('color', 'Colour of the words'),
+    ...frame,
+  ],
+  social: [
+    { name: 'links', label: 'Links, one a line', kind: 'links', hint: 'Mastodon https://…' },
+    align,
+    colour('color', 'Colour of the links'),
+    ...frame,
+  ],
+  footer: [
+    {
+      name: 'text',
+      label: 'Words above the links to unsubscribe',
+      kind: 'text',
+      hint: 'Such as why people get this. The links and your postal address follow by themselves.',
+    },
+    align,
+    colour('color', 'Colour of the words'),
+    ...frame,
+  ],
+  html: [{ name: 'html', label: 'HTML', kind: 'code' }, ...frame],
+  columns: [colour('background', 'Colour behind it')],
+}
+
+/** What blocks are called where people choose one. */
+export const blockNames: Readonly<Record<BlockType, string>> = {
+  heading: 'Heading',
+  text: 'Text',
+  picture: 'Picture',
+  button: 'Button',
+  list: 'List',
+  columns: 'Columns',
+  divider: 'Line',
+  space: 'Space',
+  social: 'Links',
+  footer: 'Footer',
+  html: 'HTML',
+}
+
+/** A block as it is added: enough of it that one sees where it stands. */
+export const newBlock: Readonly<Record<BlockType, Readonly<Record<string, unknown>>>> = {
+  heading: { text: 'A heading' },
+  text: { text: 'Write here what you have to say.' },
+  picture: { url: 'https://', alt: '' },
+  button: { text: 'Have a look', url: 'https://' },
+  list: { items: ['First', 'Second'] },
+  columns: { columns: [[{ type: 'text', text: 'Left' }], [{ type: 'text', text: 'Right' }]] },
+  divider: {},
+  space: { height: 24 },
+  social: { links: [{ name: 'Our site', url: 'https://' }] },
+  footer: {},
+  html: { html: '<p>…</p>' },
+}

@@ -1,0 +1,133 @@
+// Issue 'Campaigns', the editor: a mail of blocks, put together without script.
+import { type DefaultTreeAdapterMap, parse } from 'parse5'
+import t from 'tap'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+
+type Node = DefaultTreeAdapterMap['node']
+type Element = DefaultTreeAdapterMap['element']
+
+const posthorn = await startPosthorn(t)
+const { accountId, call } = posthorn
+const at = `/a/${accountId}/templates`
+const ann = await logIn(posthorn, accountId, 'member')
+const stored = async (slug: string) => (await call('GET', `/v1/templates/${slug}`)).json
+
+/** What a browser would send of a page's editor: each field as it stands there. */
+function fieldsOf(page: string): Record<string, string> {
+  const fields: Record<string, string> = {}
+  const attribute = (element: Element, name: string) =>
+    element.attrs.find((one) => one.name === name)?.value
+  const textOf = (element: Element) =>
+    element.childNodes.map((one) => ('value' in one ? one.value : '')).join('')
+  const visit = (node: Node, inForm: boolean) => {
+    const element = 'attrs' in node ? node : undefined
+    const within = inForm || (element !== undefined && attribute(element, 'id') === 'editor')
+    const name = element && attribute(element, 'name')
+    if (within && element !== undefined && name !== undefined) {
+      const ticked = attribute(element, 'checked') !== undefined
+      const kind = attribute(element, 'type')
+      if (element.tagName === 'textarea') fields[name] = textOf(element).replace(/^\n/, '')
+      else if (element.tagName === 'select') {
+        const options = element.childNodes.filter((one): one is Element => 'attrs' in one)
+        const chosen = options.find((one) => attribute(one, 'selected') !== undefined)
+        fields[name] = attribute(chosen ?? (options[0] as Element), 'value') ?? ''
+      } else if (element.tagName === 'input' && (kind !== 'checkbox' || ticked) && kind !== 'radio')
+        fields[name] = attribute(element, 'value') ?? (kind === 'checkbox' ? 'on' : '')
+    }
+    if ('childNodes' in node) for (const child of node.childNodes) visit(child, within)
+  }
+  visit(parse(page), false)
+  return fields
+}
+
+const titles = (page: string) =>
+  [...page.matchAll(/<fieldset class="card block"[^>]*><legend>([^<]*)/g)].map(([, name]) => name)
+
+t.test(
+  'blocks are added, moved, copied and taken away by buttons, and nothing is saved',
+  async (t) => {
+    let page = (await ann.get(`${at}/-/new?with=blocks`)).text
+    const press = async (deed: string, more: Record<string, string> = {}) => {
+      const sent = await ann.post(`${at}/-/new/preview`, { ...fieldsOf(page), ...more, do: deed })
+      t.equal(sent.status, 200, deed)
+      page = sent.text
+      return titles(page)
+    }
+    t.same(titles(page), ['Heading 1', 'Text 2', 'Button 3', 'Line 4', 'Footer 5'])
+    t.same((await press('add:0', { 'kind.0': 'picture' }))[1], 'Picture 2')
+    t.same((await press('down:1')).slice(1, 3), ['Text 2', 'Picture 3'])
+    t.same((await press('up:2')).slice(1, 3), ['Picture 2', 'Text 3'])
+    t.equal((await press('copy:2')).filter((name) => name?.startsWith('Text')).length, 2)
+    t.equal((await press('gone:2')).length, 6)
+    await press('add:5', { 'kind.5': 'columns' })
+    t.same(titles(page).slice(-3), ['Columns 7', 'Text 1', 'Text 1'])
+    await press('add:6.1.0', { 'kind.6.1.0': 'button', 'b.6.1.0.text': 'Right **side**' })
+    t.same(titles(page).slice(-3), ['Text 1', 'Text 1', 'Button 2'])
+    t.match(page, 'Right **side**', 'what was typed stays')
+    t.same(titles(page), await press('up:0'), 'the first goes no further')
+    for (const odd of ['up:99', 'gone:', 'add:3.7.', 'nonsense', 'up:-1']) {
+      t.equal((await press(odd)).length, titles(page).length, odd)
+    }
+    t.equal((await call('GET', '/v1/templates')).json.templates.length, 0)
+  },
+)
+
+t.test('what is put together is saved with every answer, and comes back as it was', async (t) => {
+  const fresh = fieldsOf((await ann.get(`${at}/-/new?with=blocks`)).text)
+  const typed = {
+    ...fresh,
+    slug: 'news',
+    'b.0.text': 'Hello {{ firstName }} & <co>',
+    'b.0.level': '',
+    'b.0.align': 'center',
+    'b.1.size': '18',
+    'b.2.color': '#123456',
+    'b.4.text': 'You signed up.',
+  }
+  const made = await ann.post(`${at}/-/new`, typed)
+  t.equal(made.to, `${at}/news`)
+  const { blocks, html, version } = await stored('news')
+  t.equal(version, 1)
+  t.same(blocks.blocks[0], { type: 'heading', text: typed['b.0.text'], align: 'center' })
+  t.match(blocks.blocks[1], { type: 'text', size: 18 })
+  t.match(blocks.blocks[4], { type: 'footer', text: 'You signed up.' })
+  t.match(html, 'Hello {{ firstName }} &amp; &lt;co&gt;')
+  t.match(html, '#123456')
+  const page = (await ann.get(`${at}/news`)).text
+  const [, frame = ''] = /src="([^"?]*\/-\/rendered\/[^"?]*)"/.exec(page) ?? []
+  t.match((await ann.get(frame)).text, /Hello .*&amp; &lt;co&gt;/)
+  const again = await ann.post(`${at}/news`, fieldsOf(page))
+  t.equal(again.status, 303)
+  t.equal((await stored('news')).version, 1, 'what nobody changed is no version')
+})
+
+t.test('what is wrong is told beside its field, and what was typed stays', async (t) => {
+  const page = fieldsOf((await ann.get(`${at}/news`)).text)
+  const typed = { ...page, 'b.2.url': 'javascript:alert(1)', 'b.1.size': '900', 'b.0.text': 'Kept' }
+  const { status, text } = await ann.post(`${at}/news`, typed)
+  t.equal(status, 422)
+  t.match(text, /id="field-b\.2\.url-fault">Expected a link with https/)
+  t.match(text, /id="field-b\.1\.size-fault">Expected a whole number from 10 to 40/)
+  t.match(text, 'value="Kept"')
+  t.equal((await stored('news')).version, 1)
+  const look = await ann.post(`${at}/news/preview`, typed)
+  t.match(look.text, /id="field-b\.2\.url-fault">Expected a link with https/, 'in a preview too')
+})
+
+t.test('blocks become HTML for good, and an older version brings them back', async (t) => {
+  const { html } = await stored('news')
+  t.equal((await ann.post(`${at}/news/to-html`)).to, `${at}/news`)
+  t.match(await stored('news'), { version: 2, blocks: null, html })
+  t.match((await ann.get(`${at}/news`)).text, /<textarea[^>]*name="html"/)
+  t.equal((await ann.post(`${at}/news/restore`, { version: '1' })).status, 303)
+  t.match((await ann.get(`${at}/news`)).text, 'name="b.0.text"')
+})
+
+t.test('a viewer sees the blocks and changes none', async (t) => {
+  const eve = await logIn(posthorn, accountId, 'viewer')
+  const { text } = await eve.get(`${at}/news`)
+  t.match(text, 'name="b.0.text"')
+  t.notMatch(text, 'name="do"')
+  t.equal((await eve.post(`${at}/news`, fieldsOf(text))).status, 403)
+})
