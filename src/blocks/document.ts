@@ -46,7 +46,7 @@ const inlineRules =
   '`**bold**`, `*italic*`, `[words](https://…)`, merge tags; an empty line begins a paragraph, `\\*` is a star'
 
 const isTarget = (value: string) =>
-  isProse(value) && value.length <= 2000 && /^(?:https?:\/\/|mailto:|tel:|\{\{)\S/i.test(value)
+  isProse(value) && value.length <= 2000 && /^(?:(?:https?:\/\/|mailto:|tel:)\S|\{\{)/i.test(value)
 
 const target = (about: string) =>
   textThat('a link with https, http, mailto or tel, or a merge tag', isTarget, {

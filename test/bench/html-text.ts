@@ -2,11 +2,11 @@
  * What the text part of HTML costs, beside htmlparser2 reading the same without making anything of it, and an RSA signature:
  * `node dist/test/bench/html-text.js [FILE.html …]`. ms of CPU a conversion, the least of several rounds.
  */
-import { generateKeyPairSync, sign } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Parser } from 'htmlparser2'
 import { textOfHtml } from '../../src/mime/index.js'
+import { costOf, sayMachine } from './cpu-cost.js'
 
 const folder = 'test/fixtures/html-text'
 const style =
@@ -24,22 +24,7 @@ const given = process.argv.slice(2).map((file) => [file, file] as const)
 const kept = readdirSync(folder).filter((name) => name.endsWith('.html'))
 const read = [...kept.map((name) => [name, join(folder, name)] as const), ...given]
 
-/** ms of CPU a call: the least of twenty rounds, as other work on the machine only adds. */
-function costOf(act: () => void): number {
-  for (let i = 0; i < 300; i++) act()
-  let least = Number.POSITIVE_INFINITY
-  for (let round = 0; round < 20; round++) {
-    const before = process.cpuUsage()
-    for (let i = 0; i < 50; i++) act()
-    const { user, system } = process.cpuUsage(before)
-    least = Math.min(least, (user + system) / 50_000)
-  }
-  return least
-}
-
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-const signature = costOf(() => sign('sha256', Buffer.from('x'), privateKey))
-console.log(`an RSA-2048 signature ${signature.toFixed(3)} ms (${Math.round(1_000 / signature)}/s)`)
+sayMachine()
 for (const [name, html] of [
   ...made,
   ...read.map(([name, file]) => [name, readFileSync(file, 'utf8')] as const),

@@ -14,7 +14,7 @@ const blocks = {
       type: 'columns',
       columns: [[{ type: 'text', text: 'Left' }], [{ type: 'space', height: 9 }]],
     },
-    { type: 'button', text: 'Look', url: 'https://shop.test/' },
+    { type: 'button', text: 'Look', url: '{{ shop }}' },
   ],
 }
 const made = await call('POST', '/v1/templates', {
@@ -29,7 +29,7 @@ t.test(
     t.match(made.json.html, 'Hello {{ name | default: "you" }} &amp; &lt;all&gt;')
     t.match(made.json.html, 'href="https://shop.test/?a=1&amp;b={{ id }}"')
     t.equal(made.json.blocks.blocks.length, 4)
-    const variables = { name: 'Ann', id: 7 }
+    const variables = { name: 'Ann', id: 7, shop: 'https://shop.test/' }
     const { html } = (await call('POST', `${at}/render`, { body: { variables } })).json
     const { text } = textOfHtml(html)
     const words = ['Hello Ann & <all>', 'Our new shop is open', 'Left', 'shop.test/?a=1&b=7']

@@ -14,7 +14,7 @@ const blocks = {
   version: 1,
   blocks: [
     { type: 'heading', text: `${word} {{ firstName | default: "you" }}`, align: 'center' },
-    { type: 'picture', url: 'https://pictures.test/a.png', alt: word },
+    { type: 'button', text: word, url: '{{ shop }}' },
     { type: 'columns', columns: [[{ type: 'text', text: word }], [{ type: 'divider' }], []] },
     { type: 'list', items: ['One', '**Two**'], numbered: true },
     { type: 'social', links: [{ name: 'Mastodon', url: 'https://social.test/' }] },
