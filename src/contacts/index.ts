@@ -27,6 +27,7 @@ export {
 } from './contact.js'
 export { type ContactEngagement, engagementOf } from './engagement.js'
 export { nameKeys } from './fields.js'
+export { type ContactSearch, type ContactState, contactStates } from './filters.js'
 export { countFitting, exportFitting } from './fitting.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
@@ -80,7 +81,7 @@ export {
   removeFromList,
   whatDeletionTakes,
 } from './remove.js'
-export { type ContactSearch, type ContactState, contactStates, findContacts } from './search.js'
+export { findContacts } from './search.js'
 export {
   contactsAmong,
   deleteContacts,

@@ -3,8 +3,8 @@ import type { Read, Tx } from '../../store/index.js'
 import { suppress } from '../../suppression/index.js'
 import { type ContactEffect, toContact, updateContact } from '../contact.js'
 import { mergedMetadata } from '../fields.js'
+import type { ContactSearch } from '../filters.js'
 import { requireList } from '../list.js'
-import type { ContactSearch } from '../search.js'
 import { deleteContactsIn, putOnListIn, someOf, takeOffListIn } from '../some.js'
 
 /** What can be done with all contacts that fit. */

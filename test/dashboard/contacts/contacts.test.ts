@@ -284,6 +284,12 @@ t.test(
     t.same((await find('bob@x.test'))?.metadata, {})
     const csv = await get('/contacts/contacts.csv?state=unsubscribed')
     t.match(csv.text, /bob@x\.test/)
+    for (const odd of ['do=delete&state=left', 'do=erase&q=an', 'do=delete&segment=none']) {
+      const refused = await get(`/contacts/fitting?${odd}`)
+      t.match(refused.status, odd.includes('none') ? 404 : 422, `${odd} is nobody, and not all`)
+    }
+    t.equal((await get('/contacts/contacts.csv?state=left')).status, 422)
+    t.match((await get('/contacts?sort=newest')).text, /bob@x[\s\S]*anton@x[\s\S]*ann@x/)
     t.notMatch(csv.text, /ann@x/)
     t.equal((await get('/tasks/999')).status, 404)
   },
