@@ -11,8 +11,7 @@ import {
   refusal,
 } from '../contract/index.js'
 import { quotaRefusals } from '../emails/contract.js'
-import { emailStatuses } from '../emails/index.js'
-import { count, maybe, oneOf, text, uuid } from '../fields/index.js'
+import { count, text, uuid } from '../fields/index.js'
 import {
   broadcastShapes,
   detail,
@@ -22,7 +21,6 @@ import {
   exampleId,
   exampleItem,
   exampleListId,
-  recipientFields,
   usage,
 } from './contract-answers.js'
 import {
@@ -41,9 +39,18 @@ import {
   NewBroadcast,
   TestBroadcast,
 } from './contract-fields.js'
+import { listBroadcastRecipients } from './contract-recipients.js'
 import { archived, capReached, contentRefusals, nobody, noSuchList } from './contract-refusals.js'
+import { getBroadcastReport, reportShapes } from './contract-report.js'
 
-export { cancelBroadcast, pauseBroadcast, resumeBroadcast, sendBroadcast }
+export {
+  cancelBroadcast,
+  getBroadcastReport,
+  listBroadcastRecipients,
+  pauseBroadcast,
+  resumeBroadcast,
+  sendBroadcast,
+}
 
 export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
   id: 'previewBroadcast',
@@ -229,39 +236,6 @@ export const updateBroadcast = operation('PATCH /v1/broadcasts/:id', {
   }),
 })
 
-// Ours beside the contract, whose detail shows the first 1,000 recipients and no more.
-export const listBroadcastRecipients = operation('GET /v1/broadcasts/:id/recipients', {
-  id: 'listBroadcastRecipients',
-  may: 'read',
-  of: campaign,
-  // Statuses are those of mails, as each recipient of a campaign has one.
-  query: {
-    status: maybe(oneOf(emailStatuses, 'Only recipients whose mail has this status')),
-    ...pageParams(),
-  },
-  says: () => ({
-    summary: 'The recipients of a campaign',
-    description:
-      'A page of one status may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`.',
-    answers: [
-      answer(
-        'In the order in which their mails were made',
-        'BroadcastRecipients',
-        {
-          recipients: manyOf({ emailId: uuid('The id of the mail'), ...recipientFields }),
-          ...pageFields,
-        },
-        {
-          recipients: [{ emailId: exampleId, ...exampleDetail.recipients[0] }],
-          hasMore: false,
-          nextCursor: null,
-        },
-      ),
-    ],
-    refusals: [foreignCursor],
-  }),
-})
-
 export const broadcasts: Contract = {
   tag: {
     name: 'Campaigns',
@@ -277,10 +251,11 @@ export const broadcasts: Contract = {
     getBroadcast,
     updateBroadcast,
     listBroadcastRecipients,
+    getBroadcastReport,
     sendBroadcast,
     pauseBroadcast,
     resumeBroadcast,
     cancelBroadcast,
   ],
-  shapes: broadcastShapes,
+  shapes: () => ({ ...broadcastShapes(), ...reportShapes() }),
 }

@@ -34,6 +34,15 @@ export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.j
 export { followBroadcasts } from './follow.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
+export { recipientsAnswer } from './recipients-answer.js'
+export { type BroadcastReport, broadcastReport } from './report.js'
+export {
+  type PeopleAsked,
+  pageOfPeople,
+  type ReportPerson,
+  type Who,
+  whoNames,
+} from './report-people.js'
 export {
   type BroadcastStanding,
   broadcastStanding,

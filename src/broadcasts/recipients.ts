@@ -27,6 +27,8 @@ const lookedAtOnce = 200
 
 interface RecipientsPart {
   status?: EmailStatus | undefined
+  /** Which of them, by more than the status. */
+  fits?: ((one: BroadcastRecipient) => boolean) | undefined
   /** The mail of the last one seen. */
   after?: string | undefined
   limit: number
@@ -39,11 +41,13 @@ interface RecipientsPart {
 export async function pageOfRecipients(
   read: Read,
   broadcastId: string,
-  { status, after = '', limit }: RecipientsPart,
+  { status, fits, after = '', limit }: RecipientsPart,
 ): Promise<{ recipients: (BroadcastRecipient & { emailId: string })[]; endsAt: string | null }> {
-  const most = status === undefined ? limit + 1 : mostLookedAt
+  const most = status === undefined && fits === undefined ? limit + 1 : mostLookedAt
   const rows = await nextMails(read, broadcastId, { after, most })
-  const fitting = rows.filter((row) => status === undefined || row.status === status)
+  const fitting = rows.filter(
+    (row) => (status === undefined || row.status === status) && (fits?.(toRecipient(row)) ?? true),
+  )
   const page = fitting.slice(0, limit)
   // Either the page is full, or all that was looked at is behind it.
   const last = fitting.length > limit ? page.at(-1) : rows.at(-1)

@@ -13,7 +13,7 @@ import { contactTotal } from '../contacts/index.js'
 import { serve, usualPage } from '../contract/index.js'
 import { type EmailDeps, maxSendBytes, ownFields, refuseForeignFields } from '../emails/index.js'
 import type { Api } from '../http/index.js'
-import { cursorOf, idInCursor, type Store, type Tx } from '../store/index.js'
+import type { Store, Tx } from '../store/index.js'
 import {
   broadcastAnswer,
   broadcastsAnswer,
@@ -29,8 +29,9 @@ import { createBroadcast } from './create.js'
 import { sendDraft } from './dispatch-campaign.js'
 import { hasRoomForCampaigns } from './expand.js'
 import { previewAudience, sendTest } from './preview.js'
-import { pageOfRecipients } from './recipients.js'
-import { shownMade, shownRecipient } from './shown.js'
+import { recipientsAnswer } from './recipients-answer.js'
+import { broadcastReport } from './report.js'
+import { shownMade } from './shown.js'
 import { cancelBroadcast, pauseBroadcast, resumeBroadcast } from './stop.js'
 
 type BroadcastRouteDeps = BroadcastDeps & EmailDeps
@@ -121,18 +122,13 @@ function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     api,
     operations.listBroadcastRecipients,
     async ({ account: { accountId }, params: { id }, query }) => {
-      const { limit = usualPage, cursor, status } = query
-      const scope = `recipients ${id} ${status ?? ''}`
       await findBroadcast(read, accountId, id)
-      const after = cursor === undefined ? undefined : idInCursor(cursor, scope)
-      const asked = { status, after, limit }
-      const { recipients, endsAt } = await pageOfRecipients(read, id, asked)
-      return {
-        recipients: recipients.map(shownRecipient),
-        hasMore: endsAt !== null,
-        nextCursor: endsAt === null ? null : cursorOf(endsAt, scope),
-      }
+      return await recipientsAnswer(read, id, { limit: usualPage, ...query })
     },
+  )
+
+  serve(api, operations.getBroadcastReport, ({ account: { accountId }, params: { id } }) =>
+    broadcastReport(read, accountId, id),
   )
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../broadcasts/index.js'
 import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { changeBroadcastRows } from './broadcast-change.js'
+import { reportBroadcastRows } from './broadcast-report.js'
 import { chosenBroadcast, showBroadcastRows, stopOf } from './broadcast-show.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
@@ -46,6 +47,7 @@ const rows: readonly CommandRow[] = [
     run: answering(list),
   },
   ...showBroadcastRows,
+  ...reportBroadcastRows,
   {
     usage: 'send <id>',
     does: operations.sendBroadcast,

@@ -24,6 +24,8 @@ export const broadcastMethods = ({
   /** A draft; an empty `topicId`, `name` or `scheduledAt` takes it away. */
   update: byIdWithBody('PATCH /v1/broadcasts/{id}'),
   recipients: pagesById('GET /v1/broadcasts/{id}/recipients', 'recipients'),
+  /** What people and machines did with it, by time, link, provider and reason. */
+  report: byId('GET /v1/broadcasts/{id}/report'),
   /** A draft. */
   send: byId('POST /v1/broadcasts/{id}/send'),
   /** One that is scheduled or sending; mails under way at this moment still leave. */

@@ -64,6 +64,7 @@ export const downloadPerson = operation('GET /v1/contacts/downloads/:email', {
           consent: many('What they agreed to and took back, with when and how'),
           forms: many('What they sent in by forms'),
           runs: many('The automations that they are in or were in'),
+          campaigns: many('What they did with each campaign'),
           events: many('Events that you told of them, 1,000 at most'),
           hasAllEvents: { type: 'boolean', description: 'Whether `events` has all there are' },
           mails: many('Mails to them, each with what became of it'),
@@ -79,6 +80,7 @@ export const downloadPerson = operation('GET /v1/contacts/downloads/:email', {
           consent: [{ at: '2026-11-21T10:00:00.000Z', kind: 'added', detail: { by: 'api' } }],
           forms: [],
           runs: [],
+          campaigns: [],
           events: [],
           hasAllEvents: true,
           mails: [

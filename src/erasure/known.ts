@@ -4,6 +4,7 @@ import { type EmailSummary, listEmails } from '../emails/index.js'
 import { entriesOf } from '../forms/index.js'
 import { addressKey } from '../mime/index.js'
 import { segmentsOfContact } from '../segments/index.js'
+import { type CampaignDeeds, campaignDeedsOf } from '../stats/index.js'
 import { type Read, storedJson } from '../store/index.js'
 import { erasedAmong, suppressionsOf } from '../suppression/index.js'
 import { optOutsOf } from '../topics/index.js'
@@ -52,8 +53,22 @@ export async function knownOf(read: Read, accountId: string, email: string) {
       sentInAt: isoTime(createdAt),
     })),
     runs: contact === undefined ? [] : await runsKnown(read, contact.id),
+    campaigns: (contact === undefined ? [] : await campaignDeedsOf(read, contact.id)).map(
+      shownDeeds,
+    ),
   }
 }
+
+/** What they did with a campaign. */
+const shownDeeds = ({ broadcastId, links, ...times }: CampaignDeeds) => ({
+  campaignId: broadcastId,
+  openedAt: isoTime(times.openedAt),
+  clickedAt: isoTime(times.clickedAt),
+  leftAt: isoTime(times.leftAt),
+  complainedAt: isoTime(times.complainedAt),
+  notReachedAt: isoTime(times.unreachedAt),
+  links,
+})
 
 /** A page of the mails to an address, the newest first, each with what became of it for them. */
 export async function mailsKnown(

@@ -22,9 +22,10 @@ const rate = (about: string) =>
     description: `${about}, or by itself where that is less: reports, opens and clicks come later, maybe of mail of the days before. Null where both are 0`,
   })
 
+/** The fields of figures, of any of which a group has all. */
 // `null` says that a figure is not kept by this group, a zero that nothing happened. By provider,
 // acceptance is null: at that moment nobody knows where a domain's mail goes.
-const figures = {
+export const figures = {
   mails: orNull(
     count('Accepted mails, on the day of acceptance; null where figures are of a provider'),
   ),
@@ -72,8 +73,8 @@ const figures = {
   }),
 }
 
-// The figures of the example fit together: the rates are what these counts give.
-const value = {
+/** Figures of the examples, which fit together: the rates are what these counts give. */
+export const exampleFigures = {
   mails: 1000,
   accepted: 1020,
   suppressed: 4,
@@ -171,8 +172,8 @@ export const getStats = operation('GET /v1/stats', {
           to: '2026-11-21',
           groupBy: ['day', 'domain'],
           upToDate: true,
-          total: value,
-          groups: [{ day: '2026-11-21', domain: 'example.com', other: false, ...value }],
+          total: exampleFigures,
+          groups: [{ day: '2026-11-21', domain: 'example.com', other: false, ...exampleFigures }],
         },
       ),
     ],

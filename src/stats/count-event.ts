@@ -22,6 +22,7 @@ export interface LoggedEvent {
   type: EventType
   at: number
   detail: EventDetail | null
+  reply: string | null
 }
 
 const one = 1
@@ -73,14 +74,21 @@ export async function mailFacts(
     .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
     .select(['emails.id', 'emails.type', 'emails.broadcast_id as broadcastId', 'emails.extras'])
     .select(['domains.name as domain', 'broadcasts.extras as broadcastExtras'])
+    .select('broadcasts.sent_at as broadcastSentAt')
     .where('emails.id', 'in', idsIn([...new Set(emailIds)], 'text'))
     .execute()
   return new Map(
-    rows.map(({ id, type, broadcastId, domain, extras, broadcastExtras }) => {
+    rows.map(({ id, type, broadcastId, broadcastSentAt, domain, extras, broadcastExtras }) => {
       const { tags = [] } = readExtras(extras ?? broadcastExtras) ?? {}
       return [
         id,
-        { type, broadcastId, domain: domain ?? '', tags: Array.isArray(tags) ? tags : [] },
+        {
+          type,
+          broadcastId,
+          broadcastSentAt,
+          domain: domain ?? '',
+          tags: Array.isArray(tags) ? tags : [],
+        },
       ]
     }),
   )
@@ -91,6 +99,7 @@ export const noFacts = (of: QueueClass): MailFacts => ({
   type: of === queueClass.campaign ? 'marketing' : 'transactional',
   domain: '',
   broadcastId: null,
+  broadcastSentAt: null,
   tags: [],
 })
 

@@ -1,7 +1,7 @@
 import { type FigureCursorsRow, mailNumber, type Read, type Store } from '../store/index.js'
 
 /** Up to which row each log is counted. */
-export type Cursors = Omit<FigureCursorsRow, 'id' | 'engaged_id' | 'engaged_until'>
+export type Cursors = Pick<FigureCursorsRow, (typeof cursorNames)[number]>
 
 /** The columns of the one row. */
 export const cursorNames = [

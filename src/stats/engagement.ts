@@ -143,7 +143,7 @@ export async function engageBefore({ read, write }: Store, limit: number): Promi
   const rows = await read
     .selectFrom('events')
     .select(['id', 'account_id as accountId', 'email_id as emailId', 'delivery_id as deliveryId'])
-    .select(['recipient', 'class', 'type', 'at', 'detail'])
+    .select(['recipient', 'class', 'type', 'at', 'reply', 'detail'])
     .where('id', '>', from)
     .where('id', '<=', until)
     .orderBy('id')

@@ -3,7 +3,14 @@
  * they are made of are gone. What must hold: every row of the logs is counted once; counting holds up
  * nobody; an answer is up to date and reads a bounded number of rows. See README.md.
  */
+
 export { readStats, type Stats, type StatsGroup } from './answer.js'
+export { type CampaignDeeds, campaignDeedsOf } from './campaigns/deeds.js'
+export {
+  type CampaignFigures,
+  readCampaignFigures,
+  sumCampaigns,
+} from './campaigns/read.js'
 export {
   dimensions,
   type FiguresQuestion,
@@ -12,4 +19,4 @@ export {
   type StatsInput,
 } from './question.js'
 export { allRolledUp, rollUp, startRollUp } from './roll-up.js'
-export { type Figures, ratio } from './shown.js'
+export { type Figures, ratio, shownFigures } from './shown.js'

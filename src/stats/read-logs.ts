@@ -3,6 +3,7 @@ import type { ConsentDetail } from '../consent/index.js'
 import type { EventDetail } from '../events/index.js'
 import { providerOf } from '../protection/index.js'
 import { idsIn, mailNumber, queueClass, type Read, storedJson, unindexed } from '../store/index.js'
+import { type CampaignTold, toldBy } from './campaigns/told.js'
 import { countsOf, type LoggedEvent, mailFacts, noFacts, tellFirsts } from './count-event.js'
 import type { Cursors } from './cursors.js'
 import { type Engaged, engagedIn } from './engagement.js'
@@ -13,6 +14,8 @@ export interface LogSlice {
   happenings: LoggedRow[]
   /** What people did with their mail, and what was sent to them. */
   engaged: Engaged[]
+  /** What recipients of campaigns did, and whom they did not reach. */
+  told: CampaignTold[]
   next: Cursors
   /** Whether there may be more. */
   more: boolean
@@ -39,6 +42,7 @@ export async function readLogs(
   return {
     happenings: [...events.happenings, ...consents.happenings, ...mails.happenings],
     engaged: engagedIn(events.events),
+    told: [...events.told, ...consents.told],
     next: {
       event_id: events.rows.at(-1)?.id ?? from.event_id,
       consent_id: consents.rows.at(-1)?.id ?? from.consent_id,
@@ -56,7 +60,7 @@ export const behind = {
     read
       .selectFrom('events')
       .select(['id', 'account_id as accountId', 'email_id as emailId', 'delivery_id as deliveryId'])
-      .select(['recipient', 'class', 'type', 'at', 'detail'])
+      .select(['recipient', 'class', 'type', 'at', 'reply', 'detail'])
       .where('id', '>', from.event_id)
       .$if(accountId !== undefined, (query) => query.where(ofAccount, '=', accountId ?? ''))
       .orderBy('id')
@@ -114,7 +118,7 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
       provider: recipient === null ? undefined : providerOf(recipient, remote),
     })
   }
-  return { rows, events, happenings }
+  return { rows, events, happenings, told: toldBy(events, facts) }
 }
 
 /** Which server answered last, by delivery. */
@@ -137,7 +141,7 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
     // Who comes back to one topic leaves none of the others by it.
     return emailId === undefined || by === 'return' ? [] : [{ ...row, emailId }]
   })
-  if (left.length === 0) return { rows, happenings: [] }
+  if (left.length === 0) return { rows, happenings: [], told: [] }
   const emailIds = left.map(({ emailId }) => emailId)
   const facts = await mailFacts(read, emailIds)
   const copies = await read
@@ -159,7 +163,13 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
       provider: providerOf(address, remotes.get(`${emailId} ${address}`) ?? null),
     }),
   )
-  return { rows, happenings }
+  const told = left.flatMap(({ id, at, accountId, address, emailId }): CampaignTold[] => {
+    const broadcastId = facts.get(emailId)?.broadcastId ?? null
+    if (broadcastId === null) return []
+    const row = { log: 'consent' as const, id, at, accountId, emailId, broadcastId }
+    return [{ ...row, recipient: address, what: 'left', machine: false }]
+  })
+  return { rows, happenings, told }
 }
 
 /** Accepted mails with their recipients; which provider takes them nobody knows yet. */

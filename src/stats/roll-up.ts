@@ -2,6 +2,7 @@ import { type Clock, type Repeating, repeat } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import { isPassing, type Read, type Store, sinceCommit } from '../store/index.js'
 import { addFigures } from './add-figures.js'
+import { addCampaigns, countBefore } from './campaigns/count.js'
 import { type Cursors, readCursors, renumber, rowsBehind } from './cursors.js'
 import { addEngagement, engageBefore } from './engagement.js'
 import { readLogs } from './read-logs.js'
@@ -29,7 +30,7 @@ const afterFaultMs = 30_000
  */
 export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean> {
   const from = await readCursors(store.read)
-  const { happenings, engaged, next, more } = await readLogs(store.read, from, { limit })
+  const { happenings, engaged, told, next, more } = await readLogs(store.read, from, { limit })
   if (same(from, next)) return false
   const rows = tally(happenings)
   await store.write(async (tx) => {
@@ -44,6 +45,7 @@ export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean>
     if (numUpdatedRows !== 1n) return
     await addFigures(tx, rows)
     await addEngagement(tx, engaged)
+    await addCampaigns(tx, { happenings, told })
   })
   return more
 }
@@ -66,7 +68,10 @@ export function startRollUp({ store, clock, log }: RollUpDeps): Repeating {
       if (!numbered) await renumber(store)
       numbered = true
       const more = await rollUpNew()
-      isBefore &&= await engageBefore(store, rowsASlice)
+      if (isBefore) {
+        const engaging = await engageBefore(store, rowsASlice)
+        isBefore = (await countBefore(store, rowsASlice)) || engaging
+      }
       return more || isBefore ? restMs : everyMs
     } catch (error) {
       if (isPassing(error)) return everyMs

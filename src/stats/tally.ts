@@ -8,6 +8,8 @@ export interface MailFacts {
   /** The sending domain; empty where the mail is gone. */
   domain: string
   broadcastId: string | null
+  /** When the campaign's dispatch began. */
+  broadcastSentAt: number | null
   tags: readonly MailTag[]
 }
 

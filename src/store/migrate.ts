@@ -12,6 +12,7 @@ import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
 import { erasureMails } from './migrations/0125-erasure-mails.js'
 import { newestContacts } from './migrations/0126-newest-contacts.js'
+import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -37,6 +38,7 @@ const migrations: Record<string, Migration> = {
   '0120-time-zones': timeZones,
   '0125-erasure-mails': erasureMails,
   '0126-newest-contacts': newestContacts,
+  '0135-campaign-figures': campaignFigures,
 }
 
 /**

@@ -35,6 +35,7 @@ const notLookedAt = [
   '/a/:account/contacts/import/:id/refused.csv',
   '/a/:account/contacts/contacts.csv',
   '/a/:account/segments/:id/contacts.csv',
+  '/a/:account/campaigns/:id/report/people.csv',
   '/a/:account/forms/:id/qr',
   '/a/:account/contacts/:id/everything.zip',
   '/a/:account/topics/-/centre',

@@ -138,6 +138,7 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   t.match(await broadcasts.update(draft.id, { name: 'Week 47' }), { name: 'Week 47' })
   t.match(await broadcasts.send(draft.id), { status: 'sending' })
   t.ok(Array.isArray((await broadcasts.recipients(draft.id)).recipients))
+  t.equal((await broadcasts.report(draft.id)).progress.recipients, 0)
   const later = await broadcasts.create({
     ...content,
     scheduledAt: new Date(Date.now() + 3_600_000),

@@ -158,6 +158,9 @@ export const methods: Methods = {
   'GET /v1/broadcasts/{id}/recipients': {
     ask: ({ broadcasts }, { ids }) => broadcasts.recipients(first(ids)),
   },
+  'GET /v1/broadcasts/{id}/report': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.report(first(ids)),
+  },
   'GET /v1/suppressions': { ask: ({ suppressions }) => suppressions.list() },
   'POST /v1/suppressions': { ask: ({ suppressions }, { body }) => suppressions.add(body) },
   'POST /v1/suppressions/import': {

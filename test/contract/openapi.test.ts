@@ -681,6 +681,8 @@ t.test('campaigns', async (t) => {
   const recipients = `GET /v1/broadcasts/${sent}/recipients`
   await answers(t, recipients, {}, 200)
   await answers(t, `${recipients}?status=lost`, {}, 400)
+  await answers(t, `${recipients}?status=bounced&who=opened`, {}, 400)
+  await answers(t, `GET /v1/broadcasts/${sent}/report`, {}, 200)
   await answers(t, `${recipients}?cursor=x`, {}, 400, 'validation_error')
 
   await answers(t, testing, { body: { ...campaign, to: 'a@x.test' } }, 403, 'forbidden')

@@ -10,7 +10,12 @@ import {
   liveFigures,
 } from '../../src/automations/index.js'
 import { changedAccounts } from '../../src/billing/index.js'
-import { finishCourses, listUndelivered } from '../../src/broadcasts/index.js'
+import {
+  finishCourses,
+  listUndelivered,
+  pageOfPeople,
+  whoNames,
+} from '../../src/broadcasts/index.js'
 import { loadConfig, makeApplianceKey } from '../../src/config/index.js'
 import { contactHistory, findByPhone, findContacts } from '../../src/contacts/index.js'
 import { deleteUnused, makeContent, putContents } from '../../src/contents/index.js'
@@ -51,6 +56,7 @@ import {
 } from '../../src/people/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
 import { segmentsOfContact } from '../../src/segments/index.js'
+import { campaignDeedsOf } from '../../src/stats/index.js'
 import type { Tx } from '../../src/store/index.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSessions } from '../../src/submission/index.js'
@@ -145,6 +151,8 @@ t.test('every index is used by a statement', async (t) => {
   await contactHistory(store.read, accountId, 'p0@d0.test')
   await segmentsOfContact(store.read, contact.id)
   await listUndelivered(store.read, campaign.id, 10)
+  for (const who of whoNames) await pageOfPeople(store.read, campaign.id, { who, limit: 10 })
+  await campaignDeedsOf(store.read, contact.id)
   await readTimeline(store.read, accountId, sent.json.id)
   await readAudit(store.read, { accountId, limit: 10 })
   await listEndpoints(store.read, accountId)

@@ -12,6 +12,7 @@ const nobody = '01900000-0000-7000-8000-000000000000'
 export const management: Record<string, object | undefined> = {
   [`PATCH /v1/contacts/lists/${nobody}`]: { name: 'Renamed' },
   [`GET /v1/broadcasts/${nobody}/recipients`]: undefined,
+  [`GET /v1/broadcasts/${nobody}/report`]: undefined,
 
   'GET /v1/suppressions': undefined,
   'POST /v1/suppressions': { email: 'gone@x.test', detail: 'by phone' },

@@ -7,6 +7,7 @@ import { automationsTables } from './automations.js'
 import { billingTables } from './billing.js'
 import { broadcastsTables } from './broadcasts.js'
 import { calendarTables } from './calendar.js'
+import { campaignFiguresTables } from './campaign-figures.js'
 import { certificatesTables } from './certificates.js'
 import { contactsTables } from './contacts.js'
 import { contentsTables } from './contents.js'
@@ -43,6 +44,7 @@ export type * from './automations.js'
 export type * from './billing.js'
 export type * from './broadcasts.js'
 export type * from './calendar.js'
+export type * from './campaign-figures.js'
 export type * from './certificates.js'
 export type * from './contacts.js'
 export type * from './contents.js'
@@ -52,6 +54,7 @@ export type * from './doctor.js'
 export type * from './domains.js'
 export type * from './emails.js'
 export type * from './events.js'
+export type * from './figure-counts.js'
 export type * from './forms.js'
 export type * from './inbound.js'
 export type * from './notices.js'
@@ -102,6 +105,7 @@ export const tables = [
   ...automationsTables,
   ...automationRunsTables,
   ...statsTables,
+  ...campaignFiguresTables,
   ...retentionTables,
   ...noticesTables,
   ...calendarTables,

@@ -1,30 +1,6 @@
 import type { EmailRow } from './emails.js'
-import { integer, type RowOf, table, text, type ValuesOf } from './table.js'
-
-/** What `stats` counts, as `stats/README.md` defines it. */
-const figureCounts = {
-  mails: integer(),
-  accepted: integer(),
-  suppressed: integer(),
-  answered: integer(),
-  delivered: integer(),
-  relayed: integer(),
-  bounced_hard: integer(),
-  bounced_soft: integer(),
-  failed: integer(),
-  deferred: integer(),
-  complained: integer(),
-  complained_unproved: integer(),
-  unsubscribed: integer(),
-  opened: integer(),
-  opened_unique: integer(),
-  opened_machine: integer(),
-  clicked: integer(),
-  clicked_unique: integer(),
-  clicked_machine: integer(),
-}
-
-export interface FigureCounts extends ValuesOf<typeof figureCounts> {}
+import { figureCounts } from './figure-counts.js'
+import { integer, type RowOf, table, text } from './table.js'
 
 /** An account's day, once by campaign, once by mailbox provider and once a tag. */
 const figures = table(
@@ -61,6 +37,11 @@ const figureCursors = table(
     /** Of events that were counted before engagement was: up to which they are counted in it, and how many there are. */
     engaged_id: integer().default(0),
     engaged_until: integer().default(0),
+    /** The same of what is counted by campaign: of events, and of who left. */
+    campaign_event_id: integer().default(0),
+    campaign_event_until: integer().default(0),
+    campaign_consent_id: integer().default(0),
+    campaign_consent_until: integer().default(0),
   },
   { seed: [{ id: 1, event_id: 0, consent_id: 0, mail_number: 0, mail_id: '', untold_until: 0 }] },
 )

@@ -1,0 +1,79 @@
+import {
+  answer,
+  foreignCursor,
+  manyOf,
+  operation,
+  pageFields,
+  pageParams,
+  refusal,
+} from '../contract/index.js'
+import { emailStatuses } from '../emails/index.js'
+import { maybe, oneOf, orNull, queryWhole, text, uuid } from '../fields/index.js'
+import { exampleDetail, exampleId, recipientFields } from './contract-answers.js'
+import { campaign } from './contract-course.js'
+import { whoNames } from './report-people.js'
+
+/** Whom a page of recipients asks for, by a number of the report. */
+const whoParams = () => ({
+  who: maybe(
+    oneOf(
+      whoNames,
+      'Only the people behind this number of the report. `unreached`: bounced, failed or suppressed; `left`: unsubscribed, or left the topic, by this mail; `delivered`, `not_opened` and `not_clicked` are of mail that a server or a smart host has taken',
+    ),
+  ),
+  link: maybe(queryWhole(1, 1_000, 'With `who=clicked`: only who clicked the link of this number')),
+  reason: maybe(
+    queryWhole(
+      1,
+      10_000,
+      'With `who=unreached`: only whose mail failed for the reason of this number',
+    ),
+  ),
+})
+
+// Ours beside the contract, whose detail shows the first 1,000 recipients and no more.
+export const listBroadcastRecipients = operation('GET /v1/broadcasts/:id/recipients', {
+  id: 'listBroadcastRecipients',
+  may: 'read',
+  of: campaign,
+  // Statuses are those of mails, as each recipient of a campaign has one.
+  query: {
+    status: maybe(oneOf(emailStatuses, 'Only recipients whose mail has this status')),
+    ...whoParams(),
+    ...pageParams(),
+  },
+  says: () => ({
+    summary: 'The recipients of a campaign',
+    description:
+      'A page of one status, or of `who`, may have fewer than `limit`, or none, and yet `hasMore`: go on by `nextCursor`. `who` asks for the people behind a number of the report; of opens, clicks and reasons they are told as long as the campaign is, also when its mails are deleted, and who is no contact any more is not among them.',
+    answers: [
+      answer(
+        'In the order in which their mails were made',
+        'BroadcastRecipients',
+        {
+          recipients: manyOf({
+            emailId: uuid('The id of the mail'),
+            ...recipientFields,
+            reason: orNull(
+              text('Why the mail did not arrive, in the words of the server or ours; null else'),
+            ),
+          }),
+          ...pageFields,
+        },
+        {
+          recipients: [{ emailId: exampleId, ...exampleDetail.recipients[0], reason: null }],
+          hasMore: false,
+          nextCursor: null,
+        },
+      ),
+    ],
+    refusals: [
+      foreignCursor,
+      refusal(
+        'validation_error',
+        'Both `status` and `who` are given',
+        'Ask by "status" or by "who", not by both',
+      ),
+    ],
+  }),
+})

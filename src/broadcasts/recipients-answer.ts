@@ -1,0 +1,41 @@
+import { ApiError } from '../errors/index.js'
+import { cursorOf, type EmailStatus, idInCursor, type Read } from '../store/index.js'
+import { pageOfRecipients } from './recipients.js'
+import { pageOfPeople, type Who, withReasons } from './report-people.js'
+import { shownRecipient } from './shown.js'
+
+interface RecipientsQuery {
+  status?: EmailStatus | undefined
+  who?: Who | undefined
+  link?: number | undefined
+  reason?: number | undefined
+  limit: number
+  cursor?: string | undefined
+}
+
+/** A page of a campaign's recipients: all, those of one status, or the people behind a number of its report. */
+export async function recipientsAnswer(read: Read, id: string, query: RecipientsQuery) {
+  const { status, who, link, reason, limit, cursor } = query
+  if (status !== undefined && who !== undefined) {
+    throw new ApiError('validation_error', 'Ask by "status" or by "who", not by both')
+  }
+  if (who === undefined && (link ?? reason) !== undefined) {
+    throw new ApiError('validation_error', '"link" and "reason" go with "who" only')
+  }
+  const scope = `recipients ${[id, status ?? '', who, link, reason].join(' ').trimEnd()}`
+  const after = cursor === undefined ? undefined : idInCursor(cursor, scope)
+  const { recipients, endsAt } =
+    who === undefined
+      ? await pageOfAll(read, id, { status, after, limit })
+      : await pageOfPeople(read, id, { who, link, reason, after, limit })
+  return {
+    recipients: recipients.map(shownRecipient),
+    hasMore: endsAt !== null,
+    nextCursor: endsAt === null ? null : cursorOf(endsAt, scope),
+  }
+}
+
+async function pageOfAll(read: Read, id: string, part: Parameters<typeof pageOfRecipients>[2]) {
+  const page = await pageOfRecipients(read, id, part)
+  return { ...page, recipients: await withReasons(read, page.recipients) }
+}

@@ -1,0 +1,199 @@
+import { nextTurn } from '../bounded/index.js'
+import { ApiError } from '../errors/index.js'
+import { type EmailStatus, idsIn, type Read } from '../store/index.js'
+import { type BroadcastRecipient, pageOfRecipients } from './recipients.js'
+
+/** Whom a report asks for: of those of whom something is known by contact, and of mails by how they stand. */
+export const whoOfContacts = [
+  ...(['opened', 'clicked', 'left', 'complained'] as const),
+  ...(['unreached', 'bounced', 'failed', 'suppressed'] as const),
+]
+export const whoOfMails = [
+  ...(['delivered', 'not_opened', 'not_clicked', 'waiting', 'cancelled'] as const),
+]
+export const whoNames = [...whoOfContacts, ...whoOfMails]
+export type Who = (typeof whoNames)[number]
+type WhoOfContacts = (typeof whoOfContacts)[number]
+
+/** Which people of a campaign. */
+export interface PeopleAsked {
+  who: Who
+  /** Of those who clicked: the link's number. */
+  link?: number | undefined
+  /** Of those who were not reached: the reason's number. */
+  reason?: number | undefined
+}
+
+/** One of them. */
+export interface ReportPerson extends BroadcastRecipient {
+  emailId: string
+  /** Why the mail did not arrive, in the server's words or ours; null where it did, or nobody said. */
+  reason: string | null
+}
+
+interface PeoplePart extends PeopleAsked {
+  /** Where the page before has ended. */
+  after?: string | undefined
+  limit: number
+}
+
+/** A page of people; `endsAt`: where the next one begins, null at the end. It may have fewer than `limit`. */
+export interface PeoplePage {
+  recipients: ReportPerson[]
+  endsAt: string | null
+}
+
+// A page looks at no more rows than this, as in `recipients.ts`.
+const mostLookedAt = 2_000
+
+/** A page of the people behind a number of the report, by an index of those alone. */
+export async function pageOfPeople(
+  read: Read,
+  broadcastId: string,
+  part: PeoplePart,
+): Promise<PeoplePage> {
+  const { who, link, reason } = part
+  if (link !== undefined && who !== 'clicked') {
+    throw new ApiError('validation_error', '"link" goes with "who=clicked" only')
+  }
+  if (reason !== undefined && !isOfReasons(who)) {
+    throw new ApiError('validation_error', '"reason" goes with "who=unreached" only')
+  }
+  if (isOfContacts(who)) return await pageOfContacts(read, broadcastId, { ...part, who })
+  const { after, limit } = part
+  const page = await pageOfRecipients(read, broadcastId, { after, limit, fits: fitsOf[who] })
+  return { ...page, recipients: await withReasons(read, page.recipients) }
+}
+
+/** Adds to each why its mail did not arrive, as the log has it. */
+export async function withReasons<R extends { emailId: string; status: EmailStatus }>(
+  read: Read,
+  recipients: readonly R[],
+): Promise<(R & { reason: string | null })[]> {
+  const isLost = ({ status }: R) => isOfReasons(status)
+  const replies = await repliesOf(
+    read,
+    recipients.filter(isLost).map(({ emailId }) => emailId),
+  )
+  return recipients.map((one) => ({
+    ...one,
+    reason: isLost(one) ? (replies.get(one.emailId) ?? null) : null,
+  }))
+}
+
+const isOfContacts = (who: Who): who is WhoOfContacts =>
+  (whoOfContacts as readonly string[]).includes(who)
+const isOfReasons = (who: string) => ['unreached', 'bounced', 'failed', 'suppressed'].includes(who)
+
+type MailFacts = Pick<BroadcastRecipient, 'openedAt' | 'clickedAt' | 'status'>
+
+// As servers and smart hosts have taken it: `sent` is a mail that a smart host has.
+const isTaken = ({ status }: MailFacts) => status === 'delivered' || status === 'sent'
+const fitsOf: Record<(typeof whoOfMails)[number], (mail: MailFacts) => boolean> = {
+  delivered: isTaken,
+  not_opened: (mail) => isTaken(mail) && mail.openedAt === null,
+  not_clicked: (mail) => isTaken(mail) && mail.clickedAt === null,
+  waiting: ({ status }) => status === 'queued' || status === 'sending',
+  cancelled: ({ status }) => status === 'cancelled',
+}
+
+async function pageOfContacts(
+  read: Read,
+  broadcastId: string,
+  { who, link, reason, after = '', limit }: PeoplePart & { who: WhoOfContacts },
+): Promise<PeoplePage> {
+  const kind = who === 'unreached' || !isOfReasons(who) ? undefined : who
+  const most = kind === undefined && reason === undefined ? limit + 1 : mostLookedAt
+  const rows = await (link === undefined
+    ? byWhat(read, broadcastId, who)
+    : byLink(read, broadcastId, link)
+  )
+    .where('contacts.id', '>', after)
+    .limit(most)
+    .execute()
+  await nextTurn()
+  const fitting = rows.filter(
+    (row) =>
+      (kind === undefined || row.kind === kind) && (reason === undefined || row.bounce === reason),
+  )
+  const page = fitting.slice(0, limit)
+  const last = fitting.length > limit ? page.at(-1) : rows.at(-1)
+  const isEnd = fitting.length <= limit && rows.length < most
+  const replies = await repliesOf(
+    read,
+    page.filter(({ unreached_at }) => unreached_at !== null).map(({ emailId }) => emailId),
+  )
+  return {
+    recipients: page.map((row) => ({
+      emailId: row.emailId,
+      email: row.email,
+      status: row.status ?? statusOf(row),
+      openedAt: row.opened_at,
+      clickedAt: row.clicked_at,
+      // Of a mail that is deleted nobody knows how often.
+      opensCount: row.opens ?? Number(row.opened_at !== null),
+      clicksCount: row.clicks ?? Number(row.clicked_at !== null),
+      reason: row.unreached_at === null ? null : (replies.get(row.emailId) ?? row.words),
+    })),
+    endsAt: isEnd || last === undefined ? null : last.contactId,
+  }
+}
+
+const columnOf = {
+  opened: 'opened_at',
+  clicked: 'clicked_at',
+  left: 'left_at',
+  complained: 'complained_at',
+  unreached: 'unreached_at',
+  bounced: 'unreached_at',
+  failed: 'unreached_at',
+  suppressed: 'unreached_at',
+} as const
+
+/** Those of one kind, by the index that has them alone, in the order of contacts. */
+const byWhat = (read: Read, broadcastId: string, who: WhoOfContacts) =>
+  peopleOf(read)
+    .where('broadcast_people.broadcast_id', '=', broadcastId)
+    .where(`broadcast_people.${columnOf[who]}`, 'is not', null)
+    .orderBy('broadcast_people.contact_id')
+
+const byLink = (read: Read, broadcastId: string, link: number) =>
+  peopleOf(read)
+    .innerJoin('broadcast_link_people', (join) =>
+      join
+        .onRef('broadcast_link_people.broadcast_id', '=', 'broadcast_people.broadcast_id')
+        .onRef('broadcast_link_people.contact_id', '=', 'broadcast_people.contact_id'),
+    )
+    .where('broadcast_link_people.broadcast_id', '=', broadcastId)
+    .where('broadcast_link_people.link', '=', link)
+    .orderBy('broadcast_link_people.contact_id')
+
+const peopleOf = (read: Read) =>
+  read
+    .selectFrom('broadcast_people')
+    .innerJoin('contacts', 'contacts.id', 'broadcast_people.contact_id')
+    .leftJoin('emails', 'emails.id', 'broadcast_people.email_id')
+    .leftJoin('broadcast_bounces', (join) =>
+      join
+        .onRef('broadcast_bounces.broadcast_id', '=', 'broadcast_people.broadcast_id')
+        .onRef('broadcast_bounces.number', '=', 'broadcast_people.bounce'),
+    )
+    .select(['contacts.id as contactId', 'contacts.address as email'])
+    .select(['broadcast_people.email_id as emailId', 'broadcast_people.opened_at'])
+    .select(['broadcast_people.clicked_at', 'unreached_at', 'bounce'])
+    .select(['emails.status', 'emails.opens', 'emails.clicks'])
+    .select(['broadcast_bounces.kind', 'broadcast_bounces.words'])
+
+/** How a mail stood that is deleted. */
+const statusOf = ({ kind }: { kind: EmailStatus | null }): EmailStatus => kind ?? 'delivered'
+
+/** What servers said last, word for word, as far as the log still has it. */
+async function repliesOf(read: Read, emailIds: readonly string[]) {
+  if (emailIds.length === 0) return new Map<string, string>()
+  const rows = await read
+    .selectFrom('deliveries')
+    .select(['email_id', 'reply'])
+    .where('email_id', 'in', idsIn([...emailIds], 'text'))
+    .execute()
+  return new Map(rows.flatMap(({ email_id, reply }) => (reply === null ? [] : [[email_id, reply]])))
+}

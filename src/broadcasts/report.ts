@@ -1,0 +1,103 @@
+import { isoTime } from '../clock/index.js'
+import {
+  type CampaignFigures,
+  type Figures,
+  readCampaignFigures,
+  shownFigures,
+  sumCampaigns,
+} from '../stats/index.js'
+import type { Read } from '../store/index.js'
+import { type Broadcast, findBroadcast, listBroadcasts } from './broadcast.js'
+
+// Drafts lie between those that were sent, so more are looked at than are compared.
+const comparedMost = 10
+const lookedAtMost = 50
+
+/** What became of a campaign: rolled up, so that it costs the same for ten people and for a million. */
+export async function broadcastReport(read: Read, accountId: string, id: string) {
+  const broadcast = await findBroadcast(read, accountId, id)
+  const figures = await readCampaignFigures(read, broadcast.id)
+  return {
+    ...headOf(broadcast),
+    status: broadcast.status,
+    endedAt: isoTime(broadcast.ended_at),
+    upToDate: figures.upToDate,
+    progress: progressOf(broadcast),
+    total: shownFigures(figures.total, true),
+    overTime: figures.hours.map(shownHour),
+    links: figures.links.map(shownLink),
+    providers: figures.providers.map(({ provider, ...counts }) => ({
+      provider,
+      ...shownFigures(counts, true),
+    })),
+    reasons: figures.reasons,
+    compared: await comparedWith(read, broadcast),
+  }
+}
+
+export type BroadcastReport = Awaited<ReturnType<typeof broadcastReport>>
+
+const headOf = ({ id, name, subject, sent_at }: Broadcast) => ({
+  id,
+  name,
+  subject,
+  sentAt: isoTime(sent_at),
+})
+
+/** Its mails as they stand now; each is in one of them. */
+function progressOf(broadcast: Broadcast) {
+  const { recipients, waiting, delivered, relayed, bounced, failed } = broadcast
+  const { suppressed, cancelled } = broadcast
+  return { recipients, waiting, delivered, relayed, bounced, failed, suppressed, cancelled }
+}
+
+const shownHour = (row: CampaignFigures['hours'][number]) => ({
+  at: isoTime(row.at),
+  mails: row.mails,
+  delivered: row.delivered + row.relayed,
+  bounced: row.bounced_hard + row.bounced_soft,
+  deferred: row.deferred,
+  opened: row.opened,
+  openedUnique: row.opened_unique,
+  openedByMachines: row.opened_machine,
+  clicked: row.clicked,
+  clickedUnique: row.clicked_unique,
+  clickedByMachines: row.clicked_machine,
+  unsubscribed: row.unsubscribed,
+  complained: row.complained + row.complained_unproved,
+})
+
+const shownLink = (row: CampaignFigures['links'][number]) => ({
+  number: row.number,
+  url: row.url,
+  people: row.people,
+  clicked: row.clicked,
+  clickedByMachines: row.clicked_machine,
+})
+
+/** The ten that were sent before it, with their shares. */
+async function comparedWith(read: Read, { account_id, id }: Broadcast) {
+  const found = await listBroadcasts(read, account_id, { limit: lookedAtMost, before: id })
+  const sent = found.filter(({ sent_at }) => sent_at !== null).slice(0, comparedMost)
+  const sums = await sumCampaigns(
+    read,
+    sent.map((one) => one.id),
+  )
+  return sent.map((one) => {
+    const counts = sums.get(one.id)
+    return {
+      ...headOf(one),
+      recipients: one.recipients,
+      rates: counts === undefined ? noRates : shownFigures(counts, true).rates,
+    }
+  })
+}
+
+const noRates: Figures['rates'] = {
+  delivery: null,
+  bounce: null,
+  complaint: null,
+  unsubscribe: null,
+  open: null,
+  click: null,
+}

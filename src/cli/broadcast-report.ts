@@ -1,0 +1,98 @@
+import { shownCount } from '../amounts/index.js'
+import * as operations from '../broadcasts/contract.js'
+import { type BroadcastReport, broadcastReport } from '../broadcasts/index.js'
+import { answering, type CommandDeps } from './answering.js'
+import { chosenBroadcast } from './broadcast-show.js'
+import type { CommandRow } from './command-row.js'
+import { remark, say, sayFields, sayTable } from './output.js'
+import { oneLine } from './queue-show.js'
+
+/** `broadcast report`. */
+export const reportBroadcastRows: readonly CommandRow[] = [
+  {
+    usage: 'report <id>',
+    does: operations.getBroadcastReport,
+    about:
+      'show what people did with a campaign, by link and provider, and why mail did not arrive',
+    help: 'Example:\n  $ posthorn broadcast report 01a1fc92-9915-7533-8296-04ee3d91dd72',
+    run: answering(show),
+  },
+]
+
+// Of links, providers and reasons; the rest is in --json.
+const mostShown = 15
+const mostWords = 80
+
+async function show({ store: { read } }: CommandDeps, id: string) {
+  const { account_id } = await chosenBroadcast(read, id)
+  const report = await broadcastReport(read, account_id, id)
+  return { json: report, say: () => sayReport(report) }
+}
+
+function sayReport(report: BroadcastReport): void {
+  sayFields(totalsOf(report))
+  if (!report.upToDate) remark('The log of before the update is still being counted')
+  const part = (rows: string[][]) => rows.slice(0, mostShown)
+  say()
+  sayTable(
+    ['LINK', 'PEOPLE', 'CLICKS', 'BY MACHINES'],
+    part(
+      report.links.map(({ url, people, clicked, clickedByMachines }) => [
+        oneLine(url).slice(0, mostWords),
+        ...[people, clicked, clickedByMachines].map(shownCount),
+      ]),
+    ),
+    'Nobody clicked a link so far',
+  )
+  say()
+  sayTable(
+    ['PROVIDER', 'ARRIVED', 'BOUNCED', 'PUT OFF', 'OPENED', 'CLICKED'],
+    part(
+      report.providers.map((one) => [
+        one.provider,
+        ...[
+          one.delivered + one.relayed,
+          one.bouncedHard + one.bouncedSoft,
+          one.deferred,
+          one.openedUnique,
+          one.clickedUnique,
+        ].map(shownCount),
+      ]),
+    ),
+    'No server has answered so far',
+  )
+  say()
+  sayTable(
+    ['NOT REACHED', 'MAILS', 'CLASS', 'WORDS'],
+    part(
+      report.reasons.map((one) => [
+        one.kind,
+        shownCount(one.count),
+        one.class,
+        oneLine(one.words).slice(0, mostWords),
+      ]),
+    ),
+    'It reached everybody so far',
+  )
+}
+
+function totalsOf({ subject, sentAt, status, progress, total }: BroadcastReport) {
+  const { rates } = total
+  const share = (count: number, rate: number | null) =>
+    `${shownCount(count)}${rate === null ? '' : ` (${(rate * 100).toFixed(1)} %)`}`
+  const machines = (count: number) => `, and ${shownCount(count)} times by machines`
+  return {
+    Subject: subject,
+    Status: status,
+    Sent: sentAt ?? '-',
+    Mails: shownCount(progress.recipients),
+    Delivered: share(total.delivered + total.relayed, rates.delivery),
+    Opened: share(total.openedUnique, rates.open) + machines(total.openedByMachines),
+    Clicked: share(total.clickedUnique, rates.click) + machines(total.clickedByMachines),
+    Left: share(total.unsubscribed, rates.unsubscribe),
+    Complained: share(total.complained, rates.complaint),
+    Bounced: share(total.bouncedHard + total.bouncedSoft, rates.bounce),
+    'Given up': shownCount(total.failed),
+    'Left out': shownCount(total.suppressed),
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  findBroadcast,
+  type PeopleAsked,
+  pageOfPeople,
+  type ReportPerson,
+  recipientsAnswer,
+  type Who,
+  whoNames,
+} from '../../broadcasts/index.js'
+import { isoTime } from '../../clock/index.js'
+import { ApiError } from '../../errors/index.js'
+import type { Read } from '../../store/index.js'
+import { csvLine } from '../../suppression/index.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
+import type { Visit } from '../shell/visit.js'
+import type { ReportPageDeps } from './report.js'
+import { whoWords } from './report-words.js'
+
+interface ReportPeopleView extends BesidePages {
+  report: string
+  csv: string
+  name: string
+  says: string
+  tabs: { label: string; href: string; here: boolean }[]
+  hasReasons: boolean
+  people: {
+    email: string
+    mail: string
+    opened: Moment | undefined
+    clicked: Moment | undefined
+    reason: string
+  }[]
+  same: { api: string; cli: string }
+}
+
+const perPage = 50
+
+/** Whom a page, or a file, of people asks for. Throws a 400 for what no list has. */
+export function peopleAsked(query: URLSearchParams): PeopleAsked {
+  const given = query.get('who') ?? 'opened'
+  const who = whoNames.find((name) => name === given)
+  if (who === undefined) throw new ApiError('validation_error', 'There is no such list of people')
+  return { who, link: numberIn(query, 'link'), reason: numberIn(query, 'reason') }
+}
+
+function numberIn(query: URLSearchParams, name: string): number | undefined {
+  const given = query.get(name)
+  return given === null || !/^\d{1,6}$/.test(given) ? undefined : Number(given)
+}
+
+const tabsShown: readonly Who[] = [
+  ...(['delivered', 'opened', 'not_opened', 'clicked', 'not_clicked'] as const),
+  ...(['left', 'complained', 'unreached'] as const),
+]
+
+/** The people behind a number of the report. Throws a 404. */
+export async function showReportPeople(
+  { store: { read } }: ReportPageDeps,
+  visit: Visit,
+): Promise<PageAnswer> {
+  const { account, base, now, params, query } = visit
+  const { id, name, subject } = await findBroadcast(read, account.id, params.id ?? '')
+  const asked = peopleAsked(query)
+  const report = `${base}/campaigns/${id}/report`
+  const filters = {
+    who: asked.who,
+    link: asked.link?.toString(),
+    reason: asked.reason?.toString(),
+  }
+  const { rows, newer, older } = await listOf(
+    { path: `${report}/people`, query, filters },
+    async (cursor) => {
+      const found = await recipientsAnswer(read, id, { ...asked, limit: perPage, cursor })
+      return { page: found.recipients, nextCursor: found.nextCursor }
+    },
+  )
+  const at = (time: string | null) =>
+    time === null ? undefined : moment(Date.parse(time), now, visit.person.timeZone ?? undefined)
+  const view: ReportPeopleView = {
+    report,
+    csv: linkTo(`${report}/people.csv`, filters),
+    name: name ?? subject,
+    says: `People ${whoWords[asked.who].says}${saysMore(asked)}`,
+    tabs: tabsShown.map((who) => ({
+      label: whoWords[who].label,
+      href: linkTo(`${report}/people`, { who }),
+      here: who === asked.who && asked.link === undefined && asked.reason === undefined,
+    })),
+    hasReasons: rows.some(({ reason }) => reason !== null),
+    people: rows.map(({ email, emailId, openedAt, clickedAt, reason }) => ({
+      email,
+      mail: `${base}/emails/${emailId}`,
+      opened: at(openedAt),
+      clicked: at(clickedAt),
+      reason: reason ?? '',
+    })),
+    newer,
+    older,
+    same: {
+      api: linkTo(`GET /v1/broadcasts/${id}/recipients`, filters),
+      cli: `posthorn broadcast report ${id}`,
+    },
+  }
+  return page('campaigns/report-people', view, {
+    title: `${whoWords[asked.who].label}: ${view.name}`,
+  })
+}
+
+const saysMore = ({ link, reason }: PeopleAsked) =>
+  link === undefined ? (reason === undefined ? '' : ', for one reason') : ', one of the links'
+
+// People that a file reads at once.
+const perSlice = 500
+
+/** All of them as CSV, a page at a time. */
+export async function* reportPeopleCsv(
+  read: Read,
+  broadcastId: string,
+  asked: PeopleAsked,
+): AsyncGenerator<string> {
+  yield csvLine(['email', 'status', 'openedAt', 'clickedAt', 'opens', 'clicks', 'reason'])
+  for (let after: string | undefined; ; ) {
+    const found: { recipients: ReportPerson[]; endsAt: string | null } = await pageOfPeople(
+      read,
+      broadcastId,
+      { ...asked, after, limit: perSlice },
+    )
+    yield found.recipients.map(csvOf).join('')
+    if (found.endsAt === null) return
+    after = found.endsAt
+  }
+}
+
+const csvOf = (one: ReportPerson) =>
+  csvLine([
+    one.email,
+    one.status,
+    isoTime(one.openedAt) ?? '',
+    isoTime(one.clickedAt) ?? '',
+    String(one.opensCount),
+    String(one.clicksCount),
+    one.reason ?? '',
+  ])

@@ -1,0 +1,107 @@
+import { counted, shownCount } from '../../amounts/index.js'
+import { stoppedForClient } from '../../billing/index.js'
+import type { BroadcastReport } from '../../broadcasts/index.js'
+import { hourMs } from '../../clock/index.js'
+import { type LiveGate, putOffOf, type StreamKey } from '../../deliveries/index.js'
+import type { Read } from '../../store/index.js'
+import { whyWaits } from '../emails/waiting.js'
+
+/** How far a campaign is that sends. */
+export interface SendingView {
+  done: number
+  toMake: number
+  text: string
+  facts: { label: string; value: string }[]
+  /** Why it is slow, or stands still. */
+  why: { title: string; says: string; count: string; href: string }[]
+}
+
+interface SendingDeps {
+  store: { read: Read }
+  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+}
+
+// As on the front page: more says nothing more, and each lane costs a question to an outbound thread.
+const mostCounted = 10_000
+const lanesShown = 3
+
+/** Made, left, delivered, put off, bounced, the rate, the time left, and why it is slow. */
+export async function sendingView(
+  { store: { read }, gateOf }: SendingDeps,
+  report: BroadcastReport,
+  of: { accountId: string; audience: number; base: string; now: number },
+): Promise<SendingView> {
+  const { accountId, audience, base, now } = of
+  const { progress, total } = report
+  const [stop, putOff] = await Promise.all([
+    stoppedForClient(read, accountId, 'marketing'),
+    putOffOf(read, accountId, { most: mostCounted, lanes: lanesShown }),
+  ])
+  const toMake = Math.max(audience, progress.recipients)
+  const done = progress.recipients - progress.waiting
+  const perHour = rateOf(report, now)
+  const leftMs = perHour > 0 ? ((toMake - done) / perHour) * hourMs : undefined
+  const lanes = await Promise.all(
+    putOff.lanes.map(async ({ lane, deliveries, first }) => {
+      const { gate, says } = await whyWaits({ read, now, gateOf }, first)
+      return {
+        title: `${lane}: ${gate}`,
+        says,
+        count: counted(
+          deliveries,
+          'delivery of this account waits',
+          'deliveries of this account wait',
+        ),
+        href: `${base}/emails/${first.emailId}`,
+      }
+    }),
+  )
+  const stopped =
+    stop === undefined
+      ? []
+      : [
+          {
+            title: 'Campaigns of this account are stopped',
+            says: stop,
+            count: '',
+            href: `${base}/plan`,
+          },
+        ]
+  return {
+    done,
+    toMake,
+    text: `${shownCount(done)} of ${shownCount(toMake)} mails are done`,
+    facts: [
+      { label: 'Made', value: shownCount(progress.recipients) },
+      { label: 'Left to send', value: shownCount(toMake - done) },
+      { label: 'Put off so far', value: counted(total.deferred, 'time') },
+      { label: 'Bounced', value: shownCount(progress.bounced) },
+      {
+        label: 'Rate',
+        value:
+          perHour === 0 ? 'nothing in the last hour' : `${shownCount(Math.round(perHour))} an hour`,
+      },
+      { label: 'Time left', value: leftMs === undefined ? 'unknown' : aboutTime(leftMs) },
+    ],
+    why: [...stopped, ...lanes],
+  }
+}
+
+/** Mails an hour, by what has ended in this hour and the one before. */
+function rateOf({ overTime, sentAt }: BroadcastReport, now: number): number {
+  const from = Math.max(now - (now % hourMs) - hourMs, Date.parse(sentAt ?? '') || 0)
+  const ended = overTime
+    .filter(({ at }) => Date.parse(at) + hourMs > from)
+    .reduce((sum, { delivered, bounced }) => sum + delivered + bounced, 0)
+  // Of less than a minute no rate of an hour is told.
+  return now - from < 60_000 ? 0 : (ended / (now - from)) * hourMs
+}
+
+function aboutTime(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000)
+  if (minutes < 100) return `about ${counted(minutes, 'minute')}`
+  const hours = Math.round(minutes / 60)
+  return hours < 48
+    ? `about ${counted(hours, 'hour')}`
+    : `about ${counted(Math.round(hours / 24), 'day')}`
+}

@@ -1,0 +1,98 @@
+import { counted, shownCount } from '../../amounts/index.js'
+import type { BroadcastReport, Who } from '../../broadcasts/index.js'
+import { linkTo } from '../shell/listing.js'
+import type { Tone } from '../shell/parts.js'
+
+/** Whom each list of people is of, in words. */
+export const whoWords: Record<Who, { label: string; says: string }> = {
+  delivered: { label: 'Delivered', says: 'whose server has taken the mail' },
+  opened: { label: 'Opened', says: 'who opened it' },
+  not_opened: { label: 'Not opened', says: 'who got it and have not opened it' },
+  clicked: { label: 'Clicked', says: 'who clicked a link' },
+  not_clicked: { label: 'Not clicked', says: 'who got it and have clicked no link' },
+  left: { label: 'Left', says: 'who unsubscribed, or left the topic, by this mail' },
+  complained: { label: 'Complained', says: 'who reported it as spam' },
+  unreached: { label: 'Did not get it', says: 'who did not get it' },
+  bounced: { label: 'Bounced', says: 'whose server refused the mail' },
+  failed: { label: 'Given up', says: 'whose mail was given up: no server took it in time' },
+  suppressed: {
+    label: 'Left out',
+    says: 'who were not mailed: they had left, bounced or complained since it was made',
+  },
+  waiting: { label: 'Waiting', says: 'whose mail waits' },
+  cancelled: { label: 'Cancelled', says: 'whose mail was cancelled' },
+}
+
+/** How a campaign stands. */
+export const standingChips: Record<BroadcastReport['status'], { text: string; tone: Tone }> = {
+  draft: { text: 'draft', tone: 'none' },
+  scheduled: { text: 'scheduled', tone: 'none' },
+  sending: { text: 'sending', tone: 'doubt' },
+  paused: { text: 'paused', tone: 'bad' },
+  sent: { text: 'sent', tone: 'good' },
+  cancelled: { text: 'cancelled', tone: 'none' },
+  failed: { text: 'failed', tone: 'bad' },
+}
+
+const classWords: Record<string, string> = {
+  'bad-mailbox': 'The mailbox does not exist',
+  'bad-domain': 'The domain takes no mail',
+  disabled: 'The mailbox is switched off',
+  'mailbox-full': 'The mailbox is full',
+  'recipient-rate': 'The mailbox got too much mail at once',
+  busy: 'The server was busy',
+  throttled: 'The server limits how much it takes from us',
+  blocked: 'The server blocks us',
+  'sender-authentication': 'The sender could not be proved (SPF, DKIM, DMARC)',
+  content: 'The server refused the content',
+  'too-large': 'The mail is too large',
+  routing: 'The server does not take mail for this address',
+  protocol: 'The server did not follow the protocol',
+  unreachable: 'The server could not be reached',
+  unknown: 'Refused without a known reason',
+  other: 'Refused without a known reason',
+  suppressed: 'Not mailed: left, bounced or complained',
+  'given-up': 'No server took it in time',
+}
+
+/** The class of a refusal in words; others are named as they are. */
+export const reasonWords = (of: string) => classWords[of] ?? of.replaceAll('-', ' ')
+
+export const share = (rate: number | null) =>
+  rate === null ? '–' : `${(rate * 100).toFixed(rate > 0 && rate < 0.001 ? 2 : 1)} %`
+
+/** A number of the report that leads to its people. */
+export interface ReportNumber {
+  label: string
+  value: string
+  /** Its share. */
+  rate: string | undefined
+  /** What machines did beside it. */
+  machines: string | undefined
+  href: string
+}
+
+/** The numbers at the top, each with its share and the people behind it. */
+export function numbersOf({ total, progress }: BroadcastReport, here: string): ReportNumber[] {
+  const { rates } = total
+  const one = (
+    who: Who,
+    value: number,
+    rate: number | null | undefined,
+    machines?: number,
+  ): ReportNumber => ({
+    label: whoWords[who].label,
+    value: shownCount(value),
+    rate: rate === undefined || rate === null ? undefined : share(rate),
+    machines: machines === undefined ? undefined : `machines: ${counted(machines, 'time')}`,
+    href: linkTo(`${here}/people`, { who }),
+  })
+  return [
+    one('delivered', total.delivered + total.relayed, rates.delivery),
+    one('opened', total.openedUnique, rates.open, total.openedByMachines),
+    one('clicked', total.clickedUnique, rates.click, total.clickedByMachines),
+    one('left', total.unsubscribed, rates.unsubscribe),
+    one('complained', total.complained + total.complainedUnproved, rates.complaint),
+    one('unreached', progress.bounced + progress.failed + progress.suppressed, undefined),
+  ]
+}

@@ -1,0 +1,149 @@
+import { shownCount } from '../../amounts/index.js'
+import { type BroadcastReport, broadcastReport, findBroadcast } from '../../broadcasts/index.js'
+import type { LiveGate, StreamKey } from '../../deliveries/index.js'
+import type { Read } from '../../store/index.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import type { Chart } from '../shell/chart.js'
+import { linkTo } from '../shell/listing.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import { type SendingView, sendingView } from './report-progress.js'
+import { reportCharts } from './report-time.js'
+import {
+  numbersOf,
+  type ReportNumber,
+  reasonWords,
+  share,
+  standingChips,
+  whoWords,
+} from './report-words.js'
+
+/** What the pages about what became of campaigns need. */
+export interface ReportPageDeps {
+  store: { read: Read }
+  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
+}
+
+interface CampaignReportView {
+  here: string
+  lead: string
+  name: string
+  chip: { text: string; tone: Tone }
+  sent: Moment | undefined
+  upToDate: boolean
+  sending: SendingView | undefined
+  numbers: ReportNumber[]
+  charts: Chart[]
+  links: {
+    url: string
+    href: string | undefined
+    people: string
+    clicks: string
+    machines: string
+    who: string
+  }[]
+  providers: { name: string; cells: string[] }[]
+  reasons: { says: string; words: string; kind: string; count: string; who: string }[]
+  rest: string | undefined
+  compared: { name: string; href: string; here: boolean; sent: Moment; cells: string[] }[]
+  others: { label: string; href: string }[]
+  same: { api: string; cli: string }
+}
+
+// The rest is in the API's answer: a page stays below its bytes.
+const mostRows = 10
+// A name in a table of many columns.
+const mostName = 60
+
+/** What became of a campaign; while it is sent, how far it is and why it is slow. Throws a 404. */
+export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<PageAnswer> {
+  const { account, base, now, params } = visit
+  const { read } = deps.store
+  const broadcast = await findBroadcast(read, account.id, params.id ?? '')
+  const { id, audience } = broadcast
+  const report = await broadcastReport(read, account.id, id)
+  const here = `${base}/campaigns/${id}/report`
+  const isSending =
+    report.status === 'sending' || (report.status === 'paused' && report.sentAt !== null)
+  const at = { accountId: account.id, audience, base, now }
+  const long = [report.links, report.providers, report.reasons].some(
+    ({ length }) => length > mostRows,
+  )
+  const view: CampaignReportView = {
+    here,
+    name: report.name ?? report.subject,
+    lead: `${shownCount(report.progress.recipients)} mails${report.name === null ? '' : ` · “${report.subject}”`}`,
+    chip: standingChips[report.status],
+    sent:
+      report.sentAt === null
+        ? undefined
+        : moment(Date.parse(report.sentAt), now, visit.person.timeZone ?? undefined),
+    upToDate: report.upToDate,
+    sending: isSending ? await sendingView(deps, report, at) : undefined,
+    numbers: numbersOf(report, here),
+    charts: reportCharts(report, visit.person.timeZone ?? 'UTC'),
+    links: report.links.slice(0, mostRows).map((link) => linkRow(link, here)),
+    providers: report.providers.slice(0, mostRows).map(providerRow),
+    reasons: report.reasons.slice(0, mostRows).map((reason) => reasonRow(reason, here)),
+    rest: long ? `The first ${mostRows} of each list; the API's answer has all` : undefined,
+    compared: comparedRows(report, base, now),
+    others: (
+      ['not_opened', 'not_clicked', 'bounced', 'failed', 'suppressed', 'cancelled'] as const
+    ).map((who) => ({ label: whoWords[who].label, href: linkTo(`${here}/people`, { who }) })),
+    same: {
+      api: `GET /v1/broadcasts/${id}/report\nGET /v1/broadcasts/${id}/recipients?who=opened`,
+      cli: `posthorn broadcast report ${id}`,
+    },
+  }
+  return page('campaigns/report', view, { title: `Report: ${view.name}`, wide: true })
+}
+
+const linkRow = (link: BroadcastReport['links'][number], here: string) => ({
+  url: link.url === '*' ? 'All other links' : link.url,
+  people: shownCount(link.people),
+  clicks: shownCount(link.clicked),
+  machines: shownCount(link.clickedByMachines),
+  who: linkTo(`${here}/people`, { who: 'clicked', link: String(link.number) }),
+  href: undefined,
+})
+
+const providerRow = (one: BroadcastReport['providers'][number]) => ({
+  name: one.provider === '*' ? 'All others' : one.provider,
+  cells: [
+    shownCount(one.delivered + one.relayed),
+    share(one.rates.delivery),
+    shownCount(one.bouncedHard + one.bouncedSoft),
+    shownCount(one.deferred),
+    share(one.rates.open),
+    share(one.rates.click),
+    shownCount(one.complained + one.complainedUnproved),
+  ],
+})
+
+const reasonRow = (one: BroadcastReport['reasons'][number], here: string) => ({
+  says: reasonWords(one.class),
+  words: one.words,
+  kind: whoWords[one.kind].label,
+  count: shownCount(one.count),
+  who: linkTo(`${here}/people`, { who: 'unreached', reason: String(one.number) }),
+})
+
+/** This one and the ten before it, side by side. */
+function comparedRows(report: BroadcastReport, base: string, now: number) {
+  if (report.compared.length === 0) return []
+  const own = { ...report, recipients: report.progress.recipients, rates: report.total.rates }
+  return [own, ...report.compared].map((one) => ({
+    name: shortened(one.name ?? one.subject),
+    href: `${base}/campaigns/${one.id}/report`,
+    here: one.id === report.id,
+    sent: moment(Date.parse(one.sentAt ?? ''), now),
+    cells: [
+      shownCount(one.recipients),
+      ...[one.rates.delivery, one.rates.open, one.rates.click, one.rates.unsubscribe].map(share),
+      ...[one.rates.complaint, one.rates.bounce].map(share),
+    ],
+  }))
+}
+
+const shortened = (name: string) => (name.length > mostName ? `${name.slice(0, mostName)}…` : name)

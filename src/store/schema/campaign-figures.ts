@@ -1,0 +1,141 @@
+import { figureCounts } from './figure-counts.js'
+import { integer, type RowOf, table, text } from './table.js'
+
+/*
+ * What became of each campaign, counted from the logs and kept when they go.
+ */
+
+/** By time: hours at first, days later on. */
+const broadcastHours = table(
+  'broadcast_hours',
+  {
+    broadcast_id: text(),
+    /** When the hour, or the day, UTC, begins. */
+    at: integer(),
+    ...figureCounts,
+  },
+  { primaryKey: ['broadcast_id', 'at'], isClustered: true },
+)
+
+export interface BroadcastHourRow extends RowOf<typeof broadcastHours> {}
+
+/** By mailbox provider; `*` of the many beyond the bound. */
+const broadcastProviders = table(
+  'broadcast_providers',
+  {
+    broadcast_id: text(),
+    provider: text(),
+    ...figureCounts,
+  },
+  { primaryKey: ['broadcast_id', 'provider'], isClustered: true },
+)
+
+export interface BroadcastProviderRow extends RowOf<typeof broadcastProviders> {}
+
+/** By link, as it stands in the mail, addresses left out; `*` of the many beyond the bound. */
+const broadcastLinks = table(
+  'broadcast_links',
+  {
+    broadcast_id: text(),
+    number: integer(),
+    url: text(),
+    /** Clicks by people. */
+    clicked: integer(),
+    /** Contacts who clicked it. */
+    people: integer(),
+    clicked_machine: integer(),
+  },
+  { primaryKey: ['broadcast_id', 'number'], unique: [['broadcast_id', 'url']] },
+)
+
+export interface BroadcastLinkRow extends RowOf<typeof broadcastLinks> {}
+
+/** Who clicked which link, people only. */
+const broadcastLinkPeople = table(
+  'broadcast_link_people',
+  {
+    broadcast_id: text(),
+    /** The link's number. */
+    link: integer(),
+    contact_id: text().references('contacts', 'cascade'),
+    at: integer(),
+  },
+  {
+    primaryKey: ['broadcast_id', 'link', 'contact_id'],
+    isClustered: true,
+    indexes: { broadcast_link_people_contact: ['contact_id'] },
+  },
+)
+
+/** Why mail did not arrive: the class, and the server's words without addresses and ids. */
+const broadcastBounces = table(
+  'broadcast_bounces',
+  {
+    broadcast_id: text(),
+    number: integer(),
+    kind: text<'bounced' | 'failed' | 'suppressed'>(),
+    class: text(),
+    /** Empty of the many beyond the bound. */
+    words: text(),
+    count: integer(),
+  },
+  { primaryKey: ['broadcast_id', 'number'], unique: [['broadcast_id', 'kind', 'class', 'words']] },
+)
+
+export interface BroadcastBounceRow extends RowOf<typeof broadcastBounces> {}
+
+/** What contacts did with a campaign, and whom it did not reach. Others have no row. */
+const broadcastPeople = table(
+  'broadcast_people',
+  {
+    contact_id: text().references('contacts', 'cascade'),
+    broadcast_id: text(),
+    email_id: text(),
+    /** When each was first seen; only people's opens and clicks. */
+    opened_at: integer().orNull(),
+    clicked_at: integer().orNull(),
+    left_at: integer().orNull(),
+    complained_at: integer().orNull(),
+    /** When it was known that the mail does not arrive, and the number of the reason. */
+    unreached_at: integer().orNull(),
+    bounce: integer().orNull(),
+  },
+  {
+    // By contact first: who asks by campaign asks for those of one kind.
+    primaryKey: ['contact_id', 'broadcast_id'],
+    isClustered: true,
+    indexes: {
+      broadcast_people_opened: {
+        on: ['broadcast_id', 'contact_id'],
+        where: (row) => row('opened_at', 'is not', null),
+      },
+      broadcast_people_clicked: {
+        on: ['broadcast_id', 'contact_id'],
+        where: (row) => row('clicked_at', 'is not', null),
+      },
+      broadcast_people_left: {
+        on: ['broadcast_id', 'contact_id'],
+        where: (row) => row('left_at', 'is not', null),
+      },
+      broadcast_people_complained: {
+        on: ['broadcast_id', 'contact_id'],
+        where: (row) => row('complained_at', 'is not', null),
+      },
+      broadcast_people_unreached: {
+        on: ['broadcast_id', 'contact_id'],
+        where: (row) => row('unreached_at', 'is not', null),
+      },
+    },
+  },
+)
+
+export interface BroadcastPersonRow extends RowOf<typeof broadcastPeople> {}
+
+export const campaignFiguresTables = [
+  broadcastHours,
+  broadcastProviders,
+  broadcastLinks,
+  broadcastLinkPeople,
+  broadcastBounces,
+  broadcastPeople,
+] as const

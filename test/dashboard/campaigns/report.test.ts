@@ -1,0 +1,81 @@
+// Issue 44: the report of a campaign in pages, and the people behind each number.
+import t from 'tap'
+import { systemClock as clock } from '../../../src/clock/index.js'
+import { addContact } from '../../../src/contacts/index.js'
+import { newUuid } from '../../../src/store/index.js'
+import { insertCampaignRows } from '../../support/campaign-rows.js'
+import { logIn } from '../../support/log-in.js'
+import { startPosthorn } from '../../support/posthorn.js'
+import { hostile, isTame } from '../account-pages.js'
+
+const posthorn = await startPosthorn(t)
+const { store, accountId } = posthorn
+const base = `/a/${accountId}`
+const people: string[] = []
+for (const name of ['ann', 'bob', 'cat']) {
+  people.push(
+    (await addContact({ store, clock }, accountId, { email: `${name}@x.test` })).contact.id,
+  )
+}
+const sentAt = clock.now() - 7_200_000
+const before = newUuid(sentAt - 1_000)
+await insertCampaignRows(store, { id: before, accountId, subject: 'Last week', sentAt, mails: 500 })
+const id = newUuid(sentAt)
+await insertCampaignRows(store, {
+  id,
+  accountId,
+  subject: hostile,
+  sentAt,
+  mails: 10_000,
+  links: ['https://shop.test/sale', hostile],
+  providers: ['Google', hostile],
+  words: ['550 5.1.1 no such user', hostile],
+  people,
+})
+const member = await logIn(posthorn, accountId, 'member')
+const viewer = await logIn(posthorn, accountId, 'viewer')
+
+t.test('every number has its share, machines apart, and leads to its people', async (t) => {
+  const shown = await viewer.get(`${base}/campaigns/${id}/report`)
+  t.equal(shown.status, 200)
+  isTame(t, { ...shown, location: '' }, 'the report')
+  t.match(shown.text, /who=delivered">Delivered<.*90\.0 %.*<b>9,000<\/b>/s)
+  t.match(shown.text, /who=opened">Opened<.*33\.3 %.*machines: 2,000 times.*<b>3,000<\/b>/s)
+  t.match(shown.text, /who=clicked&amp;link=1">3</)
+  t.match(shown.text, /The mailbox does not exist.*550 5\.1\.1 no such user.*reason=1">4</s)
+  t.match(shown.text, /this one.*Last week/s)
+  t.match(shown.text, /<svg.*What servers did/s)
+  t.ok(shown.text.length < 60_000, `${shown.text.length} bytes`)
+  for (const [, href = ''] of shown.text.matchAll(/href="([^"]*\/report\/people[^"]*)"/g)) {
+    t.equal((await viewer.get(href.replaceAll('&amp;', '&'))).status, 200, href)
+  }
+})
+
+t.test('its people as a page and as a file, which is in the audit log', async (t) => {
+  const at = `${base}/campaigns/${id}/report/people`
+  t.match((await viewer.get(`${at}?who=opened`)).text, /ann@x\.test.*bob@x\.test/s)
+  t.match((await viewer.get(`${at}?who=unreached`)).text, /cat@x\.test.*550 5\.1\.1 no such user/s)
+  t.match((await viewer.get(`${at}?who=complained`)).text, /Nobody here/)
+  t.equal((await viewer.get(`${at}?who=everybody`)).status, 400)
+  const csv = await member.get(`${base}/campaigns/${id}/report/people.csv?who=clicked&link=1`)
+  t.match(csv.text, /^email,status,.*\r\nann@x\.test,delivered,.*\r\nbob@x\.test,/s)
+  t.equal(csv.text.trim().split('\r\n').length, 3)
+  const rows = await store.read.selectFrom('audit_log').select(['action', 'target']).execute()
+  t.ok(rows.some((row) => row.action === 'broadcast.export' && row.target === id))
+})
+
+t.test(
+  'one that is sent says how far it is, and what is not the account’s is not there',
+  async (t) => {
+    const sending = newUuid(clock.now())
+    const row = { id: sending, accountId, subject: 'On its way', mails: 5_000, hours: 1 }
+    await insertCampaignRows(store, { ...row, sentAt: clock.now() - 600_000, status: 'sending' })
+    const { text } = await viewer.get(`${base}/campaigns/${sending}/report`)
+    t.match(text, /data-live/)
+    t.match(text, /Being sent.*4,500 of 5,000 mails are done.*Left to send.*500.*an hour.*about/s)
+    const { accountId: other } = await posthorn.addAccount('Stranger')
+    const stranger = await logIn(posthorn, other, 'owner')
+    t.equal((await stranger.get(`/a/${other}/campaigns/${id}/report`)).status, 404)
+    t.equal((await stranger.get(`/a/${other}/campaigns/${id}/report/people.csv`)).status, 404)
+  },
+)
