@@ -99,7 +99,7 @@ export const contactOneRows = (listOf: FindList): readonly CommandRow[] => [
   },
 ]
 
-function jsonObject(text: string): Record<string, unknown> {
+export function jsonObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value

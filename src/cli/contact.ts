@@ -26,6 +26,7 @@ import type { Read } from '../store/index.js'
 import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
+import { contactBulkRow } from './contact-bulk.js'
 import { contactDataRows } from './contact-data.js'
 import { contactOneRows, defaultCountry, type Settled } from './contact-one.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
@@ -53,7 +54,12 @@ export function contactCommands(program: Command): void {
     .command('contact')
     .alias('contacts')
     .description('the people whom an account writes to')
-  addCommands(contact, [...rows, ...contactOneRows(listOf), ...contactDataRows])
+  addCommands(contact, [
+    ...rows,
+    ...contactOneRows(listOf),
+    contactBulkRow(listOf),
+    ...contactDataRows,
+  ])
 }
 
 const rows: readonly CommandRow[] = [

@@ -5,10 +5,17 @@
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
 
-export { contactAnswer, deletedContact, shownMember } from './answers.js'
+export {
+  contactAnswer,
+  deletedContact,
+  deletedList,
+  listAnswer,
+  shownList,
+  shownMember,
+} from './answers.js'
 export type { KnownPolicy } from './bulk.js'
 
-export { applyBulk, type BulkOrder, bulkDeeds, checkBulk } from './bulk-task/order.js'
+export { applyBulk, type BulkOrder, bulkDeeds, changeSome, checkBulk } from './bulk-task/order.js'
 export {
   type BulkTask,
   type BulkTasks,

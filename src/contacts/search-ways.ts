@@ -19,7 +19,7 @@ export interface FoundContact {
 }
 
 /** Contacts in the order of an index, and which they are. */
-export interface Way {
+export interface ContactWay {
   rows(after: FoundPlace | undefined, limit: number): Promise<FoundContact[]>
   fits(contact: Contact): boolean
 }
@@ -30,7 +30,7 @@ export interface Whose {
 }
 
 /** What finds those who are looked for, one after another: each is a search of one index. */
-export function waysOf(whose: Whose, wanted: ContactSearch, defaultCountry: string): Way[] {
+export function waysOf(whose: Whose, wanted: ContactSearch, defaultCountry: string): ContactWay[] {
   const { email, q = '', listId, segmentId, state, newest } = wanted
   if (email !== undefined) return [byAddress(whose, addressKey(email.trim()), true)]
   const beginning = q.trim()
@@ -54,7 +54,7 @@ export function waysOf(whose: Whose, wanted: ContactSearch, defaultCountry: stri
 /** Every text that begins so is below it: no text has this character, which is none (Unicode §23.7). */
 const endOf = (beginning: string) => `${beginning}\u{10FFFF}`
 
-const byAddress = ({ read, accountId }: Whose, beginning: string, isWhole: boolean): Way => ({
+const byAddress = ({ read, accountId }: Whose, beginning: string, isWhole: boolean): ContactWay => ({
   fits: ({ email }) => addressKey(email).startsWith(beginning),
   rows: async (after, limit) => {
     const rows = await contactsOf(read, accountId)
@@ -75,14 +75,14 @@ const byAddress = ({ read, accountId }: Whose, beginning: string, isWhole: boole
 })
 
 /** Those whose name, or last name, begins so. */
-function byName(whose: Whose, column: 'name_key' | 'last_name_key', beginning: string): Way {
+function byName(whose: Whose, column: 'name_key' | 'last_name_key', beginning: string): ContactWay {
   const key = nameKey(beginning)
   return inOrderOf(whose, column, key, ({ firstName, lastName }) =>
     (nameKeys(firstName, lastName)[column] ?? '').startsWith(key),
   )
 }
 
-const byPhone = (whose: Whose, beginning: string): Way =>
+const byPhone = (whose: Whose, beginning: string): ContactWay =>
   inOrderOf(whose, 'phone', beginning, ({ phone }) => phone?.startsWith(beginning) === true)
 
 /** Those of whom a column begins so, in its order. */
@@ -91,7 +91,7 @@ const inOrderOf = (
   column: 'name_key' | 'last_name_key' | 'phone',
   beginning: string,
   fits: (contact: Contact) => boolean,
-): Way => ({
+): ContactWay => ({
   fits,
   rows: async (after, limit) => {
     const of = `contacts.${column}` as const
@@ -115,7 +115,7 @@ const inOrderOf = (
 })
 
 /** All of them, newest first: ids rise with the time, whatever the clock does. */
-const byAge = ({ read, accountId }: Whose): Way => ({
+const byAge = ({ read, accountId }: Whose): ContactWay => ({
   fits: () => true,
   rows: async (after, limit) => {
     const rows = await contactsOf(read, accountId)
@@ -128,7 +128,7 @@ const byAge = ({ read, accountId }: Whose): Way => ({
 })
 
 /** Who is on a list, newest first. */
-const byList = ({ read, accountId }: Whose, listId: string): Way => ({
+const byList = ({ read, accountId }: Whose, listId: string): ContactWay => ({
   fits: () => true,
   rows: async (after, limit) => {
     const rows = await contactsLedTo(read, accountId)
@@ -145,7 +145,7 @@ const byList = ({ read, accountId }: Whose, listId: string): Way => ({
 })
 
 /** Who is in a segment, newest first. */
-const bySegment = ({ read, accountId }: Whose, segmentId: string): Way => ({
+const bySegment = ({ read, accountId }: Whose, segmentId: string): ContactWay => ({
   fits: () => true,
   rows: async (after, limit) => {
     const rows = await contactsLedTo(read, accountId)
@@ -162,7 +162,7 @@ const bySegment = ({ read, accountId }: Whose, segmentId: string): Way => ({
 })
 
 /** Who is suppressed for a reason, by address. Addresses that are no contact's are looked at too, and passed over. */
-const byReason = ({ read, accountId }: Whose, reason: SuppressionReason): Way => ({
+const byReason = ({ read, accountId }: Whose, reason: SuppressionReason): ContactWay => ({
   fits: () => true,
   rows: async (after, limit) => {
     const addresses = await read

@@ -7,13 +7,13 @@ import {
   type Named,
   operation,
   pageFields,
+  pageParams,
   refusal,
   shape,
 } from '../contract/index.js'
 import {
   count,
   type Field,
-  maybe,
   openObject,
   orNull,
   shaped,
@@ -42,11 +42,11 @@ export const downloadPerson = operation('GET /v1/contacts/downloads/:email', {
   may: 'full',
   audit: 'contact.download',
   of: ofAddress,
-  query: { cursor: maybe(words('The `nextCursor` of the page before')) },
+  query: pageParams(),
   says: () => ({
     summary: 'All that is known of an address',
     description:
-      'For who asks for their data (GDPR Art. 15, 20), whether they are a contact, only in the log of mail, or suppressed. The mails come 100 a page, the newest first; the rest is on every page. The dashboard and `posthorn contact download` give the same as one file.',
+      'For who asks for their data (GDPR Art. 15, 20), whether they are a contact, only in the log of mail, or suppressed. The mails come a page at a time, the newest first; the rest is on every page. The dashboard and `posthorn contact download` give the same as one file.',
     answers: [
       answer(
         'What is known',

@@ -88,18 +88,16 @@ const mailLines = ({ id, subject, createdAt, events }: MailKnown): string =>
 
 // Events that one answer of the API has; the file has all.
 const eventsAnswered = 1_000
-const mailsAnswered = 100
 
 /** The same as the API answers it: mails a page at a time, the newest events of which there are many. */
 export async function downloadAnswer(
   read: Read,
   accountId: string,
   email: string,
-  before: string | undefined,
+  page: { limit: number; before?: string | undefined },
 ) {
   const known = await knownOf(read, accountId, email)
-  const limit = mailsAnswered
-  const { mails, next } = await mailsKnown(read, accountId, email, { limit, before })
+  const { mails, next } = await mailsKnown(read, accountId, email, page)
   const events = []
   let isWhole = true
   if (known.contact !== null) {

@@ -2,7 +2,7 @@ import type { Tx } from '../store/index.js'
 import { mayHave, type Replaced, without } from './replace.js'
 
 /** Where a walk over a log goes on. */
-export interface Place {
+export interface LogPlace {
   /** Of a log in parts: the one that it is in, e.g. an endpoint. */
   of?: string | number | undefined
   /** The last row that was looked at. */
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** What every walk needs. */
-export interface Walked {
+export interface ErasureGround {
   /** The erasure's own number. */
   taskId: number
   accountId: string
@@ -19,7 +19,7 @@ export interface Walked {
 }
 
 /** Looks at the next rows of a log; resolves with where to go on, undefined: that was all. */
-export type Walk = (tx: Tx, walked: Walked, place: Place) => Promise<Place | undefined>
+export type Walk = (tx: Tx, walked: ErasureGround, place: LogPlace) => Promise<LogPlace | undefined>
 
 /** How many rows of a log are looked at in one transaction. */
 export const rowsALook = 200
@@ -28,7 +28,7 @@ export const rowsALook = 200
 export const behind = <K extends string>(
   rows: readonly Record<K, string | number>[],
   key: K,
-): Place | undefined => (rows.length < rowsALook ? undefined : { after: rows.at(-1)?.[key] })
+): LogPlace | undefined => (rows.length < rowsALook ? undefined : { after: rows.at(-1)?.[key] })
 
 /** An account's audit log. */
 export const eraseAudit: Walk = async (tx, { accountId, replaced }, { after = 0 }) => {

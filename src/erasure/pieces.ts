@@ -5,20 +5,20 @@ import {
   eraseAudit,
   eraseSessions,
   eraseWebhooks,
-  type Place,
+  type LogPlace,
   type Walk,
-  type Walked,
+  type ErasureGround,
 } from './erase-logs.js'
 import { eraseMail } from './erase-mail.js'
 import { eraseRefusals, eraseTasks } from './erase-tasks.js'
 
 /** Where an erasure goes on. */
-export interface ErasurePlace extends Place {
+export interface ErasurePlace extends LogPlace {
   in: Stage
 }
 
 /** What a piece has done. */
-export interface Piece {
+export interface ErasedPiece {
   /** Undefined: that was all. */
   next: ErasurePlace | undefined
   mails: number
@@ -54,7 +54,7 @@ const mailsAStep = 20
 /** Which mails the next piece is about; looked for before the write, as that may take a while. */
 export async function mailsOf(
   read: Read,
-  { accountId, replaced: { address } }: Pick<Walked, 'accountId' | 'replaced'>,
+  { accountId, replaced: { address } }: Pick<ErasureGround, 'accountId' | 'replaced'>,
   place: ErasurePlace,
 ): Promise<{ ids: string[]; next: string | undefined } | undefined> {
   if (place.in !== 'mails') return undefined
@@ -67,10 +67,10 @@ export async function mailsOf(
 /** Does the piece that begins at a place. */
 export async function erasePiece(
   tx: Tx,
-  walked: Walked,
+  walked: ErasureGround,
   place: ErasurePlace,
   mails: Awaited<ReturnType<typeof mailsOf>>,
-): Promise<Piece> {
+): Promise<ErasedPiece> {
   if (mails !== undefined) {
     for (const id of mails.ids) await eraseOrWait(tx, walked, id)
     const next =
@@ -89,7 +89,7 @@ const after = (stage: Stage): ErasurePlace => ({
 
 async function eraseOrWait(
   tx: Tx,
-  { taskId, replaced, now }: Walked,
+  { taskId, replaced, now }: ErasureGround,
   emailId: string,
 ): Promise<void> {
   if (await eraseMail(tx, emailId, replaced, now)) return
@@ -103,8 +103,8 @@ async function eraseOrWait(
 /** The next of the mails that waited for others. */
 async function eraseOthers(
   tx: Tx,
-  { taskId, replaced, now }: Walked,
-  { after: last = '' }: Place,
+  { taskId, replaced, now }: ErasureGround,
+  { after: last = '' }: LogPlace,
 ): Promise<ErasurePlace | undefined> {
   const rows = await tx
     .selectFrom('erasure_mails')

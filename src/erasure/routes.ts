@@ -1,5 +1,5 @@
 import type { Principal } from '../accounts/index.js'
-import { serve } from '../contract/index.js'
+import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { parseMailbox } from '../mime/index.js'
@@ -13,13 +13,17 @@ export function erasureRoutes(
   api: Api<Principal>,
   { store: { read }, erasures }: { store: Store; erasures: Erasures },
 ): void {
-  serve(api, operations.downloadPerson, async ({ account, params, query: { cursor } }) => {
+  serve(api, operations.downloadPerson, async ({ account, params, query }) => {
+    const { limit = usualPage, cursor } = query
     const mailbox = parseMailbox(params.email)
     if (mailbox === undefined) throw new ApiError('not_found', 'This is not an email address')
     const { address } = mailbox
     const scope = `person ${account.accountId} ${address.toLowerCase()}`
     const before = cursor === undefined ? undefined : idInCursor(cursor, scope)
-    const { next, ...found } = await downloadAnswer(read, account.accountId, address, before)
+    const { next, ...found } = await downloadAnswer(read, account.accountId, address, {
+      limit,
+      before,
+    })
     const nextCursor = next === undefined ? null : cursorOf(next, scope)
     return { ...found, hasMore: nextCursor !== null, nextCursor }
   })

@@ -507,7 +507,9 @@ async function erasuresAnswer(t: Test): Promise<void> {
   const download = 'GET /v1/contacts/downloads'
   await answers(t, `${download}/gone@example.com`, {}, 200)
   await answers(t, `${download}/nobody`, {}, 404, 'not_found')
-  await answers(t, `${download}/gone@example.com?cursor=x`, {}, 400)
+  for (const query of ['limit=0', 'cursor=x']) {
+    await answers(t, `${download}/gone@example.com?${query}`, {}, 400)
+  }
   const erase = 'POST /v1/contacts/erasures'
   const { json } = await answers(t, erase, {}, 202)
   await answers(t, `GET /v1/contacts/erasures/${json.id}`, {}, 200)
@@ -918,7 +920,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count)$/.test(
+    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
       one,
     )
   const adding = [...taking.filter(adds), importing, draft, enable]

@@ -155,7 +155,7 @@ async function showFitting(
 type Words = Pick<FittingView, 'title' | 'says' | 'button' | 'isDanger'>
 
 /** What each of them does, for who is about to do it. */
-const wordsOf: Record<BulkOrder['do'], (people: string, list: string) => Words> = {
+export const wordsOf: Record<BulkOrder['do'], (people: string, list: string) => Words> = {
   add: (people, list) => ({
     title: `Add ${people} to “${list}”?`,
     says: ['Who unsubscribed, bounced or complained gets no marketing mail by it.'],
