@@ -95,7 +95,7 @@ async function bulk(
     to: `${what} ${people}`,
     facts: [`${people} fit now; who comes later is left alone`],
     counts: { contacts: count, exact: isAll },
-    how: what === 'delete' || what === 'remove' || what === 'unsubscribe' ? 'moderate' : 'mild',
+    how: 'moderate',
   }
   if (!(await confirmed(deps.place, options, intent))) return
   const tasks = makeBulkTasks({ ...deps, log: silentLog })

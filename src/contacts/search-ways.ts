@@ -54,7 +54,11 @@ export function waysOf(whose: Whose, wanted: ContactSearch, defaultCountry: stri
 /** Every text that begins so is below it: no text has this character, which is none (Unicode §23.7). */
 const endOf = (beginning: string) => `${beginning}\u{10FFFF}`
 
-const byAddress = ({ read, accountId }: Whose, beginning: string, isWhole: boolean): ContactWay => ({
+const byAddress = (
+  { read, accountId }: Whose,
+  beginning: string,
+  isWhole: boolean,
+): ContactWay => ({
   fits: ({ email }) => addressKey(email).startsWith(beginning),
   rows: async (after, limit) => {
     const rows = await contactsOf(read, accountId)

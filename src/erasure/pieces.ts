@@ -1,13 +1,13 @@
 import { listEmails } from '../emails/index.js'
 import type { Read, Tx } from '../store/index.js'
 import {
+  type ErasureGround,
   eraseAnswers,
   eraseAudit,
   eraseSessions,
   eraseWebhooks,
   type LogPlace,
   type Walk,
-  type ErasureGround,
 } from './erase-logs.js'
 import { eraseMail } from './erase-mail.js'
 import { eraseRefusals, eraseTasks } from './erase-tasks.js'

@@ -18,7 +18,7 @@ t.test('lists are made, shown, renamed and deleted; all who fit are changed', as
   const said = await json('contact', 'bulk', 'delete', '--begins', 'ada', '--dry-run')
   t.match(said, { would: 'delete 1 contact', contacts: 1 })
   await refused(/This would delete 1 contact/, 'contact', 'bulk', 'delete', '--begins', 'ada')
-  const set = ['contact', 'bulk', 'set', '--all', '--metadata', '{"town":"Lagos"}']
+  const set = ['contact', 'bulk', 'set', '--all', '--metadata', '{"town":"Lagos"}', '--yes']
   t.match(await json(...set), { do: 'set', state: 'running', total: 1, done: 0 })
 
   await refused(/This would delete the list "People"/, 'list', 'delete', 'People')
