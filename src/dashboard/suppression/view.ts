@@ -66,6 +66,7 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
   added: 'Added to a list',
   imported: 'Imported to a list',
   confirmed: 'Confirmed by mail',
+  signed_up: 'Signed up by a form, without a confirmation',
   unsubscribed: 'Unsubscribed',
   bounced: 'Bounced',
   complained: 'Complained',
