@@ -1,9 +1,8 @@
-import type { ContactEffect } from '../contacts/index.js'
-import type { EmailDeps } from '../emails/index.js'
 import { neighbourhoodOf } from '../http/index.js'
 import { addressKey, type Mailbox } from '../mime/index.js'
 import { askByMail, reasonOf } from './ask.js'
 import { isCarefulForm } from './careful.js'
+import type { FormDeskDeps } from './deps.js'
 import {
   type Agreed,
   type FormEntry,
@@ -15,21 +14,9 @@ import {
 } from './entry.js'
 import { findForm, type SignupForm } from './form.js'
 import type { HeldReason } from './limits.js'
-import type { SignupTokens } from './links.js'
 import { remindEntries } from './remind.js'
 import { type FormLimits, makeFormLimits } from './sent-in-limits.js'
 import { isStranger, signUp } from './sign-up.js'
-import type { FormTallies } from './tallies.js'
-
-export interface FormDeskDeps extends EmailDeps {
-  publicUrl: string
-  tokens: SignupTokens
-  tallies: FormTallies
-  /** What follows when somebody joins a list. */
-  follow: ContactEffect
-  /** Called once that is on disk. */
-  followed: () => void
-}
 
 /** What was sent in, once it is known to be complete. */
 export interface SentForm {

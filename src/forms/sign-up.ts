@@ -5,7 +5,7 @@ import { addressKey } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { erasedAmong, lift, suppressionsOf } from '../suppression/index.js'
 import { listTopics, optIn, optOut, topicsLeftBy } from '../topics/index.js'
-import type { FormDeskDeps } from './desk.js'
+import type { FormDeskDeps } from './deps.js'
 import { type FormEntry, forgetAddress, settleEntries } from './entry.js'
 import { listsThere, type SignupForm } from './form.js'
 

@@ -1,3 +1,4 @@
+import { isoTime } from '../../clock/index.js'
 import { isoDay } from '../../clock/index.js'
 import type { ConsentEvent } from '../../consent/index.js'
 import type { Suppression } from '../../suppression/index.js'
@@ -78,13 +79,16 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
 
 /** An event of the consent log as a sentence. */
 export function happeningText({ kind, detail }: ConsentEvent): string {
-  const { by, file, line, note, reasons } = detail
+  const { by, file, line, note, reasons, page, address, askedAt } = detail
   return [
     kinds[kind],
     ...(reasons === undefined ? [] : [`(${reasons.join(', ')})`]),
     ...(file === undefined ? [] : [`from ${file}`]),
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(by === undefined ? [] : [`by ${sayers[by] ?? by}`]),
+    ...(page ? [`on ${page}`] : []),
+    ...(address ? [`from the network ${address}`] : []),
+    ...(askedAt === undefined ? [] : [`asked for at ${isoTime(askedAt)}`]),
     ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
   ].join(' ')
 }
@@ -95,6 +99,7 @@ export const sayers: Readonly<Record<string, string>> = {
   server: "the recipient's server",
   operator: 'an operator of this server',
   api: 'your program (API)',
+  form: 'a form of yours',
   dashboard: 'somebody of your team',
   command: 'a command on the server',
   time: 'itself, as its time was over',
