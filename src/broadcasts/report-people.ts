@@ -1,4 +1,3 @@
-import { nextTurn } from '../bounded/index.js'
 import { ApiError } from '../errors/index.js'
 import { type EmailStatus, idsIn, type Read } from '../store/index.js'
 import { type BroadcastRecipient, pageOfRecipients } from './recipients.js'
@@ -81,9 +80,10 @@ export async function withReasons<R extends { emailId: string; status: EmailStat
   }))
 }
 
+const kindNames = ['bounced', 'failed', 'suppressed'] as const
 const isOfContacts = (who: Who): who is WhoOfContacts =>
   (whoOfContacts as readonly string[]).includes(who)
-const isOfReasons = (who: string) => ['unreached', 'bounced', 'failed', 'suppressed'].includes(who)
+const isOfReasons = (who: string) => ['unreached', ...kindNames].includes(who)
 
 type MailFacts = Pick<BroadcastRecipient, 'openedAt' | 'clickedAt' | 'status'>
 
@@ -102,39 +102,25 @@ async function pageOfContacts(
   broadcastId: string,
   { who, link, reason, after = '', limit }: PeoplePart & { who: WhoOfContacts },
 ): Promise<PeoplePage> {
-  const kind = who === 'unreached' || !isOfReasons(who) ? undefined : who
+  const kind = kindNames.find((name) => name === who)
   const most = kind === undefined && reason === undefined ? limit + 1 : mostLookedAt
   const rows = await (link === undefined
-    ? byWhat(read, broadcastId, who)
-    : byLink(read, broadcastId, link)
-  )
-    .where('contacts.id', '>', after)
-    .limit(most)
-    .execute()
-  await nextTurn()
+    ? marksOf(read, broadcastId, who, { after, most })
+    : clicksOn(read, broadcastId, link, { after, most }))
+  const reasons = kind === undefined ? undefined : await reasonsOf(read, broadcastId, kind)
   const fitting = rows.filter(
-    (row) =>
-      (kind === undefined || row.kind === kind) && (reason === undefined || row.bounce === reason),
+    ({ bounce }) =>
+      (reasons === undefined || reasons.has(bounce)) && (reason === undefined || bounce === reason),
   )
   const page = fitting.slice(0, limit)
   const last = fitting.length > limit ? page.at(-1) : rows.at(-1)
   const isEnd = fitting.length <= limit && rows.length < most
-  const replies = await repliesOf(
-    read,
-    page.filter(({ unreached_at }) => unreached_at !== null).map(({ emailId }) => emailId),
-  )
   return {
-    recipients: page.map((row) => ({
-      emailId: row.emailId,
-      email: row.email,
-      status: row.status ?? statusOf(row),
-      openedAt: row.opened_at,
-      clickedAt: row.clicked_at,
-      // Of a mail that is deleted nobody knows how often.
-      opensCount: row.opens ?? Number(row.opened_at !== null),
-      clicksCount: row.clicks ?? Number(row.clicked_at !== null),
-      reason: row.unreached_at === null ? null : (replies.get(row.emailId) ?? row.words),
-    })),
+    recipients: await peopleAmong(
+      read,
+      broadcastId,
+      page.map(({ contactId }) => contactId),
+    ),
     endsAt: isEnd || last === undefined ? null : last.contactId,
   }
 }
@@ -150,26 +136,55 @@ const columnOf = {
   suppressed: 'unreached_at',
 } as const
 
-/** Those of one kind, by the index that has them alone, in the order of contacts. */
-const byWhat = (read: Read, broadcastId: string, who: WhoOfContacts) =>
-  peopleOf(read)
-    .where('broadcast_people.broadcast_id', '=', broadcastId)
-    .where(`broadcast_people.${columnOf[who]}`, 'is not', null)
-    .orderBy('broadcast_people.contact_id')
+/** A slice of people in the order of contacts. */
+interface Slice {
+  after: string
+  most: number
+}
 
-const byLink = (read: Read, broadcastId: string, link: number) =>
-  peopleOf(read)
-    .innerJoin('broadcast_link_people', (join) =>
-      join
-        .onRef('broadcast_link_people.broadcast_id', '=', 'broadcast_people.broadcast_id')
-        .onRef('broadcast_link_people.contact_id', '=', 'broadcast_people.contact_id'),
-    )
-    .where('broadcast_link_people.broadcast_id', '=', broadcastId)
-    .where('broadcast_link_people.link', '=', link)
-    .orderBy('broadcast_link_people.contact_id')
-
-const peopleOf = (read: Read) =>
+/** Those of one kind, by the index that has them alone. */
+const marksOf = (read: Read, broadcastId: string, who: WhoOfContacts, { after, most }: Slice) =>
   read
+    .selectFrom('broadcast_people')
+    .select(['contact_id as contactId', 'bounce'])
+    .where('broadcast_id', '=', broadcastId)
+    .where(columnOf[who], 'is not', null)
+    .where('contact_id', '>', after)
+    .orderBy('contact_id')
+    .limit(most)
+    .execute()
+
+async function clicksOn(read: Read, broadcastId: string, link: number, { after, most }: Slice) {
+  const rows = await read
+    .selectFrom('broadcast_link_people')
+    .select('contact_id as contactId')
+    .where('broadcast_id', '=', broadcastId)
+    .where('link', '=', link)
+    .where('contact_id', '>', after)
+    .orderBy('contact_id')
+    .limit(most)
+    .execute()
+  return rows.map((row) => ({ ...row, bounce: null }))
+}
+
+/** The numbers of the reasons of a kind. */
+async function reasonsOf(read: Read, broadcastId: string, kind: (typeof kindNames)[number]) {
+  const rows = await read
+    .selectFrom('broadcast_bounces')
+    .select('number')
+    .where('broadcast_id', '=', broadcastId)
+    .where('kind', '=', kind)
+    .execute()
+  return new Set<number | null>(rows.map(({ number }) => number))
+}
+
+/** What is known of these contacts and the campaign, in the order of contacts. */
+async function peopleAmong(
+  read: Read,
+  broadcastId: string,
+  contactIds: readonly string[],
+): Promise<ReportPerson[]> {
+  const rows = await read
     .selectFrom('broadcast_people')
     .innerJoin('contacts', 'contacts.id', 'broadcast_people.contact_id')
     .leftJoin('emails', 'emails.id', 'broadcast_people.email_id')
@@ -178,11 +193,30 @@ const peopleOf = (read: Read) =>
         .onRef('broadcast_bounces.broadcast_id', '=', 'broadcast_people.broadcast_id')
         .onRef('broadcast_bounces.number', '=', 'broadcast_people.bounce'),
     )
-    .select(['contacts.id as contactId', 'contacts.address as email'])
-    .select(['broadcast_people.email_id as emailId', 'broadcast_people.opened_at'])
-    .select(['broadcast_people.clicked_at', 'unreached_at', 'bounce'])
+    .select(['contacts.address as email', 'broadcast_people.email_id as emailId'])
+    .select(['broadcast_people.opened_at', 'broadcast_people.clicked_at', 'unreached_at'])
     .select(['emails.status', 'emails.opens', 'emails.clicks'])
     .select(['broadcast_bounces.kind', 'broadcast_bounces.words'])
+    .where('broadcast_people.contact_id', 'in', idsIn([...contactIds], 'text'))
+    .where('broadcast_people.broadcast_id', '=', broadcastId)
+    .orderBy('broadcast_people.contact_id')
+    .execute()
+  const replies = await repliesOf(
+    read,
+    rows.filter(({ unreached_at }) => unreached_at !== null).map(({ emailId }) => emailId),
+  )
+  return rows.map((row) => ({
+    emailId: row.emailId,
+    email: row.email,
+    status: row.status ?? statusOf(row),
+    openedAt: row.opened_at,
+    clickedAt: row.clicked_at,
+    // Of a mail that is deleted nobody knows how often.
+    opensCount: row.opens ?? Number(row.opened_at !== null),
+    clicksCount: row.clicks ?? Number(row.clicked_at !== null),
+    reason: row.unreached_at === null ? null : (replies.get(row.emailId) ?? row.words),
+  }))
+}
 
 /** How a mail stood that is deleted. */
 const statusOf = ({ kind }: { kind: EmailStatus | null }): EmailStatus => kind ?? 'delivered'

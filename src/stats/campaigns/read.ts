@@ -6,7 +6,7 @@ import {
   idsIn,
   type Read,
 } from '../../store/index.js'
-import { addTo, type Counts, counters, noCounts } from '../add-figures.js'
+import { addTo, type Counts, noCounts } from '../add-figures.js'
 
 /** What is counted of a campaign; each list is bounded. */
 export interface CampaignFigures {
@@ -61,7 +61,13 @@ export async function readCampaignFigures(
   }
 }
 
-/** The sums of some campaigns, by their ids. */
+// What shares are made of; a sum of all counters takes twice the time.
+const shared = [
+  ...(['answered', 'delivered', 'relayed', 'bounced_hard', 'bounced_soft'] as const),
+  ...(['complained', 'unsubscribed', 'opened_unique', 'clicked_unique'] as const),
+]
+
+/** The sums of some campaigns, by their ids, as far as shares are made of them. */
 export async function sumCampaigns(
   read: Read,
   broadcastIds: readonly string[],
@@ -69,7 +75,7 @@ export async function sumCampaigns(
   const rows = await read
     .selectFrom('broadcast_hours')
     .select('broadcast_id as id')
-    .select(({ fn }) => counters.map((counter) => fn.sum<number>(counter).as(counter)))
+    .select(({ fn }) => shared.map((counter) => fn.sum<number>(counter).as(counter)))
     .where('broadcast_id', 'in', idsIn([...broadcastIds], 'text'))
     .groupBy('broadcast_id')
     .execute()
