@@ -6,12 +6,12 @@ type Row = readonly [label: string, kind: string, choices?: string, name?: strin
 /** The questions of a form whose rows somebody has filled in. */
 const questions = (...rows: Row[]) => {
   const form: EditedForm = {
-    name: "x",
+    name: 'x',
     lists: [],
     topics: [],
-    consent: "x",
-    language: "en",
-    keepAddress: "none",
+    consent: 'x',
+    language: 'en',
+    keepAddress: 'none',
     fieldName: rows.map(([, , , name = '']) => name),
     fieldLabel: rows.map(([label]) => label),
     fieldType: rows.map(([, kind]) => kind),

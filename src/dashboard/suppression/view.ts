@@ -1,5 +1,4 @@
-import { isoTime } from '../../clock/index.js'
-import { isoDay } from '../../clock/index.js'
+import { isoDay, isoTime } from '../../clock/index.js'
 import type { ConsentEvent } from '../../consent/index.js'
 import type { Suppression } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
