@@ -10,6 +10,7 @@ import { forms } from './migrations/0110-forms.js'
 import { engagement } from './migrations/0115-engagement.js'
 import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
+import { formMails } from './migrations/0121-form-mails.js'
 import { erasureMails } from './migrations/0125-erasure-mails.js'
 import { newestContacts } from './migrations/0126-newest-contacts.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
@@ -38,6 +39,7 @@ const migrations: Record<string, Migration> = {
   '0120-time-zones': timeZones,
   '0125-erasure-mails': erasureMails,
   '0126-newest-contacts': newestContacts,
+  '0121-form-mails': formMails,
   '0135-campaign-figures': campaignFigures,
 }
 

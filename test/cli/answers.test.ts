@@ -195,7 +195,10 @@ t.test('contacts and suppressions', async (t) => {
     alike(await asked('DELETE', path)),
   )
   const lists = '/v1/contacts/lists'
-  const [ours, theirs] = [await answerOf('list create', 'cli'), await made(lists, { name: 'api' })]
+  const [ours, theirs] = [
+    await answerOf('list create', 'cli-twin'),
+    await made(lists, { name: 'api-twin' }),
+  ]
   t.same(alike(ours), alike(theirs))
   t.same(await answerOf('list list'), await asked('GET', lists))
   t.same(await answerOf('list show', ours.id), await asked('GET', `${lists}/${ours.id}`))
