@@ -37,9 +37,9 @@ const migrations: Record<string, Migration> = {
   '0115-engagement': engagement,
   '0117-erasures': erasures,
   '0120-time-zones': timeZones,
+  '0121-form-mails': formMails,
   '0125-erasure-mails': erasureMails,
   '0126-newest-contacts': newestContacts,
-  '0121-form-mails': formMails,
   '0135-campaign-figures': campaignFigures,
 }
 
