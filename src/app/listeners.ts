@@ -26,6 +26,7 @@ import { domainRoutes } from '../domains/routes.js'
 import { type Idempotency, insertNotice, makeFetchFile } from '../emails/index.js'
 import { emailRoutes } from '../emails/routes.js'
 import type { Erasures } from '../erasure/index.js'
+import { erasureRoutes } from '../erasure/routes.js'
 import { ApiError } from '../errors/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { FormTallies, SignupTokens } from '../forms/index.js'
@@ -118,6 +119,7 @@ export async function openPrivateServer(
   const followed = core.automateIfDue
   const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom }
   contactRoutes(server.api, { ...core, ...contacts })
+  erasureRoutes(server.api, core)
   suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
   segmentRoutes(server.api, { ...core, usesOf: listUses })

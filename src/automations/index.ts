@@ -60,6 +60,7 @@ export {
   type LiveLimit,
   makeFollowAutomations,
   makeFollowContacts,
+  makeFollowSegments,
   makeLiveLimit,
   tooManyRuns,
 } from './events/index.js'

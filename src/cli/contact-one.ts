@@ -29,6 +29,8 @@ import { type CommandPlace, settingsOf } from './place.js'
 interface Options {
   account?: string
   list?: string
+  segment?: string
+  newest?: true
   state?: ContactState
   limit: number
   firstName?: string
@@ -54,6 +56,8 @@ export const contactOneRows = (listOf: FindList): readonly CommandRow[] => [
     options: [
       accountOption(),
       new Option('--list <id>', 'only those of this list, by its id or name'),
+      new Option('--segment <id>', 'only those in this segment, by its id'),
+      new Option('--newest', 'newest first, where no beginning is given'),
       new Option('--state <state>', 'mailable, or why no marketing mail goes to them').choices(
         contactStates,
       ),
@@ -95,7 +99,7 @@ export const contactOneRows = (listOf: FindList): readonly CommandRow[] => [
   },
 ]
 
-function jsonObject(text: string): Record<string, unknown> {
+export function jsonObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value
@@ -109,7 +113,7 @@ function jsonObject(text: string): Record<string, unknown> {
 async function list(deps: Settled, listOf: FindList, q: string | undefined, options: Options) {
   const { read } = deps.store
   const { defaultCountry } = deps
-  const { state, limit } = options
+  const { state, limit, segment: segmentId, newest = false } = options
   const { id } = await deps.account()
   const listId = options.list === undefined ? undefined : await listOf(read, id, options.list)
   const members: Awaited<ReturnType<typeof findContacts>>['members'] = []
@@ -117,7 +121,7 @@ async function list(deps: Settled, listOf: FindList, q: string | undefined, opti
   do {
     const left = limit - members.length
     const asked = { limit: Math.min(left, 500), cursor, defaultCountry }
-    const page = await findContacts(read, id, { q, listId, state }, asked)
+    const page = await findContacts(read, id, { q, listId, segmentId, state, newest }, asked)
     members.push(...page.members)
     cursor = page.nextCursor ?? undefined
   } while (cursor !== undefined && members.length < limit)

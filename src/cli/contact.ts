@@ -26,6 +26,8 @@ import type { Read } from '../store/index.js'
 import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
+import { contactBulkRow } from './contact-bulk.js'
+import { contactDataRows } from './contact-data.js'
 import { contactOneRows, defaultCountry, type Settled } from './contact-one.js'
 import { accountOption, chosenAccount, withStore } from './database.js'
 import { forceOption, plansUnlessForced, withForceHint } from './limits.js'
@@ -44,7 +46,7 @@ interface Options {
 
 // Who is asked to forget somebody would take 'for good' for everything.
 const mailStays =
-  "Mails to the address stay in the log with their content, as long as any mail ('posthorn retention')"
+  "Mails to the address stay in the log with their content, as long as any mail ('posthorn contact erase' takes the address out)"
 
 /** `posthorn contact`: the contacts of one account. */
 export function contactCommands(program: Command): void {
@@ -52,7 +54,12 @@ export function contactCommands(program: Command): void {
     .command('contact')
     .alias('contacts')
     .description('the people whom an account writes to')
-  addCommands(contact, [...rows, ...contactOneRows(listOf)])
+  addCommands(contact, [
+    ...rows,
+    ...contactOneRows(listOf),
+    contactBulkRow(listOf),
+    ...contactDataRows,
+  ])
 }
 
 const rows: readonly CommandRow[] = [

@@ -51,6 +51,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     contact: async () => (await import('./contact.js')).contactCommands,
     form: async () => (await import('./form.js')).formCommands,
     segment: async () => (await import('./segment.js')).segmentCommands,
+    list: async () => (await import('./list.js')).listCommands,
     topic: async () => (await import('./topic.js')).topicCommands,
     broadcast: async () => (await import('./broadcast.js')).broadcastCommands,
     automation: async () => (await import('./automation.js')).automationCommands,

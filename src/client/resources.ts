@@ -65,6 +65,14 @@ export const contactMethods = (methods: Methods, core: Core) => {
       get: byId('GET /v1/contacts/bulk/{id}'),
       stop: byId('DELETE /v1/contacts/bulk/{id}'),
     },
+    /** All that is known of an address: its mails a page at a time. */
+    download: pagesById('GET /v1/contacts/downloads/{email}', 'mails'),
+    /** An address is forgotten, for good: a task. */
+    erasures: {
+      start: (address: string, options?: CallOptions) =>
+        call('POST /v1/contacts/erasures', { body: { address } }, options),
+      get: byId('GET /v1/contacts/erasures/{id}'),
+    },
     /** Off all lists, for good. */
     delete: byId('DELETE /v1/contacts/all/{id}'),
     /** Who is on a list. */

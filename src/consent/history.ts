@@ -4,6 +4,7 @@ const consentKinds = [
   'added',
   'imported',
   'confirmed',
+  'signed_up',
   'unsubscribed',
   'bounced',
   'complained',
@@ -28,8 +29,9 @@ export interface ConsentDetail {
   /** What blocked the address until now. */
   reasons?: readonly string[]
   note?: string
-  /** Of a confirmation: the form, the page that it was on, the address in the network as the form keeps it, and when it was asked for. */
+  /** Of a form: it, the version of its text, the page that it was on, the address in the network as the form keeps it, and when it was asked for. */
   formId?: string
+  version?: number
   page?: string
   address?: string
   askedAt?: number

@@ -1,6 +1,7 @@
-import { isoTime } from '../clock/index.js'
+import { dayMs, isoDay, isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { engagementOf, shownEngagement } from './engagement.js'
+import { type ContactList, listDays, requireList } from './list.js'
 import { type Member, withReasons } from './members.js'
 import { listsOfContacts, requireContact } from './one.js'
 import { type MailCause, type MailVerdict, whyMail } from './why-mail.js'
@@ -16,6 +17,32 @@ export const shownMember = ({ unsubscribedAt, createdAt, suppressed, ...contact 
 
 /** What is answered when a contact was deleted. */
 export const deletedContact = (id: string) => ({ id, deleted: true, message: 'Contact deleted' })
+
+/** How many days of a list are told: 13 weeks. */
+export const listedDays = 91
+
+/** A list as the API and commands show it. */
+export const shownList = ({ createdAt, ...list }: ContactList) => ({
+  ...list,
+  createdAt: isoTime(createdAt),
+})
+
+/** A list with how it has grown, the oldest day first. Throws a 404. */
+export async function listAnswer(read: Read, accountId: string, id: string, now: number) {
+  const list = await requireList(read, accountId, id)
+  const days = await listDays(read, list.id, { days: listedDays, now })
+  return {
+    ...shownList(list),
+    days: days.map(({ day, joined, gone }) => ({ day: isoDay(day * dayMs), joined, left: gone })),
+  }
+}
+
+/** What is answered when a list was deleted. */
+export const deletedList = (id: string) => ({
+  id,
+  deleted: true,
+  message: 'List and its contacts deleted',
+})
 
 /** A contact with its lists, and why mail goes to it or does not. Throws a 404. */
 export async function contactAnswer(read: Read, accountId: string, id: string) {

@@ -170,6 +170,10 @@ export async function findContact(
 export const contactsOf = (read: Read, accountId: string) =>
   withUnsubscribes(read).where('contacts.account_id', '=', accountId)
 
+/** Those of an account that another table leads to, in its order: an index of the account would tempt SQLite. */
+export const contactsLedTo = (read: Read, accountId: string) =>
+  withUnsubscribes(read).where(unindexed<string>('contacts.account_id'), '=', accountId)
+
 /** Those of some ids, found by them alone: by the account SQLite would read all that it has. */
 export const contactsOfIds = (read: Read, accountId: string, ids: readonly string[]) =>
   withUnsubscribes(read)

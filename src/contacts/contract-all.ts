@@ -33,7 +33,7 @@ import {
   nameOf,
   phoneOf,
 } from './contract-parts.js'
-import { contactStates } from './search.js'
+import { contactStates } from './filters.js'
 
 const contact = byId('contact')
 
@@ -49,6 +49,8 @@ export const findContacts = operation('GET /v1/contacts/all', {
       ),
     ),
     list: maybe(words('Only who is on this list: its UUID')),
+    segment: maybe(words('Only who is in this segment: its UUID')),
+    sort: maybe(oneOf(['newest'], 'Newest first, where `q` is not given; else by address')),
     state: maybe(
       oneOf(
         contactStates,
@@ -59,7 +61,7 @@ export const findContacts = operation('GET /v1/contacts/all', {
   says: () => ({
     summary: 'Find contacts, whatever lists they are on',
     description:
-      'By address; with `list` and without `q` newest first. A page reads 1,000 contacts or so at most: where few of them fit it may have fewer than `limit`, or none, and `hasMore` says whether there is a next one.',
+      'By address; with `list`, `segment` or `sort` and without `q` newest first. A page reads 1,000 contacts or so at most: where few of them fit it may have fewer than `limit`, or none, and `hasMore` says whether there is a next one.',
     answers: [contactsFound('Those who fit')],
     refusals: [
       refusal(
@@ -71,6 +73,11 @@ export const findContacts = operation('GET /v1/contacts/all', {
         'not_found',
         'The account has no such list',
         'The account has no contact list with this id',
+      ),
+      refusal(
+        'not_found',
+        'The account has no such segment',
+        'The account has no segment with this id',
       ),
     ],
   }),

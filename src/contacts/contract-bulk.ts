@@ -24,7 +24,7 @@ import {
 } from '../fields/index.js'
 import { bulkDeeds } from './bulk-task/order.js'
 import { metadata } from './contract-parts.js'
-import { contactStates } from './search.js'
+import { contactStates } from './filters.js'
 
 const about = 'The number of the task'
 const taskOf: Named<{ id: Field<string> }> = {
@@ -80,6 +80,7 @@ export const changeContacts = operation('POST /v1/contacts/bulk', {
         ),
         q: maybe(words('With whom: how the address, a name or the phone number begins')),
         list: maybe(bodyId('With whom: who is on this list')),
+        segment: maybe(bodyId('With whom: who is in this segment')),
         state: maybe(oneOf(contactStates, 'With whom: who gets marketing mail, or why not')),
         all: maybe(flag('Whether it is for all contacts of the account: wanted without a filter')),
         target: maybe(bodyId('The list of `add` and `remove`')),
@@ -87,7 +88,10 @@ export const changeContacts = operation('POST /v1/contacts/bulk', {
         note: maybe(line(1, 1_000, 'Who asked for it; of `add`: how they agreed')),
         trigger: maybe(flag('Of `add`: whether automations start for them')),
       },
-      { about: 'What is done, and with whom: all of `q`, `list` and `state` that are given fit.' },
+      {
+        about:
+          'What is done, and with whom: all of `q`, `list`, `segment` and `state` that are given fit.',
+      },
     ),
   ),
   says: () => ({

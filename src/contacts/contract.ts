@@ -15,6 +15,7 @@ import {
 } from '../contract/index.js'
 import { count, line, maybe, pathId, table, text, textThat, time, uuid } from '../fields/index.js'
 import { parseMailbox } from '../mime/index.js'
+import { listedDays } from './answers.js'
 import {
   deleteContact,
   findContacts,
@@ -44,12 +45,10 @@ export {
   getBulkTask,
   getContact,
   importContacts,
+  listedDays,
   stopBulkTask,
   updateContactIn,
 }
-
-/** How many days of a list are told: 13 weeks. */
-export const listedDays = 91
 
 const list = { ...byId('list', 'contact list'), when: 'The account has no such list' }
 /** The name of a list. */

@@ -1,8 +1,9 @@
 import { nextTurn } from '../bounded/index.js'
 import type { Read } from '../store/index.js'
+import type { ContactSearch } from './filters.js'
 import { requireList } from './list.js'
 import { contactsCsv, contactsHead } from './members.js'
-import { type ContactSearch, findContacts } from './search.js'
+import { findContacts } from './search.js'
 import { contactTotal } from './total.js'
 
 // How many are looked at for a number, with turns for others.

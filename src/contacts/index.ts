@@ -5,10 +5,17 @@
  * nowhere else; counters (of a list, of an account) change in the transaction of what they count.
  */
 
-export { contactAnswer, deletedContact, shownMember } from './answers.js'
+export {
+  contactAnswer,
+  deletedContact,
+  deletedList,
+  listAnswer,
+  shownList,
+  shownMember,
+} from './answers.js'
 export type { KnownPolicy } from './bulk.js'
 
-export { applyBulk, type BulkOrder, bulkDeeds, checkBulk } from './bulk-task/order.js'
+export { applyBulk, type BulkOrder, bulkDeeds, changeSome, checkBulk } from './bulk-task/order.js'
 export {
   type BulkTask,
   type BulkTasks,
@@ -27,6 +34,7 @@ export {
 } from './contact.js'
 export { type ContactEngagement, engagementOf } from './engagement.js'
 export { nameKeys } from './fields.js'
+export { type ContactSearch, type ContactState, contactStates } from './filters.js'
 export { countFitting, exportFitting } from './fitting.js'
 export { contactHistory } from './history.js'
 export { type ContactImportCounts, type ContactImportOptions, importContacts } from './import.js'
@@ -80,7 +88,7 @@ export {
   removeFromList,
   whatDeletionTakes,
 } from './remove.js'
-export { type ContactSearch, type ContactState, contactStates, findContacts } from './search.js'
+export { findContacts } from './search.js'
 export {
   contactsAmong,
   deleteContacts,

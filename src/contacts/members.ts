@@ -2,7 +2,7 @@ import { isoTime } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
 import { csvLine, type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
-import { type Contact, contactsOf, contactsOfIds, toContact } from './contact.js'
+import { type Contact, contactsLedTo, contactsOf, contactsOfIds, toContact } from './contact.js'
 import { requireList } from './list.js'
 
 /** A contact on a list, and whether they may be mailed. */
@@ -37,7 +37,8 @@ export async function listMembers(
   { limit, cursor, email }: MemberOptions,
 ): Promise<MemberPage> {
   const list = await requireList(read, accountId, listId)
-  let query = contactsOf(read, accountId)
+  const wanted = email === undefined ? contactsLedTo : contactsOf
+  let query = wanted(read, accountId)
     .innerJoin('list_members', 'list_members.contact_id', 'contacts.id')
     .where('list_members.list_id', '=', list.id)
     .orderBy('list_members.contact_id', 'desc')

@@ -22,9 +22,10 @@ export function allContactRoutes(api: Api<Principal>, deps: AllContactDeps): voi
   const { defaultCountry } = deps
 
   serve(api, operations.findContacts, async ({ account, query }) => {
-    const { limit = usualPage, cursor, list: listId, ...search } = query
+    const { limit = usualPage, cursor, list, segment, sort, ...search } = query
+    const wanted = { ...search, listId: list, segmentId: segment, newest: sort === 'newest' }
     const options = { limit, cursor, defaultCountry }
-    const found = await findContacts(read, account.accountId, { ...search, listId }, options)
+    const found = await findContacts(read, account.accountId, wanted, options)
     const { members, nextCursor } = found
     return { contacts: members.map(shownMember), hasMore: nextCursor !== null, nextCursor }
   })

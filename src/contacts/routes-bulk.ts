@@ -14,13 +14,18 @@ export function bulkRoutes(api: Api<Principal>, deps: ContactDeps & { bulk: Bulk
   const { bulk } = deps
 
   serve(api, operations.changeContacts, async ({ account: { accountId }, body, remember }) => {
-    const { q, list, state, all, ...given } = body
+    const { q, list, segment, state, all, ...given } = body
     refuseInexact('metadata', body.metadata)
-    if (q === undefined && list === undefined && state === undefined && all !== true) {
+    const filters = [q, list, segment, state]
+    if (filters.every((one) => one === undefined) && all !== true) {
       const message = 'Give a filter, or all: true for every contact of the account'
       throw new ApiError('validation_error', message, { status: 422 })
     }
-    const order: BulkOrder = { ...given, search: { q, listId: list, state }, by: 'api' }
+    const order: BulkOrder = {
+      ...given,
+      search: { q, listId: list, segmentId: segment, state },
+      by: 'api',
+    }
     const id = await bulk.begin(accountId, order, 'api', (tx, task) =>
       remember(tx, shownBulk(task), 202),
     )

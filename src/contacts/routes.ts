@@ -6,24 +6,16 @@ import {
   type Plans,
   readBilling,
 } from '../billing/index.js'
-import { dayMs, isoDay, isoTime } from '../clock/index.js'
 import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { refuseInexact } from '../json/index.js'
-import { shownMember } from './answers.js'
+import { deletedList, listAnswer, shownList, shownMember } from './answers.js'
 import type { BulkTasks } from './bulk-task/tasks.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
 import * as operations from './contract.js'
 import type { Importer } from './importer.js'
-import {
-  type ContactDeps,
-  createList,
-  listDays,
-  listLists,
-  renameList,
-  requireList,
-} from './list.js'
+import { type ContactDeps, createList, listLists, renameList, requireList } from './list.js'
 import { listMembers } from './members.js'
 import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
@@ -53,10 +45,7 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
   const billingOf = (accountId: string) => readBilling(read, deps.plans, accountId)
 
   serve(api, operations.listContactLists, async ({ account }) => ({
-    lists: (await listLists(read, account.accountId)).map((list) => ({
-      ...list,
-      createdAt: isoTime(list.createdAt),
-    })),
+    lists: (await listLists(read, account.accountId)).map(shownList),
   }))
 
   serve(api, operations.createContactList, async ({ account, body, remember }) => {
@@ -67,26 +56,18 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     return reply(201, { id, name })
   })
 
-  serve(api, operations.getContactList, async ({ account, params: { id } }) => {
-    const list = await requireList(read, account.accountId, id)
-    const options = { days: operations.listedDays, now: deps.clock.now() }
-    const days = await listDays(read, list.id, options)
-    return {
-      ...list,
-      createdAt: isoTime(list.createdAt),
-      days: days.map(({ day, joined, gone }) => ({ day: isoDay(day * dayMs), joined, left: gone })),
-    }
-  })
+  serve(api, operations.getContactList, ({ account, params: { id } }) =>
+    listAnswer(read, account.accountId, id, deps.clock.now()),
+  )
 
   serve(api, operations.renameContactList, async (request) => {
     const { account, params, body } = request
-    const list = await renameList(deps, account.accountId, params.id, body.name)
-    return { ...list, createdAt: isoTime(list.createdAt) }
+    return shownList(await renameList(deps, account.accountId, params.id, body.name))
   })
 
   serve(api, operations.deleteContactList, async ({ account, params: { id } }) => {
     await deleteList(deps, account.accountId, id)
-    return { id, deleted: true, message: 'List and its contacts deleted' }
+    return deletedList(id)
   })
 
   serve(

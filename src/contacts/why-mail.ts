@@ -173,6 +173,7 @@ export const happeningWords: Readonly<Record<ConsentKind, string>> = {
   added: 'added',
   imported: 'imported',
   confirmed: 'confirmed by mail',
+  signed_up: 'signed up by a form, without a confirmation',
   unsubscribed: 'unsubscribed',
   bounced: 'bounced',
   complained: 'complained',

@@ -1,6 +1,12 @@
 import { sql } from 'kysely'
 import type { LandEvents } from '../events/index.js'
-import { type DeliveryRow, idsIn, preparedInsertAll, type Tx } from '../store/index.js'
+import {
+  type DeliveryRow,
+  type EmailStatus,
+  idsIn,
+  preparedInsertAll,
+  type Tx,
+} from '../store/index.js'
 import { type Changes, countChanges } from './hold.js'
 import { isInFlight } from './lease.js'
 
@@ -59,8 +65,8 @@ export async function cancelDeliveries(tx: Tx, emailId: string, now: number): Pr
 }
 
 /**
- * Ends waiting deliveries, each the only one of its mail, as `cancelled`, held ones too. One whose
- * attempt is under way is left alone: it may be delivered at this moment.
+ * Ends waiting deliveries as `cancelled`, held ones too; their mails become so where nothing else has become of them. One
+ * whose attempt is under way is left alone: it may be delivered at this moment.
  */
 export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number): Promise<Changes> {
   const ended = await tx
@@ -79,20 +85,28 @@ export async function cancelWaiting(tx: Tx, ids: readonly number[], now: number)
       transcript: last_transcript,
     })),
   )
-  await tx
-    .updateTable('emails')
-    .set({ status: 'cancelled', waiting: 0 })
-    .where(
-      'id',
-      'in',
-      idsIn(
-        ended.map(({ emailId }) => emailId),
-        'text',
-      ),
-    )
-    .execute()
+  const counts = new Map<string, number>()
+  for (const { emailId } of ended) counts.set(emailId, (counts.get(emailId) ?? 0) + 1)
+  // Nearly all mails have one recipient, and share a statement.
+  for (const count of new Set(counts.values())) {
+    const alike = [...counts].flatMap(([id, of]) => (of === count ? [id] : []))
+    await tx
+      .updateTable('emails')
+      .set({ waiting: sql`waiting - ${count}`, status: cancelledStatus(count) })
+      .where('id', 'in', idsIn(alike, 'text'))
+      .execute()
+  }
   return await countChanges(tx, ids, ended.length, now)
 }
+
+/** What a mail is when so many of those who waited do not any more; as `settle` has it where others got it. */
+const cancelledStatus = (count: number) => sql<EmailStatus>`case
+  when status in ('cancelled', 'suppressed') or waiting > ${count} then status
+  when bounced > 0 then 'bounced'
+  when failed > 0 then 'failed'
+  when relayed > 0 then 'sent'
+  when delivered > 0 then 'delivered'
+  else 'cancelled' end`
 
 /**
  * Ends deliveries as `failed` by the operator's word, held ones too. One whose attempt is under way

@@ -47,7 +47,7 @@ export {
   shownAttachment,
   timelineOf,
 } from './read.js'
-export { allEntered, removeEntries, startRecipientIndex } from './recipient-index.js'
+export { allEntered, enterAnew, removeEntries, startRecipientIndex } from './recipient-index.js'
 export { parseScheduledAt } from './schedule.js'
 export { maxBatch, type SendInput, sendBody } from './send-body.js'
 export {

@@ -196,6 +196,12 @@ export async function removeEntries(tx: Tx, mails: readonly IndexedMail[]): Prom
   if (entries.length > 0) await deleteEntries(tx, { json: JSON.stringify(entries) })
 }
 
+/** Finds a mail by what its recipients are now, and by none that it had before. Entered twice is entered once. */
+export async function enterAnew(tx: Tx, before: IndexedMail, after: IndexedMail): Promise<void> {
+  await removeEntries(tx, [before])
+  await enter(tx, [after])
+}
+
 const deleteEntries = prepared<{ json: string }, unknown>((db, { json }) =>
   db.deleteFrom('recipient_entries').where(({ eb, refTuple, selectFrom }) =>
     eb(

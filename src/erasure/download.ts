@@ -1,103 +1,111 @@
-import { strToU8, zipSync } from 'fflate'
-import { isoTime } from '../clock/index.js'
-import { contactAnswer, contactHistory, findContact } from '../contacts/index.js'
-import { listEmails } from '../emails/index.js'
-import { readTimeline } from '../events/index.js'
-import { entriesOf } from '../forms/index.js'
-import { addressKey } from '../mime/index.js'
-import { type CampaignDeeds, campaignDeedsOf } from '../stats/index.js'
+import { strToU8, Zip, ZipDeflate } from 'fflate'
+import { nextTurn } from '../bounded/index.js'
 import type { Read } from '../store/index.js'
-import { csvLine, suppressionsOf } from '../suppression/index.js'
-import { optOutsOf } from '../topics/index.js'
+import { csvLine } from '../suppression/index.js'
+import { knownOf, type MailKnown, mailsKnown } from './known.js'
+import { eventsKnown } from './known-life.js'
 
-// What one file holds: it is made in memory.
-const mostMails = 1_000
-const mostEvents = 50
+// Some milliseconds of the thread, in between which others have their turn.
+const mailsALook = 50
 
-/** All that an account has of an address: a ZIP of JSON, and of its mails and events as CSV. */
-export async function downloadOf(
+/**
+ * All that an account has of an address: a ZIP of JSON, and of its mails and consent as CSV. It comes in pieces, as the
+ * mails are read, so that neither its size nor what it is compressed of stands in memory or holds anybody up.
+ */
+export async function* downloadOf(
   read: Read,
   accountId: string,
   email: string,
-): Promise<Uint8Array> {
-  const contact = await findContact(read, accountId, email)
-  const { emails, next } = await listEmails(
-    read,
-    accountId,
-    { to: addressKey(email) },
-    { limit: mostMails },
-  )
-  const mails = []
-  const address = addressKey(email)
-  for (const mail of emails) {
-    const events = await readTimeline(read, accountId, mail.id, { limit: mostEvents })
-    mails.push({
-      ...mail,
-      to: email,
-      events: events
-        .filter(({ recipient }) => recipient === null || addressKey(recipient) === address)
-        .map(({ type, at, reply, detail }) => ({ type, at: isoTime(at), reply, detail })),
-    })
-  }
-  const suppressions = await suppressionsOf(read, accountId, email)
-  const consent = await contactHistory(read, accountId, email)
-  const topics = await optOutsOf(read, accountId, email)
-  const everything = {
-    address: email,
-    contact: contact === undefined ? null : await contactAnswer(read, accountId, contact.id),
-    suppressions: suppressions.map(({ createdAt, expiresAt, ...one }) => ({
-      ...one,
-      createdAt: isoTime(createdAt),
-      expiresAt: isoTime(expiresAt),
-    })),
-    leftTopics: [...topics].map(([topicId, at]) => ({ topicId, at: isoTime(at) })),
-    consent: consent.map(({ at, ...event }) => ({ ...event, at: isoTime(at) })),
-    forms: (await entriesOf(read, accountId, email)).map(
-      ({ formId, typed, agreed, state, createdAt }) => ({
-        formId,
-        typed,
-        agreed,
-        state,
-        sentInAt: isoTime(createdAt),
-      }),
-    ),
-    campaigns: (contact === undefined ? [] : await campaignDeedsOf(read, contact.id)).map(
-      shownDeeds,
-    ),
-    mails,
-    // More mails than one file takes: the log of mail has the older ones.
-    isWhole: next === undefined,
-  }
-  const lines = [
-    csvLine(['mail', 'subject', 'accepted', 'event', 'at', 'reply']),
-    ...mails.flatMap(({ id, subject, createdAt, events }) => [
-      csvLine([id, subject, String(createdAt), 'accepted', String(createdAt), '']),
-      ...events.map(({ type, at, reply }) =>
-        csvLine([id, subject, String(createdAt), type, at ?? '', reply ?? '']),
-      ),
-    ]),
-  ]
-  return zipSync({
-    'everything.json': strToU8(`${JSON.stringify(everything, null, 2)}\n`),
-    'mails.csv': strToU8(lines.join('')),
-    'consent.csv': strToU8(
-      [
-        csvLine(['at', 'what', 'detail']),
-        ...everything.consent.map(({ at, kind, detail }) =>
-          csvLine([at ?? '', kind, JSON.stringify(detail)]),
-        ),
-      ].join(''),
-    ),
+): AsyncGenerator<Buffer> {
+  const ready: Buffer[] = []
+  const zip = new Zip((error, bytes) => {
+    if (error) throw error
+    ready.push(Buffer.from(bytes))
   })
+  const fileNamed = (name: string) => {
+    const file = new ZipDeflate(name)
+    zip.add(file)
+    return {
+      push: (text: string) => file.push(strToU8(text)),
+      end: () => file.push(new Uint8Array(), true),
+    }
+  }
+  const everything = fileNamed('everything.json')
+  // What a later file has is held back, compressed, until the one before is whole.
+  const lines = fileNamed('mails.csv')
+  const proof = fileNamed('consent.csv')
+  const known = await knownOf(read, accountId, email)
+  everything.push(`${JSON.stringify(known, null, 2).slice(0, -2)},\n  "events": [`)
+  yield* taken(ready)
+  let mark = ''
+  if (known.contact !== null) {
+    for await (const events of eventsKnown(read, known.contact.id)) {
+      for (const event of events) {
+        everything.push(`${mark}\n    ${JSON.stringify(event)}`)
+        mark = ','
+      }
+      yield* taken(ready)
+      await nextTurn()
+    }
+  }
+  everything.push('\n  ],\n  "mails": [')
+  lines.push(csvLine(['mail', 'subject', 'accepted', 'event', 'at', 'reply']))
+  mark = ''
+  for (let before: string | undefined; ; ) {
+    const { mails, next } = await mailsKnown(read, accountId, email, { limit: mailsALook, before })
+    for (const mail of mails) {
+      everything.push(`${mark}\n    ${JSON.stringify(mail)}`)
+      lines.push(mailLines(mail))
+      mark = ','
+    }
+    yield* taken(ready)
+    if (next === undefined) break
+    before = next
+    await nextTurn()
+  }
+  everything.push('\n  ]\n}\n')
+  proof.push(csvLine(['at', 'what', 'detail']))
+  for (const { at, kind, detail } of known.consent) {
+    proof.push(csvLine([at ?? '', kind, JSON.stringify(detail)]))
+  }
+  for (const file of [everything, lines, proof]) file.end()
+  zip.end()
+  yield* taken(ready)
 }
 
-/** What they did with a campaign. */
-const shownDeeds = ({ broadcastId, links, ...times }: CampaignDeeds) => ({
-  campaignId: broadcastId,
-  openedAt: isoTime(times.openedAt),
-  clickedAt: isoTime(times.clickedAt),
-  leftAt: isoTime(times.leftAt),
-  complainedAt: isoTime(times.complainedAt),
-  notReachedAt: isoTime(times.unreachedAt),
-  links,
-})
+/** What is compressed by now, which then is the reader's. */
+function* taken(ready: Buffer[]): Generator<Buffer> {
+  yield* ready.splice(0)
+}
+
+const mailLines = ({ id, subject, createdAt, events }: MailKnown): string =>
+  [
+    csvLine([id, subject, createdAt, 'accepted', createdAt, '']),
+    ...events.map(({ type, at, reply }) =>
+      csvLine([id, subject, createdAt, type, at, reply ?? '']),
+    ),
+  ].join('')
+
+// Events that one answer of the API has; the file has all.
+const eventsAnswered = 1_000
+
+/** The same as the API answers it: mails a page at a time, the newest events of which there are many. */
+export async function downloadAnswer(
+  read: Read,
+  accountId: string,
+  email: string,
+  page: { limit: number; before?: string | undefined },
+) {
+  const known = await knownOf(read, accountId, email)
+  const { mails, next } = await mailsKnown(read, accountId, email, page)
+  const events = []
+  let isWhole = true
+  if (known.contact !== null) {
+    for await (const some of eventsKnown(read, known.contact.id)) {
+      events.push(...some)
+      isWhole = events.length < eventsAnswered
+      if (!isWhole) break
+    }
+  }
+  return { ...known, events, hasAllEvents: isWhole, mails, next }
+}

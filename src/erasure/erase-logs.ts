@@ -1,101 +1,126 @@
-import { addressKey } from '../mime/index.js'
-import { idsIn, type Read, type Tx } from '../store/index.js'
-import { type Replaced, without } from './erase-mail.js'
+import type { Tx } from '../store/index.js'
+import { mayHave, type Replaced, without } from './replace.js'
+
+/** Where a walk over a log goes on. */
+export interface LogPlace {
+  /** Of a log in parts: the one that it is in, e.g. an endpoint. */
+  of?: string | number | undefined
+  /** The last row that was looked at. */
+  after?: string | number | undefined
+}
+
+/** What every walk needs. */
+export interface ErasureGround {
+  /** The erasure's own number. */
+  taskId: number
+  accountId: string
+  replaced: Replaced
+  now: number
+}
+
+/** Looks at the next rows of a log; resolves with where to go on, undefined: that was all. */
+export type Walk = (tx: Tx, walked: ErasureGround, place: LogPlace) => Promise<LogPlace | undefined>
 
 /** How many rows of a log are looked at in one transaction. */
 export const rowsALook = 200
 
-const has = ({ address }: Replaced, ...texts: (string | null)[]) =>
-  texts.some((text) => text?.toLowerCase().includes(address) === true)
+/** Where the next look begins. */
+export const behind = <K extends string>(
+  rows: readonly Record<K, string | number>[],
+  key: K,
+): LogPlace | undefined => (rows.length < rowsALook ? undefined : { after: rows.at(-1)?.[key] })
 
-/** Takes an address out of some of an account's audit log; resolves with where to go on, undefined: that was all. */
-export async function eraseAudit(
-  tx: Tx,
-  accountId: string,
-  replaced: Replaced,
-  after: number,
-): Promise<number | undefined> {
+/** An account's audit log. */
+export const eraseAudit: Walk = async (tx, { accountId, replaced }, { after = 0 }) => {
   const rows = await tx
     .selectFrom('audit_log')
     .select(['id', 'target', 'detail'])
     .where('account_id', '=', accountId)
-    .where('id', '>', after)
+    .where('id', '>', Number(after))
     .orderBy('id')
     .limit(rowsALook)
     .execute()
-  for (const { id, target, detail } of rows.filter((row) =>
-    has(replaced, row.target, row.detail),
-  )) {
+  for (const { id, target, detail } of rows) {
+    if (!mayHave(replaced, target, detail)) continue
     const change = { target: without(replaced, target), detail: without(replaced, detail) }
     await tx.updateTable('audit_log').set(change).where('id', '=', id).execute()
   }
-  return rows.length < rowsALook ? undefined : rows.at(-1)?.id
+  return behind(rows, 'id')
 }
 
-/** The endpoints whose logs may tell of the address. */
-export async function endpointsOf(read: Read, accountId: string): Promise<string[]> {
-  const rows = await read
-    .selectFrom('webhook_endpoints')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .orderBy('id')
-    .execute()
-  return rows.map(({ id }) => id)
-}
-
-/** The same of what went, or is to go, to an endpoint of webhooks. */
-export async function eraseWebhooks(
-  tx: Tx,
-  table: 'webhook_deliveries' | 'webhook_jobs',
-  endpointId: string,
-  replaced: Replaced,
-  after: number,
-): Promise<number | undefined> {
+/** What programs said by SMTP, where something was refused. */
+export const eraseSessions: Walk = async (tx, { accountId, replaced }, { after = 0 }) => {
   const rows = await tx
-    .selectFrom(table)
-    .select(['id', 'body', 'response'])
-    .where('endpoint_id', '=', endpointId)
-    .where('id', '>', after)
+    .selectFrom('submission_sessions')
+    .select(['id', 'verdict', 'transcript'])
+    .where('account_id', '=', accountId)
+    .where('id', '>', Number(after))
     .orderBy('id')
     .limit(rowsALook)
     .execute()
-  for (const { id, body, response } of rows.filter((row) =>
-    has(replaced, row.body, row.response),
-  )) {
-    const change = { body: without(replaced, body), response: without(replaced, response) }
-    await tx.updateTable(table).set(change).where('id', '=', id).execute()
+  for (const { id, verdict, transcript } of rows) {
+    if (!mayHave(replaced, verdict, transcript)) continue
+    const change = {
+      verdict: without(replaced, verdict),
+      transcript: without(replaced, transcript),
+    }
+    await tx.updateTable('submission_sessions').set(change).where('id', '=', id).execute()
   }
-  return rows.length < rowsALook ? undefined : rows.at(-1)?.id
+  return behind(rows, 'id')
 }
 
-/** The consent record stays as a proof, of nobody's address; opt-outs of topics go, as no mail goes there. */
-export async function eraseConsent(tx: Tx, accountId: string, replaced: Replaced): Promise<void> {
+/** Answers that are given again to who repeats a request. */
+export const eraseAnswers: Walk = async (tx, { accountId, replaced }, { after = '' }) => {
   const rows = await tx
-    .selectFrom('consent')
-    .select(['id', 'detail'])
+    .selectFrom('idempotency_keys')
+    .select(['key', 'response'])
     .where('account_id', '=', accountId)
-    .where('address', '=', replaced.address)
+    .where('key', '>', String(after))
+    .orderBy('key')
+    .limit(rowsALook)
     .execute()
-  for (const { id, detail } of rows) {
-    const change = { address: replaced.name, detail: without(replaced, detail) }
-    await tx.updateTable('consent').set(change).where('id', '=', id).execute()
+  for (const { key, response } of rows) {
+    if (!mayHave(replaced, response)) continue
+    await tx
+      .updateTable('idempotency_keys')
+      .set({ response: without(replaced, response) })
+      .where('account_id', '=', accountId)
+      .where('key', '=', key)
+      .execute()
   }
-  const left = await tx
-    .deleteFrom('topic_opt_outs')
-    .where('account_id', '=', accountId)
-    .where('address', '=', addressKey(replaced.address))
-    .returning('topic_id')
-    .execute()
-  await tx
-    .updateTable('topics')
-    .set(({ eb }) => ({ opted_out: eb('opted_out', '-', 1) }))
-    .where(
-      'id',
-      'in',
-      idsIn(
-        left.map(({ topic_id }) => topic_id),
-        'text',
-      ),
-    )
-    .execute()
+  return behind(rows, 'key')
 }
+
+/**
+ * What went, or is to go, to endpoints of webhooks, one after another by their ids: one that comes or goes meanwhile
+ * moves no other.
+ */
+export const eraseWebhooks =
+  (table: 'webhook_deliveries' | 'webhook_jobs'): Walk =>
+  async (tx, { accountId, replaced }, { of = '', after = 0 }) => {
+    const endpoint = await tx
+      .selectFrom('webhook_endpoints')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .where('id', after === 0 ? '>' : '>=', String(of))
+      .orderBy('id')
+      .limit(1)
+      .executeTakeFirst()
+    if (endpoint === undefined) return undefined
+    // The one that was being looked at is gone, with its log.
+    const from = endpoint.id === of ? Number(after) : 0
+    const rows = await tx
+      .selectFrom(table)
+      .select(['id', 'body', 'response'])
+      .where('endpoint_id', '=', endpoint.id)
+      .where('id', '>', from)
+      .orderBy('id')
+      .limit(rowsALook)
+      .execute()
+    for (const { id, body, response } of rows) {
+      if (!mayHave(replaced, body, response)) continue
+      const change = { body: without(replaced, body), response: without(replaced, response) }
+      await tx.updateTable(table).set(change).where('id', '=', id).execute()
+    }
+    return { of: endpoint.id, after: behind(rows, 'id')?.after ?? 0 }
+  }

@@ -1,90 +1,169 @@
 import { cancelWaiting } from '../deliveries/index.js'
-import { ApiError } from '../errors/index.js'
+import { enterAnew } from '../emails/index.js'
 import { addressKey } from '../mime/index.js'
-import { idsIn, type Tx } from '../store/index.js'
-
-/** An address, and what stands in its place. */
-export interface Replaced {
-  /** In lower case. */
-  address: string
-  name: string
-}
+import { readExtras, storedTexts, type Tx, writeExtras } from '../store/index.js'
+import { mailboxesWithout, type Replaced, without } from './replace.js'
 
 /**
- * The text without the address, in whatever case it is; null of null. A longer address that has it in it is another one's. In
- * JSON a line's end stands before it as `\n`.
- */
-export function without<T extends string | null>({ address, name }: Replaced, text: T): T {
-  if (text === null) return text
-  const pattern = address.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const whole = `(?:(?<=\\\\[nrt])|(?<![\\p{L}\\p{N}_.+-]))${pattern}(?![\\p{L}\\p{N}_-]|\\.[\\p{L}\\p{N}])`
-  return text.replace(new RegExp(whole, 'giu'), () => name) as T
-}
-
-/**
- * Takes an address out of a mail: its row, its deliveries and its events. What waits for that address alone is
- * cancelled. Throws a 503 while a delivery cannot be ended: it is tried again.
+ * Takes an address out of a mail: its row, its deliveries, its events, its tags. What waits for that address is cancelled.
+ * Resolves with whether that was all: while others wait, their copies have to say whom the mail is to, and a delivery
+ * that is under way ends first.
  */
 export async function eraseMail(
   tx: Tx,
   emailId: string,
   replaced: Replaced,
   now: number,
-): Promise<void> {
-  const { address, name } = replaced
-  const isTheirs = ({ recipient }: { recipient: string | null }) =>
-    recipient !== null && addressKey(recipient) === address
-  const waiting = await tx
-    .selectFrom('queue')
-    .select(['id', 'recipient'])
-    .where('email_id', '=', emailId)
-    .execute()
-  const theirs = waiting.filter(isTheirs)
+): Promise<boolean> {
+  const waiting = await waitingOf(tx, emailId)
+  const theirs = waiting.filter((row) => isTheirs(replaced, row))
   if (theirs.length > 0) {
-    const ids = theirs.map(({ id }) => id)
-    if (waiting.length === theirs.length) await cancelWaiting(tx, ids, now)
-    const left = await tx.selectFrom('queue').select('id').where('id', 'in', idsIn(ids, 'integer'))
-    if ((await left.execute()).length > 0) {
-      throw new ApiError('service_unavailable', 'A mail to them is under way')
-    }
+    await cancelWaiting(
+      tx,
+      theirs.map(({ id }) => id),
+      now,
+    )
   }
-  const mail = await tx
-    .selectFrom('emails')
-    .select(['to_list', 'subject', 'metadata', 'extras'])
-    .where('id', '=', emailId)
-    .executeTakeFirst()
-  if (mail === undefined) return
-  await tx
-    .updateTable('emails')
-    .set({
-      to_list: without(replaced, mail.to_list),
-      subject: without(replaced, mail.subject),
-      metadata: without(replaced, mail.metadata),
-      extras: without(replaced, mail.extras),
-    })
-    .where('id', '=', emailId)
-    .execute()
+  await eraseDeliveries(tx, emailId, replaced)
+  await eraseEvents(tx, emailId, replaced)
+  if ((await waitingOf(tx, emailId)).length > 0) return false
+  await eraseRow(tx, emailId, replaced)
+  await tx.deleteFrom('email_merges').where('email_id', '=', emailId).execute()
+  return true
+}
+
+const waitingOf = (tx: Tx, emailId: string) =>
+  tx.selectFrom('queue').select(['id', 'recipient']).where('email_id', '=', emailId).execute()
+
+const isTheirs = ({ address }: Replaced, { recipient }: { recipient: string | null }) =>
+  recipient !== null && addressKey(recipient) === address
+
+/** What was said to a server may name all recipients of a mail: those of the others are looked through too. */
+async function eraseDeliveries(tx: Tx, emailId: string, replaced: Replaced): Promise<void> {
   const deliveries = await tx
     .selectFrom('deliveries')
-    .select(['id', 'recipient', 'reply'])
+    .select(['id', 'recipient', 'reply', 'transcript'])
     .where('email_id', '=', emailId)
     .execute()
-  for (const { id, reply } of deliveries.filter(isTheirs)) {
-    const change = { recipient: name, reply: without(replaced, reply), transcript: null }
-    await tx.updateTable('deliveries').set(change).where('id', '=', id).execute()
-    await tx.deleteFrom('deferred_transcripts').where('delivery_id', '=', id).execute()
+  for (const row of deliveries) {
+    const isOwn = isTheirs(replaced, row)
+    const change = {
+      recipient: isOwn ? replaced.name : row.recipient,
+      reply: without(replaced, row.reply),
+      transcript: isOwn ? null : without(replaced, row.transcript),
+    }
+    await tx.updateTable('deliveries').set(change).where('id', '=', row.id).execute()
+    if (isOwn) {
+      await tx.deleteFrom('deferred_transcripts').where('delivery_id', '=', row.id).execute()
+    } else await eraseDeferred(tx, row.id, replaced)
   }
+  const waiting = await tx
+    .selectFrom('queue')
+    .select(['id', 'last_reply', 'last_transcript'])
+    .where('email_id', '=', emailId)
+    .execute()
+  for (const { id, last_reply, last_transcript } of waiting) {
+    const change = {
+      last_reply: without(replaced, last_reply),
+      last_transcript: without(replaced, last_transcript),
+    }
+    await tx.updateTable('queue').set(change).where('id', '=', id).execute()
+    await eraseDeferred(tx, id, replaced)
+  }
+}
+
+async function eraseDeferred(tx: Tx, deliveryId: number, replaced: Replaced): Promise<void> {
+  const said = await tx
+    .selectFrom('deferred_transcripts')
+    .select(['at', 'transcript'])
+    .where('delivery_id', '=', deliveryId)
+    .execute()
+  for (const { at, transcript } of said) {
+    await tx
+      .updateTable('deferred_transcripts')
+      .set({ transcript: without(replaced, transcript) })
+      .where('delivery_id', '=', deliveryId)
+      .where('at', '=', at)
+      .execute()
+  }
+}
+
+async function eraseEvents(tx: Tx, emailId: string, replaced: Replaced): Promise<void> {
   const events = await tx
     .selectFrom('events')
     .select(['id', 'recipient', 'reply', 'detail'])
     .where('email_id', '=', emailId)
     .execute()
-  for (const { id, reply, detail } of events.filter(isTheirs)) {
-    const change = { reply: without(replaced, reply), detail: without(replaced, detail) }
+  for (const row of events) {
+    const { id, recipient, reply, detail } = row
+    const change = {
+      recipient: isTheirs(replaced, row) ? replaced.name : recipient,
+      reply: without(replaced, reply),
+      detail: without(replaced, detail),
+    }
+    const isSame =
+      change.recipient === recipient && change.reply === reply && change.detail === detail
+    if (isSame) continue
+    await tx.updateTable('events').set(change).where('id', '=', id).execute()
+  }
+}
+
+const indexed = ['id', 'account_id', 'to_list', 'extras', 'message_id'] as const
+
+async function eraseRow(tx: Tx, emailId: string, replaced: Replaced): Promise<void> {
+  const mail = await tx
+    .selectFrom('emails')
+    .select([...indexed, 'reply_to', 'subject', 'metadata'])
+    .where('id', '=', emailId)
+    .executeTakeFirst()
+  if (mail === undefined) return
+  const { to_list, extras, reply_to, subject, metadata } = mail
+  const recipients = storedTexts(to_list)
+  const change = {
+    to_list:
+      recipients === undefined
+        ? without(replaced, to_list)
+        : JSON.stringify(mailboxesWithout(replaced, recipients)),
+    extras: await extrasWithout(tx, mail, replaced),
+    reply_to: without(replaced, reply_to),
+    subject: without(replaced, subject),
+    metadata: without(replaced, metadata),
+  }
+  await tx.updateTable('emails').set(change).where('id', '=', emailId).execute()
+  await enterAnew(tx, { ...mail, extras }, { ...mail, ...change })
+}
+
+/** A mail's own extras, with its tags where mails are found by them. */
+async function extrasWithout(
+  tx: Tx,
+  mail: { id: string; account_id: string; extras: string | null },
+  replaced: Replaced,
+): Promise<string | null> {
+  const before = readExtras(mail.extras)
+  const after = readExtras(without(replaced, mail.extras))
+  if (before === undefined || after === undefined) return without(replaced, mail.extras)
+  for (const [at, { name, value }] of (before.tags ?? []).entries()) {
+    const tag = after.tags?.[at]
+    if (tag === undefined || (tag.name === name && tag.value === value)) continue
     await tx
-      .updateTable('events')
-      .set({ recipient: name, ...change })
-      .where('id', '=', id)
+      .deleteFrom('email_tags')
+      .where('account_id', '=', mail.account_id)
+      .where('name', '=', name)
+      .where('value', '=', value)
+      .where('email_id', '=', mail.id)
+      .execute()
+    const row = { account_id: mail.account_id, name: tag.name, value: tag.value, email_id: mail.id }
+    await tx
+      .insertInto('email_tags')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
+  const { cc = [], bcc = [], replyTo = [] } = before
+  return writeExtras({
+    ...after,
+    cc: mailboxesWithout(replaced, cc),
+    bcc: mailboxesWithout(replaced, bcc),
+    replyTo: mailboxesWithout(replaced, replyTo),
+  })
 }

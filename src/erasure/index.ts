@@ -1,11 +1,16 @@
 /**
  * Somebody's data (GDPR Art. 15, 17, 20): all that an account has of an address, in one file; or gone. What must hold:
- * an erasure ends though it is killed anywhere, figures stay, and the address is never mailed again, whoever brings it.
+ * it is about an address, whether or not it is a contact's now; an erasure ends though it is killed anywhere, figures
+ * stay, and the address is never mailed again, whoever brings it.
  */
-export { downloadOf } from './download.js'
+export { downloadAnswer, downloadOf } from './download.js'
+export { countWaiting } from './pieces.js'
+export { stays } from './stays.js'
 export {
   type Erasures,
   type ErasureTask,
+  erasureAnswer,
   findErasure,
   makeErasures,
+  wholeAddress,
 } from './tasks.js'

@@ -1,15 +1,22 @@
-import type { Clock } from '../clock/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
 import { deleteContactsIn, findContact } from '../contacts/index.js'
-import { listEmails } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { eraseEntries } from '../forms/index.js'
 import type { Log } from '../log/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { eraseSuppressions } from '../suppression/index.js'
-import { type AccountTask, createTask, findTask, makeStepRuns } from '../tasks/index.js'
-import { endpointsOf, eraseAudit, eraseConsent, eraseWebhooks } from './erase-logs.js'
-import { eraseMail } from './erase-mail.js'
+import {
+  type AccountTask,
+  changeState,
+  createTask,
+  findTask,
+  listTasks,
+  makeStepRuns,
+} from '../tasks/index.js'
+import { eraseConsent } from './erase-consent.js'
+import { countWaiting, type ErasurePlace, erasePiece, mailsOf } from './pieces.js'
+import { stays } from './stays.js'
 
 interface ErasureDeps {
   store: Store
@@ -17,37 +24,36 @@ interface ErasureDeps {
   log: Log
 }
 
-/** Where an erasure goes on. */
-interface Place {
-  in: 'mails' | 'webhooks' | 'audit'
-  /** Of mails: the last one that was looked at. */
-  before?: string | undefined
-  /** Of webhooks: how many logs of endpoints are done with. */
-  logs?: number
-  /** Of logs: the last row that was looked at. */
-  after?: number | undefined
-}
-
 /** An erasure as its page sees it. */
 export interface ErasureTask extends Omit<AccountTask, 'detail' | 'result'> {
   /** The address stands here until all is erased. */
-  detail: { name: string; address?: string; place: Place }
+  detail: { name: string; address?: string; place: ErasurePlace }
   result: { mails?: number; reason?: string }
 }
 
 export interface Erasures {
-  /** Erases the contact, and begins with the log; resolves with the task's number and what stands for the address. */
+  /**
+   * Erases the contact with an address, if it is one's, and begins with the log; one that has begun already, or failed,
+   * goes on. Resolves with its number and what stands for the address. `alongside` is written with it.
+   */
   begin(
     accountId: string,
     email: string,
     startedBy: string,
     alongside?: (tx: Tx, task: ErasureTask) => Promise<unknown>,
   ): Promise<{ id: number; name: string }>
+  /** Has one go on that has failed. */
+  again(accountId: string, id: number): Promise<void>
   resume(): Promise<void>
   close(): Promise<void>
 }
 
-const mailsAStep = 20
+// Of one account: each writes a piece in turn with the others.
+const mostLive = 20
+// Tasks that ended are kept for 30 days.
+const mostLooked = 1_000
+// A fault that nobody knows to pass is met so often, ten seconds apart, before somebody has to look at it.
+const tries = 30
 
 /** Throws a 404 unless the account has it. */
 export async function findErasure(read: Read, accountId: string, id: number): Promise<ErasureTask> {
@@ -56,70 +62,130 @@ export async function findErasure(read: Read, accountId: string, id: number): Pr
   return task as unknown as ErasureTask
 }
 
+/** As the API shows it. Throws a 404. */
+export async function erasureAnswer(read: Read, accountId: string, id: number) {
+  return shownErasure(await findErasure(read, accountId, id), await countWaiting(read, id))
+}
+
+/** The same, of what was read already. `waiting`: how many mails it waits for. */
+export const shownErasure = (
+  { id, state, detail, result, begunAt, endedAt }: ErasureTask,
+  waiting: number,
+) => ({
+  id: String(id),
+  state,
+  name: detail.name,
+  mails: result.mails ?? 0,
+  waiting,
+  reason: state === 'failed' ? (result.reason ?? null) : null,
+  stays,
+  begunAt: isoTime(begunAt),
+  endedAt: isoTime(endedAt),
+})
+
 export function makeErasures(deps: ErasureDeps): Erasures {
   const { store, clock } = deps
-  const runs = makeStepRuns(deps, 'erase', (task) => step(deps, task as unknown as ErasureTask))
+  const work = (task: AccountTask) => step(deps, task as unknown as ErasureTask)
+  const runs = makeStepRuns(deps, 'erase', work, { tries })
   return {
     async begin(accountId, email, startedBy, alongside) {
-      const mailbox = parseMailbox(email)
-      if (mailbox === undefined) {
-        throw new ApiError('validation_error', 'email is not an email address')
-      }
-      const address = addressKey(mailbox.address)
+      const address = wholeAddress(email)
       const begun = await store.write(async (tx) => {
         const now = clock.now()
-        const contact = await findContact(tx, accountId, address)
-        // First of all, so that nothing more is sent.
-        const name = await eraseSuppressions(tx, accountId, address, now)
-        if (contact !== undefined) await deleteContactsIn(tx, accountId, [contact.id], now)
-        await eraseConsent(tx, accountId, { address, name })
-        await eraseEntries(tx, accountId, address)
-        const detail = { name, address, place: { in: 'mails' } }
-        const made = { accountId, kind: 'erase', state: 'running', total: 0 } as const
-        const id = await createTask(tx, { ...made, detail, startedBy }, now)
+        const name = await eraseAtOnce(tx, accountId, address, now)
+        const id = await takeOn(tx, { accountId, address, name, startedBy }, now)
         await alongside?.(tx, await findErasure(tx, accountId, id))
         return { id, name }
       })
       runs.takeUp({ id: begun.id, accountId })
       return begun
     },
+    async again(accountId, id) {
+      await store.write(async (tx) => {
+        await findErasure(tx, accountId, id)
+        await goOn(tx, { accountId, id })
+      })
+      runs.takeUp({ id, accountId })
+    },
     resume: runs.resume,
     close: runs.close,
   }
 }
 
+/** The address alone, in lower case. Throws a 422. */
+export function wholeAddress(email: string): string {
+  const mailbox = parseMailbox(email.trim())
+  if (mailbox !== undefined) return addressKey(mailbox.address)
+  throw new ApiError('validation_error', `${email} is not an email address`, {
+    status: 422,
+    fields: { field: 'address' },
+  })
+}
+
+/** What is done before the task begins, so that nothing more is sent. Resolves with what stands for the address. */
+async function eraseAtOnce(
+  tx: Tx,
+  accountId: string,
+  address: string,
+  now: number,
+): Promise<string> {
+  const contact = await findContact(tx, accountId, address)
+  const name = await eraseSuppressions(tx, accountId, address, now)
+  if (contact !== undefined) await deleteContactsIn(tx, accountId, [contact.id], now)
+  await eraseConsent(tx, accountId, { address, name })
+  await eraseEntries(tx, accountId, address)
+  return name
+}
+
+/** The task: the one that the address has, if it has not come to its end, or a new one. Throws a 409 at too many. */
+async function takeOn(
+  tx: Tx,
+  made: { accountId: string; address: string; name: string; startedBy: string },
+  now: number,
+): Promise<number> {
+  const { accountId, address, name, startedBy } = made
+  const all = (await listTasks(tx, accountId, 'erase', mostLooked)) as unknown as ErasureTask[]
+  const known = all.find(({ detail, state }) => detail.address === address && state !== 'done')
+  if (known !== undefined) {
+    if (known.state !== 'running') await goOn(tx, known, { in: 'mails' })
+    return known.id
+  }
+  if (all.filter(({ state }) => state === 'running').length >= mostLive) {
+    const message = `${mostLive} erasures are under way: wait until one has ended`
+    throw new ApiError('conflict', message)
+  }
+  const detail = { name, address, place: { in: 'mails' } }
+  const given = { accountId, kind: 'erase', state: 'running', total: 0 } as const
+  return await createTask(tx, { ...given, detail, startedBy }, now)
+}
+
+/** Lets a failed one live again, from a place, or from where it was. Throws a 409 for any other. */
+async function goOn(
+  tx: Tx,
+  { accountId, id }: Pick<AccountTask, 'accountId' | 'id'>,
+  from?: ErasurePlace,
+): Promise<void> {
+  const { detail, result } = await findErasure(tx, accountId, id)
+  const { reason: _, ...known } = result
+  const change = { from: ['failed'], to: 'running', endedAt: null, result: known } as const
+  const place = from ?? detail.place
+  await changeState(tx, { id, accountId }, { ...change, detail: { ...detail, place } })
+}
+
 /** Does the next piece; resolves with whether that was the last. */
-async function step({ store, clock }: ErasureDeps, task: ErasureTask): Promise<boolean> {
+async function step({ store, clock }: ErasureDeps, task: ErasureTask): Promise<boolean | 'later'> {
   const { id, accountId, detail } = task
   const { name, address, place } = detail
   if (address === undefined) return true
-  const replaced = { address, name }
-  const isMails = place.in === 'mails'
-  const mails = isMails
-    ? await listEmails(
-        store.read,
-        accountId,
-        { to: address },
-        { limit: mailsAStep, before: place.before },
-      )
-    : undefined
-  const endpoints = place.in === 'webhooks' ? await endpointsOf(store.read, accountId) : []
+  const of = { taskId: id, accountId, replaced: { address, name } }
+  const mails = await mailsOf(store.read, of, place)
   return await store.write(async (tx) => {
     const known = await findErasure(tx, accountId, id)
     // Somebody else has done this piece, or it was stopped.
     const isSame = JSON.stringify(known.detail.place) === JSON.stringify(place)
     if (known.state !== 'running' || !isSame) return false
-    let next: Place | undefined
-    if (mails !== undefined) {
-      for (const mail of mails.emails) await eraseMail(tx, mail.id, replaced, clock.now())
-      next = mails.next === undefined ? { in: 'webhooks' } : { in: 'mails', before: mails.next }
-    } else if (place.in === 'webhooks') {
-      next = await webhookPiece(tx, endpoints, place, replaced)
-    } else {
-      const after = await eraseAudit(tx, accountId, replaced, place.after ?? 0)
-      next = after === undefined ? undefined : { in: 'audit', after }
-    }
-    const erased = (known.result.mails ?? 0) + (mails?.emails.length ?? 0)
+    const { next, mails: more } = await erasePiece(tx, { ...of, now: clock.now() }, place, mails)
+    const erased = (known.result.mails ?? 0) + more
     const isOver = next === undefined
     await tx
       .updateTable('tasks')
@@ -132,22 +198,8 @@ async function step({ store, clock }: ErasureDeps, task: ErasureTask): Promise<b
       })
       .where('id', '=', id)
       .execute()
-    return isOver
+    // Round about: each of those that wait for others was asked.
+    const isWaiting = place.in === 'others' && next?.in === 'others' && next.after === undefined
+    return isWaiting ? 'later' : isOver
   })
-}
-
-/** A piece of the log of one endpoint, and of what waits for it; then the next one's. */
-async function webhookPiece(
-  tx: Tx,
-  endpoints: readonly string[],
-  { logs = 0, after = 0 }: Place,
-  replaced: { address: string; name: string },
-): Promise<Place> {
-  const endpoint = endpoints[Math.floor(logs / 2)]
-  if (endpoint === undefined) return { in: 'audit' }
-  const table = logs % 2 === 0 ? 'webhook_jobs' : 'webhook_deliveries'
-  const next = await eraseWebhooks(tx, table, endpoint, replaced, after)
-  return next === undefined
-    ? { in: 'webhooks', logs: logs + 1 }
-    : { in: 'webhooks', logs, after: next }
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import {
   accountRefusals,
   answer,
@@ -232,11 +233,19 @@ export const submitForm = operation('POST /v1/forms/:id/submissions', {
       agreed: flag('They agreed to the consent text, which your page has shown'),
       fields: maybe(values),
       topics: maybe(
-        list(bodyId('The id of a topic'), { most: 20, about: 'Those that were ticked' }),
+        list(bodyId('The id of a topic'), {
+          most: 20,
+          about:
+            'Those that were ticked; of what the form offers the others are left. Not given: topics stay as they are',
+        }),
       ),
       page: maybe(line(0, 300, 'The address of the page with the form')),
       visitor: maybe(
-        line(0, 45, 'The IP address of who filled it in, for the limits and the record'),
+        textThat('an IP address', (value) => isIP(value) !== 0 && !value.includes('%'), {
+          type: 'string',
+          maxLength: 45,
+          description: 'The IP address of who filled it in, for the limits and the record',
+        }),
       ),
     }),
   ),

@@ -5,18 +5,22 @@ import { formLimits } from './limits.js'
 
 // Unconfirmed ones go so long after they were sent in, confirmed ones after they were confirmed.
 export const waitsMs = 7 * dayMs
-export const keptMs = 30 * dayMs
-export const remindAfterMs = 2 * dayMs
+const keptMs = 30 * dayMs
+const remindAfterMs = 2 * dayMs
 // An address that was asked in vain may be asked again after so long.
 const forgottenMs = 365 * dayMs
+// Complaints come weeks after a mail, bounces days; what comes later is the account's.
+const followedMs = 90 * dayMs
 
 /** What was typed and ticked. */
 export interface Typed {
   firstName?: string
   lastName?: string
   metadata: Record<string, string>
-  /** The topics that were ticked. */
-  topics: string[]
+  /** The topics that were ticked; undefined where none were shown, and nothing was said of any. */
+  topics?: string[]
+  /** Those that were shown. */
+  offered: string[]
 }
 
 /** What was agreed to, where and when. */
@@ -60,7 +64,7 @@ export const toEntry = (row: FormEntryRow): FormEntry => ({
   formId: row.form_id,
   accountId: row.account_id,
   email: row.email,
-  typed: { metadata: {}, topics: [], ...(storedObject(row.fields) as Partial<Typed>) },
+  typed: { metadata: {}, offered: [], ...(storedObject(row.fields) as Partial<Typed>) },
   agreed: {
     version: 1,
     text: '',
@@ -73,6 +77,76 @@ export const toEntry = (row: FormEntryRow): FormEntry => ({
   expiresAt: row.expires_at,
 })
 
+/** Keeps what was sent in, in the transaction of the mail that asks. */
+export async function insertEntry(
+  tx: Tx,
+  { id, formId, accountId, email, typed, agreed, createdAt, expiresAt }: FormEntry,
+  isReminded: boolean,
+): Promise<void> {
+  await tx
+    .insertInto('form_entries')
+    .values({
+      id,
+      form_id: formId,
+      account_id: accountId,
+      address: addressKey(email),
+      email,
+      fields: JSON.stringify(typed),
+      consent: JSON.stringify(agreed),
+      state: 'waiting',
+      created_at: createdAt,
+      confirmed_at: null,
+      expires_at: expiresAt,
+      remind_at: isReminded ? createdAt + remindAfterMs : null,
+    })
+    .execute()
+}
+
+/** Confirms an entry, and all others of its form and address with it; resolves with whether it was still waiting. */
+export async function settleEntries(tx: Tx, entry: FormEntry, now: number): Promise<boolean> {
+  const waiting = await tx
+    .selectFrom('form_entries')
+    .select(['id', 'form_id', 'state'])
+    .where('account_id', '=', entry.accountId)
+    .where('address', '=', addressKey(entry.email))
+    .execute()
+  const settled = waiting.filter(
+    ({ form_id, state }) => form_id === entry.formId && state === 'waiting',
+  )
+  if (!settled.some(({ id }) => id === entry.id)) return false
+  const confirmed = { state: 'confirmed', confirmed_at: now, remind_at: null } as const
+  for (const { id } of settled) {
+    await tx
+      .updateTable('form_entries')
+      .set({ ...confirmed, expires_at: now + keptMs })
+      .where('id', '=', id)
+      .execute()
+  }
+  return true
+}
+
+/** Whether an address may be asked for a confirmation: once a day, and three times before it gives one. */
+export async function mayAskAddress(
+  read: Read,
+  accountId: string,
+  hash: string,
+  now: number,
+): Promise<boolean> {
+  return mayBeAsked(await askedOf(read, accountId, hash), now)
+}
+
+const askedOf = (read: Read, accountId: string, hash: string) =>
+  read
+    .selectFrom('form_addresses')
+    .select(['mails', 'last_at'])
+    .where('account_id', '=', accountId)
+    .where('address_hash', '=', hash)
+    .executeTakeFirst()
+
+const mayBeAsked = (known: { mails: number; last_at: number } | undefined, now: number): boolean =>
+  known === undefined ||
+  (known.mails < formLimits.perAddress && !isRecent(known.last_at, now, formLimits.addressEveryMs))
+
 /**
  * Counts a confirmation that an address is asked for; resolves with whether it may be. Nobody gets more than one a day,
  * and three before they confirm, whatever forms of the account they were written into.
@@ -83,16 +157,8 @@ export async function countForAddress(
   hash: string,
   now: number,
 ): Promise<boolean> {
-  const known = await tx
-    .selectFrom('form_addresses')
-    .select(['mails', 'last_at'])
-    .where('account_id', '=', accountId)
-    .where('address_hash', '=', hash)
-    .executeTakeFirst()
-  if (known !== undefined) {
-    if (known.mails >= formLimits.perAddress) return false
-    if (isRecent(known.last_at, now, formLimits.addressEveryMs)) return false
-  }
+  const known = await askedOf(tx, accountId, hash)
+  if (!mayBeAsked(known, now)) return false
   const row = { mails: (known?.mails ?? 0) + 1, last_at: now }
   await tx
     .insertInto('form_addresses')
@@ -174,7 +240,15 @@ export async function forgetEntries(
         .limit(perSlice)
         .execute()
       for (const one of addresses) await forgetAddress(tx, one.account_id, one.address_hash)
-      return entries.length + addresses.length
+      const mails = await tx
+        .selectFrom('form_mails')
+        .select('email_id')
+        .where('sent_at', '<', now - followedMs)
+        .limit(perSlice)
+        .execute()
+      for (const { email_id } of mails)
+        await tx.deleteFrom('form_mails').where('email_id', '=', email_id).execute()
+      return Math.max(entries.length, addresses.length, mails.length)
     })
     if (gone < perSlice) return
   }

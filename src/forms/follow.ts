@@ -35,14 +35,24 @@ export const makeFollowForms =
 const isFault = ({ type, detail }: MailEvent): boolean =>
   type === 'complained' || (type === 'bounced' && detail?.bounceType !== 'Transient')
 
-const formsOfMails = prepared<{ ids: string }, { email_id: string | null; form_id: string }>(
+const formsOfMails = prepared<{ ids: string }, { email_id: string; form_id: string }>(
   (db, { ids }) =>
     db
-      .selectFrom('form_entries')
+      .selectFrom('form_mails')
       .select(['email_id', 'form_id'])
-      .where('email_id', 'is not', null)
       .where('email_id', 'in', idsOf(ids, 'text')),
 )
+
+/** Marks a mail as a confirmation of a form, whatever becomes of what was sent in. */
+export async function keepFormMail(
+  tx: Tx,
+  formId: string,
+  emailId: string,
+  at: number,
+): Promise<void> {
+  const row = { email_id: emailId, form_id: formId, sent_at: at }
+  await tx.insertInto('form_mails').values(row).execute()
+}
 
 /** Adds to a day of a form's confirmations, in the transaction of what is counted. */
 export async function countFormMails(

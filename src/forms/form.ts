@@ -100,7 +100,7 @@ export async function updateForm(
     const settings: FormSettings = { ...form.settings, ...Object.fromEntries(changes) }
     if (changes.length > 0) {
       checkSettings(settings, acceptRisk ?? !form.settings.doubleOptIn)
-      await refuseForeign(tx, accountId, settings)
+      await refuseForeign(tx, accountId, settings, form.settings)
     }
     const isNewText = settings.consent !== form.settings.consent
     const archivedAt = archived ? (form.archivedAt ?? clock.now()) : null
@@ -160,13 +160,24 @@ function isHttps(url: string): boolean {
   return URL.canParse(url) && new URL(url).protocol === 'https:'
 }
 
-async function refuseForeign(tx: Tx, accountId: string, settings: FormSettings): Promise<void> {
+/** What a form had before may have been deleted or archived since. */
+async function refuseForeign(
+  tx: Tx,
+  accountId: string,
+  settings: FormSettings,
+  before: Pick<FormSettings, 'lists' | 'topics'> = { lists: [], topics: [] },
+): Promise<void> {
   const told = (field: string) => (error: unknown) => {
     throw error instanceof ApiError ? wrongField(field, error.message) : error
   }
-  for (const id of settings.lists) await requireList(tx, accountId, id).catch(told('lists'))
-  for (const id of settings.topics) await findTopic(tx, accountId, id).catch(told('topics'))
+  for (const id of without(settings.lists, before.lists))
+    await requireList(tx, accountId, id).catch(told('lists'))
+  for (const id of without(settings.topics, before.topics))
+    await findTopic(tx, accountId, id).catch(told('topics'))
 }
+
+const without = (ids: readonly string[], known: readonly string[]) =>
+  ids.filter((id) => !known.includes(id))
 
 /** Throws a 404 unless the account has it. */
 export async function findForm(read: Read, accountId: string, id: string): Promise<SignupForm> {
@@ -201,6 +212,25 @@ export async function heldOf(
     .where('form_id', '=', formId)
     .orderBy('held', 'desc')
     .execute()
+}
+
+/** Those of the form's lists that nobody has deleted since. */
+export async function listsThere(
+  read: Read,
+  { accountId, settings }: SignupForm,
+): Promise<string[]> {
+  const there: string[] = []
+  for (const id of settings.lists) {
+    const row = await read
+      .selectFrom('contact_lists')
+      .select('id')
+      .where('id', '=', id.toLowerCase())
+      .where('account_id', '=', accountId)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    if (row !== undefined) there.push(row.id)
+  }
+  return there
 }
 
 const formsOf = (read: Read, accountId: string) =>

@@ -15,6 +15,7 @@ export {
   findForm,
   heldOf,
   listForms,
+  listsThere,
   resumeForm,
   type SignupForm,
   updateForm,

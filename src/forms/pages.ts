@@ -107,7 +107,7 @@ async function received(
     const hidden = [...fields.entries()].filter(([name]) => name !== 'stamp' && name !== 'website')
     return await step(deps, form, 'check', `/f/${form.publicId}`, [...hidden, ['stamp', stamp]])
   }
-  const { clientAddressKey: network } = request
+  const { remoteAddress: network } = request
   await desk.submit(form, { ...read, page: page || pageOf(request), network })
   return await step(deps, form, 'sent')
 }
@@ -116,11 +116,18 @@ async function received(
 const pageOf = (request: PageRequest): string =>
   (request.header('referer') ?? request.header('origin') ?? '').slice(0, 300)
 
+/** A page that shows topics names them beside the ticks: one that is not ticked is not sent. */
+const offeredIn = (form: Form) => {
+  const offered = form.all('offered')
+  return { offered: offered.length + form.all('topic').length > 0 ? offered : undefined }
+}
+
 const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
   email: form.get('email') ?? '',
   agreed: form.get('agreed') === 'yes',
   values: new Map(settings.fields.map(({ name }) => [name, form.get(sentName(name)) ?? ''])),
   topics: form.all('topic'),
+  ...offeredIn(form),
 })
 
 /** A page of one button or none. */
@@ -228,7 +235,7 @@ async function hostedView(
         id,
         name,
         description,
-        chosen: again === undefined || again.given.topics.includes(id),
+        chosen: again?.given.offered === undefined || again.given.topics.includes(id),
       })),
     consent: settings.consent,
     agreed: again?.given.agreed ?? false,

@@ -13,6 +13,8 @@ export interface SentFields {
   /** By the name of the field. */
   values: ReadonlyMap<string, string>
   topics: readonly string[]
+  /** The topics that were shown; undefined: none were, and nothing is said of any. */
+  offered: readonly string[] | undefined
 }
 
 /** What is wrong, by the field; `email` and `agreed` are two of them. */
@@ -30,7 +32,7 @@ export function readTyped(
   const mailbox = given.email.length > 320 ? undefined : parseMailbox(given.email.trim())
   if (mailbox === undefined || mailbox.address.endsWith('.')) faults.set('email', words.noAddress)
   if (!given.agreed) faults.set('agreed', words.agree)
-  const typed: Typed = { metadata: {}, topics: [] }
+  const typed: Typed = { metadata: {}, offered: [] }
   for (const { name, type, required, choices = [] } of settings.fields) {
     const value = (given.values.get(name) ?? '').trim()
     if (value === '') {
@@ -43,8 +45,14 @@ export function readTyped(
     else typed.metadata[name] = value
   }
   if (mailbox === undefined || faults.size > 0) return { faults }
-  const ticked = given.topics.map((id) => id.toLowerCase())
-  typed.topics = settings.topics.map((id) => id.toLowerCase()).filter((id) => ticked.includes(id))
+  if (given.offered !== undefined) {
+    const among = (ids: readonly string[]) => {
+      const given = new Set(ids.map((id) => id.toLowerCase()))
+      return settings.topics.map((id) => id.toLowerCase()).filter((id) => given.has(id))
+    }
+    typed.topics = among(given.topics)
+    typed.offered = among([...given.offered, ...given.topics])
+  }
   return { mailbox, typed }
 }
 

@@ -9,7 +9,7 @@ export function makeIsTrusted(trustedProxies: readonly string[]): (peer: string)
   const trusted = new BlockList()
   for (const range of trustedProxies) trust(trusted, range)
   return (peer) => {
-    const address = canonical(peer)
+    const address = plainAddress(peer)
     return isIP(address) !== 0 && trusted.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
   }
 }
@@ -25,13 +25,13 @@ export function makeClientAddress(trustedProxies: readonly string[]): ClientAddr
   const trusted = new BlockList()
   for (const range of trustedProxies) trust(trusted, range)
   return (peer, forwardedFor) => {
-    let address = canonical(peer)
+    let address = plainAddress(peer)
     if (forwardedFor === undefined || trustedProxies.length === 0) return address
     const hops = forwardedFor.split(',')
     while (trusted.check(address, address.includes(':') ? 'ipv6' : 'ipv4')) {
       const hop = hops.pop()?.trim() ?? ''
       if (isIP(hop) === 0) break
-      address = canonical(hop)
+      address = plainAddress(hop)
     }
     return address
   }
@@ -40,11 +40,22 @@ export function makeClientAddress(trustedProxies: readonly string[]): ClientAddr
 /** The part of an address that one client cannot change at will: an IPv6 client owns its /64. */
 export function networkKey(address: string): string {
   if (!address.includes(':')) return address
-  return ipaddr.IPv6.parse(address).parts.slice(0, 4).join(':')
+  return beginningOf(address, 4)
 }
 
-// uWS writes IPv6 out in full, IPv4-mapped addresses included.
-function canonical(address: string): string {
+/** An address of the network without the part that names a household: `203.0.113.0`, `2001:db8:1::`. */
+export function neighbourhoodOf(address: string): string {
+  return address.includes(':') ? beginningOf(address, 3) : address.replace(/\.\d+$/, '.0')
+}
+
+/** An IPv6 address with nothing but its first parts, of eight. */
+function beginningOf(address: string, parts: number): string {
+  const kept = ipaddr.IPv6.parse(address).parts.map((part, at) => (at < parts ? part : 0))
+  return new ipaddr.IPv6(kept).toString()
+}
+
+/** An address in its one short form, an IPv4-mapped one as IPv4: uWS writes IPv6 out in full. */
+export function plainAddress(address: string): string {
   return address.includes(':') ? ipaddr.process(address).toString() : address
 }
 

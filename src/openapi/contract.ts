@@ -7,6 +7,7 @@ import { type Contract, operation } from '../contract/index.js'
 import { dmarc } from '../dmarc/contract.js'
 import { domains } from '../domains/contract.js'
 import { emails } from '../emails/contract.js'
+import { erasures } from '../erasure/contract.js'
 import { openObject } from '../fields/index.js'
 import { forms } from '../forms/contract.js'
 import { segments } from '../segments/contract.js'
@@ -55,7 +56,7 @@ const itself: Contract = {
  */
 export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]])[] = [
   [emails],
-  [contacts],
+  [contacts, erasures],
   [suppressions],
   [topics],
   [forms],

@@ -35,7 +35,7 @@ export const segmentName = line(
   'The name of the segment; two segments may have the same name',
 )
 const ruleText =
-  'Whom it holds for: { field, operator, value } or { all | any: [rules] } or { not: rule }, as in automations, at most 50 conditions and 4 levels. Fields: `contact.email` (`firstName`, `lastName`, `phone`, `createdAt`, `metadata.…`), `list.ID` (is on it), `list.ID.joinedAt`, `topic.ID` (has left it), `segment.ID` (is in it; no circles, 3 deep), `mailable`, `engagement.sent` (`opened`, `clicked`, `lastSentAt`, `lastOpenedAt`, `lastClickedAt`; of people, not machines), `event.NAME` (how often it came; with `since`, a duration back, only what came since). Operators: those of automations, and `within` and `not_within` with a duration back (`P30D`). `ignoreCase: true` compares texts whatever their case.'
+  'Whom it holds for: { field, operator, value } or { all | any: [rules] } or { not: rule }, as in automations, at most 50 conditions and 4 levels. Fields: `contact.email` (`firstName`, `lastName`, `phone`, `createdAt`, `metadata.…`), `list.ID` (is on it), `list.ID.joinedAt`, `topic.ID` (has left it), `segment.ID` (is in it; no circles, 3 deep), `mailable`, `broadcast.ID.opened` (`clicked`, `openedAt`, `clickedAt`: of one campaign), `engagement.sent` (`opened`, `clicked`, `lastSentAt`, `lastOpenedAt`, `lastClickedAt`; of people, not machines), `event.NAME` (how often it came; with `since`, a duration back, only what came since). Operators: those of automations, and `within` and `not_within` with a duration back (`P30D`). `ignoreCase: true` compares texts whatever their case.'
 export const segmentRule = field(SegmentRule, openObject(ruleText))
 
 const numbers = {

@@ -42,13 +42,14 @@ export async function loadFacts(
   const of = (root: string) => [...(named.get(root) ?? [])]
   const loading = { read, ids: contacts.map(({ id }) => id), now }
   const addresses = contacts.map(({ address }) => address)
-  const [reasons, lists, topics, engaged, events, segments] = await Promise.all([
+  const [reasons, lists, topics, engaged, events, segments, campaigns] = await Promise.all([
     suppressionsAmong(read, accountId, addresses),
     listsOf(loading, of('list')),
     topicsOf(loading, accountId, addresses, of('topic')),
     named.has('engagement') ? engagementsOf(loading) : new Map<string, Record<string, Json>>(),
     eventsOf(loading, of('event')),
     segmentsOf(loading, of('segment')),
+    campaignsOf(loading, of('broadcast')),
   ])
   return contacts.map((contact): PersonFacts => {
     const why = strength.find((one) => reasons.get(addressKey(contact.email))?.has(one)) ?? null
@@ -75,6 +76,8 @@ export async function loadFacts(
         if (root === 'contact') return within(shown, [key, ...rest])
         if (root === 'topic') return topics.has(`${contact.address} ${id}`)
         if (root === 'segment') return inSegments.has(id)
+        if (root === 'broadcast')
+          return campaigns.get(`${contact.id} ${id}`)?.[rest.join('.')] ?? untouched[rest.join('.')]
         if (root === 'event') return timesOf(path.slice('event.'.length), since).length
         if (root === 'engagement') return engaged.get(contact.id)?.[key] ?? missing[key]
         if (root !== 'list') return undefined
@@ -87,6 +90,8 @@ export async function loadFacts(
 
 // Who got nothing yet was sent no mail; there is no time of the last one.
 const missing: Readonly<Record<string, Json>> = { sent: 0, opened: 0, clicked: 0 }
+
+const untouched: Readonly<Record<string, Json>> = { opened: false, clicked: false }
 
 const shownOf = (row: ContactRow): Record<string, Json> => ({
   id: row.id,
@@ -196,4 +201,26 @@ async function segmentsOf({ read, ids }: Loading, segmentIds: readonly string[])
     known.set(contact_id, (known.get(contact_id) ?? new Set()).add(segment_id))
   }
   return known
+}
+
+/** What they did with each of these campaigns: contact and campaign. */
+async function campaignsOf({ read, ids }: Loading, broadcastIds: readonly string[]) {
+  if (broadcastIds.length === 0) return new Map<string, Record<string, Json>>()
+  const rows = await read
+    .selectFrom('broadcast_people')
+    .select(['contact_id', 'broadcast_id', 'opened_at', 'clicked_at'])
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('broadcast_id', 'in', idsIn(broadcastIds, 'text'))
+    .execute()
+  return new Map(
+    rows.map((row): [string, Record<string, Json>] => [
+      `${row.contact_id} ${row.broadcast_id}`,
+      {
+        opened: row.opened_at !== null,
+        clicked: row.clicked_at !== null,
+        ...timeAs('openedAt', row.opened_at),
+        ...timeAs('clickedAt', row.clicked_at),
+      },
+    ]),
+  )
 }

@@ -19,6 +19,9 @@ export const engagementFields = [
   'lastClickedAt',
 ] as const
 
+/** What a rule may ask of what somebody did with a campaign: people's opens and clicks alone, whether and when first. */
+export const campaignFields = ['opened', 'clicked', 'openedAt', 'clickedAt'] as const
+
 /** Bounds of a segment's rule; they bound what one look at a contact costs. */
 export const ruleLimits = {
   conditions: 50,
@@ -57,13 +60,18 @@ export function segmentPathFault(path: string): string | undefined {
       return uuid.test(key) && rest.length === 0
         ? undefined
         : `Expected ${root}.ID, with the UUID of a ${root}`
+    case 'broadcast':
+      if (uuid.test(key) && campaignFields.some((field) => field === rest.join('.'))) {
+        return undefined
+      }
+      return `Expected broadcast.ID with one of .${campaignFields.join(', .')}, with the UUID of a campaign`
     case 'engagement':
       if (rest.length === 0 && engagementFields.some((field) => field === key)) return undefined
       return `Expected one of engagement.${engagementFields.join(', engagement.')}`
     case 'event':
       return key === '' ? 'Expected event.NAME' : undefined
   }
-  return 'Expected a field that begins with contact., list., topic., segment., engagement. or event., or mailable'
+  return 'Expected a field that begins with contact., list., topic., segment., broadcast., engagement. or event., or mailable'
 }
 
 /** A segment's rule, its form alone. */

@@ -233,6 +233,11 @@ export async function knownParts(
     const rows = read.selectFrom('topics').select('id').where('account_id', '=', accountId)
     keep(await rows.where('id', 'in', idsIn(topics, 'text')).execute())
   }
+  const campaigns = idsOf('broadcast')
+  if (campaigns.length > 0) {
+    const rows = read.selectFrom('broadcasts').select('id').where('account_id', '=', accountId)
+    keep(await rows.where('id', 'in', idsIn(campaigns, 'text')).execute())
+  }
   const segments = idsOf('segment')
   if (segments.length > 0) {
     const rows = read.selectFrom('segments').select('id').where('account_id', '=', accountId)
@@ -249,11 +254,11 @@ export async function knownParts(
 /** The parts of a rule that are not among what is known (`knownParts`). */
 export function brokenAmong(known: ReadonlySet<string>, rule: Rule): string[] {
   const named = namedIn(rule)
-  const words = { list: 'list', topic: 'topic', segment: 'segment' } as const
-  return Object.keys(words).flatMap((root) =>
+  const words = { list: 'list', topic: 'topic', segment: 'segment', broadcast: 'campaign' } as const
+  return Object.entries(words).flatMap(([root, thing]) =>
     [...(named.get(root) ?? [])]
       .filter((id) => !known.has(id))
-      .map((id) => `${root}.${id}: the account has no such ${root}`),
+      .map((id) => `${root}.${id}: the account has no such ${thing}`),
   )
 }
 

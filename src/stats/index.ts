@@ -11,6 +11,7 @@ export {
   readCampaignFigures,
   sumCampaigns,
 } from './campaigns/read.js'
+export { linkOf } from './campaigns/words.js'
 export {
   dimensions,
   type FiguresQuestion,

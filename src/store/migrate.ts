@@ -10,6 +10,9 @@ import { forms } from './migrations/0110-forms.js'
 import { engagement } from './migrations/0115-engagement.js'
 import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
+import { formMails } from './migrations/0121-form-mails.js'
+import { erasureMails } from './migrations/0125-erasure-mails.js'
+import { newestContacts } from './migrations/0126-newest-contacts.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { blocks } from './migrations/0139-blocks.js'
 import { type Tables, tables } from './schema/index.js'
@@ -35,6 +38,9 @@ const migrations: Record<string, Migration> = {
   '0115-engagement': engagement,
   '0117-erasures': erasures,
   '0120-time-zones': timeZones,
+  '0121-form-mails': formMails,
+  '0125-erasure-mails': erasureMails,
+  '0126-newest-contacts': newestContacts,
   '0135-campaign-figures': campaignFigures,
   '0139-blocks': blocks,
 }

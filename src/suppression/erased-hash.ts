@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { addressKey } from '../mime/index.js'
-import { idsIn, prepared, type Read, type Tx } from '../store/index.js'
+import { idsOf, prepared, type Read, type Tx } from '../store/index.js'
 
 /** The account's key; undefined where nobody was erased. Asked by every send: one search by a primary key. */
 export async function erasureKey(read: Read, accountId: string): Promise<string | undefined> {
@@ -18,14 +18,19 @@ export const hashWith = (key: string, email: string): string =>
 
 /** Which of these hashes are an account's erased addresses. */
 export async function hashesAmong(read: Read, accountId: string, hashes: readonly string[]) {
-  const rows = await read
-    .selectFrom('erasures')
-    .select('hash')
-    .where('account_id', '=', accountId)
-    .where('hash', 'in', idsIn(hashes, 'text'))
-    .execute()
+  const rows = await hashesOf(read, { accountId, hashes: JSON.stringify(hashes) })
   return new Set(rows.map(({ hash }) => hash))
 }
+
+/** `hashes`: a JSON array. */
+const hashesOf = prepared<{ accountId: string; hashes: string }, { hash: string }>(
+  (db, { accountId, hashes }) =>
+    db
+      .selectFrom('erasures')
+      .select('hash')
+      .where('account_id', '=', accountId)
+      .where('hash', 'in', idsOf(hashes, 'text')),
+)
 
 /** Somebody has asked for mail again. */
 export async function forgetErased(tx: Tx, accountId: string, email: string): Promise<void> {

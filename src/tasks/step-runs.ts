@@ -6,9 +6,9 @@ import { type AccountTask, changeState, findTask, liveTasks } from './task.js'
 
 /**
  * Does the next piece of a task, with its progress in the same transaction, in which it asks again whether the task is
- * wanted. Resolves with whether that was all of it.
+ * wanted. Resolves with whether that was all of it; `later`: what is left waits for others, and is asked for again.
  */
-export type Step = (task: AccountTask) => Promise<boolean>
+export type Step = (task: AccountTask) => Promise<boolean | 'later'>
 
 /** Tasks of a kind that are worked at a piece at a time. */
 export interface StepRuns {
@@ -29,23 +29,38 @@ const againMs = 10_000
 // Others write meanwhile.
 const restMs = 20
 
-/** Works at the tasks of a kind until each has ended or is not wanted at present. */
-export function makeStepRuns(deps: StepDeps, kind: AccountTask['kind'], step: Step): StepRuns {
+/**
+ * Works at the tasks of a kind until each has ended or is not wanted at present. `tries`: how often a piece is tried
+ * that meets a fault which is not known to pass.
+ */
+export function makeStepRuns(
+  deps: StepDeps,
+  kind: AccountTask['kind'],
+  step: Step,
+  { tries = 1 }: { tries?: number } = {},
+): StepRuns {
   const { store, clock, log } = deps
   const closing = new AbortController()
   const { signal } = closing
   const running = new Map<number, Promise<void>>()
 
   const work = async ({ id, accountId }: Pick<AccountTask, 'id' | 'accountId'>) => {
+    let faults = 0
     while (!signal.aborted) {
       const task = await findTask(store.read, accountId, id)
       if (task.state !== 'running') return
       try {
-        if (await step(task)) return await end(deps, task, 'done')
-        await pause(clock, restMs, signal)
+        const did = await step(task)
+        if (did === true) return await end(deps, task, 'done')
+        faults = 0
+        await pause(clock, did === 'later' ? againMs : restMs, signal)
       } catch (error) {
-        if (isToComeAgain(error)) await pause(clock, againMs, signal)
-        else return await fail(deps, task, error)
+        const isToWait = isToComeAgain(error)
+        if (!isToWait && (error instanceof ApiError || ++faults >= tries)) {
+          return await fail(deps, task, error)
+        }
+        if (!isToWait) log.error({ error, taskId: task.id }, 'A piece of a task is tried again')
+        await pause(clock, againMs, signal)
       }
     }
   }

@@ -36,6 +36,7 @@ const notLookedAt = [
   '/a/:account/contacts/contacts.csv',
   '/a/:account/segments/:id/contacts.csv',
   '/a/:account/campaigns/:id/report/people.csv',
+  '/a/:account/campaigns/:id/report/mail/html',
   '/a/:account/forms/:id/qr',
   '/a/:account/contacts/:id/everything.zip',
   '/a/:account/topics/-/centre',

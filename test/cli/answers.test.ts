@@ -194,6 +194,33 @@ t.test('contacts and suppressions', async (t) => {
     alike(await answerOf('contact delete', 'cli-twin@one.test', '--yes')),
     alike(await asked('DELETE', path)),
   )
+  const lists = '/v1/contacts/lists'
+  const [ours, theirs] = [
+    await answerOf('list create', 'cli-twin'),
+    await made(lists, { name: 'api-twin' }),
+  ]
+  t.same(alike(ours), alike(theirs))
+  t.same(await answerOf('list list'), await asked('GET', lists))
+  t.same(await answerOf('list show', ours.id), await asked('GET', `${lists}/${ours.id}`))
+  t.same(
+    alike(await answerOf('list rename', ours.id, 'B')),
+    alike(await asked('PATCH', `${lists}/${theirs.id}`, { name: 'B' })),
+  )
+  t.same(
+    alike(await answerOf('list delete', ours.id, '--yes')),
+    alike(await asked('DELETE', `${lists}/${theirs.id}`)),
+  )
+  const known = 'gone@two.test'
+  const download = await asked('GET', `/v1/contacts/downloads/${known}`)
+  t.same(await answerOf('contact download', known), download)
+  const erased = await answerOf('contact erase', known, '--yes')
+  const again = await made('/v1/contacts/erasures', { address: known })
+  t.same(Object.keys(erased), Object.keys(again))
+  const shown = await answerOf('contact erasure', again.id)
+  t.same(Object.keys(shown), Object.keys(again))
+  const begun = await answerOf('contact bulk', 'set', '--all', '--metadata', '{"a":1}', '--yes')
+  const bulk = await made('/v1/contacts/bulk', { do: 'set', all: true, metadata: { a: 1 } })
+  t.same(Object.keys(begun), Object.keys(bulk))
 
   t.same(
     alike(await answerOf('suppression add', 'cli-twin@two.test', '--detail', 'x')),

@@ -179,6 +179,30 @@ t.test('accounts, keys, domains, contacts: what is taken away is told first', as
       says: /delete the contact ada1@x\.test for good\.\s+It is taken off 1 list[\s\S]+Mails to the address stay in the log/,
       counts: { email: 'ada1@x.test', lists: 1, runs: 0 },
     },
+    {
+      command: 'contact erase',
+      make: async (n) => ({
+        args: ['contact', 'erase', `eve${n}@x.test`],
+        typed: `eve${n}@x.test`,
+      }),
+      says: /erase all that is known of eve1@x\.test for good\.\s+The contact goes/,
+      counts: { address: 'eve1@x.test' },
+    },
+    {
+      command: 'list delete',
+      make: async (n) => {
+        await id('list', 'create', `Gone ${n}`)
+        return { args: ['list', 'delete', `Gone ${n}`], typed: `Gone ${n}` }
+      },
+      says: /delete the list "Gone 1" for good\.\s+0 contacts are on it/,
+      counts: { contacts: 0, onNoOther: 0 },
+    },
+    {
+      command: 'contact bulk',
+      make: async () => ({ args: ['contact', 'bulk', 'delete', '--begins', 'nobody'] }),
+      says: /delete 0 contacts\.\s+0 contacts fit now/,
+      counts: { contacts: 0, exact: true },
+    },
     ...(['suspend', 'pause'] as const).map(
       (verb): Case => ({
         command: `account ${verb}`,

@@ -48,6 +48,15 @@ export const methods: Methods = {
   'DELETE /v1/contacts/bulk/{id}': {
     ask: ({ contacts }, { ids }) => contacts.bulk.stop(first(ids)),
   },
+  'GET /v1/contacts/downloads/{email}': {
+    ask: ({ contacts }, { ids }) => contacts.download(first(ids)),
+  },
+  'POST /v1/contacts/erasures': {
+    ask: ({ contacts }, { body }) => contacts.erasures.start(body.address),
+  },
+  'GET /v1/contacts/erasures/{id}': {
+    ask: ({ contacts }, { ids }) => contacts.erasures.get(first(ids)),
+  },
   'DELETE /v1/contacts/all/{id}': { ask: ({ contacts }, { ids }) => contacts.delete(first(ids)) },
   'GET /v1/contacts/{listId}': { ask: ({ contacts }, { ids }) => contacts.list(first(ids)) },
   'POST /v1/contacts/{listId}': {

@@ -99,6 +99,30 @@ t.test('all that fit are added, changed, unsubscribed, taken off and deleted', a
 })
 
 t.test(
+  'who came by a clock that was ahead is among them, and who comes later is not',
+  async (t) => {
+    const rig = await open(t)
+    const { store, accountId, add, until, task, start } = rig
+    await add(120)
+    const ahead = { created_at: clock.now() + 3_600_000 }
+    await store.write((tx) => tx.updateTable('contacts').set(ahead).execute())
+    const first = start()
+    const order = { do: 'set', search: {}, metadata: { a: 1 }, by: 'api' } as const
+    const id = await first.begin(accountId, order, 'u')
+    await first.change(accountId, id, 'paused')
+    await addContact(rig, accountId, { email: 'zz@x.test' })
+    const behind = { created_at: clock.now() - 3_600_000 }
+    const latest = store.read.selectFrom('contacts').select('id').where('address', '=', 'zz@x.test')
+    await store.write((tx) =>
+      tx.updateTable('contacts').set(behind).where('id', 'in', latest).execute(),
+    )
+    await first.change(accountId, id, 'running')
+    await until(id, (state) => state === 'done')
+    t.match(await task(id), { done: 120, result: { changed: 120 } })
+  },
+)
+
+t.test(
   'it goes on after a kill where it was, pauses, stops, and leaves who came later',
   async (t) => {
     const rig = await open(t)

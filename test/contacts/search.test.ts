@@ -12,6 +12,8 @@ import {
   listsOfContacts,
   requireContact,
 } from '../../src/contacts/index.js'
+import { silentLog } from '../../src/log/index.js'
+import { createSegment, keepSegments } from '../../src/segments/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
@@ -28,6 +30,8 @@ interface Search {
   email?: string
   q?: string
   listId?: string
+  segmentId?: string
+  newest?: boolean
   state?: ContactState
 }
 
@@ -96,7 +100,7 @@ t.test('by how address, name, last name or number begins; nobody twice', async (
 })
 
 t.test('pages by keys have everybody once, also those of the same name', async (t) => {
-  const { add, pages, list, block, store } = await open(t)
+  const { add, pages, list, block, store, account, clock } = await open(t)
   const readers = await list('Readers')
   for (let n = 10; n < 35; n++) {
     await add(`p${n}@x.test`, { firstName: n % 2 ? 'Pat' : 'Sam' }, n < 30 ? readers : undefined)
@@ -117,6 +121,20 @@ t.test('pages by keys have everybody once, also those of the same name', async (
     [7, 7, 6],
   )
   t.equal(onList[0]?.[0], 'p29@x.test', 'newest first')
+  const newest = await pages({ newest: true }, 7)
+  t.same(newest.flat(), all.toReversed(), 'all of them, newest first')
+  const rule = { field: 'contact.firstName', operator: 'eq', value: 'Pat' } as const
+  const { id: segmentId } = await createSegment({ store, clock }, account, { name: 'Pats', rule })
+  await keepSegments({ store, clock, log: silentLog }, new AbortController().signal)
+  const pats = all.filter((_, n) => n % 2 === 1).toReversed()
+  t.same((await pages({ segmentId }, 4)).flat(), pats, 'who is in a segment')
+  t.same((await pages({ segmentId, q: 'p1', state: 'mailable' })).flat(), [
+    'p13@x.test',
+    'p15@x.test',
+    'p17@x.test',
+    'p19@x.test',
+  ])
+  await t.rejects(pages({ segmentId: account }), { code: 'not_found' })
   t.same((await pages({ state: 'unsubscribed' }, 2)).flat(), [
     'p11@x.test',
     'p12@x.test',

@@ -22,7 +22,7 @@ import { silentLog } from '../../src/log/index.js'
 import { type Document, makeDocument } from '../../src/openapi/index.js'
 import type { Tx } from '../../src/store/index.js'
 import { suppress } from '../../src/suppression/index.js'
-import { createTask } from '../../src/tasks/index.js'
+import { createTask, removeTask } from '../../src/tasks/index.js'
 import { openRenderer, putTemplate, type TemplateDraft } from '../../src/templates/index.js'
 import { FakeClock } from '../support/clock.js'
 import { contractOf, escaped, makeContract, type Observed } from '../support/contract.js'
@@ -73,6 +73,9 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/contacts/all/${nobody}`]: undefined,
   [`PATCH /v1/contacts/all/${nobody}`]: { firstName: 'Ann' },
   [`DELETE /v1/contacts/all/${nobody}`]: undefined,
+  'GET /v1/contacts/downloads/gone@example.com': undefined,
+  'POST /v1/contacts/erasures': { address: 'gone@example.com' },
+  'GET /v1/contacts/erasures/999': undefined,
   'POST /v1/contacts/bulk': { do: 'add', state: 'complained', target: list },
   'GET /v1/contacts/bulk/999': undefined,
   'DELETE /v1/contacts/bulk/999': undefined,
@@ -499,6 +502,38 @@ t.test('what is wrong with a mail', async (t) => {
   await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 400, 'validation_error')
 })
 
+/** Somebody's data: what is known, and what is wrong with what is asked. */
+async function erasuresAnswer(t: Test): Promise<void> {
+  const download = 'GET /v1/contacts/downloads'
+  await answers(t, `${download}/gone@example.com`, {}, 200)
+  await answers(t, `${download}/nobody`, {}, 404, 'not_found')
+  for (const query of ['limit=0', 'cursor=x']) {
+    await answers(t, `${download}/gone@example.com?${query}`, {}, 400)
+  }
+  const erase = 'POST /v1/contacts/erasures'
+  const { json } = await answers(t, erase, {}, 202)
+  await answers(t, `GET /v1/contacts/erasures/${json.id}`, {}, 200)
+  await answers(t, 'GET /v1/contacts/erasures/999', {}, 404, 'not_found')
+  await answers(t, erase, { body: { address: 'nobody' } }, 422, 'validation_error')
+  const { accountId } = posthorn
+  const made = { accountId, kind: 'erase', state: 'running', total: 0 } as const
+  const tasks = await posthorn.store.write((tx) =>
+    Promise.all(
+      Array.from({ length: 20 }, (_, n) => {
+        // Their mails are yet to be looked for: they are done when the test is.
+        const detail = {
+          name: 'x',
+          address: `x${n}@example.com`,
+          place: { in: 'others', after: '' },
+        }
+        return createTask(tx, { ...made, detail, startedBy: 'u' }, clock.now())
+      }),
+    ),
+  )
+  await answers(t, erase, { body: { address: 'more@example.com' } }, 409, 'conflict')
+  for (const id of tasks) await posthorn.store.write((tx) => removeTask(tx, id))
+}
+
 t.test('what is wrong with contacts and topics', async (t) => {
   for (const one of secured.filter(
     (one) => one.includes(list) || one.includes(topic) || one.includes(form),
@@ -507,6 +542,7 @@ t.test('what is wrong with contacts and topics', async (t) => {
     const body = requests[one]
     await answers(t, elsewhere, body === undefined ? {} : { body }, 404, 'not_found')
   }
+  await erasuresAnswer(t)
   const bulk = 'POST /v1/contacts/bulk'
   await answers(t, bulk, {}, 202)
   await answers(t, bulk, { body: { do: 'delete' } }, 422, 'validation_error')
@@ -884,7 +920,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count)$/.test(
+    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
       one,
     )
   const adding = [...taking.filter(adds), importing, draft, enable]

@@ -4,8 +4,8 @@ import t from 'tap'
 import { noteAudit } from '../../src/audit/index.js'
 import { systemClock as clock, pause } from '../../src/clock/index.js'
 import { findContact } from '../../src/contacts/index.js'
-import { without } from '../../src/erasure/erase-mail.js'
 import { downloadOf, findErasure, makeErasures } from '../../src/erasure/index.js'
+import { without } from '../../src/erasure/replace.js'
 import { silentLog } from '../../src/log/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 
@@ -60,10 +60,16 @@ t.test(
       }),
     )
 
-    const files = unzipSync(await downloadOf(store.read, accountId, address))
+    const pieces = []
+    for await (const piece of downloadOf(store.read, accountId, address)) pieces.push(piece)
+    const files = unzipSync(Buffer.concat(pieces))
     t.same(Object.keys(files), ['everything.json', 'mails.csv', 'consent.csv'])
     const everything = JSON.parse(strFromU8(files['everything.json'] ?? new Uint8Array()))
-    t.match(everything, { contact: { firstName: 'Ann' }, isWhole: true, mails: [{}, { id }, {}] })
+    t.match(everything, {
+      contact: { firstName: 'Ann' },
+      wasErased: false,
+      mails: [{}, { id }, {}],
+    })
     t.match(everything.forms, [{ formId: form, state: 'waiting' }])
     t.match(everything.consent, [{ kind: 'added' }])
     t.ok(everything.mails[1].events.some(({ type }: { type: string }) => type === 'delivered'))

@@ -1,88 +1,27 @@
-import t, { type Test } from 'tap'
-import { applianceKeyFile } from '../../src/app/index.js'
-import { systemClock } from '../../src/clock/index.js'
-import { openApplianceKey } from '../../src/config/index.js'
+import t from 'tap'
 import { consentHistory } from '../../src/consent/index.js'
 import { findContact } from '../../src/contacts/index.js'
-import { formLimits, makeSignupTokens } from '../../src/forms/index.js'
+import { formLimits } from '../../src/forms/index.js'
 import { suppress, suppressionsOf } from '../../src/suppression/index.js'
 import { eventually } from '../support/eventually.js'
-import { type Posthorn, startPosthorn } from '../support/posthorn.js'
+import type { Posthorn } from '../support/posthorn.js'
+import {
+  fillIn,
+  linkTo,
+  makeForm,
+  type Sent,
+  stampOf,
+  startWithForms,
+} from '../support/signup-forms.js'
 import { thoroughly } from '../support/thorough.js'
-
-async function start(t: Test): Promise<Posthorn> {
-  return await startPosthorn(t, {
-    env: {
-      POSTHORN_HTTP_TRUSTED_PROXIES: '127.0.0.1',
-      POSTHORN_PROTECTION_COUNT_SIMULATOR: 'true',
-    },
-  })
-}
-
-/** What a page has that was shown a few seconds ago. */
-function stampOf({ dataDir }: Posthorn, page: string, from = ''): string {
-  const key = openApplianceKey(applianceKeyFile(dataDir))
-  const clock = { now: () => Date.now() - 3_000, after: systemClock.after }
-  return makeSignupTokens(key, clock).stamp(page.split('/').at(-1) ?? '', from)
-}
-
-const consent = 'I would like <b>news</b>.'
-
-async function makeForm(posthorn: Posthorn, more: object = {}) {
-  const list = await posthorn.call('POST', '/v1/contacts/lists', { body: { name: 'Readers' } })
-  const body = {
-    name: 'Sign up',
-    lists: [list.json.id],
-    consent,
-    from: 'news@sender.test',
-    ...more,
-  }
-  const { status, json, text } = await posthorn.call('POST', '/v1/forms', { body })
-  if (status !== 201) throw new Error(text)
-  const path = new URL(json.address).pathname
-  return { ...json, listId: list.json.id, page: `${posthorn.publicUrl}${path}` }
-}
-
-interface Sent {
-  from?: string
-  stamp?: string
-  fields?: Record<string, string>
-}
-
-/** Somebody fills in the hosted page, a few seconds after it was shown. */
-async function fillIn(
-  posthorn: Posthorn,
-  page: string,
-  email: string,
-  { from = '192.0.2.1', stamp, fields }: Sent = {},
-) {
-  const body = new URLSearchParams({
-    email,
-    agreed: 'yes',
-    stamp: stamp ?? stampOf(posthorn, page),
-    ...fields,
-  })
-  const headers = { 'x-forwarded-for': from }
-  const response = await fetch(page, { method: 'POST', body, headers })
-  return { status: response.status, html: await response.text() }
-}
 
 const stampIn = (html: string) => /name="stamp" value="([^"]+)"/.exec(html)?.[1] ?? ''
 
 const mails = async ({ store }: Posthorn) =>
   await store.read.selectFrom('emails').select(['id', 'to_list', 'subject', 'body_id']).execute()
 
-/** The link of the mail to an address, as it came. */
-async function linkTo({ url }: Posthorn, address: string): Promise<string> {
-  const query = new URLSearchParams({ to: address, timeout: '10s' })
-  const found = await (await fetch(`${url}/sandbox/wait.json?${query}`)).json()
-  const link = /https?:\/\/\S+\/confirm\/[\w.-]+/.exec(JSON.stringify(found))?.[0]
-  if (link === undefined) throw new Error(`No link in ${JSON.stringify(found)}`)
-  return link
-}
-
 t.test('a stranger signs up, confirms, and is on the list with what they agreed to', async (t) => {
-  const posthorn = await start(t)
+  const posthorn = await startWithForms(t)
   const { store, accountId } = posthorn
   const fields = [{ name: 'firstName', label: 'First name', type: 'text', required: true }]
   const form = await makeForm(posthorn, { fields })

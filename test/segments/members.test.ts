@@ -23,6 +23,7 @@ import {
 import { lift, suppress } from '../../src/suppression/index.js'
 import { createTopic, optIn, optOut } from '../../src/topics/index.js'
 import { seeded } from '../shaping/seeded.js'
+import { insertCampaignRows } from '../support/campaign-rows.js'
 import { FakeClock } from '../support/clock.js'
 import { openTestStore } from '../support/store.js'
 
@@ -229,3 +230,36 @@ t.test(
     t.same(await listSegments(store.read, account), [])
   },
 )
+
+t.test('a rule asks for one campaign: who opened it, clicked in it, or did not', async (t) => {
+  const { store, clock, account, keep, compare } = await open(t)
+  const deps = { store, clock }
+  const people: string[] = []
+  for (const name of ['ann', 'bob', 'cy']) {
+    people.push((await addContact(deps, account, { email: `${name}@x.test` })).contact.id)
+  }
+  const id = store.ids.uuid()
+  const opened = { field: `broadcast.${id}.opened`, operator: 'eq', value: true } as const
+  const unknown = createSegment(deps, account, { name: 'No', rule: opened })
+  await t.rejects(unknown, /no such campaign/)
+  // The last of them got it and did nothing; Cy did not get it.
+  const [ann = '', bob = ''] = people
+  const campaign = { id, accountId: account, subject: 'News', mails: 10, sentAt: clock.now() }
+  await insertCampaignRows(store, { ...campaign, people: [ann, bob] })
+  const rules: [string, Rule][] = [
+    ['opened', opened],
+    ['not', { ...opened, value: false }],
+    ['lately', { field: `broadcast.${id}.clickedAt`, operator: 'within', value: 'P1D' }],
+  ]
+  for (const [name, rule] of rules) await createSegment(deps, account, { name, rule })
+  await keep()
+  const counts = async () =>
+    Object.fromEntries(
+      (await listSegments(store.read, account)).map((one) => [one.name, one.count]),
+    )
+  t.same(await counts(), { opened: 1, not: 2, lately: 1 })
+  await clock.advance(2 * 86_400_000)
+  await keep()
+  t.same(await counts(), { opened: 1, not: 2, lately: 0 })
+  await compare(t, 'campaigns')
+})

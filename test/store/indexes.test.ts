@@ -135,7 +135,9 @@ t.test('every index is used by a statement', async (t) => {
   const place = `/v1/contacts/${rig.listId}/${contact.id}`
   t.equal((await posthorn.call('DELETE', place)).status, 200)
   await findByPhone(store.read, accountId, '+4915112345678', 'DE').catch(() => {})
-  await findContacts(store.read, accountId, { q: 'ann' }, { limit: 1, defaultCountry: 'DE' })
+  for (const search of [{ q: 'ann' }, { newest: true }]) {
+    await findContacts(store.read, accountId, search, { limit: 1, defaultCountry: 'DE' })
+  }
 
   await listForms(store.read, accountId)
   await entriesOf(store.read, accountId, 'a@b.test')

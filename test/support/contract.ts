@@ -68,11 +68,15 @@ export function makeContract(document: Document, { validateSchema = false } = {}
     return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: 'body' })
   }
 
-  const paths = Object.entries(document.paths).map(([path, operations]) => ({
-    path,
-    pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
-    operations: operations as unknown as Record<string, DocumentedOperation>,
-  }))
+  const variables = (path: string) => path.split('{').length
+  const paths = Object.entries(document.paths)
+    .map(([path, operations]) => ({
+      path,
+      pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`),
+      operations: operations as unknown as Record<string, DocumentedOperation>,
+    }))
+    // OpenAPI 3.1, Paths Object: concrete paths are matched before those with variables.
+    .sort((a, b) => variables(a.path) - variables(b.path))
   const nowhere = document['x-elsewhere'] as Record<string, Response>
   const documented = new Set<string>()
   for (const { path, operations } of paths) {

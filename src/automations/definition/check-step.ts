@@ -46,6 +46,8 @@ const numberWith = (expected: string, holds: (number: number) => boolean) =>
 const ownEvents = [
   '$list.joined',
   '$contact.created',
+  '$segment.joined',
+  '$segment.left',
   '$email.opened',
   '$email.clicked',
   '$email.bounced',

@@ -5,6 +5,7 @@
 export { type AcceptDeps, acceptEvents, tooManyRuns } from './accept.js'
 export { type Engagements, readEngagement } from './engagement.js'
 export { makeFollowAutomations } from './follow.js'
+export { makeFollowSegments } from './follow-segments.js'
 export { insertListens, type Trigger } from './insert-runs.js'
 export { type LiveLimit, makeFollowContacts, makeLiveLimit } from './listeners.js'
 export type { AcceptedEvent, EventInput } from './repeats.js'

@@ -3,8 +3,8 @@ import type { Read, Tx } from '../../store/index.js'
 import { suppress } from '../../suppression/index.js'
 import { type ContactEffect, toContact, updateContact } from '../contact.js'
 import { mergedMetadata } from '../fields.js'
-import { requireList } from '../list.js'
-import type { ContactSearch } from '../search.js'
+import type { ContactSearch } from '../filters.js'
+import { type ContactDeps, requireList } from '../list.js'
 import { deleteContactsIn, putOnListIn, someOf, takeOffListIn } from '../some.js'
 
 /** What can be done with all contacts that fit. */
@@ -41,6 +41,18 @@ export async function checkBulk(read: Read, accountId: string, order: BulkOrder)
     throw lacks('note', 'Write who asked for it, and how')
   }
   if (order.search.listId !== undefined) await requireList(read, accountId, order.search.listId)
+}
+
+/** Does it with those who were chosen one by one, at once; resolves with how many it has changed. */
+export async function changeSome(
+  { store, clock }: ContactDeps,
+  accountId: string,
+  order: Omit<BulkOrder, 'search'>,
+  ids: readonly string[],
+): Promise<number> {
+  const whole = { ...order, search: {} }
+  await checkBulk(store.read, accountId, whole)
+  return await store.write((tx) => applyBulk(tx, accountId, whole, { ids, now: clock.now() }))
 }
 
 /** Does it with some, as a part of a write; resolves with how many it has changed. */

@@ -31,7 +31,8 @@ interface BulkDeps extends ContactDeps {
 
 /** Work with all contacts that fit, as its pages see it. */
 export interface BulkTask extends Omit<AccountTask, 'detail' | 'result'> {
-  detail: { order: BulkOrder; cursor?: string }
+  /** `through`: the newest who was there when it began. */
+  detail: { order: BulkOrder; cursor?: string; through?: string }
   result: { changed?: number; reason?: string }
 }
 
@@ -72,7 +73,9 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
       const id = await store.write(async (tx) => {
         await refuseMany(tx, accountId)
         const made = { accountId, kind: 'bulk', state: 'running', total: count } as const
-        const id = await createTask(tx, { ...made, detail: { order }, startedBy }, clock.now())
+        const through = await newestOf(tx, accountId)
+        const detail = { order, through }
+        const id = await createTask(tx, { ...made, detail, startedBy }, clock.now())
         await alongside?.(tx, await findBulk(tx, accountId, id))
         return id
       })
@@ -92,6 +95,18 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
   }
 }
 
+/** The newest of an account's contacts, by an id: times do not tell it once a clock was set back. */
+async function newestOf(tx: Tx, accountId: string): Promise<string> {
+  const newest = await tx
+    .selectFrom('contacts')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return newest?.id ?? ''
+}
+
 // Of one account; each takes its turn, and a double click is no second one.
 const mostLive = 10
 
@@ -107,11 +122,13 @@ async function refuseMany(read: Read, accountId: string): Promise<void> {
 async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean> {
   const { store, clock, defaultCountry, follow } = deps
   const { id, accountId, begunAt } = task
-  const { order, cursor } = task.detail
+  const { order, cursor, through } = task.detail
   if (order.do === 'add' && order.trigger) await deps.checkRoom?.()
   const options = { limit: perSlice, cursor, defaultCountry }
   const { members, nextCursor } = await findContacts(store.read, accountId, order.search, options)
-  const ids = members.filter(({ createdAt }) => createdAt <= begunAt).map(({ id }) => id)
+  const wasThere = ({ id, createdAt }: { id: string; createdAt: number }) =>
+    through === undefined ? createdAt <= begunAt : id <= through
+  const ids = members.filter(wasThere).map(({ id }) => id)
   const isOver = await store.write(async (tx) => {
     const now = await findBulk(tx, accountId, id)
     // Paused or stopped meanwhile, or somebody else has done this slice.
@@ -124,7 +141,11 @@ async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean> {
       .set({
         done,
         total: Math.max(done, now.total),
-        detail: JSON.stringify({ order, ...(nextCursor !== null && { cursor: nextCursor }) }),
+        detail: JSON.stringify({
+          order,
+          through,
+          ...(nextCursor !== null && { cursor: nextCursor }),
+        }),
         result: JSON.stringify(result),
         // The end is in the last slice: after a kill behind it nothing begins anew.
         ...(nextCursor === null && { state: 'done', total: done, ended_at: clock.now() }),

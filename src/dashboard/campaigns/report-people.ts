@@ -4,6 +4,7 @@ import {
   pageOfPeople,
   type ReportPerson,
   recipientsAnswer,
+  ruleOfPeople,
   type Who,
   whoNames,
 } from '../../broadcasts/index.js'
@@ -13,6 +14,7 @@ import type { Read } from '../../store/index.js'
 import { csvLine } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { Visit } from '../shell/visit.js'
 import type { ReportPageDeps } from './report.js'
@@ -25,6 +27,9 @@ interface ReportPeopleView extends BesidePages {
   says: string
   tabs: { label: string; href: string; here: boolean }[]
   hasReasons: boolean
+  /** What makes a segment of them; undefined where no rule says it, or the visitor may not. */
+  segment: { action: string; who: Who } | undefined
+  faults: Faults
   people: {
     email: string
     mail: string
@@ -38,16 +43,19 @@ interface ReportPeopleView extends BesidePages {
 const perPage = 50
 
 /** Whom a page, or a file, of people asks for. Throws a 400 for what no list has. */
-export function peopleAsked(query: URLSearchParams): PeopleAsked {
+export function peopleAsked(query: { get(name: string): string | null | undefined }): PeopleAsked {
   const given = query.get('who') ?? 'opened'
   const who = whoNames.find((name) => name === given)
   if (who === undefined) throw new ApiError('validation_error', 'There is no such list of people')
   return { who, link: numberIn(query, 'link'), reason: numberIn(query, 'reason') }
 }
 
-function numberIn(query: URLSearchParams, name: string): number | undefined {
-  const given = query.get(name)
-  return given === null || !/^\d{1,6}$/.test(given) ? undefined : Number(given)
+function numberIn(
+  query: { get(name: string): string | null | undefined },
+  name: string,
+): number | undefined {
+  const given = query.get(name) ?? ''
+  return !/^\d{1,6}$/.test(given) ? undefined : Number(given)
 }
 
 const tabsShown: readonly Who[] = [
@@ -59,10 +67,14 @@ const tabsShown: readonly Who[] = [
 export async function showReportPeople(
   { store: { read } }: ReportPageDeps,
   visit: Visit,
+  {
+    asked = peopleAsked(visit.query),
+    faults = noFaults,
+  }: { asked?: PeopleAsked; faults?: Faults } = {},
 ): Promise<PageAnswer> {
   const { account, base, now, params, query } = visit
-  const { id, name, subject } = await findBroadcast(read, account.id, params.id ?? '')
-  const asked = peopleAsked(query)
+  const broadcast = await findBroadcast(read, account.id, params.id ?? '')
+  const { id, name, subject } = broadcast
   const report = `${base}/campaigns/${id}/report`
   const filters = {
     who: asked.who,
@@ -88,6 +100,11 @@ export async function showReportPeople(
       href: linkTo(`${report}/people`, { who }),
       here: who === asked.who && asked.link === undefined && asked.reason === undefined,
     })),
+    segment:
+      visit.may('contacts.write') && ruleOfPeople(broadcast, asked) !== undefined
+        ? { action: `${report}/segment`, who: asked.who }
+        : undefined,
+    faults,
     hasReasons: rows.some(({ reason }) => reason !== null),
     people: rows.map(({ email, emailId, openedAt, clickedAt, reason }) => ({
       email,

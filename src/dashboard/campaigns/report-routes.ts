@@ -2,12 +2,17 @@ import { findBroadcast } from '../../broadcasts/index.js'
 import { file } from '../shell/answer.js'
 import type { AccountPages } from '../shell/page.js'
 import { type ReportPageDeps, showReport } from './report.js'
+import { reportMailFrame, showReportMail } from './report-mail.js'
 import { peopleAsked, reportPeopleCsv, showReportPeople } from './report-people.js'
 
 /** What became of a campaign, and the people behind each number. */
 export function campaignReportPages(pages: AccountPages, deps: ReportPageDeps): void {
   const { read } = deps.store
   pages.get('/campaigns/:id/report', 'campaigns.read', (visit) => showReport(deps, visit))
+  pages.get('/campaigns/:id/report/mail', 'campaigns.read', (visit) => showReportMail(deps, visit))
+  pages.get('/campaigns/:id/report/mail/html', 'campaigns.read', (visit) =>
+    reportMailFrame(deps, visit),
+  )
   pages.get('/campaigns/:id/report/people', 'campaigns.read', (visit) =>
     showReportPeople(deps, visit),
   )

@@ -1,35 +1,31 @@
 import { string, type } from 'superstruct'
 import { requireContact } from '../../contacts/index.js'
+import { auditOf } from '../../contract/index.js'
+import * as operations from '../../erasure/contract.js'
 import { downloadOf } from '../../erasure/index.js'
-import { ApiError } from '../../errors/index.js'
-import { addressKey } from '../../mime/index.js'
-import { file, redirect } from '../shell/answer.js'
+import { file } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 import { showContact } from './one.js'
+import { erase } from './person-data.js'
 
-const EraseForm = type({ typed: string() })
+const EraseContact = type({ typed: string() })
 
-/** All that is known of somebody: in a file, or gone. */
+/** All that is known of a contact: in a file, or gone. `person-data.ts` has the same for everybody. */
 export function erasePages(pages: AccountPages, deps: ContactPageDeps): void {
   const { read } = deps.store
   const again = (visit: Visit, faults: Faults) => showContact(deps, visit, faults)
   pages.get('/contacts/:id/everything.zip', 'contacts.write', async ({ account, params }) => {
     const { id, email } = await requireContact(read, account.id, params.id ?? '')
-    const bytes = Buffer.from(await downloadOf(read, account.id, email))
-    const audit = { action: 'contact.download', target: id }
-    return file(bytes, 'application/zip', { saveAs: 'everything.zip', audit })
+    const audit = auditOf(operations.downloadPerson, { target: id })
+    const pieces = downloadOf(read, account.id, email)
+    return file(pieces, 'application/zip', { saveAs: 'everything.zip', audit })
   })
-  const erasing = { action: 'contacts.write', form: EraseForm, again } as const
-  pages.post('/contacts/:id/erase', erasing, async ({ account, base, params, form, person }) => {
-    const { email } = await requireContact(read, account.id, params.id ?? '')
-    if (addressKey(form.typed.trim()) !== addressKey(email)) {
-      const message = 'Type their address as it stands above'
-      throw new ApiError('validation_error', message, { status: 422, fields: { field: 'typed' } })
-    }
-    const { id, name } = await deps.erasures.begin(account.id, email, person.id)
-    return redirect(`${base}/tasks/${id}`, { audit: { action: 'contact.erase', target: name } })
+  const erasing = { action: 'contacts.write', form: EraseContact, again } as const
+  pages.post('/contacts/:id/erase', erasing, async (visit) => {
+    const { email } = await requireContact(read, visit.account.id, visit.params.id ?? '')
+    return await erase(deps, visit, email, visit.form.typed)
   })
 }

@@ -11,6 +11,7 @@ import {
   requireList,
 } from '../../contacts/index.js'
 import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
 import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -37,6 +38,7 @@ const Order = type({
   target: optional(string()),
   q: optional(string()),
   list: optional(string()),
+  segment: optional(string()),
   state: optional(string()),
   key: optional(string()),
   value: optional(string()),
@@ -77,18 +79,36 @@ export function fittingPages(pages: AccountPages, deps: ContactPageDeps): void {
   })
 }
 
-/** The filters of the page of contacts, wherever they stand. */
+/** The filters of the page of contacts, wherever they stand. Throws a 422 for one that nobody fits: all would. */
 export function searchOf(query: { get(name: string): unknown }): ContactSearch {
   const given = (name: string) => String(query.get(name) ?? '').trim() || undefined
+  const state = given('state')
   return {
     q: given('q'),
     listId: given('list'),
-    state: contactStates.find((one) => one === given('state')),
+    segmentId: given('segment'),
+    state: state === undefined ? undefined : oneOfThese(contactStates, state, 'state'),
   }
 }
 
 const deedOf = (text: string | undefined): BulkOrder['do'] =>
-  bulkDeeds.find((one) => one === text) ?? 'add'
+  oneOfThese(bulkDeeds, text ?? '', 'do')
+
+/** The same as the address of a page has them. */
+const filtersOf = ({ q, listId, segmentId, state }: ContactSearch) => ({
+  q,
+  list: listId,
+  segment: segmentId,
+  state,
+})
+
+/** Throws a 422 for what is none of them. */
+function oneOfThese<T extends string>(all: readonly T[], text: string, field: string): T {
+  const found = all.find((one) => one === text)
+  if (found !== undefined) return found
+  const message = `“${text.slice(0, 80)}” is not one of ${all.join(', ')}: choose it on the page of contacts`
+  throw new ApiError('validation_error', message, { status: 422, fields: { field } })
+}
 
 async function showFitting(
   { store: { read }, contacts: { defaultCountry } }: ContactPageDeps,
@@ -104,8 +124,8 @@ async function showFitting(
   const list =
     what === 'add' || what === 'remove' ? (await requireList(read, account.id, target)).name : ''
   const filters = Object.fromEntries(
-    Object.entries({ q: search.q, list: search.listId, state: search.state }).flatMap(
-      ([name, value]) => (value === undefined ? [] : [[name, value]]),
+    Object.entries(filtersOf(search)).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
     ),
   )
   const isWhole = Object.keys(filters).length === 0
@@ -135,7 +155,7 @@ async function showFitting(
 type Words = Pick<FittingView, 'title' | 'says' | 'button' | 'isDanger'>
 
 /** What each of them does, for who is about to do it. */
-const wordsOf: Record<BulkOrder['do'], (people: string, list: string) => Words> = {
+export const wordsOf: Record<BulkOrder['do'], (people: string, list: string) => Words> = {
   add: (people, list) => ({
     title: `Add ${people} to “${list}”?`,
     says: ['Who unsubscribed, bounced or complained gets no marketing mail by it.'],

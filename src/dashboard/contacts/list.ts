@@ -4,6 +4,7 @@ import {
   findContacts,
   listsOfContacts,
 } from '../../contacts/index.js'
+import { listSegments } from '../../segments/index.js'
 import { listed, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -76,16 +77,22 @@ export async function showContacts(
   const { read } = store
   const q = (query.get('q') ?? '').trim()
   const listId = query.get('list') || undefined
+  const segmentId = query.get('segment') || undefined
   const state = contactStates.find((one) => one === query.get('state'))
+  const newest = query.get('sort') === 'newest'
   const cursor = query.get('after') || undefined
   const { members, nextCursor } = await findContacts(
     read,
     account.id,
-    { q: q === '' ? undefined : q, listId, state },
+    { q: q === '' ? undefined : q, listId, segmentId, state, newest },
     { limit: pageSize, cursor, defaultCountry },
   )
   const chosen = await listNamed(read, account.id, listId)
   const lists = await listChoices(read, account.id, chosen)
+  const segments = (await listSegments(read, account.id)).map(({ id, name }) => ({
+    value: id,
+    label: name,
+  }))
   const theirs = await listsOfContacts(
     read,
     members.map(({ id }) => id),
@@ -93,10 +100,12 @@ export async function showContacts(
   const filters = new URLSearchParams({
     ...(q !== '' && { q }),
     ...(listId !== undefined && { list: listId }),
+    ...(segmentId !== undefined && { segment: segmentId }),
     ...(state !== undefined && { state }),
   })
   const at = (more: Record<string, string>) => {
-    const all = new URLSearchParams([...filters, ...Object.entries(more)]).toString()
+    const order = newest ? [['sort', 'newest'] as [string, string]] : []
+    const all = new URLSearchParams([...filters, ...order, ...Object.entries(more)]).toString()
     return all === '' ? '' : `?${all}`
   }
   const ticked = new Set([faults.values.ids ?? []].flat())
@@ -112,6 +121,16 @@ export async function showContacts(
         value: listId ?? '',
         options: [{ value: '', label: 'Any' }, ...lists],
       },
+      ...(segments.length === 0
+        ? []
+        : [
+            {
+              name: 'segment',
+              label: 'Segment',
+              value: segmentId ?? '',
+              options: [{ value: '', label: 'Any' }, ...segments],
+            },
+          ]),
       {
         name: 'state',
         label: 'Marketing mail',
@@ -121,8 +140,17 @@ export async function showContacts(
           ...contactStates.map((one) => ({ value: one, label: stateWords[one] })),
         ],
       },
+      {
+        name: 'sort',
+        label: 'Order',
+        value: newest ? 'newest' : '',
+        options: [
+          { value: '', label: 'By address' },
+          { value: 'newest', label: 'Newest first' },
+        ],
+      },
     ],
-    filtered: chosen.length + (state === undefined ? 0 : 1),
+    filtered: chosen.length + [segmentId, state].filter((one) => one !== undefined).length,
     isFiltered: filters.size > 0,
     rows: members.map((member) => ({
       id: member.id,
@@ -148,29 +176,21 @@ export async function showContacts(
       listId !== undefined && filters.size === 1
         ? `${base}/lists/${listId}/contacts.csv`
         : `${base}/contacts/contacts.csv${at({})}`,
-    same: sameBy(account.id, { q, listId, state }),
+    same: sameBy(account.id, filters, newest),
     faults,
   }
   return page('contacts/list', view, { title: 'Contacts', wide: true })
 }
 
 /** The search of the page, written as a request to the API and as a command. */
-function sameBy(
-  accountId: string,
-  { q, listId, state }: { q: string; listId: string | undefined; state: string | undefined },
-) {
-  const query = new URLSearchParams({
-    ...(q !== '' && { q }),
-    ...(listId !== undefined && { list: listId }),
-    ...(state !== undefined && { state }),
-  }).toString()
-  const options = [
-    q === '' ? '' : ` '${q.replaceAll("'", "'\\''")}'`,
-    listId === undefined ? '' : ` --list ${listId}`,
-    state === undefined ? '' : ` --state ${state}`,
-  ].join('')
+function sameBy(accountId: string, filters: URLSearchParams, newest: boolean) {
+  const query = new URLSearchParams(filters)
+  if (newest) query.set('sort', 'newest')
+  const options = [...filters].map(([name, value]) =>
+    name === 'q' ? ` '${value.replaceAll("'", "'\\''")}'` : ` --${name} ${value}`,
+  )
   return {
-    api: `GET /v1/contacts/all${query === '' ? '' : `?${query}`}`,
-    cli: `posthorn contact list${options} --account ${accountId}`,
+    api: `GET /v1/contacts/all${query.size === 0 ? '' : `?${query}`}`,
+    cli: `posthorn contact list${options.join('')}${newest ? ' --newest' : ''} --account ${accountId}`,
   }
 }

@@ -7,6 +7,7 @@ import { erasePages } from './erase.js'
 import { fittingPages } from './fitting.js'
 import { showContacts } from './list.js'
 import { showContact } from './one.js'
+import { personDataPages } from './person-data.js'
 import { selectedPages } from './selected.js'
 
 /** The people whom an account writes to. */
@@ -15,6 +16,7 @@ export function contactPages(pages: AccountPages, deps: ContactPageDeps): void {
   addPages(pages, deps)
   selectedPages(pages, deps)
   fittingPages(pages, deps)
+  personDataPages(pages, deps)
   taskPages(pages, deps)
   pages.get('/contacts/:id', 'contacts.read', (visit) => showContact(deps, visit))
   changePages(pages, deps)

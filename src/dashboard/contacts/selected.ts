@@ -3,6 +3,8 @@ import { counted } from '../../amounts/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
+  bulkDeeds,
+  changeSome,
   contactsAmong,
   deleteContacts,
   listsOfContacts,
@@ -18,6 +20,7 @@ import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
+import { wordsOf } from './fitting.js'
 import { showContacts } from './list.js'
 
 /** What is done with those who are ticked, before it is done. */
@@ -40,10 +43,13 @@ interface SelectedView {
 }
 
 const Chosen = type({
-  do: enums(['add', 'remove', 'delete']),
+  do: enums(bulkDeeds),
   list: optional(string()),
   ids: array(string()),
   trigger: optional(string()),
+  key: optional(string()),
+  value: optional(string()),
+  note: optional(string()),
 })
 type Chosen = (typeof Chosen)['TYPE']
 
@@ -57,7 +63,15 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     return page('contacts/selected', view, { title: view.title })
   })
 
-  const doing = { action: 'contacts.write', form: Chosen, again: list } as const
+  // A field that is missing is asked for where it was to be typed.
+  const again = async (visit: Visit, faults: Faults) => {
+    const asked = asksFields.find((one) => one === visit.fields.get('do'))
+    const chosen = visit.fields.all('ids')
+    if (asked === undefined || chosen.length === 0) return await list(visit, faults)
+    const view = await selectedView(deps, visit, { do: asked, ids: chosen })
+    return page('contacts/selected', { ...view, faults }, { title: view.title })
+  }
+  const doing = { action: 'contacts.write', form: Chosen, again } as const
   pages.post('/contacts/selected/do', doing, async ({ account, base, form }) => {
     const { ids, trigger } = form
     const back = `${base}/contacts`
@@ -68,6 +82,15 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
         flash,
         audit: auditOf(operations.deleteContact, { detail: { ids } }),
       })
+    }
+    if (form.do === 'set' || form.do === 'unsubscribe') {
+      const { key = '', value = '', note } = form
+      const metadata = key.trim() === '' ? undefined : { [key.trim()]: value }
+      const order = { do: form.do, metadata, note: note?.trim() || undefined, by: 'dashboard' }
+      const changed = await changeSome(deps, account.id, order, ids)
+      const flash = `${counted(changed, 'contact')} ${form.do === 'set' ? 'changed' : 'unsubscribed'}`
+      const detail = { do: form.do, ids, note: order.note }
+      return redirect(back, { flash, audit: auditOf(operations.changeContacts, { detail }) })
     }
     const { id: listId, name } = await requireList(read, account.id, form.list ?? '')
     const there = `${back}?list=${listId}`
@@ -89,6 +112,8 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     return redirect(there, { flash, audit: { action: 'contact.add', target: listId, detail } })
   })
 }
+
+const asksFields = ['set', 'unsubscribe'] as const
 
 /** The page that asks. Throws a 422 where nobody is ticked, a 404 for a list that is not there. */
 async function selectedView(
@@ -134,6 +159,17 @@ async function selectedView(
       same: {
         api: 'DELETE /v1/contacts/all/:id',
         cli: `posthorn contact delete ADDRESS --account ${account.id}`,
+      },
+    }
+  }
+  if (form.do === 'set' || form.do === 'unsubscribe') {
+    const example = form.do === 'set' ? { metadata: { town: 'Lagos' } } : { note: 'asked by phone' }
+    return {
+      ...common,
+      ...wordsOf[form.do](people, ''),
+      asksTrigger: false,
+      same: {
+        api: `POST /v1/contacts/bulk\n${JSON.stringify({ do: form.do, q: 'ann', ...example })}`,
       },
     }
   }

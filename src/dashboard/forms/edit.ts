@@ -1,11 +1,12 @@
 import { accountLanguages } from '../../accounts/index.js'
-import { listPage } from '../../contacts/index.js'
+import { listPage, requireList } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
 import * as operations from '../../forms/contract.js'
 import {
   createForm,
   type FormSettings,
   findForm,
+  listsThere,
   resumeForm,
   type SignupForm,
   updateForm,
@@ -111,8 +112,14 @@ async function showEdit(
   faults: Faults,
 ): Promise<PageAnswer> {
   const { page: lists } = await listPage(read, account.id, { limit: mostLists })
-  const topics = await listTopics(read, account.id)
   const { fields, ...settings } = form?.settings ?? usual
+  const chosen = form === undefined ? [] : await listsThere(read, form)
+  const listed = new Set(lists.map(({ id }) => id))
+  for (const id of chosen) if (!listed.has(id)) lists.push(await requireList(read, account.id, id))
+  const offered = new Set(settings.topics)
+  const topics = (await listTopics(read, account.id, { archived: true })).filter(
+    ({ id, archived }) => !archived || offered.has(id),
+  )
   const place = form && `${base}/forms/${form.id}`
   const choice = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name })
   const view: EditFormView = {
@@ -124,7 +131,9 @@ async function showEdit(
     rows: rowsOf(fields),
     types: fieldTypes,
     lists: lists.map(choice),
-    topics: topics.map(choice),
+    topics: topics.map(({ id, name, archived }) =>
+      choice({ id, name: archived ? `${name} (archived)` : name }),
+    ),
     languages: Object.entries(accountLanguages).map(([value, label]) => ({ value, label })),
     faults,
     accountId: account.id,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { array, optional, string, type } from 'superstruct'
 import type { AskedField, FormSettings } from '../../forms/index.js'
 
@@ -50,7 +51,7 @@ export const rowsOf = (fields: readonly AskedField[]): FieldRow[] =>
       return { name: '', label: '', type: 'text', required: false, choices: '' }
     const { name, label, type: kind, required, choices = [] } = field
     const isName = name === 'firstName' || name === 'lastName'
-    return { name, label, type: isName ? name : kind, required, choices: choices.join(', ') }
+    return { name, label, type: isName ? name : kind, required, choices: choices.join('\n') }
   })
 
 /** What was sent, as the API takes it; rows without a label are none. */
@@ -72,6 +73,7 @@ export function givenBy(form: EditedForm) {
 }
 
 function fieldsBy(form: EditedForm): object[] {
+  const taken = new Set([...form.fieldName, ...form.fieldType])
   return form.fieldLabel.flatMap((given, at) => {
     const label = given.trim()
     if (label === '') return []
@@ -80,11 +82,11 @@ function fieldsBy(form: EditedForm): object[] {
     const known = form.fieldName[at] ?? ''
     const isKept = known !== '' && known !== 'firstName' && known !== 'lastName'
     const choices = (form.fieldChoices[at] ?? '')
-      .split(',')
+      .split(/\r?\n/)
       .map((choice) => choice.trim())
       .filter((choice) => choice !== '')
     return {
-      name: isName ? kind : isKept ? known : nameFrom(label),
+      name: isName ? kind : isKept ? known : freeName(nameFrom(label), taken),
       label,
       type: isName ? 'text' : kind,
       required: form.fieldRequired[at] === 'yes',
@@ -93,7 +95,18 @@ function fieldsBy(form: EditedForm): object[] {
   })
 }
 
-/** The name under which a contact has the answer: 'Favourite book' is `favouriteBook`. */
+/** Another one where a question of the form has the name already; `taken` has it from then on. */
+function freeName(name: string, taken: Set<string>): string {
+  let free = name
+  for (let n = 2; taken.has(free); n++) free = `${name.slice(0, 36)}_${n}`
+  taken.add(free)
+  return free
+}
+
+/**
+ * The name under which a contact has the answer: 'Favourite book' is `favouriteBook`. Of a label without such letters
+ * it is made, the same for the same label in every form.
+ */
 function nameFrom(label: string): string {
   const plain = label.normalize('NFD').replace(/\p{M}/gu, '')
   const words = plain.toLowerCase().match(/[a-z0-9]+/g) ?? []
@@ -101,5 +114,6 @@ function nameFrom(label: string): string {
     .map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join('')
     .slice(0, 40)
-  return /^[a-z]/i.test(name) ? name : `field${name}`.slice(0, 40)
+  if (/^[a-z]/i.test(name)) return name
+  return `field${createHash('sha256').update(label).digest('hex').slice(0, 8)}`
 }

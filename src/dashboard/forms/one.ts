@@ -7,6 +7,7 @@ import {
   sentName,
   stateOf,
 } from '../../forms/index.js'
+import { listTopics } from '../../topics/index.js'
 import { file, type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -52,6 +53,8 @@ export async function showForm(
   const address = addressOf(publicUrl, form)
   const held = await heldOf(read, form.id)
   const state = stateOf(form, now)
+  const offered = new Set(form.settings.topics.map((id) => id.toLowerCase()))
+  const topics = offered.size === 0 ? [] : await listTopics(read, account.id)
   const figures = [
     ['Shown', form.shown],
     ['Sent in', form.sentIn],
@@ -67,7 +70,11 @@ export async function showForm(
     state,
     chip: formChips[state],
     address,
-    snippet: snippetOf(form, address),
+    snippet: snippetOf(
+      form,
+      address,
+      topics.filter(({ id }) => offered.has(id)),
+    ),
     figures: figures.map(([label, count]) => ({ label, value: count.toLocaleString('en-GB') })),
     held: held.map(({ reason, held }) => ({ reason: heldWords[reason] ?? reason, held })),
     faults,
@@ -85,7 +92,11 @@ export function oneFormPages(pages: AccountPages, deps: FormPlaceDeps): void {
 }
 
 /** Plain HTML for any site: no script, no cookie. */
-function snippetOf({ settings }: SignupForm, address: string): string {
+function snippetOf(
+  { settings }: SignupForm,
+  address: string,
+  topics: readonly { id: string; name: string }[],
+): string {
   const rows = settings.fields.map(({ name, label, type, required, choices = [] }) => {
     const needed = required ? ' required' : ''
     const control =
@@ -94,10 +105,16 @@ function snippetOf({ settings }: SignupForm, address: string): string {
         : `<input name="${sentName(name)}" type="${type}"${needed}>`
     return `  <label>${escaped(label)} ${control}</label>`
   })
+  // What is not ticked is not sent: `offered` says what was to be seen.
+  const ticks = topics.map(
+    ({ id, name }) =>
+      `  <label><input type="hidden" name="offered" value="${id}"><input name="topic" type="checkbox" value="${id}" checked> ${escaped(name)}</label>`,
+  )
   return [
     `<form method="post" action="${escaped(address)}">`,
     '  <label>Email <input name="email" type="email" required></label>',
     ...rows,
+    ...ticks,
     `  <label><input name="agreed" type="checkbox" value="yes" required> ${escaped(settings.consent)}</label>`,
     '  <button>Sign up</button>',
     '</form>',

@@ -12,6 +12,7 @@ export interface FieldChoice {
 // What a page has room for.
 const mostLists = 50
 const mostOwn = 30
+const mostCampaigns = 20
 // Contacts of whom it is asked which fields they have: a millisecond or two.
 const looked = 200
 
@@ -37,11 +38,12 @@ export async function fieldChoices(
   accountId: string,
   also: readonly string[] = [],
 ): Promise<FieldChoice[]> {
-  const [{ page: lists }, topics, segments, own] = await Promise.all([
+  const [{ page: lists }, topics, segments, own, campaigns] = await Promise.all([
     listPage(read, accountId, { limit: mostLists }),
     listTopics(read, accountId),
     listSegments(read, accountId),
     ownFields(read, accountId),
+    lastCampaigns(read, accountId),
   ])
   const choices = [
     ...usual,
@@ -58,6 +60,10 @@ export async function fieldChoices(
       value: `segment.${id}`,
       label: `Is in the segment “${name}”`,
     })),
+    ...campaigns.flatMap(({ id, title }) => [
+      { value: `broadcast.${id}.opened`, label: `Opened the campaign “${title}”` },
+      { value: `broadcast.${id}.clicked`, label: `Clicked in the campaign “${title}”` },
+    ]),
   ]
   const known = new Set(choices.map(({ value }) => value))
   const others = [...new Set(also)].filter((value) => !known.has(value))
@@ -103,6 +109,20 @@ export function choicesOfRows(
     }
     return choices.filter((choice) => chosen.has(choice))
   })
+}
+
+/** The last campaigns that were sent, by the name that they are known by. */
+async function lastCampaigns(read: Read, accountId: string) {
+  const rows = await read
+    .selectFrom('broadcasts')
+    .select(['id', 'name', 'subject', 'sent_at'])
+    .where('account_id', '=', accountId)
+    .orderBy('id', 'desc')
+    .limit(mostCampaigns)
+    .execute()
+  return rows
+    .filter((row) => row.sent_at !== null)
+    .map(({ id, name, subject }) => ({ id, title: (name ?? subject).slice(0, 60) }))
 }
 
 /** The names of their own fields, the commonest first. */

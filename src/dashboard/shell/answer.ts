@@ -15,9 +15,9 @@ interface Common {
   headers?: Record<string, string | string[]>
   /**
    * What a POST has done; without it the log names the action and the path. For a GET which list is taken
-   * away; that has a row of the log too, and few of them go on at once.
+   * away; that has a row of the log too, and few of them go on at once. `noted`: its row was written with what it did.
    */
-  audit?: AuditedAction
+  audit?: AuditedAction | 'noted'
 }
 
 /** How a page is shown, apart from its content. */

@@ -260,8 +260,8 @@ async function note<V extends AskedPage, A extends string>(
   answer: PageAnswer,
 ): Promise<void> {
   const logged = door.logged?.(visit)
-  if (logged === undefined) return
   const { audit } = answer
+  if (logged === undefined || audit === 'noted') return
   await people.note({
     ...logged,
     action: audit?.action ?? action,

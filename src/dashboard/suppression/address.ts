@@ -24,6 +24,7 @@ interface AddressView {
   base: string
   accountId: string
   mayWrite: boolean
+  mayErase: boolean
   email: string
   /** What the records come to. */
   verdict: { text: string; tone: 'good' | 'bad' | 'doubt'; sentence: string }
@@ -91,6 +92,7 @@ async function addressView(
     base,
     accountId: account.id,
     mayWrite: visit.may('suppression.write'),
+    mayErase: visit.may('contacts.write'),
     email,
     faults,
     verdict: verdictOf(records),

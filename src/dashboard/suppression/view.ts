@@ -1,4 +1,4 @@
-import { isoDay } from '../../clock/index.js'
+import { isoDay, isoTime } from '../../clock/index.js'
 import type { ConsentEvent } from '../../consent/index.js'
 import type { Suppression } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
@@ -66,6 +66,7 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
   added: 'Added to a list',
   imported: 'Imported to a list',
   confirmed: 'Confirmed by mail',
+  signed_up: 'Signed up by a form, without a confirmation',
   unsubscribed: 'Unsubscribed',
   bounced: 'Bounced',
   complained: 'Complained',
@@ -77,13 +78,16 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
 
 /** An event of the consent log as a sentence. */
 export function happeningText({ kind, detail }: ConsentEvent): string {
-  const { by, file, line, note, reasons } = detail
+  const { by, file, line, note, reasons, page, address, askedAt } = detail
   return [
     kinds[kind],
     ...(reasons === undefined ? [] : [`(${reasons.join(', ')})`]),
     ...(file === undefined ? [] : [`from ${file}`]),
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(by === undefined ? [] : [`by ${sayers[by] ?? by}`]),
+    ...(page ? [`on ${page}`] : []),
+    ...(address ? [`from the network ${address}`] : []),
+    ...(askedAt === undefined ? [] : [`asked for at ${isoTime(askedAt)}`]),
     ...(note === undefined ? [] : [`– ${note.slice(0, longestNote)}`]),
   ].join(' ')
 }
@@ -94,6 +98,7 @@ export const sayers: Readonly<Record<string, string>> = {
   server: "the recipient's server",
   operator: 'an operator of this server',
   api: 'your program (API)',
+  form: 'a form of yours',
   dashboard: 'somebody of your team',
   command: 'a command on the server',
   time: 'itself, as its time was over',

@@ -1,5 +1,5 @@
 import { findBulk } from '../../contacts/index.js'
-import { type ErasureTask, findErasure } from '../../erasure/index.js'
+import { countWaiting, type ErasureTask, findErasure, stays } from '../../erasure/index.js'
 import { oneOf, structOf, table } from '../../fields/index.js'
 import { type AccountTask, findTask, liveTasks } from '../../tasks/index.js'
 import type { ContactPageDeps } from '../contacts/deps.js'
@@ -29,7 +29,7 @@ const MoveForm = structOf(table({ to: oneOf(['paused', 'running', 'stopped']) })
 
 /** `/tasks/N`: long work is watched, paused and stopped; an import has its own page. */
 export function taskPages(pages: AccountPages, deps: ContactPageDeps): void {
-  const { store, bulk } = deps
+  const { store, bulk, erasures } = deps
   const path = '/tasks/:id'
   pages.get(path, 'contacts.read', async (visit) => {
     const { account, base, params } = visit
@@ -43,6 +43,12 @@ export function taskPages(pages: AccountPages, deps: ContactPageDeps): void {
     await bulk.change(account.id, id, form.to)
     const verb = { paused: 'pause', running: 'resume', stopped: 'cancel' }[form.to]
     const audit = { action: `task.${verb}`, target: String(id) }
+    return redirect(`${base}/tasks/${id}`, { audit })
+  })
+  pages.post(`${path}/again`, { action: 'contacts.write' }, async ({ account, base, params }) => {
+    const { id } = await findErasure(store.read, account.id, numberIn(params.id))
+    await erasures.again(account.id, id)
+    const audit = { action: 'task.resume', target: String(id) }
     return redirect(`${base}/tasks/${id}`, { audit })
   })
 }
@@ -108,6 +114,11 @@ interface ErasureView {
   state: ErasureTask['state']
   name: string
   mails: number
+  /** Mails that wait for other recipients. */
+  waiting: number
+  stays: typeof stays
+  /** Has it go on, where it has failed and who looks may. */
+  again: string | undefined
   reason: string | undefined
   begun: Moment
   ended: Moment | undefined
@@ -115,7 +126,7 @@ interface ErasureView {
 
 async function showErasure(
   { store }: ContactPageDeps,
-  { account, base, now }: Visit,
+  { account, base, now, may }: Visit,
   id: number,
 ): Promise<PageAnswer> {
   const task = await findErasure(store.read, account.id, id)
@@ -127,7 +138,10 @@ async function showErasure(
     state,
     name: detail.name,
     mails: result.mails ?? 0,
-    reason: result.reason,
+    waiting: await countWaiting(store.read, id),
+    stays,
+    again: state === 'failed' && may('contacts.write') ? `${base}/tasks/${id}/again` : undefined,
+    reason: state === 'failed' ? result.reason : undefined,
     begun: moment(begunAt, now),
     ended: endedAt === null ? undefined : moment(endedAt, now),
   }

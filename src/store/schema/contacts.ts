@@ -23,6 +23,7 @@ const contacts = table(
   {
     unique: [['account_id', 'address']],
     indexes: {
+      contacts_newest: ['account_id', 'id'],
       contacts_phone: {
         on: ['account_id', 'phone', 'created_at'],
         where: (row) => row('phone', 'is not', null),

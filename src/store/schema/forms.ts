@@ -64,8 +64,6 @@ const formEntries = table(
     /** JSON: what they agreed to, where and when. */
     consent: text(),
     state: text<'waiting' | 'confirmed'>(),
-    /** The mail that asked for the confirmation; null while there is none. */
-    email_id: text().orNull(),
     created_at: integer(),
     confirmed_at: integer().orNull(),
     expires_at: integer(),
@@ -76,7 +74,6 @@ const formEntries = table(
     indexes: {
       form_entries_address: ['account_id', 'address'],
       form_entries_expiry: ['expires_at'],
-      form_entries_mail: { on: ['email_id'], where: (row) => row('email_id', 'is not', null) },
       form_entries_reminder: {
         on: ['remind_at'],
         where: (row) => row('remind_at', 'is not', null),
@@ -86,6 +83,17 @@ const formEntries = table(
 )
 
 export interface FormEntryRow extends RowOf<typeof formEntries> {}
+
+/** Mails that asked for a confirmation: what comes back of them is their form's. It goes 90 days after they were sent. */
+const formMails = table(
+  'form_mails',
+  {
+    email_id: text().primaryKey(),
+    form_id: text().references('forms', 'cascade'),
+    sent_at: integer(),
+  },
+  { isClustered: true, indexes: { form_mails_age: ['sent_at'] } },
+)
 
 /** How many confirmations an address was asked for that it has not given; the address is there as a keyed hash. */
 const formAddresses = table(
@@ -118,4 +126,12 @@ const brands = table('brands', {
 
 export interface BrandRow extends RowOf<typeof brands> {}
 
-export const formsTables = [forms, formHeld, formDays, formEntries, formAddresses, brands] as const
+export const formsTables = [
+  forms,
+  formHeld,
+  formDays,
+  formEntries,
+  formMails,
+  formAddresses,
+  brands,
+] as const

@@ -56,4 +56,11 @@ const importRefusals = table(
 
 export interface ImportRefusalRow extends RowOf<typeof importRefusals> {}
 
-export const tasksTables = [tasks, importRefusals] as const
+/** Mails that an erasure comes back to: they wait for others, whom their `To` still has to name the address. */
+const erasureMails = table(
+  'erasure_mails',
+  { task_id: integer().references('tasks', 'cascade'), email_id: text() },
+  { primaryKey: ['task_id', 'email_id'], isClustered: true },
+)
+
+export const tasksTables = [tasks, importRefusals, erasureMails] as const

@@ -70,6 +70,11 @@ export const place: PlacePages = {
       name: 'campaign-report-unreached',
     },
     {
+      path: `${full}/campaigns/${ids.report}/report/mail`,
+      as: 'owner',
+      name: 'campaign-report-mail',
+    },
+    {
       path: `${full}/campaigns/${ids.report}/report/people?who=left`,
       as: 'owner',
       name: 'campaign-report-nobody',

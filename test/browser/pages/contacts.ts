@@ -58,7 +58,23 @@ export const place: PlacePages = {
     const bulkTask = await store.write((tx) =>
       createTask(tx, { ...task, detail, startedBy: 'u' }, clock.now()),
     )
-    Object.assign(ids, { bulkTask })
+    const failed = {
+      kind: 'erase',
+      state: 'failed',
+      detail: {
+        name: 'erased-0f1e2d3c4b5a6978@erased.invalid',
+        address: email,
+        place: { in: 'audit' },
+      },
+    } as const
+    const erasure = await store.write(async (tx) => {
+      const id = await createTask(tx, { ...task, ...failed, total: 0, startedBy: 'u' }, clock.now())
+      const end = { ended_at: clock.now(), result: '{"mails":12,"reason":"The disk was full"}' }
+      await tx.updateTable('tasks').set(end).where('id', '=', id).execute()
+      await tx.insertInto('erasure_mails').values({ task_id: id, email_id: 'x' }).execute()
+      return id
+    })
+    Object.assign(ids, { bulkTask, erasure })
   },
   pages: ({ full, empty, ids }) => [
     { path: `${full}/contacts`, as: 'owner', name: 'contacts' },
@@ -76,6 +92,15 @@ export const place: PlacePages = {
       name: `contacts-fitting-${deed}`,
     })),
     { path: `${full}/tasks/${ids.bulkTask}`, as: 'owner', name: 'contacts-task' },
+    { path: `${full}/tasks/${ids.erasure}`, as: 'owner', name: 'contacts-erasure' },
+    { path: `${full}/contacts/data`, as: 'owner', name: 'contacts-data' },
+    {
+      path: `${full}/contacts/data?email=${encodeURIComponent(email)}`,
+      as: 'owner',
+      name: 'contacts-data-one',
+      open: openAll,
+    },
+    { path: `${full}/contacts?sort=newest`, as: 'owner', name: 'contacts-newest' },
     { path: `${full}/contacts/new`, as: 'owner', name: 'contacts-new' },
     { path: `${full}/contacts/${ids.contact}`, as: 'owner', name: 'contacts-one', open: openAll },
     { path: `${full}/contacts/${ids.contact}`, as: 'viewer', name: 'contacts-one-viewer' },

@@ -2,11 +2,14 @@
 import t from 'tap'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { addContact } from '../../../src/contacts/index.js'
+import { withClicks } from '../../../src/dashboard/campaigns/report-mail.js'
 import { newUuid } from '../../../src/store/index.js'
 import { insertCampaignRows } from '../../support/campaign-rows.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
 import { hostile, isTame } from '../account-pages.js'
+
+t.setTimeout(60_000)
 
 const posthorn = await startPosthorn(t)
 const { store, accountId } = posthorn
@@ -62,6 +65,22 @@ t.test('its people as a page and as a file, which is in the audit log', async (t
   t.equal(csv.text.trim().split('\r\n').length, 3)
   const rows = await store.read.selectFrom('audit_log').select(['action', 'target']).execute()
   t.ok(rows.some((row) => row.action === 'broadcast.export' && row.target === id))
+})
+
+t.test('the numbers stand over the mail itself', async (t) => {
+  const html =
+    '<p><a href="https://shop.test/?a=1&amp;b=2">Sale</a> <a href="https://x.test/">X</a></p>'
+  const shown = withClicks(html, new Map([['https://shop.test/?a=1&b=2', 1_200]]))
+  t.match(shown, /^<p><a href="https:\/\/shop[^>]*><span style="[^"]*">1,200 people<\/span>Sale</)
+  t.match(shown, /">0 people<\/span>X<\/a><\/p>$/)
+  t.equal(withClicks('no links', new Map()), 'no links')
+  const at = `${base}/campaigns/${id}/report/mail`
+  t.match((await viewer.get(at)).text, /The content is deleted/)
+  const body = { id: 0, html: `${html}<script>alert(1)</script>`, text: null }
+  await store.write((tx) => tx.insertInto('bodies').values(body).execute())
+  t.match((await viewer.get(at)).text, /<iframe[^>]*sandbox=/)
+  const framed = await viewer.get(`${at}/html`)
+  t.match(framed.text, /0 people/)
 })
 
 t.test(

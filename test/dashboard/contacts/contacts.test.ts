@@ -214,6 +214,19 @@ t.test('with those who are ticked: said first, then done', async (t) => {
   const taking = await post('/contacts/selected', { do: 'remove', list: readers, ids })
   t.match(taking.text, /Take 2 contacts off “Readers”\?[\s\S]*1 of them is on no other list and is/)
   t.same(await listsOf(bob), ['Readers'], 'nothing is done yet')
+  const setting = await post('/contacts/selected', { do: 'set', ids })
+  t.match(setting.text, /Set a field of 2 contacts\?[\s\S]*Name of the field/)
+  const unnamed = await post('/contacts/selected/do', { do: 'set', ids })
+  t.equal(unnamed.status, 422)
+  t.match(unnamed.text, /Name the field that is set[\s\S]*Set a field of 2 contacts\?/)
+  const town = { do: 'set', ids: [ann], key: 'town', value: 'Lagos' }
+  t.match((await follow(await post('/contacts/selected/do', town))).text, /1 contact changed/)
+  t.same((await find('ann@x.test'))?.metadata, { town: 'Lagos' })
+  t.same((await find('bob@x.test'))?.metadata, {})
+  t.equal((await post('/contacts/selected/do', { do: 'unsubscribe', ids })).status, 422)
+  const leaving = { do: 'unsubscribe', ids: [bob], note: 'by phone' }
+  t.match((await follow(await post('/contacts/selected/do', leaving))).text, /1 contact unsubscr/)
+  t.ok((await find('bob@x.test'))?.unsubscribedAt)
   const added = await post('/contacts/selected/do', { do: 'add', list: staff, ids, trigger: 'on' })
   t.match((await follow(added)).text, /1 contact put on “Staff”/)
   t.same(joined, ['bob@x.test'])
@@ -230,7 +243,7 @@ t.test('with those who are ticked: said first, then done', async (t) => {
   t.match((await get('/contacts')).text, /No contact yet/)
   t.match(
     noted.map(({ action }) => action),
-    ['contact.add', 'contact.add', 'contact.remove', 'contact.remove', 'contact.delete'],
+    ['add', 'bulk', 'bulk', 'add', 'remove', 'remove', 'delete'].map((deed) => `contact.${deed}`),
   )
 })
 
@@ -284,6 +297,12 @@ t.test(
     t.same((await find('bob@x.test'))?.metadata, {})
     const csv = await get('/contacts/contacts.csv?state=unsubscribed')
     t.match(csv.text, /bob@x\.test/)
+    for (const odd of ['do=delete&state=left', 'do=erase&q=an', 'do=delete&segment=none']) {
+      const refused = await get(`/contacts/fitting?${odd}`)
+      t.match(refused.status, odd.includes('none') ? 404 : 422, `${odd} is nobody, and not all`)
+    }
+    t.equal((await get('/contacts/contacts.csv?state=left')).status, 422)
+    t.match((await get('/contacts?sort=newest')).text, /bob@x[\s\S]*anton@x[\s\S]*ann@x/)
     t.notMatch(csv.text, /ann@x/)
     t.equal((await get('/tasks/999')).status, 404)
   },

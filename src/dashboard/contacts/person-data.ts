@@ -1,0 +1,87 @@
+import { string, type } from 'superstruct'
+import { noteAudit } from '../../audit/index.js'
+import { auditOf } from '../../contract/index.js'
+import * as operations from '../../erasure/contract.js'
+import { downloadOf, stays, wholeAddress } from '../../erasure/index.js'
+import { ApiError } from '../../errors/index.js'
+import { addressKey, parseMailbox } from '../../mime/index.js'
+import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import type { ContactPageDeps } from './deps.js'
+
+/** What may be done with somebody's data, whoever they are. */
+interface PersonDataView {
+  base: string
+  here: string
+  /** Empty: it is asked for. */
+  email: string
+  /** What was typed and is no address. */
+  typed: string
+  zip: string
+  stays: readonly { what: string; until: string }[]
+  faults: Faults
+  same: { api: string; cli: string }
+}
+
+const EraseForm = type({ email: string(), typed: string() })
+
+/** `/contacts/data`: what is known of an address, a contact's or not, in a file; or gone. */
+export function personDataPages(pages: AccountPages, deps: ContactPageDeps): void {
+  const { read } = deps.store
+  const show = async (visit: Visit, faults: Faults) => showPersonData(visit, faults)
+  pages.get('/contacts/data', 'contacts.write', (visit) => show(visit, noFaults))
+  pages.get('/contacts/data/everything.zip', 'contacts.write', async ({ account, query }) => {
+    const address = wholeAddress(query.get('email') ?? '')
+    const audit = auditOf(operations.downloadPerson, { target: address })
+    const pieces = downloadOf(read, account.id, address)
+    return file(pieces, 'application/zip', { saveAs: 'everything.zip', audit })
+  })
+  const erasing = { action: 'contacts.write', form: EraseForm, again: show } as const
+  pages.post('/contacts/data/erase', erasing, (visit) =>
+    erase(deps, visit, visit.form.email, visit.form.typed),
+  )
+}
+
+/** Begins with an erasure, if the address was typed once more; its row of the audit log is written with it. */
+export async function erase(
+  { erasures, clock }: ContactPageDeps,
+  { account, base, person, actor }: Pick<Visit, 'account' | 'base' | 'person' | 'actor'>,
+  email: string,
+  typed: string,
+): Promise<PageAnswer> {
+  if (addressKey(typed.trim()) !== addressKey(email)) {
+    const message = 'Type the address as it stands above'
+    throw new ApiError('validation_error', message, { status: 422, fields: { field: 'typed' } })
+  }
+  const { id } = await erasures.begin(account.id, email, person.id, (tx, { detail }) =>
+    noteAudit(tx, {
+      ...auditOf(operations.erasePerson, { target: detail.name }),
+      actor,
+      accountId: account.id,
+      at: clock.now(),
+    }),
+  )
+  return redirect(`${base}/tasks/${id}`, { audit: 'noted' })
+}
+
+function showPersonData({ base, account, query, fields }: Visit, faults: Faults): PageAnswer {
+  const typed = fields.get('email') ?? query.get('email') ?? ''
+  const email = parseMailbox(typed.trim())?.address.toLowerCase() ?? ''
+  const at = encodeURIComponent(email || 'ann@example.org')
+  const view: PersonDataView = {
+    base,
+    here: `${base}/contacts/data`,
+    email,
+    typed: typed.slice(0, 320),
+    zip: `${base}/contacts/data/everything.zip?${new URLSearchParams({ email })}`,
+    stays,
+    faults,
+    same: {
+      api: `GET /v1/contacts/downloads/${at}\nPOST /v1/contacts/erasures\n${JSON.stringify({ address: email || 'ann@example.org' })}`,
+      cli: `posthorn contact download ${email || 'ann@example.org'} --account ${account.id} > person.zip\nposthorn contact erase ${email || 'ann@example.org'} --account ${account.id}`,
+    },
+  }
+  return page('contacts/person-data', view, { title: 'Somebody’s data' })
+}

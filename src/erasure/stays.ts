@@ -1,0 +1,33 @@
+/**
+ * What an erasure leaves, and until when: told with each of them, so that whoever asked for it gets a true answer. What
+ * is not here is replaced or deleted.
+ */
+export const stays: readonly { what: string; until: string }[] = [
+  {
+    what: 'A keyed hash of the address, so that nobody mails it again',
+    until: 'the address asks for mail again; its key lies in the same database',
+  },
+  {
+    what: 'Contents of mails, and a name that stands in a subject',
+    until: 'the mails’ bodies and the mails go ([retention] bodies, and the plan)',
+  },
+  {
+    what: 'Mails to the operator (postmaster, abuse) and returned mails that nobody could read',
+    until: '[retention] inbound is over',
+  },
+  {
+    what: 'To whom mails went that the log has deleted already, for late bounces and complaints',
+    until: '60 days after they were delivered',
+  },
+  {
+    what: 'Idempotency keys of your requests, where you made them of the address',
+    until: '24 hours after the request',
+  },
+  { what: 'A file that was given in for an import and is not imported', until: 'a day' },
+  {
+    what: 'The inbox of a sandbox',
+    until: 'newer mails have taken its place (sandbox.keep_messages)',
+  },
+  { what: 'What other people’s fields and other mails say of them', until: 'you change those' },
+  { what: 'Backups that were made before', until: 'you delete them' },
+]

@@ -1,0 +1,62 @@
+import { accountFace, brandOf } from '../accounts/index.js'
+import { acceptEmail } from '../emails/index.js'
+import { ApiError } from '../errors/index.js'
+import { addressKey } from '../mime/index.js'
+import type { Tx } from '../store/index.js'
+import { confirmationMail } from './confirmation-mail.js'
+import type { FormDeskDeps } from './deps.js'
+import { countForAddress, type FormEntry } from './entry.js'
+import { countFormMails, keepFormMail } from './follow.js'
+import type { SignupForm } from './form.js'
+import type { HeldReason } from './limits.js'
+
+/** Why a mail that was about to be taken was not: nothing of it is kept. */
+class HeldBack extends Error {
+  constructor(readonly reason: HeldReason) {
+    super(`Held back: ${reason}`)
+  }
+}
+
+/**
+ * Sends the mail that asks for a confirmation, with `alongside` in its transaction. Resolves with why it does not: the
+ * address has been asked enough, which counts with the mail, or the account may send none now.
+ */
+export async function askByMail(
+  deps: FormDeskDeps,
+  form: SignupForm,
+  entry: FormEntry,
+  { isReminder, alongside }: { isReminder: boolean; alongside: (tx: Tx) => Promise<void> },
+): Promise<HeldReason | undefined> {
+  const { read } = deps.store
+  const { accountId, email } = entry
+  const hash = deps.tokens.hashOf(accountId, addressKey(email))
+  try {
+    const face = await accountFace(read, accountId)
+    if (face === undefined) throw new ApiError('not_found', 'There is no such account')
+    const content = confirmationMail({
+      settings: form.settings,
+      brand: await brandOf(read, accountId),
+      accountName: face.name,
+      url: `${deps.publicUrl}/confirm/${deps.tokens.confirmation(entry.id)}`,
+      isReminder,
+    })
+    await acceptEmail(deps, accountId, { ...content, to: email }, async (tx, { id }) => {
+      const now = deps.clock.now()
+      if (!(await countForAddress(tx, accountId, hash, now))) throw new HeldBack('address')
+      await alongside(tx)
+      await keepFormMail(tx, form.id, id, now)
+      await countFormMails(tx, form.id, now, { mails: 1 })
+    })
+    return undefined
+  } catch (error) {
+    return reasonOf(deps, error)
+  }
+}
+
+/** Whatever an account may not do is no matter of who fills in its form. */
+export function reasonOf({ log }: Pick<FormDeskDeps, 'log'>, error: unknown): HeldReason {
+  if (error instanceof HeldBack) return error.reason
+  if (!(error instanceof ApiError)) throw error
+  log.info({ error: error.message }, 'A form could not send its confirmation')
+  return 'account'
+}

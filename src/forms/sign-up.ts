@@ -1,0 +1,110 @@
+import { checkAdding, contactCeiling, readBilling } from '../billing/index.js'
+import { recordConsent } from '../consent/index.js'
+import { addContactIn, findContact, putOnListIn } from '../contacts/index.js'
+import { addressKey } from '../mime/index.js'
+import type { Read, Tx } from '../store/index.js'
+import { erasedAmong, lift, suppressionsOf } from '../suppression/index.js'
+import { listTopics, optIn, optOut, topicsLeftBy } from '../topics/index.js'
+import type { FormDeskDeps } from './deps.js'
+import { type FormEntry, forgetAddress, settleEntries } from './entry.js'
+import { listsThere, type SignupForm } from './form.js'
+
+/** Nobody whom the account knows, or who has left it or a topic of it, is put on a list by what anybody may have typed. */
+export async function isStranger(read: Read, accountId: string, email: string): Promise<boolean> {
+  if ((await findContact(read, accountId, email)) !== undefined) return false
+  if ((await suppressionsOf(read, accountId, email)).length > 0) return false
+  if ((await topicsLeftBy(read, accountId, email)).length > 0) return false
+  return !(await erasedAmong(read, accountId, [email])).has(email)
+}
+
+/**
+ * Puts somebody on the form's lists, with what they agreed to: who has confirmed it by the mail, or, `asTyped`, a
+ * stranger of a form that asks for no confirmation. Resolves with false where nobody was put on: the confirmation has
+ * been given already, or it is no stranger any more.
+ */
+export async function signUp(
+  deps: FormDeskDeps,
+  form: SignupForm,
+  entry: FormEntry,
+  how: 'confirmed' | 'asTyped',
+): Promise<boolean> {
+  const { store, clock, plans, follow, followed } = deps
+  const { accountId, email } = entry
+  const billing = await readBilling(store.read, plans, accountId)
+  const id = store.ids.uuid()
+  const hash = deps.tokens.hashOf(accountId, addressKey(email))
+  const isNew = await store.write(async (tx) => {
+    const now = clock.now()
+    const isFirst =
+      how === 'confirmed'
+        ? await settleEntries(tx, entry, now)
+        : await isStranger(tx, accountId, email)
+    if (!isFirst) return false
+    const { topics, offered, metadata, ...names } = entry.typed
+    const given = { email, ...names, ...(Object.keys(metadata).length > 0 && { metadata }) }
+    const lists = await listsThere(tx, form)
+    const done = await addContactIn(tx, { id, now }, accountId, given, {
+      listId: lists[0],
+      ceiling: contactCeiling(plans, billing),
+      checkNew: () => checkAdding(billing),
+      by: 'form',
+      follow,
+    })
+    for (const listId of lists.slice(1)) {
+      const ids = [done.contact.id]
+      await putOnListIn(tx, accountId, { listId, ids, now }, { by: 'form', follow })
+    }
+    await recordAgreed(tx, form, entry, how === 'confirmed' ? 'confirmed' : 'signed_up', now)
+    if (how === 'confirmed') {
+      await lift(tx, accountId, email, { by: 'recipient', at: now, reasons: ['unsubscribe'] })
+      await forgetAddress(tx, accountId, hash)
+      await countConfirmed(tx, form.id)
+    }
+    if (topics !== undefined) await chooseTopics(tx, entry, { ticked: topics, offered, now })
+    return true
+  })
+  if (isNew) followed()
+  return isNew
+}
+
+const recordAgreed = (
+  tx: Tx,
+  form: SignupForm,
+  { accountId, email, agreed, createdAt }: FormEntry,
+  kind: 'confirmed' | 'signed_up',
+  at: number,
+) =>
+  recordConsent(tx, accountId, email, {
+    at,
+    kind,
+    detail: {
+      // Without a confirmation nobody knows whether it was the recipient who typed it.
+      by: kind === 'confirmed' ? 'recipient' : 'form',
+      formId: form.id,
+      note: `Form “${form.name}”, version ${agreed.version}: ${agreed.text}`,
+      version: agreed.version,
+      page: agreed.page,
+      address: agreed.address,
+      askedAt: createdAt,
+    },
+  })
+
+const countConfirmed = (tx: Tx, formId: string) =>
+  tx
+    .updateTable('forms')
+    .set((eb) => ({ confirmed: eb('confirmed', '+', 1) }))
+    .where('id', '=', formId)
+    .execute()
+
+/** Of the topics that they were shown they get those that they ticked; of others nothing was said. */
+async function chooseTopics(
+  tx: Tx,
+  { accountId, email: address }: FormEntry,
+  { ticked, offered, now }: { ticked: readonly string[]; offered: readonly string[]; now: number },
+): Promise<void> {
+  for (const { id: topicId } of await listTopics(tx, accountId)) {
+    if (!offered.includes(topicId)) continue
+    if (ticked.includes(topicId)) await optIn(tx, accountId, { topicId, address }, now)
+    else await optOut(tx, accountId, { topicId, address }, now)
+  }
+}
