@@ -55,7 +55,9 @@ const target = (about: string) =>
     description: about,
   })
 
-const align = maybe(oneOf(['left', 'center', 'right'], 'Where it stands; the default is left, of a footer center'))
+const align = maybe(
+  oneOf(['left', 'center', 'right'], 'Where it stands; the default is left, of a footer center'),
+)
 const ground = colour('Behind the block; by default nothing')
 const space = (side: string) =>
   maybe(whole(`Empty pixels ${side} it; the default is 10`, { least: 0, most: 100 }))
