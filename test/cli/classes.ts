@@ -47,6 +47,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'segment show',
     'topic list',
     'broadcast list',
+    'broadcast report',
     'broadcast show',
     'automation list',
     'automation show',

@@ -1,6 +1,8 @@
 // Issue 44: the report of a campaign in pages, and the people behind each number.
 import t from 'tap'
+import { loadPlans, setMarketingPlan } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
+import { packageFile } from '../../../src/config/index.js'
 import { addContact } from '../../../src/contacts/index.js'
 import { withClicks } from '../../../src/dashboard/campaigns/report-mail.js'
 import { newUuid } from '../../../src/store/index.js'
@@ -81,6 +83,24 @@ t.test('the numbers stand over the mail itself', async (t) => {
   t.match((await viewer.get(at)).text, /<iframe[^>]*sandbox=/)
   const framed = await viewer.get(`${at}/html`)
   t.match(framed.text, /0 people/)
+})
+
+t.test('a segment is made of them, once, by who may', async (t) => {
+  const plan = loadPlans(packageFile('config/plans.toml')).marketing.at(-1) ?? null
+  await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+  const at = `${base}/campaigns/${id}/report`
+  t.match((await member.get(`${at}/people?who=opened`)).text, /Make a segment of them/)
+  t.notMatch((await member.get(`${at}/people?who=unreached`)).text, /Make a segment/)
+  t.notMatch((await viewer.get(`${at}/people?who=opened`)).text, /Make a segment/)
+  t.equal((await member.post(`${at}/segment`, { who: 'unreached' })).status, 422)
+  const made = await member.post(`${at}/segment`, { who: 'opened' })
+  t.equal(made.status, 303)
+  for (;;) {
+    const { text } = await member.get(made.to)
+    if (/ann@x\.test/.test(text) && /bob@x\.test/.test(text)) break
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  t.notMatch((await member.get(made.to)).text, /cat@x\.test/)
 })
 
 t.test(
