@@ -2,6 +2,7 @@ import type { Pages } from '../http/index.js'
 import { sessionCookie } from '../people/index.js'
 import { auditPages } from './audit/routes.js'
 import { brandPages } from './brand/routes.js'
+import { campaignPages } from './campaigns/routes.js'
 import { contactPages } from './contacts/routes.js'
 import type { DashboardDeps } from './deps.js'
 import { domainPages } from './domains/routes.js'
@@ -57,6 +58,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     const mail = { ...deps.mail, rendered: makeRenderedPages() }
     emailPages(shell.account, mail)
     templatePages(shell.account, mail)
+    campaignPages(shell.account, mail)
   }
   planPages(shell.account, deps)
   settingsPages(shell.account, deps)

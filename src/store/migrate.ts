@@ -10,6 +10,7 @@ import { forms } from './migrations/0110-forms.js'
 import { engagement } from './migrations/0115-engagement.js'
 import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
+import { campaignAudience } from './migrations/0130-campaign-audience.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
@@ -34,6 +35,7 @@ const migrations: Record<string, Migration> = {
   '0115-engagement': engagement,
   '0117-erasures': erasures,
   '0120-time-zones': timeZones,
+  '0130-campaign-audience': campaignAudience,
   '0135-campaign-figures': campaignFigures,
 }
 

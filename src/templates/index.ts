@@ -21,6 +21,7 @@ export {
   mergeValues,
   stranger,
 } from './merge-tags.js'
+export { withPreviewText } from './preview-text.js'
 export {
   describeFault,
   findSyntaxFault,
