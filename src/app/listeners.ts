@@ -4,7 +4,6 @@ import { brandRoutes, keyRoutes } from '../accounts/routes.js'
 import {
   domainUses,
   type LiveLimit,
-  listUses,
   refuseTemplateInUse,
   templateUses,
   type Versions,
@@ -12,6 +11,7 @@ import {
 import { automationRoutes } from '../automations/routes.js'
 import type { Plans } from '../billing/index.js'
 import { billingRoutes } from '../billing/routes.js'
+import { audienceUses } from '../broadcasts/index.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
@@ -122,7 +122,7 @@ export async function openPrivateServer(
   erasureRoutes(server.api, core)
   suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
-  segmentRoutes(server.api, { ...core, usesOf: listUses })
+  segmentRoutes(server.api, { ...core, usesOf: audienceUses })
   const { allow, maxBytes, maxCount } = config.attachments
   const fetchFile = makeFetchFile({ clock, resolver: openResolver(config.dns, clock), allow })
   const attachments = { maxBytes, maxCount, fetchFile }

@@ -1,43 +1,62 @@
-import { nextTurn } from '../bounded/index.js'
-import { requireList } from '../contacts/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
 import { idsOf, prepared, type Read } from '../store/index.js'
 import type { MergedContact } from '../templates/index.js'
+import { type AudienceCount, countAudience } from './count-audience.js'
+import { pageOfWhom } from './members.js'
+import { type Audience, onlyListOf, requireWhom } from './whom.js'
 
-/** Whom a campaign is for: a list, less who is suppressed or has left its topic. */
-export interface Audience {
-  accountId: string
-  listId: string
-  topicId: string | null
-}
-
-/** A contact on the list, with what is merged into its mail. */
+/** Somebody of an audience, with what is merged into their mail. */
 export interface AudienceMember extends MergedContact {
   contactId: string
 }
 
-// A few milliseconds of reading; between them others have their turn.
-const perPage = 1_000
+/** Some of an audience, in the order of contacts' ids. */
+export interface AudiencePage {
+  reachable: AudienceMember[]
+  /** Up to whom it was looked at: the cursor of the next page. */
+  after: string
+  /** These were the last. */
+  done: boolean
+}
 
 /**
- * The next `limit` contacts of the list after `cursor` (a contact's id), and who of them is mailed.
- * Fewer in `seen` than `limit`: they were the last.
+ * Who of the next `limit` contacts after `cursor` (a contact's id) is mailed. Throws a 404 where a list or segment of
+ * several is gone: without it people who were left out would be mailed.
  */
 export async function nextOfAudience(
   read: Read,
   audience: Audience,
   cursor: string,
   limit: number,
-): Promise<{ seen: AudienceMember[]; reachable: AudienceMember[] }> {
-  const { accountId, listId, topicId } = audience
-  const seen = await membersAfter(read, { listId, cursor, limit })
+): Promise<AudiencePage> {
+  const { accountId, whom, topicId } = audience
+  const { seen, ...page } = await seenAfter(read, audience, cursor, limit)
+  // After they were read: what is deleted is marked first, and then its people go.
+  if (onlyListOf(whom) === undefined) await requireWhom(read, accountId, whom)
   const blocked = await blockedAmong(
     read,
     { accountId, type: 'marketing', topicId },
     seen.map(({ email }) => email),
   )
-  return { seen, reachable: seen.filter(({ email }) => !blocked.has(email)) }
+  return { reachable: seen.filter(({ email }) => !blocked.has(email)), ...page }
+}
+
+/** One list is read with its contacts in one search: the most usual audience costs one statement a page. */
+async function seenAfter(
+  read: Read,
+  { whom }: Audience,
+  cursor: string,
+  limit: number,
+): Promise<{ seen: AudienceMember[]; after: string; done: boolean }> {
+  const listId = onlyListOf(whom)
+  if (listId !== undefined) {
+    const seen = await membersAfter(read, { listId, cursor, limit })
+    return { seen, after: seen.at(-1)?.contactId ?? cursor, done: seen.length < limit }
+  }
+  const { ids, next } = await pageOfWhom(read, whom, cursor, limit)
+  const seen = ids.length === 0 ? [] : await contactsOf(read, { json: JSON.stringify(ids) })
+  return { seen, after: next ?? ids.at(-1) ?? cursor, done: next === null }
 }
 
 /**
@@ -57,104 +76,24 @@ const membersAfter = prepared<{ listId: string; cursor: string; limit: number },
       .limit(limit),
 )
 
-/**
- * How many would be mailed now. Counts who must not be, who are few, and not the list, which has its
- * number; throws a 404 for a list that is not the account's.
- */
-export async function countAudience(read: Read, audience: Audience): Promise<number> {
-  const { contactCount } = await requireList(read, audience.accountId, audience.listId)
-  let blocked = 0
-  for (const table of ['suppressions', 'topic_opt_outs'] as const) {
-    if (table === 'topic_opt_outs' && audience.topicId === null) continue
-    for (let after: string | undefined = ''; after !== undefined; ) {
-      const page = await blockedPage(read, audience, table, after)
-      blocked += page.onList
-      after = page.last
-      // The thread has clients that wait.
-      await nextTurn()
-    }
-  }
-  return Math.max(0, contactCount - blocked)
-}
+const contactsOf = prepared<{ json: string }, AudienceMember>((db, { json }) =>
+  db
+    .selectFrom('contacts')
+    .select(['id as contactId', 'email', 'first_name as firstName'])
+    .select(['last_name as lastName', 'metadata'])
+    .where('id', 'in', idsOf(json, 'text'))
+    .orderBy('id'),
+)
 
 /** How many of an audience can be reached now; throws a 400 when it is nobody. */
-export async function reachableNow(read: Read, audience: Audience): Promise<number> {
+export async function reachableNow(read: Read, audience: Audience): Promise<AudienceCount> {
   const count = await countAudience(read, audience)
-  if (count > 0) return count
+  if (count.reachable > 0) return count
+  const isList = onlyListOf(audience.whom) !== undefined
   throw new ApiError(
     'validation_error',
-    'Nobody on the list can be reached: the list is empty, or all its contacts are suppressed or have left the topic',
+    isList
+      ? 'Nobody on the list can be reached: the list is empty, or all its contacts are suppressed or have left the topic'
+      : 'Nobody of the audience can be reached: nobody is in it, or all of them are suppressed or have left the topic',
   )
 }
-
-/** A page of those who must not be mailed, each address once whatever it is there for. */
-async function blockedPage(
-  read: Read,
-  { accountId, listId, topicId }: Audience,
-  table: 'suppressions' | 'topic_opt_outs',
-  after: string,
-): Promise<{ onList: number; last: string | undefined }> {
-  const addresses =
-    table === 'suppressions'
-      ? await suppressedAfter(read, { accountId, after, limit: perPage })
-      : await leftAfter(read, { accountId, topicId, after, limit: perPage })
-  const json = JSON.stringify(addresses.map(({ address }) => address))
-  const [found] = await onList(read, { accountId, listId, json })
-  const last = addresses.length < perPage ? undefined : addresses.at(-1)?.address
-  return { onList: found?.members ?? 0, last }
-}
-
-// One address may have several reasons.
-const suppressedAfter = prepared<
-  { accountId: string; after: string; limit: number },
-  { address: string }
->((db, { accountId, after, limit }) =>
-  db
-    .selectFrom('suppressions')
-    .select('address')
-    .distinct()
-    .where('account_id', '=', accountId)
-    .where('address', '>', after)
-    .orderBy('address')
-    .limit(limit),
-)
-
-// Who is suppressed too was counted there.
-const leftAfter = prepared<
-  { accountId: string; topicId: string | null; after: string; limit: number },
-  { address: string }
->((db, { accountId, topicId, after, limit }) =>
-  db
-    .selectFrom('topic_opt_outs')
-    .select('address')
-    .where('account_id', '=', accountId)
-    .where('topic_id', '=', topicId)
-    .where('address', '>', after)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('suppressions')
-            .select('suppressions.address')
-            .whereRef('suppressions.account_id', '=', 'topic_opt_outs.account_id')
-            .whereRef('suppressions.address', '=', 'topic_opt_outs.address'),
-        ),
-      ),
-    )
-    .orderBy('address')
-    .limit(limit),
-)
-
-/**
- * Those of the suppressed addresses that are on the list; the difference is whom the campaign
- * reaches.
- */
-const onList = prepared<{ accountId: string; listId: string; json: string }, { members: number }>(
-  (db, { accountId, listId, json }) =>
-    db
-      .selectFrom('contacts')
-      .innerJoin('list_members', 'list_members.contact_id', 'contacts.id')
-      .select((eb) => eb.fn.countAll<number>().as('members'))
-      .where('account_id', '=', accountId)
-      .where('address', 'in', idsOf(json, 'text'))
-      .where('list_id', '=', listId),
-)

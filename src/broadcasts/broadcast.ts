@@ -97,3 +97,36 @@ export async function listBroadcasts(
     .limit(limit)
     .execute()
 }
+
+/** The content of a campaign, in Liquid; empty once it is stripped. */
+export async function htmlOf(read: Read, { body_id }: Broadcast): Promise<string> {
+  const row = await read
+    .selectFrom('bodies')
+    .select('html')
+    .where('id', '=', body_id)
+    .executeTakeFirst()
+  return row?.html ?? ''
+}
+
+/** An account's campaigns of some states, newest first, `limit` of them older than `before`; each state is one search. */
+export async function listBroadcastsOf(
+  read: Read,
+  accountId: string,
+  statuses: readonly BroadcastStatus[],
+  { limit, before }: { limit: number; before?: string | undefined },
+): Promise<Broadcast[]> {
+  const found: Broadcast[] = []
+  for (const status of statuses) {
+    const rows = await read
+      .selectFrom('broadcasts')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('status', '=', status)
+      .$if(before !== undefined, (query) => query.where('id', '<', before ?? ''))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+    found.push(...rows)
+  }
+  return found.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
+}

@@ -10,9 +10,10 @@ import {
 } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { readExtras, type Store, type Tx } from '../store/index.js'
-import { countAudience } from './audience.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
+import { countAudience } from './count-audience.js'
 import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
+import { onlyListOf, whomColumns, whomOf } from './whom.js'
 
 /** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
 export type BroadcastChanges = { [F in keyof BroadcastInput]?: BroadcastInput[F] | undefined }
@@ -26,15 +27,18 @@ export async function changeDraft(
   billing: AccountBilling,
   id: string,
   changes: BroadcastChanges,
-  alongside: (tx: Tx, changed: Broadcast) => Promise<void> = async () => {},
+  { alongside = async () => {}, revision }: ChangeOptions = {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
   const { draft, html } = await draftWithHtml(store.read, accountId, id)
+  if (revision !== undefined && revision !== draft.revision) {
+    throw new ApiError('conflict', changedByOther)
+  }
   const input = withChanges(draft, html, changes)
-  const { domainId, topicId, scheduledAt = null } = await checkBroadcast(deps, billing, input)
-  const listId = input.listId.toLowerCase()
-  const audience = await countAudience(store.read, { accountId, listId, topicId })
+  const checked = await checkBroadcast(deps, billing, input, { draft: true })
+  const { domainId, topicId, scheduledAt = null, whom } = checked
+  const counts = await countAudience(store.read, { accountId, whom, topicId })
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(changes.attachments))
   const extras = extrasOf(input, { warnings: warningsAbout({ html: input.html, text: null }) })
@@ -54,14 +58,17 @@ export async function changeDraft(
     await tx
       .updateTable('broadcasts')
       .set({
-        list_id: listId,
+        ...whomColumns(whom),
+        counts: JSON.stringify(counts),
+        preview_text: input.previewText || null,
+        revision: draft.revision + 1,
         topic_id: topicId,
         name: input.name ?? null,
         domain_id: domainId,
         from_header: input.from.trim(),
         subject: input.subject,
         ...extras,
-        audience,
+        audience: counts.reachable,
         body_id: bodyId,
         changed_at: clock.now(),
         scheduled_at: changes.scheduledAt === undefined ? draft.scheduled_at : scheduledAt,
@@ -72,6 +79,12 @@ export async function changeDraft(
     await alongside(tx, changed)
     return changed
   })
+}
+
+interface ChangeOptions {
+  alongside?: ((tx: Tx, changed: Broadcast) => Promise<void>) | undefined
+  /** What the changes were typed over: a 409 where somebody else has changed the draft since. */
+  revision?: number | undefined
 }
 
 interface BodyChange {
@@ -108,6 +121,8 @@ async function putBody(
   return id
 }
 
+const changedByOther =
+  'Somebody else has changed this draft since you opened it: open it again, then make your change'
 const changedMeanwhile = 'The draft was changed at the same moment: read it again, then change it'
 
 interface DraftWithHtml {
@@ -138,12 +153,12 @@ const isSame = (a: Omit<DraftWithHtml, 'attachments'>, b: Omit<DraftWithHtml, 'a
 function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges): BroadcastInput {
   const { replyTo, headers, tags } = readExtras(draft.extras) ?? {}
   const before = {
-    listId: draft.list_id,
     from: draft.from_header,
     subject: draft.subject,
     html,
     topicId: draft.topic_id ?? undefined,
     name: draft.name ?? undefined,
+    previewText: draft.preview_text ?? undefined,
     replyTo: draft.reply_to ?? (replyTo && [...replyTo]),
     headers: headers && { ...headers },
     tags: tags && [...tags],
@@ -151,11 +166,22 @@ function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges):
   const given = Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),
   )
-  const { topicId, name, scheduledAt, ...after } = { ...before, ...given } as BroadcastInput
+  const isTo = changes.listId !== undefined || changes.audience !== undefined
+  const to = isTo ? {} : whomGiven(draft)
+  const whole = { ...before, ...to, ...given } as BroadcastInput
+  const { topicId, name, scheduledAt, previewText, ...after } = whole
   return {
     ...after,
     topicId: topicId || undefined,
     name: name || undefined,
+    previewText: previewText || undefined,
     scheduledAt: scheduledAt || undefined,
   }
+}
+
+/** A draft's audience as a request would give it. */
+function whomGiven(draft: Broadcast): Pick<BroadcastInput, 'listId' | 'audience'> {
+  const whom = whomOf(draft)
+  const listId = onlyListOf(whom)
+  return listId === undefined ? { audience: whom } : { listId }
 }

@@ -7,25 +7,31 @@ import {
   type Rendered,
   type Renderer,
   stranger,
+  withPreviewText,
 } from '../templates/index.js'
 
 export interface BroadcastContent {
   /** Liquid, as is the HTML. */
   subject: string
   html: string
+  previewText?: string | undefined
 }
+
+/** Whether something of a draft is still to be written. */
+export const isUnwritten = ({ subject, html }: BroadcastContent) =>
+  subject.trim() === '' || html.trim() === ''
 
 /** The content for one contact: lenient, as decisions.md has it. Throws what `checkContent` does. */
 export async function renderFor(
   renderer: Renderer,
   accountId: string,
-  { subject, html }: BroadcastContent,
+  { subject, html, previewText }: BroadcastContent,
   contact: MergedContact,
 ): Promise<Rendered> {
   const outcome = await renderer.render({
     accountId,
     subject: { key: null, liquid: subject },
-    html: { key: null, liquid: html },
+    html: { key: null, liquid: withPreviewText(html, previewText) },
     text: null,
     variables: JSON.stringify(Object.assign(mergeValues(contact), copyTags)),
     strict: false,

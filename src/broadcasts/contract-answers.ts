@@ -29,7 +29,13 @@ const shown = {
   failedReason: orNull(
     text('Why it could not be dispatched; null unless its `status` is `failed`'),
   ),
-  listId: uuid('The contact list that it goes to'),
+  waitsFor: orNull(
+    text(
+      'Why a campaign that is due has not begun, such as a segment that is being filled; else null',
+    ),
+  ),
+  listId: orNull(uuid('The contact list that it goes to; null where its `audience` is more')),
+  audience: shaped('BroadcastWhom'),
   topicId: orNull(uuid('Its topic; null when it has none')),
   recipientCount: count(
     'How many recipients it has; before it is dispatched, how many it would have',
@@ -57,6 +63,11 @@ export const recipientFields = {
 export const detail = {
   ...shown,
   from: text('The sender, as given'),
+  previewText: orNull(
+    text(
+      'What inboxes show beside the subject, with its merge tags; null: the first words of the mail',
+    ),
+  ),
   ...given,
   tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
   warnings,
@@ -82,8 +93,21 @@ export const detail = {
   },
 }
 
+const ids = (description: string): Schema => ({
+  type: 'array',
+  maxItems: 20,
+  items: uuid('An id'),
+  description,
+})
+
 /** The shapes that others refer to by name. */
 export const broadcastShapes = (): Record<string, Schema> => ({
+  BroadcastWhom: closed({
+    lists: ids('The lists whose people get it'),
+    segments: ids('The segments whose people get it'),
+    withoutLists: ids('The lists whose people do not get it'),
+    withoutSegments: ids('The segments whose people do not get it'),
+  }),
   BroadcastStats: closed({
     recipients: count('How many mails were made so far'),
     delivered: count('How many mails the recipient’s server has taken'),
@@ -130,6 +154,8 @@ export const usage = (): Schema =>
 
 export const exampleId = '01a1fc92-9915-7533-8296-04ee3d91dd72'
 export const exampleListId = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
+/** Everybody on a list, less nobody. */
+export const exampleAudience = { lists: [exampleListId], segments: [], withoutLists: [] }
 /** The request that the examples of all operations begin with. */
 export const exampleCampaign = {
   listId: exampleListId,
@@ -146,7 +172,9 @@ export const exampleItem = {
   pausedReason: null,
   pausedBy: null,
   failedReason: null,
+  waitsFor: null,
   listId: exampleListId,
+  audience: { lists: [exampleListId], segments: [], withoutLists: [], withoutSegments: [] },
   topicId: null,
   recipientCount: 1_200,
   scheduledAt: null,
@@ -176,6 +204,7 @@ const noStats = {
 export const exampleDetail = {
   ...exampleItem,
   from: exampleCampaign.from,
+  previewText: null,
   replyTo: ['help@example.com'],
   headers: { 'X-Entity-Ref-ID': '4711' },
   tags: [{ name: 'season', value: 'winter' }],

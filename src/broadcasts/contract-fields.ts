@@ -10,7 +10,8 @@ import {
   tags,
   unknownFields,
 } from '../emails/contract.js'
-import { bodyId, flag, maybe, table, text, textThat } from '../fields/index.js'
+import { bodyId, flag, list, maybe, table, text, textThat } from '../fields/index.js'
+import { mostParts } from './whom.js'
 
 /*
  * What requests about campaigns look like: the fields of the contract, and ours that a single mail has too.
@@ -29,8 +30,25 @@ function line(least: 0 | 1, about: string, most = 200) {
   )
 }
 
+const parts = (about: string) => maybe(list(bodyId('The id of one'), { most: mostParts, about }))
+
 const fields = {
-  listId: bodyId('The contact list that it goes to'),
+  listId: maybe(bodyId('The contact list that it goes to; or `audience`, one of both')),
+  audience: maybe(
+    table(
+      {
+        lists: parts('Lists whose people get it'),
+        segments: parts('Segments whose people get it'),
+        withoutLists: parts('Lists whose people do not get it'),
+        withoutSegments: parts('Segments whose people do not get it'),
+      },
+      {
+        noOthers: true,
+        about:
+          'Everybody of these lists and segments, once each, less those of the others; at most 20 in all. A campaign to segments begins once they are up to date.',
+      },
+    ),
+  ),
   from: sender(
     text('The sender, on a verified domain of the account', {
       examples: ['News <news@example.com>'],
@@ -45,6 +63,12 @@ const fields = {
     text(
       'The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient\'s own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it.',
       { minLength: 1 },
+    ),
+  ),
+  previewText: maybe(
+    line(
+      0,
+      'What inboxes show beside the subject, at most 200 characters; merge tags as there. Readers of the mail do not see it',
     ),
   ),
   topicId: maybe(
@@ -63,7 +87,7 @@ const fields = {
     ),
   ),
 }
-const { listId, from, subject, html, topicId } = fields
+const { listId, audience, from, subject, html, topicId } = fields
 
 /** A draft is not in the contract's request, so it is asked for by a field and never the default. */
 export const NewBroadcast = shape(
@@ -80,7 +104,6 @@ export const BroadcastChanges = shape(
   table(
     {
       ...fields,
-      listId: maybe(listId),
       from: maybe(from),
       subject: maybe(subject),
       html: maybe(html),
@@ -116,4 +139,4 @@ export const TestBroadcast = shape(
 )
 
 /** Whom a campaign would go to. */
-export const BroadcastAudience = shape('BroadcastAudience', table({ listId, topicId }))
+export const BroadcastAudience = shape('BroadcastAudience', table({ listId, audience, topicId }))

@@ -11,10 +11,11 @@ import {
   refusal,
 } from '../contract/index.js'
 import { quotaRefusals } from '../emails/contract.js'
-import { count, text, uuid } from '../fields/index.js'
+import { closed, count, text, uuid } from '../fields/index.js'
 import {
   broadcastShapes,
   detail,
+  exampleAudience,
   exampleCampaign,
   exampleDetail,
   exampleDraft,
@@ -58,7 +59,10 @@ export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
   body: BroadcastAudience,
   says: () => ({
     summary: 'Whom a campaign would reach',
-    examples: { 'A list': { listId: exampleListId } },
+    examples: {
+      'A list': { listId: exampleListId },
+      'Lists and segments': { audience: exampleAudience },
+    },
     answers: [
       // Masked addresses show that it is the right list, and nobody exports a list by looking at a campaign.
       answer(
@@ -66,6 +70,14 @@ export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
         'BroadcastPreview',
         {
           recipientCount: count('How many recipients would get it now'),
+          fit: count('How many contacts the audience has'),
+          notMailed: closed({
+            unsubscribed: count('How many of them have unsubscribed'),
+            bounced: count('How many addresses have bounced'),
+            complained: count('How many have complained'),
+            suppressed: count('How many are suppressed by hand'),
+            leftTopic: count('How many have left the topic'),
+          }),
           sample: {
             type: 'array',
             maxItems: 5,
@@ -76,6 +88,8 @@ export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
         },
         {
           recipientCount: 1_200,
+          fit: 1_240,
+          notMailed: { unsubscribed: 30, bounced: 8, complained: 1, suppressed: 0, leftTopic: 1 },
           sample: ['a***@example.org', 'b***@example.net'],
           note: 'Who has unsubscribed is not counted.',
         },
@@ -140,6 +154,13 @@ export const createBroadcast = operation('POST /v1/broadcasts', {
         name: 'Christmas',
         topicId: '01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
         scheduledAt: '2026-12-24T18:00:00Z',
+      },
+      'To lists and segments': {
+        from: exampleCampaign.from,
+        subject: exampleCampaign.subject,
+        html: exampleCampaign.html,
+        previewText: 'What is new, in one minute',
+        audience: exampleAudience,
       },
       'As a draft': { ...exampleCampaign, draft: true },
     },

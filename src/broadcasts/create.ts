@@ -4,7 +4,6 @@ import {
   refuseBeyondStorage,
   refuseCampaignMails,
 } from '../billing/index.js'
-import { requireList } from '../contacts/index.js'
 import { addStoredBytes, bytesToStore } from '../contents/index.js'
 import {
   checkHeaders,
@@ -19,18 +18,23 @@ import {
 } from '../emails/index.js'
 import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
-import { countAudience, reachableNow } from './audience.js'
+import { reachableNow } from './audience.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
-import { checkContent } from './content.js'
+import { checkContent, isUnwritten } from './content.js'
+import { countAudience } from './count-audience.js'
 import { begin, checkStanding } from './dispatch-campaign.js'
+import { segmentsWaitedFor } from './up-to-date.js'
+import { requireWhom, type Whom, type WhomInput, whomColumns, whomIn } from './whom.js'
 
-export interface BroadcastInput {
-  listId: string
+/** `listId` or `audience`, one of both. */
+export interface BroadcastInput extends WhomInput {
   /** `a@b` or `Name <a@b>`. */
   from: string
   /** Liquid, as is the HTML. */
   subject: string
   html: string
+  /** Liquid; what inboxes show beside the subject. */
+  previewText?: string | undefined
   topicId?: string | undefined
   name?: string | undefined
   replyTo?: string | string[] | undefined
@@ -45,6 +49,7 @@ export interface CheckedBroadcast {
   domainId: string
   scheduledAt: number | undefined
   topicId: string | null
+  whom: Whom
 }
 
 /**
@@ -60,12 +65,17 @@ export async function createBroadcast(
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
-  const { scheduledAt = null, domainId, topicId } = await checkBroadcast(deps, billing, input)
-  const listId = input.listId.toLowerCase()
-  const whom = { accountId, listId, topicId }
-  // A draft may come before its list is filled, or the next month; its sending looks again.
-  const audience = await (draft ? countAudience : reachableNow)(store.read, whom)
   const now = clock.now()
+  const checked = await checkBroadcast(deps, billing, input, { draft })
+  const { domainId, topicId, whom } = checked
+  // A campaign does not begin before its segments are up to date: until then it is scheduled for now.
+  const waitsFor = draft ? undefined : await segmentsWaitedFor(deps, accountId, { whom, at: now })
+  const scheduledAt = checked.scheduledAt ?? (waitsFor === undefined ? null : now)
+  const whole = { accountId, whom, topicId }
+  // A draft may come before its list is filled, or the next month; its sending looks again.
+  const isLater = draft || waitsFor !== undefined
+  const counts = await (isLater ? countAudience : reachableNow)(store.read, whole)
+  const audience = counts.reachable
   // It is counted in the month in which it is dispatched.
   if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
   const reader = makeAttachmentReader(deps, accountId)
@@ -86,7 +96,9 @@ export async function createBroadcast(
       .values({
         id,
         account_id: accountId,
-        list_id: listId,
+        ...whomColumns(whom),
+        counts: JSON.stringify(counts),
+        preview_text: input.previewText || null,
         topic_id: topicId,
         name: input.name ?? null,
         domain_id: domainId,
@@ -117,8 +129,10 @@ export async function createBroadcast(
         clicked: 0,
       })
       .execute()
-    const standing = await checkStanding(tx, deps, await findBroadcast(tx, accountId, id))
-    if (atOnce) await begin(tx, standing, id, { audience, now })
+    const standing = await checkStanding(tx, deps, await findBroadcast(tx, accountId, id), {
+      draft,
+    })
+    if (atOnce) await begin(tx, standing, id, { counts, now })
     const broadcast = await findBroadcast(tx, accountId, id)
     await alongside(tx, broadcast)
     return broadcast
@@ -144,11 +158,15 @@ interface CreateOptions {
   alongside?: (tx: Tx, made: Broadcast) => Promise<void>
 }
 
-/** Whatever can be refused of a campaign before anybody is looked for; a test send asks for the same. */
+/**
+ * Whatever can be refused of a campaign before anybody is looked for; a test send asks for the same. A draft may have no
+ * audience, subject or content yet.
+ */
 export async function checkBroadcast(
   deps: Pick<BroadcastDeps, 'store' | 'clock' | 'renderer'>,
   billing: AccountBilling,
   input: BroadcastInput,
+  { draft = false, toNobody = false } = {},
 ): Promise<CheckedBroadcast> {
   const { store, clock, renderer } = deps
   const { accountId } = billing
@@ -157,8 +175,10 @@ export async function checkBroadcast(
   const { domainId } = await verifiedSender(store.read, accountId, input.from)
   const topicId = input.topicId?.toLowerCase() ?? null
   if (topicId !== null) await findTopic(store.read, accountId, topicId)
-  await requireList(store.read, accountId, input.listId)
+  const whom = whomIn(input)
+  await requireWhom(store.read, accountId, whom, { mayBeEmpty: draft || toNobody })
   checkHeaders(input.headers)
-  await checkContent(renderer, accountId, input)
-  return { domainId, scheduledAt, topicId }
+  // A draft may have no subject or content yet; its sending asks for them.
+  if (!draft || !isUnwritten(input)) await checkContent(renderer, accountId, input)
+  return { domainId, scheduledAt, topicId, whom }
 }

@@ -4,7 +4,6 @@ import {
   countCampaignMails,
   readBilling,
 } from '../billing/index.js'
-import { requireList } from '../contacts/index.js'
 import { verifiedSender } from '../emails/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
@@ -18,7 +17,11 @@ import {
   isUnfinished,
   ofFreeAccounts,
 } from './broadcast.js'
-import { pauseAtFault } from './fault.js'
+import { isUnwritten } from './content.js'
+import type { AudienceCount } from './count-audience.js'
+import { pauseAtFault, pauseWithout } from './fault.js'
+import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
+import { type Audience, requireWhom, whomOf } from './whom.js'
 
 /**
  * A campaign's dispatch begins: its mails count from now on, and it is expanded. Throws a 402 when
@@ -28,13 +31,14 @@ export async function begin(
   tx: Tx,
   { billing, domainId }: CampaignStanding,
   id: string,
-  { audience, now }: { audience: number; now: number },
+  { counts, now }: { counts: AudienceCount; now: number },
 ): Promise<void> {
+  const audience = counts.reachable
   await countCampaignMails(tx, billing, audience, now)
   const begun = { status: 'sending', reason: null, sent_at: now, expanded_at: now } as const
   await tx
     .updateTable('broadcasts')
-    .set({ ...begun, audience, domain_id: domainId })
+    .set({ ...begun, audience, counts: JSON.stringify(counts), domain_id: domainId })
     .where('id', '=', id)
     .execute()
 }
@@ -53,14 +57,16 @@ export interface CampaignStanding {
 export async function checkStanding(
   tx: Tx,
   { plans }: Pick<BroadcastDeps, 'plans'>,
-  { account_id: accountId, list_id, topic_id, from_header }: Broadcast,
+  broadcast: Broadcast,
+  { draft = false } = {},
 ): Promise<CampaignStanding> {
+  const { account_id: accountId, topic_id, from_header } = broadcast
   const billing = await readBilling(tx, plans, accountId)
   checkSending(billing, 'marketing')
   const { domainId } = await verifiedSender(tx, accountId, from_header)
   // An archived one cannot be sent on.
   if (topic_id !== null) await findTopic(tx, accountId, topic_id)
-  await requireList(tx, accountId, list_id)
+  await requireWhom(tx, accountId, whomOf(broadcast), { mayBeEmpty: draft })
   return { billing, domainId }
 }
 
@@ -73,20 +79,34 @@ export async function sendDraft(
   billing: AccountBilling,
   id: string,
   alongside: (tx: Tx, sent: Broadcast) => Promise<void> = async () => {},
+  { notBefore = 0, revision }: SendOptions = {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
-  const { draft, audience } = await judgeDraft(deps, accountId, id)
+  const { draft, counts } = await judgeDraft(deps, accountId, id)
+  if (revision !== undefined && revision !== draft.revision) {
+    throw new ApiError('conflict', changedMeanwhile)
+  }
   const now = clock.now()
+  const whom = whomOf(draft)
+  const at = Math.max(draft.scheduled_at ?? 0, notBefore)
+  const isDue = at <= now
+  // A campaign does not begin before its segments are up to date: until then it is scheduled for now.
+  const waits = isDue && (await segmentsWaitedFor(deps, accountId, { whom, at: now })) !== undefined
   const sent = await store.write(async (tx) => {
     // Another request may have sent or changed it since it was judged.
     const found = await findBroadcast(tx, accountId, id)
     refuseUnlessDraft(found)
     if (changed(draft, found)) throw new ApiError('conflict', changedMeanwhile)
     const standing = await checkStanding(tx, deps, draft)
-    if ((draft.scheduled_at ?? 0) <= now) await begin(tx, standing, draft.id, { audience, now })
+    if (isDue && !waits) await begin(tx, standing, draft.id, { counts, now })
     else {
-      const scheduled = { status: 'scheduled', audience } as const
+      const scheduled = {
+        status: 'scheduled',
+        audience: counts.reachable,
+        counts: JSON.stringify(counts),
+        scheduled_at: isDue ? now : at,
+      } as const
       await tx.updateTable('broadcasts').set(scheduled).where('id', '=', draft.id).execute()
     }
     const after = await findBroadcast(tx, accountId, id)
@@ -97,11 +117,18 @@ export async function sendDraft(
   return sent
 }
 
+interface SendOptions {
+  /** It is scheduled for this time at the earliest, so that it can be taken back until then. */
+  notBefore?: number | undefined
+  /** What was looked at: a 409 where the draft was changed since. */
+  revision?: number | undefined
+}
+
 const changedMeanwhile = 'The draft was changed at the same moment: read it again, then send it'
 
 // What it was judged by; its content was checked with the change.
 const changed = (judged: Broadcast, found: Broadcast) =>
-  (['list_id', 'topic_id', 'from_header', 'scheduled_at'] as const).some(
+  (['list_id', 'whom', 'topic_id', 'from_header', 'scheduled_at', 'revision'] as const).some(
     (column) => judged[column] !== found[column],
   )
 
@@ -110,18 +137,32 @@ export async function judgeDraft(
   deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans'>,
   accountId: string,
   id: string,
-): Promise<{ draft: Broadcast; audience: number }> {
+): Promise<{ draft: Broadcast; counts: AudienceCount }> {
   const { read } = deps.store
   const draft = await findBroadcast(read, accountId, id)
   refuseUnlessDraft(draft)
   await checkStanding(read, deps, draft)
-  return { draft, audience: await reachableNow(read, audienceOf(draft)) }
+  await refuseUnwritten(read, draft)
+  return { draft, counts: await reachableNow(read, audienceOf(draft)) }
 }
 
 /** Asked within the write too: a second click on "send" must not send twice. */
 function refuseUnlessDraft({ status }: Broadcast): void {
   if (status === 'draft') return
   throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
+}
+
+/** A 400 for a draft that lacks its subject or content. */
+async function refuseUnwritten(read: Read, { subject, body_id }: Broadcast): Promise<void> {
+  const { html } = await read
+    .selectFrom('bodies')
+    .select('html')
+    .where('id', '=', body_id)
+    .executeTakeFirstOrThrow()
+  if (!isUnwritten({ subject, html: html ?? '' })) return
+  const message =
+    subject.trim() === '' ? 'The campaign has no subject yet' : 'The campaign has no content yet'
+  throw new ApiError('validation_error', message)
 }
 
 type DispatchDeps = Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> & { log: Log }
@@ -151,18 +192,24 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
   const { id, account_id: accountId } = broadcast
   try {
     await checkStanding(store.read, deps, broadcast)
-    const audience = await reachableNow(store.read, audienceOf(broadcast))
+    if (!(await awaitSegments(deps, broadcast))) return
+    const counts = await reachableNow(store.read, audienceOf(broadcast))
     await store.write(async (tx) => {
       const { status } = await findBroadcast(tx, accountId, id)
       if (status !== 'scheduled') return
       const standing = await checkStanding(tx, deps, broadcast)
-      await begin(tx, standing, id, { audience, now: clock.now() })
+      await begin(tx, standing, id, { counts, now: clock.now() })
     })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     // The account was stopped after the campaign was found: it waits like all others of the account.
     if (error.code === 'account_paused' || error.code === 'account_suspended') return
     if (error.status >= 500) throw error
+    // Of several lists and segments one is gone: its account changes or cancels the campaign.
+    if (error.code === 'not_found' && broadcast.whom !== null) {
+      await pauseWithout(deps, broadcast, error)
+      return
+    }
     const failed = { status: 'failed', reason: messageOf(error), ended_at: clock.now() } as const
     await store.write((tx) =>
       tx
@@ -191,8 +238,8 @@ export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[
 /**
  * The list is read again at every use (interface.md: the audience is resolved again at dispatch).
  */
-export const audienceOf = ({ account_id, list_id, topic_id }: Broadcast) => ({
-  accountId: account_id,
-  listId: list_id,
-  topicId: topic_id,
+export const audienceOf = (broadcast: Broadcast): Audience => ({
+  accountId: broadcast.account_id,
+  whom: whomOf(broadcast),
+  topicId: broadcast.topic_id,
 })

@@ -8,7 +8,7 @@ import type { Renderer } from '../templates/index.js'
 import { nextOfAudience } from './audience.js'
 import { type Broadcast, type BroadcastDeps, isUnfinished, ofFreeAccounts } from './broadcast.js'
 import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
-import { pauseAtCap, pauseAtFault } from './fault.js'
+import { pauseAtCap, pauseAtFault, pauseWithout } from './fault.js'
 import type { NewMail, RetryAges } from './new-mails.js'
 import { makeSubjects, type Subjects } from './subjects.js'
 import { type BroadcastSlice, makeWriteSlice, type Slice, type WriteSlice } from './write-slice.js'
@@ -95,6 +95,9 @@ async function expandOrPause(deps: Expanding, broadcast: Broadcast) {
     if (error instanceof ApiError && error.code === 'plan_limit_exceeded') {
       return await pauseAtCap(deps, broadcast, error)
     }
+    if (error instanceof ApiError && error.code === 'not_found') {
+      return await pauseWithout(deps, broadcast, error)
+    }
     return await pauseAtFault(deps, broadcast, 'its mails could not be made', error)
   }
 }
@@ -125,7 +128,8 @@ async function readSlice(
   before: string,
 ): Promise<Slice> {
   const audience = audienceOf(broadcast)
-  const { seen, reachable } = await nextOfAudience(store.read, audience, before, perWrite)
+  const page = await nextOfAudience(store.read, audience, before, perWrite)
+  const { reachable, after, done } = page
   const mails: NewMail[] = []
   for (const member of reachable) {
     const mailbox = parseMailbox(member.email)
@@ -137,8 +141,7 @@ async function readSlice(
     })
     mails.push({ id: store.ids.uuid(), deliveryId: store.ids.serial(), mailbox, subject })
   }
-  const after = seen.at(-1)?.contactId ?? before
-  return { before, after, mails, done: seen.length < perWrite }
+  return { before, after, mails, done }
 }
 
 /**

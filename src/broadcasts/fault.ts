@@ -34,6 +34,22 @@ export async function pauseAtFault(
   return true
 }
 
+/** Pauses a campaign of which a list or segment is gone: the account cancels it. Resolves with whether it is paused. */
+export async function pauseWithout(
+  deps: { store: Store; clock: Clock; log: Log },
+  broadcast: Broadcast,
+  { message }: ApiError,
+): Promise<boolean> {
+  const reason = `${message}: a list or segment of its audience was deleted`
+  try {
+    await pauseBroadcast(deps, broadcast, { reason, byAccount: true })
+  } catch (error) {
+    // It was paused, ended or cancelled meanwhile.
+    if (!(error instanceof ApiError)) throw error
+  }
+  return true
+}
+
 /**
  * Pauses a campaign whose list has grown beyond what the account's plan has room for: the account resumes it once there
  * is. Resolves with whether it is paused.

@@ -11,18 +11,22 @@ export {
   pausedBroadcast,
   resumedBroadcast,
 } from './answers.js'
-export { type Audience, countAudience, nextOfAudience } from './audience.js'
+export { nextOfAudience } from './audience.js'
+export { audienceUses } from './audience-uses.js'
 export {
   type Broadcast,
   type BroadcastDeps,
   type BroadcastStatus,
   findAnyBroadcast,
   findBroadcast,
+  htmlOf,
   listBroadcasts,
+  listBroadcastsOf,
   listPaused,
 } from './broadcast.js'
 export { type BroadcastChanges, changeDraft } from './change.js'
 export { renderFor } from './content.js'
+export { type AudienceCount, countAudience } from './count-audience.js'
 export { finishCourses } from './course.js'
 export {
   type BroadcastInput,
@@ -30,10 +34,12 @@ export {
   createBroadcast,
 } from './create.js'
 export { dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
+export { duplicateBroadcast } from './duplicate.js'
 export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { ruleOfPeople } from './people-rule.js'
+export { sendTest } from './preview.js'
 export { listUndelivered, type Undelivered } from './recipients.js'
 export { recipientsAnswer } from './recipients-answer.js'
 export { type BroadcastReport, broadcastReport } from './report.js'
@@ -58,4 +64,14 @@ export {
   pauseBroadcast,
   resumeBroadcast,
   stopBroadcast,
+  takeBack,
 } from './stop.js'
+export {
+  type Audience,
+  campaignsTo,
+  mostParts,
+  ofList,
+  type Whom,
+  whomIn,
+  whomOf,
+} from './whom.js'

@@ -10,12 +10,17 @@ import { listTeam } from '../people/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import { stranger } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
-import { type Audience, countAudience, nextOfAudience } from './audience.js'
+import { nextOfAudience } from './audience.js'
 import { renderFor } from './content.js'
+import { type AudienceCount, countAudience } from './count-audience.js'
 import { type BroadcastInput, checkBroadcast } from './create.js'
+import type { Audience } from './whom.js'
 
 export interface AudiencePreview {
   recipientCount: number
+  /** How many there are in all, and why some of them are not mailed. */
+  fit: number
+  notMailed: Omit<AudienceCount, 'fit' | 'reachable'>
   /** Masked addresses of some of them. */
   sample: string[]
   note: string
@@ -30,20 +35,18 @@ const mostPages = 20
 export async function previewAudience(read: Read, audience: Audience): Promise<AudiencePreview> {
   const { accountId, topicId } = audience
   if (topicId !== null) await findTopic(read, accountId, topicId)
-  const recipientCount = await countAudience(read, audience)
+  const { fit, reachable: recipientCount, ...notMailed } = await countAudience(read, audience)
   const sample: string[] = []
-  let cursor: string | undefined = ''
-  for (
-    let page = 0;
-    cursor !== undefined && page < mostPages && sample.length < sampleSize;
-    page++
-  ) {
-    const { seen, reachable } = await nextOfAudience(read, audience, cursor, perPage)
+  let cursor = ''
+  let isOver = false
+  for (let page = 0; !isOver && page < mostPages && sample.length < sampleSize; page++) {
+    const { reachable, after, done } = await nextOfAudience(read, audience, cursor, perPage)
     for (const { email } of reachable.slice(0, sampleSize - sample.length))
       sample.push(masked(email))
-    cursor = seen.length < perPage ? undefined : seen.at(-1)?.contactId
+    cursor = after
+    isOver = done
   }
-  return { recipientCount, sample, note }
+  return { recipientCount, fit, notMailed, sample, note }
 }
 
 const note =
@@ -76,7 +79,7 @@ export async function sendTest(
   const { renderer } = deps
   const { read } = deps.store
   const { accountId } = billing
-  const { topicId } = await checkBroadcast(deps, billing, input)
+  const { topicId } = await checkBroadcast(deps, billing, input, { toNobody: true })
   const mailbox = parseMailbox(input.to)
   if (mailbox === undefined || !(await mayReceiveTests(read, accountId, mailbox))) {
     const message =

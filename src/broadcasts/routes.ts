@@ -33,6 +33,7 @@ import { recipientsAnswer } from './recipients-answer.js'
 import { broadcastReport } from './report.js'
 import { shownMade } from './shown.js'
 import { cancelBroadcast, pauseBroadcast, resumeBroadcast } from './stop.js'
+import { requireWhom, whomIn } from './whom.js'
 
 type BroadcastRouteDeps = BroadcastDeps & EmailDeps
 
@@ -54,8 +55,10 @@ function contentRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
 
   serve(api, operations.previewBroadcast, async ({ account: { accountId }, body }) => {
     checkOpen(await billingOf(accountId))
+    const whom = whomIn(body)
+    await requireWhom(read, accountId, whom)
     const topicId = body.topicId?.toLowerCase() ?? null
-    return await previewAudience(read, { accountId, listId: body.listId.toLowerCase(), topicId })
+    return await previewAudience(read, { accountId, whom, topicId })
   })
 
   const large = { maxBodyBytes: maxSendBytes(deps.attachments.maxBytes) }

@@ -5,10 +5,12 @@ import { publicReason } from '../errors/index.js'
 import { readExtras } from '../store/index.js'
 import type { Broadcast, BroadcastDetail, BroadcastStatus } from './broadcast.js'
 import type { BroadcastRecipient } from './recipients.js'
+import { onlyListOf, whomOf } from './whom.js'
 
 /** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
 export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: number) {
   const { status, reason } = broadcastStanding(broadcast, stop, now)
+  const whom = whomOf(broadcast)
   return {
     id: broadcast.id,
     name: broadcast.name,
@@ -16,8 +18,10 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
     status,
     pausedReason: status === 'paused' && reason !== null ? publicReason(reason) : null,
     pausedBy: status === 'paused' ? (broadcast.paused_by ?? 'operator') : null,
+    waitsFor: status === 'scheduled' ? reason : null,
     failedReason: status === 'failed' ? reason : null,
-    listId: broadcast.list_id,
+    listId: onlyListOf(whom) ?? null,
+    audience: whom,
     topicId: broadcast.topic_id,
     recipientCount: recipientCount(broadcast),
     scheduledAt: isoTime(broadcast.scheduled_at),
@@ -51,6 +55,7 @@ export function shownDetail(
   return {
     ...shownBroadcast(broadcast, stop, now),
     from: broadcast.from_header,
+    previewText: broadcast.preview_text,
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,
     tags,

@@ -36,6 +36,29 @@ export async function cancelBroadcast(
 }
 
 /**
+ * Makes a scheduled campaign a draft again, of which nothing has left. Throws a 409 for one that has begun, or is a draft.
+ */
+export async function takeBack(deps: StopDeps, accountId: string, id: string): Promise<void> {
+  await deps.store.write(async (tx) => {
+    const { status, sent_at } = await findBroadcast(tx, accountId, id)
+    const isWaiting = status === 'scheduled' || (status === 'paused' && sent_at === null)
+    if (!isWaiting)
+      throw new ApiError('conflict', `A campaign that is ${status} cannot be taken back`)
+    await tx
+      .updateTable('broadcasts')
+      .set({
+        status: 'draft',
+        reason: null,
+        paused_by: null,
+        scheduled_at: null,
+        marks_up_to: null,
+      })
+      .where('id', '=', id)
+      .execute()
+  })
+}
+
+/**
  * interface.md lets a draft or a scheduled campaign be cancelled; each other state gets its own
  * sentence.
  */

@@ -121,16 +121,13 @@ async function send({ store, clock, place, plans }: Planned, id: string, options
 }
 
 /** The subject and the number are what one notices a mistake by. */
-function sendingOf(
-  { draft, audience }: Awaited<ReturnType<typeof judgeDraft>>,
-  now: number,
-): Intent {
+function sendingOf({ draft, counts }: Awaited<ReturnType<typeof judgeDraft>>, now: number): Intent {
   const { id, subject, scheduled_at: at } = draft
   const when = at !== null && at > now ? shownTime(at) : 'now'
   return {
-    to: `send "${subject}" to ${counted(audience, 'recipient')}, ${when}`,
+    to: `send "${subject}" to ${counted(counts.reachable, 'recipient')}, ${when}`,
     facts: ['What has left cannot be taken back'],
-    counts: { id, subject, recipients: audience, scheduledAt: jsonTime(at) },
+    counts: { id, subject, recipients: counts.reachable, scheduledAt: jsonTime(at) },
     how: 'moderate',
   }
 }

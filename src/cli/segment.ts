@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { listUses } from '../automations/index.js'
+import { audienceUses } from '../broadcasts/index.js'
 import { OperatorError } from '../errors/index.js'
 import * as operations from '../segments/contract.js'
 import {
@@ -89,7 +89,7 @@ async function list({ store: { read }, account }: CommandDeps) {
 }
 
 async function show({ store: { read }, account }: CommandDeps, id: string) {
-  const json = await segmentAnswer(read, (await account()).id, id, listUses)
+  const json = await segmentAnswer(read, (await account()).id, id, audienceUses)
   const uses = json.usedBy.map((use) => `${use.kind} "${use.name}"`).join(', ')
   return {
     json,
@@ -130,7 +130,7 @@ function ruleOf(text: string): unknown {
 
 async function remove(deps: CommandDeps, id: string, options: AskOptions) {
   const { id: accountId } = await deps.account()
-  const segment = await segmentAnswer(deps.store.read, accountId, id, listUses)
+  const segment = await segmentAnswer(deps.store.read, accountId, id, audienceUses)
   const intent: Intent = {
     to: `delete the segment "${segment.name}"`,
     facts: [`${segment.count} people are in it, who stay`],
@@ -138,7 +138,7 @@ async function remove(deps: CommandDeps, id: string, options: AskOptions) {
     how: 'mild',
   }
   if (!(await confirmed(deps.place, options, intent))) return
-  const gone = await deleteSegment({ ...deps, usesOf: listUses }, accountId, segment.id)
+  const gone = await deleteSegment({ ...deps, usesOf: audienceUses }, accountId, segment.id)
   return {
     json: { message: 'Segment deleted; its people stay' },
     say: () => say(`Segment "${gone.name}" is deleted; its people stay`),

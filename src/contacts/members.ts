@@ -1,7 +1,12 @@
 import { isoTime } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import { cursorOf, idInCursor, type Read } from '../store/index.js'
-import { csvLine, type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
+import {
+  csvLine,
+  type SuppressionReason,
+  strength,
+  suppressionsAmong,
+} from '../suppression/index.js'
 import { type Contact, contactsLedTo, contactsOf, contactsOfIds, toContact } from './contact.js'
 import { requireList } from './list.js'
 
@@ -25,9 +30,6 @@ interface MemberOptions {
   /** Only this address, in any case. */
   email?: string | undefined
 }
-
-// Reasons by how much they say about the address: of several the first is shown.
-const strength: readonly SuppressionReason[] = ['complaint', 'bounce', 'manual', 'unsubscribe']
 
 /** A page of a list's contacts, newest first: by their ids, which rise with time (UUIDv7). */
 export async function listMembers(

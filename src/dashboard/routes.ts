@@ -3,6 +3,7 @@ import { sessionCookie } from '../people/index.js'
 import { auditPages } from './audit/routes.js'
 import { brandPages } from './brand/routes.js'
 import { campaignReportPages } from './campaigns/report-routes.js'
+import { campaignPages } from './campaigns/routes.js'
 import { contactPages } from './contacts/routes.js'
 import type { DashboardDeps } from './deps.js'
 import { domainPages } from './domains/routes.js'
@@ -59,6 +60,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     emailPages(shell.account, mail)
     templatePages(shell.account, mail)
     campaignReportPages(shell.account, mail)
+    campaignPages(shell.account, mail)
   }
   planPages(shell.account, deps)
   settingsPages(shell.account, deps)

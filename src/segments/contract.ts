@@ -92,7 +92,11 @@ const details = {
   },
   usedBy: {
     ...manyOf({
-      kind: { type: 'string', enum: ['segment', 'automation'], description: 'What it is' },
+      kind: {
+        type: 'string',
+        enum: ['segment', 'automation', 'campaign'],
+        description: 'What it is',
+      },
       id: uuid('Its id'),
       name: text('Its name'),
     }),

@@ -3,7 +3,7 @@ import type { Json } from '../json/index.js'
 import { addressKey } from '../mime/index.js'
 import { durationMs, type Rule, type RuleFacts } from '../rules/index.js'
 import { type ContactRow, idsIn, type Read, storedObject } from '../store/index.js'
-import { type SuppressionReason, suppressionsAmong } from '../suppression/index.js'
+import { type SuppressionReason, strength, suppressionsAmong } from '../suppression/index.js'
 import { namedIn } from './fields.js'
 
 /** What a segment's rule is judged by, and more that the segment tells of somebody. */
@@ -16,9 +16,6 @@ export interface PersonFacts extends RuleFacts {
   /** The segments that they are in, which rules of others may ask for; may be changed. */
   inSegments: Set<string>
 }
-
-// Reasons by how much they say about the address, as the pages of contacts have them.
-const strength: readonly SuppressionReason[] = ['complaint', 'bounce', 'manual', 'unsubscribe']
 
 interface Loading {
   read: Read

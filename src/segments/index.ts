@@ -4,7 +4,8 @@
  * names what is gone holds for nobody.
  */
 export { segmentAnswer } from './answers.js'
-export { countPeople, type PeopleCount } from './count.js'
+export { lastMark, segmentsBehind } from './behind.js'
+export { countNameOf, countPeople, type PeopleCount } from './count.js'
 export { loadFacts } from './facts.js'
 export {
   engagementFields,

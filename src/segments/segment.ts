@@ -126,7 +126,7 @@ export async function changeSegment(
 
 /** What uses a segment, by name. */
 export interface SegmentUse {
-  kind: 'segment' | 'automation'
+  kind: 'segment' | 'automation' | 'campaign'
   id: string
   name: string
 }
@@ -165,24 +165,26 @@ export async function deleteSegment(
   })
 }
 
-/** The automations that ask for a segment; said by who knows automations. */
+/** The automations and campaigns that ask for a segment; said by who knows them. */
 export type UsesOfSegment = (
   read: Read,
   accountId: string,
   id: string,
-) => Promise<readonly { id: string; name: string }[]>
+) => Promise<readonly { id: string; name: string; kind?: SegmentUse['kind'] }[]>
 
 /** All that uses a segment. */
 export async function usesOfSegment(
   read: Read,
-  automationsOf: UsesOfSegment | undefined,
+  others: UsesOfSegment | undefined,
   accountId: string,
   id: string,
 ): Promise<SegmentUse[]> {
-  const automations = (await automationsOf?.(read, accountId, id)) ?? []
+  const uses = (await others?.(read, accountId, id)) ?? []
   return [
     ...(await segmentsAskingFor(read, accountId, id)),
-    ...automations.map((one): SegmentUse => ({ kind: 'automation', id: one.id, name: one.name })),
+    ...uses.map(
+      ({ kind = 'automation', ...one }): SegmentUse => ({ kind, id: one.id, name: one.name }),
+    ),
   ]
 }
 

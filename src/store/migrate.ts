@@ -13,6 +13,7 @@ import { timeZones } from './migrations/0120-time-zones.js'
 import { formMails } from './migrations/0121-form-mails.js'
 import { erasureMails } from './migrations/0125-erasure-mails.js'
 import { newestContacts } from './migrations/0126-newest-contacts.js'
+import { campaignAudience } from './migrations/0130-campaign-audience.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { blocks } from './migrations/0139-blocks.js'
 import { type Tables, tables } from './schema/index.js'
@@ -41,6 +42,7 @@ const migrations: Record<string, Migration> = {
   '0121-form-mails': formMails,
   '0125-erasure-mails': erasureMails,
   '0126-newest-contacts': newestContacts,
+  '0130-campaign-audience': campaignAudience,
   '0135-campaign-figures': campaignFigures,
   '0139-blocks': blocks,
 }

@@ -34,6 +34,7 @@ export {
   type Suppression,
   type SuppressionReason,
   type SuppressionScope,
+  strength,
   suppress,
   suppressionReasons,
 } from './suppress.js'

@@ -17,6 +17,14 @@ export type SuppressionScope = SuppressionRow['scope']
 /** All reasons, in the order in which they are listed. */
 export const suppressionReasons = ['unsubscribe', 'bounce', 'complaint', 'manual'] as const
 
+/** By how much they say about the address: of several the first is shown. */
+export const strength: readonly SuppressionReason[] = [
+  'complaint',
+  'bounce',
+  'manual',
+  'unsubscribe',
+]
+
 /** A record: one reason why an address must not be mailed. An address may have several. */
 export interface Suppression {
   /** The whole address in lower case. */

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { readLogo, setLogo } from '../../src/accounts/index.js'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
-import { countAudience } from '../../src/broadcasts/index.js'
+import { countAudience, ofList } from '../../src/broadcasts/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { findMessage, listMessages } from '../../src/sandbox/index.js'
 import { startPosthorn } from '../support/posthorn.js'
@@ -52,8 +52,10 @@ async function start(t: Test) {
       (await posthorn.call('GET', `/v1/contacts/${list}?email=${email}`)).json.contacts[0]
         .unsubscribed,
     /** How many a campaign to the list would reach. */
-    audience: (topicId: string) =>
-      countAudience(posthorn.store.read, { accountId: posthorn.accountId, listId: list, topicId }),
+    audience: async (topicId: string) => {
+      const whole = { accountId: posthorn.accountId, whom: ofList(list), topicId }
+      return (await countAudience(posthorn.store.read, whole)).reachable
+    },
     leavers: async (topicId: string): Promise<string[]> =>
       (await posthorn.call('GET', `/v1/topics/${topicId}/opt-outs`)).json.optOuts.map(
         ({ email }: { email: string }) => email,

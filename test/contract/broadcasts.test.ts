@@ -91,7 +91,9 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
     pausedReason: null,
     pausedBy: null,
     failedReason: null,
+    waitsFor: null,
     listId: readers,
+    audience: { lists: [readers], segments: [], withoutLists: [], withoutSegments: [] },
     topicId: null,
     recipientCount: 3,
     scheduledAt: null,
@@ -115,6 +117,7 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
   t.same(shown, {
     ...item,
     from: good.from,
+    previewText: null,
     replyTo: [],
     headers: {},
     tags: [],

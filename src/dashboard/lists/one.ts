@@ -1,4 +1,4 @@
-import { listUses } from '../../automations/index.js'
+import { audienceUses } from '../../broadcasts/index.js'
 import { dayMs } from '../../clock/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
@@ -27,7 +27,7 @@ interface OneListView {
   chart: Chart
   joined: number
   gone: number
-  automations: string[]
+  uses: string[]
   /** The address that is looked for. */
   email: string
   members: {
@@ -91,7 +91,9 @@ export async function showList(
     },
     joined: joined.reduce((sum, one) => sum + one, 0),
     gone: gone.reduce((sum, one) => sum + one, 0),
-    automations: (await listUses(read, account.id, list.id)).map(({ name }) => name),
+    uses: (await audienceUses(read, account.id, list.id)).map(
+      ({ name, kind = 'automation' }) => `${kind} “${name}”`,
+    ),
     email,
     members: members.map(({ id, email, firstName, lastName, suppressed, createdAt }) => ({
       email,

@@ -1,4 +1,4 @@
-import { listUses } from '../../automations/index.js'
+import { audienceUses } from '../../broadcasts/index.js'
 import { brokenParts, requireSegment, segmentMembers, usesOfSegment } from '../../segments/index.js'
 import { fullName, mailChip } from '../contacts/words.js'
 import { type Moment, moment } from '../format.js'
@@ -52,7 +52,7 @@ export async function showSegment(
     segmentMembers(read, account.id, id, { limit: perPage, cursor }),
     fieldChoices(read, account.id),
     brokenParts(read, account.id, rule),
-    usesOfSegment(read, listUses, account.id, id),
+    usesOfSegment(read, audienceUses, account.id, id),
   ])
   const here = `${base}/segments/${id}`
   const view: SegmentView = {

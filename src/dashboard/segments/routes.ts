@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { listUses } from '../../automations/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
+import { audienceUses } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import * as operations from '../../segments/contract.js'
@@ -101,7 +101,11 @@ export function segmentPages(pages: AccountPages, deps: SegmentPageDeps): void {
     '/segments/:id/delete',
     { action: 'contacts.write', again: (visit, faults) => showSegment(deps, visit, faults) },
     async ({ account, base, params }) => {
-      const gone = await deleteSegment({ ...deps, usesOf: listUses }, account.id, params.id ?? '')
+      const gone = await deleteSegment(
+        { ...deps, usesOf: audienceUses },
+        account.id,
+        params.id ?? '',
+      )
       return redirect(`${base}/segments`, {
         flash: `The segment “${gone.name}” is deleted; its people stay`,
         audit: auditOf(operations.deleteSegment, { target: gone.id }),

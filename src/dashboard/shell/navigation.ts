@@ -22,6 +22,12 @@ export const accountPlaces: readonly NavigationGroup[] = [
     entries: [
       { label: 'Overview', path: '', action: 'account.read' },
       { label: 'Emails', path: '/emails', action: 'emails.read' },
+    ],
+  },
+  {
+    label: 'Marketing',
+    entries: [
+      { label: 'Campaigns', path: '/campaigns', action: 'campaigns.read' },
       { label: 'Templates', path: '/templates', action: 'templates.read' },
     ],
   },

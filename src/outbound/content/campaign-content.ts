@@ -12,6 +12,7 @@ import {
   mergeValues,
   type Renderer,
   withLinkTags,
+  withPreviewText,
 } from '../../templates/index.js'
 
 /** A body that is merged for each recipient. */
@@ -21,6 +22,8 @@ export interface CampaignMail {
   /** Liquid, as is the text; null: that is made of the HTML. */
   html: string
   text: string | null
+  /** What inboxes show beside the subject; Liquid too. */
+  previewText?: string | null
   /** What is merged, where it is not what is known of the contact now; null: that was deleted. */
   variables?: object | null
 }
@@ -36,6 +39,8 @@ export class MailFault extends Error {}
 
 /** The body of a campaign, taken apart once for all its recipients. */
 interface Compiled {
+  /** With the preview text in it. */
+  html: string
   /** The text part's Liquid: the converted HTML, its tags as they are. Undefined: it is made of the merged HTML. */
   text: string | undefined
   /** Undefined: it takes the engine. */
@@ -53,25 +58,31 @@ export function makeCampaignContent(
 ): CampaignContent {
   const compiled = new Map<number, Compiled>()
 
-  const compiledOf = ({ bodyId, html, text: own }: CampaignMail): Compiled => {
+  const compiledOf = ({
+    bodyId,
+    html: content,
+    text: own,
+    previewText,
+  }: CampaignMail): Compiled => {
     const known = compiled.get(bodyId)
     if (known !== undefined) return known
+    const html = withPreviewText(content, previewText)
     const source = withLinkTags(html)
     const inHtml = mergePieces(source)
     // Conditions and loops stand between rows and in tags: what they leave is known once they are merged.
     const text = own ?? (inHtml && textTemplateOf(source))
     const inText = text === undefined ? undefined : mergePieces(text)
     const pieces = inHtml && inText && { html: inHtml, text: inText }
-    const fresh = { text, pieces }
+    const fresh = { html, text, pieces }
     keepNewest(compiled, bodyId, fresh, maxCompiled)
     return fresh
   }
 
   return async (mail, recipient) => {
-    const { text, pieces } = compiledOf(mail)
+    const { html: whole, text, pieces } = compiledOf(mail)
     // Static content needs nobody's data.
     if (text !== undefined && pieces?.html.length === 1 && pieces.text.length === 1) {
-      return { html: mail.html, text }
+      return { html: whole, text }
     }
     const values =
       mail.variables ??
@@ -81,7 +92,7 @@ export function makeCampaignContent(
       const plain = mergeInto(pieces.text, values)
       if (html !== undefined && plain !== undefined) return { html, text: plain }
     }
-    return await rendered(renderer(), mail, text, values)
+    return await rendered(renderer(), { ...mail, html: whole }, text, values)
   }
 }
 

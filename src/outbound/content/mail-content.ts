@@ -66,7 +66,8 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     const html = email.html ?? ''
     const { text } = email
     if (broadcastId !== null && bodyId !== null) {
-      return await campaignContent({ accountId, bodyId, html, text }, recipient)
+      const previewText = email.preview_text
+      return await campaignContent({ accountId, bodyId, html, text, previewText }, recipient)
     }
     if (email.automation_step_id !== null && bodyId !== null) {
       const variables = await mergedAtStep(deps.store.read, email.id)

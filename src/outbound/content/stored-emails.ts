@@ -28,6 +28,7 @@ export interface StoredEmail {
   automation_step_id: number | null
   extras: string | null
   broadcast_extras: string | null
+  preview_text: string | null
 }
 
 // Mails that are read in one query, all of one turn of the event loop: each may bring a body of
@@ -74,7 +75,7 @@ const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
       .select(['accounts.language as account_language', 'brands.postal_address'])
       .select(['type', 'emails.topic_id'])
       .select(['emails.body_id', 'broadcast_id', 'automation_step_id'])
-      .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
+      .select(['emails.extras', 'broadcasts.extras as broadcast_extras', 'preview_text'])
       .where('emails.id', 'in', idsOf(emailIds, 'text')),
 )
 

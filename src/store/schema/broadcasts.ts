@@ -6,6 +6,7 @@ const broadcasts = table(
   {
     id: text().primaryKey(),
     account_id: text(),
+    /** Empty where `whom` says it. */
     list_id: text(),
     topic_id: text().orNull(),
     /** Never shown to recipients. */
@@ -57,10 +58,22 @@ const broadcasts = table(
     course: integer().default(0),
     /** When its waiting mail was last made to follow its status; null once all of it does. */
     course_at: integer().orNull(),
+    /** JSON of `Whom`, where the audience is not one list. */
+    whom: text().orNull(),
+    /** JSON of `AudienceCount`, as `audience` was counted. */
+    counts: text().orNull(),
+    /** At dispatch: marks of changes up to this one are waited for, so that segments are up to date. */
+    marks_up_to: integer().orNull(),
+    /** Liquid; what inboxes show beside the subject. */
+    preview_text: text().orNull(),
+    /** Goes up with each change of a draft. */
+    revision: integer().default(0),
   },
   {
     indexes: {
       broadcasts_account: ['account_id', 'id'],
+      // Pages have a tab a state.
+      broadcasts_of_status: ['account_id', 'status', 'id'],
       broadcasts_unfinished: {
         on: ['status'],
         where: (row) => row('status', 'in', ['scheduled', 'sending']),

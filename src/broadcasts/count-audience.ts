@@ -1,0 +1,156 @@
+import { nextTurn } from '../bounded/index.js'
+import { requireList } from '../contacts/index.js'
+import { countNameOf, requireSegment } from '../segments/index.js'
+import { idsOf, prepared, type Read } from '../store/index.js'
+import { strength } from '../suppression/index.js'
+import { amongWhom, pageOfWhom } from './members.js'
+import { type Audience, onlyListOf, requireWhom, type Whom } from './whom.js'
+
+/** How many an audience has, how many of them can be mailed, and why the others cannot, each by the strongest reason. */
+export interface AudienceCount {
+  fit: number
+  reachable: number
+  unsubscribed: number
+  bounced: number
+  complained: number
+  suppressed: number
+  leftTopic: number
+}
+
+// A few milliseconds of reading; between them others have their turn.
+const perPage = 1_000
+
+/**
+ * How many would be mailed now. A list or segment by itself has its number; several are gone through by ids alone. Who must
+ * not be mailed are few, and are counted from their side. Throws a 404 for what is not the account's.
+ */
+export async function countAudience(read: Read, audience: Audience): Promise<AudienceCount> {
+  const count: AudienceCount = {
+    fit: await fitOf(read, audience),
+    reachable: 0,
+    unsubscribed: 0,
+    bounced: 0,
+    complained: 0,
+    suppressed: 0,
+    leftTopic: 0,
+  }
+  for (const table of ['suppressions', 'topic_opt_outs'] as const) {
+    if (table === 'topic_opt_outs' && audience.topicId === null) continue
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      after = await countBlocked(read, audience, { table, after, count })
+      // The thread has clients that wait.
+      await nextTurn()
+    }
+  }
+  const { fit, unsubscribed, bounced, complained, suppressed, leftTopic } = count
+  const blocked = unsubscribed + bounced + complained + suppressed + leftTopic
+  return { ...count, reachable: Math.max(0, fit - blocked) }
+}
+
+async function fitOf(read: Read, { accountId, whom }: Audience): Promise<number> {
+  await requireWhom(read, accountId, whom, { mayBeEmpty: true })
+  const listId = onlyListOf(whom)
+  if (listId !== undefined) return (await requireList(read, accountId, listId)).contactCount
+  const segmentId = onlySegmentOf(whom)
+  if (segmentId !== undefined) return (await requireSegment(read, accountId, segmentId)).count
+  let fit = 0
+  for (let after: string | null = ''; after !== null; ) {
+    const page: Awaited<ReturnType<typeof pageOfWhom>> = await pageOfWhom(
+      read,
+      whom,
+      after,
+      perPage,
+    )
+    fit += page.ids.length
+    after = page.next
+    await nextTurn()
+  }
+  return fit
+}
+
+function onlySegmentOf({ lists, segments, withoutLists, withoutSegments }: Whom) {
+  const others = lists.length + withoutLists.length + withoutSegments.length
+  return segments.length === 1 && others === 0 ? segments[0] : undefined
+}
+
+/** Counts a page of those who must not be mailed, each address once; resolves with the last, or undefined at the end. */
+async function countBlocked(
+  read: Read,
+  { accountId, whom, topicId }: Audience,
+  {
+    table,
+    after,
+    count,
+  }: { table: 'suppressions' | 'topic_opt_outs'; after: string; count: AudienceCount },
+): Promise<string | undefined> {
+  const given = { accountId, after, limit: perPage }
+  const rows: { address: string; reasons?: string }[] =
+    table === 'suppressions'
+      ? await suppressedAfter(read, given)
+      : await leftAfter(read, { ...given, topicId })
+  const nameOf = new Map(rows.map(({ address, reasons }) => [address, whyNot(reasons)]))
+  const json = JSON.stringify([...nameOf.keys()])
+  const contacts = await contactsAt(read, { accountId, json })
+  const addressOf = new Map(contacts.map(({ id, address }) => [id, address]))
+  for (const id of await amongWhom(read, whom, [...addressOf.keys()])) {
+    count[nameOf.get(addressOf.get(id) ?? '') ?? 'suppressed']++
+  }
+  return rows.length < perPage ? undefined : rows.at(-1)?.address
+}
+
+/** Who has no suppression has left the topic. */
+function whyNot(reasons: string | undefined): keyof AudienceCount {
+  if (reasons === undefined) return 'leftTopic'
+  const known = reasons.split(',')
+  const strongest = strength.find((reason) => known.includes(reason))
+  return strongest === undefined ? 'suppressed' : countNameOf[strongest]
+}
+
+// One address may have several reasons.
+const suppressedAfter = prepared<
+  { accountId: string; after: string; limit: number },
+  { address: string; reasons: string }
+>((db, { accountId, after, limit }) =>
+  db
+    .selectFrom('suppressions')
+    .select(({ fn }) => ['address', fn<string>('group_concat', ['reason']).as('reasons')])
+    .where('account_id', '=', accountId)
+    .where('address', '>', after)
+    .groupBy('address')
+    .orderBy('address')
+    .limit(limit),
+)
+
+// Who is suppressed too was counted there.
+const leftAfter = prepared<
+  { accountId: string; topicId: string | null; after: string; limit: number },
+  { address: string }
+>((db, { accountId, topicId, after, limit }) =>
+  db
+    .selectFrom('topic_opt_outs')
+    .select('address')
+    .where('account_id', '=', accountId)
+    .where('topic_id', '=', topicId)
+    .where('address', '>', after)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('suppressions')
+            .select('suppressions.address')
+            .whereRef('suppressions.account_id', '=', 'topic_opt_outs.account_id')
+            .whereRef('suppressions.address', '=', 'topic_opt_outs.address'),
+        ),
+      ),
+    )
+    .orderBy('address')
+    .limit(limit),
+)
+
+const contactsAt = prepared<{ accountId: string; json: string }, { id: string; address: string }>(
+  (db, { accountId, json }) =>
+    db
+      .selectFrom('contacts')
+      .select(['id', 'address'])
+      .where('account_id', '=', accountId)
+      .where('address', 'in', idsOf(json, 'text')),
+)

@@ -1,0 +1,121 @@
+import { requireList } from '../contacts/index.js'
+import { ApiError } from '../errors/index.js'
+import { ShapeError } from '../fields/index.js'
+import { requireSegment } from '../segments/index.js'
+import type { BroadcastRow, Read } from '../store/index.js'
+
+/** Whom a campaign is for: everybody of these lists and segments, once, less those of the others. Ids, in lower case. */
+export interface Whom {
+  lists: readonly string[]
+  segments: readonly string[]
+  withoutLists: readonly string[]
+  withoutSegments: readonly string[]
+}
+
+/** Whom a campaign is for, less who is suppressed or has left its topic. */
+export interface Audience {
+  accountId: string
+  whom: Whom
+  topicId: string | null
+}
+
+/** Everybody on one list. */
+export const ofList = (listId: string): Whom => ({
+  lists: [listId.toLowerCase()],
+  segments: [],
+  withoutLists: [],
+  withoutSegments: [],
+})
+
+/** So many lists and segments an audience may name. */
+export const mostParts = 20
+
+/** The list, where the audience is one list and nothing else. */
+export function onlyListOf(whom: Whom): string | undefined {
+  const { lists, segments, withoutLists, withoutSegments } = whom
+  const others = segments.length + withoutLists.length + withoutSegments.length
+  return lists.length === 1 && others === 0 ? lists[0] : undefined
+}
+
+/** Whether it names nobody, as the audience of a draft may. */
+export const isNobody = ({ lists, segments }: Whom) => lists.length + segments.length === 0
+
+/** How a request says it: one list, or an audience. */
+export interface WhomInput {
+  listId?: string | undefined
+  audience?: { [P in keyof Whom]?: readonly string[] | undefined } | undefined
+}
+
+/** The audience of a request, each part once. Throws a 400 for both ways or neither, and for too many parts. */
+export function whomIn({ listId, audience }: WhomInput): Whom {
+  if ((listId === undefined) === (audience === undefined)) {
+    const expected = 'listId or audience, one of both'
+    const received = listId === undefined ? 'neither' : 'both'
+    const message = `Expected ${expected}`
+    throw new ShapeError([{ code: 'invalid', expected, received, path: ['listId'], message }])
+  }
+  if (listId !== undefined) return ofList(listId)
+  const ids = (part: keyof Whom) => [
+    ...new Set((audience?.[part] ?? []).map((id) => id.toLowerCase())),
+  ]
+  const whom = {
+    lists: ids('lists'),
+    segments: ids('segments'),
+    withoutLists: ids('withoutLists'),
+    withoutSegments: ids('withoutSegments'),
+  }
+  const parts = Object.values(whom).reduce((sum, { length }) => sum + length, 0)
+  if (parts <= mostParts) return whom
+  const message = `audience: Expected at most ${mostParts} lists and segments in all`
+  throw new ApiError('validation_error', message)
+}
+
+/** Of a campaign's row. */
+export const whomOf = ({ list_id, whom }: Pick<BroadcastRow, 'list_id' | 'whom'>): Whom =>
+  whom === null ? ofList(list_id) : (JSON.parse(whom) as Whom)
+
+/** As a row keeps it: one list has a column of its own. */
+export function whomColumns(whom: Whom): Pick<BroadcastRow, 'list_id' | 'whom'> {
+  const listId = onlyListOf(whom)
+  return listId === undefined
+    ? { list_id: '', whom: JSON.stringify(whom) }
+    : { list_id: listId, whom: null }
+}
+
+/** Throws a 404 for a list or segment that the account has not, or no more, and a 400 for nobody unless that `mayBeEmpty`. */
+export async function requireWhom(
+  read: Read,
+  accountId: string,
+  whom: Whom,
+  { mayBeEmpty = false } = {},
+): Promise<void> {
+  if (isNobody(whom) && !mayBeEmpty) {
+    const message = 'The campaign has no audience yet: choose a list or a segment'
+    throw new ApiError('validation_error', message)
+  }
+  for (const id of [...whom.lists, ...whom.withoutLists]) await requireList(read, accountId, id)
+  for (const id of [...whom.segments, ...whom.withoutSegments]) {
+    await requireSegment(read, accountId, id)
+  }
+}
+
+/** Campaigns that are to go to a list or segment, or are on their way to it, newest first; at most a few of them. */
+export async function campaignsTo(
+  read: Read,
+  accountId: string,
+  id: string,
+): Promise<{ id: string; name: string }[]> {
+  const rows = await read
+    .selectFrom('broadcasts')
+    .select(['id', 'name', 'subject'])
+    .where('account_id', '=', accountId)
+    .where('status', 'in', ['draft', 'scheduled', 'sending', 'paused'])
+    .where(({ or, eb }) => or([eb('list_id', '=', id), eb('whom', 'like', `%"${id}"%`)]))
+    .orderBy('id', 'desc')
+    .limit(mostNamed)
+    .execute()
+  return rows.map((row) => ({ id: row.id, name: row.name ?? row.subject }))
+}
+
+// As many as a sentence has room for.
+const mostNamed = 5

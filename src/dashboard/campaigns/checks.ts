@@ -1,0 +1,148 @@
+import {
+  type Broadcast,
+  htmlOf,
+  judgeDraft,
+  nextOfAudience,
+  whomOf,
+} from '../../broadcasts/index.js'
+import { verifiedDomains } from '../../domains/index.js'
+import { ApiError } from '../../errors/index.js'
+import { parseMailbox, textOfHtml } from '../../mime/index.js'
+import type { Read } from '../../store/index.js'
+import { isCopyTag, mergeValues } from '../../templates/index.js'
+import type { Tone } from '../shell/parts.js'
+import { type CampaignPageDeps, withExpand } from './deps.js'
+import { countWords, shown } from './words.js'
+
+/** One thing that is looked at before a campaign leaves. */
+export interface CampaignCheck {
+  tone: Tone
+  says: string
+  /** Where it is mended. */
+  mend?: { label: string; href: string }
+}
+
+/** What speaks for and against sending a draft; `reachable`: undefined where it cannot be sent as it is. */
+export interface CampaignChecks {
+  checks: CampaignCheck[]
+  reachable: number | undefined
+}
+
+// Gmail cuts a mail that has more.
+const clippedBytes = 102 * 1024
+// People in whom values are looked for.
+const sampled = 200
+
+/** Looks at a draft as it would leave now. */
+export async function checksOf(
+  deps: CampaignPageDeps,
+  { accountId, base }: { accountId: string; base: string },
+  draft: Broadcast,
+): Promise<CampaignChecks> {
+  const { read } = deps.store
+  const html = await htmlOf(read, draft)
+  const edit = { label: 'Write it', href: `${base}/campaigns/${draft.id}` }
+  const checks: CampaignCheck[] = [await senderCheck(read, accountId, draft, base)]
+  let reachable: number | undefined
+  try {
+    const { counts } = await judgeDraft(withExpand(deps), accountId, draft.id)
+    reachable = counts.reachable
+    checks.push({ tone: 'good', says: countWords(counts) })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    checks.push({ tone: 'bad', says: error.message, mend: edit })
+  }
+  checks.push(await leavingCheck(read, accountId, base), ...contentChecks(html, edit))
+  if (reachable !== undefined) checks.push(...(await tagChecks(read, accountId, draft, html, edit)))
+  return { checks, reachable }
+}
+
+async function senderCheck(
+  read: Read,
+  accountId: string,
+  { from_header }: Broadcast,
+  base: string,
+): Promise<CampaignCheck> {
+  const domain = parseMailbox(from_header)?.domain ?? ''
+  const isVerified = (await verifiedDomains(read, accountId)).includes(domain)
+  return isVerified
+    ? { tone: 'good', says: `${domain} is verified, so mail is signed in its name.` }
+    : {
+        tone: 'bad',
+        says: `${domain} is not verified.`,
+        mend: { label: 'Domains', href: `${base}/domains` },
+      }
+}
+
+/** Each mail gets a way to unsubscribe; the postal address is the sender's to give. */
+async function leavingCheck(read: Read, accountId: string, base: string): Promise<CampaignCheck> {
+  const brand = await read
+    .selectFrom('brands')
+    .select('postal_address')
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+  return brand?.postal_address
+    ? { tone: 'good', says: 'Each mail has a way to unsubscribe, and your postal address.' }
+    : {
+        tone: 'doubt',
+        says: 'Each mail has a way to unsubscribe, but no postal address, which many laws want.',
+        mend: { label: 'Brand', href: `${base}/brand` },
+      }
+}
+
+function contentChecks(html: string, mend: CampaignCheck['mend']): CampaignCheck[] {
+  const doubt = (says: string): CampaignCheck => ({ tone: 'doubt', says, ...(mend && { mend }) })
+  const good = (says: string): CampaignCheck => ({ tone: 'good', says })
+  const size = Buffer.byteLength(html)
+  const kib = `${Math.round(size / 1024)} KiB`
+  const { text } = textOfHtml(html)
+  const pictures = html.match(/<img\b[^>]{0,4000}>/gi) ?? []
+  const bare = pictures.filter((picture) => !/\balt\s*=/i.test(picture)).length
+  const links = [...html.matchAll(/<a\b[^>]{0,2000}?\bhref\s*=\s*["']?([^"'\s>]{0,2000})/gi)]
+  const odd = links.map(([, href = '']) => href).filter((href) => !isFollowed(href))
+  return [
+    size > clippedBytes
+      ? doubt(`The HTML has ${kib}: Gmail cuts a mail after 102 KiB.`)
+      : good(`The HTML has ${kib}, under the 102 KiB at which Gmail cuts.`),
+    text.trim() === ''
+      ? doubt('The text part is empty: readers without HTML see nothing.')
+      : good('The text part is made from the HTML.'),
+    bare > 0
+      ? doubt(`Pictures without alternative text: ${shown(bare)}.`)
+      : good('Every picture has alternative text.'),
+    odd.length > 0
+      ? doubt(
+          `Links that lead nowhere: ${odd.slice(0, 3).join(', ').slice(0, 200) || 'empty ones'}.`,
+        )
+      : good(links.length === 0 ? 'There is no link in it.' : 'Every link leads somewhere.'),
+  ]
+}
+
+const isFollowed = (href: string) => /^(https?:\/\/[^/]|mailto:|tel:|\{\{|%7B%7B)/i.test(href)
+
+/** The merge tags, and how many of the first people have no value for each. */
+async function tagChecks(
+  read: Read,
+  accountId: string,
+  draft: Broadcast,
+  html: string,
+  mend: CampaignCheck['mend'],
+): Promise<CampaignCheck[]> {
+  const source = `${draft.subject} ${draft.preview_text ?? ''} ${html}`
+  const names = new Set<string>()
+  for (const [, name = '', rest = ''] of source.matchAll(
+    /\{\{-?\s*([A-Za-z_][\w-]{0,63})([^{}]{0,300})\}\}/g,
+  )) {
+    if (!isCopyTag(name) && !rest.includes('default')) names.add(name)
+  }
+  if (names.size === 0) return []
+  const whom = { accountId, whom: whomOf(draft), topicId: draft.topic_id }
+  const { reachable } = await nextOfAudience(read, whom, '', sampled)
+  const values = reachable.map((member) => mergeValues(member) as Record<string, unknown>)
+  return [...names].slice(0, 5).flatMap((name): CampaignCheck[] => {
+    const without = values.filter((known) => (known[name] ?? '') === '').length
+    if (without === 0) return []
+    const says = `{{ ${name} }} has no value for ${shown(without)} of the first ${shown(values.length)} people, and says nothing if there is none.`
+    return [{ tone: 'doubt', says, ...(mend && { mend }) }]
+  })
+}

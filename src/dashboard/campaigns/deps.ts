@@ -1,0 +1,11 @@
+import type { BroadcastDeps } from '../../broadcasts/index.js'
+import type { EmailDeps } from '../../emails/index.js'
+import type { RenderedPages } from '../templates/rendered.js'
+
+/** What the pages about campaigns need. `rendered`: keeps previews for as long as a frame needs to ask for them. */
+export interface CampaignPageDeps extends EmailDeps, Pick<BroadcastDeps, 'plans' | 'renderer'> {
+  rendered: RenderedPages
+}
+
+/** For the domain: the appliance looks every few seconds whether there is a campaign to expand. */
+export const withExpand = (deps: CampaignPageDeps) => ({ ...deps, expand: () => {} })

@@ -1,0 +1,139 @@
+import { readBilling } from '../../billing/index.js'
+import {
+  type Broadcast,
+  type BroadcastStatus,
+  listBroadcastsOf,
+  ratesOf,
+  whomOf,
+} from '../../broadcasts/index.js'
+import { idsIn, type Read } from '../../store/index.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import type { CampaignPageDeps } from './deps.js'
+import { campaignChips, campaignName, shown, whomWords } from './words.js'
+
+const views = {
+  drafts: { label: 'Drafts', statuses: ['draft'] },
+  going: { label: 'On their way', statuses: ['scheduled', 'sending', 'paused'] },
+  sent: { label: 'Sent', statuses: ['sent'] },
+  ended: { label: 'Ended', statuses: ['cancelled', 'failed'] },
+} as const satisfies Record<string, { label: string; statuses: readonly BroadcastStatus[] }>
+
+type ViewName = keyof typeof views
+
+interface CampaignsView extends BesidePages {
+  base: string
+  accountId: string
+  mayWrite: boolean
+  noPlan: boolean
+  what: string
+  isFirst: boolean
+  tabs: { label: string; href: string; here: boolean }[]
+  campaigns: {
+    page: string
+    name: string
+    subject: string
+    to: string
+    when: Moment
+    chip: { text: string; tone: Tone }
+    figures: readonly [delivered: string, opened: string, clicked: string, left: string]
+  }[]
+}
+
+const perPage = 25
+// A tab tells so many; more are 'and more', as nothing is counted for a page.
+const mostInTab = 20
+
+/** The campaigns of an account, by state. */
+export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promise<PageAnswer> {
+  const { read } = deps.store
+  const { account, base, now, query } = visit
+  const asked = query.get('show') ?? ''
+  const chosen: ViewName = Object.hasOwn(views, asked) ? (asked as ViewName) : 'drafts'
+  const path = `${base}/campaigns`
+  const filters = { show: chosen === 'drafts' ? undefined : chosen }
+  const { rows, newer, older } = await listOf({ path, query, filters }, async (after) => {
+    const { statuses } = views[chosen]
+    const found = await listBroadcastsOf(read, account.id, statuses, {
+      limit: perPage + 1,
+      before: after,
+    })
+    const some = found.slice(0, perPage)
+    return { page: some, nextCursor: found.length > perPage ? (some.at(-1)?.id ?? null) : null }
+  })
+  const names = await audienceNames(read, rows)
+  const tabs = []
+  for (const [name, { label, statuses }] of Object.entries(views)) {
+    const limit = mostInTab + 1
+    const count = (await listBroadcastsOf(read, account.id, statuses, { limit })).length
+    const number = count > mostInTab ? `${mostInTab}+` : String(count)
+    const show = name === 'drafts' ? undefined : name
+    tabs.push({
+      label: `${label} (${number})`,
+      href: linkTo(path, { show }),
+      here: name === chosen,
+    })
+  }
+  const billing = await readBilling(read, deps.plans, account.id)
+  const view: CampaignsView = {
+    base,
+    accountId: account.id,
+    mayWrite: visit.may('campaigns.write'),
+    noPlan: billing.marketingPlan === null,
+    what: views[chosen].label,
+    isFirst: chosen === 'drafts',
+    tabs,
+    newer,
+    older,
+    campaigns: rows.map((one) => rowOf(one, { base, now, names })),
+  }
+  return page('campaigns/list', view, { title: 'Campaigns' })
+}
+
+function rowOf(
+  one: Broadcast,
+  { base, now, names }: { base: string; now: number; names: ReadonlyMap<string, string> },
+): CampaignsView['campaigns'][number] {
+  const { openRate, clickRate } = ratesOf(one)
+  const begun = one.sent_at !== null
+  return {
+    page: `${base}/campaigns/${one.id}`,
+    name: campaignName(one),
+    subject: one.subject,
+    to: whomWords(one, names),
+    when: moment(one.sent_at ?? one.scheduled_at ?? one.changed_at ?? one.created_at, now),
+    chip: campaignChips[one.status],
+    figures: begun
+      ? [
+          shown(one.delivered + one.relayed),
+          `${shown(one.opened)} (${openRate} %)`,
+          `${shown(one.clicked)} (${clickRate} %)`,
+          shown(one.waiting),
+        ]
+      : ['–', '–', '–', shown(one.audience)],
+  }
+}
+
+/** The names of the lists and segments that campaigns go to. */
+export async function audienceNames(
+  read: Read,
+  campaigns: readonly Pick<Broadcast, 'list_id' | 'whom'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = campaigns.flatMap((one) => Object.values(whomOf(one)).flat() as string[])
+  const lists = await read
+    .selectFrom('contact_lists')
+    .select(['id', 'name'])
+    .where('id', 'in', idsIn(ids, 'text'))
+    .where('deleted_at', 'is', null)
+    .execute()
+  const segments = await read
+    .selectFrom('segments')
+    .select(['id', 'name'])
+    .where('id', 'in', idsIn(ids, 'text'))
+    .where('state', '<>', 'deleted')
+    .execute()
+  return new Map([...lists, ...segments].map(({ id, name }) => [id, name]))
+}

@@ -1,0 +1,73 @@
+import { stoppedBy } from '../../billing/index.js'
+import { type Broadcast, broadcastStanding } from '../../broadcasts/index.js'
+import { publicReason } from '../../errors/index.js'
+import { exactIn, type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import type { CampaignPageDeps } from './deps.js'
+import { audienceNames } from './list.js'
+import { campaignChips, campaignName, countsOf, countWords, shown, whomWords } from './words.js'
+
+interface CampaignView {
+  base: string
+  id: string
+  page: string
+  name: string
+  chip: { text: string; tone: Tone }
+  reason: string | undefined
+  subject: string
+  from: string
+  to: string
+  counted: string
+  leaves: string | undefined
+  begun: Moment | undefined
+  figures: { label: string; value: string }[]
+  /** What can be done now. */
+  deeds: { takeBack: boolean; pause: boolean; resume: boolean; duplicate: boolean }
+}
+
+/** A campaign that is no draft: how far it is, and what can be done about it. */
+export async function campaignPage(
+  { store: { read } }: CampaignPageDeps,
+  visit: Visit,
+  found: Broadcast,
+): Promise<PageAnswer> {
+  const { account, base, now, person } = visit
+  const stop = (await stoppedBy(read, account.id, 'marketing')) ?? null
+  const { status, reason } = broadcastStanding(found, stop, now)
+  const mayWrite = visit.may('campaigns.write')
+  const waits =
+    found.status === 'scheduled' || (found.status === 'paused' && found.sent_at === null)
+  const zone = person.timeZone ?? 'UTC'
+  const at = found.scheduled_at
+  const view: CampaignView = {
+    base,
+    id: found.id,
+    page: `${base}/campaigns/${found.id}`,
+    name: campaignName(found),
+    chip: campaignChips[status],
+    reason: reason === null ? undefined : publicReason(reason),
+    subject: found.subject,
+    from: found.from_header,
+    to: whomWords(found, await audienceNames(read, [found])),
+    counted: countWords(countsOf(found)),
+    leaves: waits && at !== null ? `${exactIn(at, zone)} (${zone})` : undefined,
+    begun: found.sent_at === null ? undefined : moment(found.sent_at, now),
+    figures: [
+      { label: 'Mails made', value: shown(found.recipients) },
+      { label: 'On their way', value: shown(found.waiting) },
+      { label: 'Delivered', value: shown(found.delivered + found.relayed) },
+      { label: 'Bounced', value: shown(found.bounced) },
+      { label: 'Opened by people', value: shown(found.opened) },
+      { label: 'Clicked by people', value: shown(found.clicked) },
+    ],
+    deeds: {
+      takeBack: mayWrite && waits,
+      pause: mayWrite && (found.status === 'sending' || found.status === 'scheduled'),
+      resume: mayWrite && found.status === 'paused' && found.paused_by === 'account',
+      duplicate: mayWrite,
+    },
+  }
+  return page('campaigns/one', view, { title: view.name })
+}

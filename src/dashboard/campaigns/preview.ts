@@ -1,0 +1,64 @@
+import { renderFor } from '../../broadcasts/index.js'
+import { findContact } from '../../contacts/index.js'
+import { ApiError } from '../../errors/index.js'
+import { textOfHtml } from '../../mime/index.js'
+import { asTags, stranger } from '../../templates/index.js'
+import type { CampaignPageDeps } from './deps.js'
+
+/** A campaign as somebody will see it. */
+export interface CampaignPreview {
+  fault: string | undefined
+  mail:
+    | {
+        subject: string
+        snippet: string
+        text: string
+        frame: string
+        size: number
+        clipped: boolean
+      }
+    | undefined
+  /** Whose data are in it. */
+  whose: string
+}
+
+// Gmail cuts a mail that has more, and with it the way to unsubscribe.
+const clippedBytes = 102 * 1024
+const snippetLength = 140
+
+/** For a contact of this address, or for somebody of whom nothing is known. */
+export async function campaignPreview(
+  { store, renderer, rendered }: CampaignPageDeps,
+  { account, base }: { account: { id: string }; base: string },
+  draft: { subject: string; html: string; previewText: string },
+  as: string,
+): Promise<CampaignPreview> {
+  const found = as === '' ? undefined : await findContact(store.read, account.id, as)
+  const contact = found && { ...found, metadata: JSON.stringify(found.metadata) }
+  const whose = found?.email ?? 'somebody of whom nothing is known'
+  if (draft.html.trim() === '') return { fault: undefined, mail: undefined, whose }
+  try {
+    const subject = draft.subject.trim() === '' ? '-' : draft.subject
+    const given = { ...draft, subject }
+    const mail = await renderFor(renderer, account.id, given, contact ?? stranger)
+    const html = asTags(mail.html)
+    const text = textOfHtml(html).text
+    const size = Buffer.byteLength(html)
+    const words = draft.previewText.trim() === '' ? text : draft.previewText
+    return {
+      fault: undefined,
+      whose,
+      mail: {
+        subject: draft.subject.trim() === '' ? '(no subject yet)' : mail.subject,
+        snippet: words.replace(/\s+/g, ' ').trim().slice(0, snippetLength),
+        text,
+        frame: `${base}/templates/-/rendered/${rendered.keep(account.id, html)}`,
+        size,
+        clipped: size > clippedBytes,
+      },
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { fault: error.message, mail: undefined, whose }
+  }
+}

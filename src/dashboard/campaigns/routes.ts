@@ -1,0 +1,151 @@
+import { object, string } from 'superstruct'
+import { readBilling } from '../../billing/index.js'
+import * as operations from '../../broadcasts/contract.js'
+import {
+  cancelBroadcast,
+  changeDraft,
+  createBroadcast,
+  duplicateBroadcast,
+  findBroadcast,
+  pauseBroadcast,
+  resumeBroadcast,
+  takeBack,
+} from '../../broadcasts/index.js'
+import { auditOf } from '../../contract/index.js'
+import { redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { type CampaignPageDeps, withExpand } from './deps.js'
+import { editPage } from './edit.js'
+import { CampaignForm, givenBy } from './form.js'
+import { campaignsPage } from './list.js'
+import { campaignPage } from './one.js'
+import { sendPages } from './send.js'
+import { sendCampaignTest } from './test-mail.js'
+
+// The content may have 2 MiB, and a form's encoding makes up to three of each byte.
+const maxBodyBytes = 8 * 1024 * 1024
+
+/** Campaigns: written, tried, looked at, sent, and what becomes of them. */
+export function campaignPages(pages: AccountPages, deps: CampaignPageDeps): void {
+  pages.get('/campaigns', 'campaigns.read', (visit) => campaignsPage(deps, visit))
+  draftPages(pages, deps)
+  sendPages(pages, deps)
+  coursePages(pages, deps)
+}
+
+/** Making, changing and looking at a draft. */
+function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
+  const { read } = deps.store
+  const billingOf = ({ account }: Pick<Visit, 'account'>) =>
+    readBilling(read, deps.plans, account.id)
+  const showNew = (visit: Visit, faults: Faults) => editPage(deps, visit, undefined, faults)
+  pages.get('/campaigns/new', 'campaigns.write', (visit) => showNew(visit, noFaults))
+  const making = { action: 'campaigns.write', form: CampaignForm, maxBodyBytes } as const
+  pages.post('/campaigns/new', { ...making, again: showNew }, async (visit) => {
+    const { form, base, person } = visit
+    const { scheduledAt, ...given } = givenBy(form, person.timeZone ?? 'UTC')
+    const whole = {
+      ...given,
+      name: given.name || undefined,
+      topicId: given.topicId || undefined,
+      scheduledAt: scheduledAt || undefined,
+    }
+    const options = { draft: true }
+    const made = await createBroadcast(withExpand(deps), await billingOf(visit), whole, options)
+    return redirect(`${base}/campaigns/${made.id}${form.next === 'send' ? '/send' : ''}`, {
+      flash: 'The draft is saved',
+      audit: auditOf(operations.createBroadcast, { target: made.id }),
+    })
+  })
+
+  const show = async (visit: Visit, faults: Faults) => {
+    const found = await findBroadcast(read, visit.account.id, visit.params.id ?? '')
+    const isOpen = found.status === 'draft' && visit.may('campaigns.write')
+    return isOpen ? editPage(deps, visit, found, faults) : campaignPage(deps, visit, found)
+  }
+  pages.get('/campaigns/:id', 'campaigns.read', (visit) => show(visit, noFaults))
+  pages.post('/campaigns/:id', { ...making, again: show }, async (visit) => {
+    const { form, base, params, person } = visit
+    const given = givenBy(form, person.timeZone ?? 'UTC')
+    const revision = Number(form.revision)
+    const changed = await changeDraft(
+      withExpand(deps),
+      await billingOf(visit),
+      params.id ?? '',
+      given,
+      { revision },
+    )
+    return redirect(`${base}/campaigns/${changed.id}${form.next === 'send' ? '/send' : ''}`, {
+      flash: 'Saved',
+      audit: auditOf(operations.updateBroadcast, { target: changed.id }),
+    })
+  })
+
+  const looking = { action: 'campaigns.write', reads: true, maxBodyBytes } as const
+  pages.post('/campaigns/new/preview', looking, (visit) => showNew(visit, noFaults))
+  pages.post('/campaigns/:id/preview', looking, (visit) => show(visit, noFaults))
+
+  const TestForm = object({ to: string() })
+  const trying = { action: 'campaigns.write', form: TestForm, again: show } as const
+  pages.post('/campaigns/:id/test', trying, async (visit) => {
+    const { base, form, params } = visit
+    const { id, message } = await sendCampaignTest(
+      deps,
+      await billingOf(visit),
+      params.id ?? '',
+      form.to,
+    )
+    return redirect(`${base}/campaigns/${params.id}`, {
+      flash: `${message}: ${form.to}`,
+      audit: auditOf(operations.testBroadcast, { target: id, detail: { to: form.to } }),
+    })
+  })
+}
+
+/** What becomes of one that was sent, and a copy of any. */
+function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
+  const { store, plans } = deps
+  const whole = withExpand(deps)
+  const action = 'campaigns.write' as const
+  const here = ({ base, params }: Pick<Visit, 'base' | 'params'>) =>
+    `${base}/campaigns/${params.id ?? ''}`
+  const of = ({ account, params }: Pick<Visit, 'account' | 'params'>) =>
+    findBroadcast(store.read, account.id, params.id ?? '')
+
+  pages.post('/campaigns/:id/duplicate', { action }, async ({ account, base, params }) => {
+    const billing = await readBilling(store.read, plans, account.id)
+    const { id } = await duplicateBroadcast(whole, billing, params.id ?? '')
+    return redirect(`${base}/campaigns/${id}`, {
+      flash: 'This is a copy: its files and its time are not copied',
+      audit: auditOf(operations.createBroadcast, { target: id }),
+    })
+  })
+  pages.post('/campaigns/:id/take-back', { action }, async (visit) => {
+    const { id } = await of(visit)
+    await takeBack(whole, visit.account.id, id)
+    return redirect(here(visit), {
+      flash: 'It is a draft again, and nothing has left',
+      audit: auditOf(operations.cancelBroadcast, { target: id, detail: { takenBack: true } }),
+    })
+  })
+  pages.post('/campaigns/:id/pause', { action }, async (visit) => {
+    const found = await of(visit)
+    await pauseBroadcast(whole, found, { reason: 'paused by the account', byAccount: true })
+    const audit = auditOf(operations.pauseBroadcast, { target: found.id })
+    return redirect(here(visit), { flash: 'Paused: nothing more leaves', audit })
+  })
+  pages.post('/campaigns/:id/resume', { action }, async (visit) => {
+    const found = await of(visit)
+    await resumeBroadcast(whole, found, { byAccount: true })
+    const audit = auditOf(operations.resumeBroadcast, { target: found.id })
+    return redirect(here(visit), { flash: 'It goes on', audit })
+  })
+  pages.post('/campaigns/:id/cancel', { action }, async (visit) => {
+    const { id } = await of(visit)
+    await cancelBroadcast(whole, visit.account.id, id)
+    const audit = auditOf(operations.cancelBroadcast, { target: id })
+    return redirect(`${visit.base}/campaigns`, { flash: 'The campaign is discarded', audit })
+  })
+}

@@ -1,0 +1,104 @@
+import { object, optional, string } from 'superstruct'
+import { readBilling } from '../../billing/index.js'
+import * as operations from '../../broadcasts/contract.js'
+import { type Broadcast, findBroadcast, sendDraft } from '../../broadcasts/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { exactIn } from '../format.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { type CampaignCheck, checksOf } from './checks.js'
+import { type CampaignPageDeps, withExpand } from './deps.js'
+import { campaignName, shown } from './words.js'
+
+interface SendCampaignView {
+  id: string
+  page: string
+  name: string
+  subject: string
+  revision: number
+  checks: CampaignCheck[]
+  /** How many get it; undefined where it cannot be sent. */
+  people: string | undefined
+  typesNumber: boolean
+  when: string
+  faults: Faults
+}
+
+// More than that nobody sends to by one wrong click.
+const typedAbove = 1_000
+/** How long a campaign of these pages can be taken back. */
+const takeBackMs = 60_000
+
+const SendForm = object({ revision: string(), number: optional(string()) })
+
+/** The checklist of a draft, and its sending, which can be taken back for a minute. */
+export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
+  const { store, clock, plans } = deps
+  const draftOf = async ({ account, params }: Pick<Visit, 'account' | 'params'>) => {
+    const found = await findBroadcast(store.read, account.id, params.id ?? '')
+    if (found.status !== 'draft') {
+      throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${found.status}`)
+    }
+    return found
+  }
+  const show = async (visit: Visit, faults: Faults) =>
+    await showChecks(deps, visit, await draftOf(visit), faults)
+  pages.get('/campaigns/:id/send', 'campaigns.write', (visit) => show(visit, noFaults))
+
+  const sending = { action: 'campaigns.write', form: SendForm, again: show } as const
+  pages.post('/campaigns/:id/send', sending, async ({ account, base, form, params }) => {
+    const draft = await draftOf({ account, params })
+    await refuseUntyped(deps, { account, base }, draft, form.number)
+    const billing = await readBilling(store.read, plans, account.id)
+    const options = { notBefore: clock.now() + takeBackMs, revision: Number(form.revision) }
+    const sent = await sendDraft(withExpand(deps), billing, draft.id, undefined, options)
+    return redirect(`${base}/campaigns/${sent.id}`, {
+      flash: `On its way to ${shown(sent.audience)}`,
+      audit: auditOf(operations.sendBroadcast, {
+        target: sent.id,
+        detail: { recipients: sent.audience },
+      }),
+    })
+  })
+}
+
+async function refuseUntyped(
+  deps: CampaignPageDeps,
+  { account, base }: Pick<Visit, 'account' | 'base'>,
+  draft: Broadcast,
+  typed = '',
+): Promise<void> {
+  const { reachable } = await checksOf(deps, { accountId: account.id, base }, draft)
+  if (reachable === undefined || reachable <= typedAbove) return
+  if (typed.replace(/\D/g, '') === String(reachable)) return
+  const message = `Type ${shown(reachable)}, the number of people who get it`
+  throw new ApiError('validation_error', message, { fields: { field: 'number' } })
+}
+
+async function showChecks(
+  deps: CampaignPageDeps,
+  { account, base, person, now }: Visit,
+  draft: Broadcast,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { checks, reachable } = await checksOf(deps, { accountId: account.id, base }, draft)
+  const name = campaignName(draft)
+  const at = draft.scheduled_at ?? 0
+  const zone = person.timeZone ?? 'UTC'
+  const view: SendCampaignView = {
+    id: draft.id,
+    page: `${base}/campaigns/${draft.id}`,
+    name,
+    subject: draft.subject,
+    revision: draft.revision,
+    checks,
+    people: reachable === undefined ? undefined : shown(reachable),
+    typesNumber: (reachable ?? 0) > typedAbove,
+    when: at > now ? `at ${exactIn(at, zone)} (${zone})` : 'a minute after you have sent it',
+    faults,
+  }
+  return page('campaigns/send', view, { title: `Send ${name}` })
+}

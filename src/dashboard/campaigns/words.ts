@@ -1,0 +1,57 @@
+import type { AudienceCount, Broadcast, BroadcastStatus } from '../../broadcasts/index.js'
+import { whomOf } from '../../broadcasts/index.js'
+import type { Tone } from '../shell/parts.js'
+
+/** How a campaign stands, in words. */
+export const campaignChips: Readonly<Record<BroadcastStatus, { text: string; tone: Tone }>> = {
+  draft: { text: 'Draft', tone: 'none' },
+  scheduled: { text: 'Scheduled', tone: 'doubt' },
+  sending: { text: 'Sending', tone: 'good' },
+  paused: { text: 'Paused', tone: 'doubt' },
+  sent: { text: 'Sent', tone: 'good' },
+  cancelled: { text: 'Cancelled', tone: 'none' },
+  failed: { text: 'Could not be sent', tone: 'bad' },
+}
+
+/** What a campaign is called where people read it. */
+export const campaignName = ({ name, subject }: Pick<Broadcast, 'name' | 'subject'>) =>
+  name || subject || 'Campaign without a subject'
+
+export const shown = (count: number) => count.toLocaleString('en-GB')
+
+/** Whom a campaign goes to, by the names of its lists and segments. */
+export function whomWords(
+  broadcast: Pick<Broadcast, 'list_id' | 'whom'>,
+  names: ReadonlyMap<string, string>,
+): string {
+  const { lists, segments, withoutLists, withoutSegments } = whomOf(broadcast)
+  const named = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? 'deleted').join(', ')
+  const within = named([...lists, ...segments])
+  const without = named([...withoutLists, ...withoutSegments])
+  if (within === '') return 'Nobody yet'
+  return without === '' ? within : `${within}, without ${without}`
+}
+
+const reasons = [
+  ['unsubscribed', 'unsubscribed'],
+  ['bounced', 'with an address that bounced'],
+  ['complained', 'who complained'],
+  ['suppressed', 'suppressed by hand'],
+  ['leftTopic', 'who left the topic'],
+] as const
+
+/** How many an audience has and how many of them get it, as a sentence. */
+export function countWords(counts: AudienceCount | undefined): string {
+  if (counts === undefined) return 'Not counted yet.'
+  const { fit, reachable } = counts
+  const others = reasons.flatMap(([name, words]) =>
+    counts[name] > 0 ? [`${shown(counts[name])} ${words}`] : [],
+  )
+  const people = `${shown(fit)} ${fit === 1 ? 'person' : 'people'}`
+  const rest = others.length === 0 ? '' : ` Not mailed: ${others.join(', ')}.`
+  return `${people}, of whom ${shown(reachable)} can be mailed.${rest}`
+}
+
+/** As the row has them. */
+export const countsOf = ({ counts }: Pick<Broadcast, 'counts'>): AudienceCount | undefined =>
+  counts === null ? undefined : (JSON.parse(counts) as AudienceCount)

@@ -1,0 +1,37 @@
+import { setMarketingPlan } from '../../../src/billing/index.js'
+import { plans } from '../../support/campaigns.js'
+import type { PlacePages } from '../every-page.js'
+
+const long = 'wolfeschlegelsteinhausenbergerdorff'
+
+/** Campaigns in each state, with the longest names that they may have. */
+export const place: PlacePages = {
+  async fill({ store, accountId, ids, call }) {
+    const pro = plans.marketing.find(({ name }) => name === 'Marketing Pro') ?? null
+    await store.write((tx) => setMarketingPlan(tx, accountId, pro))
+    const list = await call('POST', '/v1/contacts/lists', { body: { name: long.repeat(3) } })
+    const listId = list.json.id
+    await call('POST', `/v1/contacts/${listId}`, { body: { email: 'reader@example.org' } })
+    const make = async (more: object) => {
+      const html = `<body><p>Hello {{ firstName }}!</p><img src="x.png"><a href="#">x</a></body>`
+      const body = { from: 'News <news@sender.test>', subject: `${long} `.repeat(4), html, listId }
+      const made = await call('POST', '/v1/broadcasts', { body: { ...body, ...more } })
+      return made.json.id as string
+    }
+    const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+    Object.assign(ids, {
+      campaign: await make({ draft: true, name: `${long} `.repeat(3), previewText: 'In a minute' }),
+      scheduledCampaign: await make({ scheduledAt }),
+    })
+  },
+  pages: ({ full, empty, ids }) => [
+    { path: `${full}/campaigns`, as: 'owner', name: 'campaigns' },
+    { path: `${full}/campaigns?show=going`, as: 'viewer', name: 'campaigns-going' },
+    { path: `${empty}/campaigns`, as: 'empty', name: 'campaigns-empty' },
+    { path: `${full}/campaigns/new`, as: 'owner', name: 'campaigns-new' },
+    { path: `${full}/campaigns/${ids.campaign}`, as: 'owner', name: 'campaigns-draft' },
+    { path: `${full}/campaigns/${ids.campaign}`, as: 'viewer', name: 'campaigns-draft-viewer' },
+    { path: `${full}/campaigns/${ids.campaign}/send`, as: 'owner', name: 'campaigns-send' },
+    { path: `${full}/campaigns/${ids.scheduledCampaign}`, as: 'owner', name: 'campaigns-one' },
+  ],
+}
