@@ -12,6 +12,7 @@ import {
 import { changedAccounts } from '../../src/billing/index.js'
 import {
   finishCourses,
+  listBroadcastsOf,
   listUndelivered,
   pageOfPeople,
   whoNames,
@@ -168,6 +169,7 @@ t.test('every index is used by a statement', async (t) => {
   if (waiting[0] !== undefined) await surroundingsOf(store.read, waiting[0], clock.now())
 
   // What pages ask for, about people.
+  await listBroadcastsOf(store.read, accountId, ['draft'], { limit: 1 })
   await listTasks(store.read, accountId, 'import', 1)
   await liveTasks(store.read)
   await listTeam(store.read, accountId)
