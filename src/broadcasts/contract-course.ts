@@ -55,6 +55,28 @@ export const isDraft = () =>
     { id, status: 'draft', estimatedRecipients: 1_200 },
   )
 
+export const duplicateBroadcast = operation('POST /v1/broadcasts/:id/duplicate', {
+  id: 'duplicateBroadcast',
+  may: 'full',
+  audit: 'broadcast.duplicate',
+  of: campaign,
+  says: () => ({
+    summary: 'Copy a campaign into a draft',
+    description:
+      'Its content, sender and audience, in whatever state it is; not its time and not its attachments.',
+    answers: [isDraft()],
+    refusals: [
+      refusal(
+        'not_found',
+        'A list or segment of its audience is gone',
+        'The account has no contact list with this id',
+      ),
+      ...senderRefusals.filter(({ code }) => code === 'domain_not_verified'),
+      ...marketingRefusals,
+    ],
+  }),
+})
+
 export const sendBroadcast = operation('POST /v1/broadcasts/:id/send', {
   id: 'sendBroadcast',
   may: 'full',

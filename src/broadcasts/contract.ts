@@ -27,6 +27,7 @@ import {
 import {
   campaign,
   cancelBroadcast,
+  duplicateBroadcast,
   isDraft,
   isScheduled,
   isSending,
@@ -46,6 +47,7 @@ import { getBroadcastReport, reportShapes } from './contract-report.js'
 
 export {
   cancelBroadcast,
+  duplicateBroadcast,
   getBroadcastReport,
   listBroadcastRecipients,
   pauseBroadcast,
@@ -273,6 +275,7 @@ export const broadcasts: Contract = {
     updateBroadcast,
     listBroadcastRecipients,
     getBroadcastReport,
+    duplicateBroadcast,
     sendBroadcast,
     pauseBroadcast,
     resumeBroadcast,

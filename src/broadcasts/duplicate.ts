@@ -1,6 +1,6 @@
 import type { AccountBilling } from '../billing/index.js'
 import type { EmailDeps } from '../emails/index.js'
-import { readExtras } from '../store/index.js'
+import { readExtras, type Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast, htmlOf } from './broadcast.js'
 import { blocksOf } from './content.js'
 import { createBroadcast } from './create.js'
@@ -14,6 +14,7 @@ export async function duplicateBroadcast(
   deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
   billing: AccountBilling,
   id: string,
+  alongside: (tx: Tx, made: Broadcast) => Promise<void> = async () => {},
 ): Promise<Broadcast> {
   const { read } = deps.store
   const found = await findBroadcast(read, billing.accountId, id)
@@ -32,7 +33,7 @@ export async function duplicateBroadcast(
     headers: headers && { ...headers },
     tags: tags && [...tags],
   }
-  return await createBroadcast(deps, billing, input, { draft: true })
+  return await createBroadcast(deps, billing, input, { draft: true, alongside })
 }
 
 const copyName = (name: string) => `${[...name].slice(0, 190).join('')} (copy)`

@@ -27,6 +27,7 @@ import * as operations from './contract.js'
 import { NewBroadcast, TestBroadcast } from './contract-fields.js'
 import { createBroadcast } from './create.js'
 import { sendDraft } from './dispatch-campaign.js'
+import { duplicateBroadcast } from './duplicate.js'
 import { hasRoomForCampaigns } from './expand.js'
 import { previewAudience, sendTest } from './preview.js'
 import { recipientsAnswer } from './recipients-answer.js'
@@ -137,6 +138,18 @@ function lookRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
 
 /** Sending a draft; pausing, resuming, cancelling. */
 function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
+  serve(
+    api,
+    operations.duplicateBroadcast,
+    async ({ account: { accountId }, params: { id }, remember }) => {
+      const billing = await readBilling(deps.store.read, deps.plans, accountId)
+      const made = await duplicateBroadcast(deps, billing, id, (tx, made) =>
+        remember(tx, shownMade(made)),
+      )
+      return shownMade(made)
+    },
+  )
+
   serve(
     api,
     operations.sendBroadcast,

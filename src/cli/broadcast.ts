@@ -6,6 +6,7 @@ import {
   type Broadcast,
   broadcastStanding,
   broadcastsAnswer,
+  duplicateBroadcast,
   judgeDraft,
   listBroadcasts,
   ratesOf,
@@ -24,6 +25,7 @@ import { limitOption } from './option-values.js'
 import { jsonTime, remark, say, sayTable, shownTime } from './output.js'
 import type { CommandPlace } from './place.js'
 import { plansOf } from './plan.js'
+import { withRenderer } from './template.js'
 
 /** `posthorn broadcast`: campaigns of any account. */
 export function broadcastCommands(program: Command): void {
@@ -48,6 +50,13 @@ const rows: readonly CommandRow[] = [
   },
   ...showBroadcastRows,
   ...reportBroadcastRows,
+  {
+    usage: 'duplicate <id>',
+    does: operations.duplicateBroadcast,
+    about: 'copy a campaign into a draft, without its time and its files',
+    help: 'Example:\n  $ posthorn broadcast duplicate 01a1fc92-9915-7533-8296-04ee3d91dd72',
+    run: answeringWith(planned, duplicate),
+  },
   {
     usage: 'send <id>',
     does: operations.sendBroadcast,
@@ -95,6 +104,22 @@ function sayBroadcasts(broadcasts: readonly Broadcast[], stop: string | null, no
   })
   const titles = ['RECIPIENTS', 'ARRIVED', 'FAILED', 'OPENED', 'CLICKED', 'SENT', 'NAME']
   sayTable(['ID', 'STATUS', ...titles], rows, 'No campaign yet')
+}
+
+/** Nothing of it leaves before somebody has sent the copy. */
+async function duplicate({ store, clock, place, plans }: Planned, id: string) {
+  const { account_id } = await chosenBroadcast(store.read, id)
+  const billing = await readBilling(store.read, plans, account_id)
+  // The files are not copied, so none is fetched.
+  const attachments = { maxBytes: 0, maxCount: 0, fetchFile: async () => undefined as never }
+  const made = await withRenderer({ store, clock }, (renderer) =>
+    duplicateBroadcast(
+      { store, clock, plans, renderer, attachments, expand: () => {} },
+      billing,
+      id,
+    ),
+  )
+  return { json: shownMade(made), say: () => say(`${made.id} is a draft: “${made.name}”`) }
 }
 
 /**

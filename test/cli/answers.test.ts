@@ -299,6 +299,11 @@ t.test('campaigns', async (t) => {
   t.same(await answerOf('broadcast show', one), await asked('GET', `/v1/broadcasts/${one}`))
   const report = await asked('GET', `/v1/broadcasts/${one}/report`)
   t.same(await answerOf('broadcast report', one), report)
+  const copied = await answerOf('broadcast duplicate', one)
+  t.same(
+    alike({ ...copied, id: '' }),
+    alike({ ...(await made(`/v1/broadcasts/${one}/duplicate`, {})), id: '' }),
+  )
   for (const name of ['send', 'pause', 'resume', 'cancel']) {
     const args = name === 'send' || name === 'cancel' ? ['--yes'] : []
     t.same(

@@ -126,6 +126,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'account language',
     'form archive',
     'form restore',
+    'broadcast duplicate',
     'broadcast pause',
     'broadcast resume',
     'automation enable',

@@ -136,6 +136,7 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   const draft = await broadcasts.create({ ...content, draft: true })
   t.equal(draft.status, 'draft')
   t.match(await broadcasts.update(draft.id, { name: 'Week 47' }), { name: 'Week 47' })
+  t.match(await broadcasts.duplicate(draft.id), { status: 'draft' })
   t.match(await broadcasts.send(draft.id), { status: 'sending' })
   t.ok(Array.isArray((await broadcasts.recipients(draft.id)).recipients))
   t.equal((await broadcasts.report(draft.id)).progress.recipients, 0)
@@ -147,7 +148,7 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   t.match(await broadcasts.resume(later.id), { id: later.id })
   t.match(await broadcasts.cancel(later.id), { status: 'cancelled' })
   t.equal((await broadcasts.get(later.id)).subject, 'News')
-  t.equal((await broadcasts.list()).broadcasts.length, 2)
+  t.equal((await broadcasts.list()).broadcasts.length, 3)
   t.equal((await broadcasts.usage()).subscribed, true)
 }
 

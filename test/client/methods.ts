@@ -115,6 +115,9 @@ export const methods: Methods = {
   'POST /v1/broadcasts/{id}/resume': {
     ask: ({ broadcasts }, { ids }) => broadcasts.resume(first(ids)),
   },
+  'POST /v1/broadcasts/{id}/duplicate': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.duplicate(first(ids)),
+  },
   'POST /v1/broadcasts/{id}/send': {
     ask: ({ broadcasts }, { ids }) => broadcasts.send(first(ids)),
   },

@@ -121,7 +121,7 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
     const { id } = await duplicateBroadcast(whole, billing, params.id ?? '')
     return redirect(`${base}/campaigns/${id}`, {
       flash: 'This is a copy: its files and its time are not copied',
-      audit: auditOf(operations.createBroadcast, { target: id }),
+      audit: auditOf(operations.duplicateBroadcast, { target: id }),
     })
   })
   pages.post('/campaigns/:id/take-back', { action }, async (visit) => {
