@@ -2,6 +2,7 @@ import type { AccountBilling } from '../billing/index.js'
 import type { EmailDeps } from '../emails/index.js'
 import { readExtras } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast, htmlOf } from './broadcast.js'
+import { blocksOf } from './content.js'
 import { createBroadcast } from './create.js'
 import { type WhomInput, whomOf } from './whom.js'
 
@@ -18,12 +19,13 @@ export async function duplicateBroadcast(
   const { read } = deps.store
   const found = await findBroadcast(read, billing.accountId, id)
   const { replyTo, headers, tags } = readExtras(found.extras) ?? {}
+  const blocks = blocksOf(found)
   const given = found.reply_to ?? (replyTo && [...replyTo])
   const input = {
     audience: audience ?? whomOf(found),
     from: found.from_header,
     subject: subject ?? found.subject,
-    html: await htmlOf(read, found),
+    ...(blocks === null ? { html: await htmlOf(read, found) } : { blocks }),
     previewText: found.preview_text ?? undefined,
     topicId: found.topic_id ?? undefined,
     name: name ?? copyName(found.name ?? found.subject),

@@ -25,7 +25,7 @@ export {
   listPaused,
 } from './broadcast.js'
 export { type BroadcastChanges, changeDraft } from './change.js'
-export { renderFor } from './content.js'
+export { blocksOf, renderFor } from './content.js'
 export { type AudienceCount, countAudience } from './count-audience.js'
 export { finishCourses } from './course.js'
 export {
