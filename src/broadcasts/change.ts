@@ -36,13 +36,14 @@ export async function changeDraft(
     throw new ApiError('conflict', changedByOther)
   }
   const input = withChanges(draft, html, changes)
+  const isRewritten = changes.html !== undefined || Boolean(changes.blocks)
   const checked = await checkBroadcast(deps, billing, input, { draft: true })
-  const { domainId, topicId, scheduledAt = null, whom } = checked
+  const { domainId, topicId, scheduledAt = null, whom, html: written, blocks } = checked
   const counts = await countAudience(store.read, { accountId, whom, topicId })
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(changes.attachments))
-  const extras = extrasOf(input, { warnings: warningsAbout({ html: input.html, text: null }) })
-  await refuseContent(deps, billing, changes.html ?? '', carried)
+  const extras = extrasOf(input, { warnings: warningsAbout({ html: written, text: null }) })
+  await refuseContent(deps, billing, isRewritten ? written : '', carried)
   return await store.write(async (tx) => {
     const found = await draftWithHtml(tx, accountId, id)
     // If two change a draft at once, one of them is told; neither's change is lost without a word.
@@ -51,7 +52,7 @@ export async function changeDraft(
       store,
       accountId,
       found,
-      html: input.html,
+      html: isRewritten ? written : undefined,
       changes,
       carried,
     })
@@ -61,6 +62,7 @@ export async function changeDraft(
         ...whomColumns(whom),
         counts: JSON.stringify(counts),
         preview_text: input.previewText || null,
+        blocks: isRewritten ? blocks && JSON.stringify(blocks) : draft.blocks,
         revision: draft.revision + 1,
         topic_id: topicId,
         name: input.name ?? null,
@@ -91,7 +93,8 @@ interface BodyChange {
   store: Pick<Store, 'ids'>
   accountId: string
   found: DraftWithHtml
-  html: string
+  /** Undefined where it stays. */
+  html: string | undefined
   changes: BroadcastChanges
   carried: readonly NewAttachment[]
 }
@@ -99,10 +102,11 @@ interface BodyChange {
 /** Bodies are written once: what is changed of it makes another, and the one before goes. */
 async function putBody(
   tx: Tx,
-  { store, accountId, found, html, changes, carried }: BodyChange,
+  { store, accountId, found, html: written, changes, carried }: BodyChange,
 ): Promise<number> {
   const { body_id: before } = found.draft
-  if (changes.html === undefined && changes.attachments === undefined) return before
+  if (written === undefined && changes.attachments === undefined) return before
+  const html = written ?? found.html
   const id = store.ids.serial()
   const keeps = changes.attachments === undefined
   const attachments = keeps
@@ -155,7 +159,8 @@ function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges):
   const before = {
     from: draft.from_header,
     subject: draft.subject,
-    html,
+    // What was made of blocks is made anew with them alone.
+    ...(changes.blocks ? {} : { html }),
     topicId: draft.topic_id ?? undefined,
     name: draft.name ?? undefined,
     previewText: draft.preview_text ?? undefined,

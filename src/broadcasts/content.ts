@@ -1,5 +1,10 @@
+import { brandOf } from '../accounts/index.js'
+import type { BlockDocument } from '../blocks/index.js'
 import { ApiError } from '../errors/index.js'
+import { ShapeError } from '../fields/index.js'
+import { type BroadcastRow, type Store, storedJson } from '../store/index.js'
 import {
+  compileBlocks,
   copyTags,
   describeFault,
   type MergedContact,
@@ -17,9 +22,48 @@ export interface BroadcastContent {
   previewText?: string | undefined
 }
 
+/** The subject of a copy for other people begins with it until somebody writes a new one. */
+export const copiedSubjectMark = 'NEW SUBJECT:'
+
 /** Whether something of a draft is still to be written. */
 export const isUnwritten = ({ subject, html }: BroadcastContent) =>
   subject.trim() === '' || html.trim() === ''
+
+/** What is given as content: HTML, or the blocks that it is made of. */
+export interface ContentInput {
+  html?: string | undefined
+  blocks?: BlockDocument | null | undefined
+}
+
+/**
+ * The HTML of what is given, and the blocks that it was made of. Throws a 400 for both or neither, unless it `mayBeEmpty`, a
+ * 422 for blocks that make no HTML, and a 503.
+ */
+export async function contentOf(
+  { store, renderer }: { store: Pick<Store, 'read'>; renderer: Renderer },
+  accountId: string,
+  { html, blocks }: ContentInput,
+  { mayBeEmpty = false } = {},
+): Promise<{ html: string; blocks: BlockDocument | null }> {
+  if (blocks && html !== undefined) throw badContent(html, 'html or blocks, and not both')
+  if (blocks) {
+    const brand = (await brandOf(store.read, accountId)).colours
+    return { html: await compileBlocks(renderer, { accountId, document: blocks, brand }), blocks }
+  }
+  if (html === undefined && !mayBeEmpty) throw badContent(html, 'html or blocks')
+  return { html: html ?? '', blocks: null }
+}
+
+function badContent(html: string | undefined, expected: string): ShapeError {
+  const code = html === undefined ? 'required' : 'invalid'
+  const received = html === undefined ? 'undefined' : 'string'
+  const message = `${html === undefined ? 'Required. ' : ''}Expected ${expected}`
+  return new ShapeError([{ code, expected, received, path: ['html'], message }])
+}
+
+/** Of a campaign's row. */
+export const blocksOf = ({ blocks }: Pick<BroadcastRow, 'blocks'>): BlockDocument | null =>
+  (storedJson(blocks) as BlockDocument | undefined) ?? null
 
 /** The content for one contact: lenient, as decisions.md has it. Throws what `checkContent` does. */
 export async function renderFor(

@@ -68,6 +68,10 @@ export const detail = {
       'What inboxes show beside the subject, with its merge tags; null: the first words of the mail',
     ),
   ),
+  blocks: {
+    anyOf: [shaped('BlockDocument'), { type: 'null' }],
+    description: 'The blocks that its HTML is made of; null where somebody wrote the HTML',
+  },
   ...given,
   tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
   warnings,

@@ -11,6 +11,7 @@ import {
   unknownFields,
 } from '../emails/contract.js'
 import { bodyId, flag, list, maybe, table, text, textThat } from '../fields/index.js'
+import { blocks } from '../templates/contract.js'
 import { mostParts } from './whom.js'
 
 /*
@@ -58,13 +59,16 @@ const fields = {
     1,
     'The subject, at most 200 characters; merge tags as in the HTML, but those of links. One that is empty for somebody of whom nothing is known is a 422',
   ),
-  html: content(
-    1,
-    text(
-      'The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient\'s own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it.',
-      { minLength: 1 },
+  html: maybe(
+    content(
+      1,
+      text(
+        'The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient\'s own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. Required unless there are `blocks`',
+        { minLength: 1 },
+      ),
     ),
   ),
+  blocks: maybe(blocks),
   previewText: maybe(
     line(
       0,
@@ -87,7 +91,7 @@ const fields = {
     ),
   ),
 }
-const { listId, audience, from, subject, html, topicId } = fields
+const { listId, audience, from, subject, topicId } = fields
 
 /** A draft is not in the contract's request, so it is asked for by a field and never the default. */
 export const NewBroadcast = shape(
@@ -106,7 +110,6 @@ export const BroadcastChanges = shape(
       ...fields,
       from: maybe(from),
       subject: maybe(subject),
-      html: maybe(html),
       topicId: maybe(
         textThat('a UUID', () => true, text('The id of the topic; an empty text takes it away')),
       ),

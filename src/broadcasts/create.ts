@@ -4,6 +4,7 @@ import {
   refuseBeyondStorage,
   refuseCampaignMails,
 } from '../billing/index.js'
+import type { BlockDocument } from '../blocks/index.js'
 import { addStoredBytes, bytesToStore } from '../contents/index.js'
 import {
   checkHeaders,
@@ -20,19 +21,18 @@ import type { MailTag, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { reachableNow } from './audience.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
-import { checkContent, isUnwritten } from './content.js'
+import { type ContentInput, checkContent, contentOf, isUnwritten } from './content.js'
 import { countAudience } from './count-audience.js'
 import { begin, checkStanding } from './dispatch-campaign.js'
 import { segmentsWaitedFor } from './up-to-date.js'
 import { requireWhom, type Whom, type WhomInput, whomColumns, whomIn } from './whom.js'
 
 /** `listId` or `audience`, one of both. */
-export interface BroadcastInput extends WhomInput {
+export interface BroadcastInput extends WhomInput, ContentInput {
   /** `a@b` or `Name <a@b>`. */
   from: string
   /** Liquid, as is the HTML. */
   subject: string
-  html: string
   /** Liquid; what inboxes show beside the subject. */
   previewText?: string | undefined
   topicId?: string | undefined
@@ -50,6 +50,8 @@ export interface CheckedBroadcast {
   scheduledAt: number | undefined
   topicId: string | null
   whom: Whom
+  html: string
+  blocks: BlockDocument | null
 }
 
 /**
@@ -67,7 +69,7 @@ export async function createBroadcast(
   const { accountId } = billing
   const now = clock.now()
   const checked = await checkBroadcast(deps, billing, input, { draft })
-  const { domainId, topicId, whom } = checked
+  const { domainId, topicId, whom, html, blocks } = checked
   // A campaign does not begin before its segments are up to date: until then it is scheduled for now.
   const waitsFor = draft ? undefined : await segmentsWaitedFor(deps, accountId, { whom, at: now })
   const scheduledAt = checked.scheduledAt ?? (waitsFor === undefined ? null : now)
@@ -80,17 +82,17 @@ export async function createBroadcast(
   if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(input.attachments))
-  await refuseContent(deps, billing, input.html, carried)
+  await refuseContent(deps, billing, html, carried)
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && scheduledAt === null
-  const extras = extrasOf(input, { warnings: warningsAbout({ html: input.html, text: null }) })
+  const extras = extrasOf(input, { warnings: warningsAbout({ html, text: null }) })
   const made = await store.write(async (tx) => {
     // The text part is made of the HTML, with its tags in it, by whoever composes.
     const attachments = await putAttachments(tx, store, accountId, carried)
-    const body = { id: bodyId, html: input.html, text: null, attachments }
+    const body = { id: bodyId, html, text: null, attachments }
     await tx.insertInto('bodies').values(body).execute()
-    await addStoredBytes(tx, accountId, 'campaigns', Buffer.byteLength(input.html))
+    await addStoredBytes(tx, accountId, 'campaigns', Buffer.byteLength(html))
     await tx
       .insertInto('broadcasts')
       .values({
@@ -99,6 +101,7 @@ export async function createBroadcast(
         ...whomColumns(whom),
         counts: JSON.stringify(counts),
         preview_text: input.previewText || null,
+        blocks: blocks && JSON.stringify(blocks),
         topic_id: topicId,
         name: input.name ?? null,
         domain_id: domainId,
@@ -179,6 +182,8 @@ export async function checkBroadcast(
   await requireWhom(store.read, accountId, whom, { mayBeEmpty: draft || toNobody })
   checkHeaders(input.headers)
   // A draft may have no subject or content yet; its sending asks for them.
-  if (!draft || !isUnwritten(input)) await checkContent(renderer, accountId, input)
-  return { domainId, scheduledAt, topicId, whom }
+  const content = await contentOf(deps, accountId, input, { mayBeEmpty: draft })
+  const written = { ...input, ...content }
+  if (!draft || !isUnwritten(written)) await checkContent(renderer, accountId, written)
+  return { domainId, scheduledAt, topicId, whom, ...content }
 }

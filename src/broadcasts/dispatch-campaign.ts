@@ -17,7 +17,7 @@ import {
   isUnfinished,
   ofFreeAccounts,
 } from './broadcast.js'
-import { isUnwritten } from './content.js'
+import { copiedSubjectMark, isUnwritten } from './content.js'
 import type { AudienceCount } from './count-audience.js'
 import { pauseAtFault, pauseWithout } from './fault.js'
 import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
@@ -152,13 +152,17 @@ function refuseUnlessDraft({ status }: Broadcast): void {
   throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
 }
 
-/** A 400 for a draft that lacks its subject or content. */
+/** A 400 for a draft that lacks its subject or content, or has the subject that it was copied with. */
 async function refuseUnwritten(read: Read, { subject, body_id }: Broadcast): Promise<void> {
   const { html } = await read
     .selectFrom('bodies')
     .select('html')
     .where('id', '=', body_id)
     .executeTakeFirstOrThrow()
+  if (subject.startsWith(copiedSubjectMark)) {
+    const message = `The subject still begins with ${copiedSubjectMark} write one for this campaign`
+    throw new ApiError('validation_error', message)
+  }
   if (!isUnwritten({ subject, html: html ?? '' })) return
   const message =
     subject.trim() === '' ? 'The campaign has no subject yet' : 'The campaign has no content yet'

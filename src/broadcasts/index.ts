@@ -25,7 +25,7 @@ export {
   listPaused,
 } from './broadcast.js'
 export { type BroadcastChanges, changeDraft } from './change.js'
-export { renderFor } from './content.js'
+export { blocksOf, renderFor } from './content.js'
 export { type AudienceCount, countAudience } from './count-audience.js'
 export { finishCourses } from './course.js'
 export {
@@ -37,6 +37,7 @@ export { dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
 export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
 export { followBroadcasts } from './follow.js'
+export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'

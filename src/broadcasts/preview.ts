@@ -79,7 +79,7 @@ export async function sendTest(
   const { renderer } = deps
   const { read } = deps.store
   const { accountId } = billing
-  const { topicId } = await checkBroadcast(deps, billing, input, { toNobody: true })
+  const { topicId, html: written } = await checkBroadcast(deps, billing, input, { toNobody: true })
   const mailbox = parseMailbox(input.to)
   if (mailbox === undefined || !(await mayReceiveTests(read, accountId, mailbox))) {
     const message =
@@ -92,7 +92,7 @@ export async function sendTest(
   const content = await renderFor(
     renderer,
     accountId,
-    input,
+    { ...input, html: written },
     known ?? { ...stranger, email: address },
   )
   const { subject, html, text } = content

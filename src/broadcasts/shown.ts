@@ -4,6 +4,7 @@ import { shownAttachment } from '../emails/index.js'
 import { publicReason } from '../errors/index.js'
 import { readExtras } from '../store/index.js'
 import type { Broadcast, BroadcastDetail, BroadcastStatus } from './broadcast.js'
+import { blocksOf } from './content.js'
 import type { BroadcastRecipient } from './recipients.js'
 import { onlyListOf, whomOf } from './whom.js'
 
@@ -56,6 +57,7 @@ export function shownDetail(
     ...shownBroadcast(broadcast, stop, now),
     from: broadcast.from_header,
     previewText: broadcast.preview_text,
+    blocks: blocksOf(broadcast),
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,
     tags,

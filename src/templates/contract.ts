@@ -56,6 +56,7 @@ export const parts = {
   textBody: maybe(textBody),
   blocks: maybe(blocks),
 }
+export { blocks } from './contract-parts.js'
 export { getTemplateVersion, listTemplateVersions, restoreTemplateVersion, slug }
 
 // What mails call `text` has another name here; without a word the template would have no text part.

@@ -39,6 +39,7 @@ const notLookedAt = [
   '/a/:account/campaigns/:id/report/mail/html',
   '/a/:account/forms/:id/qr',
   '/a/:account/contacts/:id/everything.zip',
+  '/a/:account/contacts/data/everything.zip',
   '/a/:account/topics/-/centre',
   '/a/:account/emails.csv',
   ...['html', 'text', 'json'].map((form) => `/a/:account/emails/:id/${form}`),

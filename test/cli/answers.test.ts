@@ -297,6 +297,8 @@ t.test('campaigns', async (t) => {
   const [one, two] = [await campaign(), await campaign()]
   t.same(await answerOf('broadcast list'), await asked('GET', '/v1/broadcasts?limit=50'))
   t.same(await answerOf('broadcast show', one), await asked('GET', `/v1/broadcasts/${one}`))
+  const report = await asked('GET', `/v1/broadcasts/${one}/report`)
+  t.same(await answerOf('broadcast report', one), report)
   for (const name of ['send', 'pause', 'resume', 'cancel']) {
     const args = name === 'send' || name === 'cancel' ? ['--yes'] : []
     t.same(

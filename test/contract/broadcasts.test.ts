@@ -118,6 +118,7 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
     ...item,
     from: good.from,
     previewText: null,
+    blocks: null,
     replyTo: [],
     headers: {},
     tags: [],

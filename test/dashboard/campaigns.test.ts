@@ -113,3 +113,115 @@ t.test('a copy is a draft', async (t) => {
   t.equal((await owner.post(`${copy.to}/cancel`)).status, 303)
   t.match((await owner.get(`${base}/campaigns?show=ended`)).text, /Week 48 \(copy\)/)
 })
+
+t.test('it leads to its report and back, from the list too', async (t) => {
+  const report = `${draft.path}/report`
+  const list = await owner.get(`${base}/campaigns?show=sent`)
+  t.match(list.text, new RegExp(`href="${report}">Report`))
+  t.match((await owner.get(draft.path)).text, new RegExp(`href="${report}">Report`))
+  const shown = (await owner.get(report)).text
+  t.match(shown, new RegExp(`href="${draft.path}">`))
+  t.match(shown, new RegExp(`href="${base}/campaigns" aria-current="page"`))
+})
+
+t.test('it goes again to who has not opened it, with a subject that must be new', async (t) => {
+  const people = await owner.get(`${draft.path}/report/people?who=not_opened`)
+  t.match(people.text, /Send again to who has not opened/)
+  const refused = await owner.post(`${draft.path}/report/again`, { who: 'unreached' })
+  t.equal(refused.status, 422, 'no rule says who they are')
+  const made = await owner.post(`${draft.path}/report/again`, { who: 'not_opened' })
+  t.equal(made.status, 303, made.text.slice(0, 300))
+  const again = await findBroadcast(store.read, accountId, made.to.split('/').at(-1) ?? '')
+  t.equal(again.subject, `NEW SUBJECT: ${form.subject}`)
+  const [segmentId = ''] = JSON.parse(again.whom ?? '{}').segments
+  for (;;) {
+    const { json } = await posthorn.call('GET', `/v1/segments/${segmentId}`)
+    if (json.state === 'current' && json.count === 2) break
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  t.match((await owner.get(`${made.to}/send`)).text, /still begins with NEW SUBJECT:/)
+  t.equal((await owner.post(`${made.to}/send`, { revision: '0' })).status, 422)
+  const { withoutLists: _, lists: __, ...content } = form
+  const saved = { ...content, segments: segmentId, revision: String(again.revision) }
+  t.equal((await owner.post(made.to, saved)).status, 303)
+  t.match((await owner.get(`${made.to}/send`)).text, /2 people, of whom 2 can be mailed/)
+  const twice = await owner.post(`${draft.path}/report/again`, { who: 'not_opened' })
+  const other = await findBroadcast(store.read, accountId, twice.to.split('/').at(-1) ?? '')
+  t.same(JSON.parse(other.whom ?? '{}').segments, [segmentId], 'the segment is not made again')
+  const rows = await store.read
+    .selectFrom('audit_log')
+    .select('detail')
+    .where('target', '=', again.id)
+    .execute()
+  t.match(JSON.stringify(rows), /not_opened/)
+})
+
+t.test('a campaign is put together of blocks, and of a template', async (t) => {
+  const begun = await owner.get(`${base}/campaigns/new`)
+  t.match(begun.text, 'name="b.0.type"')
+  t.notMatch(begun.text, 'name="html"')
+  t.match((await owner.get(`${base}/campaigns/new?with=html`)).text, 'name="html"')
+  const { html: _, ...rest } = form
+  const blocks = {
+    document: '{}',
+    'b.0.type': 'heading',
+    'b.0.text': 'Hello {{ firstName }} & <co>',
+    'b.1.type': 'button',
+    'b.1.text': 'Look',
+    'b.1.url': 'https://shop.test/',
+  }
+  const wrong = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks, 'b.1.url': 'x' })
+  t.equal(wrong.status, 422)
+  t.match(wrong.text, /id="field-b\.1\.url-fault">Expected a link/)
+  const made = await owner.post(`${base}/campaigns/new`, { ...rest, ...blocks })
+  const { id = '' } = /campaigns\/(?<id>[^/]+)$/.exec(made.to)?.groups ?? {}
+  const detail = await call('GET', `/v1/broadcasts/${id}`)
+  t.match(detail.blocks.blocks, [{ type: 'heading' }, { type: 'button' }])
+  t.match((await owner.get(made.to)).text, 'value="Hello {{ firstName }} &amp; &lt;co&gt;"')
+  const added = { ...rest, ...blocks, do: 'add:1', 'kind.1': 'divider' }
+  t.match((await owner.post(`${made.to}/preview`, added)).text, 'Line 3')
+
+  t.same((await call('PATCH', `/v1/broadcasts/${id}`, { name: 'Other' })).blocks, detail.blocks)
+  const copy = (await owner.post(`${made.to}/duplicate`)).to.split('/').at(-1)
+  t.same((await call('GET', `/v1/broadcasts/${copy}`)).blocks, detail.blocks)
+  t.equal((await call('PATCH', `/v1/broadcasts/${id}`, { html: '<p>x</p>' })).blocks, null)
+
+  const body = { slug: 'news', subject: 'From a template', blocks: detail.blocks }
+  t.equal((await call('POST', '/v1/templates', body)).slug, 'news')
+  const of = (await owner.get(`${base}/campaigns/new?template=news`)).text
+  t.match(of, 'value="From a template"')
+  t.match(of, 'value="Hello {{ firstName }} &amp; &lt;co&gt;"')
+})
+
+t.test('by API a campaign has html or blocks', async (t) => {
+  const given = { listId, from: 'a@sender.test', subject: 'Hi', draft: true }
+  const document = { version: 1, blocks: [{ type: 'text', text: 'Hello' }] }
+  const both = { ...given, html: '<p>x</p>', blocks: document }
+  const post = (body: object) => posthorn.call('POST', '/v1/broadcasts', { body })
+  t.match(await post(both), { status: 400, text: /html or blocks, and not both/ })
+  t.match(await post({ ...given, draft: false }), { status: 400, text: /Expected html or blocks/ })
+  const odd = { version: 1, blocks: [{ type: 'hero' }] }
+  t.match(await post({ ...given, blocks: odd }), { status: 400, text: /Expected heading/ })
+  const made = await post({ ...given, blocks: document })
+  t.equal(made.status, 200)
+  const { blocks } = await call('GET', `/v1/broadcasts/${made.json.id}`)
+  t.same(blocks, document)
+})
+
+t.test(
+  'what an audience has stays ticked, however old its list, also one that is deleted',
+  async (t) => {
+    const { id: gone } = await call('POST', '/v1/contacts/lists', { name: 'Gone' })
+    const audience = { lists: [listId, gone] }
+    const given = { from: 'a@sender.test', subject: 'Hi', html: '<p>x</p>', draft: true, audience }
+    const { id } = await call('POST', '/v1/broadcasts', given)
+    for (let n = 0; n < 41; n++) await call('POST', '/v1/contacts/lists', { name: `Newer ${n}` })
+    const ticked = (text: string) =>
+      [...text.matchAll(/name="lists" value="([^"]+)" checked/g)].map(([, value]) => value)
+    t.same(ticked((await owner.get(`${base}/campaigns/${id}`)).text).sort(), [listId, gone].sort())
+    await call('DELETE', `/v1/contacts/lists/${gone}`)
+    const { text } = await owner.get(`${base}/campaigns/${id}`)
+    t.same(ticked(text).sort(), [listId, gone].sort())
+    t.match(text, 'One that is deleted')
+  },
+)

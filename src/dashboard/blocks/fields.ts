@@ -1,4 +1,4 @@
-import type { BlockType } from '../../blocks/index.js'
+import type { BlockDocument, BlockType } from '../../blocks/index.js'
 
 /** A question of a block's card. `lines` are a list with an item a line, `links` one with 'words https://…' a line. */
 export interface BlockQuestion {
@@ -151,4 +151,16 @@ export const newBlock: Readonly<Record<BlockType, Readonly<Record<string, unknow
   social: { links: [{ name: 'Our site', url: 'https://' }] },
   footer: {},
   html: { html: '<p>…</p>' },
+}
+
+/** What a new mail of blocks begins with: one sees what there is, and how a name comes in. */
+export const firstBlocks: BlockDocument = {
+  version: 1,
+  blocks: [
+    { type: 'heading', level: 1, text: 'Hello {{ firstName | default: "there" }}' },
+    { type: 'text', text: 'Write here what you have to say.' },
+    { type: 'button', text: 'Have a look', url: 'https://example.com/' },
+    { type: 'divider' },
+    { type: 'footer' },
+  ],
 }

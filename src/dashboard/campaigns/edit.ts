@@ -1,13 +1,19 @@
-import { type Broadcast, htmlOf, whomOf } from '../../broadcasts/index.js'
+import { type Broadcast, blocksOf, htmlOf, whomOf } from '../../broadcasts/index.js'
 import { localTime } from '../../clock/index.js'
-import { listPage } from '../../contacts/index.js'
+import { listPage, requireList } from '../../contacts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
+import { ApiError } from '../../errors/index.js'
 import { listSegments } from '../../segments/index.js'
 import { type Read, readExtras } from '../../store/index.js'
+import { findTemplate, type Template } from '../../templates/index.js'
 import { listTopics } from '../../topics/index.js'
+import { blockCards } from '../blocks/cards.js'
+import { firstBlocks } from '../blocks/fields.js'
+import { documentFaults, documentIn, type TypedDocument, typedOf } from '../blocks/form.js'
 import { placeOf } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
+import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import { type CampaignPreview, campaignPreview } from './preview.js'
@@ -38,12 +44,14 @@ export interface EditCampaignView {
   zone: string
   counted: string
   as: string
+  /** The cards of its blocks; undefined where it is HTML. */
+  blocks: Html | undefined
   preview: CampaignPreview
   test: string
   faults: Faults
 }
 
-// A page has room for so many; older ones stay in an audience that has them.
+// A page has room for so many, and for those that the audience has already.
 const mostChoices = 40
 
 const usual = `<!doctype html>
@@ -63,10 +71,13 @@ export async function editPage(
   faults: Faults,
 ): Promise<PageAnswer> {
   const { read } = deps.store
-  const { account, base, person, fields } = visit
+  const { account, base, person, fields, query } = visit
   const domains = await verifiedDomains(read, account.id)
   const zone = person.timeZone ?? 'UTC'
-  const kept = await keptValues(read, draft, { zone, account, domain: domains[0] })
+  const document = await documentOf(deps, visit, draft)
+  const slug = query.get('template')
+  const template = slug === null ? undefined : await findTemplate(read, account.id, slug)
+  const kept = await keptValues(read, draft, { zone, account, domain: domains[0], template })
   const typed = (name: string, value: string) =>
     fields.get('from') === undefined ? value : (fields.get(name) ?? '')
   const values = Object.fromEntries(
@@ -83,27 +94,81 @@ export async function editPage(
   }
   const as = fields.get('as') ?? ''
   const here = draft && `${base}/campaigns/${draft.id}`
+  const change = `${here ?? `${base}/campaigns/new`}/preview`
   const view: EditCampaignView = {
     base,
     title: draft === undefined ? 'New campaign' : campaignName(draft),
     page: here,
     action: here ?? `${base}/campaigns/new`,
-    previewAction: here === undefined ? `${base}/campaigns/new/preview` : `${here}/preview`,
+    previewAction: change,
     values,
     whom,
     revision: draft?.revision ?? 0,
-    lists: (await listPage(read, account.id, { limit: mostChoices })).page.map(choiceOf),
-    segments: (await listSegments(read, account.id)).slice(0, mostChoices).map(choiceOf),
+    lists: await listChoices(read, account.id, [...whom.lists, ...whom.withoutLists]),
+    segments: await segmentChoices(read, account.id, [...whom.segments, ...whom.withoutSegments]),
     topics: (await listTopics(read, account.id)).map(choiceOf),
     domains: domains.join(', '),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
     counted: draft === undefined ? '' : countWords(countsOf(draft)),
     as,
-    preview: await campaignPreview(deps, visit, values, as),
+    blocks:
+      document &&
+      blockCards({
+        document,
+        faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
+        change,
+        mayWrite: true,
+      }),
+    preview: await campaignPreview(deps, visit, { ...values, document }, as),
     test: person.email,
     faults,
   }
   return page('campaigns/edit', view, { title: view.title, editor: true, wide: true })
+}
+
+/** The blocks of what was typed, or of the draft; a new campaign begins with some unless its page is asked for HTML. */
+async function documentOf(
+  { store }: CampaignPageDeps,
+  { account, fields, query }: Visit,
+  draft: Broadcast | undefined,
+): Promise<TypedDocument | undefined> {
+  if (fields.get('from') !== undefined) return documentIn(fields)
+  if (draft !== undefined) {
+    const blocks = blocksOf(draft)
+    return blocks === null ? undefined : typedOf(blocks)
+  }
+  const slug = query.get('template')
+  if (slug !== null) {
+    const { blocks } = await findTemplate(store.read, account.id, slug)
+    return blocks === null ? undefined : typedOf(blocks)
+  }
+  return query.get('with') === 'html' ? undefined : typedOf(firstBlocks)
+}
+
+async function listChoices(read: Read, accountId: string, chosen: readonly string[]) {
+  const { page: newest } = await listPage(read, accountId, { limit: mostChoices })
+  const choices = newest.map(choiceOf)
+  for (const id of new Set(chosen)) {
+    if (choices.some(({ value }) => value === id)) continue
+    const name = await requireList(read, accountId, id).then(({ name }) => name, nameOfGone)
+    choices.push({ value: id, label: name })
+  }
+  return choices
+}
+
+async function segmentChoices(read: Read, accountId: string, chosen: readonly string[]) {
+  const all = await listSegments(read, accountId)
+  const choices = all.filter(({ id }, at) => at < mostChoices || chosen.includes(id)).map(choiceOf)
+  const gone = chosen.filter((id) => !choices.some(({ value }) => value === id))
+  return [...choices, ...gone.map((id) => ({ value: id, label: goneName }))]
+}
+
+// It stays ticked, so that somebody takes the tick away: without a word the audience would be another one.
+const goneName = 'One that is deleted'
+
+function nameOfGone(error: unknown): string {
+  if (error instanceof ApiError && error.code === 'not_found') return goneName
+  throw error
 }
 
 const choiceOf = ({ id, name }: { id: string; name: string }): Choice => ({
@@ -119,7 +184,13 @@ async function keptValues(
     zone,
     account,
     domain,
-  }: { zone: string; account: { id: string; name: string }; domain: string | undefined },
+    template,
+  }: {
+    zone: string
+    account: { id: string; name: string }
+    domain: string | undefined
+    template: Template | undefined
+  },
 ): Promise<EditCampaignView['values']> {
   if (draft === undefined) {
     const before = await read
@@ -132,11 +203,11 @@ async function keptValues(
     const from = domain === undefined ? '' : `${account.name} <news@${domain}>`
     return {
       name: '',
-      subject: '',
+      subject: template?.subject ?? '',
       previewText: '',
       from: before?.from_header ?? from,
       replyTo: '',
-      html: usual,
+      html: template?.html ?? usual,
       topicId: '',
       scheduledAt: '',
     }

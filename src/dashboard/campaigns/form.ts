@@ -1,6 +1,7 @@
 import { array, optional, string, type } from 'superstruct'
 import type { BroadcastChanges } from '../../broadcasts/index.js'
 import { isoTime, timeOfLocal } from '../../clock/index.js'
+import { checkedDocument, type TypedDocument } from '../blocks/form.js'
 
 /** The form of a draft, as a browser sends it. */
 export const CampaignForm = type({
@@ -21,8 +22,11 @@ export const CampaignForm = type({
 })
 export type CampaignForm = (typeof CampaignForm)['TYPE']
 
-/** What was sent, as the API takes it; the time was typed in the person's zone. */
-export function givenBy(form: CampaignForm, zone: string) {
+/**
+ * What was sent, as the API takes it; the time was typed in the person's zone. Throws a `ShapeError` for what is wrong with
+ * blocks.
+ */
+export function givenBy(form: CampaignForm, zone: string, document: TypedDocument | undefined) {
   const { scheduledAt = '' } = form
   const at = scheduledAt === '' ? undefined : timeOfLocal(scheduledAt, zone)
   return {
@@ -31,7 +35,7 @@ export function givenBy(form: CampaignForm, zone: string) {
     previewText: form.previewText ?? '',
     from: form.from,
     replyTo: addressesIn(form.replyTo ?? ''),
-    html: form.html ?? '',
+    ...(document === undefined ? { html: form.html ?? '' } : { blocks: checkedDocument(document) }),
     audience: {
       lists: form.lists,
       segments: form.segments,

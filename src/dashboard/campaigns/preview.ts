@@ -3,6 +3,8 @@ import { findContact } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { textOfHtml } from '../../mime/index.js'
 import { asTags, stranger } from '../../templates/index.js'
+import { htmlOfTyped } from '../blocks/compiled.js'
+import type { TypedDocument } from '../blocks/form.js'
 import type { CampaignPageDeps } from './deps.js'
 
 /** A campaign as somebody will see it. */
@@ -28,14 +30,27 @@ const snippetLength = 140
 
 /** For a contact of this address, or for somebody of whom nothing is known. */
 export async function campaignPreview(
-  { store, renderer, rendered }: CampaignPageDeps,
+  deps: CampaignPageDeps,
   { account, base }: { account: { id: string }; base: string },
-  draft: { subject: string; html: string; previewText: string },
+  typed: {
+    subject: string
+    html: string
+    previewText: string
+    document: TypedDocument | undefined
+  },
   as: string,
 ): Promise<CampaignPreview> {
+  const { store, renderer, rendered } = deps
   const found = as === '' ? undefined : await findContact(store.read, account.id, as)
   const contact = found && { ...found, metadata: JSON.stringify(found.metadata) }
   const whose = found?.email ?? 'somebody of whom nothing is known'
+  const made =
+    typed.document === undefined ? typed : await htmlOfTyped(deps, account.id, typed.document)
+  if (made.html === undefined) {
+    const fault = 'fault' in made ? made.fault?.message : undefined
+    return { fault, mail: undefined, whose }
+  }
+  const draft = { ...typed, html: made.html }
   if (draft.html.trim() === '') return { fault: undefined, mail: undefined, whose }
   try {
     const subject = draft.subject.trim() === '' ? '-' : draft.subject

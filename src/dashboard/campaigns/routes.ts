@@ -12,6 +12,7 @@ import {
   takeBack,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
+import { documentIn } from '../blocks/form.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
@@ -44,8 +45,9 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   pages.get('/campaigns/new', 'campaigns.write', (visit) => showNew(visit, noFaults))
   const making = { action: 'campaigns.write', form: CampaignForm, maxBodyBytes } as const
   pages.post('/campaigns/new', { ...making, again: showNew }, async (visit) => {
-    const { form, base, person } = visit
-    const { scheduledAt, ...given } = givenBy(form, person.timeZone ?? 'UTC')
+    const { form, base, person, fields } = visit
+    const zone = person.timeZone ?? 'UTC'
+    const { scheduledAt, ...given } = givenBy(form, zone, documentIn(fields))
     const whole = {
       ...given,
       name: given.name || undefined,
@@ -67,8 +69,8 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   }
   pages.get('/campaigns/:id', 'campaigns.read', (visit) => show(visit, noFaults))
   pages.post('/campaigns/:id', { ...making, again: show }, async (visit) => {
-    const { form, base, params, person } = visit
-    const given = givenBy(form, person.timeZone ?? 'UTC')
+    const { form, base, params, person, fields } = visit
+    const given = givenBy(form, person.timeZone ?? 'UTC', documentIn(fields))
     const revision = Number(form.revision)
     const changed = await changeDraft(
       withExpand(deps),

@@ -4,6 +4,7 @@ import type { EmailDeps } from '../../emails/index.js'
 import type { Form } from '../../http/index.js'
 import { findTemplate, type Samples, samplesOf, type Template } from '../../templates/index.js'
 import { blockCards } from '../blocks/cards.js'
+import { firstBlocks } from '../blocks/fields.js'
 import { documentFaults, documentIn, typedOf } from '../blocks/form.js'
 import { plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -37,6 +38,8 @@ interface EditorView {
   list: string
   duplicate: string
   versions: string
+  /** A new campaign that begins with it. */
+  campaign: string
   /** Of a new template, the page for the other kind; of one of blocks, what makes HTML of it for good. */
   otherWay: string
   deletion: { action: string; refusal: string | undefined }
@@ -49,16 +52,7 @@ const newDocument: DraftTemplate = {
   subject: 'News from us',
   html: '',
   textBody: '',
-  document: typedOf({
-    version: 1,
-    blocks: [
-      { type: 'heading', level: 1, text: 'Hello {{ firstName | default: "there" }}' },
-      { type: 'text', text: 'Write here what you have to say.' },
-      { type: 'button', text: 'Have a look', url: 'https://example.com/' },
-      { type: 'divider' },
-      { type: 'footer' },
-    ],
-  }),
+  document: typedOf(firstBlocks),
 }
 
 /** What is to be shown in the place of what is saved. */
@@ -218,6 +212,7 @@ const placesOf = (at: string, slug: string) => ({
   list: at,
   duplicate: `${at}/-/new?from=${slug}`,
   versions: `${at}/${slug}/versions`,
+  campaign: `${at.replace(/templates$/, 'campaigns')}/new?template=${slug}`,
 })
 
 /** The fault that a save was refused for stands beside its field, with its place. */

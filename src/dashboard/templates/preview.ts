@@ -1,4 +1,3 @@
-import { brandOf } from '../../accounts/index.js'
 import { textOfHtml } from '../../mime/index.js'
 import type { Store } from '../../store/index.js'
 import {
@@ -9,10 +8,10 @@ import {
   readDraft,
   type Samples,
   type TemplateFault,
-  tryCompile,
   tryRender,
 } from '../../templates/index.js'
-import { type TypedDocument, tryDocument } from '../blocks/form.js'
+import { htmlOfTyped } from '../blocks/compiled.js'
+import type { TypedDocument } from '../blocks/form.js'
 import { hasRemotePictures } from '../shell/frame.js'
 import type { RenderedPages } from './rendered.js'
 
@@ -77,13 +76,10 @@ async function compiledDraft(
   draft: DraftTemplate,
 ): Promise<{ draft: DraftTemplate } | { preview: TemplatePreview }> {
   if (draft.document === undefined) return { draft }
-  const none = { variables: [], otherVariables: 0, fault: undefined, mail: undefined }
-  const document = tryDocument(draft.document)
-  if (document === undefined) return { preview: none }
-  const brand = (await brandOf(store.read, accountId)).colours
-  const made = await tryCompile(renderer, { accountId, document, brand })
-  if ('html' in made) return { draft: { ...draft, html: made.html } }
-  return { preview: { ...none, fault: shownFault(draft, made.fault) } }
+  const made = await htmlOfTyped({ store, renderer }, accountId, draft.document)
+  if (made.html !== undefined) return { draft: { ...draft, html: made.html } }
+  const fault = made.fault && shownFault(draft, made.fault)
+  return { preview: { variables: [], otherVariables: 0, fault, mail: undefined } }
 }
 
 /** Renders a draft, saved or not, as a send would, with sample values. Throws a 503 while there is no room. */

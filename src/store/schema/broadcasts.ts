@@ -66,6 +66,8 @@ const broadcasts = table(
     marks_up_to: integer().orNull(),
     /** Liquid; what inboxes show beside the subject. */
     preview_text: text().orNull(),
+    /** JSON of the document that the HTML is made of; null where somebody wrote the HTML. */
+    blocks: text().orNull(),
     /** Goes up with each change of a draft. */
     revision: integer().default(0),
   },
