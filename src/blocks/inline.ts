@@ -10,7 +10,7 @@ export type Inline =
 const tag = /^(?:\{\{[^{}]{0,500}\}\}|\{%(?:(?!%\}).){0,500}%\})/s
 const link =
   /^\[((?:\\.|[^[\]\\]|\{\{[^{}]*\}\})+)\]\(((?:\{\{[^{}]*\}\}|[^\s(){}]|\([^\s()]*\))+)\)/
-const target = /^(?:https?:\/\/|mailto:|tel:|\{\{)/i
+const target = /^(?:https?:\/\/|mailto:|tel:|\{\{[^{}]*\}\}(?:[/?#&]|$))/i
 // Deeper than anybody writes; further marks are stars.
 const maxDepth = 8
 

@@ -22,6 +22,9 @@ export interface BroadcastContent {
   previewText?: string | undefined
 }
 
+/** The subject of a copy for other people begins with it until somebody writes a new one. */
+export const copiedSubjectMark = 'NEW SUBJECT:'
+
 /** Whether something of a draft is still to be written. */
 export const isUnwritten = ({ subject, html }: BroadcastContent) =>
   subject.trim() === '' || html.trim() === ''

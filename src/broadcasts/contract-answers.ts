@@ -209,6 +209,7 @@ export const exampleDetail = {
   ...exampleItem,
   from: exampleCampaign.from,
   previewText: null,
+  blocks: null,
   replyTo: ['help@example.com'],
   headers: { 'X-Entity-Ref-ID': '4711' },
   tags: [{ name: 'season', value: 'winter' }],

@@ -3,6 +3,7 @@ import {
   checkSending,
   countCampaignMails,
   readBilling,
+  refuseCampaignMails,
 } from '../billing/index.js'
 import { verifiedSender } from '../emails/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
@@ -17,8 +18,8 @@ import {
   isUnfinished,
   ofFreeAccounts,
 } from './broadcast.js'
-import { isUnwritten } from './content.js'
-import type { AudienceCount } from './count-audience.js'
+import { copiedSubjectMark, isUnwritten } from './content.js'
+import { type AudienceCount, countAudience } from './count-audience.js'
 import { pauseAtFault, pauseWithout } from './fault.js'
 import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
 import { type Audience, requireWhom, whomOf } from './whom.js'
@@ -141,9 +142,16 @@ export async function judgeDraft(
   const { read } = deps.store
   const draft = await findBroadcast(read, accountId, id)
   refuseUnlessDraft(draft)
-  await checkStanding(read, deps, draft)
+  const { billing } = await checkStanding(read, deps, draft)
   await refuseUnwritten(read, draft)
-  return { draft, counts: await reachableNow(read, audienceOf(draft)) }
+  const now = deps.clock.now()
+  const audience = audienceOf(draft)
+  const { whom } = audience
+  // Who will be in a segment is not known before it is up to date, for which the campaign waits.
+  const waits = await segmentsWaitedFor(deps, accountId, { whom, at: now })
+  const counts = await (waits === undefined ? reachableNow : countAudience)(read, audience)
+  await refuseCampaignMails(read, billing, counts.reachable, Math.max(draft.scheduled_at ?? 0, now))
+  return { draft, counts }
 }
 
 /** Asked within the write too: a second click on "send" must not send twice. */
@@ -152,13 +160,17 @@ function refuseUnlessDraft({ status }: Broadcast): void {
   throw new ApiError('conflict', `Only a draft can be sent; this campaign is ${status}`)
 }
 
-/** A 400 for a draft that lacks its subject or content. */
+/** A 400 for a draft that lacks its subject or content, or has the subject that it was copied with. */
 async function refuseUnwritten(read: Read, { subject, body_id }: Broadcast): Promise<void> {
   const { html } = await read
     .selectFrom('bodies')
     .select('html')
     .where('id', '=', body_id)
     .executeTakeFirstOrThrow()
+  if (subject.startsWith(copiedSubjectMark)) {
+    const message = `The subject still begins with ${copiedSubjectMark} write one for this campaign`
+    throw new ApiError('validation_error', message)
+  }
   if (!isUnwritten({ subject, html: html ?? '' })) return
   const message =
     subject.trim() === '' ? 'The campaign has no subject yet' : 'The campaign has no content yet'

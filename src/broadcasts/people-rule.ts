@@ -2,29 +2,50 @@ import { isoTime } from '../clock/index.js'
 import type { Rule } from '../rules/index.js'
 import type { Broadcast } from './broadcast.js'
 import type { PeopleAsked } from './report-people.js'
+import { isNobody, type Whom, whomOf } from './whom.js'
 
 /**
  * The rule of a segment that holds for the people behind a number of a campaign's report; undefined where no rule
- * says it. Who did not open it is whoever was on its list when it was sent and has not opened it since.
+ * says it. Who did not open it is whoever was in its audience when it was sent and has not opened it since.
  */
 export function ruleOfPeople(
-  { id, list_id, sent_at }: Broadcast,
+  broadcast: Pick<Broadcast, 'id' | 'list_id' | 'whom' | 'sent_at'>,
   { who, link, reason }: PeopleAsked,
 ): Rule | undefined {
   if (link !== undefined || reason !== undefined) return undefined
   const did = (what: 'opened' | 'clicked', value: boolean): Rule => ({
-    field: `broadcast.${id}.${what}`,
+    field: `broadcast.${broadcast.id}.${what}`,
     operator: 'eq',
     value,
   })
   if (who === 'opened' || who === 'clicked') return did(who, true)
-  if ((who !== 'not_opened' && who !== 'not_clicked') || list_id === '' || sent_at === null) {
-    return undefined
-  }
-  const joined: Rule = {
-    field: `list.${list_id}.joinedAt`,
-    operator: 'lte',
-    value: isoTime(sent_at),
-  }
-  return { all: [joined, did(who === 'not_opened' ? 'opened' : 'clicked', false)] }
+  const whom = whomOf(broadcast)
+  const { sent_at } = broadcast
+  if (who !== 'not_opened' && who !== 'not_clicked') return undefined
+  if (sent_at === null || isNobody(whom)) return undefined
+  const mailed = mailedOf(whom, isoTime(sent_at))
+  return { all: [...mailed, did(who === 'not_opened' ? 'opened' : 'clicked', false)] }
 }
+
+/**
+ * Who was in an audience at a time. Of lists it is known since when; who has come into a segment since is left out as
+ * long as no mail has reached them.
+ */
+function mailedOf(whom: Whom, at: string): Rule[] {
+  const isIn = (kind: 'list' | 'segment') => (id: string) => is(`${kind}.${id}`)
+  const joined = whom.lists.map(
+    (id): Rule => ({ field: `list.${id}.joinedAt`, operator: 'lte', value: at }),
+  )
+  const reached: Rule = { field: 'engagement.lastSentAt', operator: 'gte', value: at }
+  const inSegments = whom.segments.map((id): Rule => ({ all: [isIn('segment')(id), reached] }))
+  const within = [...joined, ...inSegments]
+  const left = [
+    ...whom.withoutLists.map(isIn('list')),
+    ...whom.withoutSegments.map(isIn('segment')),
+  ]
+  const [only, ...more] = within
+  const inAny = only !== undefined && more.length === 0 ? only : { any: within }
+  return left.length === 0 ? [inAny] : [inAny, { not: { any: left } }]
+}
+
+const is = (field: string): Rule => ({ field, operator: 'eq', value: true })

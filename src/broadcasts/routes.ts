@@ -143,9 +143,9 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     operations.duplicateBroadcast,
     async ({ account: { accountId }, params: { id }, remember }) => {
       const billing = await readBilling(deps.store.read, deps.plans, accountId)
-      const made = await duplicateBroadcast(deps, billing, id, (tx, made) =>
-        remember(tx, shownMade(made)),
-      )
+      const made = await duplicateBroadcast(deps, billing, id, {
+        alongside: (tx, made) => remember(tx, shownMade(made)),
+      })
       return shownMade(made)
     },
   )

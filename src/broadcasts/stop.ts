@@ -1,5 +1,5 @@
 import { giveBackCampaignMails } from '../billing/index.js'
-import type { Clock } from '../clock/index.js'
+import { type Clock, minuteMs } from '../clock/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
@@ -36,22 +36,34 @@ export async function cancelBroadcast(
 }
 
 /**
- * Makes a scheduled campaign a draft again, of which nothing has left. Throws a 409 for one that has begun, or is a draft.
+ * Makes a scheduled campaign a draft again, of which nothing has left; its time stays. Throws a 409 for one that has begun,
+ * is a draft, or is paused by the operator or for a fault.
  */
 export async function takeBack(deps: StopDeps, accountId: string, id: string): Promise<void> {
   await deps.store.write(async (tx) => {
-    const { status, sent_at } = await findBroadcast(tx, accountId, id)
-    const isWaiting = status === 'scheduled' || (status === 'paused' && sent_at === null)
-    if (!isWaiting)
+    const { status, sent_at, paused_by, revision, scheduled_at } = await findBroadcast(
+      tx,
+      accountId,
+      id,
+    )
+    const isOwnPause = status === 'paused' && sent_at === null && paused_by === 'account'
+    if (status === 'paused' && !isOwnPause) {
+      throw new ApiError('conflict', 'Only the operator can let this campaign go on')
+    }
+    if (status !== 'scheduled' && !isOwnPause) {
       throw new ApiError('conflict', `A campaign that is ${status} cannot be taken back`)
+    }
     await tx
       .updateTable('broadcasts')
       .set({
         status: 'draft',
         reason: null,
         paused_by: null,
-        scheduled_at: null,
         marks_up_to: null,
+        // Without a time of its own it has that of the minute in which it is taken back.
+        scheduled_at: (scheduled_at ?? 0) > deps.clock.now() + minuteMs ? scheduled_at : null,
+        // A page that was opened before must not send what somebody has taken back to change it.
+        revision: revision + 1,
       })
       .where('id', '=', id)
       .execute()

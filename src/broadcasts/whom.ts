@@ -1,7 +1,7 @@
 import { requireList } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
-import { requireSegment } from '../segments/index.js'
+import { brokenParts, requireSegment } from '../segments/index.js'
 import type { BroadcastRow, Read } from '../store/index.js'
 
 /** Whom a campaign is for: everybody of these lists and segments, once, less those of the others. Ids, in lower case. */
@@ -82,7 +82,10 @@ export function whomColumns(whom: Whom): Pick<BroadcastRow, 'list_id' | 'whom'> 
     : { list_id: listId, whom: null }
 }
 
-/** Throws a 404 for a list or segment that the account has not, or no more, and a 400 for nobody unless that `mayBeEmpty`. */
+/**
+ * Throws a 404 for a list or segment that the account has not, or no more, or whose rule names what is gone, and a 400 for nobody unless that `mayBeEmpty`,
+ * as of a draft, whose segments may be broken too.
+ */
 export async function requireWhom(
   read: Read,
   accountId: string,
@@ -95,7 +98,35 @@ export async function requireWhom(
   }
   for (const id of [...whom.lists, ...whom.withoutLists]) await requireList(read, accountId, id)
   for (const id of [...whom.segments, ...whom.withoutSegments]) {
-    await requireSegment(read, accountId, id)
+    const { name, rule } = await requireSegment(read, accountId, id)
+    // Such a segment holds for nobody: those whom it was to leave out would be mailed.
+    const [fault] = mayBeEmpty ? [] : await brokenParts(read, accountId, rule)
+    if (fault !== undefined) throw new ApiError('not_found', `The segment "${name}": ${fault}`)
+  }
+}
+
+/** What of an audience is still there. */
+export async function stillThere(read: Read, accountId: string, whom: Whom): Promise<Whom> {
+  const among = async (
+    ids: readonly string[],
+    find: (read: Read, accountId: string, id: string) => Promise<unknown>,
+  ) => {
+    const found: string[] = []
+    for (const id of ids) {
+      try {
+        await find(read, accountId, id)
+        found.push(id)
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
+      }
+    }
+    return found
+  }
+  return {
+    lists: await among(whom.lists, requireList),
+    segments: await among(whom.segments, requireSegment),
+    withoutLists: await among(whom.withoutLists, requireList),
+    withoutSegments: await among(whom.withoutSegments, requireSegment),
   }
 }
 

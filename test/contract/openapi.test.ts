@@ -110,6 +110,7 @@ const requests: Record<string, object | undefined> = {
   'GET /v1/broadcasts/plan/usage': undefined,
   [`GET /v1/broadcasts/${nobody}`]: undefined,
   [`POST /v1/broadcasts/${nobody}/send`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/duplicate`]: undefined,
   [`PATCH /v1/broadcasts/${nobody}`]: { subject: 'y' },
   [`POST /v1/broadcasts/${nobody}/pause`]: undefined,
   [`POST /v1/broadcasts/${nobody}/resume`]: undefined,
@@ -665,6 +666,7 @@ t.test('campaigns', async (t) => {
   const changing = (await draftOf(t)).replace('POST', 'PATCH')
   requests[changing] = { subject: 'y' }
   await answers(t, changing, {}, 200)
+  await answers(t, `${now}/duplicate`, {}, 200)
   for (const draft of [later, now]) await answers(t, `${draft}/send`, {}, 200)
   await answers(t, now.replace('POST', 'PATCH'), { body: { subject: 'y' } }, 409, 'conflict')
   for (const step of ['pause', 'resume']) await answers(t, `${later}/${step}`, {}, 200)

@@ -114,6 +114,48 @@ t.test('a copy is a draft', async (t) => {
   t.match((await owner.get(`${base}/campaigns?show=ended`)).text, /Week 48 \(copy\)/)
 })
 
+t.test('it leads to its report and back, from the list too', async (t) => {
+  const report = `${draft.path}/report`
+  const list = await owner.get(`${base}/campaigns?show=sent`)
+  t.match(list.text, new RegExp(`href="${report}">Report`))
+  t.match((await owner.get(draft.path)).text, new RegExp(`href="${report}">Report`))
+  const shown = (await owner.get(report)).text
+  t.match(shown, new RegExp(`href="${draft.path}">`))
+  t.match(shown, new RegExp(`href="${base}/campaigns" aria-current="page"`))
+})
+
+t.test('it goes again to who has not opened it, with a subject that must be new', async (t) => {
+  const people = await owner.get(`${draft.path}/report/people?who=not_opened`)
+  t.match(people.text, /Send again to who has not opened/)
+  const refused = await owner.post(`${draft.path}/report/again`, { who: 'unreached' })
+  t.equal(refused.status, 422, 'no rule says who they are')
+  const made = await owner.post(`${draft.path}/report/again`, { who: 'not_opened' })
+  t.equal(made.status, 303, made.text.slice(0, 300))
+  const again = await findBroadcast(store.read, accountId, made.to.split('/').at(-1) ?? '')
+  t.equal(again.subject, `NEW SUBJECT: ${form.subject}`)
+  const [segmentId = ''] = JSON.parse(again.whom ?? '{}').segments
+  for (;;) {
+    const { json } = await posthorn.call('GET', `/v1/segments/${segmentId}`)
+    if (json.state === 'current' && json.count === 2) break
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  t.match((await owner.get(`${made.to}/send`)).text, /still begins with NEW SUBJECT:/)
+  t.equal((await owner.post(`${made.to}/send`, { revision: '0' })).status, 422)
+  const { withoutLists: _, lists: __, ...content } = form
+  const saved = { ...content, segments: segmentId, revision: String(again.revision) }
+  t.equal((await owner.post(made.to, saved)).status, 303)
+  t.match((await owner.get(`${made.to}/send`)).text, /2 people, of whom 2 can be mailed/)
+  const twice = await owner.post(`${draft.path}/report/again`, { who: 'not_opened' })
+  const other = await findBroadcast(store.read, accountId, twice.to.split('/').at(-1) ?? '')
+  t.same(JSON.parse(other.whom ?? '{}').segments, [segmentId], 'the segment is not made again')
+  const rows = await store.read
+    .selectFrom('audit_log')
+    .select('detail')
+    .where('target', '=', again.id)
+    .execute()
+  t.match(JSON.stringify(rows), /not_opened/)
+})
+
 t.test('a campaign is put together of blocks, and of a template', async (t) => {
   const begun = await owner.get(`${base}/campaigns/new`)
   t.match(begun.text, 'name="b.0.type"')

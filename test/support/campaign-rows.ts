@@ -6,6 +6,8 @@ export interface CampaignRows {
   id: string
   accountId: string
   subject: string
+  /** Default: a list that is not there. */
+  listId?: string
   sentAt: number
   status?: 'sent' | 'sending'
   /** Mails, of which nine in ten arrived. */
@@ -48,7 +50,7 @@ export async function insertCampaignRows(store: Store, of: CampaignRows): Promis
       .values({
         id,
         account_id: accountId,
-        list_id: emailId(9),
+        list_id: of.listId ?? emailId(9),
         domain_id: emailId(8),
         from_header: 'News <news@sender.test>',
         subject: of.subject,

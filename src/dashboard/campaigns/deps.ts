@@ -1,10 +1,13 @@
 import type { BroadcastDeps } from '../../broadcasts/index.js'
+import type { LiveGate, StreamKey } from '../../deliveries/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import type { RenderedPages } from '../templates/rendered.js'
 
 /** What the pages about campaigns need. `rendered`: keeps previews for as long as a frame needs to ask for them. */
 export interface CampaignPageDeps extends EmailDeps, Pick<BroadcastDeps, 'plans' | 'renderer'> {
   rendered: RenderedPages
+  /** Why a stream's mail waits. */
+  gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
 }
 
 /** For the domain: the appliance looks every few seconds whether there is a campaign to expand. */

@@ -48,7 +48,7 @@ export function givenBy(form: CampaignForm, zone: string, document: TypedDocumen
 }
 
 const addressesIn = (text: string) =>
-  text
-    .split(',')
+  // A comma within quotes is a name's.
+  (text.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+|"/g) ?? [])
     .map((address) => address.trim())
     .filter((address) => address !== '')

@@ -34,6 +34,8 @@ interface CampaignsView extends BesidePages {
   tabs: { label: string; href: string; here: boolean }[]
   campaigns: {
     page: string
+    /** Undefined: nothing of it has left. */
+    report: string | undefined
     name: string
     subject: string
     to: string
@@ -101,6 +103,7 @@ function rowOf(
   const begun = one.sent_at !== null
   return {
     page: `${base}/campaigns/${one.id}`,
+    report: begun ? `${base}/campaigns/${one.id}/report` : undefined,
     name: campaignName(one),
     subject: one.subject,
     to: whomWords(one, names),

@@ -1,12 +1,15 @@
 import { stoppedBy } from '../../billing/index.js'
-import { type Broadcast, broadcastStanding } from '../../broadcasts/index.js'
+import { type Broadcast, broadcastReport, broadcastStanding } from '../../broadcasts/index.js'
 import { publicReason } from '../../errors/index.js'
 import { exactIn, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import type { Html } from '../shell/html.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import { audienceNames } from './list.js'
+import { isOnItsWay, sendingView } from './report-progress.js'
+import { sendingPart } from './sending-part.js'
 import { campaignChips, campaignName, countsOf, countWords, shown, whomWords } from './words.js'
 
 interface CampaignView {
@@ -22,6 +25,9 @@ interface CampaignView {
   counted: string
   leaves: string | undefined
   begun: Moment | undefined
+  /** Undefined: nothing of it has left. */
+  report: string | undefined
+  sending: Html | undefined
   figures: { label: string; value: string }[]
   /** What can be done now. */
   deeds: { takeBack: boolean; pause: boolean; resume: boolean; duplicate: boolean }
@@ -29,11 +35,12 @@ interface CampaignView {
 
 /** A campaign that is no draft: how far it is, and what can be done about it. */
 export async function campaignPage(
-  { store: { read } }: CampaignPageDeps,
+  deps: CampaignPageDeps,
   visit: Visit,
   found: Broadcast,
 ): Promise<PageAnswer> {
   const { account, base, now, person } = visit
+  const { read } = deps.store
   const stop = (await stoppedBy(read, account.id, 'marketing')) ?? null
   const { status, reason } = broadcastStanding(found, stop, now)
   const mayWrite = visit.may('campaigns.write')
@@ -54,6 +61,8 @@ export async function campaignPage(
     counted: countWords(countsOf(found)),
     leaves: waits && at !== null ? `${exactIn(at, zone)} (${zone})` : undefined,
     begun: found.sent_at === null ? undefined : moment(found.sent_at, now),
+    report: found.sent_at === null ? undefined : `${base}/campaigns/${found.id}/report`,
+    sending: isOnItsWay(found) ? await progressOf(deps, visit, found) : undefined,
     figures: [
       { label: 'Mails made', value: shown(found.recipients) },
       { label: 'On their way', value: shown(found.waiting) },
@@ -70,4 +79,15 @@ export async function campaignPage(
     },
   }
   return page('campaigns/one', view, { title: view.name })
+}
+
+async function progressOf(
+  deps: CampaignPageDeps,
+  { account, base, now }: Visit,
+  { id, audience }: Broadcast,
+): Promise<Html> {
+  const report = await broadcastReport(deps.store.read, account.id, id)
+  return sendingPart(
+    await sendingView(deps, report, { accountId: account.id, audience, base, now }),
+  )
 }

@@ -29,6 +29,8 @@ interface ReportPeopleView extends BesidePages {
   hasReasons: boolean
   /** What makes a segment of them; undefined where no rule says it, or the visitor may not. */
   segment: { action: string; who: Who } | undefined
+  /** What makes a draft for them. */
+  again: { action: string; who: Who; label: string } | undefined
   faults: Faults
   people: {
     email: string
@@ -90,6 +92,7 @@ export async function showReportPeople(
   )
   const at = (time: string | null) =>
     time === null ? undefined : moment(Date.parse(time), now, visit.person.timeZone ?? undefined)
+  const hasRule = visit.may('contacts.write') && ruleOfPeople(broadcast, asked) !== undefined
   const view: ReportPeopleView = {
     report,
     csv: linkTo(`${report}/people.csv`, filters),
@@ -100,9 +103,15 @@ export async function showReportPeople(
       href: linkTo(`${report}/people`, { who }),
       here: who === asked.who && asked.link === undefined && asked.reason === undefined,
     })),
-    segment:
-      visit.may('contacts.write') && ruleOfPeople(broadcast, asked) !== undefined
-        ? { action: `${report}/segment`, who: asked.who }
+    segment: hasRule ? { action: `${report}/segment`, who: asked.who } : undefined,
+    again:
+      hasRule && visit.may('campaigns.write')
+        ? {
+            action: `${report}/again`,
+            who: asked.who,
+            label:
+              asked.who === 'not_opened' ? 'Send again to who has not opened' : 'Send to those',
+          }
         : undefined,
     faults,
     hasReasons: rows.some(({ reason }) => reason !== null),

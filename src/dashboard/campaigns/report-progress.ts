@@ -1,6 +1,6 @@
 import { counted, shownCount } from '../../amounts/index.js'
 import { stoppedForClient } from '../../billing/index.js'
-import type { BroadcastReport } from '../../broadcasts/index.js'
+import type { Broadcast, BroadcastReport } from '../../broadcasts/index.js'
 import { hourMs } from '../../clock/index.js'
 import { type LiveGate, putOffOf, type StreamKey } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
@@ -15,6 +15,10 @@ export interface SendingView {
   /** Why it is slow, or stands still. */
   why: { title: string; says: string; count: string; href: string }[]
 }
+
+/** Whether mails of it are still to leave; one that is paused goes on later. */
+export const isOnItsWay = ({ status, sent_at }: Pick<Broadcast, 'status' | 'sent_at'>) =>
+  status === 'sending' || (status === 'paused' && sent_at !== null)
 
 interface SendingDeps {
   store: { read: Read }

@@ -1,26 +1,29 @@
 import { string, type as structWith } from 'superstruct'
-import { checkOpen, type Plans, readBilling } from '../../billing/index.js'
-import { findBroadcast, ruleOfPeople } from '../../broadcasts/index.js'
-import type { Clock } from '../../clock/index.js'
+import { checkOpen, readBilling } from '../../billing/index.js'
+import * as operations from '../../broadcasts/contract.js'
+import {
+  type Broadcast,
+  draftToPeople,
+  findBroadcast,
+  type PeopleAsked,
+  requireRuleOfPeople,
+} from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
-import { ApiError } from '../../errors/index.js'
 import * as segments from '../../segments/contract.js'
 import { createSegment } from '../../segments/index.js'
-import type { Store } from '../../store/index.js'
 import { file, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
-import { type ReportPageDeps, showReport } from './report.js'
+import { type CampaignPageDeps, withExpand } from './deps.js'
+import { showReport } from './report.js'
 import { reportMailFrame, showReportMail } from './report-mail.js'
 import { peopleAsked, reportPeopleCsv, showReportPeople } from './report-people.js'
 import { whoWords } from './report-words.js'
+import { campaignName } from './words.js'
 
 /** What became of a campaign, and the people behind each number. */
-export function campaignReportPages(
-  pages: AccountPages,
-  deps: ReportPageDeps & { store: Store; clock: Clock; plans: Plans },
-): void {
+export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const { read } = deps.store
   pages.get('/campaigns/:id/report', 'campaigns.read', (visit) => showReport(deps, visit))
   pages.get('/campaigns/:id/report/mail', 'campaigns.read', (visit) => showReportMail(deps, visit))
@@ -53,18 +56,35 @@ export function campaignReportPages(
     checkOpen(await readBilling(read, deps.plans, account.id))
     const broadcast = await findBroadcast(read, account.id, params.id ?? '')
     const asked = peopleAsked(fields)
-    const rule = ruleOfPeople(broadcast, asked)
-    if (rule === undefined) {
-      throw new ApiError('validation_error', 'No segment can be made of these people')
-    }
-    const label = `${whoWords[asked.who].label}: ${broadcast.name ?? broadcast.subject}`
-    const name = label.slice(0, mostName)
+    const rule = requireRuleOfPeople(broadcast, asked)
+    const name = nameOfPeople(broadcast, asked)
     const { id } = await createSegment(deps, account.id, { name, rule })
     return redirect(`${base}/segments/${id}`, {
       flash: `The segment “${name}” is made; its people are looked for`,
       audit: auditOf(segments.createSegment, { target: id }),
     })
   })
+
+  const again = { ...making, action: 'campaigns.write' } as const
+  pages.post('/campaigns/:id/report/again', again, async ({ account, base, params, fields }) => {
+    const billing = await readBilling(read, deps.plans, account.id)
+    const broadcast = await findBroadcast(read, account.id, params.id ?? '')
+    const asked = peopleAsked(fields)
+    const given = { asked, name: nameOfPeople(broadcast, asked) }
+    const { draft, segmentId } = await draftToPeople(withExpand(deps), billing, broadcast.id, given)
+    return redirect(`${base}/campaigns/${draft.id}`, {
+      flash: `This is a copy for “${given.name}”: write a new subject, then check and send it`,
+      audit: auditOf(operations.createBroadcast, {
+        target: draft.id,
+        detail: { copyOf: broadcast.id, who: asked.who, segment: segmentId },
+      }),
+    })
+  })
+}
+
+function nameOfPeople(broadcast: Broadcast, { who }: PeopleAsked): string {
+  const label = `${whoWords[who].label}: ${campaignName(broadcast)}`
+  return [...label].slice(0, mostName).join('')
 }
 
 const WhoForm = structWith({ who: string() })

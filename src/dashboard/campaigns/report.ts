@@ -1,14 +1,20 @@
 import { shownCount } from '../../amounts/index.js'
-import { type BroadcastReport, broadcastReport, findBroadcast } from '../../broadcasts/index.js'
+import {
+  type BroadcastReport,
+  broadcastReport,
+  findBroadcast,
+  ruleOfPeople,
+} from '../../broadcasts/index.js'
 import type { LiveGate, StreamKey } from '../../deliveries/index.js'
 import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Chart } from '../shell/chart.js'
+import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
-import { type SendingView, sendingView } from './report-progress.js'
+import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {
   numbersOf,
@@ -18,6 +24,7 @@ import {
   standingChips,
   whoWords,
 } from './report-words.js'
+import { sendingPart } from './sending-part.js'
 
 /** What the pages about what became of campaigns need. */
 export interface ReportPageDeps {
@@ -27,12 +34,15 @@ export interface ReportPageDeps {
 
 interface CampaignReportView {
   here: string
+  campaign: string
   lead: string
   name: string
   chip: { text: string; tone: Tone }
   sent: Moment | undefined
   upToDate: boolean
-  sending: SendingView | undefined
+  sending: Html | undefined
+  /** Where a draft for those is made who have not opened it. */
+  again: string | undefined
   numbers: ReportNumber[]
   charts: Chart[]
   links: {
@@ -64,14 +74,13 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
   const { id, audience } = broadcast
   const report = await broadcastReport(read, account.id, id)
   const here = `${base}/campaigns/${id}/report`
-  const isSending =
-    report.status === 'sending' || (report.status === 'paused' && report.sentAt !== null)
   const at = { accountId: account.id, audience, base, now }
   const long = [report.links, report.providers, report.reasons].some(
     ({ length }) => length > mostRows,
   )
   const view: CampaignReportView = {
     here,
+    campaign: `${base}/campaigns/${id}`,
     name: report.name ?? report.subject,
     lead: `${shownCount(report.progress.recipients)} mails${report.name === null ? '' : ` · “${report.subject}”`}`,
     chip: standingChips[report.status],
@@ -80,7 +89,13 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
         ? undefined
         : moment(Date.parse(report.sentAt), now, visit.person.timeZone ?? undefined),
     upToDate: report.upToDate,
-    sending: isSending ? await sendingView(deps, report, at) : undefined,
+    sending: isOnItsWay(broadcast) ? sendingPart(await sendingView(deps, report, at)) : undefined,
+    again:
+      visit.may('campaigns.write') &&
+      visit.may('contacts.write') &&
+      ruleOfPeople(broadcast, { who: 'not_opened' }) !== undefined
+        ? `${here}/again`
+        : undefined,
     numbers: numbersOf(report, here),
     charts: reportCharts(report, visit.person.timeZone ?? 'UTC'),
     links: report.links.slice(0, mostRows).map((link) => linkRow(link, here)),

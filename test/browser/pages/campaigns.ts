@@ -1,4 +1,7 @@
 import { setMarketingPlan } from '../../../src/billing/index.js'
+import { systemClock as clock } from '../../../src/clock/index.js'
+import { newUuid } from '../../../src/store/index.js'
+import { insertCampaignRows } from '../../support/campaign-rows.js'
 import { plans } from '../../support/campaigns.js'
 import type { PlacePages } from '../every-page.js'
 
@@ -22,7 +25,14 @@ export const place: PlacePages = {
     Object.assign(ids, {
       campaign: await make({ draft: true, name: `${long} `.repeat(3), previewText: 'In a minute' }),
       scheduledCampaign: await make({ scheduledAt }),
+      sendingCampaign: newUuid(clock.now()),
+      sentCampaign: newUuid(clock.now() - 7_200_000),
     })
+    const rows = { accountId, mails: 12_345, subject: `${long} `.repeat(4) }
+    const sending = { id: ids.sendingCampaign ?? '', sentAt: clock.now() - 600_000 }
+    await insertCampaignRows(store, { ...rows, ...sending, hours: 1, status: 'sending' })
+    const sent = { id: ids.sentCampaign ?? '', sentAt: clock.now() - 7_200_000 }
+    await insertCampaignRows(store, { ...rows, ...sent, listId })
   },
   pages: ({ full, empty, ids }) => [
     { path: `${full}/campaigns`, as: 'owner', name: 'campaigns' },
@@ -33,5 +43,17 @@ export const place: PlacePages = {
     { path: `${full}/campaigns/${ids.campaign}`, as: 'viewer', name: 'campaigns-draft-viewer' },
     { path: `${full}/campaigns/${ids.campaign}/send`, as: 'owner', name: 'campaigns-send' },
     { path: `${full}/campaigns/${ids.scheduledCampaign}`, as: 'owner', name: 'campaigns-one' },
+    {
+      path: `${full}/campaigns/${ids.sendingCampaign}`,
+      as: 'owner',
+      name: 'campaigns-one-sending',
+    },
+    { path: `${full}/campaigns?show=sent`, as: 'owner', name: 'campaigns-sent' },
+    { path: `${full}/campaigns/${ids.sentCampaign}`, as: 'viewer', name: 'campaigns-one-sent' },
+    {
+      path: `${full}/campaigns/${ids.sentCampaign}/report/people?who=not_opened`,
+      as: 'owner',
+      name: 'campaigns-send-again',
+    },
   ],
 }

@@ -1,0 +1,50 @@
+import { type AccountBilling, checkSending } from '../billing/index.js'
+import { type EmailDeps, maxSubjectBytes } from '../emails/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Rule } from '../rules/index.js'
+import { createSegment, listSegments } from '../segments/index.js'
+import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
+import { copiedSubjectMark } from './content.js'
+import { duplicateBroadcast } from './duplicate.js'
+import { ruleOfPeople } from './people-rule.js'
+import type { PeopleAsked } from './report-people.js'
+
+/**
+ * A draft like a campaign, to the people behind a number of its report: they become a segment, or are the one that was
+ * made of them before. Its subject is to be changed before it can be sent. `name` is the segment's, and the draft's.
+ * Throws a 400 where no rule says who they are, else as `duplicateBroadcast` and `createSegment` do.
+ */
+export async function draftToPeople(
+  deps: BroadcastDeps & Pick<EmailDeps, 'attachments'>,
+  billing: AccountBilling,
+  id: string,
+  { asked, name }: { asked: PeopleAsked; name: string },
+): Promise<{ draft: Broadcast; segmentId: string }> {
+  checkSending(billing, 'marketing')
+  const found = await findBroadcast(deps.store.read, billing.accountId, id)
+  const rule = requireRuleOfPeople(found, asked)
+  const segmentId = await segmentOf(deps, billing.accountId, { name, rule })
+  const marked = `${copiedSubjectMark} ${found.subject}`
+  // What is cut might end within a merge tag.
+  const subject = Buffer.byteLength(marked) > maxSubjectBytes ? copiedSubjectMark : marked
+  const audience = { segments: [segmentId] }
+  const draft = await duplicateBroadcast(deps, billing, id, { audience, name, subject })
+  return { draft, segmentId }
+}
+
+/** Throws a 400 where no rule says who they are. */
+export function requireRuleOfPeople(broadcast: Broadcast, asked: PeopleAsked): Rule {
+  const rule = ruleOfPeople(broadcast, asked)
+  if (rule !== undefined) return rule
+  throw new ApiError('validation_error', 'No segment can be made of these people')
+}
+
+async function segmentOf(
+  deps: Pick<BroadcastDeps, 'store' | 'clock'>,
+  accountId: string,
+  { name, rule }: { name: string; rule: Rule },
+): Promise<string> {
+  const known = await listSegments(deps.store.read, accountId)
+  const same = known.find((one) => JSON.stringify(one.rule) === JSON.stringify(rule))
+  return (same ?? (await createSegment(deps, accountId, { name, rule }))).id
+}

@@ -1,0 +1,21 @@
+import { type Html, html } from '../shell/html.js'
+import { bar, facts } from '../shell/parts.js'
+import type { SendingView } from './report-progress.js'
+
+/** How far a campaign is that sends, as its own page and its report show it. */
+export const sendingPart = ({ done, toMake, text, facts: rows, why }: SendingView): Html =>
+  html`<section class="card" aria-labelledby="sending">
+  <h2 id="sending">Being sent</h2>
+  ${bar({ label: 'Done', used: done, limit: toMake, text })}
+  ${facts(rows)}
+  ${
+    why.length > 0 &&
+    html`<h3>Why it is slow</h3>
+  <ul>${why.map(
+    ({ title, says, count, href }) =>
+      html`<li class="wrap"><strong>${title}</strong> ${says} ${
+        count !== '' && html`<span class="quiet">${count}.</span> `
+      }<a href="${href}">More about it</a></li>`,
+  )}</ul>`
+  }
+</section>`
