@@ -47,8 +47,7 @@ const inlineRules =
 
 // What follows a tag must not become the beginning of a link for whom the tag is empty.
 const targetForm = /^(?:(?:https?:\/\/|mailto:|tel:)\S|\{\{[^{}]*\}\}(?:[/?#&]|$))/i
-const isTarget = (value: string) =>
-  isProse(value) && value.length <= 2000 && targetForm.test(value)
+const isTarget = (value: string) => isProse(value) && value.length <= 2000 && targetForm.test(value)
 
 const target = (about: string) =>
   textThat('a link with https, http, mailto or tel, or a merge tag', isTarget, {

@@ -45,6 +45,7 @@ import { listBroadcastRecipients } from './contract-recipients.js'
 import { archived, capReached, contentRefusals, nobody, noSuchList } from './contract-refusals.js'
 import { getBroadcastReport, reportShapes } from './contract-report.js'
 
+export { BroadcastChanges as draftChanges } from './contract-fields.js'
 export {
   cancelBroadcast,
   duplicateBroadcast,

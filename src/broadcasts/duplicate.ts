@@ -22,7 +22,7 @@ export async function duplicateBroadcast(
   const blocks = blocksOf(found)
   const given = found.reply_to ?? (replyTo && [...replyTo])
   const input = {
-    audience: audience ?? await stillThere(read, billing.accountId, whomOf(found)),
+    audience: audience ?? (await stillThere(read, billing.accountId, whomOf(found))),
     from: found.from_header,
     subject: subject ?? found.subject,
     ...(blocks === null ? { html: await htmlOf(read, found) } : { blocks }),

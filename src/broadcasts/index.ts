@@ -66,6 +66,7 @@ export {
   resumeBroadcast,
   stopBroadcast,
   takeBack,
+  takeBackMs,
 } from './stop.js'
 export {
   type Audience,

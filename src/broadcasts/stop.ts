@@ -1,5 +1,5 @@
 import { giveBackCampaignMails } from '../billing/index.js'
-import { type Clock, minuteMs } from '../clock/index.js'
+import type { Clock } from '../clock/index.js'
 import { ApiError, OperatorError } from '../errors/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
@@ -35,6 +35,9 @@ export async function cancelBroadcast(
   })
 }
 
+/** How long a campaign that was sent without a time can be taken back, where it can be. */
+export const takeBackMs = 60_000
+
 /**
  * Makes a scheduled campaign a draft again, of which nothing has left; its time stays. Throws a 409 for one that has begun,
  * is a draft, or is paused by the operator or for a fault.
@@ -61,7 +64,7 @@ export async function takeBack(deps: StopDeps, accountId: string, id: string): P
         paused_by: null,
         marks_up_to: null,
         // Without a time of its own it has that of the minute in which it is taken back.
-        scheduled_at: (scheduled_at ?? 0) > deps.clock.now() + minuteMs ? scheduled_at : null,
+        scheduled_at: (scheduled_at ?? 0) > deps.clock.now() + takeBackMs ? scheduled_at : null,
         // A page that was opened before must not send what somebody has taken back to change it.
         revision: revision + 1,
       })

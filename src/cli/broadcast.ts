@@ -107,7 +107,7 @@ function sayBroadcasts(broadcasts: readonly Broadcast[], stop: string | null, no
 }
 
 /** Nothing of it leaves before somebody has sent the copy. */
-async function duplicate({ store, clock, place, plans }: Planned, id: string) {
+async function duplicate({ store, clock, plans }: Planned, id: string) {
   const { account_id } = await chosenBroadcast(store.read, id)
   const billing = await readBilling(store.read, plans, account_id)
   // The files are not copied, so none is fetched.

@@ -33,7 +33,7 @@ export {
 } from './header.js'
 export { htmlParser } from './html-parser.js'
 export { neverCutChars, type PlainText, textOfHtml } from './html-text/convert.js'
-export { type HtmlPlaces, hrefsIn, placesIn } from './html-text/places.js'
+export { contentStart, type HtmlPlaces, hrefsIn, placesIn } from './html-text/places.js'
 export {
   addressKey,
   hasSoundALabels,

@@ -1,3 +1,5 @@
+import { contentStart } from '../mime/index.js'
+
 const tag = /(\{\{[^{}]{0,500}\}\}|\{%[^%]{0,500}%\})/
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
@@ -18,12 +20,6 @@ export function withPreviewText(html: string, previewText: string | null | undef
     )
     .join('')
   const hidden = `<div data-skip-in-text style="display:none;max-height:0;overflow:hidden;mso-hide:all">${words}${filler}</div>`
-  const at = behindBodyTag(html)
+  const at = contentStart(html)
   return html.slice(0, at) + hidden + html.slice(at)
-}
-
-function behindBodyTag(html: string): number {
-  const start = html.search(/<body\b/i)
-  const end = start === -1 ? -1 : html.indexOf('>', start)
-  return end === -1 ? 0 : end + 1
 }

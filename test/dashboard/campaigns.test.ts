@@ -1,7 +1,8 @@
 // Issue 44: a campaign by pages, without script: written, tried, looked at, taken back, sent.
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
-import { findBroadcast } from '../../src/broadcasts/index.js'
+import { findBroadcast, pauseBroadcast } from '../../src/broadcasts/index.js'
+import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { logIn } from '../support/log-in.js'
@@ -225,3 +226,92 @@ t.test(
     t.match(text, 'One that is deleted')
   },
 )
+
+t.test('what the API would refuse a page refuses too, beside its field', async (t) => {
+  const cases = {
+    subject: 'a\r\nBcc: x@y.test',
+    replyTo: 'garbage',
+    name: 'x'.repeat(201),
+    previewText: 'x'.repeat(201),
+  }
+  for (const [field, value] of Object.entries(cases)) {
+    const refused = await owner.post(`${base}/campaigns/new`, { ...form, [field]: value })
+    t.equal(refused.status, 422, field)
+    t.match(refused.text, new RegExp(`id="field-${field}-fault"`), field)
+  }
+  const quoted = '"Doe, Jane" <jane@sender.test>, bob@sender.test'
+  const made = await owner.post(`${base}/campaigns/new`, { ...form, replyTo: quoted })
+  const { replyTo } = await call('GET', `/v1/broadcasts/${made.to.split('/').at(-1)}`)
+  t.same(replyTo, ['"Doe, Jane" <jane@sender.test>', 'bob@sender.test'])
+})
+
+t.test('a draft keeps its moment where nobody types another one', async (t) => {
+  const person = await store.read.selectFrom('users').select('id').executeTakeFirstOrThrow()
+  await store.write((tx) =>
+    tx
+      .updateTable('users')
+      .set({ time_zone: 'Europe/Berlin' })
+      .where('id', '=', person.id)
+      .execute(),
+  )
+  // 02:30 comes twice that night; this is the second one.
+  const scheduledAt = '2027-10-31T01:30:00.000Z'
+  const given = { from: 'a@sender.test', subject: 'Hi', html: '<p>x</p>', listId, draft: true }
+  const { id } = await call('POST', '/v1/broadcasts', { ...given, scheduledAt })
+  const shownAt = (text: string) => /name="scheduledAt"[^>]*value="([^"]+)"/.exec(text)?.[1] ?? ''
+  const at = shownAt((await owner.get(`${base}/campaigns/${id}`)).text)
+  t.equal(at, '2027-10-31T02:30')
+  const saved = await owner.post(`${base}/campaigns/${id}`, {
+    ...form,
+    scheduledAt: at,
+    revision: '0',
+  })
+  t.equal(saved.status, 303, saved.text.slice(0, 300))
+  t.equal((await call('GET', `/v1/broadcasts/${id}`)).scheduledAt, scheduledAt)
+
+  t.equal((await owner.post(`${base}/campaigns/${id}/send`, { revision: '1' })).status, 303)
+  t.equal((await owner.post(`${base}/campaigns/${id}/take-back`)).status, 303)
+  const back = await findBroadcast(store.read, accountId, id)
+  t.match(back, { status: 'draft', scheduled_at: Date.parse(scheduledAt), revision: 2 })
+  const old = await owner.post(`${base}/campaigns/${id}/send`, { revision: '1' })
+  t.equal(old.status, 422, 'a page of before')
+  await owner.post(`${base}/campaigns/${id}/send`, { revision: '2' })
+  await pauseBroadcast(
+    { store, clock: systemClock },
+    { account_id: accountId, id },
+    { reason: 'ask first' },
+  )
+  t.equal(
+    (await owner.post(`${base}/campaigns/${id}/take-back`)).status,
+    409,
+    'the operator’s pause',
+  )
+})
+
+t.test('a segment whose rule names what is gone is no audience and leaves nobody in', async (t) => {
+  const { id: gone } = await call('POST', '/v1/contacts/lists', { name: 'Gone soon' })
+  const rule = { field: `list.${gone}.joinedAt`, operator: 'exists' }
+  const { id: segmentId } = await call('POST', '/v1/segments', { name: 'Left out', rule })
+  const audience = { lists: [listId], withoutSegments: [segmentId] }
+  const given = { from: 'a@sender.test', subject: 'Hi', html: '<p>x</p>', audience, draft: true }
+  const { id } = await call('POST', '/v1/broadcasts', given)
+  await call('DELETE', `/v1/contacts/lists/${gone}`)
+  const sent = await posthorn.call('POST', `/v1/broadcasts/${id}/send`)
+  t.match(sent, { status: 404, text: /The segment \\"Left out\\"/ })
+  const copy = await call('POST', `/v1/broadcasts/${id}/duplicate`)
+  t.equal(copy.status, 'draft')
+})
+
+t.test('a page that is hard to read costs no minute', async (t) => {
+  const html = `<p>x</p>${'<img '.repeat(300_000)}`
+  const { id } = await call('POST', '/v1/broadcasts', {
+    from: 'a@sender.test',
+    subject: 'Hi',
+    html,
+    listId,
+    draft: true,
+  })
+  const { user } = process.cpuUsage()
+  t.equal((await owner.get(`${base}/campaigns/${id}/send`)).status, 200)
+  t.comment(`${Math.round((process.cpuUsage().user - user) / 1000)} ms`)
+})

@@ -7,7 +7,7 @@ import {
 } from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
-import { parseMailbox, textOfHtml } from '../../mime/index.js'
+import { htmlParser, parseMailbox, textOfHtml } from '../../mime/index.js'
 import type { Read } from '../../store/index.js'
 import { isCopyTag, mergeValues } from '../../templates/index.js'
 import type { Tone } from '../shell/parts.js'
@@ -96,10 +96,8 @@ function contentChecks(html: string, mend: CampaignCheck['mend']): CampaignCheck
   const size = Buffer.byteLength(html)
   const kib = `${Math.round(size / 1024)} KiB`
   const { text } = textOfHtml(html)
-  const pictures = html.match(/<img\b[^>]{0,4000}>/gi) ?? []
-  const bare = pictures.filter((picture) => !/\balt\s*=/i.test(picture)).length
-  const links = [...html.matchAll(/<a\b[^>]{0,2000}?\bhref\s*=\s*["']?([^"'\s>]{0,2000})/gi)]
-  const odd = links.map(([, href = '']) => href).filter((href) => !isFollowed(href))
+  const { bare, links } = seenIn(html)
+  const odd = links.filter((href) => !isFollowed(href))
   return [
     size > clippedBytes
       ? doubt(`The HTML has ${kib}: Gmail cuts a mail after 102 KiB.`)
@@ -116,6 +114,19 @@ function contentChecks(html: string, mend: CampaignCheck['mend']): CampaignCheck
         )
       : good(links.length === 0 ? 'There is no link in it.' : 'Every link leads somewhere.'),
   ]
+}
+
+/** Pictures without alternative text, and where links lead; read in one pass, whatever was written. */
+function seenIn(html: string): { bare: number; links: string[] } {
+  const seen: { bare: number; links: string[] } = { bare: 0, links: [] }
+  const parser = new (htmlParser().Parser)({
+    onopentag(tag, { href, alt }) {
+      if (tag === 'img' && alt === undefined) seen.bare++
+      if (tag === 'a' && href !== undefined) seen.links.push(href)
+    },
+  })
+  parser.end(html)
+  return seen
 }
 
 const isFollowed = (href: string) => /^(https?:\/\/[^/]|mailto:|tel:|\{\{|%7B%7B)/i.test(href)

@@ -1,6 +1,8 @@
 import { array, optional, string, type } from 'superstruct'
-import type { BroadcastChanges } from '../../broadcasts/index.js'
-import { isoTime, timeOfLocal } from '../../clock/index.js'
+import * as operations from '../../broadcasts/contract.js'
+import type { Broadcast, BroadcastChanges, BroadcastInput } from '../../broadcasts/index.js'
+import { isoTime, localTime, timeOfLocal } from '../../clock/index.js'
+import { check, structOf } from '../../fields/index.js'
 import { checkedDocument, type TypedDocument } from '../blocks/form.js'
 
 /** The form of a draft, as a browser sends it. */
@@ -23,19 +25,25 @@ export const CampaignForm = type({
 export type CampaignForm = (typeof CampaignForm)['TYPE']
 
 /**
- * What was sent, as the API takes it; the time was typed in the person's zone. Throws a `ShapeError` for what is wrong with
- * blocks.
+ * What was sent, as the API takes it; the time was typed in the person's zone. Throws a `ShapeError` for what the API
+ * would refuse.
  */
-export function givenBy(form: CampaignForm, zone: string, document: TypedDocument | undefined) {
+export function givenBy(
+  form: CampaignForm,
+  { zone, document, draft }: WrittenAt,
+): BroadcastChanges & Pick<BroadcastInput, 'from' | 'subject'> {
   const { scheduledAt = '' } = form
   const at = scheduledAt === '' ? undefined : timeOfLocal(scheduledAt, zone)
-  return {
+  const before = draft?.scheduled_at ?? null
+  // A local time may be two moments, and one that is over is no fault of who changes the subject.
+  const isSameTime = before !== null && scheduledAt === localTime(before, zone)
+  const { html = '', subject = '' } = form
+  const given = {
     name: form.name ?? '',
-    subject: form.subject ?? '',
     previewText: form.previewText ?? '',
     from: form.from,
     replyTo: addressesIn(form.replyTo ?? ''),
-    ...(document === undefined ? { html: form.html ?? '' } : { blocks: checkedDocument(document) }),
+    ...(document !== undefined && { blocks: checkedDocument(document) }),
     audience: {
       lists: form.lists,
       segments: form.segments,
@@ -43,8 +51,22 @@ export function givenBy(form: CampaignForm, zone: string, document: TypedDocumen
       withoutSegments: form.withoutSegments,
     },
     topicId: form.topicId ?? '',
-    scheduledAt: at === undefined ? scheduledAt : isoTime(at),
-  } satisfies BroadcastChanges
+    ...(!isSameTime && { scheduledAt: at === undefined ? scheduledAt : isoTime(at) }),
+  }
+  // A draft may lack these two; what is there is checked as the API does.
+  const written = document === undefined ? { html } : {}
+  check(
+    { ...given, ...(html !== '' && written), ...(subject !== '' && { subject }) },
+    structOf(operations.draftChanges),
+  )
+  return { ...given, ...written, subject }
+}
+
+/** In which zone times were typed, the blocks if there are some, and the draft that it was typed over. */
+interface WrittenAt {
+  zone: string
+  document: TypedDocument | undefined
+  draft?: Broadcast | undefined
 }
 
 const addressesIn = (text: string) =>

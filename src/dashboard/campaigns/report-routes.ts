@@ -6,6 +6,7 @@ import {
   draftToPeople,
   findBroadcast,
   type PeopleAsked,
+  pageOfPeople,
   requireRuleOfPeople,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
@@ -40,6 +41,8 @@ export function campaignReportPages(pages: AccountPages, deps: CampaignPageDeps)
     async ({ account, params, query }) => {
       const { id } = await findBroadcast(read, account.id, params.id ?? '')
       const asked = peopleAsked(query)
+      // Asked before the answer begins: what cannot be asked for is refused, and nothing is cut off.
+      await pageOfPeople(read, id, { ...asked, limit: 1 })
       const audit = { action: 'broadcast.export', target: id, detail: { who: asked.who } }
       const saveAs = `campaign-${asked.who}.csv`
       return file(reportPeopleCsv(read, id, asked), 'text/csv; charset=utf-8', { saveAs, audit })

@@ -47,7 +47,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   pages.post('/campaigns/new', { ...making, again: showNew }, async (visit) => {
     const { form, base, person, fields } = visit
     const zone = person.timeZone ?? 'UTC'
-    const { scheduledAt, ...given } = givenBy(form, zone, documentIn(fields))
+    const { scheduledAt, ...given } = givenBy(form, { zone, document: documentIn(fields) })
     const whole = {
       ...given,
       name: given.name || undefined,
@@ -70,7 +70,9 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   pages.get('/campaigns/:id', 'campaigns.read', (visit) => show(visit, noFaults))
   pages.post('/campaigns/:id', { ...making, again: show }, async (visit) => {
     const { form, base, params, person, fields } = visit
-    const given = givenBy(form, person.timeZone ?? 'UTC', documentIn(fields))
+    const draft = await findBroadcast(read, visit.account.id, params.id ?? '')
+    const zone = person.timeZone ?? 'UTC'
+    const given = givenBy(form, { zone, document: documentIn(fields), draft })
     const revision = Number(form.revision)
     const changed = await changeDraft(
       withExpand(deps),

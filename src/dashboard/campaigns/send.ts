@@ -1,7 +1,7 @@
 import { object, optional, string } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
-import { type Broadcast, findBroadcast, sendDraft } from '../../broadcasts/index.js'
+import { type Broadcast, findBroadcast, sendDraft, takeBackMs } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { exactIn } from '../format.js'
@@ -29,8 +29,6 @@ interface SendCampaignView {
 
 // More than that nobody sends to by one wrong click.
 const typedAbove = 1_000
-/** How long a campaign of these pages can be taken back. */
-const takeBackMs = 60_000
 
 const SendForm = object({ revision: string(), number: optional(string()) })
 

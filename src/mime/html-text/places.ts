@@ -90,3 +90,30 @@ export function hrefsIn(html: string): { start: number; end: number }[] {
   scan(html)
   return hrefs
 }
+
+const [head, htmlElement] = [idOf('head'), idOf('html')]
+
+/**
+ * Where the content of a document begins: behind the start tag of its body, else behind its head, its `<html>` or its
+ * doctype. What stands in comments and in raw text is none of these.
+ */
+export function contentStart(html: string): number {
+  const [doctype = ''] = /^\s{0,1000}<!doctype[^>]{0,1000}>/i.exec(html) ?? []
+  let start = doctype.length
+  let inBody = false
+  const scan = makeScan(Number.POSITIVE_INFINITY, {
+    startTag({ element, source }, from) {
+      if (inBody || (element.id !== body && element.id !== htmlElement)) return
+      start = from + source.length
+      inBody = element.id === body
+    },
+    endTag(element, from) {
+      if (!inBody && element.id === head) start = html.indexOf('>', from) + 1
+    },
+    text: nothing,
+    raw: nothing,
+    comment: nothing,
+  })
+  scan(html)
+  return start
+}
