@@ -111,7 +111,7 @@ function contentChecks(html: string, mend: CampaignCheck['mend']): CampaignCheck
   const doubt = (says: string): CampaignCheck => ({ tone: 'doubt', says, ...(mend && { mend }) })
   const good = (says: string): CampaignCheck => ({ tone: 'good', says })
   const size = Buffer.byteLength(html)
-  const kib = `${Math.round(size / 1024)} KiB`
+  const kib = `${Math.ceil(size / 1024)} KiB`
   const { text } = textOfHtml(html)
   const pictures = html.match(/<img\b[^>]{0,4000}>/gi) ?? []
   const bare = pictures.filter((picture) => !/\balt\s*=/i.test(picture)).length

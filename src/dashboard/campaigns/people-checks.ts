@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import {
   type AudienceMember,
   type Broadcast,
@@ -43,7 +44,7 @@ async function lateChecks(
   const ids = members.map(({ contactId }) => contactId)
   const mailed = await mailedSince(read, ids, since)
   if (mailed === 0) return []
-  const says = `“${campaignName(newest)}” left within a day before: ${shown(mailed)} of the first ${shown(members.length)} people got mail from you since.`
+  const says = `“${campaignName(newest)}” left within a day before: ${shown(mailed)} of the first ${counted(members.length, 'person', 'people')} got mail from you since.`
   return [{ tone: 'doubt', says, ...(mend && { mend }) }]
 }
 
@@ -66,7 +67,7 @@ function tagChecks(
   return [...names].slice(0, 5).flatMap((name): CampaignCheck[] => {
     const without = values.filter((known) => (known[name] ?? '') === '').length
     if (without === 0) return []
-    const says = `{{ ${name} }} has no value for ${shown(without)} of the first ${shown(values.length)} people, and says nothing if there is none.`
+    const says = `{{ ${name} }} has no value for ${shown(without)} of the first ${counted(values.length, 'person', 'people')}, and says nothing if there is none.`
     return [{ tone: 'doubt', says, ...(mend && { mend }) }]
   })
 }
