@@ -10,7 +10,7 @@ import {
   rowsOf,
   type Tx,
 } from '../store/index.js'
-import { suppressedAmong } from '../suppression/index.js'
+import { erasedAlone, suppressedAmong } from '../suppression/index.js'
 import { optedOutAmong } from '../topics/index.js'
 
 export interface NewDelivery {
@@ -97,6 +97,8 @@ interface BlockedFrom {
   accountId: string
   type: 'transactional' | 'marketing'
   topicId?: string | null | undefined
+  /** It asks for a confirmation, which may go to who was erased and asks for mail again. */
+  isConfirmation?: boolean | undefined
 }
 
 /**
@@ -109,6 +111,9 @@ export async function blockedAmong(
   addresses: readonly string[],
 ): Promise<Set<string>> {
   const blocked = await suppressedAmong(read, mail.accountId, addresses, mail.type)
+  if (mail.isConfirmation && blocked.size > 0) {
+    for (const one of await erasedAlone(read, mail.accountId, [...blocked])) blocked.delete(one)
+  }
   for (const address of addresses) {
     if (behaviourOf(address)?.kind === 'suppressed') blocked.add(address)
   }
@@ -144,4 +149,7 @@ export async function blockedOfEach(
 }
 
 const isOfKind = (a: BlockedFrom, b: BlockedFrom) =>
-  a.accountId === b.accountId && a.type === b.type && (a.topicId ?? '') === (b.topicId ?? '')
+  a.accountId === b.accountId &&
+  a.type === b.type &&
+  (a.topicId ?? '') === (b.topicId ?? '') &&
+  (a.isConfirmation ?? false) === (b.isConfirmation ?? false)

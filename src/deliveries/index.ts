@@ -43,6 +43,7 @@ export {
 } from './deferred-transcripts.js'
 export { cancelDeliveries, cancelWaiting, giveUp, recordSuppressed } from './end.js'
 export {
+  type AddressedMail,
   blockedAmong,
   blockedOfEach,
   enqueue,

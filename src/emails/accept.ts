@@ -7,7 +7,13 @@ import type { Tx } from '../store/index.js'
 import { type Announcement, acceptDrafts } from './accept-together.js'
 import { makeAttachmentReader } from './attachments.js'
 import type { EmailDeps } from './deps.js'
-import { draftEmail, FaultyDraft, type MailDraft, type SendRequest } from './prepare.js'
+import {
+  draftEmail,
+  FaultyDraft,
+  type MailDraft,
+  type OfRequest,
+  type SendRequest,
+} from './prepare.js'
 import type { SendInput } from './send-body.js'
 import { standingOf } from './standing.js'
 
@@ -26,10 +32,11 @@ export async function acceptEmail(
   accountId: string,
   input: SendRequest,
   alongside: Alongside<AcceptedEmail> = async () => {},
+  how: Pick<Partial<OfRequest>, 'isConfirmation'> = {},
 ): Promise<AcceptedEmail> {
   const now = deps.clock.now()
   const { billing, senders } = await standingOf(deps, accountId, input.type)
-  const draft = await draftEmail(deps, billing, input, now, { senders })
+  const draft = await draftEmail(deps, billing, input, now, { senders, ...how })
   await refuseContents(deps, billing, [draft])
   const { id, scheduled_at: at } = draft.row
   const accepted = { id, scheduledAt: at === null ? undefined : isoTime(at) }

@@ -48,6 +48,8 @@ export interface MailDraft {
   raw?: RawMessage | undefined
   sender: Mailbox
   mailboxes: Mailbox[]
+  /** It asks for a confirmation of a form. */
+  isConfirmation: boolean
 }
 
 /** A send as clients of the API write it, or with a message that is whole already. */
@@ -59,6 +61,8 @@ export interface OfRequest {
   reader: AttachmentReader
   /** Attachments of each of them. */
   shared: readonly AskedAttachment[]
+  /** Of a form alone: no field of a request says so. */
+  isConfirmation: boolean
 }
 
 /**
@@ -74,6 +78,7 @@ export async function draftEmail(
     senders = new Map(),
     reader = makeAttachmentReader(deps, billing.accountId),
     shared,
+    isConfirmation = false,
   }: Partial<OfRequest> = {},
 ): Promise<MailDraft> {
   const { accountId } = billing
@@ -122,6 +127,7 @@ export async function draftEmail(
     raw: input.raw,
     sender: sender.mailbox,
     mailboxes,
+    isConfirmation,
     row: {
       id,
       account_id: accountId,
@@ -180,10 +186,11 @@ export async function prepareEmails(
 ): Promise<PreparedEmail[]> {
   const blocked = await blockedOfEach(
     tx,
-    drafts.map(({ row, mailboxes }) => ({
+    drafts.map(({ row, mailboxes, isConfirmation }) => ({
       accountId: row.account_id,
       type: row.type,
       topicId: row.topic_id,
+      isConfirmation,
       addresses: mailboxes.map(({ address }) => address),
     })),
   )

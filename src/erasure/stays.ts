@@ -5,7 +5,8 @@
 export const stays: readonly { what: string; until: string }[] = [
   {
     what: 'A keyed hash of the address, so that nobody mails it again',
-    until: 'the address asks for mail again; its key lies in the same database',
+    until:
+      'the address confirms by a form that it wants mail again, or you lift it; its key lies in the same database',
   },
   {
     what: 'Contents of mails, and a name that stands in a subject',

@@ -40,13 +40,15 @@ export async function askByMail(
       url: `${deps.publicUrl}/confirm/${deps.tokens.confirmation(entry.id)}`,
       isReminder,
     })
-    await acceptEmail(deps, accountId, { ...content, to: email }, async (tx, { id }) => {
+    const withMail = async (tx: Tx, { id }: { id: string }) => {
       const now = deps.clock.now()
       if (!(await countForAddress(tx, accountId, hash, now))) throw new HeldBack('address')
       await alongside(tx)
       await keepFormMail(tx, form.id, id, now)
       await countFormMails(tx, form.id, now, { mails: 1 })
-    })
+    }
+    const mail = { ...content, to: email }
+    await acceptEmail(deps, accountId, mail, withMail, { isConfirmation: true })
     return undefined
   } catch (error) {
     return reasonOf(deps, error)

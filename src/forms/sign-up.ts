@@ -3,7 +3,7 @@ import { recordConsent } from '../consent/index.js'
 import { addContactIn, findContact, putOnListIn } from '../contacts/index.js'
 import { addressKey } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
-import { erasedAmong, lift, suppressionsOf } from '../suppression/index.js'
+import { erasedAmong, lift, liftErasure, suppressionsOf } from '../suppression/index.js'
 import { listTopics, optIn, optOut, topicsLeftBy } from '../topics/index.js'
 import type { FormDeskDeps } from './deps.js'
 import { type FormEntry, forgetAddress, settleEntries } from './entry.js'
@@ -40,6 +40,8 @@ export async function signUp(
         ? await settleEntries(tx, entry, now)
         : await isStranger(tx, accountId, email)
     if (!isFirst) return false
+    // Before they are a contact again, who would be suppressed for it.
+    if (how === 'confirmed') await liftErasure(tx, accountId, email, now)
     const { topics, offered, metadata, ...names } = entry.typed
     const given = { email, ...names, ...(Object.keys(metadata).length > 0 && { metadata }) }
     const lists = await listsThere(tx, form)

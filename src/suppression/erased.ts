@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { addressKey } from '../mime/index.js'
-import type { Read, Tx } from '../store/index.js'
-import { erasureKey, hashesAmong, hashWith } from './erased-hash.js'
-import { suppress } from './suppress.js'
+import { type Read, storedObject, type Tx } from '../store/index.js'
+import { erasureKey, forgetErased, hashesAmong, hashWith } from './erased-hash.js'
+import { lift, suppress } from './suppress.js'
 
 const perQuery = 1_000
 
@@ -71,4 +71,56 @@ export async function suppressReturned(
   for (const email of await erasedAmong(tx, accountId, emails)) {
     await suppress(tx, accountId, { email, reason: 'manual', detail, by: 'erasure' }, now)
   }
+}
+
+/**
+ * Which of `addresses` get no mail for no other reason than that they were erased, spelled as they were given. Whoever
+ * of these asks for mail may be asked to confirm it.
+ */
+export async function erasedAlone(
+  read: Read,
+  accountId: string,
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const alone = await erasedAmong(read, accountId, addresses)
+  for (const address of alone) {
+    const rows = await read
+      .selectFrom('suppressions')
+      .select(['reason', 'created_at'])
+      .where('account_id', '=', accountId)
+      .where('address', '=', addressKey(address))
+      .where('scope', '=', 'all')
+      .execute()
+    for (const { reason, created_at: at } of rows) {
+      const isOfErasure = reason === 'manual' && (await isByErasure(read, accountId, address, at))
+      if (!isOfErasure) alone.delete(address)
+    }
+  }
+  return alone
+}
+
+/** Takes back an erasure's word on the recipient's own; what somebody else has recorded since stays. */
+export async function liftErasure(
+  tx: Tx,
+  accountId: string,
+  email: string,
+  now: number,
+): Promise<void> {
+  if ((await erasedAlone(tx, accountId, [email])).has(email)) {
+    await lift(tx, accountId, email, { by: 'recipient', at: now, reasons: ['manual'] })
+  } else await forgetErased(tx, accountId, email)
+}
+
+/** Whether a record that was made then is the one of `suppressReturned`: who made it stands in the consent record. */
+async function isByErasure(read: Read, accountId: string, email: string, at: number) {
+  const rows = await read
+    .selectFrom('consent')
+    .select(['kind', 'detail'])
+    .where('account_id', '=', accountId)
+    .where('address', '=', addressKey(email))
+    .where('at', '=', at)
+    .execute()
+  return rows.some(
+    ({ kind, detail }) => kind === 'suppressed' && storedObject(detail).by === 'erasure',
+  )
 }

@@ -23,7 +23,13 @@ export {
   type SuppressionImportCounts,
 } from './csv.js'
 export { columnKey, csvLine, emailColumns, reasonOf, withoutApostrophe } from './csv-line.js'
-export { erasedAmong, eraseSuppressions, suppressReturned } from './erased.js'
+export {
+  erasedAlone,
+  erasedAmong,
+  eraseSuppressions,
+  liftErasure,
+  suppressReturned,
+} from './erased.js'
 export { suppressFailing } from './failing.js'
 export { listSuppressions, suppressionsOf } from './list.js'
 export {

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import { blockedOfEach, type Claimed } from '../../deliveries/index.js'
+import { type AddressedMail, blockedOfEach, type Claimed } from '../../deliveries/index.js'
 import {
   type BroadcastRow,
   cell,
+  idsOf,
   prepared,
   queueClass,
   type Read,
@@ -39,7 +40,10 @@ export async function stopAtDeparture(
     return [{ delivery, accountId, type, topicId: mail?.topicId, addresses: [recipient] }]
   })
   const blocked = await blockedOfEach(read, leaving)
-  const stopped = leaving.filter(({ delivery }, i) => blocked[i]?.has(delivery.recipient))
+  const stopped = await butConfirmations(
+    read,
+    leaving.filter(({ delivery }, i) => blocked[i]?.has(delivery.recipient)),
+  )
   const listed = await blockedOfEach(
     read,
     stopped.map((one) => ({ ...one, topicId: null })),
@@ -52,6 +56,30 @@ export async function stopAtDeparture(
   }
   return deliveries.map((delivery) => outcomes.get(delivery))
 }
+
+/** Of what is stopped, that which stays so: who was erased and asks for mail again gets the mail of the form. */
+async function butConfirmations<T extends AddressedMail & { delivery: Leaving }>(
+  read: Read,
+  stopped: readonly T[],
+): Promise<readonly T[]> {
+  const ids = stopped.flatMap(({ type, delivery }) =>
+    type === 'transactional' ? [delivery.emailId] : [],
+  )
+  if (ids.length === 0) return stopped
+  const rows = await confirmationsAmong(read, { ids: JSON.stringify(ids) })
+  if (rows.length === 0) return stopped
+  const confirmations = new Set(rows.map((row) => row.email_id))
+  const blocked = await blockedOfEach(
+    read,
+    stopped.map((one) => ({ ...one, isConfirmation: confirmations.has(one.delivery.emailId) })),
+  )
+  return stopped.filter(({ delivery }, i) => blocked[i]?.has(delivery.recipient))
+}
+
+/** Only forms mark mails so. `ids`: a JSON list. */
+const confirmationsAmong = prepared<{ ids: string }, { email_id: string }>((db, { ids }) =>
+  db.selectFrom('form_mails').select('email_id').where('email_id', 'in', idsOf(ids, 'text')),
+)
 
 /** What of a delivery says whether it may leave. */
 type Leaving = Pick<Claimed, 'accountId' | 'recipient' | 'emailId' | 'class'>

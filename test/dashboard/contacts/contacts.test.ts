@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
+import { recordConsent } from '../../../src/consent/index.js'
 import {
   addContact,
   contactHistory,
@@ -307,3 +308,25 @@ t.test(
     t.equal((await get('/tasks/999')).status, 404)
   },
 )
+
+t.test('what somebody agreed to by a form is on their page', async (t) => {
+  const { add, get, store, accountId } = await open(t)
+  const id = await add('ann@x.test')
+  const detail = {
+    by: 'recipient',
+    formId: '01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
+    note: 'Form “News”, version 3: I would like <b>news</b>',
+    version: 3,
+    page: 'https://shop.test/"><script>',
+    address: '192.0.2.0',
+    askedAt: Date.UTC(2026, 10, 28, 10),
+  }
+  await store.write((tx) =>
+    recordConsent(tx, accountId, 'ann@x.test', { at: clock.now(), kind: 'confirmed', detail }),
+  )
+  const { text } = await get(`/contacts/${id}`)
+  t.match(
+    text.replaceAll('<wbr>', ''),
+    /Confirmed by mail by themselves on https:\/\/shop\.test\/&quot;&gt;&lt;script&gt; from the network 192\.0\.2\.0 asked for at 2026-11-28T10:00:00\.000Z – Form “News”, version 3: I would like &lt;b&gt;news/i,
+  )
+})
