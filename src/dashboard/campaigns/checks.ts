@@ -4,18 +4,10 @@ import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { parseMailbox, textOfHtml } from '../../mime/index.js'
 import type { Read } from '../../store/index.js'
-import type { Tone } from '../shell/parts.js'
+import type { CampaignCheck } from './check.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { peopleChecks } from './people-checks.js'
 import { countWords, shown } from './words.js'
-
-/** One thing that is looked at before a campaign leaves. */
-export interface CampaignCheck {
-  tone: Tone
-  says: string
-  /** Where it is mended. */
-  mend?: { label: string; href: string }
-}
 
 /** What speaks for and against sending a draft; `reachable`: undefined where it cannot be sent as it is. */
 export interface CampaignChecks {

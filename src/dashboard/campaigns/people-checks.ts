@@ -9,7 +9,7 @@ import {
 } from '../../broadcasts/index.js'
 import { dayMs } from '../../clock/index.js'
 import { isCopyTag, mergeValues } from '../../templates/index.js'
-import type { CampaignCheck } from './checks.js'
+import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
 import { campaignName, shown } from './words.js'
 
