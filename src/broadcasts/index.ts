@@ -11,7 +11,7 @@ export {
   pausedBroadcast,
   resumedBroadcast,
 } from './answers.js'
-export { nextOfAudience } from './audience.js'
+export { type AudienceMember, nextOfAudience } from './audience.js'
 export { audienceUses } from './audience-uses.js'
 export {
   type Broadcast,
@@ -38,6 +38,7 @@ export { duplicateBroadcast } from './duplicate.js'
 export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
 export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
+export { campaignsSince, mailedSince } from './mailed-lately.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'

@@ -145,7 +145,10 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
   const { withoutLists: _, lists: __, ...content } = form
   const saved = { ...content, segments: segmentId, revision: String(again.revision) }
   t.equal((await owner.post(made.to, saved)).status, 303)
-  t.match((await owner.get(`${made.to}/send`)).text, /2 people, of whom 2 can be mailed/)
+  const checks = (await owner.get(`${made.to}/send`)).text
+  t.match(checks, /2 people, of whom 2 can be mailed/)
+  t.match(checks, /“Week 48” left within a day before: 2 of the first 2 people got mail/)
+  t.match(checks, /Marketing Plus has room for it/)
   const twice = await owner.post(`${draft.path}/report/again`, { who: 'not_opened' })
   const other = await findBroadcast(store.read, accountId, twice.to.split('/').at(-1) ?? '')
   t.same(JSON.parse(other.whom ?? '{}').segments, [segmentId], 'the segment is not made again')

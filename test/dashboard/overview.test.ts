@@ -2,7 +2,14 @@
 import t from 'tap'
 import { createKey } from '../../src/accounts/index.js'
 import { applianceKeyFile } from '../../src/app/index.js'
-import { clearPauses, findPlan, loadPlans, pauseSending, setPlan } from '../../src/billing/index.js'
+import {
+  clearPauses,
+  findPlan,
+  loadPlans,
+  pauseSending,
+  setMarketingPlan,
+  setPlan,
+} from '../../src/billing/index.js'
 import { systemClock as clock } from '../../src/clock/index.js'
 import { loadConfig, openApplianceKey } from '../../src/config/index.js'
 import { addDomain } from '../../src/domains/index.js'
@@ -30,6 +37,35 @@ t.test('a new account is led through its first steps, which then are gone', asyn
   const init = { method: 'POST', headers, body: JSON.stringify(mail) }
   t.equal((await fetch(`${posthorn.url}/v1/emails/send`, init)).status, 200)
   t.notMatch((await ann.get(`/a/${fresh}`)).text, 'First steps')
+})
+
+t.test('who has a marketing plan is led to a first campaign', async (t) => {
+  const marketer = await posthorn.addAccount('Marketer')
+  const base = `/a/${marketer.accountId}`
+  const { marketing } = loadPlans('config/plans.toml')
+  const plan = findPlan(marketing, 'Marketing Plus')
+  await store.write((tx) => setMarketingPlan(tx, marketer.accountId, plan))
+  const ann = await logIn(posthorn, marketer.accountId, 'owner')
+  const look = async () => (await ann.get(base)).text
+  t.match(await look(), `href="${base}/lists">Make a list</a>`)
+  await addDomain({ store, clock, key }, marketer.accountId, 'news.test', { trust: true })
+  const { key: apiKey } = await createKey({ store, clock }, marketer.accountId, 'its own')
+  const call = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    return (await (await fetch(`${posthorn.url}${path}`, init)).json()) as { id: string }
+  }
+  const { id: listId } = await call('/v1/contacts/lists', { name: 'Readers' })
+  await call(`/v1/contacts/${listId}`, { email: 'one@x.test' })
+  const begun = await look()
+  t.notMatch(begun, 'Make a list</a>')
+  t.match(begun, `href="${base}/campaigns/new">Write a campaign</a>`)
+  t.match(begun, 'Send yourself a test')
+  const content = { from: 'a@news.test', subject: 's', html: '<p>x</p>', listId }
+  await call('/v1/broadcasts/test', { ...content, to: 'me@news.test' })
+  const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+  await call('/v1/broadcasts', { ...content, scheduledAt })
+  t.notMatch(await look(), 'First steps')
 })
 
 t.test('what needs somebody is told with where it is done', async (t) => {

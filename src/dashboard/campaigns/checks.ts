@@ -1,26 +1,13 @@
-import {
-  type Broadcast,
-  htmlOf,
-  judgeDraft,
-  nextOfAudience,
-  whomOf,
-} from '../../broadcasts/index.js'
+import { readBilling, refuseCampaignMails } from '../../billing/index.js'
+import { type Broadcast, htmlOf, judgeDraft } from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { htmlParser, parseMailbox, textOfHtml } from '../../mime/index.js'
 import type { Read } from '../../store/index.js'
-import { isCopyTag, mergeValues } from '../../templates/index.js'
-import type { Tone } from '../shell/parts.js'
+import type { CampaignCheck } from './check.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
+import { peopleChecks } from './people-checks.js'
 import { countWords, shown } from './words.js'
-
-/** One thing that is looked at before a campaign leaves. */
-export interface CampaignCheck {
-  tone: Tone
-  says: string
-  /** Where it is mended. */
-  mend?: { label: string; href: string }
-}
 
 /** What speaks for and against sending a draft; `reachable`: undefined where it cannot be sent as it is. */
 export interface CampaignChecks {
@@ -30,8 +17,6 @@ export interface CampaignChecks {
 
 // Gmail cuts a mail that has more.
 const clippedBytes = 102 * 1024
-// People in whom values are looked for.
-const sampled = 200
 
 /** Looks at a draft as it would leave now. */
 export async function checksOf(
@@ -53,8 +38,10 @@ export async function checksOf(
     checks.push({ tone: 'bad', says: error.message, mend: edit })
   }
   checks.push(await leavingCheck(read, accountId, base), ...contentChecks(html, edit))
-  if (reachable !== undefined) checks.push(...(await tagChecks(read, accountId, draft, html, edit)))
-  return { checks, reachable }
+  if (reachable === undefined) return { checks, reachable }
+  const room = await roomCheck(deps, { accountId, base }, draft, reachable)
+  checks.push(room, ...(await peopleChecks(deps, draft, html, edit)))
+  return { checks, reachable: room.tone === 'bad' ? undefined : reachable }
 }
 
 async function senderCheck(
@@ -72,6 +59,28 @@ async function senderCheck(
         says: `${domain} is not verified.`,
         mend: { label: 'Domains', href: `${base}/domains` },
       }
+}
+
+/** Whether the plan has room for it in the month in which it leaves. */
+async function roomCheck(
+  { store: { read }, plans, clock }: CampaignPageDeps,
+  { accountId, base }: { accountId: string; base: string },
+  { scheduled_at }: Broadcast,
+  reachable: number,
+): Promise<CampaignCheck> {
+  const billing = await readBilling(read, plans, accountId)
+  const now = clock.now()
+  const at = Math.max(scheduled_at ?? 0, now)
+  const mend = { label: 'Your plan', href: `${base}/plan` }
+  try {
+    await refuseCampaignMails(read, billing, reachable, at)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const says = `Your plan has no room for ${shown(reachable)} more: ${error.message}.`
+    return { tone: 'bad', says, mend }
+  }
+  const name = billing.marketingPlan?.name ?? 'Your plan'
+  return { tone: 'good', says: `${name} has room for it.` }
 }
 
 /** Each mail gets a way to unsubscribe; the postal address is the sender's to give. */
@@ -94,7 +103,7 @@ function contentChecks(html: string, mend: CampaignCheck['mend']): CampaignCheck
   const doubt = (says: string): CampaignCheck => ({ tone: 'doubt', says, ...(mend && { mend }) })
   const good = (says: string): CampaignCheck => ({ tone: 'good', says })
   const size = Buffer.byteLength(html)
-  const kib = `${Math.round(size / 1024)} KiB`
+  const kib = `${Math.ceil(size / 1024)} KiB`
   const { text } = textOfHtml(html)
   const { bare, links } = seenIn(html)
   const odd = links.filter((href) => !isFollowed(href))
@@ -130,30 +139,3 @@ function seenIn(html: string): { bare: number; links: string[] } {
 }
 
 const isFollowed = (href: string) => /^(https?:\/\/[^/]|mailto:|tel:|\{\{|%7B%7B)/i.test(href)
-
-/** The merge tags, and how many of the first people have no value for each. */
-async function tagChecks(
-  read: Read,
-  accountId: string,
-  draft: Broadcast,
-  html: string,
-  mend: CampaignCheck['mend'],
-): Promise<CampaignCheck[]> {
-  const source = `${draft.subject} ${draft.preview_text ?? ''} ${html}`
-  const names = new Set<string>()
-  for (const [, name = '', rest = ''] of source.matchAll(
-    /\{\{-?\s*([A-Za-z_][\w-]{0,63})([^{}]{0,300})\}\}/g,
-  )) {
-    if (!isCopyTag(name) && !rest.includes('default')) names.add(name)
-  }
-  if (names.size === 0) return []
-  const whom = { accountId, whom: whomOf(draft), topicId: draft.topic_id }
-  const { reachable } = await nextOfAudience(read, whom, '', sampled)
-  const values = reachable.map((member) => mergeValues(member) as Record<string, unknown>)
-  return [...names].slice(0, 5).flatMap((name): CampaignCheck[] => {
-    const without = values.filter((known) => (known[name] ?? '') === '').length
-    if (without === 0) return []
-    const says = `{{ ${name} }} has no value for ${shown(without)} of the first ${shown(values.length)} people, and says nothing if there is none.`
-    return [{ tone: 'doubt', says, ...(mend && { mend }) }]
-  })
-}

@@ -14,6 +14,7 @@ import type { Visit } from '../shell/visit.js'
 import { type ChecklistStep, firstSteps } from './checklist.js'
 import type { OverviewPageDeps } from './deps.js'
 import { type FiguresView, figuresOf } from './figures.js'
+import { marketingBegun } from './marketing-begun.js'
 import { type Need, needsOf } from './needs.js'
 import { type UsageView, usageOf } from './usage.js'
 
@@ -75,6 +76,7 @@ export async function showOverview(deps: OverviewPageDeps, visit: Visit): Promis
       keys: keys.length,
       webhooks: endpoints.length,
       hasMail: newest.emails.length > 0,
+      marketing: await marketingBegun(read, billing),
     }),
     figures,
     waiting,

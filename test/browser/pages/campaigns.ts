@@ -12,13 +12,14 @@ export const place: PlacePages = {
   async fill({ store, accountId, ids, call }) {
     const pro = plans.marketing.find(({ name }) => name === 'Marketing Pro') ?? null
     await store.write((tx) => setMarketingPlan(tx, accountId, pro))
-    const list = await call('POST', '/v1/contacts/lists', { body: { name: long.repeat(3) } })
+    const list = await call('POST', '/v1/contacts/lists', { body: { name: long.repeat(2) } })
     const listId = list.json.id
     await call('POST', `/v1/contacts/${listId}`, { body: { email: 'reader@example.org' } })
     const make = async (more: object) => {
-      const html = `<body><p>Hello {{ firstName }}!</p><img src="x.png"><a href="#">x</a></body>`
+      const html = `<body><p>Hello {{ firstName }}!</p><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><a href="#">x</a></body>`
       const body = { from: 'News <news@sender.test>', subject: `${long} `.repeat(4), html, listId }
       const made = await call('POST', '/v1/broadcasts', { body: { ...body, ...more } })
+      if (made.status !== 200) throw new Error(made.text)
       return made.json.id as string
     }
     const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()

@@ -1,0 +1,73 @@
+import { counted } from '../../amounts/index.js'
+import {
+  type AudienceMember,
+  type Broadcast,
+  campaignsSince,
+  mailedSince,
+  nextOfAudience,
+  whomOf,
+} from '../../broadcasts/index.js'
+import { dayMs } from '../../clock/index.js'
+import { isCopyTag, mergeValues } from '../../templates/index.js'
+import type { CampaignCheck } from './check.js'
+import type { CampaignPageDeps } from './deps.js'
+import { campaignName, shown } from './words.js'
+
+// Of an audience so many are looked at, the first ones.
+const sampled = 200
+
+/** What is seen in the first people of an audience: tags without a value, and who got a campaign a day before. */
+export async function peopleChecks(
+  deps: Pick<CampaignPageDeps, 'store' | 'clock'>,
+  draft: Broadcast,
+  html: string,
+  mend: CampaignCheck['mend'],
+): Promise<CampaignCheck[]> {
+  const whom = { accountId: draft.account_id, whom: whomOf(draft), topicId: draft.topic_id }
+  const { reachable } = await nextOfAudience(deps.store.read, whom, '', sampled)
+  return [
+    ...tagChecks(draft, html, reachable, mend),
+    ...(await lateChecks(deps, draft, reachable, mend)),
+  ]
+}
+
+/** Who got another campaign within a day before this one leaves. */
+async function lateChecks(
+  { store: { read }, clock }: Pick<CampaignPageDeps, 'store' | 'clock'>,
+  { account_id: accountId, scheduled_at }: Broadcast,
+  members: readonly AudienceMember[],
+  mend: CampaignCheck['mend'],
+): Promise<CampaignCheck[]> {
+  const since = Math.max(scheduled_at ?? 0, clock.now()) - dayMs
+  const [newest] = await campaignsSince(read, accountId, since)
+  if (newest === undefined) return []
+  const ids = members.map(({ contactId }) => contactId)
+  const mailed = await mailedSince(read, ids, since)
+  if (mailed === 0) return []
+  const says = `“${campaignName(newest)}” left within a day before: ${shown(mailed)} of the first ${counted(members.length, 'person', 'people')} got mail from you since.`
+  return [{ tone: 'doubt', says, ...(mend && { mend }) }]
+}
+
+/** The merge tags, and how many of the first people have no value for each. */
+function tagChecks(
+  draft: Broadcast,
+  html: string,
+  members: readonly AudienceMember[],
+  mend: CampaignCheck['mend'],
+): CampaignCheck[] {
+  const source = `${draft.subject} ${draft.preview_text ?? ''} ${html}`
+  const names = new Set<string>()
+  for (const [, name = '', rest = ''] of source.matchAll(
+    /\{\{-?\s*([A-Za-z_][\w-]{0,63})([^{}]{0,300})\}\}/g,
+  )) {
+    if (!isCopyTag(name) && !rest.includes('default')) names.add(name)
+  }
+  if (names.size === 0) return []
+  const values = members.map((member) => mergeValues(member) as Record<string, unknown>)
+  return [...names].slice(0, 5).flatMap((name): CampaignCheck[] => {
+    const without = values.filter((known) => (known[name] ?? '') === '').length
+    if (without === 0) return []
+    const says = `{{ ${name} }} has no value for ${shown(without)} of the first ${counted(values.length, 'person', 'people')}, and says nothing if there is none.`
+    return [{ tone: 'doubt', says, ...(mend && { mend }) }]
+  })
+}
