@@ -73,6 +73,7 @@ export const duplicateBroadcast = operation('POST /v1/broadcasts/:id/duplicate',
       ),
       ...senderRefusals.filter(({ code }) => code === 'domain_not_verified'),
       ...marketingRefusals,
+      ...sendingRefusals,
     ],
   }),
 })

@@ -706,6 +706,7 @@ t.test('campaigns', async (t) => {
   const draft = `${await draftOf(t)}/send`
   await write((tx) => tx.updateTable('domains').set({ status: 'pending' }).execute())
   await answers(t, draft, {}, 400, 'domain_not_verified')
+  await answers(t, draft.replace('/send', '/duplicate'), {}, 400, 'domain_not_verified')
   await write((tx) => tx.updateTable('domains').set({ status: 'verified' }).execute())
   const blocked = { email: 'cy@example.com', reason: 'unsubscribe' } as const
   await write((tx) => suppress(tx, posthorn.accountId, blocked, clock.now()))
@@ -872,7 +873,8 @@ t.test('what an account may not do', async (t) => {
   const draft = `${await draftOf(t)}/send`
   const changing = draft.replace('POST', 'PATCH').replace('/send', '')
   requests[changing] = { subject: 'y' }
-  const campaigns = [creating, testing, draft, changing]
+  const copying = draft.replace('/send', '/duplicate')
+  const campaigns = [creating, testing, draft, changing, copying]
   await marketingPlan()
   for (const one of campaigns) await answers(t, one, {}, 402, 'marketing_subscription_required')
   await answers(t, send, { body: marketing }, 402, 'marketing_subscription_required')
