@@ -927,7 +927,7 @@ t.test('what an account may not do', async (t) => {
     !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
       one,
     )
-  const adding = [...taking.filter(adds), importing, draft, enable]
+  const adding = [...taking.filter(adds), importing, draft, copying, enable]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
   for (const one of adding) await answers(t, one, {}, 403, 'account_suspended')
