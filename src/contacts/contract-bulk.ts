@@ -1,16 +1,16 @@
 import {
   accountRefusals,
   answer,
+  byTask,
   invalidField,
-  type Named,
   operation,
   refusal,
   shape,
+  taskNumber,
 } from '../contract/index.js'
 import {
   bodyId,
   count,
-  type Field,
   flag,
   line,
   maybe,
@@ -18,7 +18,6 @@ import {
   orNull,
   table,
   text,
-  textThat,
   time,
   words,
 } from '../fields/index.js'
@@ -26,22 +25,10 @@ import { bulkDeeds } from './bulk-task/order.js'
 import { metadata } from './contract-parts.js'
 import { contactStates } from './filters.js'
 
-const about = 'The number of the task'
-const taskOf: Named<{ id: Field<string> }> = {
-  params: {
-    id: textThat(
-      'a number',
-      (given) => /^\d{1,15}$/.test(given),
-      text(about, { examples: ['12'] }),
-    ),
-  },
-  about: { id: about },
-  notFound: 'The account has no task with this number',
-  when: 'The account has no such task',
-}
+const taskOf = byTask()
 
 const task = {
-  id: text(about),
+  id: text(taskNumber),
   do: { enum: bulkDeeds, description: 'What is done' },
   state: {
     enum: ['running', 'paused', 'stopped', 'done', 'failed'],

@@ -9,6 +9,7 @@ export {
   auditOf,
   type BodyOf,
   byId,
+  byTask,
   type Contract,
   checked,
   closedOf,
@@ -23,6 +24,7 @@ export {
   serve,
   servePublic,
   shape,
+  taskNumber,
 } from './operation.js'
 export {
   confirmation,

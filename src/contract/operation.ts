@@ -10,6 +10,8 @@ import {
   schemasOf,
   shaped,
   structsOf,
+  text,
+  textThat,
 } from '../fields/index.js'
 import type { Api, ApiHandler, Shape } from '../http/index.js'
 import { type Example, type RefusalExample, refusal } from './refusal.js'
@@ -125,6 +127,22 @@ export const byId = (thing: string, whole = thing): Named<{ id: Field<string> }>
   notFound: `The account has no ${whole} with this id`,
   when: `The account has no such ${thing}`,
 })
+
+/** A task, which is named by its number; `thing`: what it does. */
+export const byTask = (thing = 'task'): Named<{ id: Field<string> }> => ({
+  params: {
+    id: textThat(
+      'a number',
+      (given) => /^\d{1,15}$/.test(given),
+      text(taskNumber, { examples: ['12'] }),
+    ),
+  },
+  about: { id: taskNumber },
+  notFound: 'The account has no task with this number',
+  when: `The account has no such ${thing}`,
+})
+/** What its `id` is. */
+export const taskNumber = 'The number of the task'
 
 /** A body with the name that the document has for it. */
 export interface ShapedField<T> extends Field<T> {

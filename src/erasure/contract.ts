@@ -1,5 +1,6 @@
 import {
   answer,
+  byTask,
   type Contract,
   foreignCursor,
   invalidField,
@@ -10,19 +11,9 @@ import {
   pageParams,
   refusal,
   shape,
+  taskNumber,
 } from '../contract/index.js'
-import {
-  count,
-  type Field,
-  openObject,
-  orNull,
-  shaped,
-  table,
-  text,
-  textThat,
-  time,
-  words,
-} from '../fields/index.js'
+import { count, openObject, orNull, shaped, table, text, time, words } from '../fields/index.js'
 import { stays } from './stays.js'
 
 const params = {
@@ -107,22 +98,10 @@ export const downloadPerson = operation('GET /v1/contacts/downloads/:email', {
   }),
 })
 
-const about = 'The number of the task'
-const taskOf: Named<{ id: Field<string> }> = {
-  params: {
-    id: textThat(
-      'a number',
-      (given) => /^\d{1,15}$/.test(given),
-      text(about, { examples: ['12'] }),
-    ),
-  },
-  about: { id: about },
-  notFound: 'The account has no such task',
-  when: 'The account has no such erasure',
-}
+const taskOf = byTask('erasure')
 
 const erasure = {
-  id: text(about),
+  id: text(taskNumber),
   state: {
     enum: ['running', 'done', 'failed'],
     description:
