@@ -42,6 +42,7 @@ const verbs: Record<string, string> = {
   demote: 'is no operator any more',
   disable: 'disabled',
   download: 'downloaded',
+  duplicate: 'copied',
   enable: 'enabled',
   export: 'exported',
   fail: 'given up',
