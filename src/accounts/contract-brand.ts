@@ -1,13 +1,6 @@
 import { answer, type Contract, invalidField, operation, shape } from '../contract/index.js'
-import { line, list, maybe, oneOf, table, textThat } from '../fields/index.js'
+import { colour, line, list, maybe, oneOf, table, textThat } from '../fields/index.js'
 import { type AccountLanguage, languageCodes } from './language.js'
-
-const colour = (about: string) =>
-  textThat('a colour such as #0a5a9c', (value) => /^#[0-9a-f]{6}$/i.test(value), {
-    type: 'string',
-    pattern: '^#[0-9A-Fa-f]{6}$',
-    description: about,
-  })
 
 const colours = {
   background: colour('Behind everything'),

@@ -1,5 +1,6 @@
 import { refine } from 'superstruct'
 import {
+  colour,
   type Field,
   field,
   flag,
@@ -26,14 +27,7 @@ export const maxBlocks = 200
 export const maxDocumentBytes = 256 * 1024
 const maxText = 20_000
 
-const colour = (about: string) =>
-  maybe(
-    textThat('a colour such as #0a5a9c', (value) => /^#[0-9a-f]{6}$/i.test(value), {
-      type: 'string',
-      pattern: '^#[0-9A-Fa-f]{6}$',
-      description: about,
-    }),
-  )
+const maybeColour = (about: string) => maybe(colour(about))
 
 /** What may stand in a text: no control but line ends and tabs. */
 const isProse = (value: string) =>
@@ -59,7 +53,7 @@ const target = (about: string) =>
 const align = maybe(
   oneOf(['left', 'center', 'right'], 'Where it stands; the default is left, of a footer center'),
 )
-const ground = colour('Behind the block; by default nothing')
+const ground = maybeColour('Behind the block; by default nothing')
 const space = (side: string) =>
   maybe(whole(`Empty pixels ${side} it; the default is 10`, { least: 0, most: 100 }))
 const frame = {
@@ -80,14 +74,14 @@ const simple = {
     text: prose(`The words: ${inlineRules}`),
     level: maybe(whole('1 is the largest; the default is 2', { least: 1, most: 3 })),
     align,
-    color: colour('Of the words'),
+    color: maybeColour('Of the words'),
     ...frame,
   },
   text: {
     text: prose(`The words: ${inlineRules}`),
     size: maybe(whole('In pixels; the default is 16', { least: 10, most: 40 })),
     align,
-    color: colour('Of the words'),
+    color: maybeColour('Of the words'),
     ...frame,
   },
   picture: {
@@ -104,12 +98,12 @@ const simple = {
     text: prose('The words on it; merge tags'),
     url: target('Where it leads'),
     align,
-    color: colour('Of the button'),
-    textColor: colour('Of its words'),
+    color: maybeColour('Of the button'),
+    textColor: maybeColour('Of its words'),
     ...frame,
   },
   divider: {
-    color: colour('Of the line'),
+    color: maybeColour('Of the line'),
     thickness: maybe(whole('In pixels; the default is 1', { least: 1, most: 20 })),
     ...frame,
   },
@@ -117,7 +111,7 @@ const simple = {
   list: {
     items: list(prose(`An item: ${inlineRules}`), { least: 1, most: 100 }),
     numbered: maybe(flag('Numbers in place of dots')),
-    color: colour('Of the words'),
+    color: maybeColour('Of the words'),
     ...frame,
   },
   social: {
@@ -129,13 +123,13 @@ const simple = {
       { least: 1, most: 12, about: 'Links side by side' },
     ),
     align,
-    color: colour('Of the links'),
+    color: maybeColour('Of the links'),
     ...frame,
   },
   footer: {
     text: maybe(prose(`What stands above the links to unsubscribe: ${inlineRules}`)),
     align,
-    color: colour('Of the words'),
+    color: maybeColour('Of the words'),
     ...frame,
   },
   html: { html: prose('HTML as it is'), ...frame },
@@ -179,12 +173,12 @@ const documentFields = {
   colors: maybe(
     table(
       {
-        background: colour('Around the mail'),
-        page: colour('Behind the blocks'),
-        text: colour('Of words'),
-        link: colour('Of links'),
-        button: colour('Of buttons'),
-        buttonText: colour('Of the words on buttons'),
+        background: maybeColour('Around the mail'),
+        page: maybeColour('Behind the blocks'),
+        text: maybeColour('Of words'),
+        link: maybeColour('Of links'),
+        button: maybeColour('Of buttons'),
+        buttonText: maybeColour('Of the words on buttons'),
       },
       { noOthers: true, about: "Those that are not given are the account's brand" },
     ),

@@ -84,16 +84,13 @@ export async function sendDraft(
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
-  const { draft, counts } = await judgeDraft(deps, accountId, id)
+  const { draft, counts, waits } = await judgeDraft(deps, accountId, id)
   if (revision !== undefined && revision !== draft.revision) {
     throw new ApiError('conflict', changedMeanwhile)
   }
   const now = clock.now()
-  const whom = whomOf(draft)
   const at = Math.max(draft.scheduled_at ?? 0, notBefore)
   const isDue = at <= now
-  // A campaign does not begin before its segments are up to date: until then it is scheduled for now.
-  const waits = isDue && (await segmentsWaitedFor(deps, accountId, { whom, at: now })) !== undefined
   const sent = await store.write(async (tx) => {
     // Another request may have sent or changed it since it was judged.
     const found = await findBroadcast(tx, accountId, id)
@@ -102,6 +99,7 @@ export async function sendDraft(
     const standing = await checkStanding(tx, deps, draft)
     if (isDue && !waits) await begin(tx, standing, draft.id, { counts, now })
     else {
+      // It does not begin before its segments are up to date: until then it is scheduled for now.
       const scheduled = {
         status: 'scheduled',
         audience: counts.reachable,
@@ -133,12 +131,12 @@ const changed = (judged: Broadcast, found: Broadcast) =>
     (column) => judged[column] !== found[column],
   )
 
-/** A draft that can be sent now, and to how many; throws what `sendDraft` would. */
+/** A draft that can be sent now, to how many, and whether it waits for its segments; throws what `sendDraft` would. */
 export async function judgeDraft(
   deps: Pick<BroadcastDeps, 'store' | 'clock' | 'plans'>,
   accountId: string,
   id: string,
-): Promise<{ draft: Broadcast; counts: AudienceCount }> {
+): Promise<{ draft: Broadcast; counts: AudienceCount; waits: boolean }> {
   const { read } = deps.store
   const draft = await findBroadcast(read, accountId, id)
   refuseUnlessDraft(draft)
@@ -148,10 +146,10 @@ export async function judgeDraft(
   const audience = audienceOf(draft)
   const { whom } = audience
   // Who will be in a segment is not known before it is up to date, for which the campaign waits.
-  const waits = await segmentsWaitedFor(deps, accountId, { whom, at: now })
-  const counts = await (waits === undefined ? reachableNow : countAudience)(read, audience)
+  const waits = (await segmentsWaitedFor(deps, accountId, { whom, at: now })) !== undefined
+  const counts = await (waits ? countAudience : reachableNow)(read, audience)
   await refuseCampaignMails(read, billing, counts.reachable, Math.max(draft.scheduled_at ?? 0, now))
-  return { draft, counts }
+  return { draft, counts, waits }
 }
 
 /** Asked within the write too: a second click on "send" must not send twice. */

@@ -21,6 +21,7 @@ export {
 export { check, convert, type Issue, readText, ShapeError } from './issues.js'
 export {
   bodyId,
+  colour,
   described,
   flag,
   line,

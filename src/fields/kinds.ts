@@ -78,6 +78,14 @@ export function whole(
 export const flag = (about: string): Field<boolean> =>
   field(described(boolean(), 'true or false'), { type: 'boolean', description: about })
 
+/** A colour as `#rrggbb`. */
+export const colour = (about: string): Field<string> =>
+  textThat('a colour such as #0a5a9c', (value) => /^#[0-9a-f]{6}$/i.test(value), {
+    type: 'string',
+    pattern: '^#[0-9A-Fa-f]{6}$',
+    description: about,
+  })
+
 /** One of some words. */
 export const oneOf = <const T extends string>(choices: readonly T[], about?: string): Field<T> =>
   field(described(enums(choices), eitherOf(choices)), {

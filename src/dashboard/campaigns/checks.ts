@@ -1,4 +1,4 @@
-import { readBilling, refuseCampaignMails } from '../../billing/index.js'
+import { readBilling } from '../../billing/index.js'
 import { type Broadcast, htmlOf, judgeDraft } from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -35,13 +35,16 @@ export async function checksOf(
     checks.push({ tone: 'good', says: countWords(counts) })
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    checks.push({ tone: 'bad', says: error.message, mend: edit })
+    // 402: of the plan, which has no room for so many, or is none.
+    const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : edit
+    checks.push({ tone: 'bad', says: error.message, mend })
   }
   checks.push(await leavingCheck(read, accountId, base), ...contentChecks(html, edit))
   if (reachable === undefined) return { checks, reachable }
-  const room = await roomCheck(deps, { accountId, base }, draft, reachable)
-  checks.push(room, ...(await peopleChecks(deps, draft, html, edit)))
-  return { checks, reachable: room.tone === 'bad' ? undefined : reachable }
+  const { marketingPlan } = await readBilling(read, deps.plans, accountId)
+  const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
+  checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, html, edit)))
+  return { checks, reachable }
 }
 
 async function senderCheck(
@@ -59,28 +62,6 @@ async function senderCheck(
         says: `${domain} is not verified.`,
         mend: { label: 'Domains', href: `${base}/domains` },
       }
-}
-
-/** Whether the plan has room for it in the month in which it leaves. */
-async function roomCheck(
-  { store: { read }, plans, clock }: CampaignPageDeps,
-  { accountId, base }: { accountId: string; base: string },
-  { scheduled_at }: Broadcast,
-  reachable: number,
-): Promise<CampaignCheck> {
-  const billing = await readBilling(read, plans, accountId)
-  const now = clock.now()
-  const at = Math.max(scheduled_at ?? 0, now)
-  const mend = { label: 'Your plan', href: `${base}/plan` }
-  try {
-    await refuseCampaignMails(read, billing, reachable, at)
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const says = `Your plan has no room for ${shown(reachable)} more: ${error.message}.`
-    return { tone: 'bad', says, mend }
-  }
-  const name = billing.marketingPlan?.name ?? 'Your plan'
-  return { tone: 'good', says: `${name} has room for it.` }
 }
 
 /** Each mail gets a way to unsubscribe; the postal address is the sender's to give. */
