@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { isCarefulForm } from './careful.js'
-import { findForm, heldOf, listForms, type SignupForm } from './form.js'
+import { heldOf, listForms, pageForm, type SignupForm } from './form.js'
 
 export type FormState = 'open' | 'careful' | 'stopped' | 'archived'
 
@@ -42,4 +42,4 @@ export async function formsAnswer(read: Read, accountId: string, shown: Shown) {
 
 /** Throws a 404. */
 export const formAnswer = async (read: Read, accountId: string, id: string, shown: Shown) =>
-  await shownForm(read, await findForm(read, accountId, id), shown)
+  await shownForm(read, await pageForm(read, accountId, id), shown)

@@ -13,12 +13,15 @@ export {
   createForm,
   type FormSettings,
   findForm,
+  handForm,
   heldOf,
   listForms,
   listsThere,
+  pageForm,
   resumeForm,
   type SignupForm,
   updateForm,
+  usualSettings,
 } from './form.js'
 export { formLimits } from './limits.js'
 export { makeSignupTokens, type SignupTokens } from './links.js'

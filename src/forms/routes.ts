@@ -7,7 +7,7 @@ import { formAnswer, formsAnswer, shownForm } from './answers.js'
 import * as operations from './contract.js'
 import type { FormDeskDeps } from './deps.js'
 import type { FormDesk } from './desk.js'
-import { createForm, findForm, resumeForm, updateForm } from './form.js'
+import { createForm, pageForm, resumeForm, updateForm } from './form.js'
 import { readTyped } from './typed.js'
 import { wordsIn } from './words/index.js'
 
@@ -51,7 +51,7 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
   })
 
   serve(api, operations.submitForm, async ({ account, params, body }) => {
-    const form = await findForm(read, account.accountId, params.id)
+    const form = await pageForm(read, account.accountId, params.id)
     if (form.archivedAt !== null) {
       throw new ApiError('not_found', 'The account has no form with this id that is in use')
     }

@@ -40,6 +40,7 @@ const heldWords: Readonly<Record<string, string>> = {
   form: 'The form had sent as many as it may',
   careful: 'The form was careful, as confirmations came back',
   stopped: 'The form was stopped',
+  suppressed: 'Nothing is sent to the address: it is suppressed',
   account: 'The account could send or take nobody then',
 }
 
@@ -56,8 +57,8 @@ export async function showForm(
   const offered = new Set(form.settings.topics.map((id) => id.toLowerCase()))
   const topics = offered.size === 0 ? [] : await listTopics(read, account.id)
   const figures = [
-    ['Shown', form.shown],
-    ['Sent in', form.sentIn],
+    ...(form.kind === 'page' ? [['Shown', form.shown] as const] : []),
+    [form.kind === 'page' ? 'Sent in' : 'To be asked', form.sentIn],
     ['Confirmed', form.confirmed],
     ['Held back', form.heldBack],
   ] as const
