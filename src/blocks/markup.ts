@@ -119,7 +119,7 @@ function blockOf(block: SimpleBlock, look: Look, aside: Aside): string {
     }
     case 'social': {
       const links = block.links.map(
-        ({ name, url }) => `<a href="${attribute(url)}">${htmlOf(inlineOf(name))}</a>`,
+        ({ name, url }) => `<a href="${linkTo(url)}">${htmlOf(inlineOf(name))}</a>`,
       )
       return wordsOf(aside, block, links.join(' &#183; '))
     }
@@ -129,14 +129,14 @@ function blockOf(block: SimpleBlock, look: Look, aside: Aside): string {
       return wordsOf(aside, block, text + links, 'font-size="13px"', 'center')
     }
     case 'picture': {
-      const link = block.link === undefined ? '' : ` href="${aside(attribute(block.link))}"`
+      const link = block.link === undefined ? '' : ` href="${aside(linkTo(block.link))}"`
       const width =
         block.width === undefined ? '' : ` width="${Math.min(block.width, look.width)}px"`
       return `<mj-image src="${aside(attribute(block.url))}" alt="${aside(attribute(block.alt))}"${link}${width} align="${block.align ?? 'left'}"${frameOf(block)} />`
     }
     case 'button': {
       const colours = `${block.color === undefined ? '' : ` background-color="${block.color}"`}${block.textColor === undefined ? '' : ` color="${block.textColor}"`}`
-      return `<mj-button href="${aside(attribute(block.url))}" align="${block.align ?? 'left'}"${colours}${frameOf(block)}>${aside(htmlOf(inlineOf(block.text)))}</mj-button>`
+      return `<mj-button href="${aside(linkTo(block.url))}" align="${block.align ?? 'left'}"${colours}${frameOf(block)}>${aside(htmlOf(inlineOf(block.text)))}</mj-button>`
     }
     case 'divider':
       return `<mj-divider border-color="${block.color ?? '#d0d0d0'}" border-width="${block.thickness ?? 1}px"${frameOf(block, 25)} />`
@@ -185,15 +185,20 @@ function pieceOf(one: Inline): string {
     case 'italic':
       return `<i>${htmlOf(one.inside)}</i>`
     case 'link':
-      return `<a href="${attribute(one.url)}">${htmlOf(one.inside)}</a>`
+      return `<a href="${linkTo(one.url)}">${htmlOf(one.inside)}</a>`
   }
 }
 
 /** A text in an attribute. A quote of Liquid would end the attribute in whatever reads the HTML before it is filled in. */
-const attribute = (text: string) =>
+const attribute = (text: string, ofBoth: (tag: string) => string = (tag) => tag) =>
   text
     .split(/(\{\{[^{}]*\}\}|\{%.*?%\})/s)
-    .map((part, at) =>
-      at % 2 === 1 ? (part.includes("'") ? part : part.replaceAll('"', "'")) : escapeHtml(part),
-    )
+    .map((part, at) => {
+      if (at % 2 === 0) return escapeHtml(part)
+      return part.includes("'") && part.includes('"') ? ofBoth(part) : part.replaceAll('"', "'")
+    })
     .join('')
+
+/** In a link a tag with both quotes is percent-encoded, as editors write them (`templates/encoded-tags.ts`). */
+const linkTo = (text: string) =>
+  attribute(text, (tag) => (tag.startsWith('{{') ? encodeURIComponent(tag) : tag))

@@ -58,6 +58,13 @@ export const pausedBroadcast = (id: string) => ({
 /** What is answered when a paused campaign goes on: as what, time will tell. */
 export const resumedBroadcast = (id: string) => ({ id, message: 'The campaign goes on' })
 
+/** What is answered when a campaign that had not begun is a draft again. */
+export const takenBackBroadcast = (id: string) => ({
+  id,
+  status: 'draft',
+  message: 'The campaign is a draft again',
+})
+
 /** What is answered when a campaign was cancelled. */
 export const cancelledBroadcast = (id: string) => ({
   id,

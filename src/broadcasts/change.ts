@@ -13,7 +13,7 @@ import { readExtras, type Store, type Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { countAudience } from './count-audience.js'
 import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
-import { onlyListOf, whomColumns, whomOf } from './whom.js'
+import { onlyListOf, stillThere, whomColumns, whomOf } from './whom.js'
 
 /** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
 export type BroadcastChanges = { [F in keyof BroadcastInput]?: BroadcastInput[F] | undefined }
@@ -37,9 +37,11 @@ export async function changeDraft(
   }
   const input = withChanges(draft, html, changes)
   const isRewritten = changes.html !== undefined || Boolean(changes.blocks)
-  const checked = await checkBroadcast(deps, billing, input, { draft: true })
+  const before = whomOf(draft)
+  const checked = await checkBroadcast(deps, billing, input, { draft: true, before })
   const { domainId, topicId, scheduledAt = null, whom, html: written, blocks } = checked
-  const counts = await countAudience(store.read, { accountId, whom, topicId })
+  const there = await stillThere(store.read, accountId, whom)
+  const counts = await countAudience(store.read, { accountId, whom: there, topicId })
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(changes.attachments))
   const extras = extrasOf(input, { warnings: warningsAbout({ html: written, text: null }) })

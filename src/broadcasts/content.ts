@@ -9,10 +9,10 @@ import {
   describeFault,
   type MergedContact,
   mergeValues,
+  previewLiquid,
   type Rendered,
   type Renderer,
   stranger,
-  withPreviewText,
 } from '../templates/index.js'
 
 export interface BroadcastContent {
@@ -75,7 +75,8 @@ export async function renderFor(
   const outcome = await renderer.render({
     accountId,
     subject: { key: null, liquid: subject },
-    html: { key: null, liquid: withPreviewText(html, previewText) },
+    html: { key: null, liquid: html },
+    preview: previewText ? { key: null, liquid: previewLiquid(previewText) } : undefined,
     text: null,
     variables: JSON.stringify(Object.assign(mergeValues(contact), copyTags)),
     strict: false,

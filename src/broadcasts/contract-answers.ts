@@ -82,7 +82,7 @@ export const detail = {
     suppressed: count(
       'How many were not sent as the recipient had unsubscribed, bounced or complained since',
     ),
-    cancelled: count('How many the operator has cancelled'),
+    cancelled: count('How many were cancelled before they left'),
     waitsForRoom: {
       type: 'boolean',
       description:

@@ -156,6 +156,41 @@ export const resumeBroadcast = operation('POST /v1/broadcasts/:id/resume', {
   }),
 })
 
+export const takeBackBroadcast = operation('POST /v1/broadcasts/:id/take-back', {
+  id: 'takeBackBroadcast',
+  may: 'full',
+  audit: 'broadcast.take-back',
+  of: campaign,
+  says: () => ({
+    summary: 'Make a scheduled campaign a draft again',
+    description:
+      'One of which nothing was made yet, also one that you have paused or whose list is gone. It can be changed then, and sent anew.',
+    answers: [
+      answer(
+        'It is a draft',
+        'BroadcastTakenBack',
+        { id: campaignId, status: { const: 'draft' }, message: confirmation },
+        { id, status: 'draft', message: 'The campaign is a draft again' },
+      ),
+    ],
+    refusals: [
+      refusal(
+        'conflict',
+        'It has begun, is a draft already, or is paused by the operator',
+        'A campaign that is sending cannot be taken back',
+      ),
+    ],
+  }),
+})
+
+const isCancelled = () =>
+  answer(
+    'It is cancelled',
+    'BroadcastCancelled',
+    { id: campaignId, status: { const: 'cancelled' }, message: confirmation },
+    { id, status: 'cancelled', message: 'Campaign cancelled' },
+  )
+
 export const cancelBroadcast = operation('POST /v1/broadcasts/:id/cancel', {
   id: 'cancelBroadcast',
   may: 'full',
@@ -163,20 +198,27 @@ export const cancelBroadcast = operation('POST /v1/broadcasts/:id/cancel', {
   of: campaign,
   says: () => ({
     summary: 'Cancel a draft or a scheduled campaign',
-    answers: [
-      answer(
-        'It is cancelled',
-        'BroadcastCancelled',
-        { id: campaignId, status: { const: 'cancelled' }, message: confirmation },
-        { id, status: 'cancelled', message: 'Campaign cancelled' },
-      ),
-    ],
+    answers: [isCancelled()],
     refusals: [
       refusal(
         'conflict',
         'It is sending, or has ended',
-        'The campaign is sending and cannot be cancelled',
+        'The campaign is sending and cannot be cancelled, but the rest of it can',
       ),
     ],
+  }),
+})
+
+export const cancelRestOfBroadcast = operation('POST /v1/broadcasts/:id/cancel-rest', {
+  id: 'cancelRestOfBroadcast',
+  may: 'full',
+  audit: 'broadcast.cancel-rest',
+  of: campaign,
+  says: () => ({
+    summary: 'Cancel what has not left of a campaign',
+    description:
+      'Also of one that is sending or paused: mails that wait never leave, but for those that are being sent at this moment, and none is made any more. The answer comes when all of them follow.',
+    answers: [isCancelled()],
+    refusals: [refusal('conflict', 'It has ended', 'The campaign has already been sent')],
   }),
 })

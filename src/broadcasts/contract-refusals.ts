@@ -61,7 +61,9 @@ const doesNotRender = refusal(
     status: 422,
     shape: 'BadContent',
     fields: {
-      part: orNull(text('The part that is wrong, `subject` or `html`; null: all of it')),
+      part: orNull(
+        text('The part that is wrong, `subject`, `html` or `previewText`; null: all of it'),
+      ),
       line: count('The line of that part, from 1'),
       column: count('The column of that line, from 1'),
     },

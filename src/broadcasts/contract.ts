@@ -27,6 +27,7 @@ import {
 import {
   campaign,
   cancelBroadcast,
+  cancelRestOfBroadcast,
   duplicateBroadcast,
   isDraft,
   isScheduled,
@@ -34,6 +35,7 @@ import {
   pauseBroadcast,
   resumeBroadcast,
   sendBroadcast,
+  takeBackBroadcast,
 } from './contract-course.js'
 import {
   BroadcastAudience,
@@ -48,12 +50,14 @@ import { getBroadcastReport, reportShapes } from './contract-report.js'
 export { BroadcastChanges as draftChanges } from './contract-fields.js'
 export {
   cancelBroadcast,
+  cancelRestOfBroadcast,
   duplicateBroadcast,
   getBroadcastReport,
   listBroadcastRecipients,
   pauseBroadcast,
   resumeBroadcast,
   sendBroadcast,
+  takeBackBroadcast,
 }
 
 export const previewBroadcast = operation('POST /v1/broadcasts/preview', {
@@ -281,6 +285,8 @@ export const broadcasts: Contract = {
     pauseBroadcast,
     resumeBroadcast,
     cancelBroadcast,
+    cancelRestOfBroadcast,
+    takeBackBroadcast,
   ],
   shapes: () => ({ ...broadcastShapes(), ...reportShapes() }),
 }

@@ -51,7 +51,7 @@ export async function beginCourse(
     .executeTakeFirstOrThrow()
 }
 
-interface FollowOptions {
+export interface FollowOptions {
   onProgress?: ((seen: number) => void) | undefined
   /** Written once all of the mail follows; not where another course has begun meanwhile. */
   alongside?: ((tx: Tx) => Promise<void>) | undefined

@@ -161,6 +161,14 @@ interface CreateOptions {
   alongside?: (tx: Tx, made: Broadcast) => Promise<void>
 }
 
+interface CheckOptions {
+  draft?: boolean
+  /** A test, which goes to nobody of its audience. */
+  toNobody?: boolean
+  /** Whom it was for before a change. */
+  before?: Whom | undefined
+}
+
 /**
  * Whatever can be refused of a campaign before anybody is looked for; a test send asks for the same. A draft may have no
  * audience, subject or content yet.
@@ -169,7 +177,7 @@ export async function checkBroadcast(
   deps: Pick<BroadcastDeps, 'store' | 'clock' | 'renderer'>,
   billing: AccountBilling,
   input: BroadcastInput,
-  { draft = false, toNobody = false } = {},
+  { draft = false, toNobody = false, before }: CheckOptions = {},
 ): Promise<CheckedBroadcast> {
   const { store, clock, renderer } = deps
   const { accountId } = billing
@@ -179,7 +187,7 @@ export async function checkBroadcast(
   const topicId = input.topicId?.toLowerCase() ?? null
   if (topicId !== null) await findTopic(store.read, accountId, topicId)
   const whom = whomIn(input)
-  await requireWhom(store.read, accountId, whom, { mayBeEmpty: draft || toNobody })
+  await requireWhom(store.read, accountId, whom, { mayBeEmpty: draft || toNobody, except: before })
   checkHeaders(input.headers)
   // A draft may have no subject or content yet; its sending asks for them.
   const content = await contentOf(deps, accountId, input, { mayBeEmpty: draft })

@@ -215,8 +215,8 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
     // The account was stopped after the campaign was found: it waits like all others of the account.
     if (error.code === 'account_paused' || error.code === 'account_suspended') return
     if (error.status >= 500) throw error
-    // Of several lists and segments one is gone: its account changes or cancels the campaign.
-    if (error.code === 'not_found' && broadcast.whom !== null) {
+    // A list, segment or topic of it is gone: its account takes it back to change it, or cancels it.
+    if (error.code === 'not_found') {
       await pauseWithout(deps, broadcast, error)
       return
     }

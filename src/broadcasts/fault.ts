@@ -34,13 +34,13 @@ export async function pauseAtFault(
   return true
 }
 
-/** Pauses a campaign of which a list or segment is gone: the account cancels it. Resolves with whether it is paused. */
+/** Pauses a campaign of which a list, segment or topic is gone: the account cancels it. Resolves with whether it is paused. */
 export async function pauseWithout(
   deps: { store: Store; clock: Clock; log: Log },
   broadcast: Broadcast,
   { message }: ApiError,
 ): Promise<boolean> {
-  const reason = `${message}: a list or segment of its audience was deleted`
+  const reason = `${message}: a list, segment or topic of it was deleted`
   try {
     await pauseBroadcast(deps, broadcast, { reason, byAccount: true })
   } catch (error) {

@@ -62,6 +62,7 @@ export {
 } from './shown.js'
 export {
   cancelBroadcast,
+  cancelRest,
   leftToCancel,
   pauseBroadcast,
   resumeBroadcast,

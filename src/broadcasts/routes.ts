@@ -20,6 +20,7 @@ import {
   cancelledBroadcast,
   pausedBroadcast,
   resumedBroadcast,
+  takenBackBroadcast,
 } from './answers.js'
 import { type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { changeDraft } from './change.js'
@@ -33,7 +34,7 @@ import { previewAudience, sendTest } from './preview.js'
 import { recipientsAnswer } from './recipients-answer.js'
 import { broadcastReport } from './report.js'
 import { shownMade } from './shown.js'
-import { cancelBroadcast, pauseBroadcast, resumeBroadcast } from './stop.js'
+import { cancelBroadcast, cancelRest, pauseBroadcast, resumeBroadcast, takeBack } from './stop.js'
 import { requireWhom, whomIn } from './whom.js'
 
 type BroadcastRouteDeps = BroadcastDeps & EmailDeps
@@ -183,6 +184,18 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
   serve(api, operations.cancelBroadcast, async ({ account, params: { id }, remember }) => {
     const answer = cancelledBroadcast(id)
     await cancelBroadcast(deps, account.accountId, id, (tx) => remember(tx, answer))
+    return answer
+  })
+
+  serve(api, operations.cancelRestOfBroadcast, async ({ account, params: { id }, remember }) => {
+    const answer = cancelledBroadcast(id)
+    await cancelRest(deps, account.accountId, id, (tx) => remember(tx, answer))
+    return answer
+  })
+
+  serve(api, operations.takeBackBroadcast, async ({ account, params: { id }, remember }) => {
+    const answer = takenBackBroadcast(id)
+    await takeBack(deps, account.accountId, id, (tx) => remember(tx, answer))
     return answer
   })
 }

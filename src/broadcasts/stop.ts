@@ -4,7 +4,7 @@ import { ApiError, OperatorError } from '../errors/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { findTopic } from '../topics/index.js'
 import { type Broadcast, type BroadcastStatus, findBroadcast } from './broadcast.js'
-import { beginCourse, followCourse } from './course.js'
+import { beginCourse, type FollowOptions, followCourse } from './course.js'
 import { endIfDone } from './follow.js'
 
 interface StopDeps {
@@ -20,10 +20,8 @@ export async function cancelBroadcast(
   alongside: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
   await deps.store.write(async (tx) => {
-    const { status, sent_at } = await findBroadcast(tx, accountId, id)
-    // A scheduled one that was paused before its time has sent nothing either.
-    const begun = status !== 'paused' || sent_at !== null
-    if (status !== 'draft' && status !== 'scheduled' && begun) {
+    const { status, ...now } = await findBroadcast(tx, accountId, id)
+    if (status !== 'draft' && status !== 'scheduled' && (status !== 'paused' || hasBegun(now))) {
       throw new ApiError('conflict', cannotCancel[status])
     }
     await tx
@@ -35,6 +33,28 @@ export async function cancelBroadcast(
   })
 }
 
+/**
+ * Cancels what has not left of a campaign, also of one that has begun, whoever has paused it; throws a 409 for one that is
+ * over. `alongside` is written with it.
+ */
+export async function cancelRest(
+  deps: StopDeps,
+  accountId: string,
+  id: string,
+  alongside?: (tx: Tx) => Promise<void>,
+): Promise<void> {
+  const found = await findBroadcast(deps.store.read, accountId, id)
+  const { status } = found
+  if (status === 'sent' || status === 'failed' || status === 'cancelled') {
+    throw new ApiError('conflict', cannotCancel[status])
+  }
+  if (hasBegun(found)) await stopBroadcast(deps, found, { alongside })
+  else await cancelBroadcast(deps, accountId, id, alongside)
+}
+
+/** A scheduled one that was paused before its time has sent nothing. */
+const hasBegun = ({ sent_at }: Pick<Broadcast, 'sent_at'>) => sent_at !== null
+
 /** How long a campaign that was sent without a time can be taken back, where it can be. */
 export const takeBackMs = 60_000
 
@@ -42,7 +62,12 @@ export const takeBackMs = 60_000
  * Makes a scheduled campaign a draft again, of which nothing has left; its time stays. Throws a 409 for one that has begun,
  * is a draft, or is paused by the operator or for a fault.
  */
-export async function takeBack(deps: StopDeps, accountId: string, id: string): Promise<void> {
+export async function takeBack(
+  deps: StopDeps,
+  accountId: string,
+  id: string,
+  alongside: (tx: Tx) => Promise<void> = async () => {},
+): Promise<void> {
   await deps.store.write(async (tx) => {
     const { status, sent_at, paused_by, revision, scheduled_at } = await findBroadcast(
       tx,
@@ -70,6 +95,7 @@ export async function takeBack(deps: StopDeps, accountId: string, id: string): P
       })
       .where('id', '=', id)
       .execute()
+    await alongside(tx)
   })
 }
 
@@ -78,8 +104,8 @@ export async function takeBack(deps: StopDeps, accountId: string, id: string): P
  * sentence.
  */
 const cannotCancel: Record<Exclude<BroadcastStatus, 'draft' | 'scheduled'>, string> = {
-  sending: 'The campaign is sending and cannot be cancelled',
-  paused: 'The campaign has begun and is paused; only the operator can cancel it',
+  sending: 'The campaign is sending and cannot be cancelled, but the rest of it can',
+  paused: 'The campaign has begun and cannot be cancelled, but the rest of it can',
   sent: 'The campaign has already been sent',
   cancelled: 'The campaign has already been cancelled',
   failed: 'The campaign has failed; there is nothing to cancel',
@@ -161,11 +187,11 @@ export function leftToCancel(broadcast: Broadcast): { waiting: number; unmade: n
   return { waiting, unmade: expanded === 0 ? Math.max(0, audience - recipients) : 0 }
 }
 
-/** The operator's cancel: also of a campaign that is sending. What has not left never will. */
+/** Ends a campaign, also one that is sending: what has not left never will. Throws an OperatorError for one that is over. */
 export async function stopBroadcast(
   deps: StopDeps,
   { account_id, id }: Broadcast,
-  onProgress?: (seen: number) => void,
+  follow: FollowOptions = {},
 ): Promise<{ cancelled: number; inFlight: number }> {
   const course = await deps.store.write(async (tx) => {
     const found = await findBroadcast(tx, account_id, id)
@@ -179,6 +205,6 @@ export async function stopBroadcast(
     const ended = { status: 'cancelled', expanded: 1, ended_at: now } as const
     return await beginCourse(tx, id, ended, now)
   })
-  const { changed, inFlight } = await followCourse(deps, course, { onProgress })
+  const { changed, inFlight } = await followCourse(deps, course, follow)
   return { cancelled: changed, inFlight }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js'
-import { lastMark, segmentsBehind } from '../segments/index.js'
-import type { Store } from '../store/index.js'
+import { lastMark, segmentsBehind, segmentsFilling } from '../segments/index.js'
+import type { Read, Store } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { type Whom, whomOf } from './whom.js'
 
@@ -22,6 +22,10 @@ export async function segmentsWaitedFor(
   const upTo = marksUpTo ?? (await lastMark(read, accountId))
   return await segmentsBehind({ read, clock }, { accountId, ids, upTo, at })
 }
+
+/** Why a campaign that has begun makes no mails now: somebody has changed a segment of it. Undefined: it goes on. */
+export const refillOf = (read: Read, broadcast: Broadcast): Promise<string | undefined> =>
+  segmentsFilling(read, segmentsIn(whomOf(broadcast)))
 
 /**
  * Whether the segments of a campaign that is due are up to date with all that was there at the first look. Where they are

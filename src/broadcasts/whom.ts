@@ -84,20 +84,25 @@ export function whomColumns(whom: Whom): Pick<BroadcastRow, 'list_id' | 'whom'> 
 
 /**
  * Throws a 404 for a list or segment that the account has not, or no more, or whose rule names what is gone, and a 400 for nobody unless that `mayBeEmpty`,
- * as of a draft, whose segments may be broken too.
+ * as of a draft, whose segments may be broken too. What `except` has too is not asked for: a draft keeps what has gone since
+ * until somebody takes it off.
  */
 export async function requireWhom(
   read: Read,
   accountId: string,
   whom: Whom,
-  { mayBeEmpty = false } = {},
+  { mayBeEmpty = false, except }: { mayBeEmpty?: boolean; except?: Whom | undefined } = {},
 ): Promise<void> {
   if (isNobody(whom) && !mayBeEmpty) {
     const message = 'The campaign has no audience yet: choose a list or a segment'
     throw new ApiError('validation_error', message)
   }
-  for (const id of [...whom.lists, ...whom.withoutLists]) await requireList(read, accountId, id)
-  for (const id of [...whom.segments, ...whom.withoutSegments]) {
+  const known = new Set(Object.values(except ?? {}).flat())
+  const asked = (ids: readonly string[]) => ids.filter((id) => !known.has(id))
+  for (const id of asked([...whom.lists, ...whom.withoutLists])) {
+    await requireList(read, accountId, id)
+  }
+  for (const id of asked([...whom.segments, ...whom.withoutSegments])) {
     const { name, rule } = await requireSegment(read, accountId, id)
     // Such a segment holds for nobody: those whom it was to leave out would be mailed.
     const [fault] = mayBeEmpty ? [] : await brokenParts(read, accountId, rule)

@@ -107,7 +107,7 @@ This cannot be undone. What was not made into mail is given back to the account'
     answer: cancelledBroadcast,
     done: (mails) => `Cancelled; ${mails} will not leave`,
     apply: async (deps, broadcast, { onProgress }) => {
-      const { cancelled, inFlight } = await stopBroadcast(deps, broadcast, onProgress)
+      const { cancelled, inFlight } = await stopBroadcast(deps, broadcast, { onProgress })
       return { mails: cancelled, inFlight }
     },
   },

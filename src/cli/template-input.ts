@@ -54,6 +54,7 @@ export function faultWithExcerpt(draft: TemplateDraft, fault: TemplateFault): Op
 
 /** The text of the part that the fault is in; null where it is in none. */
 function sourceOf(draft: TemplateDraft, { part }: TemplateFault): string | null {
-  if (part === null) return null
+  // No template has a preview text of its own.
+  if (part === null || part === 'previewText') return null
   return part === 'text' ? (draft.textBody ?? null) : draft[part]
 }

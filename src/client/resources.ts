@@ -36,6 +36,10 @@ export const broadcastMethods = ({
   resume: byId('POST /v1/broadcasts/{id}/resume'),
   /** A draft, or one that is scheduled. */
   cancel: byId('POST /v1/broadcasts/{id}/cancel'),
+  /** What has not left of one, also of one that is sending. */
+  cancelRest: byId('POST /v1/broadcasts/{id}/cancel-rest'),
+  /** Makes one that has not begun a draft again. */
+  takeBack: byId('POST /v1/broadcasts/{id}/take-back'),
   /** The marketing plan, and what is used of it. */
   usage: plain('GET /v1/broadcasts/plan/usage'),
 })

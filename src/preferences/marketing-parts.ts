@@ -1,4 +1,4 @@
-import { escapeHtml, placesIn } from '../mime/index.js'
+import { escapeHtml, placesIn, textOfHtml } from '../mime/index.js'
 import { copyTags } from '../templates/index.js'
 import type { Strings } from './strings.js'
 
@@ -74,11 +74,16 @@ export const footerPlace = copyTags.unsubscribe_footer
 
 /**
  * Finds the footer's place: where the merge tag is shown, else the end of what is shown. What was found for one copy holds
- * for the next one of the same HTML, as most campaigns are.
+ * for the next one of the same HTML, as most campaigns are. `made`: the text part that was made of the HTML, where there is
+ * one: what it does not say, as it is hidden, no reader sees.
  */
-export function makeFooterPlaces(): (html: string, links: CopyLinks) => PlacedFooter {
+export function makeFooterPlaces(): (
+  html: string,
+  links: CopyLinks,
+  made?: string | undefined,
+) => PlacedFooter {
   let latest: { source: string; placed: PlacedFooter } | undefined
-  return (html, { unsubscribeUrl }) => {
+  return (html, { unsubscribeUrl }, made) => {
     if (latest?.source === html) return latest.placed
     const link = escapeHtml(unsubscribeUrl)
     const isMarked = html.includes(footerPlace)
@@ -86,12 +91,15 @@ export function makeFooterPlaces(): (html: string, links: CopyLinks) => PlacedFo
       mark: isMarked ? footerPlace : undefined,
       link: html.includes(link) ? link : undefined,
     })
-    const at = places.mark ?? places.end
+    const isFound = places.mark !== undefined || places.hasLink
+    const shown = isFound ? (made ?? textOfHtml(html).text) : ''
+    const mark = shown.includes(footerPlace) ? places.mark : undefined
+    const at = mark ?? places.end
     // A tag in a comment or an attribute is a place where nobody would see the footer, and one footer is enough.
     const bare = (part: string) => (isMarked ? part.replaceAll(footerPlace, '') : part)
     const placed = {
       html: `${bare(html.slice(0, at))}${footerPlace}${bare(html.slice(at))}`,
-      isWanted: places.mark !== undefined || !places.hasLink,
+      isWanted: mark !== undefined || !(places.hasLink && shown.includes(unsubscribeUrl)),
     }
     latest = { source: html, placed }
     return placed

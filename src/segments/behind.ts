@@ -26,10 +26,10 @@ export async function lastMark(read: Read, accountId: string): Promise<number> {
   return row?.id ?? 0
 }
 
-/** Why some of an account's segments are not up to date, as a sentence; undefined: they are. */
-export async function segmentsBehind(
-  { read, clock }: { read: Read; clock: Clock },
-  { accountId, ids, upTo, at }: SegmentsAwaited,
+/** That one of these segments is being filled, as a sentence; undefined: none is. */
+export async function segmentsFilling(
+  read: Read,
+  ids: readonly string[],
 ): Promise<string | undefined> {
   if (ids.length === 0) return undefined
   const filling = await read
@@ -39,7 +39,17 @@ export async function segmentsBehind(
     .where('state', '=', 'filling')
     .limit(1)
     .executeTakeFirst()
-  if (filling !== undefined) return `the segment "${filling.name}" is being filled`
+  return filling && `the segment "${filling.name}" is being filled`
+}
+
+/** Why some of an account's segments are not up to date, as a sentence; undefined: they are. */
+export async function segmentsBehind(
+  { read, clock }: { read: Read; clock: Clock },
+  { accountId, ids, upTo, at }: SegmentsAwaited,
+): Promise<string | undefined> {
+  if (ids.length === 0) return undefined
+  const filling = await segmentsFilling(read, ids)
+  if (filling !== undefined) return filling
   const mark = await read
     .selectFrom('segment_changes')
     .select('id')

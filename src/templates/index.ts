@@ -22,7 +22,7 @@ export {
   mergeValues,
   stranger,
 } from './merge-tags.js'
-export { withPreviewText } from './preview-text.js'
+export { previewLiquid, withPreview } from './preview-text.js'
 export {
   describeFault,
   findSyntaxFault,

@@ -4,7 +4,7 @@
 
 import type { BlockColours, BlockDocument } from '../blocks/index.js'
 
-export type TemplatePart = 'subject' | 'html' | 'text'
+export type TemplatePart = 'subject' | 'html' | 'text' | 'previewText'
 
 /** A piece of Liquid; `key` names it for the parsed pieces that are kept, null is not kept. */
 export interface LiquidSource {
@@ -18,6 +18,8 @@ export interface RenderJob {
   subject: LiquidSource
   html: LiquidSource
   text: LiquidSource | null
+  /** What inboxes show beside the subject (`previewLiquid`): rendered by itself, then put into the HTML. */
+  preview?: LiquidSource | undefined
   /** The variables as JSON; null only checks the syntax. */
   variables: string | null
   /** A missing variable is a fault; otherwise (campaigns) it renders as nothing. */

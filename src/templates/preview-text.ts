@@ -8,18 +8,22 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 const filler = '&#847;&zwnj;&nbsp;'.repeat(60)
 
 /**
- * HTML in Liquid with the text that inboxes show beside the subject: the first words of the mail, which no reader of it
- * sees, nor its text part. The text is Liquid too; what is outside of its tags is escaped.
+ * The text that inboxes show beside the subject, as Liquid of its own: no tag that it leaves open reaches the mail. What is
+ * outside of its tags is escaped.
  */
-export function withPreviewText(html: string, previewText: string | null | undefined): string {
-  if (!previewText) return html
+export function previewLiquid(previewText: string): string {
   const words = previewText
     .split(tag)
     .map((part, at) =>
       at % 2 === 1 ? part : part.replace(/[&<>]/g, (char) => entities[char] ?? ''),
     )
     .join('')
-  const hidden = `<div data-skip-in-text style="display:none;max-height:0;overflow:hidden;mso-hide:all">${words}${filler}</div>`
+  return `<div data-skip-in-text style="display:none;max-height:0;overflow:hidden;mso-hide:all">${words}${filler}</div>`
+}
+
+/** HTML with that text as its first words, which no reader of the mail sees, nor its text part. */
+export function withPreview(html: string, preview: string): string {
+  if (preview === '') return html
   const at = contentStart(html)
-  return html.slice(0, at) + hidden + html.slice(at)
+  return html.slice(0, at) + preview + html.slice(at)
 }

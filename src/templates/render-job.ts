@@ -4,9 +4,11 @@ import { isCopyTag } from './copy-tags.js'
 import { withLinkTags } from './encoded-tags.js'
 import { type Engine, makeEngine, type Parsed } from './engine.js'
 import type { LiquidSource, RenderJob, RenderOutcome, TemplateFault, TemplatePart } from './job.js'
+import { withPreview } from './preview-text.js'
 import { emptySubject, subjectLine } from './subject-line.js'
 
-const maxBytes = { subject: 998, html: 2 * 1024 * 1024, text: 2 * 1024 * 1024 } as const
+const mostBytes = 2 * 1024 * 1024
+const maxBytes = { subject: 998, html: mostBytes, text: mostBytes, previewText: mostBytes } as const
 
 class Fault extends Error {
   readonly fault: TemplateFault
@@ -42,10 +44,12 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
     const subject = parse(plain, 'subject', job.subject)
     const body = parse(html, 'html', job.html)
     const text = job.text === null ? null : parse(plain, 'text', job.text)
+    const preview = job.preview === undefined ? '' : parse(html, 'previewText', job.preview)
     if (job.variables === null) {
       const paths = (engine: Engine, parsed: Parsed | string | null) =>
         typeof parsed === 'string' || parsed === null ? [] : engine.paths(parsed)
-      const all = [...paths(plain, subject), ...paths(html, body), ...paths(plain, text)]
+      const inHtml = [...paths(html, body), ...paths(html, preview)]
+      const all = [...paths(plain, subject), ...inHtml, ...paths(plain, text)]
       return { kind: 'parsed', paths: [...new Set(all)] }
     }
     // Without a prototype, `constructor` and its like are names as any other.
@@ -67,7 +71,10 @@ export function makeRenderJob(budget: Budget): (job: RenderJob) => RenderOutcome
       kind: 'rendered',
       rendered: {
         subject: checked('subject', line),
-        html: checked('html', put(html, 'html', body)),
+        html: checked(
+          'html',
+          withPreview(put(html, 'html', body), put(html, 'previewText', preview)),
+        ),
         text: text === null ? null : checked('text', put(plain, 'text', text)),
       },
     }

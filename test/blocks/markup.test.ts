@@ -10,6 +10,7 @@ import { inlineOf } from '../../src/blocks/inline.js'
 import { check, structOf } from '../../src/fields/index.js'
 import { textOfHtml } from '../../src/mime/index.js'
 import { makeCompileJob } from '../../src/templates/compile-job.js'
+import { withLinkTags } from '../../src/templates/index.js'
 import { seeded } from '../shaping/seeded.js'
 
 const compile = makeCompileJob()
@@ -118,6 +119,15 @@ t.test('what stands in a block arrives letter by letter', async (t) => {
   t.match(html, 'alt="A &quot;\\&quot; picture"')
   t.match(html, '<p>{% if a %}\\n "x"{% endif %}')
   t.match(html, '{{ unsubscribe_footer }}')
+})
+
+t.test('a tag with both quotes ends no attribute', (t) => {
+  const url = `https://x.test/?a={{ a | default: "it's" }}`
+  const html = htmlOf({ version: 1, blocks: [{ type: 'button', text: 'Go', url }] })
+  const [, href] = /href="([^"]*)"/.exec(html) ?? []
+  t.notMatch(href, /\{\{/)
+  t.match(withLinkTags(html), url, 'and is read as it was typed')
+  t.end()
 })
 
 t.test('marks that have no end are what was typed, and no text takes long', async (t) => {

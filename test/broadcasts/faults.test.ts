@@ -1,10 +1,17 @@
 import t from 'tap'
-import { clearPauses, pauseSending } from '../../src/billing/index.js'
-import { type Broadcast, pauseOverdue, resumeBroadcast } from '../../src/broadcasts/index.js'
+import { clearPauses, pauseSending, readBilling } from '../../src/billing/index.js'
+import {
+  type Broadcast,
+  type BroadcastChanges,
+  changeDraft,
+  pauseOverdue,
+  resumeBroadcast,
+  takeBack,
+} from '../../src/broadcasts/index.js'
 import { listRecipients } from '../../src/broadcasts/recipients.js'
 import { shownBroadcast } from '../../src/broadcasts/shown.js'
 import { deleteList } from '../../src/contacts/index.js'
-import { openCampaigns } from '../support/campaigns.js'
+import { openCampaigns, plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 import { changedBeforeWrite } from '../support/gap.js'
 import { poison } from '../support/poison.js'
@@ -121,7 +128,7 @@ t.test('one whose account is paused while it is dispatched waits, as they all do
   t.match(await rig.find(made.id), { status: 'sending', recipients: 2 })
 })
 
-t.test('one whose list is deleted while it is dispatched has failed and says so', async (t) => {
+t.test('one whose list is deleted while it is dispatched is paused and says so', async (t) => {
   const clock = new FakeClock()
   const rig = await openCampaigns(t, { clock })
   await rig.addMany(2)
@@ -131,9 +138,17 @@ t.test('one whose list is deleted while it is dispatched has failed and says so'
     store: changedBeforeWrite(rig.store, () => deleteList(rig, rig.accountId, rig.listId)),
   })
   t.match(await rig.find(made.id), {
-    status: 'failed',
-    reason: 'The account has no contact list with this id',
+    status: 'paused',
+    paused_by: 'account',
+    reason: /no contact list with this id.* was deleted/,
   })
+  // Its account makes a draft of it, keeps writing it, and takes the list off when it has another.
+  await takeBack(rig, rig.accountId, made.id)
+  const billing = await readBilling(rig.store.read, plans, rig.accountId)
+  const change = (changes: BroadcastChanges) => changeDraft(rig.deps, billing, made.id, changes)
+  t.match(await change({ name: 'Autumn' }), { name: 'Autumn', list_id: rig.listId })
+  const other = '01a1fc92-9915-7533-8296-0a5be7d1c2f3'
+  await t.rejects(change({ listId: other }), { code: 'not_found' })
 })
 
 t.test('after a restart, those of a paused account go on when the pause is cleared', async (t) => {

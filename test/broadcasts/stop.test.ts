@@ -2,6 +2,7 @@ import t from 'tap'
 import { readBilling, readUsage } from '../../src/billing/index.js'
 import {
   cancelBroadcast,
+  cancelRest,
   pauseBroadcast,
   resumeBroadcast,
   sendDraft,
@@ -84,7 +85,7 @@ t.test('a pause leaves what another operator holds alone', async (t) => {
 })
 
 t.test(
-  'drafts and scheduled campaigns are cancelled by anybody, others by the operator',
+  'drafts and scheduled campaigns are cancelled, and of others only what has not left',
   async (t) => {
     const clock = new FakeClock()
     const rig = await openCampaigns(t, { clock })
@@ -109,7 +110,9 @@ t.test(
     let left = 5
     const delivered = await rig.deliver(() => (left-- > 0 ? 'delivered' : 'deferred'))
     t.equal(delivered.length, 20)
-    t.same(await stopBroadcast(rig, sending), { cancelled: 15, inFlight: 0 })
+    await pauseBroadcast(rig, sending, why)
+    await t.rejects(cancelBroadcast(rig, rig.accountId, sending.id), conflict)
+    await cancelRest(rig, rig.accountId, sending.id)
     t.match(await rig.find(sending.id), {
       status: 'cancelled',
       delivered: 5,

@@ -146,9 +146,13 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   })
   t.match(await broadcasts.pause(later.id), { status: 'paused' })
   t.match(await broadcasts.resume(later.id), { id: later.id })
+  t.match(await broadcasts.takeBack(later.id), { status: 'draft' })
   t.match(await broadcasts.cancel(later.id), { status: 'cancelled' })
+  t.match(await broadcasts.cancelRest((await broadcasts.create({ ...content, draft: true })).id), {
+    status: 'cancelled',
+  })
   t.equal((await broadcasts.get(later.id)).subject, 'News')
-  t.equal((await broadcasts.list()).broadcasts.length, 3)
+  t.equal((await broadcasts.list()).broadcasts.length, 4)
   t.equal((await broadcasts.usage()).subscribed, true)
 }
 

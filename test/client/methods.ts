@@ -124,6 +124,12 @@ export const methods: Methods = {
   'POST /v1/broadcasts/{id}/cancel': {
     ask: ({ broadcasts }, { ids }) => broadcasts.cancel(first(ids)),
   },
+  'POST /v1/broadcasts/{id}/cancel-rest': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.cancelRest(first(ids)),
+  },
+  'POST /v1/broadcasts/{id}/take-back': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.takeBack(first(ids)),
+  },
 
   'POST /v1/events/send': { ask: ({ events }, { body }) => events.send(body) },
   'POST /v1/events/batch': { ask: ({ events }, { body }) => events.batch(body.events) },

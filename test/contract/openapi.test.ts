@@ -115,6 +115,8 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/broadcasts/${nobody}/pause`]: undefined,
   [`POST /v1/broadcasts/${nobody}/resume`]: undefined,
   [`POST /v1/broadcasts/${nobody}/cancel`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/cancel-rest`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/take-back`]: undefined,
   'POST /v1/events/send': { event: 'signup', email: 'ann@example.com' },
   'POST /v1/events/batch': { events: [{ event: 'signup', email: 'ann@example.com' }] },
   'POST /v1/automations': automation,
@@ -677,8 +679,12 @@ t.test('campaigns', async (t) => {
   for (const step of ['pause', 'resume']) await answers(t, `${later}/${step}`, {}, 200)
   await answers(t, `${later}/resume`, {}, 409, 'conflict')
   await answers(t, `${later}/send`, {}, 409, 'conflict')
+  await answers(t, `${later}/take-back`, {}, 200)
+  await answers(t, `${later}/take-back`, {}, 409, 'conflict')
   await answers(t, `${later}/cancel`, {}, 200)
   await answers(t, `${later}/cancel`, {}, 409, 'conflict')
+  await answers(t, `${await draftOf(t)}/cancel-rest`, {}, 200)
+  await answers(t, `${later}/cancel-rest`, {}, 409, 'conflict')
   await answers(t, `${later}/pause`, {}, 409, 'conflict')
   await answers(t, 'GET /v1/broadcasts?limit=1', {}, 200)
   await answers(t, 'GET /v1/broadcasts?limit=0', {}, 400)
@@ -832,10 +838,10 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
     const made = one.replace(/.*(?=\/)/, await draftOf(t, { scheduledAt: inAnHour() }))
     const before = one.endsWith('resume')
       ? ['send', 'pause']
-      : one.endsWith('pause')
+      : one.endsWith('pause') || one.endsWith('take-back')
         ? ['send']
         : []
-    for (const step of before) await ask(made.replace(/\w+$/, step))
+    for (const step of before) await ask(made.replace(/[\w-]+$/, step))
     return [made, {}]
   }
   if (one === 'POST /v1/topics') return [one, { body: { name: `Topic ${round}` } }]

@@ -297,3 +297,15 @@ t.test('a campaign with a file merges, counts and is left as one without', async
 
 const digestOf = (bytes: ArrayBuffer | Buffer) =>
   createHash('sha256').update(new Uint8Array(bytes)).digest('hex')
+
+t.test('a preview text is Liquid of its own, and swallows nothing of the mail', async (t) => {
+  const { campaigns, send } = await open(t)
+  await campaigns.add('ann@d.test', { firstName: 'Ann' })
+  const conditional = '{% if firstName %}For {{ firstName }}{% else %}For you{% endif %}'
+  const mails = await send('<p>{{ firstName | upcase }}</p>', 1, { previewText: conditional })
+  t.match(mails.get('ann')?.html, /display:none[^>]*>For Ann&#847;.*<p>ANN<\/p>/s)
+  t.match(mails.get('ann')?.text, /^ANN/)
+  const endless = { previewText: 'New {% comment %}' }
+  const refused = { message: /previewText/ }
+  await t.rejects(campaigns.create({ html: '<p>Hi</p>', ...endless }), refused)
+})

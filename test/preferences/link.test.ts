@@ -205,6 +205,11 @@ t.test('an author places links and footer, or has a link in place of the footer'
   t.equal(htmlOf(own + place).split('Unsubscribe<').length, 2, 'who asks for both gets both')
   // Nobody could follow these.
   for (const none of [
+    `<div style="display:none"><a href="${leave}">x</a></div>`,
+    `<p style="font-size:0"><a href="${leave}">x</a></p>`,
+    `<style>.no{display:none}</style><p class="no"><a href="${leave}">x</a></p>`,
+    `<a href="${leave}"></a>`,
+    `<div hidden>${place}</div>`,
     `<!-- <a href="${leave}"> -->`,
     `<a title="${leave}">x</a>`,
     `<b>${leave}</b>`,

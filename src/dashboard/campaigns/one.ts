@@ -30,7 +30,14 @@ interface CampaignView {
   sending: Html | undefined
   figures: { label: string; value: string }[]
   /** What can be done now. */
-  deeds: { takeBack: boolean; pause: boolean; resume: boolean; duplicate: boolean }
+  deeds: {
+    takeBack: boolean
+    pause: boolean
+    resume: boolean
+    duplicate: boolean
+    cancel: boolean
+    cancelRest: boolean
+  }
 }
 
 /** A campaign that is no draft: how far it is, and what can be done about it. */
@@ -76,6 +83,8 @@ export async function campaignPage(
       pause: mayWrite && (found.status === 'sending' || found.status === 'scheduled'),
       resume: mayWrite && found.status === 'paused' && found.paused_by === 'account',
       duplicate: mayWrite,
+      cancel: mayWrite && waits,
+      cancelRest: mayWrite && !waits && (found.status === 'sending' || found.status === 'paused'),
     },
   }
   return page('campaigns/one', view, { title: view.name })

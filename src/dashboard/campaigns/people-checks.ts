@@ -8,17 +8,18 @@ import {
   whomOf,
 } from '../../broadcasts/index.js'
 import { dayMs } from '../../clock/index.js'
-import { isCopyTag, mergeValues } from '../../templates/index.js'
+import { isCopyTag, mergedValue, mergeValues, readDraft } from '../../templates/index.js'
 import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
 import { campaignName, shown } from './words.js'
 
 // Of an audience so many are looked at, the first ones.
 const sampled = 200
+const mostTags = 5
 
 /** What is seen in the first people of an audience: tags without a value, and who got a campaign a day before. */
 export async function peopleChecks(
-  deps: Pick<CampaignPageDeps, 'store' | 'clock'>,
+  deps: Pick<CampaignPageDeps, 'store' | 'clock' | 'renderer'>,
   draft: Broadcast,
   html: string,
   mend: CampaignCheck['mend'],
@@ -26,7 +27,7 @@ export async function peopleChecks(
   const whom = { accountId: draft.account_id, whom: whomOf(draft), topicId: draft.topic_id }
   const { reachable } = await nextOfAudience(deps.store.read, whom, '', sampled)
   return [
-    ...tagChecks(draft, html, reachable, mend),
+    ...(await tagChecks(deps, draft, html, reachable, mend)),
     ...(await lateChecks(deps, draft, reachable, mend)),
   ]
 }
@@ -49,23 +50,29 @@ async function lateChecks(
 }
 
 /** The merge tags, and how many of the first people have no value for each. */
-function tagChecks(
+async function tagChecks(
+  { renderer }: Pick<CampaignPageDeps, 'renderer'>,
   draft: Broadcast,
   html: string,
   members: readonly AudienceMember[],
   mend: CampaignCheck['mend'],
-): CampaignCheck[] {
+): Promise<CampaignCheck[]> {
   const source = `${draft.subject} ${draft.preview_text ?? ''} ${html}`
-  const names = new Set<string>()
+  const bare = new Set<string>()
   for (const [, name = '', rest = ''] of source.matchAll(
-    /\{\{-?\s*([A-Za-z_][\w-]{0,63})([^{}]{0,300})\}\}/g,
+    /\{\{-?\s*([A-Za-z_][\w-]{0,63}(?:\.[\w-]{1,63}){0,4})([^{}]{0,300})\}\}/g,
   )) {
-    if (!isCopyTag(name) && !rest.includes('default')) names.add(name)
+    if (!isCopyTag(name) && !rest.includes('default')) bare.add(name)
   }
-  if (names.size === 0) return []
-  const values = members.map((member) => mergeValues(member) as Record<string, unknown>)
-  return [...names].slice(0, 5).flatMap((name): CampaignCheck[] => {
-    const without = values.filter((known) => (known[name] ?? '') === '').length
+  if (bare.size === 0) return []
+  // What the content names itself, as the variable of a loop, is nobody's.
+  const asked = { subject: draft.subject, html, textBody: draft.preview_text ?? undefined }
+  const { paths } = await readDraft(renderer, draft.account_id, asked)
+  const values = members.map((member) => mergeValues(member))
+  const names = paths.filter((path) => bare.has(path)).slice(0, mostTags)
+  return names.flatMap((name): CampaignCheck[] => {
+    const tag = { path: name.split('.'), fallback: '' }
+    const without = values.filter((known) => mergedValue(tag, known) === '').length
     if (without === 0) return []
     const says = `{{ ${name} }} has no value for ${shown(without)} of the first ${counted(values.length, 'person', 'people')}, and says nothing if there is none.`
     return [{ tone: 'doubt', says, ...(mend && { mend }) }]

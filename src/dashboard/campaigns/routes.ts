@@ -3,6 +3,7 @@ import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
   cancelBroadcast,
+  cancelRest,
   changeDraft,
   createBroadcast,
   duplicateBroadcast,
@@ -131,7 +132,7 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
     await takeBack(whole, visit.account.id, id)
     return redirect(here(visit), {
       flash: 'It is a draft again, and nothing has left',
-      audit: auditOf(operations.cancelBroadcast, { target: id, detail: { takenBack: true } }),
+      audit: auditOf(operations.takeBackBroadcast, { target: id }),
     })
   })
   pages.post('/campaigns/:id/pause', { action }, async (visit) => {
@@ -147,9 +148,13 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
     return redirect(here(visit), { flash: 'It goes on', audit })
   })
   pages.post('/campaigns/:id/cancel', { action }, async (visit) => {
-    const { id } = await of(visit)
-    await cancelBroadcast(whole, visit.account.id, id)
-    const audit = auditOf(operations.cancelBroadcast, { target: id })
-    return redirect(`${visit.base}/campaigns`, { flash: 'The campaign is discarded', audit })
+    const { id, sent_at } = await of(visit)
+    const isWhole = sent_at === null
+    await (isWhole ? cancelBroadcast : cancelRest)(whole, visit.account.id, id)
+    const done = isWhole ? operations.cancelBroadcast : operations.cancelRestOfBroadcast
+    const audit = auditOf(done, { target: id })
+    return isWhole
+      ? redirect(`${visit.base}/campaigns`, { flash: 'The campaign is discarded', audit })
+      : redirect(here(visit), { flash: 'It is over: what had not left never will', audit })
   })
 }

@@ -176,7 +176,12 @@ function sampleValue(text: string): unknown {
 }
 
 const fieldOf = { subject: 'subject', html: 'html', text: 'textBody' } as const
-const nameOf = { subject: 'Subject', html: 'HTML', text: 'Text' } as const
+const nameOf = {
+  subject: 'Subject',
+  html: 'HTML',
+  text: 'Text',
+  previewText: 'Preview text',
+} as const
 const excerptChars = 100
 
 /** A fault with its field, and so much of its line as a page has room for. */
@@ -184,7 +189,8 @@ function shownFault(
   draft: DraftTemplate,
   { part, message, line = 0, column = 0 }: TemplateFault,
 ): FaultView {
-  const field = part === null ? undefined : fieldOf[part]
+  // No template has a preview text.
+  const field = part === null || part === 'previewText' ? undefined : fieldOf[part]
   const source = field === undefined ? undefined : draft[field].split('\n')[line - 1]
   const start = Math.max(0, column - 1 - excerptChars / 2)
   const at = line === 0 ? '' : `, line ${line}, column ${column}`

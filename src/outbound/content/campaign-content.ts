@@ -10,9 +10,11 @@ import {
   mergeInto,
   mergePieces,
   mergeValues,
+  previewLiquid,
   type Renderer,
+  type RenderJob,
   withLinkTags,
-  withPreviewText,
+  withPreview,
 } from '../../templates/index.js'
 
 /** A body that is merged for each recipient. */
@@ -39,8 +41,9 @@ export class MailFault extends Error {}
 
 /** The body of a campaign, taken apart once for all its recipients. */
 interface Compiled {
-  /** With the preview text in it. */
   html: string
+  /** Empty: none. */
+  preview: string
   /** The text part's Liquid: the converted HTML, its tags as they are. Undefined: it is made of the merged HTML. */
   text: string | undefined
   /** Undefined: it takes the engine. */
@@ -66,23 +69,31 @@ export function makeCampaignContent(
   }: CampaignMail): Compiled => {
     const known = compiled.get(bodyId)
     if (known !== undefined) return known
-    const html = withPreviewText(content, previewText)
-    const source = withLinkTags(html)
-    const inHtml = mergePieces(source)
+    const html = withLinkTags(content)
+    const preview = previewText ? previewLiquid(previewText) : ''
+    // Where both have merge tags alone, nothing of the one reaches the other.
+    const inHtml =
+      mergePieces(html) && mergePieces(preview) && mergePieces(withPreview(html, preview))
     // Conditions and loops stand between rows and in tags: what they leave is known once they are merged.
-    const text = own ?? (inHtml && textTemplateOf(source))
+    const text = own ?? (inHtml && textTemplateOf(html))
     const inText = text === undefined ? undefined : mergePieces(text)
     const pieces = inHtml && inText && { html: inHtml, text: inText }
-    const fresh = { html, text, pieces }
+    const fresh = { html, preview, text, pieces }
     keepNewest(compiled, bodyId, fresh, maxCompiled)
     return fresh
   }
 
   return async (mail, recipient) => {
-    const { html: whole, text, pieces } = compiledOf(mail)
+    const { html: source, preview, text, pieces } = compiledOf(mail)
+    const [only, ...more] = pieces?.html ?? []
     // Static content needs nobody's data.
-    if (text !== undefined && pieces?.html.length === 1 && pieces.text.length === 1) {
-      return { html: whole, text }
+    if (
+      text !== undefined &&
+      typeof only === 'string' &&
+      more.length === 0 &&
+      pieces?.text.length === 1
+    ) {
+      return { html: only, text }
     }
     const values =
       mail.variables ??
@@ -92,27 +103,35 @@ export function makeCampaignContent(
       const plain = mergeInto(pieces.text, values)
       if (html !== undefined && plain !== undefined) return { html, text: plain }
     }
-    return await rendered(renderer(), { ...mail, html: whole }, text, values)
+    return await rendered(renderer(), { mail, source, preview, text }, values)
   }
+}
+
+interface Rendering {
+  mail: CampaignMail
+  source: string
+  preview: string
+  text: string | undefined
 }
 
 /** The content by the template engine, for what merging alone cannot do. */
 async function rendered(
   renderer: Renderer,
-  mail: CampaignMail,
-  text: string | undefined,
+  { mail, source, preview, text }: Rendering,
   values: object,
 ) {
-  const { accountId, bodyId, html } = mail
-  const job = {
+  const { accountId, bodyId } = mail
+  const key = `body ${bodyId}`
+  const job: Omit<RenderJob, 'text'> = {
     accountId,
     subject: { key: null, liquid: '-' },
-    html: { key: `body ${bodyId}`, liquid: html },
+    html: { key, liquid: source },
+    preview: preview === '' ? undefined : { key, liquid: preview },
     variables: JSON.stringify(values),
     strict: false,
   }
   if (text !== undefined) {
-    const own = { key: `body ${bodyId}`, liquid: text }
+    const own = { key, liquid: text }
     const both = await renderer.render({ ...job, text: own })
     if (both.kind === 'rendered') {
       // Tags between paragraphs leave their blank lines behind.

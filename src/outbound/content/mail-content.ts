@@ -100,7 +100,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     }
     // Before they are tracked: the appliance's own links work as they are.
     const written = withOwnLinks({ html, text }, own)
-    const placed = footerPlaces(written.html, own)
+    const placed = footerPlaces(written.html, own, email.text === null ? written.text : undefined)
     const tracked = await tracker.track(copy, placed.html)
     const name = topicId && (await topicName(deps.store.read, accountId, topicId))
     const footer = { accountName: email.account_name, topicName: name, ...own }
