@@ -15,6 +15,10 @@ export const stateOf = (form: SignupForm, now: number): FormState => {
 export const addressOf = (publicUrl: string, form: SignupForm): string =>
   `${publicUrl}/f/${form.publicId}`
 
+/** Where front ends send a form in without a key; empty: they cannot. */
+export const submissionsOf = (publicUrl: string, { id, settings }: SignupForm): string =>
+  settings.api === 'open' ? `${publicUrl}/v1/forms/${id}/submissions` : ''
+
 interface Shown {
   publicUrl: string
   now: number
@@ -27,6 +31,7 @@ export async function shownForm(read: Read, form: SignupForm, { publicUrl, now }
     id: form.id,
     name: form.name,
     address: addressOf(publicUrl, form),
+    submissions: submissionsOf(publicUrl, form),
     ...form.settings,
     version: form.version,
     state: stateOf(form, now),

@@ -51,6 +51,8 @@ export const usualSettings: Omit<FormSettings, 'lists' | 'consent'> = {
   doubleOptIn: true,
   reminder: false,
   keepAddress: 'shortened',
+  api: 'key',
+  origins: [],
 }
 
 /** Throws a 422 for a list or topic that the account has not, a 403 where it has as many forms as it may. */
@@ -207,6 +209,16 @@ export async function publicForm(read: Read, publicId: string): Promise<SignupFo
   return row === undefined || row.archived_at !== null || row.kind !== 'page'
     ? undefined
     : toForm(row)
+}
+
+/** One with a page, by its id, whoever has it. */
+export async function formById(read: Read, id: string): Promise<SignupForm | undefined> {
+  const row = await read
+    .selectFrom('forms')
+    .selectAll()
+    .where('id', '=', id.toLowerCase())
+    .executeTakeFirst()
+  return row === undefined || row.kind !== 'page' ? undefined : toForm(row)
 }
 
 /** All of an account that have a page, the newest first; nobody has more than `maxForms`. */

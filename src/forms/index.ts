@@ -5,7 +5,7 @@
  * of its mail stops the form, never the account. `routes.ts` has what sends mail; the rest loads in mail threads.
  */
 
-export { addressOf, formAnswer, formsAnswer, shownForm, stateOf } from './answers.js'
+export { addressOf, formAnswer, formsAnswer, shownForm, stateOf, submissionsOf } from './answers.js'
 export { dueReminders, entriesOf, eraseEntries, forgetEntries } from './entry.js'
 export { formAlarms, makeFollowForms } from './follow.js'
 export {

@@ -6,6 +6,7 @@ import {
   type SignupForm,
   sentName,
   stateOf,
+  submissionsOf,
 } from '../../forms/index.js'
 import { listTopics } from '../../topics/index.js'
 import { file, type PageAnswer, page } from '../shell/answer.js'
@@ -26,6 +27,8 @@ interface OneFormView {
   chip: (typeof formChips)[keyof typeof formChips]
   address: string
   snippet: string
+  /** Where scripts send it in; empty: nowhere. */
+  submissions: string
   figures: { label: string; value: string }[]
   held: { reason: string; held: number }[]
   faults: Faults
@@ -71,6 +74,7 @@ export async function showForm(
     state,
     chip: formChips[state],
     address,
+    submissions: submissionsOf(publicUrl, form),
     snippet: snippetOf(
       form,
       address,
