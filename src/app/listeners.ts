@@ -117,8 +117,6 @@ export async function openPrivateServer(
   const { defaultCountry } = config.contacts
   const { follow } = core
   const followed = core.automateIfDue
-  const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom }
-  contactRoutes(server.api, { ...core, ...contacts })
   erasureRoutes(server.api, core)
   suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
@@ -127,10 +125,13 @@ export async function openPrivateServer(
   const fetchFile = makeFetchFile({ clock, resolver: openResolver(config.dns, clock), allow })
   const attachments = { maxBytes, maxCount, fetchFile }
   const sending = { ...core, log, retry, maxQueued, defaultCountry, attachments }
-  emailRoutes(server.api, sending)
   const { forms, publicUrl } = core
   const desk = makeFormDesk({ ...sending, ...forms, publicUrl, follow, followed })
   core.openDesk(desk)
+  const { askFirst } = desk
+  const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom, askFirst }
+  contactRoutes(server.api, { ...core, ...contacts })
+  emailRoutes(server.api, sending)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
   broadcastRoutes(server.api, sending)

@@ -1,15 +1,15 @@
-import type { Command } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { counted } from '../amounts/index.js'
 import { checkOpen, readBilling } from '../billing/index.js'
 import * as operations from '../contacts/contract.js'
 import {
+  changeList,
   createList,
   deletedList,
   deleteList,
   listAnswer,
   listLists,
   onlyOnList,
-  renameList,
   shownList,
 } from '../contacts/index.js'
 import { answering, type CommandDeps } from './answering.js'
@@ -51,8 +51,15 @@ const rows: readonly CommandRow[] = [
     usage: 'create <name>',
     does: operations.createContactList,
     about: 'make a list',
-    options: [accountOption(), forceOption()],
-    help: 'Example:\n  $ posthorn list create Readers',
+    options: [
+      new Option(
+        '--double-opt-in',
+        'whoever is put on it by a request or a page is asked by mail first',
+      ),
+      accountOption(),
+      forceOption(),
+    ],
+    help: 'Example:\n  $ posthorn list create Readers --double-opt-in',
     run: answering(create),
   },
   {
@@ -62,6 +69,15 @@ const rows: readonly CommandRow[] = [
     options: [accountOption()],
     help: "Example:\n  $ posthorn list rename Readers 'Readers of 2026'",
     run: answering(rename),
+  },
+  {
+    usage: 'double-opt-in <list>',
+    values: [new Argument('<state>', 'on or off').choices(['on', 'off'])],
+    does: operations.renameContactList,
+    about: 'say whether who is put on a list is asked by mail first',
+    options: [accountOption()],
+    help: 'Example:\n  $ posthorn list double-opt-in Readers on',
+    run: answering(setDoubleOptIn),
   },
   {
     usage: 'delete <list>',
@@ -98,6 +114,7 @@ async function show({ store: { read }, clock, account }: CommandDeps, named: str
         Id: json.id,
         Name: json.name,
         Contacts: String(json.contactCount),
+        'Double opt-in': json.doubleOptIn ? 'wanted' : 'not wanted',
         Made: shownTime(Date.parse(json.createdAt)),
         'Joined in 13 weeks': String(sum('joined')),
         'Left in 13 weeks': String(sum('left')),
@@ -105,13 +122,18 @@ async function show({ store: { read }, clock, account }: CommandDeps, named: str
   }
 }
 
-async function create(deps: CommandDeps, given: string, options: { force?: boolean }) {
-  const { name } = givenTo(operations.createContactList, { name: given })
+async function create(
+  deps: CommandDeps,
+  given: string,
+  options: { force?: boolean; doubleOptIn?: true },
+) {
+  const { doubleOptIn = false } = options
+  const settings = givenTo(operations.createContactList, { name: given, doubleOptIn })
   const { id: accountId } = await deps.account()
   const plans = plansUnlessForced(deps.place, options)
   const made = await withForceHint(async () => {
     if (plans) checkOpen(await readBilling(deps.store.read, plans, accountId))
-    return await createList(deps, accountId, name)
+    return await createList(deps, accountId, settings)
   })
   return {
     json: { id: made.id, name: made.name },
@@ -120,11 +142,20 @@ async function create(deps: CommandDeps, given: string, options: { force?: boole
 }
 
 async function rename(deps: CommandDeps, named: string, given: string) {
-  const { name } = givenTo(operations.renameContactList, { name: given })
+  const changes = givenTo(operations.renameContactList, { name: given })
   const { id: accountId } = await deps.account()
   const listId = await listOf(deps.store.read, accountId, named)
-  const json = shownList(await renameList(deps, accountId, listId, name))
+  const json = shownList(await changeList(deps, accountId, listId, changes))
   return { json, say: () => say(`The list is now "${json.name}".`) }
+}
+
+async function setDoubleOptIn(deps: CommandDeps, named: string, state: 'on' | 'off') {
+  const doubleOptIn = state === 'on'
+  const { id: accountId } = await deps.account()
+  const listId = await listOf(deps.store.read, accountId, named)
+  const json = shownList(await changeList(deps, accountId, listId, { doubleOptIn }))
+  const then = doubleOptIn ? 'is asked by mail first' : 'is on it at once'
+  return { json, say: () => say(`Who is put on "${json.name}" ${then}.`) }
 }
 
 /** Whom it takes along is said before: those are gone for good. */

@@ -6,6 +6,7 @@ import {
   ceiling,
   closedOf,
   inexactNumber,
+  invalidField,
   manyOf,
   operation,
   pageParams,
@@ -13,9 +14,22 @@ import {
   refusal,
   shape,
 } from '../contract/index.js'
-import { count, line, maybe, pathId, table, text, textThat, time, uuid } from '../fields/index.js'
+import {
+  count,
+  flag,
+  line,
+  maybe,
+  oneOf,
+  pathId,
+  table,
+  text,
+  textThat,
+  time,
+  uuid,
+} from '../fields/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { listedDays } from './answers.js'
+import { whyNotAsked } from './ask-first.js'
 import {
   deleteContact,
   findContacts,
@@ -54,17 +68,33 @@ const list = { ...byId('list', 'contact list'), when: 'The account has no such l
 /** The name of a list. */
 export const listName = line(1, 100, 'The name of the list; two lists may have the same name')
 const listId = uuid('The id of the list, for `listId`')
-const NewList = shape('NewContactList', table({ name: listName }))
+/** Of a list. */
+export const doubleOptIn = flag(
+  'Whether somebody whom a request or a page puts on it is asked by mail first, as is who signs up by a form',
+)
+const NewList = shape(
+  'NewContactList',
+  table({ name: listName, doubleOptIn: maybe(doubleOptIn, 'false') }),
+)
+const ListChanges = shape(
+  'ContactListChanges',
+  table(
+    { name: maybe(listName), doubleOptIn: maybe(doubleOptIn) },
+    { atLeastOne: true, about: 'What is not given stays as it is.' },
+  ),
+)
 const knownList = {
   id: listId,
   name: listName,
   contactCount: count('How many contacts are on it'),
+  doubleOptIn,
   createdAt: time('When the list was made'),
 }
 const exampleList = {
   id: '01a1fc92-9915-7533-8296-04ee3d91dd72',
   name: 'Readers',
   contactCount: 1_200,
+  doubleOptIn: false,
   createdAt: '2026-11-21T10:00:00.000Z',
 }
 export const listContactLists = operation('GET /v1/contacts/lists', {
@@ -134,12 +164,15 @@ export const getContactList = operation('GET /v1/contacts/lists/:id', {
 export const renameContactList = operation('PATCH /v1/contacts/lists/:id', {
   id: 'renameContactList',
   may: 'full',
-  audit: 'list.rename',
+  audit: 'list.change',
   of: list,
-  body: NewList,
+  body: ListChanges,
   says: () => ({
-    summary: 'Rename a contact list',
-    examples: { 'Another name': { name: 'Subscribers' } },
+    summary: 'Rename a contact list, or say whether it wants confirmations',
+    examples: {
+      'Another name': { name: 'Subscribers' },
+      'Double opt-in': { doubleOptIn: true },
+    },
     answers: [
       answer('As it is after the request', 'ContactList', knownList, {
         ...exampleList,
@@ -200,16 +233,27 @@ export const addContactTo = (defaultCountry: string) =>
         lastName: maybe(nameOf('Last name')),
         phone: maybe(phoneOf(defaultCountry)),
         metadata: maybe(metadata),
+        confirm: maybe(
+          flag(
+            'True: they are asked by mail first, and on the list once they have pressed its button. Not given: as the list says (`doubleOptIn`), for who is not on it',
+          ),
+        ),
+        agreed: maybe(line(1, 1_000, 'How they agreed to get mail, for the consent record')),
       }),
     ),
     says: () => ({
       summary: 'Put a contact on a list',
       description:
-        'A contact who is known already gets the fields that are given, also when a renewal has failed.',
+        'A contact who is known already gets the fields that are given, also when a renewal has failed. Who is asked first is no contact before they confirm; who has confirmed and is on the list is not asked again. An address is asked once a day, and three times before it confirms.',
       examples: {
         'A contact': { email: 'ann@example.org', firstName: 'Ann', metadata: { town: 'Lagos' } },
+        'Who is asked by mail first': {
+          email: 'bob@example.org',
+          confirm: true,
+          agreed: 'At our stall, on paper',
+        },
       },
-      answers: [added('It was not on the list', 201), added('It was on the list', 200)],
+      answers: [added('It was not on the list', 201), added('It was on the list', 200), asked],
       refusals: [
         refusal(
           'validation_error',
@@ -217,6 +261,21 @@ export const addContactTo = (defaultCountry: string) =>
           'metadata, together with what is stored already, has over 16384 bytes',
         ),
         inexactNumber('metadata.customer'),
+        invalidField(
+          'The account has no sender for the mail that asks',
+          'Name a default sender under Brand first: the mail that asks comes from it',
+          'confirm',
+        ),
+        refusal('conflict', 'They cannot be asked now', whyNotAsked.address, {
+          shape: 'NotAsked',
+          fields: {
+            reason: oneOf(
+              Object.keys(whyNotAsked),
+              '`address`: asked enough; `domain`, `form`: as many were asked as may be; `careful`, `stopped`: such mails came back; `suppressed`: nothing is sent to the address',
+            ).schema,
+          },
+          example: { reason: 'address' },
+        }),
         refusal(
           'plan_limit_exceeded',
           'The account holds as many contacts as its plan allows',
@@ -236,6 +295,18 @@ const added = (when: string, status: number) =>
     { id: example.id, email: example.email },
     status,
   )
+
+const asked = answer(
+  'They are asked by mail first',
+  'ContactAsked',
+  {
+    id: uuid('The id that the contact has, or will have once they have confirmed'),
+    email: text('The address'),
+    confirmation: { const: 'sent' },
+  },
+  { id: example.id, email: example.email, confirmation: 'sent' },
+  202,
+)
 
 // No 404 tells a contact of another account from one that is not on the list.
 export const removeContact = operation('DELETE /v1/contacts/:listId/:contactId', {

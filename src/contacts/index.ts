@@ -13,6 +13,14 @@ export {
   shownList,
   shownMember,
 } from './answers.js'
+export {
+  type AskedContact,
+  type AskedId,
+  type AskFirst,
+  standingOn,
+  wantConfirmation,
+  whyNotAsked,
+} from './ask-first.js'
 export type { KnownPolicy } from './bulk.js'
 
 export { applyBulk, type BulkOrder, bulkDeeds, changeSome, checkBulk } from './bulk-task/order.js'
@@ -31,6 +39,7 @@ export {
   type Contact,
   type ContactEffect,
   findContact,
+  type NewContact,
 } from './contact.js'
 export { type ContactEngagement, engagementOf } from './engagement.js'
 export { nameKeys } from './fields.js'
@@ -53,12 +62,12 @@ export { type Importer, openImporter } from './importer.js'
 export {
   type ContactDeps,
   type ContactList,
+  changeList,
   createList,
   type ListDay,
   listDays,
   listLists,
   listPage,
-  renameList,
   requireList,
 } from './list.js'
 export {

@@ -15,18 +15,27 @@ export interface ContactList {
   id: string
   name: string
   contactCount: number
+  /** Who is put on it by a request or a page is asked by mail first; so is who signs up by a form. */
+  doubleOptIn: boolean
   createdAt: number
+}
+
+/** What can be said of a list. */
+export interface ListSettings {
+  name: string
+  doubleOptIn?: boolean | undefined
 }
 
 /** Two lists may have the same name. With `plans` a 403 where there are enough. `alongside` is written with it. */
 export async function createList(
   { store, clock, plans }: ContactDeps & { plans?: Pick<Plans, 'ceilings'> },
   accountId: string,
-  name: string,
+  given: string | ListSettings,
   alongside: (tx: Tx, list: ContactList) => Promise<void> = async () => {},
 ): Promise<ContactList> {
   const id = store.ids.uuid()
-  const list = { id, name: name.trim(), contactCount: 0, createdAt: clock.now() }
+  const { name, doubleOptIn = false } = typeof given === 'string' ? { name: given } : given
+  const list = { id, name: name.trim(), contactCount: 0, doubleOptIn, createdAt: clock.now() }
   await store.write(async (tx) => {
     if (plans !== undefined) await refuseBeyondCeiling(tx, plans, accountId, 'lists')
     await tx
@@ -35,6 +44,7 @@ export async function createList(
         id: list.id,
         account_id: accountId,
         name: list.name,
+        double_opt_in: doubleOptIn ? 1 : 0,
         created_at: list.createdAt,
         deleted_at: null,
       })
@@ -44,18 +54,23 @@ export async function createList(
   return list
 }
 
-/** Throws a 404. */
-export async function renameList(
+/** Changes what is given. Throws a 404. */
+export async function changeList(
   { store }: Pick<ContactDeps, 'store'>,
   accountId: string,
   id: string,
-  name: string,
+  given: Partial<ListSettings>,
 ): Promise<ContactList> {
-  const given = name.trim()
   return await store.write(async (tx) => {
     const list = await requireList(tx, accountId, id)
-    await tx.updateTable('contact_lists').set({ name: given }).where('id', '=', list.id).execute()
-    return { ...list, name: given }
+    const name = given.name?.trim() ?? list.name
+    const doubleOptIn = given.doubleOptIn ?? list.doubleOptIn
+    await tx
+      .updateTable('contact_lists')
+      .set({ name, double_opt_in: doubleOptIn ? 1 : 0 })
+      .where('id', '=', list.id)
+      .execute()
+    return { ...list, name, doubleOptIn }
   })
 }
 
@@ -203,8 +218,10 @@ const toList = (row: Selected): ContactList => ({
   id: row.id,
   name: row.name,
   contactCount: row.contact_count,
+  doubleOptIn: row.double_opt_in === 1,
   createdAt: row.created_at,
 })
 
 /** A row as it is read: generated columns are there. */
-type Selected = Omit<ContactListRow, 'contact_count'> & { contact_count: number }
+type Selected = Omit<ContactListRow, 'contact_count' | 'double_opt_in'> &
+  Record<'contact_count' | 'double_opt_in', number>

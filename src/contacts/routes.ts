@@ -10,12 +10,14 @@ import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { refuseInexact } from '../json/index.js'
+import type { Read } from '../store/index.js'
 import { deletedList, listAnswer, shownList, shownMember } from './answers.js'
+import { type AskedId, type AskFirst, standingOn, wantConfirmation } from './ask-first.js'
 import type { BulkTasks } from './bulk-task/tasks.js'
 import { addContact, type Contact, type ContactEffect } from './contact.js'
 import * as operations from './contract.js'
 import type { Importer } from './importer.js'
-import { type ContactDeps, createList, listLists, renameList, requireList } from './list.js'
+import { type ContactDeps, changeList, createList, listLists, requireList } from './list.js'
 import { listMembers } from './members.js'
 import { toE164 } from './phone.js'
 import { deleteList, removeFromList } from './remove.js'
@@ -29,6 +31,7 @@ export interface ContactRouteDeps extends ContactDeps {
   bulk: BulkTasks
   /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
   defaultCountry: string
+  askFirst: AskFirst
   /** What follows when a request adds somebody. */
   follow?: ContactEffect
   /** Throws a 503 when what follows imports has no room. */
@@ -50,7 +53,7 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
 
   serve(api, operations.createContactList, async ({ account, body, remember }) => {
     checkOpen(await billingOf(account.accountId))
-    const { id, name } = await createList(deps, account.accountId, body.name, (tx, { id, name }) =>
+    const { id, name } = await createList(deps, account.accountId, body, (tx, { id, name }) =>
       remember(tx, { id, name }, 201),
     )
     return reply(201, { id, name })
@@ -62,7 +65,7 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
 
   serve(api, operations.renameContactList, async (request) => {
     const { account, params, body } = request
-    return shownList(await renameList(deps, account.accountId, params.id, body.name))
+    return shownList(await changeList(deps, account.accountId, params.id, body))
   })
 
   serve(api, operations.deleteContactList, async ({ account, params: { id } }) => {
@@ -80,29 +83,7 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     },
   )
 
-  serve(
-    api,
-    operations.addContactTo(deps.defaultCountry),
-    async ({ account: { accountId }, params: { listId }, body, remember }) => {
-      const billing = await billingOf(accountId)
-      checkOpen(billing)
-      const ceiling = contactCeiling(deps.plans, billing)
-      const checkNew = () => checkAdding(billing)
-      const { email, firstName, lastName, phone, metadata } = body
-      refuseInexact('metadata', metadata)
-      const number = phone === undefined ? undefined : toE164(phone, deps.defaultCountry)
-      const given = { email, firstName, lastName, phone: number, metadata }
-      const { contact, joined } = await addContact(deps, accountId, given, {
-        listId,
-        ceiling,
-        checkNew,
-        follow: deps.follow,
-        alongside: (tx, { contact, joined }) => remember(tx, added(contact), statusOf(joined)),
-      })
-      deps.followed?.()
-      return reply(statusOf(joined), added(contact))
-    },
-  )
+  addRoute(api, deps)
 
   serve(
     api,
@@ -128,6 +109,55 @@ export function contactRoutes(api: Api<Principal>, deps: ContactRouteDeps): void
     await removeFromList(deps, account.accountId, listId, contactId)
     return { id: contactId, deleted: true, message: 'Contact removed from the list' }
   })
+}
+
+/** Somebody is put on a list, or asked first. */
+function addRoute(api: Api<Principal>, deps: ContactRouteDeps): void {
+  const { read } = deps.store
+  serve(
+    api,
+    operations.addContactTo(deps.defaultCountry),
+    async ({ account: { accountId }, params: { listId }, body, remember }) => {
+      const billing = await readBilling(read, deps.plans, accountId)
+      checkOpen(billing)
+      const ceiling = contactCeiling(deps.plans, billing)
+      const checkNew = () => checkAdding(billing)
+      const { email, firstName, lastName, phone, metadata, agreed } = body
+      refuseInexact('metadata', metadata)
+      const number = phone === undefined ? undefined : toE164(phone, deps.defaultCountry)
+      const given = { email, firstName, lastName, phone: number, metadata }
+      if (await isAskedFirst(read, accountId, { listId, email, confirm: body.confirm })) {
+        checkNew()
+        const note = agreed === undefined ? 'Added by the API' : `Added by the API: ${agreed}`
+        const asked = { given, listIds: [listId], note, starts: true }
+        const sent = (to: AskedId) => ({ ...to, confirmation: 'sent' })
+        const to = await deps.askFirst(accountId, asked, (tx, to) => remember(tx, sent(to), 202))
+        return reply(202, sent(to))
+      }
+      const { contact, joined } = await addContact(deps, accountId, given, {
+        listId,
+        note: agreed,
+        ceiling,
+        checkNew,
+        follow: deps.follow,
+        alongside: (tx, { contact, joined }) => remember(tx, added(contact), statusOf(joined)),
+      })
+      deps.followed?.()
+      return reply(statusOf(joined), added(contact))
+    },
+  )
+}
+
+/** Who asks for it asks everybody who has not confirmed; a list asks whom it does not have. */
+async function isAskedFirst(
+  read: Read,
+  accountId: string,
+  { listId, email, confirm }: { listId: string; email: string; confirm: boolean | undefined },
+): Promise<boolean> {
+  const isWanted = await wantConfirmation(read, accountId, [listId])
+  if (!(confirm ?? isWanted)) return false
+  const standing = await standingOn(read, accountId, email, [listId])
+  return confirm === undefined ? standing === 'off' : standing !== 'confirmed'
 }
 
 /** A long file may start more runs than there is room for: it is cut off, and what is read is in. */

@@ -1,7 +1,7 @@
 import { isoTime } from '../clock/index.js'
 import type { Read } from '../store/index.js'
 import { isCarefulForm } from './careful.js'
-import { findForm, heldOf, listForms, type SignupForm } from './form.js'
+import { heldOf, listForms, pageForm, type SignupForm } from './form.js'
 
 export type FormState = 'open' | 'careful' | 'stopped' | 'archived'
 
@@ -15,6 +15,10 @@ export const stateOf = (form: SignupForm, now: number): FormState => {
 export const addressOf = (publicUrl: string, form: SignupForm): string =>
   `${publicUrl}/f/${form.publicId}`
 
+/** Where front ends send a form in without a key; empty: they cannot. */
+export const submissionsOf = (publicUrl: string, { id, settings }: SignupForm): string =>
+  settings.api === 'open' ? `${publicUrl}/v1/forms/${id}/submissions` : ''
+
 interface Shown {
   publicUrl: string
   now: number
@@ -27,6 +31,7 @@ export async function shownForm(read: Read, form: SignupForm, { publicUrl, now }
     id: form.id,
     name: form.name,
     address: addressOf(publicUrl, form),
+    submissions: submissionsOf(publicUrl, form),
     ...form.settings,
     version: form.version,
     state: stateOf(form, now),
@@ -42,4 +47,4 @@ export async function formsAnswer(read: Read, accountId: string, shown: Shown) {
 
 /** Throws a 404. */
 export const formAnswer = async (read: Read, accountId: string, id: string, shown: Shown) =>
-  await shownForm(read, await findForm(read, accountId, id), shown)
+  await shownForm(read, await pageForm(read, accountId, id), shown)

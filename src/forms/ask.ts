@@ -27,6 +27,20 @@ export async function askByMail(
   entry: FormEntry,
   { isReminder, alongside }: { isReminder: boolean; alongside: (tx: Tx) => Promise<void> },
 ): Promise<HeldReason | undefined> {
+  try {
+    return await askOrThrow(deps, form, entry, { isReminder, alongside })
+  } catch (error) {
+    return reasonOf(deps, error)
+  }
+}
+
+/** The same, but for what the account may not do, which is thrown for who may know it. */
+export async function askOrThrow(
+  deps: FormDeskDeps,
+  form: SignupForm,
+  entry: FormEntry,
+  { isReminder, alongside }: { isReminder: boolean; alongside: (tx: Tx) => Promise<void> },
+): Promise<HeldReason | undefined> {
   const { read } = deps.store
   const { accountId, email } = entry
   const hash = deps.tokens.hashOf(accountId, addressKey(email))
@@ -51,13 +65,13 @@ export async function askByMail(
     await acceptEmail(deps, accountId, mail, withMail, { isConfirmation: true })
     return undefined
   } catch (error) {
-    return reasonOf(deps, error)
+    if (error instanceof HeldBack) return error.reason
+    throw error
   }
 }
 
 /** Whatever an account may not do is no matter of who fills in its form. */
 export function reasonOf({ log }: Pick<FormDeskDeps, 'log'>, error: unknown): HeldReason {
-  if (error instanceof HeldBack) return error.reason
   if (!(error instanceof ApiError)) throw error
   log.info({ error: error.message }, 'A form could not send its confirmation')
   return 'account'

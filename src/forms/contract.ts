@@ -50,6 +50,11 @@ const ofField = {
   required: flag('Nobody can leave it empty'),
   choices: maybe(list(line(1, 80, 'A choice'), { most: 50, about: 'For a `choice`' })),
 }
+const origin = textThat('an origin: "https://www.example.com"', isOrigin, {
+  type: 'string',
+  maxLength: 300,
+  description: 'The origin of a page, without a path',
+})
 const settings = {
   lists: list(bodyId('The id of a list'), { least: 1, most: 20, about: 'Who confirms is on them' }),
   topics: list(bodyId('The id of a topic'), { most: 20, about: 'Offered as ticks' }),
@@ -64,6 +69,19 @@ const settings = {
     ['shortened', 'whole', 'none'],
     'What the consent record keeps of the address in the network',
   ),
+  api: oneOf(
+    ['key', 'open'],
+    '`open`: front ends send it in without a key too, at `submissions` of the public listener',
+  ),
+  origins: list(origin, {
+    most: 20,
+    about: 'Pages that may send it in without a key by script; none: all',
+  }),
+}
+
+/** Browsers write origins so, whatever was typed. */
+function isOrigin(given: string): boolean {
+  return /^https?:/.test(given) && URL.canParse(given) && new URL(given).origin === given
 }
 const acceptRisk = flag('Needed with `doubleOptIn: false`: anybody can then sign up anybody')
 
@@ -71,6 +89,7 @@ const known = {
   id: uuid('The id of the form'),
   name,
   address: text('Where the hosted page is'),
+  submissions: text('Where it is sent in without a key; empty: with a key alone'),
   ...settings,
   version: count('Of the consent text'),
   state: {
@@ -86,6 +105,7 @@ const example = {
   id: '01a1fc92-0000-7000-8000-5f0e1c2d3b4a',
   name: 'Newsletter',
   address: 'https://mail.example.com/f/Zm9vYmFyYmF6cXV4',
+  submissions: '',
   lists: [listId],
   topics: [],
   fields: [{ name: 'firstName', label: 'First name', type: 'text', required: false }],
@@ -96,6 +116,8 @@ const example = {
   doubleOptIn: true,
   reminder: false,
   keepAddress: 'shortened',
+  api: 'key',
+  origins: [],
   version: 1,
   state: 'open',
   figures: {
@@ -156,6 +178,8 @@ export const createForm = operation('POST /v1/forms', {
       doubleOptIn: maybe(settings.doubleOptIn, 'true'),
       reminder: maybe(settings.reminder, 'false'),
       keepAddress: maybe(settings.keepAddress, '`shortened`'),
+      api: maybe(settings.api, '`key`'),
+      origins: maybe(settings.origins, 'all'),
       acceptRisk: maybe(acceptRisk),
     }),
   ),
@@ -187,6 +211,8 @@ export const updateForm = operation('PATCH /v1/forms/:id', {
         doubleOptIn: maybe(settings.doubleOptIn),
         reminder: maybe(settings.reminder),
         keepAddress: maybe(settings.keepAddress),
+        api: maybe(settings.api),
+        origins: maybe(settings.origins),
         acceptRisk: maybe(acceptRisk),
         archived: maybe(flag('True takes the form out of use, false brings it back')),
       },
@@ -252,7 +278,7 @@ export const submitForm = operation('POST /v1/forms/:id/submissions', {
   says: () => ({
     summary: 'Send in a form, for a front end of your own',
     description:
-      'The answer is the same for every address that is written well: it tells nobody who is a subscriber.',
+      'The answer is the same for every address that is written well: it tells nobody who is a subscriber. Where the form is `open`, pages send the same without a key to its `submissions`, an address of the public listener; `visitor` says nothing there.',
     examples: {
       'A visitor': { email: 'ada@example.org', agreed: true, fields: { firstName: 'Ada' } },
     },

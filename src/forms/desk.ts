@@ -1,6 +1,9 @@
+import { type AskFirst, wantConfirmation } from '../contacts/index.js'
 import { neighbourhoodOf } from '../http/index.js'
 import { addressKey, type Mailbox } from '../mime/index.js'
+import type { Read } from '../store/index.js'
 import { askByMail, reasonOf } from './ask.js'
+import { askByHand } from './by-hand.js'
 import { isCarefulForm } from './careful.js'
 import type { FormDeskDeps } from './deps.js'
 import {
@@ -12,7 +15,7 @@ import {
   type Typed,
   waitsMs,
 } from './entry.js'
-import { findForm, type SignupForm } from './form.js'
+import { findForm, listsThere, type SignupForm } from './form.js'
 import type { HeldReason } from './limits.js'
 import { remindEntries } from './remind.js'
 import { type FormLimits, makeFormLimits } from './sent-in-limits.js'
@@ -42,6 +45,8 @@ export function makeFormDesk(deps: FormDeskDeps) {
     },
     /** Undefined: the entry has gone. Throws where the account may take nobody now: the entry stays. */
     confirm: (entryId: string) => confirm(deps, entryId),
+    /** Asks whom the account adds itself. */
+    askFirst: (...asked: Parameters<AskFirst>) => askByHand(deps, limits, ...asked),
     remind: (stop: AbortSignal) => remindEntries(deps, limits, stop),
   }
 }
@@ -66,7 +71,7 @@ async function submitted(
   const { address: email } = given.mailbox
   const entry = newEntry(deps, form, given)
   const isAlone =
-    !form.settings.doubleOptIn && (await isStranger(store.read, form.accountId, email))
+    !(await asksAlways(store.read, form)) && (await isStranger(store.read, form.accountId, email))
   const hash = deps.tokens.hashOf(form.accountId, addressKey(email))
   // A look, so that an address that was asked enough uses up nothing; it counts with the mail.
   if (!isAlone && !(await mayAskAddress(store.read, form.accountId, hash, now))) return 'address'
@@ -84,6 +89,13 @@ async function submitted(
     isReminder: false,
     alongside: (tx) => insertEntry(tx, entry, isReminded),
   })
+}
+
+/** As the form says, or any of its lists. */
+async function asksAlways(read: Read, { accountId, settings }: SignupForm): Promise<boolean> {
+  if (settings.doubleOptIn) return true
+  const lists = await listsThere(read, accountId, settings.lists)
+  return await wantConfirmation(read, accountId, lists)
 }
 
 function newEntry({ store, clock }: FormDeskDeps, form: SignupForm, given: SentForm): FormEntry {

@@ -12,15 +12,23 @@ const forgottenMs = 365 * dayMs
 // Complaints come weeks after a mail, bounces days; what comes later is the account's.
 const followedMs = 90 * dayMs
 
-/** What was typed and ticked. */
+/** What was typed and ticked, or given by the account itself. */
 export interface Typed {
   firstName?: string
   lastName?: string
-  metadata: Record<string, string>
+  /** E.164. */
+  phone?: string
+  metadata: Record<string, unknown>
   /** The topics that were ticked; undefined where none were shown, and nothing was said of any. */
   topics?: string[]
   /** Those that were shown. */
   offered: string[]
+  /** Of the contact that is made when they confirm. */
+  contactId?: string
+  /** The lists that whoever confirms is put on; undefined: those of the form. */
+  lists?: string[]
+  /** False: no automation starts when they confirm. */
+  starts?: boolean
 }
 
 /** What was agreed to, where and when. */

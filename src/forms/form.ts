@@ -20,6 +20,8 @@ export interface SignupForm {
   accountId: string
   publicId: string
   name: string
+  /** `hand`: it has no page; the account asks by it whom it adds itself (`by-hand.ts`). */
+  kind: 'page' | 'hand'
   settings: FormSettings
   /** Of the consent text. */
   version: number
@@ -40,7 +42,7 @@ interface FormDeps {
 
 export const maxForms = 100
 
-const usual: Omit<FormSettings, 'lists' | 'consent'> = {
+export const usualSettings: Omit<FormSettings, 'lists' | 'consent'> = {
   topics: [],
   fields: [],
   language: 'en',
@@ -49,6 +51,8 @@ const usual: Omit<FormSettings, 'lists' | 'consent'> = {
   doubleOptIn: true,
   reminder: false,
   keepAddress: 'shortened',
+  api: 'key',
+  origins: [],
 }
 
 /** Throws a 422 for a list or topic that the account has not, a 403 where it has as many forms as it may. */
@@ -58,7 +62,7 @@ export async function createForm(
   { name, acceptRisk, ...given }: BodyOf<typeof operations.createForm>,
   alongside: (tx: Tx, form: SignupForm) => Promise<void> = async () => {},
 ): Promise<SignupForm> {
-  const settings: FormSettings = { ...usual, ...given }
+  const settings: FormSettings = { ...usualSettings, ...given }
   checkSettings(settings, acceptRisk)
   const row = {
     id: store.ids.uuid(),
@@ -74,7 +78,7 @@ export async function createForm(
   }
   return await store.write(async (tx) => {
     await refuseForeign(tx, accountId, settings)
-    if ((await formsOf(tx, accountId).execute()).length >= maxForms) {
+    if ((await listForms(tx, accountId)).length >= maxForms) {
       throw new ApiError(
         'plan_limit_exceeded',
         `The account has ${maxForms} forms, and may have no more`,
@@ -95,7 +99,7 @@ export async function updateForm(
   { name, archived, acceptRisk, ...given }: BodyOf<typeof operations.updateForm>,
 ): Promise<SignupForm> {
   return await store.write(async (tx) => {
-    const form = await findForm(tx, accountId, id)
+    const form = await pageForm(tx, accountId, id)
     const changes = Object.entries(given).filter(([, value]) => value !== undefined)
     const settings: FormSettings = { ...form.settings, ...Object.fromEntries(changes) }
     if (changes.length > 0) {
@@ -179,12 +183,21 @@ async function refuseForeign(
 const without = (ids: readonly string[], known: readonly string[]) =>
   ids.filter((id) => !known.includes(id))
 
+/** Throws a 404 unless it is the account's, and one with a page. */
+export async function pageForm(read: Read, accountId: string, id: string): Promise<SignupForm> {
+  const form = await findForm(read, accountId, id)
+  if (form.kind === 'page') return form
+  throw new ApiError('not_found', noForm)
+}
+
 /** Throws a 404 unless the account has it. */
 export async function findForm(read: Read, accountId: string, id: string): Promise<SignupForm> {
   const row = await formsOf(read, accountId).where('id', '=', id.toLowerCase()).executeTakeFirst()
-  if (row === undefined) throw new ApiError('not_found', 'The account has no form with this id')
+  if (row === undefined) throw new ApiError('not_found', noForm)
   return toForm(row)
 }
+
+const noForm = 'The account has no form with this id'
 
 /** By what stands in its address; archived ones are not found. */
 export async function publicForm(read: Read, publicId: string): Promise<SignupForm | undefined> {
@@ -193,12 +206,31 @@ export async function publicForm(read: Read, publicId: string): Promise<SignupFo
     .selectAll()
     .where('public_id', '=', publicId)
     .executeTakeFirst()
-  return row === undefined || row.archived_at !== null ? undefined : toForm(row)
+  return row === undefined || row.archived_at !== null || row.kind !== 'page'
+    ? undefined
+    : toForm(row)
 }
 
-/** All of an account, the newest first; nobody has more than `maxForms`. */
+/** One with a page, by its id, whoever has it. */
+export async function formById(read: Read, id: string): Promise<SignupForm | undefined> {
+  const row = await read
+    .selectFrom('forms')
+    .selectAll()
+    .where('id', '=', id.toLowerCase())
+    .executeTakeFirst()
+  return row === undefined || row.kind !== 'page' ? undefined : toForm(row)
+}
+
+/** All of an account that have a page, the newest first; nobody has more than `maxForms`. */
 export async function listForms(read: Read, accountId: string): Promise<SignupForm[]> {
-  return (await formsOf(read, accountId).orderBy('id', 'desc').execute()).map(toForm)
+  const rows = await formsOf(read, accountId).orderBy('id', 'desc').execute()
+  return rows.filter(({ kind }) => kind === 'page').map(toForm)
+}
+
+/** That by which the account asks whom it adds itself; undefined: it has asked nobody yet. */
+export async function handForm(read: Read, accountId: string): Promise<SignupForm | undefined> {
+  const row = (await formsOf(read, accountId).execute()).find(({ kind }) => kind === 'hand')
+  return row && toForm(row)
 }
 
 /** How many were held back, by why, the most first. */
@@ -214,13 +246,14 @@ export async function heldOf(
     .execute()
 }
 
-/** Those of the form's lists that nobody has deleted since. */
+/** Those of some lists of an account that nobody has deleted. */
 export async function listsThere(
   read: Read,
-  { accountId, settings }: SignupForm,
+  accountId: string,
+  lists: readonly string[],
 ): Promise<string[]> {
   const there: string[] = []
-  for (const id of settings.lists) {
+  for (const id of lists) {
     const row = await read
       .selectFrom('contact_lists')
       .select('id')
@@ -236,16 +269,18 @@ export async function listsThere(
 const formsOf = (read: Read, accountId: string) =>
   read.selectFrom('forms').selectAll().where('account_id', '=', accountId)
 
-type Selected = Omit<FormRow, 'shown' | 'sent_in' | 'confirmed' | 'held_back'> &
-  Record<'shown' | 'sent_in' | 'confirmed' | 'held_back', number>
+type Selected = Omit<FormRow, Counted | 'kind'> &
+  Record<Counted, number> & { kind: SignupForm['kind'] }
+type Counted = 'shown' | 'sent_in' | 'confirmed' | 'held_back'
 
 const toForm = (row: Selected): SignupForm => ({
   id: row.id,
   accountId: row.account_id,
   publicId: row.public_id,
   name: row.name,
+  kind: row.kind,
   settings: {
-    ...usual,
+    ...usualSettings,
     lists: [],
     consent: '',
     ...(storedObject(row.settings) as Partial<FormSettings>),

@@ -5,7 +5,7 @@
  * of its mail stops the form, never the account. `routes.ts` has what sends mail; the rest loads in mail threads.
  */
 
-export { addressOf, formAnswer, formsAnswer, shownForm, stateOf } from './answers.js'
+export { addressOf, formAnswer, formsAnswer, shownForm, stateOf, submissionsOf } from './answers.js'
 export { dueReminders, entriesOf, eraseEntries, forgetEntries } from './entry.js'
 export { formAlarms, makeFollowForms } from './follow.js'
 export {
@@ -13,12 +13,15 @@ export {
   createForm,
   type FormSettings,
   findForm,
+  handForm,
   heldOf,
   listForms,
   listsThere,
+  pageForm,
   resumeForm,
   type SignupForm,
   updateForm,
+  usualSettings,
 } from './form.js'
 export { formLimits } from './limits.js'
 export { makeSignupTokens, type SignupTokens } from './links.js'

@@ -10,6 +10,7 @@ export type HeldReason =
   | 'careful'
   | 'stopped'
   | 'account'
+  | 'suppressed'
 
 /** How many confirmations a form sends at most; those of its networks and domains are of this form alone. */
 export const formLimits = {

@@ -7,6 +7,7 @@ import type { FormDesk } from './desk.js'
 import { findEntry } from './entry.js'
 import { findForm, publicForm, type SignupForm } from './form.js'
 import type { SignupTokens } from './links.js'
+import { openSubmissions } from './open-submissions.js'
 import type { FormTallies } from './tallies.js'
 import { readTyped, type SentFields, sentName, type TypedFaults } from './typed.js'
 import { formPage, frameOf, type HostedView, renderHosted, renderStep } from './view.js'
@@ -29,6 +30,7 @@ export function formPages(pages: Pages, deps: FormPageDeps): void {
     if (desk !== undefined) return desk
     throw new ApiError('service_unavailable', 'Starting; try again in a moment')
   }
+  openSubmissions(pages, deps, deskOf)
   pages.get('/f/:public', async ({ params }) => {
     const form = await publicForm(read, params.public ?? '')
     if (form === undefined) return gonePage()

@@ -63,5 +63,7 @@ async function isStillWanted(read: Read, form: SignupForm, entry: FormEntry): Pr
   if (contact === undefined) return true
   const lists = (await listsOfContacts(read, [contact.id])).get(contact.id) ?? []
   const on = new Set(lists.map(({ id }) => id))
-  return (await listsThere(read, form)).some((id) => !on.has(id))
+  return (await listsThere(read, accountId, entry.typed.lists ?? form.settings.lists)).some(
+    (id) => !on.has(id),
+  )
 }

@@ -2,14 +2,13 @@ import type { Principal } from '../accounts/index.js'
 import { checkOpen, readBilling } from '../billing/index.js'
 import { serve } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
-import { type Api, plainAddress, reply } from '../http/index.js'
+import { type Api, reply } from '../http/index.js'
 import { formAnswer, formsAnswer, shownForm } from './answers.js'
 import * as operations from './contract.js'
 import type { FormDeskDeps } from './deps.js'
 import type { FormDesk } from './desk.js'
-import { createForm, findForm, resumeForm, updateForm } from './form.js'
-import { readTyped } from './typed.js'
-import { wordsIn } from './words/index.js'
+import { createForm, pageForm, resumeForm, updateForm } from './form.js'
+import { takeSubmission } from './submission.js'
 
 export { type FormDesk, makeFormDesk } from './desk.js'
 export { type FormPageDeps, formPages } from './pages.js'
@@ -51,27 +50,11 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
   })
 
   serve(api, operations.submitForm, async ({ account, params, body }) => {
-    const form = await findForm(read, account.accountId, params.id)
+    const form = await pageForm(read, account.accountId, params.id)
     if (form.archivedAt !== null) {
       throw new ApiError('not_found', 'The account has no form with this id that is in use')
     }
     checkOpen(await readBilling(read, deps.plans, account.accountId))
-    const { email, agreed, topics, fields = {}, page = '', visitor } = body
-    const values = new Map(
-      Object.entries(fields).flatMap(([name, value]) =>
-        typeof value === 'string' ? [[name, value]] : [],
-      ),
-    )
-    // A front end that says nothing of topics has shown none.
-    const ticked = { topics: topics ?? [], offered: topics && form.settings.topics }
-    const words = wordsIn[form.settings.language]
-    const typed = readTyped(form.settings, { email, agreed, values, ...ticked }, words)
-    if ('faults' in typed) {
-      const [field = '', message] = [...typed.faults][0] ?? []
-      throw new ApiError('validation_error', message ?? '', { status: 422, fields: { field } })
-    }
-    const network = visitor && plainAddress(visitor)
-    await deps.desk.submit(form, { ...typed, page, network })
-    return reply(202, { message: words.sent.title })
+    return reply(202, await takeSubmission(deps.desk, form, body, body.visitor))
   })
 }

@@ -42,19 +42,28 @@ export async function signUp(
     if (!isFirst) return false
     // Before they are a contact again, who would be suppressed for it.
     if (how === 'confirmed') await liftErasure(tx, accountId, email, now)
-    const { topics, offered, metadata, ...names } = entry.typed
-    const given = { email, ...names, ...(Object.keys(metadata).length > 0 && { metadata }) }
-    const lists = await listsThere(tx, form)
-    const done = await addContactIn(tx, { id, now }, accountId, given, {
+    const {
+      topics,
+      offered,
+      metadata,
+      contactId,
+      lists: asked,
+      starts = true,
+      ...fields
+    } = entry.typed
+    const given = { email, ...fields, ...(Object.keys(metadata).length > 0 && { metadata }) }
+    const joining = starts ? { follow } : {}
+    const lists = await listsThere(tx, accountId, asked ?? form.settings.lists)
+    const done = await addContactIn(tx, { id: contactId ?? id, now }, accountId, given, {
       listId: lists[0],
       ceiling: contactCeiling(plans, billing),
       checkNew: () => checkAdding(billing),
       by: 'form',
-      follow,
+      ...joining,
     })
     for (const listId of lists.slice(1)) {
       const ids = [done.contact.id]
-      await putOnListIn(tx, accountId, { listId, ids, now }, { by: 'form', follow })
+      await putOnListIn(tx, accountId, { listId, ids, now }, { by: 'form', ...joining })
     }
     await recordAgreed(tx, form, entry, how === 'confirmed' ? 'confirmed' : 'signed_up', now)
     if (how === 'confirmed') {
@@ -83,7 +92,10 @@ const recordAgreed = (
       // Without a confirmation nobody knows whether it was the recipient who typed it.
       by: kind === 'confirmed' ? 'recipient' : 'form',
       formId: form.id,
-      note: `Form “${form.name}”, version ${agreed.version}: ${agreed.text}`,
+      note:
+        form.kind === 'hand'
+          ? agreed.text
+          : `Form “${form.name}”, version ${agreed.version}: ${agreed.text}`,
       version: agreed.version,
       page: agreed.page,
       address: agreed.address,

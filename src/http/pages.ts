@@ -68,6 +68,8 @@ export interface PageShape {
   upload?: string
   /** Lets a form on another site post here. Mail providers' one-click posts do not need it. */
   crossSite?: true
+  /** Headers of the answer to OPTIONS, which browsers ask before pages elsewhere post more than a form. */
+  preflight?: Readonly<Record<string, string>>
   /** Takes any content type; the handler reads `rawBody`. */
   raw?: true
   /** Not counted in `pageRateLimit`: the handler refuses on its own grounds. */
@@ -210,7 +212,7 @@ function makeEndpoint(
 
     turnDown(exchange, allow) {
       if (exchange.head.method === 'OPTIONS') {
-        return { status: 204, headers: { Allow: allow }, body: '' }
+        return { status: 204, headers: { Allow: allow, ...shape.preflight }, body: '' }
       }
       const outgoing = renderError(methodNotAllowed(exchange, allow), exchange.requestId)
       return { ...outgoing, headers: { ...outgoing.headers, Allow: allow } }

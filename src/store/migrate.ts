@@ -11,6 +11,7 @@ import { engagement } from './migrations/0115-engagement.js'
 import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
 import { formMails } from './migrations/0121-form-mails.js'
+import { doubleOptIn } from './migrations/0122-double-opt-in.js'
 import { erasureMails } from './migrations/0125-erasure-mails.js'
 import { newestContacts } from './migrations/0126-newest-contacts.js'
 import { campaignAudience } from './migrations/0130-campaign-audience.js'
@@ -41,6 +42,7 @@ const migrations: Record<string, Migration> = {
   '0117-erasures': erasures,
   '0120-time-zones': timeZones,
   '0121-form-mails': formMails,
+  '0122-double-opt-in': doubleOptIn,
   '0125-erasure-mails': erasureMails,
   '0126-newest-contacts': newestContacts,
   '0130-campaign-audience': campaignAudience,

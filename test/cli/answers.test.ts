@@ -207,6 +207,10 @@ t.test('contacts and suppressions', async (t) => {
     alike(await asked('PATCH', `${lists}/${theirs.id}`, { name: 'B' })),
   )
   t.same(
+    alike(await answerOf('list double-opt-in', ours.id, 'on')),
+    alike(await asked('PATCH', `${lists}/${theirs.id}`, { doubleOptIn: true })),
+  )
+  t.same(
     alike(await answerOf('list delete', ours.id, '--yes')),
     alike(await asked('DELETE', `${lists}/${theirs.id}`)),
   )

@@ -100,6 +100,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'contact set',
     'list create',
     'list rename',
+    'list double-opt-in',
     'segment create',
     'topic add',
     'webhook add',

@@ -57,7 +57,10 @@ export async function startDashboard(
     tryWebhook: async () => {
       throw new Error('Nothing is tried here')
     },
-    contacts: { defaultCountry: 'NG' },
+    contacts: {
+      defaultCountry: 'NG',
+      askFirst: async (_account, { given }) => ({ id: 'none', email: given.email }),
+    },
     hostNames: [],
     tracking: { opens: true, clicks: true },
     openResolver: () => options.resolver ?? fakeResolver(),

@@ -33,6 +33,7 @@ const things: Record<string, string> = {
 const verbs: Record<string, string> = {
   add: 'added',
   archive: 'archived',
+  ask: 'asked to confirm',
   batch: 'sent',
   cancel: 'cancelled',
   'cancel-rest': 'cancelled, as far as it had not left',

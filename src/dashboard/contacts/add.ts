@@ -1,8 +1,22 @@
 import { array, optional, string, type } from 'superstruct'
-import { checkAdding, checkOpen, contactCeiling, readBilling } from '../../billing/index.js'
+import {
+  type AccountBilling,
+  checkAdding,
+  checkOpen,
+  contactCeiling,
+  readBilling,
+} from '../../billing/index.js'
 import { recordConsent } from '../../consent/index.js'
 import * as operations from '../../contacts/contract.js'
-import { addContactIn, putOnListIn, toE164, whyMail } from '../../contacts/index.js'
+import {
+  addContactIn,
+  type NewContact,
+  putOnListIn,
+  standingOn,
+  toE164,
+  wantConfirmation,
+  whyMail,
+} from '../../contacts/index.js'
 import { checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -11,13 +25,13 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 import { likelyMeant } from './domain-typo.js'
-import { type ListChoice, listChoices, listNamed } from './lists.js'
+import { listChoices, listNamed } from './lists.js'
 
 /** The form of a new contact. */
 interface AddView {
   base: string
   email: string
-  lists: ListChoice[]
+  lists: { value: string; label: string }[]
   chosen: string[]
   /** The address that may have been meant. */
   meant: string | undefined
@@ -33,6 +47,7 @@ const AddForm = type({
   phone: optional(string()),
   lists: array(string()),
   agreed: string(),
+  confirm: optional(string()),
   trigger: optional(string()),
 })
 type AddForm = (typeof AddForm)['TYPE']
@@ -41,14 +56,14 @@ const maxAgreed = 1_000
 
 /** One contact, added by hand, with how they agreed. */
 export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
-  const { store, clock, plans } = deps
-  const { defaultCountry, follow, checkRoom, followed } = deps.contacts
+  const { store, plans } = deps
+  const { defaultCountry, checkRoom, askFirst } = deps.contacts
   const show = (visit: Visit, faults: Faults) => showForm(deps, visit, faults)
   pages.get('/contacts/new', 'contacts.write', (visit) => show(visit, noFaults))
 
   const options = { action: 'contacts.write', form: AddForm, again: show } as const
-  pages.post('/contacts/new', options, async ({ account, base, form }) => {
-    const { email, firstName, lastName, phone } = form
+  pages.post('/contacts/new', options, async ({ account, base, form, person }) => {
+    const { email, firstName, lastName, phone, lists } = form
     const given = checked(operations.addContactTo(defaultCountry), {
       email: email.trim(),
       firstName,
@@ -56,56 +71,86 @@ export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
       phone,
     })
     askAboutTypo(form)
-    const note = agreementOf(form)
+    const asks =
+      form.confirm !== undefined || (await wantConfirmation(store.read, account.id, lists))
+    const note = agreementOf(form, asks)
     const billing = await readBilling(store.read, plans, account.id)
     checkOpen(billing)
     const starts = form.trigger !== undefined
     if (starts) await checkRoom?.()
     const number = given.phone === undefined ? undefined : toE164(given.phone, defaultCountry)
-    const joining = { by: 'dashboard', note, ...(starts && { follow }) } as const
-    const [first, ...others] = form.lists
-    const id = store.ids.uuid()
-    const { contact, added } = await store.write(async (tx) => {
-      const now = clock.now()
-      const done = await addContactIn(
-        tx,
-        { id, now },
-        account.id,
-        { ...given, phone: number },
-        {
-          ...joining,
-          listId: first,
-          ceiling: contactCeiling(plans, billing),
-          checkNew: () => checkAdding(billing),
-        },
-      )
-      let onMore = 0
-      for (const listId of others) {
-        onMore += await putOnListIn(
-          tx,
-          account.id,
-          { listId, ids: [done.contact.id], now },
-          joining,
-        )
-      }
-      // Known, and on all of these lists: how they agreed is news all the same.
-      if (!done.added && !done.joined && onMore === 0) {
-        const detail = { by: 'dashboard', note }
-        await recordConsent(tx, account.id, done.contact.email, { at: now, kind: 'added', detail })
-      }
-      return done
+    const contact = { ...given, phone: number }
+    const standing = asks && (await standingOn(store.read, account.id, given.email, lists))
+    if (standing === 'off' || standing === 'on') {
+      checkAdding(billing)
+      const says = `Added by ${person.email}${note === '' ? '' : `: ${note}`}`
+      const asked = { given: contact, listIds: lists, note: says, starts }
+      const { id, email: target } = await askFirst(account.id, asked)
+      const audit = { action: 'contact.ask', target: id, detail: { email: target, lists } }
+      return redirect(`${base}/contacts`, { flash: askedFlash(target), audit })
+    }
+    const done = await addByHand(deps, account.id, { given: contact, lists, note, starts, billing })
+    return redirect(`${base}/contacts/${done.id}`, {
+      flash: done.says,
+      audit: {
+        action: 'contact.add',
+        target: done.id,
+        detail: { email: done.email, lists, trigger: starts },
+      },
     })
-    if (starts) followed?.()
-    const { marketing } = await whyMail(store.read, account.id, contact.email)
-    const what = added
-      ? `${contact.email} is added`
-      : `${contact.email} was a contact already, and has what you gave`
-    // Nobody who left comes back by being added again.
-    const flash = marketing.gets ? what : `${what}. They get no marketing mail: see why below`
-    const detail = { email: contact.email, lists: form.lists, trigger: starts }
-    const audit = { action: 'contact.add', target: contact.id, detail }
-    return redirect(`${base}/contacts/${contact.id}`, { flash, audit })
   })
+}
+
+const askedFlash = (email: string) =>
+  `${email} is asked by mail. They are a contact, and on the lists, once they have pressed its button`
+
+/** Puts somebody on the lists at once, and says what came of it. */
+async function addByHand(
+  { store, clock, plans, contacts: { follow, followed } }: ContactPageDeps,
+  accountId: string,
+  {
+    given,
+    lists,
+    note,
+    starts,
+    billing,
+  }: {
+    given: NewContact
+    lists: readonly string[]
+    note: string
+    starts: boolean
+    billing: AccountBilling
+  },
+): Promise<{ id: string; email: string; says: string }> {
+  const joining = { by: 'dashboard', note, ...(starts && { follow }) } as const
+  const [first, ...others] = lists
+  const id = store.ids.uuid()
+  const { contact, added } = await store.write(async (tx) => {
+    const now = clock.now()
+    const done = await addContactIn(tx, { id, now }, accountId, given, {
+      ...joining,
+      listId: first,
+      ceiling: contactCeiling(plans, billing),
+      checkNew: () => checkAdding(billing),
+    })
+    let onMore = 0
+    for (const listId of others) {
+      onMore += await putOnListIn(tx, accountId, { listId, ids: [done.contact.id], now }, joining)
+    }
+    // Known, and on all of these lists: how they agreed is news all the same.
+    if (!done.added && !done.joined && onMore === 0 && note !== '') {
+      const detail = { by: 'dashboard', note }
+      await recordConsent(tx, accountId, done.contact.email, { at: now, kind: 'added', detail })
+    }
+    return done
+  })
+  if (starts) followed?.()
+  const { email } = contact
+  const { marketing } = await whyMail(store.read, accountId, email)
+  const what = added ? `${email} is added` : `${email} was a contact already, and has what you gave`
+  // Nobody who left comes back by being added again.
+  const says = marketing.gets ? what : `${what}. They get no marketing mail: see why below`
+  return { id: contact.id, email, says }
 }
 
 /** A slip is asked about, not refused. Throws a 422. */
@@ -116,12 +161,15 @@ function askAboutTypo({ email, sure }: AddForm): void {
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'email' } })
 }
 
-/** How they agreed, for the consent record. Throws a 422 where nothing says that. */
-function agreementOf({ agreed }: AddForm): string {
+/** How they agreed, for the consent record. Throws a 422 where nothing says that, and they are not asked themselves. */
+function agreementOf({ agreed }: AddForm, isAsked: boolean): string {
   const text = agreed.trim()
+  if (text === '' && isAsked) return text
   if (text !== '' && text.length <= maxAgreed && text.isWellFormed()) return text
   const message =
-    text === '' ? 'Write how they agreed to get your mail' : 'At most 1,000 characters'
+    text === ''
+      ? 'Write how they agreed to get your mail, or send a confirmation first'
+      : 'At most 1,000 characters'
   throw new ApiError('validation_error', message, { status: 422, fields: { field: 'agreed' } })
 }
 
@@ -134,12 +182,15 @@ async function showForm(
   const view: AddView = {
     base,
     email: query.get('email') ?? '',
-    lists: await listChoices(read, account.id, chosen),
+    lists: (await listChoices(read, account.id, chosen)).map(({ value, label, asksFirst }) => ({
+      value,
+      label: asksFirst ? `${label} (asks people first)` : label,
+    })),
     chosen: chosen.map(({ id }) => id),
     meant: likelyMeant((fields.get('email') ?? '').trim()),
     faults,
     same: {
-      api: 'POST /v1/contacts/:listId\n{"email": "ada@example.com", "firstName": "Ada"}',
+      api: 'POST /v1/contacts/:listId\n{"email": "ada@example.com", "confirm": true}',
       cli: `posthorn contact add ada@example.com --first-name Ada --account ${account.id}`,
     },
   }

@@ -1,6 +1,6 @@
 import type { Plans } from '../../billing/index.js'
 import type { Clock } from '../../clock/index.js'
-import type { BulkTasks, ContactEffect } from '../../contacts/index.js'
+import type { AskFirst, BulkTasks, ContactEffect } from '../../contacts/index.js'
 import type { Erasures } from '../../erasure/index.js'
 import type { Store } from '../../store/index.js'
 
@@ -14,6 +14,7 @@ export interface ContactPageDeps {
   contacts: {
     /** The country of phone numbers without an international prefix; ISO 3166, e.g. `NG`. */
     defaultCountry: string
+    askFirst: AskFirst
     /** What follows when somebody becomes a contact or joins a list. */
     follow?: ContactEffect
     /** Throws a 503 when what follows has no room. */

@@ -1,10 +1,12 @@
-import { listPage, requireList } from '../../contacts/index.js'
+import { type ContactList, listPage, requireList } from '../../contacts/index.js'
 import type { Read } from '../../store/index.js'
 
 /** A list to choose. */
 export interface ListChoice {
   value: string
   label: string
+  /** Whoever is put on it is asked by mail first. */
+  asksFirst?: boolean
 }
 
 // How many are offered: the newest. A page has no room for 5,000.
@@ -14,14 +16,17 @@ const mostOffered = 100
 export async function listChoices(
   read: Read,
   accountId: string,
-  also: readonly { id: string; name: string }[] = [],
+  also: readonly (Pick<ContactList, 'id' | 'name'> & Partial<ContactList>)[] = [],
 ): Promise<ListChoice[]> {
   const known = new Set(also.map(({ id }) => id))
   const { page } = await listPage(read, accountId, { limit: mostOffered })
-  return [...also, ...page.filter(({ id }) => !known.has(id))].map(({ id, name }) => ({
-    value: id,
-    label: name,
-  }))
+  return [...also, ...page.filter(({ id }) => !known.has(id))].map(
+    ({ id, name, doubleOptIn = false }) => ({
+      value: id,
+      label: name,
+      asksFirst: doubleOptIn,
+    }),
+  )
 }
 
 /** The list that an address names, if it names one. Throws a 404. */

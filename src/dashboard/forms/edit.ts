@@ -5,11 +5,12 @@ import * as operations from '../../forms/contract.js'
 import {
   createForm,
   type FormSettings,
-  findForm,
   listsThere,
+  pageForm,
   resumeForm,
   type SignupForm,
   updateForm,
+  usualSettings,
 } from '../../forms/index.js'
 import { listTopics } from '../../topics/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
@@ -38,16 +39,9 @@ interface EditFormView {
 }
 
 const usual: FormSettings = {
+  ...usualSettings,
   lists: [],
-  topics: [],
-  fields: [],
   consent: 'I would like to get the newsletter. I can unsubscribe at any time.',
-  language: 'en',
-  from: '',
-  thanksUrl: '',
-  doubleOptIn: true,
-  reminder: false,
-  keepAddress: 'shortened',
 }
 
 const mostLists = 100
@@ -67,7 +61,7 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
     })
   })
 
-  const formOf = ({ account, params }: Visit) => findForm(store.read, account.id, params.id ?? '')
+  const formOf = ({ account, params }: Visit) => pageForm(store.read, account.id, params.id ?? '')
   const showOld = async (visit: Visit, faults: Faults) =>
     showEdit(deps, visit, await formOf(visit), faults)
   pages.get('/forms/:id/edit', 'contacts.write', (visit) => showOld(visit, noFaults))
@@ -113,7 +107,7 @@ async function showEdit(
 ): Promise<PageAnswer> {
   const { page: lists } = await listPage(read, account.id, { limit: mostLists })
   const { fields, ...settings } = form?.settings ?? usual
-  const chosen = form === undefined ? [] : await listsThere(read, form)
+  const chosen = form === undefined ? [] : await listsThere(read, account.id, form.settings.lists)
   const listed = new Set(lists.map(({ id }) => id))
   for (const id of chosen) if (!listed.has(id)) lists.push(await requireList(read, account.id, id))
   const offered = new Set(settings.topics)

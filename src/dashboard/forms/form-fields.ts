@@ -15,6 +15,8 @@ export const EditedForm = type({
   acceptRisk: optional(string()),
   reminder: optional(string()),
   keepAddress: string(),
+  open: optional(string()),
+  origins: optional(string()),
   fieldName: array(string()),
   fieldLabel: array(string()),
   fieldType: array(string()),
@@ -67,10 +69,18 @@ export function givenBy(form: EditedForm) {
     doubleOptIn: form.doubleOptIn !== undefined,
     reminder: form.reminder !== undefined,
     keepAddress: form.keepAddress as FormSettings['keepAddress'],
+    api: form.open === undefined ? ('key' as const) : ('open' as const),
+    origins: linesOf(form.origins ?? ''),
     fields: fieldsBy(form),
     ...(form.acceptRisk !== undefined && { acceptRisk: true }),
   }
 }
+
+const linesOf = (text: string): string[] =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 
 function fieldsBy(form: EditedForm): object[] {
   const taken = new Set([...form.fieldName, ...form.fieldType])
@@ -81,10 +91,7 @@ function fieldsBy(form: EditedForm): object[] {
     const isName = kind === 'firstName' || kind === 'lastName'
     const known = form.fieldName[at] ?? ''
     const isKept = known !== '' && known !== 'firstName' && known !== 'lastName'
-    const choices = (form.fieldChoices[at] ?? '')
-      .split(/\r?\n/)
-      .map((choice) => choice.trim())
-      .filter((choice) => choice !== '')
+    const choices = linesOf(form.fieldChoices[at] ?? '')
     return {
       name: isName ? kind : isKept ? known : freeName(nameFrom(label), taken),
       label,

@@ -1,4 +1,4 @@
-import { listForms, stateOf } from '../../forms/index.js'
+import { handForm, listForms, stateOf } from '../../forms/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
@@ -34,7 +34,8 @@ export async function formsPage(
 ): Promise<PageAnswer> {
   const { account, base, now, query } = visit
   const archived = query.get('show') === 'archived'
-  const forms = await listForms(read, account.id)
+  const byHand = archived ? undefined : await handForm(read, account.id)
+  const forms = [...(byHand ? [byHand] : []), ...(await listForms(read, account.id))]
   const view: FormsView = {
     base,
     accountId: account.id,

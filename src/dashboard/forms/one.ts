@@ -6,6 +6,7 @@ import {
   type SignupForm,
   sentName,
   stateOf,
+  submissionsOf,
 } from '../../forms/index.js'
 import { listTopics } from '../../topics/index.js'
 import { file, type PageAnswer, page } from '../shell/answer.js'
@@ -26,6 +27,8 @@ interface OneFormView {
   chip: (typeof formChips)[keyof typeof formChips]
   address: string
   snippet: string
+  /** Where scripts send it in; empty: nowhere. */
+  submissions: string
   figures: { label: string; value: string }[]
   held: { reason: string; held: number }[]
   faults: Faults
@@ -40,6 +43,7 @@ const heldWords: Readonly<Record<string, string>> = {
   form: 'The form had sent as many as it may',
   careful: 'The form was careful, as confirmations came back',
   stopped: 'The form was stopped',
+  suppressed: 'Nothing is sent to the address: it is suppressed',
   account: 'The account could send or take nobody then',
 }
 
@@ -56,8 +60,8 @@ export async function showForm(
   const offered = new Set(form.settings.topics.map((id) => id.toLowerCase()))
   const topics = offered.size === 0 ? [] : await listTopics(read, account.id)
   const figures = [
-    ['Shown', form.shown],
-    ['Sent in', form.sentIn],
+    ...(form.kind === 'page' ? [['Shown', form.shown] as const] : []),
+    [form.kind === 'page' ? 'Sent in' : 'To be asked', form.sentIn],
     ['Confirmed', form.confirmed],
     ['Held back', form.heldBack],
   ] as const
@@ -70,6 +74,7 @@ export async function showForm(
     state,
     chip: formChips[state],
     address,
+    submissions: submissionsOf(publicUrl, form),
     snippet: snippetOf(
       form,
       address,

@@ -1,15 +1,15 @@
 import { checkOpen, readBilling } from '../../billing/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
+  changeList,
   createList,
   deleteList,
   onlyOnList,
-  renameList,
   requireList,
 } from '../../contacts/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
-import { structOf, table, words } from '../../fields/index.js'
+import { maybe, structOf, table, words } from '../../fields/index.js'
 import { plural } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -35,7 +35,7 @@ interface DeleteListView {
   faults: Faults
 }
 
-const NameForm = structOf(table({ name: operations.listName }))
+const ListForm = structOf(table({ name: operations.listName, doubleOptIn: maybe(words()) }))
 const DeleteForm = structOf(table({ name: words() }))
 
 /** Lists are made, renamed and deleted. */
@@ -46,20 +46,26 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
     return page('lists/new', view, { title: 'New list' })
   }
   pages.get('/lists/new', 'contacts.write', (visit) => showNew(visit, noFaults))
-  const making = { action: 'contacts.write', form: NameForm, again: showNew } as const
+  const making = { action: 'contacts.write', form: ListForm, again: showNew } as const
   pages.post('/lists/new', making, async ({ account, base, form }) => {
     checkOpen(await readBilling(read, deps.plans, account.id))
-    const { id, name } = await createList(deps, account.id, form.name)
+    const { id, name } = await createList(deps, account.id, settingsIn(form))
     const audit = auditOf(operations.createContactList, { target: id })
     return redirect(`${base}/lists/${id}`, { flash: `The list “${name}” is made`, audit })
   })
 
   const again = (visit: Visit, faults: Faults) => showList(deps, visit, faults)
-  const renaming = { action: 'contacts.write', form: NameForm, again } as const
-  pages.post('/lists/:id', renaming, async ({ account, base, params, form }) => {
-    const { id, name } = await renameList(deps, account.id, params.id ?? '', form.name)
-    const audit = auditOf(operations.renameContactList, { target: id })
-    return redirect(`${base}/lists/${id}`, { flash: `It is called “${name}” now`, audit })
+  const changing = { action: 'contacts.write', form: ListForm, again } as const
+  pages.post('/lists/:id', changing, async ({ account, base, params, form }) => {
+    const { id, name, doubleOptIn } = await changeList(
+      deps,
+      account.id,
+      params.id ?? '',
+      settingsIn(form),
+    )
+    const detail = { name, doubleOptIn }
+    const audit = auditOf(operations.renameContactList, { target: id, detail })
+    return redirect(`${base}/lists/${id}`, { flash: 'Saved', audit })
   })
 
   const showDelete = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
@@ -89,6 +95,11 @@ export function changePages(pages: AccountPages, deps: ListPageDeps): void {
     return redirect(`${base}/lists`, { flash: `The list “${name}” is deleted`, audit })
   })
 }
+
+const settingsIn = ({ name, doubleOptIn }: { name: string; doubleOptIn?: string | undefined }) => ({
+  name,
+  doubleOptIn: doubleOptIn !== undefined,
+})
 
 /** How many contacts go with the list, as far as that was looked at. */
 function forGood(

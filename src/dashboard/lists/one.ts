@@ -8,6 +8,8 @@ import {
   listMembers,
   requireList,
 } from '../../contacts/index.js'
+import { listForms } from '../../forms/index.js'
+import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Chart } from '../shell/chart.js'
@@ -91,9 +93,7 @@ export async function showList(
     },
     joined: joined.reduce((sum, one) => sum + one, 0),
     gone: gone.reduce((sum, one) => sum + one, 0),
-    uses: (await audienceUses(read, account.id, list.id)).map(
-      ({ name, kind = 'automation' }) => `${kind} “${name}”`,
-    ),
+    uses: await usesOf(read, account.id, list.id),
     email,
     members: members.map(({ id, email, firstName, lastName, suppressed, createdAt }) => ({
       email,
@@ -107,6 +107,19 @@ export async function showList(
     faults,
   }
   return page('lists/one', view, { title: list.name })
+}
+
+/** What names the list: automations, campaigns that are still to go, segments, and forms in use. */
+async function usesOf(read: Read, accountId: string, listId: string): Promise<string[]> {
+  const others = await audienceUses(read, accountId, listId)
+  const forms = (await listForms(read, accountId)).filter(
+    ({ archivedAt, settings }) =>
+      archivedAt === null && settings.lists.some((id) => id.toLowerCase() === listId),
+  )
+  return [
+    ...others.map(({ name, kind = 'automation' }) => `${kind} “${name}”`),
+    ...forms.map(({ name }) => `form “${name}”`),
+  ]
 }
 
 /** One list, and who is on it. */

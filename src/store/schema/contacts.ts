@@ -50,6 +50,8 @@ const contactLists = table(
     name: text(),
     created_at: integer(),
     contact_count: integer().default(0),
+    /** Whether somebody who is put on it is asked by mail first. */
+    double_opt_in: integer<0 | 1>().default(0),
     /** Since when the list's contacts are being taken away; nobody sees it any more. */
     deleted_at: integer().orNull(),
   },

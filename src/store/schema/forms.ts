@@ -23,6 +23,8 @@ const forms = table(
     confirmed: integer().default(0),
     held_back: integer().default(0),
     created_at: integer(),
+    /** `hand`: an account's one form without a page, by which those are asked whom it adds itself. */
+    kind: text<'page' | 'hand'>().default('page'),
   },
   { indexes: { forms_account: ['account_id', 'id'] } },
 )

@@ -33,6 +33,7 @@ async function open(t: Test) {
       erasures,
       contacts: {
         defaultCountry: 'NG',
+        askFirst: async (_account, { given }) => ({ id: 'none', email: given.email }),
         follow: async (_tx, _account, news) => {
           joined.push(...news.map(({ contact }) => contact.email))
         },

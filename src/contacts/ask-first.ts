@@ -1,0 +1,74 @@
+import { consentHistory } from '../consent/index.js'
+import { parseMailbox } from '../mime/index.js'
+import type { Read, Tx } from '../store/index.js'
+import { suppressionsOf } from '../suppression/index.js'
+import { findContact, type NewContact } from './contact.js'
+import { requireList } from './list.js'
+import { listsOfContacts } from './one.js'
+
+/** Somebody who is to be on lists once they have confirmed it by mail. */
+export interface AskedContact {
+  given: NewContact
+  /** Of the account; may be none. */
+  listIds: readonly string[]
+  /** Who added them and how they agreed, for the consent record. */
+  note: string
+  /** Whether automations start when they have confirmed. */
+  starts: boolean
+}
+
+/** Why no mail was sent, as the owner of the account is told. */
+export const whyNotAsked = {
+  address: 'They were asked already: an address is asked once a day, and three times in all',
+  domain: 'Too many addresses of this domain were asked in the last hour: try again later',
+  form: 'As many as may be were asked in the last hour or day: try again later',
+  careful: 'Such mails came back of late, so few are sent: try again in an hour',
+  stopped:
+    'Too many of such mails came back, so none is sent: see “Contacts that you add” among your forms',
+  suppressed: 'Nothing is sent to this address: see your suppressions',
+} as const
+
+/** Somebody who was asked: the contact that they are, or will be. */
+export interface AskedId {
+  id: string
+  email: string
+}
+
+/**
+ * Sends the mail that asks, with `alongside` in its transaction. Throws what the account may not do, and a 409 where
+ * nobody can be asked. `forms/` does it, of which contacts know nothing: `app/` puts the two together.
+ */
+export type AskFirst = (
+  accountId: string,
+  asked: AskedContact,
+  alongside?: (tx: Tx, asked: AskedId) => Promise<void>,
+) => Promise<AskedId>
+
+/** Whether any of these lists wants a confirmation of who is put on it. Throws a 404 for one that is not there. */
+export async function wantConfirmation(
+  read: Read,
+  accountId: string,
+  listIds: readonly string[],
+): Promise<boolean> {
+  let isWanted = false
+  for (const id of listIds) isWanted ||= (await requireList(read, accountId, id)).doubleOptIn
+  return isWanted
+}
+
+/** How an address stands to some lists: `on` all of them, and `confirmed` by mail since it last left. */
+export async function standingOn(
+  read: Read,
+  accountId: string,
+  email: string,
+  listIds: readonly string[],
+): Promise<'confirmed' | 'on' | 'off'> {
+  const address = parseMailbox(email)?.address ?? email
+  const contact = await findContact(read, accountId, address)
+  if (contact === undefined) return 'off'
+  const lists = (await listsOfContacts(read, [contact.id])).get(contact.id) ?? []
+  const on = new Set(lists.map(({ id }) => id))
+  if (!listIds.every((id) => on.has(id.toLowerCase()))) return 'off'
+  if ((await suppressionsOf(read, accountId, address)).length > 0) return 'on'
+  const history = await consentHistory(read, accountId, address)
+  return history.some(({ kind }) => kind === 'confirmed') ? 'confirmed' : 'on'
+}

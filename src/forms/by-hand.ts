@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { accountFace, brandOf, languageOf, senderOf } from '../accounts/index.js'
+import { type AskedContact, type AskedId, findContact, whyNotAsked } from '../contacts/index.js'
+import { blockedAmong } from '../deliveries/index.js'
+import { ApiError } from '../errors/index.js'
+import { addressKey, parseMailbox } from '../mime/index.js'
+import type { Tx } from '../store/index.js'
+import { askOrThrow } from './ask.js'
+import { isCarefulForm } from './careful.js'
+import type { FormDeskDeps } from './deps.js'
+import { type FormEntry, insertEntry, mayAskAddress, waitsMs } from './entry.js'
+import { findForm, handForm, type SignupForm, usualSettings } from './form.js'
+import type { HeldReason } from './limits.js'
+import type { FormLimits } from './sent-in-limits.js'
+
+/**
+ * Asks somebody whom the account adds itself. Throws what the account may not do, and a 409 where nobody is asked: its
+ * owner is told why, as they know whom they have.
+ */
+export async function askByHand(
+  deps: FormDeskDeps,
+  limits: FormLimits,
+  accountId: string,
+  { given, listIds, note, starts }: AskedContact,
+  alongside: (tx: Tx, asked: AskedId) => Promise<void> = async () => {},
+): Promise<AskedId> {
+  const { store, clock, tallies } = deps
+  const mailbox = parseMailbox(given.email)
+  if (mailbox === undefined) throw new ApiError('validation_error', 'email is not an email address')
+  const form = await openHandForm(deps, accountId)
+  tallies.sentIn(form.id)
+  const now = clock.now()
+  const { address: email } = mailbox
+  const known = await findContact(store.read, accountId, email)
+  const asked = { id: known?.id ?? store.ids.uuid(), email }
+  const { firstName, lastName, phone, metadata = {} } = given
+  const entry: FormEntry = {
+    id: store.ids.uuid(),
+    formId: form.id,
+    accountId,
+    email,
+    typed: {
+      ...(firstName !== undefined && { firstName }),
+      ...(lastName !== undefined && { lastName }),
+      ...(phone !== undefined && { phone }),
+      metadata,
+      offered: [],
+      contactId: asked.id,
+      lists: listIds.map((id) => id.toLowerCase()),
+      starts,
+    },
+    agreed: { version: form.version, text: note, page: '', address: '' },
+    state: 'waiting',
+    createdAt: now,
+    expiresAt: now + waitsMs,
+  }
+  const reason =
+    (await whyNotNow(deps, limits, form, mailbox)) ??
+    (await askOrThrow(deps, form, entry, {
+      isReminder: false,
+      alongside: async (tx) => {
+        await insertEntry(tx, entry, form.settings.reminder)
+        await alongside(tx, asked)
+      },
+    }))
+  if (reason === undefined) return asked
+  tallies.held(form.id, reason)
+  throw new ApiError('conflict', sentenceOf(reason), { fields: { reason } })
+}
+
+const sentences: Readonly<Partial<Record<HeldReason, string>>> = whyNotAsked
+const sentenceOf = (reason: HeldReason) => sentences[reason] ?? `They are not asked: ${reason}`
+
+/** A look before the mail is made; an address that was asked enough uses up nothing. */
+async function whyNotNow(
+  { store: { read }, clock, tokens }: FormDeskDeps,
+  limits: FormLimits,
+  form: SignupForm,
+  { address, domain }: { address: string; domain: string },
+): Promise<HeldReason | undefined> {
+  const { id: formId, accountId } = form
+  const now = clock.now()
+  if (form.stoppedAt !== null) return 'stopped'
+  const mail = { accountId, type: 'transactional', isConfirmation: true } as const
+  if ((await blockedAmong(read, mail, [address])).size > 0) return 'suppressed'
+  const hash = tokens.hashOf(accountId, addressKey(address))
+  if (!(await mayAskAddress(read, accountId, hash, now))) return 'address'
+  return (
+    limits.ofDomain({ formId, domain }) ??
+    limits.ofForm({ formId, isCareful: isCarefulForm(form, now) })
+  )
+}
+
+/** The account's form for this, in its language; it is made when it is first needed. Throws a 422 without a sender. */
+async function openHandForm(
+  { store, clock }: FormDeskDeps,
+  accountId: string,
+): Promise<SignupForm> {
+  const { read } = store
+  if (senderOf(await brandOf(read, accountId)) === undefined) {
+    const message = 'Name a default sender under Brand first: the mail that asks comes from it'
+    throw new ApiError('validation_error', message, { status: 422, fields: { field: 'confirm' } })
+  }
+  const face = await accountFace(read, accountId)
+  const language = languageOf(face?.language ?? null)
+  const known = await handForm(read, accountId)
+  if (known?.settings.language === language) return known
+  const settings = JSON.stringify({ ...usualSettings, lists: [], consent: '', language })
+  const id = store.ids.uuid()
+  return await store.write(async (tx) => {
+    // Another request may have made it since.
+    const there = await handForm(tx, accountId)
+    if (there !== undefined) {
+      await tx.updateTable('forms').set({ settings }).where('id', '=', there.id).execute()
+      return await findForm(tx, accountId, there.id)
+    }
+    await tx
+      .insertInto('forms')
+      .values({
+        id,
+        account_id: accountId,
+        public_id: randomBytes(12).toString('base64url'),
+        name: 'Contacts that you add',
+        settings,
+        version: 1,
+        archived_at: null,
+        careful_at: null,
+        stopped_at: null,
+        created_at: clock.now(),
+        kind: 'hand',
+      })
+      .execute()
+    return await findForm(tx, accountId, id)
+  })
+}

@@ -1,0 +1,56 @@
+import { checked } from '../contract/index.js'
+import { ApiError } from '../errors/index.js'
+import { jsonPage, type PageRequest, type Pages } from '../http/index.js'
+import type { Store } from '../store/index.js'
+import * as operations from './contract.js'
+import type { FormDesk } from './desk.js'
+import { formById, type SignupForm } from './form.js'
+import { takeSubmission } from './submission.js'
+
+// WHATWG Fetch §3.2: what a browser asks before it sends JSON to another site. No cookie goes along, and which pages
+// may send is said when they do.
+const preflight = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'POST',
+  'Access-Control-Allow-Headers': 'Content-Type',
+  'Access-Control-Max-Age': '86400',
+}
+
+/** `POST /v1/forms/:id/submissions` of the public listener: without a key, where the form is `open`. */
+export function openSubmissions(
+  pages: Pages,
+  { store: { read } }: { store: Store },
+  deskOf: () => FormDesk,
+): void {
+  const shape = { crossSite: true, raw: true, preflight } as const
+  pages.post('/v1/forms/:id/submissions', shape, async (request) => {
+    let allowed = '*'
+    return await jsonPage(
+      request,
+      async (given) => {
+        const form = await formById(read, request.params.id ?? '')
+        if (form?.settings.api !== 'open' || form.archivedAt !== null) {
+          throw new ApiError('not_found', 'There is no form here that takes this without a key')
+        }
+        allowed = allowedOrigin(form, request)
+        const body = checked(operations.submitForm, given)
+        const page = body.page ?? request.header('referer')?.slice(0, 300) ?? ''
+        // Who asks without a key is not believed when they say who they ask for.
+        const { remoteAddress } = request
+        return {
+          status: 202,
+          body: await takeSubmission(deskOf(), form, { ...body, page }, remoteAddress),
+        }
+      },
+      () => ({ 'Access-Control-Allow-Origin': allowed, Vary: 'Origin' }),
+    )
+  })
+}
+
+/** The page that may read the answer. Throws a 403 for one that the form does not name; programs name none. */
+function allowedOrigin({ settings }: SignupForm, request: PageRequest): string {
+  const origin = request.header('origin')
+  if (settings.origins.length === 0 || origin === undefined) return '*'
+  if (settings.origins.includes(origin)) return origin
+  throw new ApiError('forbidden', `The form does not take what ${origin} sends`)
+}

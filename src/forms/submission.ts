@@ -1,0 +1,36 @@
+import type { BodyOf } from '../contract/index.js'
+import { ApiError } from '../errors/index.js'
+import { plainAddress } from '../http/index.js'
+import type { submitForm } from './contract.js'
+import type { FormDesk } from './desk.js'
+import type { SignupForm } from './form.js'
+import { readTyped } from './typed.js'
+import { wordsIn } from './words/index.js'
+
+/**
+ * Takes in what a front end of an account's own sends; `visitor` is the address of who filled it in, if it is known. The
+ * answer is the same for every address. Throws a 422 for what is empty or wrong.
+ */
+export async function takeSubmission(
+  desk: FormDesk,
+  form: SignupForm,
+  { email, agreed, topics, fields = {}, page = '' }: BodyOf<typeof submitForm>,
+  visitor: string | undefined,
+): Promise<{ message: string }> {
+  const values = new Map(
+    Object.entries(fields).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    ),
+  )
+  // A front end that says nothing of topics has shown none.
+  const ticked = { topics: topics ?? [], offered: topics && form.settings.topics }
+  const words = wordsIn[form.settings.language]
+  const typed = readTyped(form.settings, { email, agreed, values, ...ticked }, words)
+  if ('faults' in typed) {
+    const [field = '', message] = [...typed.faults][0] ?? []
+    throw new ApiError('validation_error', message ?? '', { status: 422, fields: { field } })
+  }
+  const network = visitor && plainAddress(visitor)
+  await desk.submit(form, { ...typed, page, network })
+  return { message: words.sent.title }
+}

@@ -1,0 +1,131 @@
+// People whom an account adds itself, and asks by mail first.
+import t from 'tap'
+import { consentHistory } from '../../src/consent/index.js'
+import { findContact } from '../../src/contacts/index.js'
+import { suppress } from '../../src/suppression/index.js'
+import { logIn } from '../support/log-in.js'
+import { fillIn, linkTo, makeForm, startWithForms } from '../support/signup-forms.js'
+
+const posthorn = await startWithForms(t)
+const { store, accountId, call } = posthorn
+const owner = await logIn(posthorn, accountId, 'owner')
+const base = `/a/${accountId}`
+const listOf = async (name: string, doubleOptIn = false): Promise<string> =>
+  (await call('POST', '/v1/contacts/lists', { body: { name, doubleOptIn } })).json.id
+const readers = await listOf('Readers')
+const add = (email: string, more: object = {}, list = readers) =>
+  call('POST', `/v1/contacts/${list}`, { body: { email, ...more } })
+const known = (email: string) => findContact(store.read, accountId, email)
+const confirm = async (email: string) =>
+  await fetch(await linkTo(posthorn, email), { method: 'POST' })
+const membersOf = async (list: string): Promise<string[]> =>
+  (await call('GET', `/v1/contacts/${list}`)).json.contacts.map(
+    ({ email }: { email: string }) => email,
+  )
+
+t.test('without a sender nobody can be asked, and its owner is told', async (t) => {
+  const refused = await add('early@reader.test', { confirm: true })
+  t.match([refused.status, refused.json.error], [422, /default sender under Brand/])
+  const body = { defaultFrom: 'news@sender.test', senderName: 'Shop' }
+  t.equal((await call('PATCH', '/v1/brand', { body })).status, 200)
+})
+
+t.test('who is added with a confirmation is a contact once they have given it', async (t) => {
+  const more = { firstName: 'Ada', phone: '08031234567', metadata: { visits: 3 } }
+  const asked = await add('Ada@reader.test', { ...more, confirm: true, agreed: 'At our stall' })
+  t.match([asked.status, asked.json], [202, { email: 'Ada@reader.test', confirmation: 'sent' }])
+  t.equal(await known('ada@reader.test'), undefined)
+  const link = await linkTo(posthorn, 'Ada@reader.test')
+  t.match(await (await fetch(link)).text(), '<title>One more click')
+  await fetch(link, { method: 'POST' })
+  t.match(await known('ada@reader.test'), {
+    id: asked.json.id,
+    firstName: 'Ada',
+    phone: '+2348031234567',
+    metadata: { visits: 3 },
+  })
+  t.same(await membersOf(readers), ['Ada@reader.test'])
+  const history = await consentHistory(store.read, accountId, 'ada@reader.test')
+  t.match(history.at(-1), {
+    kind: 'confirmed',
+    detail: { by: 'recipient', note: 'Added by the API: At our stall' },
+  })
+  const again = await add('ada@reader.test', { confirm: true, firstName: 'Adah' })
+  t.equal(again.status, 200, 'who is on it and has confirmed is not asked again')
+  t.equal((await known('ada@reader.test'))?.firstName, 'Adah')
+})
+
+t.test('its owner is told why nobody is asked', async (t) => {
+  await add('bea@reader.test', { confirm: true })
+  const again = await add('bea@reader.test', { confirm: true })
+  t.match([again.status, again.json], [409, { code: 'conflict', reason: 'address' }])
+  const gone = { email: 'gone@reader.test', reason: 'bounce', detail: null } as const
+  await store.write((tx) => suppress(tx, accountId, gone, Date.now()))
+  t.match((await add('gone@reader.test', { confirm: true })).json, { reason: 'suppressed' })
+  const headers = { 'Idempotency-Key': 'once' }
+  const body = { email: 'cid@reader.test', confirm: true }
+  const first = await call('POST', `/v1/contacts/${readers}`, { body, headers })
+  const second = await call('POST', `/v1/contacts/${readers}`, { body, headers })
+  t.same([first.status, second.json], [202, first.json], 'a repeat asks nobody again')
+})
+
+t.test('a list that wants it asks whom it does not have, by request, form and page', async (t) => {
+  const strict = await listOf('Strict', true)
+  t.equal((await call('GET', `/v1/contacts/lists/${strict}`)).json.doubleOptIn, true)
+  t.equal((await add('dan@reader.test', {}, strict)).status, 202)
+  await confirm('dan@reader.test')
+  t.equal((await add('dan@reader.test', { firstName: 'Dan' }, strict)).status, 200)
+  t.equal((await add('eva@reader.test', { confirm: false }, strict)).status, 201)
+  const form = await makeForm(posthorn, {
+    lists: [strict],
+    doubleOptIn: false,
+    acceptRisk: true,
+  })
+  await fillIn(posthorn, form.page, 'fay@reader.test')
+  t.equal(await known('fay@reader.test'), undefined, 'the form asks, though it need not')
+  await confirm('fay@reader.test')
+  t.ok((await membersOf(strict)).includes('fay@reader.test'))
+
+  const page = await owner.get(`${base}/lists/${strict}`)
+  t.match(page.text, /Double opt-in[\s\S]*wanted[\s\S]*form “Sign up”/)
+  await owner.post(`${base}/lists/${strict}`, { name: 'Easy' })
+  const { json } = await call('GET', `/v1/contacts/lists/${strict}`)
+  t.match(json, { name: 'Easy', doubleOptIn: false })
+  const body = { doubleOptIn: true }
+  t.match((await call('PATCH', `/v1/contacts/lists/${strict}`, { body })).json, {
+    name: 'Easy',
+    doubleOptIn: true,
+  })
+})
+
+t.test('the page sends a confirmation first', async (t) => {
+  const form = { email: 'gil@reader.test', firstName: 'Gil', lists: readers, agreed: '' }
+  t.equal((await owner.post(`${base}/contacts/new`, form)).status, 422, 'how did they agree?')
+  const asked = await owner.post(`${base}/contacts/new`, { ...form, confirm: 'on' })
+  t.match([asked.status, asked.to], [303, `${base}/contacts`])
+  t.equal(await known('gil@reader.test'), undefined)
+  const held = await owner.post(`${base}/contacts/new`, { ...form, confirm: 'on' })
+  t.match([held.status, held.text], [422, /asked already: an address is asked once a day/])
+  await confirm('gil@reader.test')
+  t.ok((await membersOf(readers)).includes('gil@reader.test'))
+  const [last] = (await consentHistory(store.read, accountId, 'gil@reader.test')).slice(-1)
+  t.match(last?.detail.note, /^Added by owner-.*@people\.test$/)
+})
+
+t.test('what asks them has a page for its figures, and no address of its own', async (t) => {
+  const forms = await owner.get(`${base}/forms`)
+  const [, path = ''] = /href="([^"]+)">Contacts that you add</.exec(forms.text) ?? []
+  const one = await owner.get(path)
+  t.match(one.text, /To be asked[\s\S]*Confirmed/)
+  t.notMatch(one.text, /\/f\/|HTML to copy|Archive/)
+  const { json } = await call('GET', '/v1/forms')
+  t.notOk(json.forms.some(({ name }: { name: string }) => name === 'Contacts that you add'))
+  const row = await store.read
+    .selectFrom('forms')
+    .select(['id', 'public_id'])
+    .where('kind', '=', 'hand')
+    .executeTakeFirstOrThrow()
+  t.equal((await fetch(`${posthorn.publicUrl}/f/${row.public_id}`)).status, 404)
+  t.equal((await call('GET', `/v1/forms/${row.id}`)).status, 404)
+  t.equal((await owner.get(`${base}/forms/${row.id}/edit`)).status, 404)
+})
