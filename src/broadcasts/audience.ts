@@ -76,7 +76,8 @@ const membersAfter = prepared<{ listId: string; cursor: string; limit: number },
       .limit(limit),
 )
 
-const contactsOf = prepared<{ json: string }, AudienceMember>((db, { json }) =>
+/** Contacts by their ids, in the order of these. */
+export const contactsOf = prepared<{ json: string }, AudienceMember>((db, { json }) =>
   db
     .selectFrom('contacts')
     .select(['id as contactId', 'email', 'first_name as firstName'])

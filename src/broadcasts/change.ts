@@ -13,6 +13,7 @@ import { readExtras, type Store, type Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { countAudience } from './count-audience.js'
 import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
+import { paceIn, paceOf } from './pace.js'
 import { onlyListOf, stillThere, whomColumns, whomOf } from './whom.js'
 
 /** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
@@ -31,6 +32,10 @@ export async function changeDraft(
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
+  if (isPaceAlone(changes)) {
+    const { status } = await findBroadcast(store.read, accountId, id)
+    if (status !== 'draft') return await changePace(deps, accountId, id, changes, alongside)
+  }
   const { draft, html } = await draftWithHtml(store.read, accountId, id)
   if (revision !== undefined && revision !== draft.revision) {
     throw new ApiError('conflict', changedByOther)
@@ -39,7 +44,7 @@ export async function changeDraft(
   const isRewritten = changes.html !== undefined || Boolean(changes.blocks)
   const before = whomOf(draft)
   const checked = await checkBroadcast(deps, billing, input, { draft: true, before })
-  const { domainId, topicId, scheduledAt = null, whom, html: written, blocks } = checked
+  const { domainId, topicId, scheduledAt = null, whom, html: written, blocks, pace } = checked
   const there = await stillThere(store.read, accountId, whom)
   const counts = await countAudience(store.read, { accountId, whom: there, topicId })
   const reader = makeAttachmentReader(deps, accountId)
@@ -76,6 +81,7 @@ export async function changeDraft(
         body_id: bodyId,
         changed_at: clock.now(),
         scheduled_at: changes.scheduledAt === undefined ? draft.scheduled_at : scheduledAt,
+        ...pace,
       })
       .where('id', '=', draft.id)
       .execute()
@@ -141,7 +147,7 @@ interface DraftWithHtml {
 async function draftWithHtml(read: Tx, accountId: string, id: string): Promise<DraftWithHtml> {
   const draft = await findBroadcast(read, accountId, id)
   if (draft.status !== 'draft') {
-    const message = `Only a draft can be changed; this campaign is ${draft.status}`
+    const message = `Only a draft can be changed; this campaign is ${draft.status}${isUnderWay(draft) ? ', and only its rate and window can be' : ''}`
     throw new ApiError('conflict', message)
   }
   const { html, attachments } = await read
@@ -154,6 +160,55 @@ async function draftWithHtml(read: Tx, accountId: string, id: string): Promise<D
 
 const isSame = (a: Omit<DraftWithHtml, 'attachments'>, b: Omit<DraftWithHtml, 'attachments'>) =>
   a.html === b.html && JSON.stringify(a.draft) === JSON.stringify(b.draft)
+
+/** Whether only its rate and hours are to be changed, as those of a campaign that leaves may be. */
+const isPaceAlone = (changes: BroadcastChanges) =>
+  Object.entries(changes).every(
+    ([name, value]) => value === undefined || name === 'rate' || name === 'window',
+  )
+
+const isUnderWay = ({ status }: Broadcast) =>
+  status === 'scheduled' || status === 'sending' || status === 'paused'
+
+/** Changes how a campaign leaves that is scheduled, sending or paused. What was made for the next minute stays. */
+async function changePace(
+  { store, clock, expand }: BroadcastDeps,
+  accountId: string,
+  id: string,
+  changes: Pick<BroadcastChanges, 'rate' | 'window'>,
+  alongside: (tx: Tx, changed: Broadcast) => Promise<void>,
+): Promise<Broadcast> {
+  const changed = await store.write(async (tx) => {
+    const found = await findBroadcast(tx, accountId, id)
+    if (!isUnderWay(found)) {
+      const message = `The rate of a campaign that is ${found.status} cannot be changed`
+      throw new ApiError('conflict', message)
+    }
+    const { rate, window } = paceOf(found)
+    const { rate: most, send_window } = paceIn({
+      rate: changes.rate ?? rate ?? undefined,
+      window: changes.window ?? window ?? undefined,
+    })
+    const now = clock.now()
+    const begun = found.sent_at !== null && {
+      next_at: null,
+      paced_to: null,
+      expanded_at: now,
+      // It says what it waits for.
+      ...(found.status === 'sending' && { reason: null }),
+    }
+    await tx
+      .updateTable('broadcasts')
+      .set({ rate: most, send_window, ...begun })
+      .where('id', '=', found.id)
+      .execute()
+    const after = await findBroadcast(tx, accountId, id)
+    await alongside(tx, after)
+    return after
+  })
+  expand()
+  return changed
+}
 
 /** The whole of it as it then is; its time only where that changes, as one that is over is no fault. */
 function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges): BroadcastInput {
@@ -169,6 +224,9 @@ function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges):
     replyTo: draft.reply_to ?? (replyTo && [...replyTo]),
     headers: headers && { ...headers },
     tags: tags && [...tags],
+    rate: draft.rate ?? undefined,
+    window: paceOf(draft).window ?? undefined,
+    localTimeOf: draft.local_zone ?? undefined,
   }
   const given = Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),

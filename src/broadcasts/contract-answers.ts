@@ -1,5 +1,15 @@
 import { given, warnings } from '../emails/contract.js'
-import { closed, count, orNull, type Schema, shaped, text, time, uuid } from '../fields/index.js'
+import {
+  closed,
+  count,
+  hoursOfDays,
+  orNull,
+  type Schema,
+  shaped,
+  text,
+  time,
+  uuid,
+} from '../fields/index.js'
 
 /*
  * What answers tell of campaigns, and the campaign of all examples.
@@ -31,7 +41,7 @@ const shown = {
   ),
   waitsFor: orNull(
     text(
-      'Why a campaign that is due has not begun, such as a segment that is being filled; else null',
+      'Why a campaign that is due has not begun, or goes on later, such as a segment that is being filled or the hours in which it leaves; else null',
     ),
   ),
   listId: orNull(uuid('The contact list that it goes to; null where its `audience` is more')),
@@ -72,6 +82,14 @@ export const detail = {
     anyOf: [shaped('BlockDocument'), { type: 'null' }],
     description: 'The blocks that its HTML is made of; null where somebody wrote the HTML',
   },
+  rate: orNull(count('At most so many of its mails leave an hour; null: as fast as they can')),
+  window: {
+    anyOf: [shaped('SendWindow'), { type: 'null' }],
+    description: 'The hours in which its mails leave; null: all',
+  },
+  localTimeOf: orNull(
+    text('The zone whose time at `scheduledAt` is that of each recipient’s own clock; else null'),
+  ),
   ...given,
   tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
   warnings,
@@ -106,6 +124,7 @@ const ids = (description: string): Schema => ({
 
 /** The shapes that others refer to by name. */
 export const broadcastShapes = (): Record<string, Schema> => ({
+  SendWindow: hoursOfDays('Hours on some days').schema,
   BroadcastWhom: closed({
     lists: ids('The lists whose people get it'),
     segments: ids('The segments whose people get it'),
@@ -210,6 +229,9 @@ export const exampleDetail = {
   from: exampleCampaign.from,
   previewText: null,
   blocks: null,
+  rate: 5_000,
+  window: { from: '09:00', to: '17:00', days: [1, 2, 3, 4, 5], zone: 'Africa/Lagos' },
+  localTimeOf: null,
   replyTo: ['help@example.com'],
   headers: { 'X-Entity-Ref-ID': '4711' },
   tags: [{ name: 'season', value: 'winter' }],

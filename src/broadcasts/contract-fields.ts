@@ -1,3 +1,4 @@
+import { isZone } from '../clock/index.js'
 import { shape } from '../contract/index.js'
 import {
   attachments,
@@ -10,7 +11,19 @@ import {
   tags,
   unknownFields,
 } from '../emails/contract.js'
-import { bodyId, flag, list, maybe, table, text, textThat } from '../fields/index.js'
+import {
+  bodyId,
+  flag,
+  hoursOfDays,
+  list,
+  maybe,
+  orWord,
+  table,
+  text,
+  textThat,
+  whole,
+  zoneName,
+} from '../fields/index.js'
 import { blocks } from '../templates/contract.js'
 import { mostParts } from './whom.js'
 
@@ -90,8 +103,22 @@ const fields = {
       'When to dispatch it: ISO 8601, in the future, however far ahead; UTC if it has no zone',
     ),
   ),
+  localTimeOf: maybe(
+    zoneName(
+      'Each recipient gets it when their own clock (`timeZone` in their metadata) shows what clocks in this zone show at `scheduledAt`; who has no zone, by this one. It begins up to 26 hours before',
+    ),
+  ),
+  rate: maybe(
+    whole('At most so many mails an hour; by default as fast as they can leave', {
+      least: 1,
+      most: 1_000_000,
+    }),
+  ),
+  window: maybe(
+    hoursOfDays('The hours in which its mails leave; of a minute before they end some may be late'),
+  ),
 }
-const { listId, audience, from, subject, topicId } = fields
+const { listId, audience, from, subject, topicId, rate, window } = fields
 
 /** A draft is not in the contract's request, so it is asked for by a field and never the default. */
 export const NewBroadcast = shape(
@@ -112,6 +139,26 @@ export const BroadcastChanges = shape(
       subject: maybe(subject),
       topicId: maybe(
         textThat('a UUID', () => true, text('The id of the topic; an empty text takes it away')),
+      ),
+      rate: maybe(
+        orWord(
+          'none',
+          {
+            expected: 'a whole number from 1 to 1000000 or "none"',
+            meaning: 'as fast as they can',
+          },
+          rate,
+        ),
+      ),
+      window: maybe(
+        orWord('none', { expected: 'hours of days or "none"', meaning: 'at any time' }, window),
+      ),
+      localTimeOf: maybe(
+        textThat(
+          'a time zone such as "Africa/Lagos", or an empty text',
+          (value) => value === '' || isZone(value),
+          text('As for a new campaign. An empty text takes it away'),
+        ),
       ),
       name: maybe(line(0, 'A name of at most 200 characters; an empty text takes it away')),
       scheduledAt: maybe(

@@ -13,6 +13,7 @@ import { messageOf, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import { eachApart, type Read, type Store, type Tables, type Tx } from '../store/index.js'
 import type { BroadcastStatus } from './broadcast.js'
+import { forgetLater } from './own-time.js'
 
 /*
  * A pause, resume or cancel is its status, from its commit on: no mail of a campaign that is paused or cancelled
@@ -81,6 +82,7 @@ export async function followCourse(
     fault = error
     return { changed: 0, inFlight: 0 }
   })
+  if (status === 'cancelled') await forgetLater(store, id)
   await store.write(async (tx) => {
     if (await noteCourse(tx, { id, course, at: null })) await alongside?.(tx)
   })

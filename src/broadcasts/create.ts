@@ -24,6 +24,8 @@ import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.j
 import { type ContentInput, checkContent, contentOf, isUnwritten } from './content.js'
 import { countAudience } from './count-audience.js'
 import { begin, checkStanding } from './dispatch-campaign.js'
+import { firstTime } from './own-time.js'
+import { paceIn, type SendWindow, withoutTime } from './pace.js'
 import { segmentsWaitedFor } from './up-to-date.js'
 import { requireWhom, type Whom, type WhomInput, whomColumns, whomIn } from './whom.js'
 
@@ -41,6 +43,12 @@ export interface BroadcastInput extends WhomInput, ContentInput {
   headers?: Record<string, string> | undefined
   tags?: MailTag[] | undefined
   scheduledAt?: string | undefined
+  /** Mails an hour at most. */
+  rate?: number | 'none' | undefined
+  /** The hours in which it may leave. */
+  window?: SendWindow | 'none' | undefined
+  /** The zone in which `scheduledAt` is a time that each recipient's own clock shows; empty: all at once. */
+  localTimeOf?: string | undefined
   attachments?: readonly unknown[] | undefined
 }
 
@@ -48,6 +56,7 @@ export interface BroadcastInput extends WhomInput, ContentInput {
 export interface CheckedBroadcast {
   domainId: string
   scheduledAt: number | undefined
+  pace: Pick<Broadcast, 'rate' | 'send_window' | 'local_zone'>
   topicId: string | null
   whom: Whom
   html: string
@@ -72,7 +81,9 @@ export async function createBroadcast(
   const { domainId, topicId, whom, html, blocks } = checked
   // A campaign does not begin before its segments are up to date: until then it is scheduled for now.
   const waitsFor = draft ? undefined : await segmentsWaitedFor(deps, accountId, { whom, at: now })
+  const { local_zone: zone } = checked.pace
   const scheduledAt = checked.scheduledAt ?? (waitsFor === undefined ? null : now)
+  const begins = scheduledAt === null ? null : firstTime(scheduledAt, zone)
   const whole = { accountId, whom, topicId }
   // A draft may come before its list is filled, or the next month; its sending looks again.
   const isLater = draft || waitsFor !== undefined
@@ -85,7 +96,7 @@ export async function createBroadcast(
   await refuseContent(deps, billing, html, carried)
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
-  const atOnce = !draft && scheduledAt === null
+  const atOnce = !draft && (begins === null || (begins <= now && waitsFor === undefined))
   const extras = extrasOf(input, { warnings: warningsAbout({ html, text: null }) })
   const made = await store.write(async (tx) => {
     // The text part is made of the HTML, with its tags in it, by whoever composes.
@@ -113,6 +124,8 @@ export async function createBroadcast(
         reason: null,
         paused_by: null,
         scheduled_at: scheduledAt,
+        ...checked.pace,
+        next_at: draft || zone === null ? null : begins,
         created_at: now,
         sent_at: null,
         ended_at: null,
@@ -186,6 +199,8 @@ export async function checkBroadcast(
   const { domainId } = await verifiedSender(store.read, accountId, input.from)
   const topicId = input.topicId?.toLowerCase() ?? null
   if (topicId !== null) await findTopic(store.read, accountId, topicId)
+  const pace = paceIn(input)
+  if (pace.local_zone !== null && scheduledAt === undefined && !draft) throw withoutTime()
   const whom = whomIn(input)
   await requireWhom(store.read, accountId, whom, { mayBeEmpty: draft || toNobody, except: before })
   checkHeaders(input.headers)
@@ -193,5 +208,5 @@ export async function checkBroadcast(
   const content = await contentOf(deps, accountId, input, { mayBeEmpty: draft })
   const written = { ...input, ...content }
   if (!draft || !isUnwritten(written)) await checkContent(renderer, accountId, written)
-  return { domainId, scheduledAt, topicId, whom, ...content }
+  return { domainId, scheduledAt, pace, topicId, whom, ...content }
 }

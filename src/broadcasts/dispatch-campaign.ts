@@ -21,6 +21,8 @@ import {
 import { copiedSubjectMark, isUnwritten } from './content.js'
 import { type AudienceCount, countAudience } from './count-audience.js'
 import { pauseAtFault, pauseWithout } from './fault.js'
+import { firstTime } from './own-time.js'
+import { withoutTime } from './pace.js'
 import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
 import { type Audience, requireWhom, whomOf } from './whom.js'
 
@@ -36,7 +38,8 @@ export async function begin(
 ): Promise<void> {
   const audience = counts.reachable
   await countCampaignMails(tx, billing, audience, now)
-  const begun = { status: 'sending', reason: null, sent_at: now, expanded_at: now } as const
+  const times = { sent_at: now, expanded_at: now, next_at: null }
+  const begun = { status: 'sending', reason: null, ...times } as const
   await tx
     .updateTable('broadcasts')
     .set({ ...begun, audience, counts: JSON.stringify(counts), domain_id: domainId })
@@ -89,8 +92,10 @@ export async function sendDraft(
     throw new ApiError('conflict', changedMeanwhile)
   }
   const now = clock.now()
-  const at = Math.max(draft.scheduled_at ?? 0, notBefore)
+  const { scheduled_at: given, local_zone: zone } = draft
+  const at = Math.max(given === null ? 0 : firstTime(given, zone), notBefore)
   const isDue = at <= now
+  const begins = isDue ? now : at
   const sent = await store.write(async (tx) => {
     // Another request may have sent or changed it since it was judged.
     const found = await findBroadcast(tx, accountId, id)
@@ -104,7 +109,7 @@ export async function sendDraft(
         status: 'scheduled',
         audience: counts.reachable,
         counts: JSON.stringify(counts),
-        scheduled_at: isDue ? now : at,
+        ...(zone === null ? { scheduled_at: begins } : { next_at: begins }),
       } as const
       await tx.updateTable('broadcasts').set(scheduled).where('id', '=', draft.id).execute()
     }
@@ -127,9 +132,17 @@ const changedMeanwhile = 'The draft was changed at the same moment: read it agai
 
 // What it was judged by; its content was checked with the change.
 const changed = (judged: Broadcast, found: Broadcast) =>
-  (['list_id', 'whom', 'topic_id', 'from_header', 'scheduled_at', 'revision'] as const).some(
-    (column) => judged[column] !== found[column],
-  )
+  (
+    [
+      'list_id',
+      'whom',
+      'topic_id',
+      'from_header',
+      'scheduled_at',
+      'local_zone',
+      'revision',
+    ] as const
+  ).some((column) => judged[column] !== found[column])
 
 /** A draft that can be sent now, to how many, and whether it waits for its segments; throws what `sendDraft` would. */
 export async function judgeDraft(
@@ -142,6 +155,7 @@ export async function judgeDraft(
   refuseUnlessDraft(draft)
   const { billing } = await checkStanding(read, deps, draft)
   await refuseUnwritten(read, draft)
+  if (draft.local_zone !== null && draft.scheduled_at === null) throw withoutTime()
   const now = deps.clock.now()
   const audience = audienceOf(draft)
   const { whom } = audience
@@ -239,7 +253,7 @@ export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[
     .selectAll()
     .where(isUnfinished)
     .where('status', '=', 'scheduled')
-    .where('scheduled_at', '<=', now)
+    .where(({ or, eb }) => or([eb('scheduled_at', '<=', now), eb('next_at', '<=', now)]))
     .orderBy('scheduled_at')
     .execute()
   return await ofFreeAccounts(read, due)

@@ -4,6 +4,7 @@ import { readExtras, type Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast, htmlOf } from './broadcast.js'
 import { blocksOf } from './content.js'
 import { createBroadcast } from './create.js'
+import { paceOf } from './pace.js'
 import { stillThere, type WhomInput, whomOf } from './whom.js'
 
 /**
@@ -32,6 +33,8 @@ export async function duplicateBroadcast(
     replyTo: given,
     headers: headers && { ...headers },
     tags: tags && [...tags],
+    rate: found.rate ?? undefined,
+    window: paceOf(found).window ?? undefined,
   }
   return await createBroadcast(deps, billing, input, { draft: true, alongside })
 }

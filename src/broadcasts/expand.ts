@@ -1,17 +1,18 @@
-import { pause } from '../clock/index.js'
+import { isRecent, pause } from '../clock/index.js'
 import type { Backlog, StreamDue } from '../deliveries/index.js'
-import { ApiError, messageOf } from '../errors/index.js'
+import { ApiError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { parseMailbox } from '../mime/index.js'
-import { isPassing, queueClass, type Read } from '../store/index.js'
+import { queueClass, type Read } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
-import { nextOfAudience } from './audience.js'
 import { type Broadcast, type BroadcastDeps, isUnfinished, ofFreeAccounts } from './broadcast.js'
-import { audienceOf, dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
+import { dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
 import { pauseAtCap, pauseAtFault, pauseWithout } from './fault.js'
-import type { NewMail, RetryAges } from './new-mails.js'
+import type { RetryAges } from './new-mails.js'
+import { endOfAudience, makeOwnTime } from './own-time.js'
+import { aheadMs, keepWaiting, turnOf } from './pace.js'
+import { laterSlice, readSlice } from './read-slice.js'
 import { makeSubjects, type Subjects } from './subjects.js'
-import { type BroadcastSlice, makeWriteSlice, type Slice, type WriteSlice } from './write-slice.js'
+import { type BroadcastSlice, makeWriteSlice, type WriteSlice } from './write-slice.js'
 
 export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> {
   log: Log
@@ -27,6 +28,8 @@ export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'pla
 interface Expanding extends ExpandDeps {
   subjects: Subjects
   write: WriteSlice
+  /** How many mails of a campaign have left, and when that was looked at. */
+  left: Map<string, { mails: number; at: number; perMinute: number }>
 }
 
 // Some milliseconds of the turn to write; what is read meanwhile shares the way to the disk.
@@ -34,6 +37,10 @@ const perWrite = 100
 const writesPerTurn = 5
 const perTurn = perWrite * writesPerTurn
 const fullPauseMs = 1_000
+// So long it is watched how many mails of a campaign leave.
+const watchedMs = 10_000
+// A segment that is filled again is looked at so often.
+const refilledMs = 5_000
 
 /**
  * Dispatches what is due, then makes the mails of all campaigns that are sending, in turn, until there
@@ -42,21 +49,30 @@ const fullPauseMs = 1_000
  * own is paused with that, and the others go on. Rejects while the storage fails.
  */
 export async function expandBroadcasts(given: ExpandDeps, signal: AbortSignal): Promise<void> {
-  const deps = { ...given, subjects: makeSubjects(given), write: makeWriteSlice(given) }
+  const deps: Expanding = {
+    ...given,
+    subjects: makeSubjects(given),
+    write: makeWriteSlice(given),
+    left: new Map(),
+  }
   const { clock, backlog, maxQueued } = deps
   await dispatchDue(deps)
   /** Those that can be neither expanded nor paused. */
   const skipped = new Set<string>()
   while (!signal.aborted) {
-    const found = await unexpanded(deps.store.read)
+    const found = await unexpanded(deps.store.read, clock.now())
     const unfinished = found.filter(({ id }) => !skipped.has(id))
     if (unfinished.length === 0) return
+    let isIdle = true
     for (const broadcast of unfinished) {
       if (signal.aborted) return
       // Mail that was accepted must not be crowded out, nor the disk be filled by a campaign alone.
-      if (!hasRoomForCampaigns(backlog, maxQueued)) await pause(clock, fullPauseMs)
-      else if (!(await expandOrPause(deps, broadcast))) skipped.add(broadcast.id)
+      if (!hasRoomForCampaigns(backlog, maxQueued)) continue
+      const turn = await expandOrPause(deps, broadcast)
+      if (turn === 'broken') skipped.add(broadcast.id)
+      if (turn !== 'waits') isIdle = false
     }
+    if (isIdle) await pause(clock, fullPauseMs, signal)
   }
 }
 
@@ -69,79 +85,97 @@ export async function campaignsWait({
   store: { read },
   clock,
 }: Pick<ExpandDeps, 'store' | 'clock'>): Promise<boolean> {
-  const waiting = [...(await unexpanded(read)), ...(await dueBroadcasts(read, clock.now()))]
+  const now = clock.now()
+  const waiting = [...(await unexpanded(read, now)), ...(await dueBroadcasts(read, now))]
   return waiting.length > 0
 }
 
-/** Campaigns whose list was not looked at to its end, but those of accounts that are stopped. */
-async function unexpanded(read: Read): Promise<Broadcast[]> {
+/**
+ * Campaigns of which mails are to be made now, but those of accounts that are stopped. One that was last looked at in the
+ * time to come is so since the clock was set back.
+ */
+async function unexpanded(read: Read, now: number): Promise<Broadcast[]> {
   const sending = await read
     .selectFrom('broadcasts')
     .selectAll()
     .where(isUnfinished)
     .where('status', '=', 'sending')
     .where('expanded', '=', 0)
+    .where(({ or, eb }) =>
+      or([
+        eb('next_at', 'is', null),
+        eb('next_at', '<=', now),
+        eb('expanded_at', '>', now + aheadMs),
+      ]),
+    )
     .orderBy('expanded_at')
     .execute()
   return await ofFreeAccounts(read, sending)
 }
 
-/** Resolves with whether it may have another turn, or is paused. */
-async function expandOrPause(deps: Expanding, broadcast: Broadcast) {
+/** What came of a campaign's turn: it has gone on, is paused or keeps when it goes on; it can do neither; or it has to wait. */
+type TurnEnd = 'done' | 'broken' | 'waits'
+
+async function expandOrPause(deps: Expanding, broadcast: Broadcast): Promise<TurnEnd> {
+  const paused = (isPaused: boolean) => (isPaused ? 'done' : 'broken')
   try {
-    await expandSome(deps, broadcast)
-    return true
+    return await expandSome(deps, broadcast)
   } catch (error) {
     if (error instanceof ApiError && error.code === 'plan_limit_exceeded') {
-      return await pauseAtCap(deps, broadcast, error)
+      return paused(await pauseAtCap(deps, broadcast, error))
     }
     if (error instanceof ApiError && error.code === 'not_found') {
-      return await pauseWithout(deps, broadcast, error)
+      return paused(await pauseWithout(deps, broadcast, error))
     }
-    return await pauseAtFault(deps, broadcast, 'its mails could not be made', error)
+    return paused(await pauseAtFault(deps, broadcast, 'its mails could not be made', error))
   }
 }
 
 /** A campaign's turn: reads on while what it has read is on its way to the disk. */
-async function expandSome(deps: Expanding, broadcast: Broadcast) {
+async function expandSome(deps: Expanding, broadcast: Broadcast): Promise<TurnEnd> {
+  const { store, clock } = deps
+  const now = clock.now()
+  const turn = turnOf(broadcast, now, leavingPerMinute(deps, broadcast, now))
+  if (turn.most === 0) {
+    if (turn.waits === undefined) return 'waits'
+    await keepWaiting({ store, now }, broadcast, turn.waits)
+    return 'done'
+  }
   const writes: Promise<void>[] = []
+  const ownTime = makeOwnTime(broadcast)
   let { cursor } = broadcast
-  for (let done = false; !done && writes.length < writesPerTurn; ) {
-    const slice = await readSlice(deps, broadcast, cursor)
+  let made = 0
+  for (let done = false; !done && made < turn.most && writes.length < writesPerTurn; ) {
+    const limit = Math.min(perWrite, turn.most - made)
+    const part = { before: cursor, limit, made, turn, ownTime, now }
+    const slice = await (cursor === endOfAudience ? laterSlice : readSlice)(deps, broadcast, part)
+    if (typeof slice === 'string') {
+      await Promise.all(writes)
+      await keepWaiting({ store, now }, broadcast, { nextAt: now + refilledMs, reason: slice })
+      return 'done'
+    }
     const write = writeSlice(deps, { broadcast, slice })
     // The write's fault is heard of below.
     write.catch(() => {})
     writes.push(write)
+    made += slice.mails.length
     cursor = slice.after
-    done = slice.done
+    done = slice.done || cursor === endOfAudience
   }
   await Promise.all(writes)
+  return 'done'
 }
 
-/**
- * Read and rendered outside of the write, since rendering may wait for another thread and a write
- * must not.
- */
-async function readSlice(
-  { store, subjects }: Expanding,
-  broadcast: Broadcast,
-  before: string,
-): Promise<Slice> {
-  const audience = audienceOf(broadcast)
-  const page = await nextOfAudience(store.read, audience, before, perWrite)
-  const { reachable, after, done } = page
-  const mails: NewMail[] = []
-  for (const member of reachable) {
-    const mailbox = parseMailbox(member.email)
-    // Contacts are addresses since they were added.
-    if (mailbox === undefined) throw new Error(`Contact ${member.contactId} has no address`)
-    const subject = await subjects(broadcast, member).catch((error: unknown) => {
-      if (isPassing(error)) throw error
-      throw new Error(`Contact ${member.contactId}: ${messageOf(error)}`, { cause: error })
-    })
-    mails.push({ id: store.ids.uuid(), deliveryId: store.ids.serial(), mailbox, subject })
-  }
-  return { before, after, mails, done }
+/** How many mails of a campaign leave in a minute, as far as that was watched. */
+function leavingPerMinute({ left }: Expanding, broadcast: Broadcast, now: number): number {
+  const { id, recipients, waiting } = broadcast
+  const mails = recipients - waiting
+  const before = left.get(id)
+  if (before && isRecent(before.at, now, watchedMs)) return before.perMinute
+  const share = before ? aheadMs / Math.max(1, now - before.at) : 0
+  const perMinute = before ? Math.max(0, mails - before.mails) * share : 0
+  left.set(id, { mails, at: now, perMinute })
+  return perMinute
 }
 
 /**
@@ -149,13 +183,16 @@ async function readSlice(
  * any moment leaves no contact out and mails none twice.
  */
 async function writeSlice(
-  { clock, backlog, ring, write }: Expanding,
+  { backlog, ring, write }: Expanding,
   { broadcast, slice }: BroadcastSlice,
 ): Promise<void> {
   if (!(await write({ broadcast, slice }))) return
   const { mails } = slice
   backlog.change(mails.length)
-  const lanes = new Set(mails.map(({ mailbox }) => mailbox.domain))
-  const due = { class: queueClass.campaign, accountId: broadcast.account_id, dueAt: clock.now() }
-  ring([...lanes].map((lane) => ({ ...due, lane })))
+  const lanes = new Map<string, number>()
+  for (const { mailbox, leavesAt } of mails) {
+    lanes.set(mailbox.domain, Math.min(leavesAt, lanes.get(mailbox.domain) ?? leavesAt))
+  }
+  const due = { class: queueClass.campaign, accountId: broadcast.account_id }
+  ring([...lanes].map(([lane, dueAt]) => ({ ...due, lane, dueAt })))
 }

@@ -14,6 +14,8 @@ export interface NewMail {
   deliveryId: number
   mailbox: Mailbox
   subject: string
+  /** Not before this time (ms). */
+  leavesAt: number
 }
 
 /**
@@ -53,13 +55,14 @@ export async function insertMails(
     tx,
     mails.map(({ id }) => ({ id, accountId, tags })),
   )
-  const expiresAt = now + retry[classNameOf(queueClass.campaign)].maxAge
+  const { maxAge } = retry[classNameOf(queueClass.campaign)]
   await enqueueTogether(
     tx,
-    { accountId, dueAt: now },
-    mails.map(({ id: emailId, deliveryId, mailbox: { address, domain } }) => {
+    accountId,
+    mails.map(({ id: emailId, deliveryId, mailbox: { address, domain }, leavesAt: dueAt }) => {
       const to = { recipient: address, lane: domain }
-      return { id: deliveryId, emailId, ...to, class: queueClass.campaign, expiresAt }
+      const expiresAt = dueAt + maxAge
+      return { id: deliveryId, emailId, ...to, class: queueClass.campaign, dueAt, expiresAt }
     }),
   )
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import { maxOverdueMs } from '../deliveries/index.js'
 import { messageOf } from '../errors/index.js'
@@ -8,6 +9,10 @@ import { pauseBroadcast } from './stop.js'
 
 const missed = 'overdue by more than an hour when Posthorn started'
 const broken = 'broken off more than an hour before Posthorn started'
+
+/** When it was to begin, or to go on: one with a rate, or with hours, waits for longer by itself. */
+const begins = (column: 'scheduled_at' | 'expanded_at') =>
+  sql<number>`coalesce(next_at, ${sql.ref(column)})`
 
 /**
  * At the start, before anything is sent: pauses the campaigns that should have been dispatched, or went
@@ -23,8 +28,12 @@ export async function pauseOverdue(deps: PauseDeps): Promise<string[]> {
     .where(isUnfinished)
     .where(({ eb, or, and }) =>
       or([
-        and([eb('status', '=', 'scheduled'), eb('scheduled_at', '<', before)]),
-        and([eb('status', '=', 'sending'), eb('expanded', '=', 0), eb('expanded_at', '<', before)]),
+        and([eb('status', '=', 'scheduled'), eb(begins('scheduled_at'), '<', before)]),
+        and([
+          eb('status', '=', 'sending'),
+          eb('expanded', '=', 0),
+          eb(begins('expanded_at'), '<', before),
+        ]),
       ]),
     )
     .execute()

@@ -5,6 +5,8 @@ import { publicReason } from '../errors/index.js'
 import { readExtras } from '../store/index.js'
 import type { Broadcast, BroadcastDetail, BroadcastStatus } from './broadcast.js'
 import { blocksOf } from './content.js'
+import { beginOf } from './own-time.js'
+import { paceOf } from './pace.js'
 import type { BroadcastRecipient } from './recipients.js'
 import { onlyListOf, whomOf } from './whom.js'
 
@@ -19,7 +21,7 @@ export function shownBroadcast(broadcast: Broadcast, stop: string | null, now: n
     status,
     pausedReason: status === 'paused' && reason !== null ? publicReason(reason) : null,
     pausedBy: status === 'paused' ? (broadcast.paused_by ?? 'operator') : null,
-    waitsFor: status === 'scheduled' ? reason : null,
+    waitsFor: status === 'scheduled' || status === 'sending' ? reason : null,
     failedReason: status === 'failed' ? reason : null,
     listId: onlyListOf(whom) ?? null,
     audience: whom,
@@ -58,6 +60,8 @@ export function shownDetail(
     from: broadcast.from_header,
     previewText: broadcast.preview_text,
     blocks: blocksOf(broadcast),
+    ...paceOf(broadcast),
+    localTimeOf: broadcast.local_zone,
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,
     tags,
@@ -105,11 +109,11 @@ export interface BroadcastStanding {
  * though its row does not say so: it goes on by itself once the stop is cleared.
  */
 export function broadcastStanding(
-  { status, reason, scheduled_at }: Broadcast,
+  { status, reason, ...broadcast }: Broadcast,
   stop: string | null,
   now: number,
 ): BroadcastStanding {
-  const due = status === 'sending' || (status === 'scheduled' && (scheduled_at ?? now) <= now)
+  const due = status === 'sending' || (status === 'scheduled' && (beginOf(broadcast) ?? now) <= now)
   return due && stop !== null ? { status: 'paused', reason: stop } : { status, reason }
 }
 

@@ -88,6 +88,7 @@ export async function takeBack(
         reason: null,
         paused_by: null,
         marks_up_to: null,
+        next_at: null,
         // Without a time of its own it has that of the minute in which it is taken back.
         scheduled_at: (scheduled_at ?? 0) > deps.clock.now() + takeBackMs ? scheduled_at : null,
         // A page that was opened before must not send what somebody has taken back to change it.

@@ -2,6 +2,7 @@ import type { Clock } from '../clock/index.js'
 import { lastMark, segmentsBehind, segmentsFilling } from '../segments/index.js'
 import type { Read, Store } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
+import { beginOf } from './own-time.js'
 import { type Whom, whomOf } from './whom.js'
 
 interface WaitDeps {
@@ -33,11 +34,11 @@ export const refillOf = (read: Read, broadcast: Broadcast): Promise<string | und
  */
 export async function awaitSegments(deps: WaitDeps, broadcast: Broadcast): Promise<boolean> {
   const { store, clock } = deps
-  const { id, account_id: accountId, scheduled_at, marks_up_to } = broadcast
+  const { id, account_id: accountId, marks_up_to } = broadcast
   const whom = whomOf(broadcast)
   if (segmentsIn(whom).length === 0) return true
   const marksUpTo = marks_up_to ?? (await lastMark(store.read, accountId))
-  const at = scheduled_at ?? clock.now()
+  const at = beginOf(broadcast) ?? clock.now()
   const waitsFor = await segmentsWaitedFor(deps, accountId, { whom, at, marksUpTo })
   if (waitsFor === undefined) return true
   const reason = `It waits: ${waitsFor}`

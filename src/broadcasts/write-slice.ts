@@ -4,12 +4,21 @@ import { prepared, type Store, type Tx } from '../store/index.js'
 import type { Broadcast, BroadcastDeps } from './broadcast.js'
 import { endIfDone } from './follow.js'
 import { insertMails, type NewMail, type RetryAges } from './new-mails.js'
+import { areLater, type Later, putOff, takeLater } from './own-time.js'
 
 /** The mails of some contacts: those behind `before` up to `after`. */
 export interface Slice {
   before: string
   after: string
   mails: NewMail[]
+  /** Who gets theirs later. */
+  later: readonly Later[]
+  /** Whose time has come, and who is no more among those that come later. */
+  taken: readonly Later[]
+  /** When the mail behind these may leave, where the campaign has a rate. */
+  pacedTo: number | null
+  /** When to go on; null: now. */
+  nextAt: number | null
   /** They are the last of the list. */
   done: boolean
 }
@@ -55,8 +64,10 @@ async function writeSlice(
   { broadcast, slice }: BroadcastSlice,
 ): Promise<boolean> {
   const { id, account_id: accountId } = broadcast
-  const { before, after: cursor, mails, done } = slice
+  const { before, after: cursor, mails, later, taken, pacedTo, nextAt, done } = slice
   const at = deps.clock.now()
+  // The cursor stands still while those who come later have their turn: their rows say who has had it.
+  if (taken.length > 0 && !(await areLater(tx, id, taken))) return false
   const [now] = await advance(tx, {
     id,
     before,
@@ -64,8 +75,12 @@ async function writeSlice(
     mails: mails.length,
     expanded: done ? 1 : 0,
     at,
+    pacedTo,
+    nextAt,
   })
   if (now === undefined) return false
+  await putOff(tx, id, later)
+  if (taken.length > 0) await takeLater(tx, id, taken)
   const { audience, recipients, sentAt } = now
   // The dispatch has counted whom the list had then.
   const grown = recipients - audience
@@ -99,6 +114,8 @@ interface Advance {
   mails: number
   expanded: 0 | 1
   at: number
+  pacedTo: number | null
+  nextAt: number | null
 }
 
 interface Advanced {
@@ -108,19 +125,23 @@ interface Advanced {
 }
 
 /** Nothing else moves the cursor from `before`: who finds it elsewhere, or the campaign paused, makes no mail. */
-const advance = prepared<Advance, Advanced>((db, { id, before, cursor, mails, expanded, at }) =>
-  db
-    .updateTable('broadcasts')
-    .set({
-      cursor,
-      expanded,
-      expanded_at: at,
-      recipients: sql`recipients + ${mails}`,
-      waiting: sql`waiting + ${mails}`,
-    })
-    .where('id', '=', id)
-    .where('status', '=', 'sending')
-    .where('cursor', '=', before)
-    .where('expanded', '=', 0)
-    .returning(['audience', 'recipients', 'sent_at as sentAt']),
+const advance = prepared<Advance, Advanced>(
+  (db, { id, before, cursor, mails, expanded, at, pacedTo, nextAt }) =>
+    db
+      .updateTable('broadcasts')
+      .set({
+        cursor,
+        expanded,
+        expanded_at: at,
+        reason: null,
+        paced_to: pacedTo,
+        next_at: nextAt,
+        recipients: sql`recipients + ${mails}`,
+        waiting: sql`waiting + ${mails}`,
+      })
+      .where('id', '=', id)
+      .where('status', '=', 'sending')
+      .where('cursor', '=', before)
+      .where('expanded', '=', 0)
+      .returning(['audience', 'recipients', 'sent_at as sentAt']),
 )

@@ -1,4 +1,13 @@
 export { type CpuClock, cpuFileOfThread, openCpuClock } from './thread-cpu.js'
+export {
+  isTimeOfDay,
+  isWindowEnd,
+  nextTimeOfDay,
+  openWindow,
+  type TimeOfDay,
+  type Window,
+  windowOpens,
+} from './window.js'
 export { isZone, localTime, temporal, timeOfLocal } from './zone.js'
 
 /**

@@ -47,13 +47,13 @@ function toRow(delivery: NewDelivery): Insertable<QueueRow> {
   }
 }
 
-/** What deliveries of one account that are due at once have of their own. */
-type DeliveryTogether = Omit<NewDelivery, 'accountId' | 'dueAt'>
+/** What deliveries of one account have of their own. */
+type DeliveryTogether = Omit<NewDelivery, 'accountId'>
 
 /** Puts many deliveries into the queue by one statement: a statement a row would take three times as long. */
 export async function enqueueTogether(
   tx: Tx,
-  { accountId, dueAt }: Pick<NewDelivery, 'accountId' | 'dueAt'>,
+  accountId: string,
   deliveries: readonly DeliveryTogether[],
 ): Promise<void> {
   const rows = deliveries.map((one) => [
@@ -63,12 +63,13 @@ export async function enqueueTogether(
     one.lane,
     one.class,
     one.expiresAt,
+    one.dueAt,
   ])
-  await insertRows(tx, { json: JSON.stringify(rows), accountId, dueAt })
+  await insertRows(tx, { json: JSON.stringify(rows), accountId })
 }
 
-const insertRows = prepared<{ json: string; accountId: string; dueAt: number }, unknown>(
-  (db, { json, accountId, dueAt }) =>
+const insertRows = prepared<{ json: string; accountId: string }, unknown>(
+  (db, { json, accountId }) =>
     db
       .insertInto('queue')
       .columns([
@@ -85,7 +86,7 @@ const insertRows = prepared<{ json: string; accountId: string; dueAt: number }, 
             cell(2, 'text').as('recipient'),
             cell(3, 'text').as('lane'),
             cell<QueueClass>(4, 'integer').as('class'),
-            eb.val(dueAt).as('due_at'),
+            cell(6, 'integer').as('due_at'),
             eb.lit(0).as('attempts'),
             cell(5, 'integer').as('expires_at'),
           ]),

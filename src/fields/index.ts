@@ -54,3 +54,4 @@ export {
 } from './schema.js'
 export { isSound } from './sound.js'
 export { type VariantOf, variants } from './variants.js'
+export { hoursOfDays, timeOfDay, weekdays, windowEnd, zoneName } from './wall-time.js'

@@ -17,6 +17,7 @@ import { newestContacts } from './migrations/0126-newest-contacts.js'
 import { campaignAudience } from './migrations/0130-campaign-audience.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { blocks } from './migrations/0139-blocks.js'
+import { campaignPace } from './migrations/0140-campaign-pace.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -47,6 +48,7 @@ const migrations: Record<string, Migration> = {
   '0130-campaign-audience': campaignAudience,
   '0135-campaign-figures': campaignFigures,
   '0139-blocks': blocks,
+  '0140-campaign-pace': campaignPace,
 }
 
 /**

@@ -1,7 +1,12 @@
 import t from 'tap'
-import type { TimeOfDay, Window } from '../../src/automations/definition/definition.js'
-import { nextTimeOfDay, windowOpens, zoneOf } from '../../src/automations/definition/window.js'
-import { isZone } from '../../src/clock/index.js'
+import { zoneOf } from '../../src/automations/definition/zone.js'
+import {
+  isZone,
+  nextTimeOfDay,
+  type TimeOfDay,
+  type Window,
+  windowOpens,
+} from '../../src/clock/index.js'
 import { durationMs } from '../../src/rules/index.js'
 
 const at = (text: string) => Date.parse(text)

@@ -9,6 +9,9 @@ import {
   optional,
   rule,
   structOf,
+  timeOfDay,
+  weekdays,
+  zoneName,
 } from '../../fields/index.js'
 import { isJsonObject, type Json, jsonBytes } from '../../json/index.js'
 import { parseMailbox } from '../../mime/index.js'
@@ -22,7 +25,6 @@ import {
   stepKey,
 } from './definition.js'
 import { pathFault, RuleTree } from './rule-tree.js'
-import { isTimeOfDay } from './window.js'
 
 // Ten years: as good as never again, for which there is "once".
 const maxReentryMs = 3_650 * dayMs
@@ -61,16 +63,9 @@ export const EventName = textWith(
 /** The key of a step, or of a branch. */
 export const Key = textWith('1 to 64 of a-z, 0-9, "_" and "-"', (key) => stepKey.test(key))
 /** The name of a time zone. */
-export const Zone = textWith('a time zone such as "Africa/Lagos"', isZone)
-/** 1 is Monday, as in ISO 8601 and in Temporal. */
-export const Days = rule<number[]>(
-  'an array of days, 1 (Monday) to 7, each once',
-  (value) =>
-    Array.isArray(value) &&
-    value.length > 0 &&
-    new Set(value).size === value.length &&
-    value.every((day) => Number.isInteger(day) && day >= 1 && day <= 7),
-)
+export const Zone = structOf(zoneName())
+/** 1 is Monday. */
+export const Days = structOf(weekdays())
 /**
  * "contact" means the zone in the contact's metadata, so that a mail comes in the morning
  * everywhere.
@@ -80,7 +75,7 @@ export const WindowZone = textWith(
   (value) => value === 'contact' || isZone(value),
 )
 /** A time such as "09:00". */
-export const WallTime = textWith('a time such as "09:00"', isTimeOfDay)
+export const WallTime = structOf(timeOfDay('A time of day'))
 
 /** Without years and months, whose length depends on when they begin: a timer needs one length. */
 const duration = (longestMs: number, longest: string) =>

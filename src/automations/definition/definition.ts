@@ -1,4 +1,4 @@
-import { dayMs } from '../../clock/index.js'
+import { dayMs, type TimeOfDay, type Window } from '../../clock/index.js'
 import type { Json } from '../../json/index.js'
 import type { Rule, Variable } from '../../rules/index.js'
 import type { MailTag } from '../../store/index.js'
@@ -13,20 +13,8 @@ export const eventNameForm = /^[A-Za-z0-9_.:-]{1,100}$/
 /** The form of a step's key. It stands in paths such as `waits.KEY.NAME`, so it has no dot. */
 export const stepKey = /^[a-z0-9_-]{1,64}$/
 
-/** Wall time: `from` to `to` ("09:00"; "24:00" ends a day) on ISO weekdays, 1 for Monday. */
-export interface Window {
-  from: string
-  to: string
-  /** The days on which the window opens; one across midnight closes on the next. All by default. */
-  days?: number[]
-  /** An IANA name, or "contact" (the default): see `zoneOf`. */
-  zone?: string
-}
-
-/** The next time that a clock on the wall shows `time` on one of the days. */
-export interface TimeOfDay {
-  time: string
-  days?: number[]
+/** Where a time is read: an IANA name, or "contact" (the default), see `zoneOf`. */
+interface InZone {
   zone?: string
 }
 
@@ -61,7 +49,7 @@ export interface SendConfig {
 /** Either a duration of elapsed time (ISO 8601), or a time of day. */
 export interface DelayConfig {
   duration?: string
-  until?: TimeOfDay
+  until?: TimeOfDay & InZone
 }
 
 /** Waits for an event of the contact, up to a timeout. */
@@ -163,7 +151,7 @@ export interface AutomationSettings {
   /** An IANA name, for contacts who have none of their own; UTC by default. */
   timeZone?: string
   /** When mail of this automation may be made; outside of it the run waits at its send step. */
-  sendWindow?: Window
+  sendWindow?: Window & InZone
   /** How many mails the automation makes in any hour. */
   maxPerHour?: number
   /** "continue" only where every send is transactional (automations.md, O8). */

@@ -75,4 +75,4 @@ export {
   type Versions,
 } from './versions.js'
 export { warningsAbout } from './warn.js'
-export { nextTimeOfDay, windowOpens, zoneOf } from './window.js'
+export { zoneOf } from './zone.js'

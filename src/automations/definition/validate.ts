@@ -9,18 +9,10 @@ import {
   rule,
   ShapeError,
   structOf,
+  windowEnd,
 } from '../../fields/index.js'
 import { isJsonObject, jsonBytes, numberFault } from '../../json/index.js'
-import {
-  configs,
-  Days,
-  EventName,
-  Key,
-  textWith,
-  WallTime,
-  WindowZone,
-  Zone,
-} from './check-step.js'
+import { configs, Days, EventName, Key, WallTime, WindowZone, Zone } from './check-step.js'
 import {
   type AutomationDefinition,
   type Connection,
@@ -33,7 +25,6 @@ import {
 import { checkGraph, type StepFault, shown } from './graph.js'
 import { checkPaths } from './paths.js'
 import { RuleTree } from './rule-tree.js'
-import { isWindowEnd } from './window.js'
 
 /** A definition that is right, or what is wrong with it. */
 export type ValidatedDefinition =
@@ -165,7 +156,7 @@ const Settings = noOthers(
       noOthers(
         type({
           from: WallTime,
-          to: textWith('a time such as "17:00"', isWindowEnd),
+          to: structOf(windowEnd('When it closes')),
           days: optional(Days),
           zone: optional(WindowZone),
         }),

@@ -91,9 +91,9 @@ export async function insertMails(
     const { address: recipient, domain: lane } = mailboxOf(mail)
     const expiresAt = now + retry[classNameOf(classOf(mail))].maxAge
     const { id: emailId, deliveryId: id } = mail
-    return { id, emailId, recipient, lane, class: classOf(mail), expiresAt }
+    return { id, emailId, recipient, lane, class: classOf(mail), dueAt: now, expiresAt }
   })
-  await enqueueTogether(tx, { accountId: billing.accountId, dueAt: now }, deliveries)
+  await enqueueTogether(tx, billing.accountId, deliveries)
   const merges = mails.flatMap(({ id, merged }) => (merged === null ? [] : [[id, merged]]))
   if (merges.length > 0) await insertMerges(tx, { json: JSON.stringify(merges) })
   const { accountId } = billing

@@ -1,3 +1,4 @@
+import { nextTimeOfDay, windowOpens } from '../../clock/index.js'
 import type { Json, JsonObject } from '../../json/index.js'
 import { copyTags } from '../../templates/index.js'
 import {
@@ -10,7 +11,6 @@ import {
   type Judged,
   limits,
   maxWaitMs,
-  nextTimeOfDay,
   type RunContact,
   type RunState,
   resolve,
@@ -18,7 +18,6 @@ import {
   type StoredEvent,
   shownContact,
   type Variable,
-  windowOpens,
   zoneOf,
 } from '../definition/index.js'
 import type { Next, RunFacts, StepAction, WalkedEntry } from './walked.js'

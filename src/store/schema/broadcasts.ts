@@ -70,6 +70,16 @@ const broadcasts = table(
     blocks: text().orNull(),
     /** Goes up with each change of a draft. */
     revision: integer().default(0),
+    /** At most so many mails an hour; null: as fast as they can be made. */
+    rate: integer().orNull(),
+    /** JSON of the hours in which they may leave; null: all. */
+    send_window: text().orNull(),
+    /** Each recipient gets it when their own clock shows what clocks in this zone show at `scheduled_at`; null: all at once. */
+    local_zone: text().orNull(),
+    /** When it begins, where that is not `scheduled_at`; once it is sending, when its next mails can be made, null: now. */
+    next_at: integer().orNull(),
+    /** When the mail behind the last one that was made may leave. */
+    paced_to: integer().orNull(),
   },
   {
     indexes: {
@@ -100,4 +110,15 @@ const broadcastTests = table(
   { indexes: { broadcast_tests_account: ['account_id', 'sent_at'] } },
 )
 
-export const broadcastsTables = [broadcasts, broadcastTests] as const
+/** Who of a campaign gets it later, when it is that time by their own clock. */
+const broadcastLater = table(
+  'broadcast_later',
+  {
+    broadcast_id: text(),
+    due_at: integer(),
+    contact_id: text(),
+  },
+  { primaryKey: ['broadcast_id', 'due_at', 'contact_id'], isClustered: true },
+)
+
+export const broadcastsTables = [broadcasts, broadcastTests, broadcastLater] as const

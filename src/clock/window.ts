@@ -1,7 +1,19 @@
 import type { Temporal } from 'temporal-polyfill'
-import { isZone, temporal } from '../../clock/index.js'
-import type { TimeOfDay, Window } from './definition.js'
-import type { RunContact } from './run.js'
+import { temporal } from './zone.js'
+
+/** Wall time: `from` to `to` ("09:00"; "24:00" ends a day) on ISO weekdays, 1 for Monday. */
+export interface Window {
+  from: string
+  to: string
+  /** The days on which the window opens; one across midnight closes on the next. All by default. */
+  days?: number[] | undefined
+}
+
+/** The next time that a clock on the wall shows `time` on one of the days. */
+export interface TimeOfDay {
+  time: string
+  days?: number[]
+}
 
 // HH:MM, and 24:00 for the end of a day.
 const clockTime = /^(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/
@@ -11,20 +23,6 @@ const allDays = [1, 2, 3, 4, 5, 6, 7]
 export const isTimeOfDay = (text: string): boolean => clockTime.test(text) && text !== '24:00'
 /** Whether a text may end a window. */
 export const isWindowEnd = (text: string): boolean => clockTime.test(text)
-
-/**
- * The zone of a time of day: the one it names; with "contact", or none, the contact's own
- * (`metadata.timeZone`), else the automation's, else UTC.
- */
-export function zoneOf(
-  named: string | undefined,
-  contact: RunContact | undefined,
-  automationZone: string | undefined,
-): string {
-  if (named !== undefined && named !== 'contact') return named
-  const own = contact?.metadata.timeZone
-  return typeof own === 'string' && isZone(own) ? own : (automationZone ?? 'UTC')
-}
 
 /**
  * The first instant after `now` (ms) at which a clock in the zone shows the time on one of the days.
@@ -42,8 +40,15 @@ export function nextTimeOfDay({ time, days = allDays }: TimeOfDay, zone: string,
 }
 
 /** `now` while the window is open, else when it opens next (ms). */
-export function windowOpens(window: Window, zone: string, now: number): number {
-  const { from, to, days = allDays } = window
+export const windowOpens = (window: Window, zone: string, now: number): number =>
+  openWindow(window, zone, now).opens
+
+/** The window that is open, from `now` on, or opens next, and when it closes (ms). */
+export function openWindow(
+  { from, to, days = allDays }: Window,
+  zone: string,
+  now: number,
+): { opens: number; closes: number } {
   // Yesterday's may still be open, across midnight.
   let date = dateAt(zone, now).subtract({ days: 1 })
   for (let ahead = -1; ahead <= 15; ahead += 1, date = date.add({ days: 1 })) {
@@ -51,7 +56,7 @@ export function windowOpens(window: Window, zone: string, now: number): number {
     const opens = instantAt(date, from, zone)
     const closes = instantAt(to <= from ? date.add({ days: 1 }) : date, to, zone)
     // One whose only hour is left out when clocks go forward does not open at all.
-    if (now < closes && opens < closes) return Math.max(now, opens)
+    if (now < closes && opens < closes) return { opens: Math.max(now, opens), closes }
   }
   throw new Error('a window has no day')
 }

@@ -1,0 +1,182 @@
+import type { ExpressionBuilder } from 'kysely'
+import { isZone, localTime, timeOfLocal } from '../clock/index.js'
+import { blockedAmong } from '../deliveries/index.js'
+import {
+  cell,
+  idsOf,
+  prepared,
+  type Read,
+  rowsOf,
+  type Store,
+  type Tables,
+  type Tx,
+} from '../store/index.js'
+import { type AudienceMember, contactsOf } from './audience.js'
+import type { Broadcast } from './broadcast.js'
+import { amongWhom } from './members.js'
+import { type Audience, requireWhom } from './whom.js'
+
+/*
+ * A campaign that each recipient gets at one time of their own clock. It begins when it is that time in the easternmost
+ * zone; the first pass over its audience makes the mails of those for whom it is time, and writes down the others with
+ * theirs (`broadcast_later`). A mail is made in the transaction that takes its row, so that a kill makes none twice.
+ */
+
+// UTC+14, where each day begins.
+const easternmost = 'Pacific/Kiritimati'
+
+/** The cursor of a campaign whose audience was looked through, and of which some come later; behind each contact's id. */
+export const endOfAudience = '~'
+
+/** When a campaign for that moment begins (ms): where it comes by each recipient's clock, once it is that time anywhere. */
+export function firstTime(moment: number, zone: string | null): number {
+  if (zone === null) return moment
+  return Math.min(moment, timeOfLocal(localTime(moment, zone), easternmost) ?? moment)
+}
+
+/**
+ * When a campaign that is scheduled begins (ms); null: it has no time. What is not `scheduled_at` stands in a column of its
+ * own, as that is what people gave.
+ */
+export const beginOf = ({
+  next_at,
+  scheduled_at,
+}: Pick<Broadcast, 'next_at' | 'scheduled_at'>): number | null => next_at ?? scheduled_at
+
+/** When each recipient of a campaign gets it (ms), by their own clock or else that of its zone; undefined: all at once. */
+export function makeOwnTime({
+  scheduled_at: moment,
+  local_zone: zone,
+}: Pick<Broadcast, 'scheduled_at' | 'local_zone'>):
+  | ((of: Pick<AudienceMember, 'metadata'>) => number)
+  | undefined {
+  if (moment === null || zone === null) return undefined
+  const local = localTime(moment, zone)
+  const known = new Map<string, number>()
+  return ({ metadata }) => {
+    const own = metadata === null ? undefined : (JSON.parse(metadata) as { timeZone?: unknown })
+    const { timeZone } = own ?? {}
+    const theirs = typeof timeZone === 'string' && isZone(timeZone) ? timeZone : zone
+    const at = known.get(theirs) ?? timeOfLocal(local, theirs) ?? 0
+    known.set(theirs, at)
+    return at
+  }
+}
+
+/** Who gets a campaign later, and when (ms). */
+export interface Later {
+  contactId: string
+  dueAt: number
+}
+
+/** Writes down who gets a campaign later. */
+export async function putOff(tx: Tx, broadcastId: string, later: readonly Later[]): Promise<void> {
+  if (later.length === 0) return
+  const json = JSON.stringify(later.map(({ contactId, dueAt }) => [dueAt, contactId]))
+  await insertLater(tx, { broadcastId, json })
+}
+
+const insertLater = prepared<{ broadcastId: string; json: string }, unknown>(
+  (db, { broadcastId, json }) =>
+    db
+      .insertInto('broadcast_later')
+      .columns(['broadcast_id', 'due_at', 'contact_id'])
+      .expression((eb) =>
+        eb
+          .selectFrom(rowsOf(json))
+          .select([
+            eb.val(broadcastId).as('broadcast_id'),
+            cell(0, 'integer').as('due_at'),
+            cell(1, 'text').as('contact_id'),
+          ]),
+      ),
+)
+
+/** Those for whom it is time, and what is left of who comes later. */
+export interface DueLater {
+  taken: Later[]
+  /** Who of them is still of the audience, and can be mailed. */
+  reachable: (AudienceMember & { dueAt: number })[]
+  /** When it is time for the next one (ms); null: they were the last. */
+  nextAt: number | null
+}
+
+/** The first `limit` of whom it is time for `until` (ms). Throws as `nextOfAudience` does. */
+export async function dueLater(
+  read: Read,
+  { id, accountId, whom, topicId }: Audience & { id: string },
+  { until, limit }: { until: number; limit: number },
+): Promise<DueLater> {
+  const rows = await read
+    .selectFrom('broadcast_later')
+    .select(['due_at as dueAt', 'contact_id as contactId'])
+    .where('broadcast_id', '=', id)
+    .orderBy('due_at')
+    .orderBy('contact_id')
+    .limit(limit + 1)
+    .execute()
+  const taken = rows.slice(0, limit).filter(({ dueAt }) => dueAt <= until)
+  const nextAt = rows[taken.length]?.dueAt ?? null
+  if (taken.length === 0) return { taken, reachable: [], nextAt }
+  const ids = taken.map(({ contactId }) => contactId)
+  const still = await amongWhom(read, whom, ids)
+  await requireWhom(read, accountId, whom)
+  const members = await contactsOf(read, { json: JSON.stringify(still) })
+  const emails = members.map(({ email }) => email)
+  const blocked = await blockedAmong(read, { accountId, type: 'marketing', topicId }, emails)
+  const dueAt = new Map(taken.map((one) => [one.contactId, one.dueAt]))
+  const reachable = members
+    .filter(({ email }) => !blocked.has(email))
+    .map((one) => Object.assign(one, { dueAt: dueAt.get(one.contactId) ?? 0 }))
+  return { taken, reachable, nextAt }
+}
+
+/** Whether all of them still wait for their turn. */
+export async function areLater(read: Read, id: string, taken: readonly Later[]): Promise<boolean> {
+  const { found } = await read
+    .selectFrom('broadcast_later')
+    .select(({ fn }) => fn.countAll<number>().as('found'))
+    .where(among(id, taken))
+    .executeTakeFirstOrThrow()
+  return found === taken.length
+}
+
+/** They have had their turn. */
+export async function takeLater(tx: Tx, id: string, taken: readonly Later[]): Promise<void> {
+  await tx.deleteFrom('broadcast_later').where(among(id, taken)).execute()
+}
+
+/** Rows of the campaign by their key: those between the first and the last of `taken`. */
+const among =
+  (id: string, taken: readonly Later[]) =>
+  ({ and, eb }: ExpressionBuilder<Tables, 'broadcast_later'>) => {
+    const times = taken.map(({ dueAt }) => dueAt)
+    const json = JSON.stringify(taken.map(({ contactId }) => contactId))
+    return and([
+      eb('broadcast_id', '=', id),
+      eb('due_at', '>=', Math.min(...times)),
+      eb('due_at', '<=', Math.max(...times)),
+      eb('contact_id', 'in', idsOf(json, 'text')),
+    ])
+  }
+
+// A few milliseconds of writing.
+const perSlice = 1_000
+
+/** Forgets who would have got a campaign that is over later. */
+export async function forgetLater(store: Pick<Store, 'write'>, broadcastId: string) {
+  for (let deleted = perSlice; deleted === perSlice; ) {
+    deleted = await store.write(async (tx) => {
+      const rows = await tx
+        .selectFrom('broadcast_later')
+        .select(['due_at as dueAt', 'contact_id as contactId'])
+        .where('broadcast_id', '=', broadcastId)
+        .orderBy('due_at')
+        .orderBy('contact_id')
+        .limit(perSlice)
+        .execute()
+      if (rows.length > 0) await takeLater(tx, broadcastId, rows)
+      return rows.length
+    })
+  }
+}

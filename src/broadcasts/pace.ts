@@ -1,0 +1,135 @@
+import { hourMs, openWindow, type Window } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import { ShapeError } from '../fields/index.js'
+import type { Store } from '../store/index.js'
+import type { Broadcast } from './broadcast.js'
+
+/** Mails are made so long before they leave, so that a pause, or hours that are over, leave these at most. */
+export const aheadMs = 60_000
+
+/** The hours in which a campaign may leave. */
+export interface SendWindow extends Window {
+  zone: string
+}
+
+/** How a campaign leaves: null where it is as any other. */
+export interface Pace {
+  /** Mails an hour at most. */
+  rate: number | null
+  window: SendWindow | null
+}
+
+/** Of a campaign's row. */
+export const paceOf = ({ rate, send_window }: Pick<Broadcast, 'rate' | 'send_window'>): Pace => ({
+  rate,
+  window: send_window === null ? null : (JSON.parse(send_window) as SendWindow),
+})
+
+/** What a request says about it, as a row keeps it. Throws a 400 for hours that never come. */
+export function paceIn({
+  rate,
+  window,
+  localTimeOf,
+}: PaceInput): Pick<Broadcast, 'rate' | 'send_window' | 'local_zone'> {
+  const hours = window === 'none' ? undefined : window
+  if (hours && hours.from === hours.to) {
+    const expected = 'another time than from'
+    const message = `Expected ${expected}`
+    const path = ['window', 'to']
+    throw new ShapeError([{ code: 'invalid', expected, received: 'string', path, message }])
+  }
+  return {
+    rate: rate === 'none' ? null : (rate ?? null),
+    send_window: hours === undefined ? null : JSON.stringify(hours),
+    local_zone: localTimeOf || null,
+  }
+}
+
+interface PaceInput {
+  rate?: number | 'none' | undefined
+  window?: SendWindow | 'none' | undefined
+  localTimeOf?: string | undefined
+}
+
+/** A 400: by everybody's own clock it needs a time. */
+export const withoutTime = () =>
+  new ApiError(
+    'validation_error',
+    'localTimeOf needs scheduledAt: the time that the clock of each recipient shows when they get it',
+  )
+
+/** What of a campaign may be made in a turn. */
+export interface Turn {
+  most: number
+  /** When the nth mail of the turn may leave, from 0 on (ms). */
+  leavesAt(n: number): number
+  /** When the one behind so many may; null: it has no rate. */
+  pacedTo(made: number): number | null
+  /** Where nothing may be made: when to look again, and what it waits for. */
+  waits?: Waiting
+}
+
+/** What a campaign that is sending waits for. */
+export interface Waiting {
+  nextAt: number
+  reason: string | null
+}
+
+/** How many mails of a campaign with hours may wait to leave, at least; else as many as have left in the last minute. */
+const leastWaiting = 500
+
+/**
+ * What may be made now of a campaign: all that can be, up to what its rate lets leave within `aheadMs`, or within the hours
+ * in which it may leave. A clock that was set back lets it go on from now. `perMinute`: how many of it leave.
+ */
+export function turnOf(broadcast: Broadcast, now: number, perMinute: number): Turn {
+  const { rate, window } = paceOf(broadcast)
+  const open = window && openWindow(window, window.zone, now)
+  const opens = open?.opens ?? now
+  if (open && opens > now + aheadMs) {
+    return nothing({ nextAt: opens - aheadMs, reason: 'It waits for the hours in which it leaves' })
+  }
+  const until = Math.min(now + aheadMs, open?.closes ?? Number.POSITIVE_INFINITY)
+  if (rate === null) {
+    const room = window ? Math.max(leastWaiting, perMinute) - broadcast.waiting : Infinity
+    return {
+      most: Math.max(0, room),
+      leavesAt: () => opens,
+      pacedTo: () => null,
+    }
+  }
+  const stepMs = hourMs / rate
+  const before = broadcast.paced_to ?? 0
+  const isSetBack = before > now + aheadMs + stepMs
+  const first = Math.max(isSetBack ? 0 : before, opens)
+  // As whole milliseconds, in which times are kept; a step may be a part of one.
+  const leavesAt = (n: number) => Math.round(first + n * stepMs)
+  const most = first >= until ? 0 : Math.ceil((until - first) / stepMs)
+  if (most > 0) return { most, leavesAt, pacedTo: leavesAt }
+  // Half of the time that is made ahead: so that the next ones are there before the last ones have left.
+  return nothing({ nextAt: Math.max(now + 1_000, first - aheadMs / 2), reason: null })
+}
+
+const nothing = (waits: Waiting): Turn => ({
+  most: 0,
+  leavesAt: () => waits.nextAt,
+  pacedTo: () => null,
+  waits,
+})
+
+/** Keeps when a campaign that is sending goes on, and why not before; not where somebody has stopped or changed it meanwhile. */
+export async function keepWaiting(
+  { store, now }: { store: Pick<Store, 'write'>; now: number },
+  { id, expanded_at }: Broadcast,
+  { nextAt, reason }: Waiting,
+): Promise<void> {
+  await store.write((tx) =>
+    tx
+      .updateTable('broadcasts')
+      .set({ next_at: nextAt, reason, expanded_at: now })
+      .where('id', '=', id)
+      .where('status', '=', 'sending')
+      .where('expanded_at', '=', expanded_at)
+      .execute(),
+  )
+}

@@ -1,0 +1,98 @@
+import { messageOf } from '../errors/index.js'
+import { parseMailbox } from '../mime/index.js'
+import { isPassing, type Store } from '../store/index.js'
+import { type AudienceMember, nextOfAudience } from './audience.js'
+import type { Broadcast } from './broadcast.js'
+import { audienceOf } from './dispatch-campaign.js'
+import type { NewMail } from './new-mails.js'
+import { dueLater, endOfAudience, type Later, type makeOwnTime } from './own-time.js'
+import { aheadMs, type Turn } from './pace.js'
+import type { Subjects } from './subjects.js'
+import { refillOf } from './up-to-date.js'
+import type { Slice } from './write-slice.js'
+
+interface ReadDeps {
+  store: Store
+  subjects: Subjects
+}
+
+/** What of a campaign is read for one write. */
+export interface SlicePart {
+  /** The cursor. */
+  before: string
+  limit: number
+  /** How many mails its turn has made before. */
+  made: number
+  turn: Turn
+  ownTime: ReturnType<typeof makeOwnTime>
+  now: number
+}
+
+/**
+ * Read and rendered outside of the write, since rendering may wait for another thread and a write
+ * must not. A text: why it has to wait.
+ */
+export async function readSlice(
+  deps: ReadDeps,
+  broadcast: Broadcast,
+  { before, limit, made, turn, ownTime, now }: SlicePart,
+): Promise<Slice | string> {
+  const { read } = deps.store
+  const page = await nextOfAudience(read, audienceOf(broadcast), before, limit)
+  // After they were read: what is being filled has not all of its people.
+  const refilled = await refillOf(read, broadcast)
+  if (refilled !== undefined) return `It waits: ${refilled}`
+  const later: Later[] = []
+  const mails: NewMail[] = []
+  for (const member of page.reachable) {
+    const dueAt = ownTime?.(member) ?? 0
+    if (dueAt > now + aheadMs) later.push({ contactId: member.contactId, dueAt })
+    else {
+      const leavesAt = Math.max(dueAt, turn.leavesAt(made + mails.length))
+      mails.push(await newMail(deps, broadcast, member, leavesAt))
+    }
+  }
+  const pacedTo = turn.pacedTo(made + mails.length)
+  const slice = { before, mails, later, taken: [], pacedTo, nextAt: null }
+  // Some come later: what is left of its time.
+  if (page.done && ownTime !== undefined) return { ...slice, after: endOfAudience, done: false }
+  return { ...slice, after: page.after, done: page.done }
+}
+
+/** Of a campaign that was gone through, those for whom it is time now. */
+export async function laterSlice(
+  { store, ...deps }: ReadDeps,
+  broadcast: Broadcast,
+  { before, limit, made, turn, now }: SlicePart,
+): Promise<Slice> {
+  const of = { id: broadcast.id, ...audienceOf(broadcast) }
+  const due = await dueLater(store.read, of, { until: now + aheadMs, limit })
+  const mails: NewMail[] = []
+  for (const member of due.reachable) {
+    const leavesAt = Math.max(member.dueAt, turn.leavesAt(made + mails.length))
+    mails.push(await newMail({ store, ...deps }, broadcast, member, leavesAt))
+  }
+  const { taken } = due
+  const nextAt = due.nextAt !== null && due.nextAt > now + aheadMs ? due.nextAt - aheadMs : null
+  const pacedTo = turn.pacedTo(made + mails.length)
+  const done = due.nextAt === null
+  return { before, after: before, mails, later: [], taken, pacedTo, nextAt, done }
+}
+
+/** The mail of one recipient, its subject rendered. */
+async function newMail(
+  { store, subjects }: ReadDeps,
+  broadcast: Broadcast,
+  member: AudienceMember,
+  leavesAt: number,
+): Promise<NewMail> {
+  const mailbox = parseMailbox(member.email)
+  // Contacts are addresses since they were added.
+  if (mailbox === undefined) throw new Error(`Contact ${member.contactId} has no address`)
+  const subject = await subjects(broadcast, member).catch((error: unknown) => {
+    if (isPassing(error)) throw error
+    throw new Error(`Contact ${member.contactId}: ${messageOf(error)}`, { cause: error })
+  })
+  const [id, deliveryId] = [store.ids.uuid(), store.ids.serial()]
+  return { id, deliveryId, mailbox, subject, leavesAt }
+}
