@@ -1,6 +1,11 @@
 import { makeFormTallies, makeSignupTokens } from '../forms/index.js'
 import type { FormDesk } from '../forms/routes.js'
-import { loadTrackingAgents, openHandOver, openRecorder } from '../tracking/index.js'
+import {
+  loadTrackingAgents,
+  makeMachineSign,
+  openHandOver,
+  openRecorder,
+} from '../tracking/index.js'
 import { certificatesOf } from './certificates.js'
 import { readAgain, trackingAgentFiles } from './files.js'
 import type { Ground } from './ground.js'
@@ -25,11 +30,12 @@ export async function openFront(ground: Ground, back: WayBack) {
   back.add(() => recorder.close())
   const tokens = makeSignupTokens(ground.key, clock)
   const tallies = makeFormTallies()
+  const machineSign = makeMachineSign(() => agents, config.tracking.machineWithin)
   let desk: FormDesk | undefined
   back.add(() => tallies.flush(ground.store))
   const server = await openPublicServer(ground, {
     ...ground,
-    forms: { tokens, tallies, desk: () => desk },
+    forms: { tokens, tallies, machineSign, desk: () => desk },
     recorder,
     challenge: certificates.challenge,
     overTls: publicOverTls(ground, httpsPeers, certificates),

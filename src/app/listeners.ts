@@ -285,7 +285,7 @@ export async function openPublicServer(
     recorder: Parameters<typeof trackingRoutes>[1]['recorder']
     challenge: Certificates['challenge']
     overTls: HttpServerOptions<never>['overTls']
-    forms: Pick<FormPageDeps, 'tokens' | 'tallies' | 'desk'>
+    forms: Pick<FormPageDeps, 'tokens' | 'tallies' | 'desk' | 'machineSign'>
   },
 ) {
   const { store, clock, key, metrics, recorder, challenge, overTls } = deps

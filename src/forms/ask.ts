@@ -3,9 +3,10 @@ import { acceptEmail } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
 import { addressKey } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
+import { countForAddress } from './asked-addresses.js'
 import { confirmationMail } from './confirmation-mail.js'
 import type { FormDeskDeps } from './deps.js'
-import { countForAddress, type FormEntry } from './entry.js'
+import type { FormEntry } from './entry.js'
 import { countFormMails, keepFormMail } from './follow.js'
 import type { SignupForm } from './form.js'
 import type { HeldReason } from './limits.js'
@@ -17,6 +18,12 @@ class HeldBack extends Error {
   }
 }
 
+interface Asking {
+  isReminder: boolean
+  /** Gets the id of the mail. */
+  alongside: (tx: Tx, mailId: string) => Promise<void>
+}
+
 /**
  * Sends the mail that asks for a confirmation, with `alongside` in its transaction. Resolves with why it does not: the
  * address has been asked enough, which counts with the mail, or the account may send none now.
@@ -25,7 +32,7 @@ export async function askByMail(
   deps: FormDeskDeps,
   form: SignupForm,
   entry: FormEntry,
-  { isReminder, alongside }: { isReminder: boolean; alongside: (tx: Tx) => Promise<void> },
+  { isReminder, alongside }: Asking,
 ): Promise<HeldReason | undefined> {
   try {
     return await askOrThrow(deps, form, entry, { isReminder, alongside })
@@ -39,7 +46,7 @@ export async function askOrThrow(
   deps: FormDeskDeps,
   form: SignupForm,
   entry: FormEntry,
-  { isReminder, alongside }: { isReminder: boolean; alongside: (tx: Tx) => Promise<void> },
+  { isReminder, alongside }: Asking,
 ): Promise<HeldReason | undefined> {
   const { read } = deps.store
   const { accountId, email } = entry
@@ -57,7 +64,7 @@ export async function askOrThrow(
     const withMail = async (tx: Tx, { id }: { id: string }) => {
       const now = deps.clock.now()
       if (!(await countForAddress(tx, accountId, hash, now))) throw new HeldBack('address')
-      await alongside(tx)
+      await alongside(tx, id)
       await keepFormMail(tx, form.id, id, now)
       await countFormMails(tx, form.id, now, { mails: 1 })
     }

@@ -6,9 +6,10 @@ import { ApiError } from '../errors/index.js'
 import { addressKey, parseMailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
 import { askOrThrow } from './ask.js'
+import { mayAskAddress } from './asked-addresses.js'
 import { isCarefulForm } from './careful.js'
 import type { FormDeskDeps } from './deps.js'
-import { type FormEntry, insertEntry, mayAskAddress, waitsMs } from './entry.js'
+import { type FormEntry, insertEntry, waitsMs } from './entry.js'
 import { findForm, handForm, type SignupForm, usualSettings } from './form.js'
 import type { HeldReason } from './limits.js'
 import type { FormLimits } from './sent-in-limits.js'
@@ -58,8 +59,8 @@ export async function askByHand(
     (await whyNotNow(deps, limits, form, mailbox)) ??
     (await askOrThrow(deps, form, entry, {
       isReminder: false,
-      alongside: async (tx) => {
-        await insertEntry(tx, entry, form.settings.reminder)
+      alongside: async (tx, mailId) => {
+        await insertEntry(tx, entry, { isReminded: form.settings.reminder, mailId })
         await alongside(tx, asked)
       },
     }))

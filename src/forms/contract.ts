@@ -69,6 +69,9 @@ const settings = {
     ['shortened', 'whole', 'none'],
     'What the consent record keeps of the address in the network',
   ),
+  confirmAtOnce: flag(
+    'The link of the mail confirms by itself where it is a person who follows it, by the rules by which clicks are told from those of machines; else, and without it, its page has a button',
+  ),
   api: oneOf(
     ['key', 'open'],
     '`open`: front ends send it in without a key too, at `submissions` of the public listener',
@@ -116,6 +119,7 @@ const example = {
   doubleOptIn: true,
   reminder: false,
   keepAddress: 'shortened',
+  confirmAtOnce: false,
   api: 'key',
   origins: [],
   version: 1,
@@ -178,6 +182,7 @@ export const createForm = operation('POST /v1/forms', {
       doubleOptIn: maybe(settings.doubleOptIn, 'true'),
       reminder: maybe(settings.reminder, 'false'),
       keepAddress: maybe(settings.keepAddress, '`shortened`'),
+      confirmAtOnce: maybe(settings.confirmAtOnce, 'false'),
       api: maybe(settings.api, '`key`'),
       origins: maybe(settings.origins, 'all'),
       acceptRisk: maybe(acceptRisk),
@@ -211,6 +216,7 @@ export const updateForm = operation('PATCH /v1/forms/:id', {
         doubleOptIn: maybe(settings.doubleOptIn),
         reminder: maybe(settings.reminder),
         keepAddress: maybe(settings.keepAddress),
+        confirmAtOnce: maybe(settings.confirmAtOnce),
         api: maybe(settings.api),
         origins: maybe(settings.origins),
         acceptRisk: maybe(acceptRisk),

@@ -3,6 +3,7 @@ import { neighbourhoodOf } from '../http/index.js'
 import { addressKey, type Mailbox } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 import { askByMail, reasonOf } from './ask.js'
+import { mayAskAddress } from './asked-addresses.js'
 import { askByHand } from './by-hand.js'
 import { isCarefulForm } from './careful.js'
 import type { FormDeskDeps } from './deps.js'
@@ -11,7 +12,6 @@ import {
   type FormEntry,
   findEntry,
   insertEntry,
-  mayAskAddress,
   type Typed,
   waitsMs,
 } from './entry.js'
@@ -87,7 +87,7 @@ async function submitted(
   const { reminder: isReminded } = form.settings
   return await askByMail(deps, form, entry, {
     isReminder: false,
-    alongside: (tx) => insertEntry(tx, entry, isReminded),
+    alongside: (tx, mailId) => insertEntry(tx, entry, { isReminded, mailId }),
   })
 }
 

@@ -1,7 +1,7 @@
-import { dayMs, isRecent } from '../clock/index.js'
+import { dayMs } from '../clock/index.js'
 import { addressKey } from '../mime/index.js'
 import { type FormEntryRow, type Read, type Store, storedObject, type Tx } from '../store/index.js'
-import { formLimits } from './limits.js'
+import { forgetAddress } from './asked-addresses.js'
 
 // Unconfirmed ones go so long after they were sent in, confirmed ones after they were confirmed.
 export const waitsMs = 7 * dayMs
@@ -23,6 +23,8 @@ export interface Typed {
   topics?: string[]
   /** Those that were shown. */
   offered: string[]
+  /** The last mail that asked. */
+  mailId?: string
   /** Of the contact that is made when they confirm. */
   contactId?: string
   /** The lists that whoever confirms is put on; undefined: those of the form. */
@@ -89,7 +91,7 @@ export const toEntry = (row: FormEntryRow): FormEntry => ({
 export async function insertEntry(
   tx: Tx,
   { id, formId, accountId, email, typed, agreed, createdAt, expiresAt }: FormEntry,
-  isReminded: boolean,
+  { isReminded, mailId }: { isReminded: boolean; mailId: string },
 ): Promise<void> {
   await tx
     .insertInto('form_entries')
@@ -99,7 +101,7 @@ export async function insertEntry(
       account_id: accountId,
       address: addressKey(email),
       email,
-      fields: JSON.stringify(typed),
+      fields: JSON.stringify({ ...typed, mailId }),
       consent: JSON.stringify(agreed),
       state: 'waiting',
       created_at: createdAt,
@@ -108,6 +110,27 @@ export async function insertEntry(
       remind_at: isReminded ? createdAt + remindAfterMs : null,
     })
     .execute()
+}
+
+/** Notes the reminder of an entry, and that none is due any more; without a mail there was none. */
+export async function settleReminder(tx: Tx, entry: FormEntry, mailId?: string): Promise<void> {
+  const fields = JSON.stringify({ ...entry.typed, ...(mailId !== undefined && { mailId }) })
+  await tx
+    .updateTable('form_entries')
+    .set({ remind_at: null, fields })
+    .where('id', '=', entry.id)
+    .execute()
+}
+
+/** When a server took the last mail that asked; null: none has yet. */
+export async function askedAt(read: Read, { typed }: FormEntry): Promise<number | null> {
+  const row = await read
+    .selectFrom('deliveries')
+    .select('ended_at')
+    .where('email_id', '=', typed.mailId ?? '')
+    .where('status', 'in', ['delivered', 'relayed'])
+    .executeTakeFirst()
+  return row?.ended_at ?? null
 }
 
 /** Confirms an entry, and all others of its form and address with it; resolves with whether it was still waiting. */
@@ -131,58 +154,6 @@ export async function settleEntries(tx: Tx, entry: FormEntry, now: number): Prom
       .execute()
   }
   return true
-}
-
-/** Whether an address may be asked for a confirmation: once a day, and three times before it gives one. */
-export async function mayAskAddress(
-  read: Read,
-  accountId: string,
-  hash: string,
-  now: number,
-): Promise<boolean> {
-  return mayBeAsked(await askedOf(read, accountId, hash), now)
-}
-
-const askedOf = (read: Read, accountId: string, hash: string) =>
-  read
-    .selectFrom('form_addresses')
-    .select(['mails', 'last_at'])
-    .where('account_id', '=', accountId)
-    .where('address_hash', '=', hash)
-    .executeTakeFirst()
-
-const mayBeAsked = (known: { mails: number; last_at: number } | undefined, now: number): boolean =>
-  known === undefined ||
-  (known.mails < formLimits.perAddress && !isRecent(known.last_at, now, formLimits.addressEveryMs))
-
-/**
- * Counts a confirmation that an address is asked for; resolves with whether it may be. Nobody gets more than one a day,
- * and three before they confirm, whatever forms of the account they were written into.
- */
-export async function countForAddress(
-  tx: Tx,
-  accountId: string,
-  hash: string,
-  now: number,
-): Promise<boolean> {
-  const known = await askedOf(tx, accountId, hash)
-  if (!mayBeAsked(known, now)) return false
-  const row = { mails: (known?.mails ?? 0) + 1, last_at: now }
-  await tx
-    .insertInto('form_addresses')
-    .values({ account_id: accountId, address_hash: hash, ...row })
-    .onConflict((conflict) => conflict.columns(['account_id', 'address_hash']).doUpdateSet(row))
-    .execute()
-  return true
-}
-
-/** It has confirmed: what it is asked from now on counts anew. */
-export async function forgetAddress(tx: Tx, accountId: string, hash: string): Promise<void> {
-  await tx
-    .deleteFrom('form_addresses')
-    .where('account_id', '=', accountId)
-    .where('address_hash', '=', hash)
-    .execute()
 }
 
 /** What an address has sent in, confirmed or not, in all forms of an account. */

@@ -51,6 +51,7 @@ export const usualSettings: Omit<FormSettings, 'lists' | 'consent'> = {
   doubleOptIn: true,
   reminder: false,
   keepAddress: 'shortened',
+  confirmAtOnce: false,
   api: 'key',
   origins: [],
 }

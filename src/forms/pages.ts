@@ -2,15 +2,16 @@ import { accountFace, brandOf } from '../accounts/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Form, Page, PageRequest, Pages } from '../http/index.js'
 import type { Store } from '../store/index.js'
-import { listTopics } from '../topics/index.js'
+import type { MachineSign } from '../tracking/index.js'
 import type { FormDesk } from './desk.js'
-import { findEntry } from './entry.js'
+import { askedAt, type FormEntry, findEntry } from './entry.js'
 import { findForm, publicForm, type SignupForm } from './form.js'
+import { hosted } from './hosted.js'
 import type { SignupTokens } from './links.js'
 import { openSubmissions } from './open-submissions.js'
 import type { FormTallies } from './tallies.js'
-import { readTyped, type SentFields, sentName, type TypedFaults } from './typed.js'
-import { formPage, frameOf, type HostedView, renderHosted, renderStep } from './view.js'
+import { readTyped, type SentFields, sentName } from './typed.js'
+import { formPage, frameOf, gonePage, renderStep } from './view.js'
 import { wordsIn } from './words/index.js'
 
 export interface FormPageDeps {
@@ -18,6 +19,8 @@ export interface FormPageDeps {
   clock: { now(): number }
   tokens: SignupTokens
   tallies: FormTallies
+  /** By which sign a request is known for a machine's. */
+  machineSign: MachineSign
   /** Undefined while the appliance starts. */
   desk: () => FormDesk | undefined
 }
@@ -43,24 +46,44 @@ export function formPages(pages: Pages, deps: FormPageDeps): void {
     if (form === undefined) return gonePage()
     return await received(deps, deskOf(), form, request)
   })
-  pages.get('/confirm/:token', async ({ params }) => {
-    const entryId = deps.tokens.readConfirmation(params.token ?? '')
+  pages.get('/confirm/:token', async (request) => {
+    const { token = '' } = request.params
+    const entryId = deps.tokens.readConfirmation(token)
     const entry = entryId && (await findEntry(read, entryId, deps.clock.now()))
     if (!entry) return gonePage()
     const form = await findForm(read, entry.accountId, entry.formId)
-    return entry.state === 'confirmed'
-      ? await step(deps, form, 'confirmed')
-      : await step(deps, form, 'confirm', `/confirm/${params.token}`)
+    if (entry.state === 'confirmed') return await step(deps, form, 'confirmed')
+    if (form.settings.confirmAtOnce && (await isByPerson(deps, request, entry))) {
+      return await confirmed(deps, deskOf(), entry.id)
+    }
+    return await step(deps, form, 'confirm', `/confirm/${token}`)
   })
   // The link is the proof; a mail program that shows the page may post it from elsewhere.
   pages.post('/confirm/:token', { crossSite: true }, async ({ params }) => {
     const entryId = deps.tokens.readConfirmation(params.token ?? '')
-    const form = entryId && (await confirmedBy(deskOf(), entryId))
-    if (form === 'later') return formPage(await laterPage(deps, entryId ?? ''), 503)
-    if (!form) return gonePage()
-    const { thanksUrl } = form.settings
-    return thanksUrl === '' ? await step(deps, form, 'confirmed') : { redirect: thanksUrl }
+    return entryId === undefined ? gonePage() : await confirmed(deps, deskOf(), entryId)
   })
+}
+
+/** By the rules by which clicks of people are told from those of machines (`tracking/`). */
+async function isByPerson(
+  { store: { read }, clock, machineSign }: FormPageDeps,
+  request: PageRequest,
+  entry: FormEntry,
+): Promise<boolean> {
+  const { method, header, remoteAddress } = request
+  const arrivedAt = await askedAt(read, entry)
+  const asked = { method, header, remoteAddress, arrivedAt, now: clock.now() }
+  return machineSign(asked) === undefined
+}
+
+/** What a confirmation leads to. */
+async function confirmed(deps: FormPageDeps, desk: FormDesk, entryId: string): Promise<Page> {
+  const form = await confirmedBy(desk, entryId)
+  if (form === 'later') return formPage(await laterPage(deps, entryId), 503)
+  if (form === undefined) return gonePage()
+  const { thanksUrl } = form.settings
+  return thanksUrl === '' ? await step(deps, form, 'confirmed') : { redirect: thanksUrl }
 }
 
 async function confirmedBy(desk: FormDesk, entryId: string) {
@@ -172,82 +195,4 @@ function leadingTo(url: string): Record<string, string> {
   if (url === '') return {}
   const policy = `default-src 'self'; base-uri 'none'; form-action 'self' ${new URL(url).origin}; frame-ancestors 'none'; object-src 'none'`
   return { 'Content-Security-Policy': policy }
-}
-
-/** The form, empty or with what was typed and what is wrong with it. */
-async function hosted(
-  { store: { read }, tokens }: FormPageDeps,
-  form: SignupForm,
-  again: { given: SentFields; faults: TypedFaults } | undefined,
-): Promise<Page> {
-  const face = await accountFace(read, form.accountId)
-  if (face === undefined) return gonePage()
-  const brand = await brandOf(read, form.accountId)
-  const view = await hostedView(read, form, { brand, face, again })
-  const stamp = tokens.stamp(form.publicId)
-  return formPage(renderHosted({ ...view, stamp }), again === undefined ? 200 : 422)
-}
-
-async function hostedView(
-  read: Store['read'],
-  form: SignupForm,
-  {
-    brand,
-    face,
-    again,
-  }: {
-    brand: Awaited<ReturnType<typeof brandOf>>
-    face: { name: string; logoId: string | null }
-    again: { given: SentFields; faults: TypedFaults } | undefined
-  },
-): Promise<Omit<HostedView, 'stamp'>> {
-  const { settings } = form
-  const words = wordsIn[settings.language]
-  const offered = settings.topics.map((id) => id.toLowerCase())
-  const topics = offered.length === 0 ? [] : await listTopics(read, form.accountId)
-  const fault = (name: string) => again?.faults.get(name)
-  const email = {
-    name: 'email',
-    label: words.email,
-    type: 'email' as const,
-    required: true,
-    choices: [],
-    value: again?.given.email ?? '',
-    autocomplete: 'email',
-    fault: fault('email'),
-  }
-  const asked = settings.fields.map(({ name, label, type, required, choices = [] }) => ({
-    name: sentName(name),
-    label,
-    type,
-    required,
-    choices,
-    value: again?.given.values.get(name) ?? '',
-    autocomplete: { firstName: 'given-name', lastName: 'family-name' }[name],
-    fault: fault(name),
-  }))
-  return {
-    ...frameOf(brand, face.logoId, { language: words.language, title: face.name }),
-    action: `/f/${form.publicId}`,
-    words,
-    fields: [email, ...asked],
-    topics: topics
-      .filter(({ id, archived }) => offered.includes(id) && !archived)
-      .map(({ id, name, description }) => ({
-        id,
-        name,
-        description,
-        chosen: again?.given.offered === undefined || again.given.topics.includes(id),
-      })),
-    consent: settings.consent,
-    agreed: again?.given.agreed ?? false,
-    agreeFault: fault('agreed'),
-    postal: brand.postalAddress,
-  }
-}
-
-/** For every address that leads nowhere, whatever is wrong with it. */
-function gonePage(): Page {
-  const { gone, language } = wordsIn.en
-  return formPage(renderStep({ language, ...gone, logo: undefined, colours: undefined }), 404)
 }

@@ -5,7 +5,7 @@ import type { Read, Tx } from '../store/index.js'
 import { askByMail } from './ask.js'
 import { isCarefulForm } from './careful.js'
 import type { FormDeskDeps } from './deps.js'
-import { dueReminders, type FormEntry } from './entry.js'
+import { dueReminders, type FormEntry, settleReminder } from './entry.js'
 import { findForm, listsThere, type SignupForm } from './form.js'
 import type { FormLimits } from './sent-in-limits.js'
 
@@ -19,18 +19,12 @@ export async function remindEntries(
   for (const entry of await dueReminders(store.read, clock.now())) {
     if (stop.aborted) return
     const form = await findForm(store.read, entry.accountId, entry.formId)
-    const settle = async (tx: Tx) => {
-      await tx
-        .updateTable('form_entries')
-        .set({ remind_at: null })
-        .where('id', '=', entry.id)
-        .execute()
-    }
+    const settle = (tx: Tx, mailId?: string) => settleReminder(tx, entry, mailId)
     const isAsked =
       mayRemind(form, entry, limits, clock.now()) &&
       (await isStillWanted(store.read, form, entry)) &&
       (await askByMail(deps, form, entry, { isReminder: true, alongside: settle })) === undefined
-    if (!isAsked) await store.write(settle)
+    if (!isAsked) await store.write((tx) => settle(tx))
   }
 }
 

@@ -5,8 +5,9 @@ import { addressKey } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { erasedAmong, lift, liftErasure, suppressionsOf } from '../suppression/index.js'
 import { listTopics, optIn, optOut, topicsLeftBy } from '../topics/index.js'
+import { forgetAddress } from './asked-addresses.js'
 import type { FormDeskDeps } from './deps.js'
-import { type FormEntry, forgetAddress, settleEntries } from './entry.js'
+import { type FormEntry, settleEntries } from './entry.js'
 import { listsThere, type SignupForm } from './form.js'
 
 /** Nobody whom the account knows, or who has left it or a topic of it, is put on a list by what anybody may have typed. */

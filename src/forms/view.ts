@@ -4,6 +4,7 @@ import type { Brand } from '../accounts/index.js'
 import { packageFile } from '../config/index.js'
 import type { Page } from '../http/index.js'
 import { coloursPath } from '../preferences/index.js'
+import { wordsIn } from './words/index.js'
 import type { FormWords } from './words/words.js'
 
 interface Frame {
@@ -66,6 +67,12 @@ export const frameOf = (
   logo: logoId === null ? undefined : `/logo/${logoId}`,
   colours: coloursPath(colours),
 })
+
+/** For every address that leads nowhere, whatever is wrong with it. */
+export function gonePage(): Page {
+  const { gone, language } = wordsIn.en
+  return formPage(renderStep({ language, ...gone, logo: undefined, colours: undefined }), 404)
+}
 
 /** A view made into a function, once; it is read from the sources also when these are compiled. */
 function compiled<View extends object>(name: string): (view: View) => string {

@@ -1,0 +1,55 @@
+import { isRecent } from '../clock/index.js'
+import type { Read, Tx } from '../store/index.js'
+import { formLimits } from './limits.js'
+
+/** Whether an address may be asked for a confirmation: once a day, and three times before it gives one. */
+export async function mayAskAddress(
+  read: Read,
+  accountId: string,
+  hash: string,
+  now: number,
+): Promise<boolean> {
+  return mayBeAsked(await askedOf(read, accountId, hash), now)
+}
+
+const askedOf = (read: Read, accountId: string, hash: string) =>
+  read
+    .selectFrom('form_addresses')
+    .select(['mails', 'last_at'])
+    .where('account_id', '=', accountId)
+    .where('address_hash', '=', hash)
+    .executeTakeFirst()
+
+const mayBeAsked = (known: { mails: number; last_at: number } | undefined, now: number): boolean =>
+  known === undefined ||
+  (known.mails < formLimits.perAddress && !isRecent(known.last_at, now, formLimits.addressEveryMs))
+
+/**
+ * Counts a confirmation that an address is asked for; resolves with whether it may be. Nobody gets more than one a day,
+ * and three before they confirm, whatever forms of the account they were written into.
+ */
+export async function countForAddress(
+  tx: Tx,
+  accountId: string,
+  hash: string,
+  now: number,
+): Promise<boolean> {
+  const known = await askedOf(tx, accountId, hash)
+  if (!mayBeAsked(known, now)) return false
+  const row = { mails: (known?.mails ?? 0) + 1, last_at: now }
+  await tx
+    .insertInto('form_addresses')
+    .values({ account_id: accountId, address_hash: hash, ...row })
+    .onConflict((conflict) => conflict.columns(['account_id', 'address_hash']).doUpdateSet(row))
+    .execute()
+  return true
+}
+
+/** It has confirmed: what it is asked from now on counts anew. */
+export async function forgetAddress(tx: Tx, accountId: string, hash: string): Promise<void> {
+  await tx
+    .deleteFrom('form_addresses')
+    .where('account_id', '=', accountId)
+    .where('address_hash', '=', hash)
+    .execute()
+}

@@ -1,0 +1,41 @@
+import { makeMachineAsking, type TrackingAgents } from './machines.js'
+
+/** A request for the one link of a mail, and when a server had taken that mail; null: none has yet. */
+export interface LinkRequest {
+  method: string
+  header(name: string): string | undefined
+  remoteAddress: string
+  arrivedAt: number | null
+  now: number
+}
+
+/**
+ * Tells by which sign a single request is known for a machine's, for what a click alone is to do: undefined for what may
+ * be a person's. `agents` is asked each time, as its file may have been read again.
+ */
+export function makeMachineSign(agents: () => TrackingAgents, machineWithinMs: number) {
+  let read: TrackingAgents | undefined
+  let nameOf = makeMachineAsking({ files: [], agents: [], networks: [] })
+  return (asked: LinkRequest): string | undefined => {
+    const { method, header, remoteAddress: address, arrivedAt, now } = asked
+    if (read !== agents()) {
+      read = agents()
+      nameOf = makeMachineAsking(read)
+    }
+    if (method !== 'GET') return method
+    // What a browser fetches before anybody has asked for it (Fetch Metadata, Speculation Rules).
+    const purpose = header('sec-purpose') ?? header('purpose') ?? header('x-moz')
+    if (purpose !== undefined) return purpose
+    // W3C Fetch Metadata §2.1: somebody who follows a link gets a document; older programs do not say.
+    const dest = header('sec-fetch-dest')
+    if (dest !== undefined && dest !== 'document') return `for ${dest}`
+    const userAgent = header('user-agent') ?? ''
+    if (machineWithinMs > 0) {
+      if (arrivedAt === null) return 'before the mail had arrived'
+      if (Math.abs(now - arrivedAt) < machineWithinMs) return 'as soon as the mail had arrived'
+    }
+    return nameOf({ kind: 'clicked', userAgent, address })
+  }
+}
+
+export type MachineSign = ReturnType<typeof makeMachineSign>
