@@ -318,3 +318,40 @@ t.test('a page that is hard to read costs no minute', async (t) => {
   t.equal((await owner.get(`${base}/campaigns/${id}/send`)).status, 200)
   t.comment(`${Math.round((process.cpuUsage().user - user) / 1000)} ms`)
 })
+
+t.test(
+  'rate, hours and everybody’s own clock are chosen in the draft, and changed while it waits',
+  async (t) => {
+    const paced = {
+      ...form,
+      rate: '1,200',
+      window: '09:00',
+      windowTo: '17:00',
+      windowDays: '1',
+      windowZone: 'Africa/Lagos',
+      scheduledAt: '2027-12-24T09:00',
+      ownTime: 'on',
+    }
+    const wrong = await owner.post(`${base}/campaigns/new`, { ...paced, windowZone: 'Lagos' })
+    t.match(wrong, { status: 422, text: /Expected hours such as/ })
+    t.equal((await owner.post(`${base}/campaigns/new`, { ...paced, rate: 'many' })).status, 422)
+    const made = await owner.post(`${base}/campaigns/new`, paced)
+    t.equal(made.status, 303, made.text.slice(0, 300))
+    const id = made.to.split('/').at(-1) ?? ''
+    t.match(await call('GET', `/v1/broadcasts/${id}`), {
+      rate: 1_200,
+      window: { from: '09:00', to: '17:00', days: [1], zone: 'Africa/Lagos' },
+      localTimeOf: 'Europe/Berlin',
+    })
+    t.match((await owner.get(made.to)).text, /name="rate"[^>]*value="1200"/)
+    await owner.post(`${made.to}/send`, { revision: '0' })
+    const page = (await owner.get(made.to)).text
+    t.match(page, /by each recipient’s own clock/)
+    t.match(page, /at most 1,200 an hour, from 09:00 until 17:00 on Mon \(Africa\/Lagos\)/)
+    t.equal((await owner.post(`${made.to}/pace`, { rate: '0' })).status, 422)
+    t.equal((await owner.post(`${made.to}/pace`, { rate: '50', window: '' })).status, 303)
+    t.match(await call('GET', `/v1/broadcasts/${id}`), { rate: 50, window: null })
+    t.equal((await owner.post(`${made.to}/cancel`)).status, 303)
+    t.equal((await call('GET', `/v1/broadcasts/${id}`)).status, 'cancelled')
+  },
+)

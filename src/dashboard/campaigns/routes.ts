@@ -1,4 +1,4 @@
-import { object, string } from 'superstruct'
+import { object, string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
@@ -13,6 +13,7 @@ import {
   takeBack,
 } from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
+import { check, structOf } from '../../fields/index.js'
 import { documentIn } from '../blocks/form.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -23,9 +24,11 @@ import { editPage } from './edit.js'
 import { CampaignForm, givenBy } from './form.js'
 import { campaignsPage } from './list.js'
 import { campaignPage } from './one.js'
+import { paceFields, paceGiven } from './pace-part.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
 
+const PaceForm = type(paceFields)
 // The content may have 2 MiB, and a form's encoding makes up to three of each byte.
 const maxBodyBytes = 8 * 1024 * 1024
 
@@ -66,7 +69,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const show = async (visit: Visit, faults: Faults) => {
     const found = await findBroadcast(read, visit.account.id, visit.params.id ?? '')
     const isOpen = found.status === 'draft' && visit.may('campaigns.write')
-    return isOpen ? editPage(deps, visit, found, faults) : campaignPage(deps, visit, found)
+    return isOpen ? editPage(deps, visit, found, faults) : campaignPage(deps, visit, found, faults)
   }
   pages.get('/campaigns/:id', 'campaigns.read', (visit) => show(visit, noFaults))
   pages.post('/campaigns/:id', { ...making, again: show }, async (visit) => {
@@ -134,6 +137,17 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
       flash: 'It is a draft again, and nothing has left',
       audit: auditOf(operations.takeBackBroadcast, { target: id }),
     })
+  })
+  const show = async (visit: Visit, faults: Faults) =>
+    campaignPage(deps, visit, await of(visit), faults)
+  const pacing = { action, form: PaceForm, again: show } as const
+  pages.post('/campaigns/:id/pace', pacing, async (visit) => {
+    const billing = await readBilling(store.read, plans, visit.account.id)
+    const given = paceGiven(visit.form, visit.person.timeZone ?? 'UTC')
+    check(given, structOf(operations.draftChanges))
+    const { id } = await changeDraft(whole, billing, visit.params.id ?? '', given)
+    const audit = auditOf(operations.updateBroadcast, { target: id })
+    return redirect(here(visit), { flash: 'It leaves so from now on', audit })
   })
   pages.post('/campaigns/:id/pause', { action }, async (visit) => {
     const found = await of(visit)
