@@ -12,6 +12,7 @@ import {
   resumeBroadcast,
   takeBack,
 } from '../../broadcasts/index.js'
+import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { documentIn } from '../blocks/form.js'
@@ -28,6 +29,7 @@ import { paceFields, paceGiven } from './pace-part.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
 
+const oneWritingMs = 600_000
 const PaceForm = type(paceFields)
 // The content may have 2 MiB, and a form's encoding makes up to three of each byte.
 const maxBodyBytes = 8 * 1024 * 1024
@@ -61,7 +63,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const options = { draft: true }
     const made = await createBroadcast(withExpand(deps), await billingOf(visit), whole, options)
     return redirect(`${base}/campaigns/${made.id}${form.next === 'send' ? '/send' : ''}`, {
-      flash: 'The draft is saved',
+      ...(form.next !== 'keep' && { flash: 'The draft is saved' }),
       audit: auditOf(operations.createBroadcast, { target: made.id }),
     })
   })
@@ -85,9 +87,12 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       given,
       { revision },
     )
+    // What is kept while somebody writes is one entry in the log, and not one a pause for thought.
+    const isKeptOn =
+      form.next === 'keep' && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
     return redirect(`${base}/campaigns/${changed.id}${form.next === 'send' ? '/send' : ''}`, {
-      flash: 'Saved',
-      audit: auditOf(operations.updateBroadcast, { target: changed.id }),
+      ...(form.next !== 'keep' && { flash: 'Saved' }),
+      ...(!isKeptOn && { audit: auditOf(operations.updateBroadcast, { target: changed.id }) }),
     })
   })
 
