@@ -3,6 +3,7 @@ import { cursorOf, idInCursor, type Read } from '../store/index.js'
 import { findBroadcastDetail, listBroadcasts } from './broadcast.js'
 import { listRecipients } from './recipients.js'
 import { shownBroadcast, shownDetail } from './shown.js'
+import { variantsOf } from './variant.js'
 
 /*
  * What the API and the commands answer alike.
@@ -45,7 +46,9 @@ export async function broadcastAnswer(
   const broadcast = await findBroadcastDetail(read, accountId, id)
   const stop = await stopOf(read, accountId)
   const recipients = await listRecipients(read, broadcast.id, maxRecipientsShown)
-  return shownDetail(broadcast, stop, now, { recipients, hasRoom })
+  const { variant_test } = broadcast
+  const variants = variant_test === null ? [] : await variantsOf(read, broadcast.id)
+  return shownDetail(broadcast, stop, now, { recipients, variants, hasRoom })
 }
 
 /** What is answered when a campaign was paused. */

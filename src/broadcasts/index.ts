@@ -33,6 +33,7 @@ export {
   checkBroadcast,
   createBroadcast,
 } from './create.js'
+export { chooseVariant, waitsForDecision } from './decide.js'
 export { dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
 export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
