@@ -69,6 +69,20 @@ export const recipientFields = {
   clicksCount: count('How often people clicked a link in it; machines are not counted'),
 }
 
+/** Its versions, and how they are tried. */
+export const versions = {
+  variants: {
+    type: 'array',
+    maxItems: 5,
+    items: shaped('BroadcastVariant'),
+    description: 'Its versions; none where it has one content',
+  },
+  variantTest: {
+    anyOf: [shaped('BroadcastVariantTest'), { type: 'null' }],
+    description: 'How its versions are tried; null where it has none',
+  },
+}
+
 /** One campaign, with what became of it. */
 export const detail = {
   ...shown,
@@ -90,16 +104,7 @@ export const detail = {
   localTimeOf: orNull(
     text('The zone whose time at `scheduledAt` is that of each recipient’s own clock; else null'),
   ),
-  variants: {
-    type: 'array',
-    maxItems: 5,
-    items: shaped('BroadcastVariant'),
-    description: 'Its versions; none where it has one content',
-  },
-  variantTest: {
-    anyOf: [shaped('BroadcastVariantTest'), { type: 'null' }],
-    description: 'How its versions are tried; null where it has none',
-  },
+  ...versions,
   ...given,
   tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
   warnings,
@@ -288,15 +293,8 @@ const exampleVariant = {
   bounced: 1,
   opened: 40,
 }
-/** With its first recipient. */
-export const exampleDetail = {
-  ...exampleItem,
-  from: exampleCampaign.from,
-  previewText: null,
-  blocks: null,
-  rate: 5_000,
-  window: { from: '09:00', to: '17:00', days: [1, 2, 3, 4, 5], zone: 'Africa/Lagos' },
-  localTimeOf: null,
+/** Two of them, of which the second was chosen. */
+export const exampleVersions = {
   variants: [
     { ...exampleVariant, key: 'A', clicked: 9, chance: 0.07 },
     { ...exampleVariant, key: 'B', subject: 'Three things to do', clicked: 17, chance: 0.93 },
@@ -311,6 +309,17 @@ export const exampleDetail = {
     chosenBy: 'figures',
     chosenAt: '2026-11-21T14:05:01.000Z',
   },
+}
+/** With its first recipient. */
+export const exampleDetail = {
+  ...exampleItem,
+  from: exampleCampaign.from,
+  previewText: null,
+  blocks: null,
+  rate: 5_000,
+  window: { from: '09:00', to: '17:00', days: [1, 2, 3, 4, 5], zone: 'Africa/Lagos' },
+  localTimeOf: null,
+  ...exampleVersions,
   replyTo: ['help@example.com'],
   headers: { 'X-Entity-Ref-ID': '4711' },
   tags: [{ name: 'season', value: 'winter' }],

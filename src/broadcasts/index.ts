@@ -8,6 +8,7 @@ export {
   broadcastAnswer,
   broadcastsAnswer,
   cancelledBroadcast,
+  chosenVariant,
   pausedBroadcast,
   resumedBroadcast,
 } from './answers.js'
@@ -61,6 +62,7 @@ export {
   shownMade,
   waitsForRoom,
 } from './shown.js'
+export { campaignVersions } from './shown-variants.js'
 export {
   cancelBroadcast,
   cancelRest,

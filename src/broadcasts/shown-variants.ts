@@ -1,9 +1,16 @@
 import type { BlockDocument } from '../blocks/index.js'
 import { isoTime } from '../clock/index.js'
-import { storedJson } from '../store/index.js'
+import { type Read, storedJson } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { chanceOf } from './decide.js'
-import { usualTest, type Variant, variantTestOf } from './variant.js'
+import { usualTest, type Variant, variantsOf, variantTestOf } from './variant.js'
+
+/** The same, read for a campaign; one without versions costs nothing. */
+export const campaignVersions = async (read: Read, broadcast: Broadcast) =>
+  shownVariants(
+    broadcast,
+    broadcast.variant_test === null ? [] : await variantsOf(read, broadcast.id),
+  )
 
 /** The versions of a campaign as clients see them, and what is known of their test. */
 export function shownVariants(broadcast: Broadcast, variants: readonly Variant[]) {

@@ -8,8 +8,7 @@ import { blocksOf } from './content.js'
 import { beginOf } from './own-time.js'
 import { paceOf } from './pace.js'
 import type { BroadcastRecipient } from './recipients.js'
-import { shownVariants } from './shown-variants.js'
-import type { Variant } from './variant.js'
+import type { shownVariants } from './shown-variants.js'
 import { onlyListOf, whomOf } from './whom.js'
 
 /** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
@@ -50,11 +49,11 @@ export function shownDetail(
   now: number,
   {
     recipients,
-    variants,
+    versions,
     hasRoom,
   }: {
     recipients: readonly BroadcastRecipient[]
-    variants: readonly Variant[]
+    versions: ReturnType<typeof shownVariants>
     hasRoom: boolean
   },
 ) {
@@ -72,7 +71,7 @@ export function shownDetail(
     blocks: blocksOf(broadcast),
     ...paceOf(broadcast),
     localTimeOf: broadcast.local_zone,
-    ...shownVariants(broadcast, variants),
+    ...versions,
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,
     tags,

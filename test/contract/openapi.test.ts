@@ -117,6 +117,7 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/broadcasts/${nobody}/cancel`]: undefined,
   [`POST /v1/broadcasts/${nobody}/cancel-rest`]: undefined,
   [`POST /v1/broadcasts/${nobody}/take-back`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/variants/B/choose`]: undefined,
   'POST /v1/events/send': { event: 'signup', email: 'ann@example.com' },
   'POST /v1/events/batch': { events: [{ event: 'signup', email: 'ann@example.com' }] },
   'POST /v1/automations': automation,
