@@ -26,13 +26,18 @@ import { countAudience } from './count-audience.js'
 import { begin, checkStanding } from './dispatch-campaign.js'
 import { firstTime } from './own-time.js'
 import { paceIn, type SendWindow, withoutTime } from './pace.js'
-import { type CheckedVariants, putVariants, variantsIn } from './put-variants.js'
+import {
+  type CheckedVariants,
+  putVariants,
+  type VariantsInput,
+  variantsIn,
+} from './put-variants.js'
 import { segmentsWaitedFor } from './up-to-date.js'
-import { refuseSmallTest, type VariantInput, type VariantTest } from './variant.js'
+import { refuseSmallTest } from './variant.js'
 import { requireWhom, type Whom, type WhomInput, whomColumns, whomIn } from './whom.js'
 
 /** `listId` or `audience`, one of both. */
-export interface BroadcastInput extends WhomInput, ContentInput {
+export interface BroadcastInput extends WhomInput, ContentInput, VariantsInput {
   /** `a@b` or `Name <a@b>`. */
   from: string
   /** Liquid, as is the HTML. */
@@ -52,9 +57,6 @@ export interface BroadcastInput extends WhomInput, ContentInput {
   /** The zone in which `scheduledAt` is a time that each recipient's own clock shows; empty: all at once. */
   localTimeOf?: string | undefined
   attachments?: readonly unknown[] | undefined
-  /** Versions of which a part of the audience tries each; none: it has one content. */
-  variants?: VariantInput[] | undefined
-  variantTest?: Partial<VariantTest> | undefined
 }
 
 /** A campaign that nothing speaks against. */

@@ -3,7 +3,6 @@ import { ShapeError } from '../fields/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
 import type { BroadcastDeps } from './broadcast.js'
 import { type BroadcastContent, checkContent, contentOf } from './content.js'
-import type { BroadcastInput } from './create.js'
 import { usualTest, type Variant, type VariantInput, type VariantTest } from './variant.js'
 
 /** The versions of a campaign, as they are to be written. */
@@ -21,7 +20,7 @@ export interface CheckedVariants {
 export async function variantsIn(
   deps: Pick<BroadcastDeps, 'store' | 'renderer'>,
   accountId: string,
-  input: BroadcastInput,
+  input: VariantsInput,
   content: BroadcastContent,
 ): Promise<CheckedVariants | undefined> {
   const { variants, variantTest } = input
@@ -55,6 +54,15 @@ export async function variantsIn(
     })
   }
   return { test: Object.assign({}, usualTest, variantTest), rows }
+}
+
+/** What of a request says how versions are tried, and what cannot go with them. */
+export interface VariantsInput {
+  /** Versions of which a part of the audience tries each; none: it has one content. */
+  variants?: VariantInput[] | undefined
+  variantTest?: Partial<VariantTest> | undefined
+  localTimeOf?: string | undefined
+  attachments?: readonly unknown[] | undefined
 }
 
 const letters = ['A', 'B', 'C', 'D', 'E']
