@@ -215,7 +215,15 @@ export const BroadcastChanges = shape(
         ),
       ),
       window: maybe(
-        orWord('none', { expected: 'hours of days or "none"', meaning: 'at any time' }, window),
+        orWord(
+          'none',
+          {
+            expected:
+              'hours such as {"from": "09:00", "to": "17:00", "zone": "Africa/Lagos"}, or "none"',
+            meaning: 'at any time',
+          },
+          window,
+        ),
       ),
       localTimeOf: maybe(
         textThat(

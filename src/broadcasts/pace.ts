@@ -59,7 +59,7 @@ export const withoutTime = () =>
   )
 
 /** What of a campaign may be made in a turn. */
-export interface Turn {
+export interface PacedTurn {
   most: number
   /** When the nth mail of the turn may leave, from 0 on (ms). */
   leavesAt(n: number): number
@@ -82,7 +82,7 @@ const leastWaiting = 500
  * What may be made now of a campaign: all that can be, up to what its rate lets leave within `aheadMs`, or within the hours
  * in which it may leave. A clock that was set back lets it go on from now. `perMinute`: how many of it leave.
  */
-export function turnOf(broadcast: Broadcast, now: number, perMinute: number): Turn {
+export function turnOf(broadcast: Broadcast, now: number, perMinute: number): PacedTurn {
   const { rate, window } = paceOf(broadcast)
   const open = window && openWindow(window, window.zone, now)
   const opens = open?.opens ?? now
@@ -110,7 +110,7 @@ export function turnOf(broadcast: Broadcast, now: number, perMinute: number): Tu
   return nothing({ nextAt: Math.max(now + 1_000, first - aheadMs / 2), reason: null })
 }
 
-const nothing = (waits: Waiting): Turn => ({
+const nothing = (waits: Waiting): PacedTurn => ({
   most: 0,
   leavesAt: () => waits.nextAt,
   pacedTo: () => null,

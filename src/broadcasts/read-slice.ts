@@ -6,7 +6,7 @@ import type { Broadcast } from './broadcast.js'
 import { audienceOf } from './dispatch-campaign.js'
 import type { NewMail } from './new-mails.js'
 import { dueLater, endOfAudience, type Later, type makeOwnTime } from './own-time.js'
-import { aheadMs, type Turn } from './pace.js'
+import { aheadMs, type PacedTurn } from './pace.js'
 import type { Subjects } from './subjects.js'
 import { refillOf } from './up-to-date.js'
 import { asVariant, endOfTest, type makePart, type Variant, variantTestOf } from './variant.js'
@@ -24,7 +24,7 @@ export interface SlicePart {
   limit: number
   /** How many mails its turn has made before. */
   made: number
-  turn: Turn
+  turn: PacedTurn
   ownTime: ReturnType<typeof makeOwnTime>
   /** Which version each contact gets now, where the campaign has some; undefined: none now. */
   part: ReturnType<typeof makePart> | undefined

@@ -74,8 +74,12 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   const byAddress = new Map<string, { id: string; row: ImportedRow }>()
   for (const row of rows) {
     const address = addressKey(row.email)
-    if (byAddress.has(address)) counts.skipped++
-    else byAddress.set(address, { id: newId(), row })
+    const twin = byAddress.get(address)
+    if (twin === undefined) byAddress.set(address, { id: newId(), row })
+    else {
+      counts.skipped++
+      twin.row = twinOf(twin.row, row, batch.known)
+    }
   }
   const json = JSON.stringify(
     [...byAddress].map(([address, { id, row }]) => [id, address, ...cellsOf(row)]),
@@ -95,10 +99,10 @@ export async function addBatch(tx: Tx, batch: MemberBatch): Promise<BatchCounts>
   await addToCount(tx, listId, members.length, now)
   counts.imported += members.length
   const joined = new Set(fresh)
-  for (const { id, address, listed } of await knownAmong(tx, batch, others)) {
+  for (const { id, address, listed, broughtBy } of await knownAmong(tx, batch, others)) {
     const row = byAddress.get(address)?.row
     if (row === undefined || (listed !== null && batch.known === undefined)) counts.skipped++
-    else if (await joinKnown(tx, batch, row)) {
+    else if (await joinKnown(tx, batch, row, broughtBy === importId)) {
       if (listed !== null) {
         counts.skipped++
         continue
@@ -159,22 +163,41 @@ async function belowCeiling(tx: Tx, batch: MemberBatch) {
 
 /**
  * Puts a contact that the account knows on the list, if they are not, with what the row says of them; false where
- * their metadata would become too large.
+ * their metadata would become too large. `isOwn`: this import has brought them, by an earlier row.
  */
 async function joinKnown(
   tx: Tx,
   { accountId, listId, importId, now, known: policy = 'overwrite' }: MemberBatch,
   row: ImportedRow,
+  isOwn: boolean,
 ): Promise<boolean> {
   const known = await findContact(tx, accountId, row.email)
   if (known === undefined) throw new Error('A contact is gone in the write that found it')
   const given = policy === 'fill' ? gapsOf(known, row) : row
   if (policy !== 'leave') {
     if (mergedMetadata(known.metadata, given.metadata ?? {}) === undefined) return false
-    await updateContact(tx, accountId, known, given)
+    await updateContact(tx, accountId, known, given, isOwn ? undefined : now)
   }
   await joinList(tx, listId, known.id, now, { import_id: importId, line: row.line })
   return true
+}
+
+/**
+ * A row with what a later one of the same address says: by the policy for known people, as the earlier one stands for
+ * what is known. What would become too large is left as it was.
+ */
+function twinOf(row: ImportedRow, later: ImportedRow, policy: KnownPolicy = 'leave'): ImportedRow {
+  if (policy === 'leave') return row
+  const [over, under] = policy === 'overwrite' ? [later, row] : [row, later]
+  const metadata = { ...under.metadata, ...over.metadata }
+  const isKept = mergedMetadata({}, metadata) !== undefined
+  return {
+    ...row,
+    firstName: over.firstName ?? under.firstName,
+    lastName: over.lastName ?? under.lastName,
+    phone: over.phone ?? under.phone,
+    ...(isKept && Object.keys(metadata).length > 0 && { metadata }),
+  }
 }
 
 /** What a row says of somebody that is not known yet. */
@@ -207,7 +230,7 @@ const knownAmong = (tx: Tx, { accountId, listId }: MemberBatch, addresses: reado
 /** The query of `knownAmong`; `keys` is a JSON array. */
 const knownRows = prepared<
   { accountId: string; listId: string; keys: string },
-  { id: string; address: string; listed: string | null }
+  { id: string; address: string; listed: string | null; broughtBy: number | null }
 >((db, { accountId, listId, keys }) =>
   db
     .selectFrom('contacts')
@@ -216,7 +239,7 @@ const knownRows = prepared<
         .on('list_members.list_id', '=', listId)
         .onRef('list_members.contact_id', '=', 'contacts.id'),
     )
-    .select(['contacts.id', 'address', 'list_members.list_id as listed'])
+    .select(['contacts.id', 'address', 'list_members.list_id as listed', 'import_id as broughtBy'])
     .where('account_id', '=', accountId)
     .where('address', 'in', idsOf(keys, 'text')),
 )

@@ -122,7 +122,7 @@ export async function addContactIn(
     await addToTotal(tx, accountId, 1)
     await suppressReturned(tx, accountId, [email], now)
   } else {
-    await updateContact(tx, accountId, known, given)
+    await updateContact(tx, accountId, known, given, now)
   }
   const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
   if (known === undefined || joined) await markChanged(tx, accountId, [known?.id ?? id])
@@ -141,16 +141,24 @@ export async function addContactIn(
   return done
 }
 
-/** Gives a contact the fields that are given, and leaves the others. */
+/**
+ * Gives a contact the fields that are given, and leaves the others. `at`: when somebody has changed it so; undefined for
+ * what an import says of its own people, whom undoing it takes away.
+ */
 export async function updateContact(
   tx: Tx,
   accountId: string,
   known: Contact,
   given: Omit<NewContact, 'email'>,
+  at: number | undefined,
 ): Promise<void> {
   const changes = changesOf(given, known)
   if (Object.keys(changes).length === 0) return
-  await tx.updateTable('contacts').set(changes).where('id', '=', known.id).execute()
+  await tx
+    .updateTable('contacts')
+    .set({ ...changes, ...(at !== undefined && { changed_at: at }) })
+    .where('id', '=', known.id)
+    .execute()
   await markChanged(tx, accountId, [known.id])
 }
 
@@ -214,6 +222,7 @@ const emptyRow = (email: string, now: number) => ({
   phone: null,
   metadata: null,
   created_at: now,
+  changed_at: null,
 })
 
 type Known = Pick<Contact, 'firstName' | 'lastName' | 'metadata'>

@@ -53,7 +53,7 @@ export async function listsOfContacts(
 
 /** Changes what is given and nothing else. Throws a 404. `alongside` is written with it. */
 export async function changeContact(
-  { store }: Pick<ContactDeps, 'store'>,
+  { store, clock }: ContactDeps,
   accountId: string,
   id: string,
   { metadata, removeMetadata = [], ...fields }: ContactUpdate,
@@ -69,6 +69,7 @@ export async function changeContact(
       accountId,
       { ...known, metadata: Object.fromEntries(left) },
       { ...fields, ...(isChanged && { metadata: metadata ?? {} }) },
+      clock.now(),
     )
     const contact = await requireContact(tx, accountId, known.id)
     await alongside(tx, contact)

@@ -18,6 +18,7 @@ import { operatorPages } from './operator/routes.js'
 import { overviewPages } from './overview/routes.js'
 import { planPages } from './plan/routes.js'
 import { referencePages } from './reference/routes.js'
+import { makeFollowLinks } from './sandbox/follow-links.js'
 import { sandboxRoutes } from './sandbox/routes.js'
 import { segmentPages } from './segments/routes.js'
 import { settingsPages } from './settings/routes.js'
@@ -39,6 +40,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   fixedRoutes(pages, ['posthorn.css', 'refresh.js', 'icon.svg'])
   staticRoutes(pages, ['posthorn.css', 'icon.svg', ...builtOf(scripts)])
   // A line for each place: `keyPages(shell.account, deps)`.
+  const followLinks = makeFollowLinks({ ...deps, allow: deps.webhookTargets })
   const shell = makeShell(pages, { ...deps, people: peopleOf(deps.people) })
   frontPage(shell.open, { ...deps, people: peopleOf(deps.people) })
   livePages(shell.person, deps)
@@ -56,7 +58,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   if (deps.mail !== undefined) {
     overviewPages(shell.account, deps.mail)
     // A preview of either is shown in a frame, which asks for it a moment later.
-    const mail = { ...deps.mail, rendered: makeRenderedPages() }
+    const mail = { ...deps.mail, rendered: makeRenderedPages(), followLinks }
     emailPages(shell.account, mail)
     templatePages(shell.account, mail)
     campaignReportPages(shell.account, mail)
@@ -74,6 +76,6 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   auditPages(shell, deps)
   referencePages(shell.open, pages, { ...deps, people: peopleOf(deps.people) })
   // Without a log-in: it is there in sandbox mode alone, where mail is nobody's.
-  if (deps.sandbox) sandboxRoutes(shell.open, pages, { ...deps, allow: deps.webhookTargets })
+  if (deps.sandbox) sandboxRoutes(shell.open, pages, { ...deps, followLinks })
   return shell.added
 }

@@ -28,6 +28,8 @@ export interface SentForm {
   page: string
   /** The whole address in the network; undefined where nobody has told it. */
   network: string | undefined
+  /** A browser has worked for it, which a careful form asks for. */
+  hasWorked?: boolean
 }
 
 export type FormDesk = ReturnType<typeof makeFormDesk>
@@ -63,6 +65,7 @@ async function submitted(
   const asked = {
     formId: form.id,
     isCareful: isCarefulForm(form, now),
+    hasWorked: given.hasWorked ?? false,
     network: given.network,
     domain: given.mailbox.domain,
   }

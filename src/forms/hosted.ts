@@ -7,10 +7,17 @@ import type { SignupTokens } from './links.js'
 import { type SentFields, sentName, type TypedFaults } from './typed.js'
 import { formPage, frameOf, gonePage, type HostedView, renderHosted } from './view.js'
 import { wordsIn } from './words/index.js'
+import { workOf } from './work.js'
+
+interface HostedDeps {
+  store: Store
+  clock: { now(): number }
+  tokens: SignupTokens
+}
 
 /** The form, empty or with what was typed and what is wrong with it. */
 export async function hosted(
-  { store: { read }, tokens }: { store: Store; tokens: SignupTokens },
+  { store: { read }, clock, tokens }: HostedDeps,
   form: SignupForm,
   again: { given: SentFields; faults: TypedFaults } | undefined,
 ): Promise<Page> {
@@ -19,7 +26,8 @@ export async function hosted(
   const brand = await brandOf(read, form.accountId)
   const view = await hostedView(read, form, { brand, face, again })
   const stamp = tokens.stamp(form.publicId)
-  return formPage(renderHosted({ ...view, stamp }), again === undefined ? 200 : 422)
+  const work = workOf(form, clock.now())
+  return formPage(renderHosted({ ...view, stamp, work }), again === undefined ? 200 : 422)
 }
 
 async function hostedView(
@@ -34,7 +42,7 @@ async function hostedView(
     face: { name: string; logoId: string | null }
     again: { given: SentFields; faults: TypedFaults } | undefined
   },
-): Promise<Omit<HostedView, 'stamp'>> {
+): Promise<Omit<HostedView, 'stamp' | 'work'>> {
   const { settings } = form
   const words = wordsIn[settings.language]
   const offered = settings.topics.map((id) => id.toLowerCase())

@@ -21,7 +21,8 @@ export const formLimits = {
   domainAnHour: 100,
   anHour: 200,
   aDay: 1_000,
-  /** In place of the two above, while confirmations come back. */
+  /** In place of the two above, while confirmations come back: of those whose browser has worked for it, and of others. */
+  workedAnHour: 60,
   carefulAnHour: 10,
   /** An address gets one a day, and no more than three before it confirms. */
   perAddress: 3,

@@ -13,6 +13,7 @@ import type { FormTallies } from './tallies.js'
 import { readTyped, type SentFields, sentName } from './typed.js'
 import { formPage, frameOf, gonePage, renderStep } from './view.js'
 import { wordsIn } from './words/index.js'
+import { addWorkScript, hasWorked, workOf } from './work.js'
 
 export interface FormPageDeps {
   store: Store
@@ -33,6 +34,7 @@ export function formPages(pages: Pages, deps: FormPageDeps): void {
     if (desk !== undefined) return desk
     throw new ApiError('service_unavailable', 'Starting; try again in a moment')
   }
+  addWorkScript(pages)
   openSubmissions(pages, deps, deskOf)
   pages.get('/f/:public', async ({ params }) => {
     const form = await publicForm(read, params.public ?? '')
@@ -126,14 +128,17 @@ async function received(
     deps.tallies.held(form.id, 'hidden field')
     return await step(deps, form, 'sent')
   }
-  const { verdict, page } = deps.tokens.readStamp(form.publicId, fields.get('stamp') ?? '')
+  const sentStamp = fields.get('stamp') ?? ''
+  const { verdict, page } = deps.tokens.readStamp(form.publicId, sentStamp)
   if (verdict !== 'good') {
     const stamp = deps.tokens.stamp(form.publicId, page || pageOf(request))
-    const hidden = [...fields.entries()].filter(([name]) => name !== 'stamp' && name !== 'website')
+    const own = new Set(['stamp', 'website', 'work'])
+    const hidden = [...fields.entries()].filter(([name]) => !own.has(name))
     return await step(deps, form, 'check', `/f/${form.publicId}`, [...hidden, ['stamp', stamp]])
   }
   const { remoteAddress: network } = request
-  await desk.submit(form, { ...read, page: page || pageOf(request), network })
+  const worked = hasWorked(sentStamp, given.email, fields.get('work') ?? '')
+  await desk.submit(form, { ...read, page: page || pageOf(request), network, hasWorked: worked })
   return await step(deps, form, 'sent')
 }
 
@@ -157,7 +162,7 @@ const givenIn = ({ settings }: SignupForm, form: Form): SentFields => ({
 
 /** A page of one button or none. */
 async function step(
-  { store: { read } }: FormPageDeps,
+  { store: { read }, clock }: FormPageDeps,
   form: SignupForm,
   which: 'check' | 'sent' | 'confirm' | 'confirmed',
   action?: string,
@@ -182,10 +187,11 @@ async function step(
     language: words.language,
     title,
   })
+  const work = which === 'check' ? workOf(form, clock.now()) : undefined
   const html = renderStep({
     ...frame,
     lines,
-    ...(action !== undefined && { form: { action, button, hidden } }),
+    ...(action !== undefined && { form: { action, button, hidden, work } }),
   })
   return formPage(html, 200, which === 'confirm' ? leadingTo(form.settings.thanksUrl) : {})
 }

@@ -5,6 +5,8 @@ import { formLimits, type HeldReason } from './limits.js'
 interface Asked {
   formId: string
   isCareful: boolean
+  /** A browser has worked for it (`work.ts`). */
+  hasWorked?: boolean
   /** The address in the network; undefined where nobody has told it. */
   network: string | undefined
   domain: string
@@ -21,6 +23,7 @@ export function makeFormLimits(clock: Clock) {
   const domains = hourly(formLimits.domainAnHour)
   const forms = [hourly(formLimits.anHour), daily(formLimits.aDay)]
   const careful = hourly(formLimits.carefulAnHour)
+  const worked = hourly(formLimits.workedAnHour)
   const ofDomain = ({
     formId,
     domain,
@@ -38,8 +41,12 @@ export function makeFormLimits(clock: Clock) {
     },
     ofDomain,
     /** Last, so that nobody uses up a form by what would not be sent. */
-    ofForm({ formId, isCareful }: Pick<Asked, 'formId' | 'isCareful'>): HeldReason | undefined {
-      if (isCareful && !careful.take(formId).allowed) return 'careful'
+    ofForm({
+      formId,
+      isCareful,
+      hasWorked = false,
+    }: Pick<Asked, 'formId' | 'isCareful' | 'hasWorked'>): HeldReason | undefined {
+      if (isCareful && !(hasWorked ? worked : careful).take(formId).allowed) return 'careful'
       return forms.every((one) => one.take(formId).allowed) ? undefined : 'form'
     },
   }

@@ -19,6 +19,8 @@ interface Frame {
 export interface HostedView extends Frame {
   action: string
   stamp: string
+  /** How many bits of work the browser is asked for (`work.ts`); undefined: none. */
+  work: number | undefined
   words: FormWords
   fields: {
     name: string
@@ -40,7 +42,12 @@ export interface HostedView extends Frame {
 /** A page of a few sentences and at most one button. */
 export interface StepView extends Frame {
   lines: readonly string[]
-  form?: { action: string; button: string; hidden: readonly (readonly [string, string])[] }
+  form?: {
+    action: string
+    button: string
+    hidden: readonly (readonly [string, string])[]
+    work: number | undefined
+  }
 }
 
 export const renderHosted = compiled<HostedView>('form')

@@ -12,6 +12,7 @@ import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
 import { formMails } from './migrations/0121-form-mails.js'
 import { doubleOptIn } from './migrations/0122-double-opt-in.js'
+import { contactChanges } from './migrations/0123-contact-changes.js'
 import { erasureMails } from './migrations/0125-erasure-mails.js'
 import { newestContacts } from './migrations/0126-newest-contacts.js'
 import { campaignAudience } from './migrations/0130-campaign-audience.js'
@@ -44,6 +45,7 @@ const migrations: Record<string, Migration> = {
   '0120-time-zones': timeZones,
   '0121-form-mails': formMails,
   '0122-double-opt-in': doubleOptIn,
+  '0123-contact-changes': contactChanges,
   '0125-erasure-mails': erasureMails,
   '0126-newest-contacts': newestContacts,
   '0130-campaign-audience': campaignAudience,

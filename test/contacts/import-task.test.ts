@@ -172,6 +172,43 @@ t.test('what is known is overwritten or left, as somebody says', async (t) => {
   await imports.close()
 })
 
+t.test('of twin rows the last one counts where the file overwrites', async (t) => {
+  const site = await open(t)
+  const imports = site.start()
+  const twins =
+    'email,firstName,town,size\nann@x.test,Ann,Lagos,4\nbob@x.test,Bob,Jos,\nANN@x.test,Anna,Abuja,\n'
+  for (const [known, row] of [
+    ['overwrite', ['Anna', { town: 'Abuja', size: '4' }]],
+    ['fill', ['Ann', { town: 'Lagos', size: '4' }]],
+    ['leave', ['Ann', { town: 'Lagos', size: '4' }]],
+  ] as const) {
+    const id = await site.keep(imports, twins)
+    await site.order(imports, id, { known })
+    t.match((await site.until(id, isOver)).result, { imported: 2, skipped: 1 }, known)
+    const ann = (await site.people()).find(([email]) => email === 'ann@x.test')
+    t.same(ann?.slice(1), row, known)
+    await imports.undo(site.accountId, id)
+    await site.until(id, isOver)
+    t.same(await site.people(), [], 'its own rows are no changes of others')
+  }
+  await imports.close()
+})
+
+t.test('undoing an import leaves whom somebody has changed since', async (t) => {
+  const site = await open(t)
+  const imports = site.start()
+  const id = await site.keep(imports, 'email,firstName\nann@x.test,Ann\nbob@x.test,Bob\n')
+  await site.order(imports, id)
+  await site.until(id, isOver)
+  await pause(clock, 5)
+  const given = { email: 'ann@x.test', firstName: 'Anna' }
+  await addContact({ store: site.store, clock }, site.accountId, given)
+  await imports.undo(site.accountId, id)
+  t.match((await site.until(id, isOver)).result, { undone: 1, kept: 1 })
+  t.match(await site.people(), [['ann@x.test', 'Anna']])
+  await imports.close()
+})
+
 t.test('it pauses, goes on after a stop of the appliance, and counts nobody twice', async (t) => {
   const site = await open(t)
   let imports = site.start()

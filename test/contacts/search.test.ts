@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
+import { systemClock } from '../../src/clock/index.js'
 import {
   addContact,
   type ContactState,
@@ -91,12 +92,18 @@ t.test('by how address, name, last name or number begins; nobody twice', async (
   t.same((await pages({ email: ' ANN@x.test ' })).flat(), ['ann@x.test'])
   t.same((await pages({})).flat(), ['ann@x.test', 'obi@x.test', 'z.anna@x.test'], 'by address')
 
-  await changeContact({ store }, account, ann.id, { firstName: '', lastName: 'Bello' })
+  await changeContact({ store, clock: systemClock }, account, ann.id, {
+    firstName: '',
+    lastName: 'Bello',
+  })
   t.same(await found('bel'), ['ann@x.test'], 'by the new name')
   t.same(await found('obi'), ['obi@x.test'])
-  await t.rejects(changeContact({ store }, stranger, ann.id, { firstName: 'X' }), {
-    code: 'not_found',
-  })
+  await t.rejects(
+    changeContact({ store, clock: systemClock }, stranger, ann.id, { firstName: 'X' }),
+    {
+      code: 'not_found',
+    },
+  )
 })
 
 t.test('pages by keys have everybody once, also those of the same name', async (t) => {

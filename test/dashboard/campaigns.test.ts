@@ -4,6 +4,7 @@ import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.j
 import { findBroadcast, pauseBroadcast } from '../../src/broadcasts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
+import { endAt } from '../../src/dashboard/campaigns/forecast.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { logIn } from '../support/log-in.js'
 import { directTo, startPosthorn } from '../support/posthorn.js'
@@ -317,4 +318,84 @@ t.test('a page that is hard to read costs no minute', async (t) => {
   const { user } = process.cpuUsage()
   t.equal((await owner.get(`${base}/campaigns/${id}/send`)).status, 200)
   t.comment(`${Math.round((process.cpuUsage().user - user) / 1000)} ms`)
+})
+
+t.test(
+  'rate, hours and everybody’s own clock are chosen in the draft, and changed while it waits',
+  async (t) => {
+    const paced = {
+      ...form,
+      rate: '1,200',
+      window: '09:00',
+      windowTo: '17:00',
+      windowDays: '1',
+      windowZone: 'Africa/Lagos',
+      scheduledAt: '2027-12-24T09:00',
+      ownTime: 'on',
+    }
+    const wrong = await owner.post(`${base}/campaigns/new`, { ...paced, windowZone: 'Lagos' })
+    t.match(wrong, { status: 422, text: /Expected hours such as/ })
+    t.equal((await owner.post(`${base}/campaigns/new`, { ...paced, rate: 'many' })).status, 422)
+    const made = await owner.post(`${base}/campaigns/new`, paced)
+    t.equal(made.status, 303, made.text.slice(0, 300))
+    const id = made.to.split('/').at(-1) ?? ''
+    t.match(await call('GET', `/v1/broadcasts/${id}`), {
+      rate: 1_200,
+      window: { from: '09:00', to: '17:00', days: [1], zone: 'Africa/Lagos' },
+      localTimeOf: 'Europe/Berlin',
+    })
+    t.match((await owner.get(made.to)).text, /name="rate"[^>]*value="1200"/)
+    await owner.post(`${made.to}/send`, { revision: '0' })
+    const page = (await owner.get(made.to)).text
+    t.match(page, /by each recipient’s own clock/)
+    t.match(page, /at most 1,200 an hour, from 09:00 until 17:00 on Mon \(Africa\/Lagos\)/)
+    t.equal((await owner.post(`${made.to}/pace`, { rate: '0' })).status, 422)
+    t.equal((await owner.post(`${made.to}/pace`, { rate: '50', window: '' })).status, 303)
+    t.match(await call('GET', `/v1/broadcasts/${id}`), { rate: 50, window: null })
+    t.equal((await owner.post(`${made.to}/cancel`)).status, 303)
+    t.equal((await call('GET', `/v1/broadcasts/${id}`)).status, 'cancelled')
+  },
+)
+
+t.test('before it is sent: links, contrast, subject and when it will be done', async (t) => {
+  const blocks = {
+    version: 1,
+    blocks: [
+      { type: 'text', text: 'Pale', color: '#eeeeee' },
+      { type: 'button', text: 'Go', url: 'https://127.0.0.1:1/x' },
+      { type: 'text', text: '[Leave]({{ unsubscribe_url }}) [Short](https://bit.ly/x)' },
+    ],
+  }
+  const { id } = await call('POST', '/v1/broadcasts', {
+    from: 'a@sender.test',
+    subject: 'BUY THIS NOW!!!',
+    blocks,
+    listId,
+    rate: 60,
+    draft: true,
+  })
+  const page = `${base}/campaigns/${id}/send`
+  const looked = (await owner.get(page)).text
+  t.match(looked, /Some words are hard to read: their contrast is 1\.\d/)
+  t.match(looked, /in capitals throughout/)
+  t.match(looked, /bit\.ly\/x: Filters distrust link shorteners/)
+  t.match(looked, /Done at about .* 3 mails, at its rate of 60 an hour/)
+  t.notMatch(looked, /was not filled in/, 'each copy has its own link')
+  t.notMatch(looked, /Not reached/, 'nothing is asked for before somebody wants it')
+  const asked = await owner.post(`${page}/links`)
+  t.match(asked, { status: 200, text: /https:\/\/127\.0\.0\.1:1\/x: Not reached/ })
+})
+
+t.test('a forecast goes by rate and hours', (t) => {
+  const start = Date.parse('2026-11-30T16:00:00Z')
+  const window = { from: '09:00', to: '17:00', zone: 'UTC' }
+  const iso = (given: object) => {
+    const end = endAt(start, { people: 3_000, rate: 1_000, window: null, ...given })
+    return end === undefined ? undefined : new Date(end).toISOString()
+  }
+  t.equal(iso({}), '2026-11-30T19:00:00.000Z')
+  t.equal(iso({ window }), '2026-12-01T11:00:00.000Z', 'an hour today, two tomorrow')
+  t.equal(iso({ window: { ...window, days: [1] } }), '2026-12-07T11:00:00.000Z')
+  t.equal(iso({ rate: 1, people: 1e6, window: { ...window, days: [1] } }), undefined)
+  t.end()
 })

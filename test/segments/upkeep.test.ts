@@ -49,6 +49,7 @@ async function open(t: Test) {
           phone: null,
           metadata: null,
           created_at: clock.now(),
+          changed_at: null,
         }),
       )
       for (let at = 0; at < rows.length; at += 500) {

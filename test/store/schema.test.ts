@@ -68,3 +68,41 @@ t.test('names that are there already are found after an upgrade', async (t) => {
     [null, null],
   ])
 })
+
+t.test('contacts, lists, forms and tasks that are there already outlive an upgrade', async (t) => {
+  const dataDir = makeTempDir(t)
+  const db = new Database(databaseFile(dataDir))
+  t.teardown(() => db.close())
+  db.exec(readFileSync('test/fixtures/store/0101-baseline.sql', 'utf8'))
+  db.pragma('foreign_keys = off')
+  for (const [id, account] of [
+    ['1', 'a'],
+    ['2', 'b'],
+    ['3', 'a'],
+  ]) {
+    db.prepare(
+      'insert into contacts (id, account_id, address, email, created_at) values (?, ?, ?, ?, 5)',
+    ).run(id, account, id, id)
+  }
+  db.prepare(
+    "insert into contact_lists (id, account_id, name, created_at, contact_count) values ('l', 'a', 'Readers', 5, 2)",
+  ).run()
+  await migrateStore(dataDir)
+  t.same(
+    db
+      .prepare(
+        "select id from contacts indexed by contacts_newest where account_id = 'a' order by id desc",
+      )
+      .pluck()
+      .all(),
+    ['3', '1'],
+    'the new index has them',
+  )
+  t.same(db.prepare('select distinct changed_at from contacts').pluck().all(), [null])
+  t.same(db.prepare('select name, double_opt_in from contact_lists').raw().all(), [['Readers', 0]])
+  db.prepare("insert into erasure_mails (task_id, email_id) values (1, 'm')").run()
+  t.throws(
+    () => db.prepare("insert into erasure_mails (task_id, email_id) values (1, 'm')").run(),
+    'a mail of a task once',
+  )
+})

@@ -73,7 +73,7 @@ export async function applyBulk(
     case 'delete':
       return await deleteContactsIn(tx, accountId, ids, now)
     case 'set':
-      return await setFields(tx, accountId, order.metadata ?? {}, ids)
+      return await setFields(tx, accountId, order.metadata ?? {}, { ids, now })
     case 'unsubscribe': {
       let changed = 0
       for (const { email } of await someOf(tx, accountId, ids)) {
@@ -90,7 +90,7 @@ async function setFields(
   tx: Tx,
   accountId: string,
   metadata: Record<string, unknown>,
-  ids: readonly string[],
+  { ids, now }: { ids: readonly string[]; now: number },
 ): Promise<number> {
   let changed = 0
   for (const contact of (await someOf(tx, accountId, ids)).map(toContact)) {
@@ -98,7 +98,7 @@ async function setFields(
       ([key, value]) => JSON.stringify(contact.metadata[key]) === JSON.stringify(value),
     )
     if (isSame || mergedMetadata(contact.metadata, metadata) === undefined) continue
-    await updateContact(tx, accountId, contact, { metadata })
+    await updateContact(tx, accountId, contact, { metadata }, now)
     changed++
   }
   return changed

@@ -18,6 +18,8 @@ export interface ImportResult {
   reason?: string
   /** How many an undoing has taken off the list. */
   undone?: number
+  /** How many it has left there, as somebody has changed them since. */
+  kept?: number
   /** How much of what is refused is kept, as far as there is room. */
   refusedBytes?: number
 }

@@ -20,7 +20,7 @@ const perWrite = 200
 
 /**
  * Takes some of whom an import brought off its list, behind a contact's id; who is then on no list, and was not known
- * before their row, is deleted. Resolves with where to go on; undefined: that was all.
+ * before their row, is deleted. Whom somebody has changed since stays. Resolves with where to go on; undefined: that was all.
  */
 export async function undoSlice(
   { store, clock }: ContactDeps,
@@ -43,19 +43,22 @@ export async function undoSlice(
   return members.length < perLook ? undefined : members.at(-1)?.contact_id
 }
 
-async function takeOff(tx: Tx, undone: Undone, ids: readonly string[], now: number) {
+async function takeOff(tx: Tx, undone: Undone, given: readonly string[], now: number) {
   const { taskId, accountId, listId, importId } = undone
-  // Who became a contact by the import has the time of it; who was known before has not.
-  const made = await tx
+  const brought = await tx
     .selectFrom('list_members')
     .innerJoin('contacts', 'contacts.id', 'list_members.contact_id')
-    .select('contacts.id')
+    .select(['contacts.id', 'created_at', 'changed_at', 'added_at'])
     .where('list_id', '=', listId)
-    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('contact_id', 'in', idsIn(given, 'text'))
     .where('import_id', '=', importId)
-    .whereRef('contacts.created_at', '=', 'list_members.added_at')
     .execute()
-  const fresh = made.map(({ id }) => id)
+  const gone = brought.filter(({ changed_at, added_at }) => (changed_at ?? 0) <= added_at)
+  const ids = gone.map(({ id }) => id)
+  // Who became a contact by the import has the time of it; who was known before has not.
+  const fresh = gone
+    .filter(({ created_at, added_at }) => created_at === added_at)
+    .map(({ id }) => id)
   await keepOrigins(tx, listId, ids)
   const taken = await tx
     .deleteFrom('list_members')
@@ -68,9 +71,13 @@ async function takeOff(tx: Tx, undone: Undone, ids: readonly string[], now: numb
   await markChanged(tx, accountId, ids)
   await deleteListless(tx, accountId, fresh, now)
   const { result } = await readProgress(tx, taskId)
+  const counts = {
+    undone: (result.undone ?? 0) + taken.length,
+    kept: (result.kept ?? 0) + brought.length - taken.length,
+  }
   await tx
     .updateTable('tasks')
-    .set({ result: JSON.stringify({ ...result, undone: (result.undone ?? 0) + taken.length }) })
+    .set({ result: JSON.stringify({ ...result, ...counts }) })
     .where('id', '=', taskId)
     .execute()
 }

@@ -6,6 +6,7 @@ import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
+import { keepDraft } from './keep.js'
 
 /*
  * The template's page with script: its code in an editor, and the preview anew while somebody types. The text
@@ -48,6 +49,7 @@ if (form !== null) {
   }
   showFault(editors)
   keepPreview(form, editors)
+  keepDraft(form)
 }
 
 /**

@@ -1,11 +1,14 @@
 import type { BroadcastDeps } from '../../broadcasts/index.js'
 import type { LiveGate, StreamKey } from '../../deliveries/index.js'
 import type { EmailDeps } from '../../emails/index.js'
+import type { FollowLinks } from '../sandbox/follow-links.js'
 import type { RenderedPages } from '../templates/rendered.js'
 
 /** What the pages about campaigns need. `rendered`: keeps previews for as long as a frame needs to ask for them. */
 export interface CampaignPageDeps extends EmailDeps, Pick<BroadcastDeps, 'plans' | 'renderer'> {
   rendered: RenderedPages
+  /** Asks whether the links of a mail work. */
+  followLinks: FollowLinks
   /** Why a stream's mail waits. */
   gateOf: (stream: StreamKey) => Promise<LiveGate | undefined>
 }

@@ -16,6 +16,7 @@ import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
+import { paceFieldsOf, paceWords } from './pace-part.js'
 import { type CampaignPreview, campaignPreview } from './preview.js'
 import { campaignName, countsOf, countWords } from './words.js'
 
@@ -42,6 +43,10 @@ export interface EditCampaignView {
   topics: Choice[]
   domains: string
   zone: string
+  ownTime: boolean
+  isPaced: boolean
+  /** The fields of rate and hours. */
+  pace: Html
   counted: string
   as: string
   /** The cards of its blocks; undefined where it is HTML. */
@@ -107,6 +112,9 @@ export async function editPage(
     lists: await listChoices(read, account.id, [...whom.lists, ...whom.withoutLists]),
     segments: await segmentChoices(read, account.id, [...whom.segments, ...whom.withoutSegments]),
     topics: (await listTopics(read, account.id)).map(choiceOf),
+    ownTime: draft !== undefined && draft.local_zone !== null,
+    isPaced: draft !== undefined && paceWords(draft) !== undefined,
+    pace: paceFieldsOf(draft, { zone, faults }),
     domains: domains.join(', '),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
     counted: draft === undefined ? '' : countWords(countsOf(draft)),

@@ -4,6 +4,7 @@ import type { Broadcast, BroadcastChanges, BroadcastInput } from '../../broadcas
 import { isoTime, localTime, timeOfLocal } from '../../clock/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { checkedDocument, type TypedDocument } from '../blocks/form.js'
+import { paceFields, paceGiven } from './pace-part.js'
 
 /** The form of a draft, as a browser sends it. */
 export const CampaignForm = type({
@@ -19,6 +20,8 @@ export const CampaignForm = type({
   withoutSegments: array(string()),
   topicId: optional(string()),
   scheduledAt: optional(string()),
+  ownTime: optional(string()),
+  ...paceFields,
   revision: optional(string()),
   next: optional(string()),
 })
@@ -51,6 +54,8 @@ export function givenBy(
       withoutSegments: form.withoutSegments,
     },
     topicId: form.topicId ?? '',
+    ...paceGiven(form, zone),
+    localTimeOf: form.ownTime ? zone : '',
     ...(!isSameTime && { scheduledAt: at === undefined ? scheduledAt : isoTime(at) }),
   }
   // A draft may lack these two; what is there is checked as the API does.

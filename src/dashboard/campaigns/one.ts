@@ -3,11 +3,13 @@ import { type Broadcast, broadcastReport, broadcastStanding } from '../../broadc
 import { publicReason } from '../../errors/index.js'
 import { exactIn, type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
+import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import { audienceNames } from './list.js'
+import { paceFieldsOf, paceWords } from './pace-part.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { sendingPart } from './sending-part.js'
 import { type VersionsView, versionsView } from './versions.js'
@@ -25,6 +27,10 @@ interface CampaignView {
   to: string
   counted: string
   leaves: string | undefined
+  /** How fast, and in which hours; undefined: as any other. */
+  pace: string | undefined
+  /** Its fields, where they can be changed. */
+  paceFields: Html | undefined
   begun: Moment | undefined
   /** Undefined: nothing of it has left. */
   report: string | undefined
@@ -47,6 +53,7 @@ export async function campaignPage(
   deps: CampaignPageDeps,
   visit: Visit,
   found: Broadcast,
+  faults: Faults,
 ): Promise<PageAnswer> {
   const { account, base, now, person } = visit
   const { read } = deps.store
@@ -57,6 +64,8 @@ export async function campaignPage(
     found.status === 'scheduled' || (found.status === 'paused' && found.sent_at === null)
   const zone = person.timeZone ?? 'UTC'
   const at = found.scheduled_at
+  const isOver = found.status === 'sent' || found.status === 'cancelled' || found.expanded === 1
+  const mayPace = mayWrite && found.status !== 'failed' && !isOver
   const view: CampaignView = {
     base,
     id: found.id,
@@ -68,7 +77,9 @@ export async function campaignPage(
     from: found.from_header,
     to: whomWords(found, await audienceNames(read, [found])),
     counted: countWords(countsOf(found)),
-    leaves: waits && at !== null ? `${exactIn(at, zone)} (${zone})` : undefined,
+    leaves: waits && at !== null ? leavesAt(found, at, zone) : undefined,
+    pace: paceWords(found),
+    paceFields: mayPace ? paceFieldsOf(found, { zone, faults }) : undefined,
     begun: found.sent_at === null ? undefined : moment(found.sent_at, now),
     report: found.sent_at === null ? undefined : `${base}/campaigns/${found.id}/report`,
     sending: isOnItsWay(found) ? await progressOf(deps, visit, found) : undefined,
@@ -91,6 +102,11 @@ export async function campaignPage(
     },
   }
   return page('campaigns/one', view, { title: view.name })
+}
+
+function leavesAt({ local_zone }: Broadcast, at: number, zone: string): string {
+  if (local_zone === null) return `${exactIn(at, zone)} (${zone})`
+  return `${exactIn(at, local_zone)}, by each recipient’s own clock`
 }
 
 async function progressOf(

@@ -1,4 +1,4 @@
-import { object, string } from 'superstruct'
+import { object, string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
@@ -13,7 +13,9 @@ import {
   resumeBroadcast,
   takeBack,
 } from '../../broadcasts/index.js'
+import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
+import { check, structOf } from '../../fields/index.js'
 import { documentIn } from '../blocks/form.js'
 import { redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -24,9 +26,12 @@ import { editPage } from './edit.js'
 import { CampaignForm, givenBy } from './form.js'
 import { campaignsPage } from './list.js'
 import { campaignPage } from './one.js'
+import { paceFields, paceGiven } from './pace-part.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
 
+const oneWritingMs = 600_000
+const PaceForm = type(paceFields)
 // The content may have 2 MiB, and a form's encoding makes up to three of each byte.
 const maxBodyBytes = 8 * 1024 * 1024
 
@@ -59,7 +64,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     const options = { draft: true }
     const made = await createBroadcast(withExpand(deps), await billingOf(visit), whole, options)
     return redirect(`${base}/campaigns/${made.id}${form.next === 'send' ? '/send' : ''}`, {
-      flash: 'The draft is saved',
+      ...(form.next !== 'keep' && { flash: 'The draft is saved' }),
       audit: auditOf(operations.createBroadcast, { target: made.id }),
     })
   })
@@ -67,7 +72,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const show = async (visit: Visit, faults: Faults) => {
     const found = await findBroadcast(read, visit.account.id, visit.params.id ?? '')
     const isOpen = found.status === 'draft' && visit.may('campaigns.write')
-    return isOpen ? editPage(deps, visit, found, faults) : campaignPage(deps, visit, found)
+    return isOpen ? editPage(deps, visit, found, faults) : campaignPage(deps, visit, found, faults)
   }
   pages.get('/campaigns/:id', 'campaigns.read', (visit) => show(visit, noFaults))
   pages.post('/campaigns/:id', { ...making, again: show }, async (visit) => {
@@ -83,9 +88,12 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       given,
       { revision },
     )
+    // What is kept while somebody writes is one entry in the log, and not one a pause for thought.
+    const isKeptOn =
+      form.next === 'keep' && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
     return redirect(`${base}/campaigns/${changed.id}${form.next === 'send' ? '/send' : ''}`, {
-      flash: 'Saved',
-      audit: auditOf(operations.updateBroadcast, { target: changed.id }),
+      ...(form.next !== 'keep' && { flash: 'Saved' }),
+      ...(!isKeptOn && { audit: auditOf(operations.updateBroadcast, { target: changed.id }) }),
     })
   })
 
@@ -145,6 +153,17 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
       flash: `Version ${key} goes to the rest`,
       audit: auditOf(operations.chooseBroadcastVariant, { target: id, detail: { version: key } }),
     })
+  })
+  const show = async (visit: Visit, faults: Faults) =>
+    campaignPage(deps, visit, await of(visit), faults)
+  const pacing = { action, form: PaceForm, again: show } as const
+  pages.post('/campaigns/:id/pace', pacing, async (visit) => {
+    const billing = await readBilling(store.read, plans, visit.account.id)
+    const given = paceGiven(visit.form, visit.person.timeZone ?? 'UTC')
+    check(given, structOf(operations.draftChanges))
+    const { id } = await changeDraft(whole, billing, visit.params.id ?? '', given)
+    const audit = auditOf(operations.updateBroadcast, { target: id })
+    return redirect(here(visit), { flash: 'It leaves so from now on', audit })
   })
   pages.post('/campaigns/:id/pause', { action }, async (visit) => {
     const found = await of(visit)

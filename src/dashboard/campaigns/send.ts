@@ -5,12 +5,14 @@ import { type Broadcast, findBroadcast, sendDraft, takeBackMs } from '../../broa
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { exactIn } from '../format.js'
+import type { Followed } from '../sandbox/follow-links.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignCheck } from './check.js'
 import { checksOf } from './checks.js'
+import { renderedDraft } from './content-checks.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { campaignName, shown } from './words.js'
 
@@ -47,6 +49,15 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
     await showChecks(deps, visit, await draftOf(visit), faults)
   pages.get('/campaigns/:id/send', 'campaigns.write', (visit) => show(visit, noFaults))
 
+  // Links are asked for when somebody wants it, and never because a page was opened: some of them confirm or order.
+  const asking = { action: 'campaigns.write', reads: true } as const
+  pages.post('/campaigns/:id/send/links', asking, async (visit) => {
+    const draft = await draftOf(visit)
+    const { links = [] } = (await renderedDraft(deps, draft))?.links ?? {}
+    const followed = await deps.followLinks(links.map(({ url }) => url))
+    return await showChecks(deps, visit, draft, noFaults, followed)
+  })
+
   const sending = { action: 'campaigns.write', form: SendForm, again: show } as const
   pages.post('/campaigns/:id/send', sending, async ({ account, base, form, params }) => {
     const draft = await draftOf({ account, params })
@@ -82,11 +93,13 @@ async function showChecks(
   { account, base, person, now }: Visit,
   draft: Broadcast,
   faults: Faults,
+  followed?: readonly Followed[],
 ): Promise<PageAnswer> {
-  const { checks, reachable } = await checksOf(deps, { accountId: account.id, base }, draft)
+  const zone = person.timeZone ?? 'UTC'
+  const where = { accountId: account.id, base }
+  const { checks, reachable } = await checksOf(deps, where, draft, { followed, zone })
   const name = campaignName(draft)
   const at = draft.scheduled_at ?? 0
-  const zone = person.timeZone ?? 'UTC'
   const view: SendCampaignView = {
     id: draft.id,
     page: `${base}/campaigns/${draft.id}`,

@@ -58,7 +58,7 @@ export const policies: readonly { value: KnownPolicy; label: string; hint: strin
   {
     value: 'overwrite',
     label: 'Overwrite',
-    hint: 'The file is right: its cells take the place of what is known.',
+    hint: 'The file is right: its cells take the place of what is known. Of rows with the same address the last one counts.',
   },
   { value: 'leave', label: 'Leave them', hint: 'They only come onto the list.' },
 ]

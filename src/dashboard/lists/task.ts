@@ -34,6 +34,7 @@ interface TaskView {
   list: { name: string; page: string } | undefined
   counts: { imported: number; skipped: number; invalid: number; suppressed: number }
   undone: number | undefined
+  kept: number
   reason: string | undefined
   begun: Moment
   isUndoable: boolean
@@ -157,6 +158,7 @@ async function showTask(
     list: list && { name: list.name, page: `${base}/lists/${list.id}` },
     counts: { imported, skipped, invalid, suppressed },
     undone: result.undone,
+    kept: result.kept ?? 0,
     reason: result.reason,
     begun: moment(begunAt, now),
     isUndoable: isUndoable(task, now),

@@ -63,7 +63,7 @@ function sizeFindings({ content, sizeBytes }: SandboxMessage): MailFinding[] {
 }
 
 /** What filters have always looked for in a subject. */
-function subjectFindings(subject: string): MailFinding[] {
+export function subjectFindings(subject: string): MailFinding[] {
   const found: MailFinding[] = []
   const letters = subject.replace(/\P{L}/gu, '')
   if (subject.trim() === '') {

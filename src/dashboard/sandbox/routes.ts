@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Page, Pages } from '../../http/index.js'
 import { readAttachment } from '../../mime/index.js'
@@ -8,7 +9,7 @@ import { frameHeaders } from '../shell/frame.js'
 import type { OpenPages } from '../shell/page.js'
 import { savedAs } from '../shell/send.js'
 import type { AskedPage } from '../shell/visit.js'
-import { type FollowDeps, makeFollowLinks } from './follow-links.js'
+import type { FollowLinks } from './follow-links.js'
 import { framedMail } from './frame.js'
 import { checkHtml } from './html-check.js'
 import { inboxView, listQuery, messageId, page } from './inbox.js'
@@ -21,13 +22,16 @@ import { makeWaitForMessage } from './wait.js'
 /** A mail's source is shown as text. Should a browser make more of it, it can run nothing. */
 const sourceHeaders = { 'Content-Security-Policy': "default-src 'none'; sandbox" }
 
-type SandboxDeps = FollowDeps & { store: Store }
+interface SandboxDeps {
+  store: Store
+  clock: Clock
+  followLinks: FollowLinks
+}
 
 /** The sandbox inbox: list, message, its HTML, its source, its checks, the same as JSON, and clearing it. */
 export function sandboxRoutes(open: OpenPages, pages: Pages, deps: SandboxDeps): void {
-  const { store, clock } = deps
+  const { store, clock, followLinks } = deps
   const waitForMessage = makeWaitForMessage(deps)
-  const followLinks = makeFollowLinks(deps)
   const showMessage = async (message: SandboxMessage, looked: MessageLook) => {
     const raw = await wanted(String(message.id), (id) => rawMessage(store, id))
     const view = messageView(message, raw, clock.now(), looked)

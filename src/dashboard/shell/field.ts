@@ -17,6 +17,7 @@ export interface FormField {
     | 'password'
     | 'date'
     | 'datetime-local'
+    | 'time'
     | 'file'
     | 'checkbox'
     | 'textarea'

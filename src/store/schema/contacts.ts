@@ -19,6 +19,8 @@ const contacts = table(
     /** JSON. */
     metadata: text().orNull(),
     created_at: integer(),
+    /** When the fields were last changed by a request, a page, a command or an import of others; null: never. */
+    changed_at: integer().orNull(),
   },
   {
     unique: [['account_id', 'address']],

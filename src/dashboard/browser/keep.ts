@@ -1,0 +1,88 @@
+/*
+ * A draft that is kept while somebody writes: a moment after the last key its form is sent as 'Save' sends it. The answer is
+ * the draft's page anew, of which the form takes its address and its revision; what is being typed stays.
+ */
+
+// Longer than the preview waits: each of these is a write.
+const afterMs = 2_000
+
+/** Keeps what is typed into the form, and says so beside its buttons. */
+export function keepDraft(form: HTMLFormElement): void {
+  const told = form.querySelector<HTMLElement>('[data-kept]')
+  if (told === null) return
+  let timer: number | undefined
+  let isKeeping = false
+  let isOver = false
+  let isTyped = false
+
+  const plan = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => void keep(), afterMs)
+  }
+  const keep = async () => {
+    // One after the other: each has the revision that the one before it has made.
+    if (isKeeping || isOver) return
+    isKeeping = true
+    isTyped = false
+    told.textContent = 'Keeping it…'
+    try {
+      const answer = await fetch(form.action, { method: 'POST', body: bodyOf(form) })
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      told.textContent = answer.ok ? taken(form, answer, page) : refusal(page)
+      // Somebody else has changed it: only a person can say what is to become of it.
+      isOver = !answer.ok && revisionOf(page)?.value !== revisionOf(form)?.value
+    } catch {
+      told.textContent = 'Not kept: there is no way to the server now'
+    } finally {
+      isKeeping = false
+      if (isTyped) plan()
+    }
+  }
+  form.addEventListener('input', (event) => {
+    if (event.target instanceof HTMLInputElement && unkept.has(event.target.name)) return
+    isTyped = true
+    if (!isOver) told.textContent = ''
+    plan()
+  })
+  form.addEventListener('submit', () => {
+    isOver = true
+    clearTimeout(timer)
+  })
+}
+
+// Of the preview alone.
+const unkept = new Set(['look', 'as'])
+
+function bodyOf(form: HTMLFormElement): URLSearchParams {
+  const body = new URLSearchParams({ next: 'keep' })
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value === 'string') body.append(name, value)
+  }
+  return body
+}
+
+const revisionOf = (within: ParentNode) =>
+  within.querySelector<HTMLInputElement>('input[name=revision]')
+
+/** A draft that was kept for the first time has an address from then on. */
+function taken(form: HTMLFormElement, answer: Response, page: Document): string {
+  const made = page.querySelector<HTMLFormElement>('form#editor')
+  if (made === null) return 'Not kept: log in again'
+  const action = made.getAttribute('action') ?? ''
+  if (action !== form.getAttribute('action')) history.replaceState(null, '', answer.url)
+  form.setAttribute('action', action)
+  form.dataset.preview = made.dataset.preview ?? ''
+  const [there, fresh] = [revisionOf(form), revisionOf(made)]
+  if (there !== null && fresh !== null) there.value = fresh.value
+  for (const part of ['[data-counted]', '.page-head .buttons']) {
+    const [there, fresh] = [document.querySelector(part), page.querySelector(part)]
+    if (there !== null && fresh !== null) there.replaceWith(fresh)
+  }
+  return 'Kept'
+}
+
+/** Why it was refused, as the page says it. */
+function refusal(page: Document): string {
+  const why = page.querySelector('#faults :is(li, p)')?.textContent?.trim()
+  return `Not kept yet${why ? `: ${why}` : ''}`
+}

@@ -1,0 +1,160 @@
+import { brandOf, contrastOf, leastContrast } from '../../accounts/index.js'
+import { counted } from '../../amounts/index.js'
+import type { BlockDocument } from '../../blocks/index.js'
+import { type Broadcast, blocksOf, htmlOf, renderFor } from '../../broadcasts/index.js'
+import { ApiError } from '../../errors/index.js'
+import { textOfHtml } from '../../mime/index.js'
+import type { Read } from '../../store/index.js'
+import { asTags, copyTags, stranger } from '../../templates/index.js'
+import type { Followed } from '../sandbox/follow-links.js'
+import { checkLinks, type LinkCheck } from '../sandbox/link-check.js'
+import { subjectFindings } from '../sandbox/mail-check.js'
+import type { CampaignCheck } from './check.js'
+import type { CampaignPageDeps } from './deps.js'
+import { shown } from './words.js'
+
+// Gmail cuts a mail that has more.
+const clippedBytes = 102 * 1024
+// Of many faults a page has room for these.
+const mostTold = 3
+
+/** A draft as somebody of whom nothing is known gets it. */
+export interface RenderedDraft {
+  subject: string
+  html: string
+  text: string
+  links: LinkCheck
+}
+
+/** Undefined where it does not render, which is told elsewhere. */
+export async function renderedDraft(
+  { store: { read }, renderer }: Pick<CampaignPageDeps, 'store' | 'renderer'>,
+  draft: Broadcast,
+): Promise<RenderedDraft | undefined> {
+  const html = await htmlOf(read, draft)
+  if (html.trim() === '' || draft.subject.trim() === '') return undefined
+  const content = { subject: draft.subject, html, previewText: draft.preview_text ?? undefined }
+  try {
+    const made = await renderFor(renderer, draft.account_id, content, stranger)
+    const { text } = textOfHtml(made.html)
+    const all = checkLinks(made.html, text)
+    // Those that each copy has of its own are the appliance's.
+    const links = all.links.filter(({ url }) => !ownTags.some((tag) => url.includes(tag)))
+    const total = all.total - (all.links.length - links.length)
+    return { subject: made.subject, html: asTags(made.html), text, links: { links, total } }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return undefined
+  }
+}
+
+const ownTags = Object.values(copyTags)
+
+/** What speaks for and against the content. `followed`: what answered, where somebody has asked. */
+export async function contentChecks(
+  read: Read,
+  draft: Broadcast,
+  { subject, html, text, links: { links, total } }: RenderedDraft,
+  { mend, followed }: { mend: CampaignCheck['mend']; followed?: readonly Followed[] | undefined },
+): Promise<CampaignCheck[]> {
+  const doubt = (says: string): CampaignCheck => ({ tone: 'doubt', says, ...(mend && { mend }) })
+  const good = (says: string): CampaignCheck => ({ tone: 'good', says })
+  const size = Buffer.byteLength(html)
+  const kib = `${Math.ceil(size / 1024)} KiB`
+  const pictures = links.filter(({ where }) => where === 'picture').length
+  return [
+    ...subjectFindings(subject)
+      .filter(({ tone }) => tone !== 'good')
+      .map(({ sentence }) => doubt(sentence)),
+    size > clippedBytes
+      ? doubt(`The HTML has ${kib}: Gmail cuts a mail after 102 KiB.`)
+      : good(`The HTML has ${kib}, under the 102 KiB at which Gmail cuts.`),
+    text.trim() === ''
+      ? doubt('The text part is empty: readers without HTML see nothing.')
+      : good('The text part is made from the HTML.'),
+    ...linkChecks(links, total - pictures, { doubt, good }),
+    ...answerChecks(followed, { doubt, good }),
+    ...(await contrastChecks(read, draft, { doubt, good })),
+  ]
+}
+
+interface Says {
+  doubt: (says: string) => CampaignCheck
+  good: (says: string) => CampaignCheck
+}
+
+/** What is wrong with links and pictures, that can be seen without asking for them. */
+function linkChecks(links: LinkCheck['links'], count: number, { doubt, good }: Says) {
+  const wrong = links.filter(({ faults }) => faults.length > 0)
+  if (wrong.length === 0) {
+    return [
+      good(
+        count === 0 ? 'There is no link in it.' : 'Nothing is wrong with its links and pictures.',
+      ),
+    ]
+  }
+  const told = wrong.slice(0, mostTold).map(({ url, where, faults }) => {
+    const what = where === 'picture' ? 'The picture' : 'The link'
+    return doubt(`${what} ${url.slice(0, 100) || '(empty)'}: ${faults.join(' ')}`)
+  })
+  const more = wrong.length - told.length
+  return more === 0 ? told : [...told, doubt(`And ${shown(more)} more with a fault.`)]
+}
+
+/** What the servers said. */
+function answerChecks(followed: readonly Followed[] | undefined, { doubt, good }: Says) {
+  if (followed === undefined) return []
+  const dead = followed.filter((one) => !one.good)
+  if (dead.length === 0) {
+    return [
+      good(`${counted(followed.length, 'link was', 'links were')} asked for, and all answered.`),
+    ]
+  }
+  return dead
+    .slice(0, mostTold)
+    .map(({ url, sentence }) => doubt(`${url.slice(0, 100)}: ${sentence}`))
+}
+
+/** Whether the words of blocks can be read before what is behind them. */
+async function contrastChecks(read: Read, draft: Broadcast, { doubt, good }: Says) {
+  const document = blocksOf(draft)
+  if (document === null) return []
+  const weak = weakPairs(document, (await brandOf(read, draft.account_id)).colours)
+  if (weak.length === 0) return [good('All words stand out from what is behind them.')]
+  return weak
+    .slice(0, mostTold)
+    .map((pair) =>
+      doubt(
+        `${pair.what} are hard to read: their contrast is ${pair.contrast.toFixed(1)}, and ${leastContrast} is wanted.`,
+      ),
+    )
+}
+
+type Colours = Awaited<ReturnType<typeof brandOf>>['colours']
+
+/** Words whose colour is too near to what is behind them, each pair of colours once. */
+function weakPairs(document: BlockDocument, brand: Colours) {
+  const { colors = {} } = document
+  const page = colors.page ?? colors.background ?? brand.background
+  const words = colors.text ?? brand.text
+  const button = colors.button ?? brand.button
+  const onButton = colors.buttonText ?? brand.buttonText
+  const found = new Map<string, { what: string; contrast: number }>()
+  const look = (what: string, one: string, other: string) => {
+    const contrast = contrastOf(one, other)
+    if (contrast < leastContrast) found.set(`${one} ${other}`, { what, contrast })
+  }
+  for (const block of document.blocks) {
+    const parts = block.type === 'columns' ? block.columns.flat() : [block]
+    const behind = (block.type === 'columns' && block.background) || page
+    for (const part of parts) {
+      const ground = ('background' in part && part.background) || behind
+      if (part.type === 'button') {
+        look('The words on a button', part.textColor ?? onButton, part.color ?? button)
+      } else if ('color' in part && part.type !== 'divider') {
+        look('Some words', part.color ?? words, ground)
+      } else if (part.type === 'text' || part.type === 'heading') look('Some words', words, ground)
+    }
+  }
+  return [...found.values()]
+}

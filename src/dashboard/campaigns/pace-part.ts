@@ -1,0 +1,107 @@
+import { array, optional, string } from 'superstruct'
+import {
+  type Broadcast,
+  type BroadcastChanges,
+  paceOf,
+  type SendWindow,
+} from '../../broadcasts/index.js'
+import type { Faults } from '../shell/faults.js'
+import { field, fieldSet } from '../shell/field.js'
+import { type Html, html } from '../shell/html.js'
+import { shown } from './words.js'
+
+/** How fast a campaign leaves and in which hours, as a browser sends it. */
+export const paceFields = {
+  rate: optional(string()),
+  window: optional(string()),
+  windowTo: optional(string()),
+  windowDays: array(string()),
+  windowZone: optional(string()),
+}
+
+interface PaceForm {
+  rate?: string | undefined
+  window?: string | undefined
+  windowTo?: string | undefined
+  windowDays: string[]
+  windowZone?: string | undefined
+}
+
+/** As the API takes it. */
+export function paceGiven(form: PaceForm, zone: string): Pick<BroadcastChanges, 'rate' | 'window'> {
+  const { rate = '', window: from = '', windowTo: to = '', windowDays } = form
+  const most = rate.replace(/[\s,.]/g, '')
+  const days = windowDays.map(Number)
+  const isEachDay = days.length === 0 || days.length === 7
+  const hours = { from, to, zone: form.windowZone || zone, ...(!isEachDay && { days }) }
+  return {
+    // What is no number the API refuses with what it expects.
+    rate: most === '' ? 'none' : Number(most),
+    window: from === '' && to === '' ? 'none' : hours,
+  }
+}
+
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+const dayOptions = weekdays.map((label, at) => ({ value: String(at + 1), label }))
+
+/** The fields of it, with what the campaign has. */
+export function paceFieldsOf(
+  pace: Pick<Broadcast, 'rate' | 'send_window'> | undefined,
+  { zone, faults }: { zone: string; faults: Faults },
+): Html {
+  const { rate, window } = pace ? paceOf(pace) : { rate: null, window: null }
+  const usualZone = window?.zone ?? zone
+  return html`${field({
+    name: 'rate',
+    label: 'Mails an hour at most',
+    hint: 'Empty: as fast as they can leave.',
+    value: rate === null ? '' : String(rate),
+    inputmode: 'numeric',
+    required: false,
+    faults,
+  })}<div class="sides">${field({
+    name: 'window',
+    label: 'Only from',
+    type: 'time',
+    value: window?.from ?? '',
+    required: false,
+    faults,
+  })}${field({
+    name: 'windowTo',
+    label: 'until',
+    type: 'time',
+    // A browser's field knows no 24:00.
+    value: window?.to === '24:00' ? '00:00' : (window?.to ?? ''),
+    required: false,
+    faults,
+  })}</div>${fieldSet({
+    name: 'windowDays',
+    label: 'On these days',
+    hint: 'None ticked: on each.',
+    options: dayOptions,
+    value: (window?.days ?? []).map(String),
+    faults,
+  })}${field({
+    name: 'windowZone',
+    label: 'In the time of',
+    hint: 'A zone such as Africa/Lagos.',
+    value: usualZone,
+    required: false,
+    faults,
+  })}`
+}
+
+/** How it leaves, in a sentence; undefined: as any other. */
+export function paceWords(pace: Pick<Broadcast, 'rate' | 'send_window'>): string | undefined {
+  const { rate, window } = paceOf(pace)
+  const words = [
+    ...(rate === null ? [] : [`at most ${shown(rate)} an hour`]),
+    ...(window === null ? [] : [hoursWords(window)]),
+  ]
+  return words.length === 0 ? undefined : words.join(', ')
+}
+
+function hoursWords({ from, to, days, zone }: SendWindow): string {
+  const on = days?.map((day) => weekdays[day - 1]?.slice(0, 3)).join(', ')
+  return `from ${from} until ${to}${on === undefined ? '' : ` on ${on}`} (${zone})`
+}

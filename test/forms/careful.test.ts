@@ -1,0 +1,78 @@
+// A form whose confirmations came back: proof of work where there is script, a slower way without.
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { formLimits } from '../../src/forms/index.js'
+import { workBits } from '../../src/forms/work.js'
+import { launch } from '../browser/open.js'
+import { fillIn, linkTo, makeForm, stampOf, startWithForms } from '../support/signup-forms.js'
+import { missing } from '../support/tools.js'
+
+const posthorn = await startWithForms(t)
+const { store } = posthorn
+const form = await makeForm(posthorn)
+await store.write((tx) =>
+  tx.updateTable('forms').set({ careful_at: Date.now() }).where('id', '=', form.id).execute(),
+)
+const mails = async () => (await store.read.selectFrom('emails').select('id').execute()).length
+let network = 0
+const send = (email: string, fields: Record<string, string> = {}, stamp?: string) =>
+  fillIn(posthorn, form.page, email, {
+    from: `192.0.${++network}.1`,
+    fields,
+    ...(stamp !== undefined && { stamp }),
+  })
+
+function workFor(stamp: string, email: string): string {
+  for (let n = 0; ; n++) {
+    const hash = createHash('sha256').update(`${stamp} ${email} ${n}`).digest()
+    if (Math.clz32(hash.readUInt32BE(0)) >= workBits) return String(n)
+  }
+}
+
+t.test('without script it sends ten an hour, and goes on for who has worked', async (t) => {
+  const shown = await (await fetch(form.page)).text()
+  t.match(shown, `data-work="${workBits}"`)
+  const before = await mails()
+  for (let n = 0; n < formLimits.carefulAnHour + 3; n++) await send(`slow${n}@reader.test`)
+  t.equal((await mails()) - before, formLimits.carefulAnHour)
+  const stamp = stampOf(posthorn, form.page)
+  const work = workFor(stamp, 'ada@reader.test')
+  await send('bob@reader.test', { work }, stamp)
+  await send('ada@reader.test', { work: 'x' }, stamp)
+  t.equal((await mails()) - before, formLimits.carefulAnHour, 'work for another address is none')
+  await send('Ada@reader.test', { work }, stamp)
+  t.match(await linkTo(posthorn, 'Ada@reader.test'), '/confirm/')
+})
+
+t.test('a form elsewhere is asked for it on the page of one button', async (t) => {
+  const bare = await send('cid@reader.test', {}, '')
+  t.match(bare.html, 'Please press the button')
+  t.match(bare.html, `data-work="${workBits}"`)
+})
+
+t.test('a browser works and sends', { skip: missing('chromium') }, async (t) => {
+  const browser = await launch(t)
+  const page = await browser.newPage()
+  const errors: string[] = []
+  page.on('pageerror', ({ message }) => errors.push(message))
+  page.on('console', (said) => {
+    // Browsers ask for an icon by themselves.
+    const isOurs = !said.location().url.endsWith('/favicon.ico')
+    if (said.type() === 'error' && isOurs) errors.push(said.text())
+  })
+  await page.goto(form.page)
+  await page.fill('[name=email]', ' Eve@reader.test')
+  await page.check('[name=agreed]')
+  // Nobody fills it in in less.
+  await page.waitForTimeout(1_600)
+  await page.click('button')
+  await page.waitForURL(/\/f\//)
+  await page.getByText('One more click').waitFor()
+  t.match(await linkTo(posthorn, 'Eve@reader.test'), '/confirm/')
+  t.same(errors, [])
+})
+
+t.test('a form that is not careful asks for nothing', async (t) => {
+  const other = await makeForm(posthorn)
+  t.notMatch(await (await fetch(other.page)).text(), /data-work|<script/)
+})
