@@ -122,6 +122,8 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
     rate: null,
     window: null,
     localTimeOf: null,
+    variants: [],
+    variantTest: null,
     replyTo: [],
     headers: {},
     tags: [],
