@@ -2,15 +2,9 @@ import { shownBytes } from '../amounts/index.js'
 import { ApiError } from '../errors/index.js'
 import { cleanGif } from './gif.js'
 import { cleanJpeg } from './jpeg.js'
+import type { CleanParts } from './parts.js'
 import { cleanPng } from './png.js'
 import { cleanWebp } from './webp.js'
-
-/** Its parts that are kept, in order, and its size in pixels. */
-export interface CleanParts {
-  parts: Buffer[]
-  width: number
-  height: number
-}
 
 /** A picture as it is stored: without what cameras and programs wrote beside it. */
 export interface CleanPicture {

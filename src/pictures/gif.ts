@@ -1,4 +1,4 @@
-import type { CleanParts } from './clean.js'
+import type { CleanParts } from './parts.js'
 
 /** A GIF without comments and what programs add, but how often it repeats (GIF89a §17 to §27). Undefined: it is damaged. */
 export function cleanGif(bytes: Buffer): CleanParts | undefined {

@@ -1,4 +1,4 @@
-import type { CleanParts } from './clean.js'
+import type { CleanParts } from './parts.js'
 
 const orientationTag = 0x0112
 

@@ -78,8 +78,8 @@ export async function addPicture(
       id,
       account_id: accountId,
       public_id: randomBytes(16).toString('base64url'),
-      name,
-      alt,
+      name: name.trim(),
+      alt: alt.trim(),
       content_type: picture.contentType,
       width: picture.width,
       height: picture.height,
@@ -148,7 +148,7 @@ export async function changePicture(
 ): Promise<KeptPicture> {
   return await store.write(async (tx) => {
     const known = await requirePicture(tx, accountId, id)
-    const changed = { name: name ?? known.name, alt: alt ?? known.alt }
+    const changed = { name: name?.trim() ?? known.name, alt: alt?.trim() ?? known.alt }
     await tx.updateTable('pictures').set(changed).where('id', '=', known.id).execute()
     return { ...known, ...changed }
   })

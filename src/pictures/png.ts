@@ -1,4 +1,4 @@
-import type { CleanParts } from './clean.js'
+import type { CleanParts } from './parts.js'
 
 // What changes how the picture looks; texts, times, and Exif are left out, and what no browser knows.
 const shown = new Set(

@@ -1,4 +1,4 @@
-import type { CleanParts } from './clean.js'
+import type { CleanParts } from './parts.js'
 
 const shown = new Set(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF', 'ICCP'])
 

@@ -435,6 +435,7 @@ t.test('successes', async (t) => {
   await answers(t, 'POST /v1/pictures', drawn, 422, 'validation_error')
   await answers(t, 'GET /v1/pictures', {}, 200)
   await answers(t, 'GET /v1/pictures?cursor=x', {}, 400)
+  await answers(t, 'GET /v1/pictures?limit=0', {}, 400)
   await answers(t, `GET ${its}`, {}, 200)
   await answers(t, `PATCH ${its}`, {}, 200)
   const showing = { slug: 'shows', subject: 'x', html: `<img src="${picture.url}">` }
