@@ -3,6 +3,7 @@ import { cursorOf, idInCursor, type Read } from '../store/index.js'
 import { findBroadcastDetail, listBroadcasts } from './broadcast.js'
 import { listRecipients } from './recipients.js'
 import { shownBroadcast, shownDetail } from './shown.js'
+import { campaignVersions } from './shown-variants.js'
 
 /*
  * What the API and the commands answer alike.
@@ -45,7 +46,8 @@ export async function broadcastAnswer(
   const broadcast = await findBroadcastDetail(read, accountId, id)
   const stop = await stopOf(read, accountId)
   const recipients = await listRecipients(read, broadcast.id, maxRecipientsShown)
-  return shownDetail(broadcast, stop, now, { recipients, hasRoom })
+  const versions = await campaignVersions(read, broadcast)
+  return shownDetail(broadcast, stop, now, { recipients, versions, hasRoom })
 }
 
 /** What is answered when a campaign was paused. */
@@ -63,6 +65,13 @@ export const takenBackBroadcast = (id: string) => ({
   id,
   status: 'draft',
   message: 'The campaign is a draft again',
+})
+
+/** What is answered when the version for the rest was chosen. */
+export const chosenVariant = (id: string, key: string) => ({
+  id,
+  chosen: key,
+  message: `Version ${key} goes to the rest`,
 })
 
 /** What is answered when a campaign was cancelled. */

@@ -15,6 +15,7 @@ import { countAudience } from './count-audience.js'
 import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
 import { mailTypeOf } from './notice.js'
 import { paceIn, paceOf } from './pace.js'
+import { putVariants } from './put-variants.js'
 import { onlyListOf, stillThere, whomColumns, whomOf } from './whom.js'
 
 /** What is to be changed of a draft. An empty `topicId`, `name` or `scheduledAt` takes it away. */
@@ -48,7 +49,16 @@ export async function changeDraft(
   const isRewritten = changes.html !== undefined || Boolean(changes.blocks)
   const before = whomOf(draft)
   const checked = await checkBroadcast(deps, billing, input, { draft: true, before })
-  const { domainId, topicId, scheduledAt = null, whom, html: written, blocks, pace } = checked
+  const {
+    domainId,
+    topicId,
+    scheduledAt = null,
+    whom,
+    html: written,
+    blocks,
+    pace,
+    variants,
+  } = checked
   const there = await stillThere(store.read, accountId, whom)
   const type = mailTypeOf(draft)
   const counts = await countAudience(store.read, { accountId, whom: there, topicId, type })
@@ -87,9 +97,11 @@ export async function changeDraft(
         changed_at: clock.now(),
         scheduled_at: changes.scheduledAt === undefined ? draft.scheduled_at : scheduledAt,
         ...pace,
+        ...(variants && { variant_test: variants.test && JSON.stringify(variants.test) }),
       })
       .where('id', '=', draft.id)
       .execute()
+    if (variants) await putVariants(tx, store, { id: draft.id, accountId }, variants)
     const changed = await findBroadcast(tx, accountId, id)
     await alongside(tx, changed)
     return changed

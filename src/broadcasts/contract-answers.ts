@@ -69,6 +69,20 @@ export const recipientFields = {
   clicksCount: count('How often people clicked a link in it; machines are not counted'),
 }
 
+/** Its versions, and how they are tried. */
+export const versions = {
+  variants: {
+    type: 'array',
+    maxItems: 5,
+    items: shaped('BroadcastVariant'),
+    description: 'Its versions; none where it has one content',
+  },
+  variantTest: {
+    anyOf: [shaped('BroadcastVariantTest'), { type: 'null' }],
+    description: 'How its versions are tried; null where it has none',
+  },
+}
+
 /** One campaign, with what became of it. */
 export const detail = {
   ...shown,
@@ -95,6 +109,7 @@ export const detail = {
       'Why everybody gets it, also who has unsubscribed, as an owner has said in the dashboard; null: it is no notice',
     ),
   ),
+  ...versions,
   ...given,
   tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
   warnings,
@@ -144,6 +159,50 @@ export const broadcastShapes = (): Record<string, Schema> => ({
     clicked: count('In how many mails people clicked a link'),
     openRate: percent('`opened` in percent of the mails that servers or smart hosts have taken'),
     clickRate: percent('`clicked` in percent of the same'),
+  }),
+  BroadcastVariant: closed({
+    key: text('Its key'),
+    subject: orNull(text('Its subject; null: the campaign’s, as in the next ones')),
+    fromName: orNull(text('The name of its sender')),
+    previewText: orNull(text('Its preview text')),
+    blocks: {
+      anyOf: [shaped('BlockDocument'), { type: 'null' }],
+      description: 'The blocks of its content; null: none of its own, or HTML',
+    },
+    ownContent: { type: 'boolean', description: 'Whether it has a content of its own' },
+    recipients: count('How many mails of it were made, of the test and of the rest'),
+    delivered: count('How many servers and smart hosts have taken'),
+    bounced: count('How many were refused for good'),
+    opened: count('How many people opened'),
+    clicked: count('In how many people clicked a link'),
+    chance: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description:
+        'The chance that it is better than each of the others, by what they are measured by',
+    },
+  }),
+  BroadcastVariantTest: closed({
+    share: count('Percent of the audience that the test goes to'),
+    decideAfter: {
+      oneOf: [{ type: 'integer' }, { const: 'by hand' }],
+      description: 'Hours after the last mail of the test',
+    },
+    by: text('What versions are measured by', { enum: ['clicks', 'opens'] }),
+    ifClose: text('What the rest gets where none is better for sure', {
+      enum: ['control', 'wait'],
+    }),
+    decideAt: orNull(
+      time('When the version for the rest is chosen; null: not known yet, or by hand'),
+    ),
+    chosen: orNull(text('The key of the version that the rest gets; null before')),
+    chosenBy: orNull(
+      text('Who chose: the figures, the rule for what is too close, or the account', {
+        enum: ['figures', 'close', 'account'],
+      }),
+    ),
+    chosenAt: orNull(time('When it was chosen')),
   }),
   Broadcast: closed(shown),
 })
@@ -228,6 +287,34 @@ const noStats = {
   openRate: 0,
   clickRate: 0,
 }
+const exampleVariant = {
+  subject: null,
+  fromName: null,
+  previewText: null,
+  blocks: null,
+  ownContent: false,
+  recipients: 120,
+  delivered: 118,
+  bounced: 1,
+  opened: 40,
+}
+/** Two of them, of which the second was chosen. */
+export const exampleVersions = {
+  variants: [
+    { ...exampleVariant, key: 'A', clicked: 9, chance: 0.07 },
+    { ...exampleVariant, key: 'B', subject: 'Three things to do', clicked: 17, chance: 0.93 },
+  ],
+  variantTest: {
+    share: 20,
+    decideAfter: 4,
+    by: 'clicks',
+    ifClose: 'control',
+    decideAt: '2026-11-21T14:05:00.000Z',
+    chosen: 'B',
+    chosenBy: 'figures',
+    chosenAt: '2026-11-21T14:05:01.000Z',
+  },
+}
 /** With its first recipient. */
 export const exampleDetail = {
   ...exampleItem,
@@ -238,6 +325,7 @@ export const exampleDetail = {
   window: { from: '09:00', to: '17:00', days: [1, 2, 3, 4, 5], zone: 'Africa/Lagos' },
   localTimeOf: null,
   notice: null,
+  ...exampleVersions,
   replyTo: ['help@example.com'],
   headers: { 'X-Entity-Ref-ID': '4711' },
   tags: [{ name: 'season', value: 'winter' }],

@@ -1,6 +1,6 @@
 import { answer, byId, confirmation, operation, refusal } from '../contract/index.js'
 import { marketingRefusals, senderRefusals, sendingRefusals } from '../emails/contract.js'
-import { count, time } from '../fields/index.js'
+import { count, text, textThat, time } from '../fields/index.js'
 import { campaignId, exampleId as id } from './contract-answers.js'
 import { capReached, nobody } from './contract-refusals.js'
 
@@ -156,6 +156,43 @@ export const resumeBroadcast = operation('POST /v1/broadcasts/:id/resume', {
         'conflict',
         'It is not paused, or by the operator, or its topic is archived',
         'The operator has paused the campaign, and only the operator resumes it',
+      ),
+    ],
+  }),
+})
+
+const variantKey = 'The key of the version'
+
+export const chooseBroadcastVariant = operation('POST /v1/broadcasts/:id/variants/:key/choose', {
+  id: 'chooseBroadcastVariant',
+  may: 'full',
+  audit: 'broadcast.choose',
+  of: {
+    params: {
+      ...campaign.params,
+      key: textThat('a key', (given) => given.length <= 8, text(variantKey, { examples: ['B'] })),
+    },
+    about: { ...campaign.about, key: text(variantKey, { examples: ['B'] }) },
+    notFound: 'The campaign has no version with this key',
+    when: campaign.when,
+  },
+  says: () => ({
+    summary: 'Choose the version that the rest gets',
+    description:
+      'Of a campaign whose test is made, before or in place of the decision by its figures. It is chosen once.',
+    answers: [
+      answer(
+        'It goes to the rest within 30 seconds',
+        'BroadcastVariantChosen',
+        { id: campaignId, chosen: text('The key of the version'), message: confirmation },
+        { id, chosen: 'B', message: 'Version B goes to the rest' },
+      ),
+    ],
+    refusals: [
+      refusal(
+        'conflict',
+        'Its test is not made yet, a version was chosen already, or it is over',
+        'Version B was chosen already, and goes to the rest',
       ),
     ],
   }),

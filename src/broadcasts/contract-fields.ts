@@ -17,6 +17,7 @@ import {
   hoursOfDays,
   list,
   maybe,
+  oneOf,
   orWord,
   table,
   text,
@@ -106,6 +107,69 @@ const fields = {
   localTimeOf: maybe(
     zoneName(
       'Each recipient gets it when their own clock (`timeZone` in their metadata) shows what clocks in this zone show at `scheduledAt`; who has no zone, by this one. It begins up to 26 hours before',
+    ),
+  ),
+  variants: maybe(
+    list(
+      table(
+        {
+          key: maybe(
+            textThat(
+              'one to eight letters or digits',
+              (value) => /^[A-Za-z0-9]{1,8}$/.test(value),
+              text('Its key; by default A, B, C …'),
+            ),
+          ),
+          subject: maybe(line(1, 'Its subject')),
+          fromName: maybe(line(1, 'The name of its sender')),
+          previewText: maybe(line(1, 'Its preview text')),
+          html: maybe(
+            content(1, text('Its content, in place of the campaign’s', { minLength: 1 })),
+          ),
+          blocks: maybe(blocks),
+        },
+        { about: 'A version: what is not given is as the campaign has it' },
+      ),
+      {
+        most: 5,
+        about:
+          'Two to five versions, of which a part of the audience tries each; the rest gets the best. The first is the one that the others are compared with. Empty: none',
+      },
+    ),
+  ),
+  variantTest: maybe(
+    table(
+      {
+        share: maybe(
+          whole(
+            'Percent of the audience that the test goes to, at least 100 people a version; by default 20. At 100 there is no rest',
+            { least: 1, most: 100 },
+          ),
+        ),
+        decideAfter: maybe(
+          orWord(
+            'by hand',
+            {
+              expected: 'a whole number from 1 to 168 or "by hand"',
+              meaning: 'when you choose one',
+            },
+            whole('Hours after the last mail of the test; by default 4', { least: 1, most: 168 }),
+          ),
+        ),
+        by: maybe(
+          oneOf(
+            ['clicks', 'opens'],
+            'What versions are measured by, of the mails that arrived; only people’s count. By default `clicks`',
+          ),
+        ),
+        ifClose: maybe(
+          oneOf(
+            ['control', 'wait'],
+            'What the rest gets where no version is better than each other with a chance of 90 %: the first one, or nothing before you choose. By default `control`',
+          ),
+        ),
+      },
+      { about: 'How the `variants` are tried; kept only together with them' },
     ),
   ),
   rate: maybe(

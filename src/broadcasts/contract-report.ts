@@ -1,7 +1,13 @@
 import { answer, manyOf, operation } from '../contract/index.js'
 import { closed, count, orNull, type Schema, shaped, text, time } from '../fields/index.js'
 import { exampleFigures, figures } from '../stats/contract.js'
-import { campaignId, exampleId, exampleItem } from './contract-answers.js'
+import {
+  campaignId,
+  exampleId,
+  exampleItem,
+  exampleVersions,
+  versions,
+} from './contract-answers.js'
 import { campaign } from './contract-course.js'
 
 const head = {
@@ -76,6 +82,7 @@ const report = {
     ),
     count: count('How many mails'),
   }),
+  ...versions,
   compared: manyOf(
     {
       ...head,
@@ -161,6 +168,7 @@ const exampleReport = {
       count: 8,
     },
   ],
+  ...exampleVersions,
   compared: [
     {
       id: '01a1d8aa-1c10-7533-8296-04ee3d91dd71',

@@ -28,6 +28,7 @@ import {
   campaign,
   cancelBroadcast,
   cancelRestOfBroadcast,
+  chooseBroadcastVariant,
   duplicateBroadcast,
   isDraft,
   isScheduled,
@@ -51,6 +52,7 @@ export { BroadcastChanges as draftChanges } from './contract-fields.js'
 export {
   cancelBroadcast,
   cancelRestOfBroadcast,
+  chooseBroadcastVariant,
   duplicateBroadcast,
   getBroadcastReport,
   listBroadcastRecipients,
@@ -287,6 +289,7 @@ export const broadcasts: Contract = {
     cancelBroadcast,
     cancelRestOfBroadcast,
     takeBackBroadcast,
+    chooseBroadcastVariant,
   ],
   shapes: () => ({ ...broadcastShapes(), ...reportShapes() }),
 }

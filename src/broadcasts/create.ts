@@ -26,11 +26,18 @@ import { countAudience } from './count-audience.js'
 import { begin, checkStanding } from './dispatch-campaign.js'
 import { firstTime } from './own-time.js'
 import { paceIn, type SendWindow, withoutTime } from './pace.js'
+import {
+  type CheckedVariants,
+  putVariants,
+  type VariantsInput,
+  variantsIn,
+} from './put-variants.js'
 import { segmentsWaitedFor } from './up-to-date.js'
+import { refuseSmallTest } from './variant.js'
 import { requireWhom, type Whom, type WhomInput, whomColumns, whomIn } from './whom.js'
 
 /** `listId` or `audience`, one of both. */
-export interface BroadcastInput extends WhomInput, ContentInput {
+export interface BroadcastInput extends WhomInput, ContentInput, VariantsInput {
   /** `a@b` or `Name <a@b>`. */
   from: string
   /** Liquid, as is the HTML. */
@@ -61,6 +68,8 @@ export interface CheckedBroadcast {
   whom: Whom
   html: string
   blocks: BlockDocument | null
+  /** Undefined where nothing is said of them. */
+  variants: CheckedVariants | undefined
 }
 
 /**
@@ -78,7 +87,7 @@ export async function createBroadcast(
   const { accountId } = billing
   const now = clock.now()
   const checked = await checkBroadcast(deps, billing, input, { draft })
-  const { domainId, topicId, whom, html, blocks } = checked
+  const { domainId, topicId, whom, html, blocks, variants } = checked
   // A campaign does not begin before its segments are up to date: until then it is scheduled for now.
   const waitsFor = draft ? undefined : await segmentsWaitedFor(deps, accountId, { whom, at: now })
   const { local_zone: zone } = checked.pace
@@ -91,6 +100,7 @@ export async function createBroadcast(
   const audience = counts.reachable
   // It is counted in the month in which it is dispatched.
   if (!draft) await refuseCampaignMails(store.read, billing, audience, scheduledAt ?? now)
+  if (!draft) refuseSmallTest(variants?.test ?? undefined, variants?.rows.length ?? 0, audience)
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(input.attachments))
   await refuseContent(deps, billing, html, carried)
@@ -144,8 +154,10 @@ export async function createBroadcast(
         cancelled: 0,
         opened: 0,
         clicked: 0,
+        variant_test: variants?.test ? JSON.stringify(variants.test) : null,
       })
       .execute()
+    if (variants?.test) await putVariants(tx, store, { id, accountId }, variants)
     const standing = await checkStanding(tx, deps, await findBroadcast(tx, accountId, id), {
       draft,
     })
@@ -209,5 +221,6 @@ export async function checkBroadcast(
   const content = await contentOf(deps, accountId, input, { mayBeEmpty: draft })
   const written = { ...input, ...content }
   if (!draft || !isUnwritten(written)) await checkContent(renderer, accountId, written)
-  return { domainId, scheduledAt, pace, topicId, whom, ...content }
+  const variants = await variantsIn(deps, accountId, input, written)
+  return { domainId, scheduledAt, pace, topicId, whom, ...content, variants }
 }

@@ -15,6 +15,7 @@ import {
   type Broadcast,
   type BroadcastDeps,
   findBroadcast,
+  findBroadcastDetail,
   isUnfinished,
   ofFreeAccounts,
 } from './broadcast.js'
@@ -25,6 +26,7 @@ import { mailTypeOf, refuseNotice } from './notice.js'
 import { firstTime } from './own-time.js'
 import { withoutTime } from './pace.js'
 import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
+import { refuseSmallTest, variantsOf, variantTestOf } from './variant.js'
 import { type Audience, requireWhom, whomOf } from './whom.js'
 
 /**
@@ -166,8 +168,25 @@ export async function judgeDraft(
   // Who will be in a segment is not known before it is up to date, for which the campaign waits.
   const waits = (await segmentsWaitedFor(deps, accountId, { whom, at: now })) !== undefined
   const counts = await (waits ? countAudience : reachableNow)(read, audience)
+  if (draft.variant_test !== null) {
+    await refuseTest(read, draft, counts.reachable)
+  }
   await refuseCampaignMails(read, billing, counts.reachable, Math.max(draft.scheduled_at ?? 0, now))
   return { draft, counts, waits }
+}
+
+/** A 400 for versions that are too many for the audience, or cannot go with what the draft has beside them. */
+async function refuseTest(read: Read, draft: Broadcast, audience: number): Promise<void> {
+  const variants = await variantsOf(read, draft.id)
+  refuseSmallTest(variantTestOf(draft), variants.length, audience)
+  const refuse = (message: string) => new ApiError('validation_error', message)
+  if (draft.local_zone !== null) {
+    throw refuse('A campaign in several versions cannot go by the clock of each recipient')
+  }
+  if (!variants.some(({ body_id }) => body_id !== null)) return
+  const { attachments } = await findBroadcastDetail(read, draft.account_id, draft.id)
+  if (attachments === null) return
+  throw refuse('Versions with content of their own carry no attachments: take the attachments away')
 }
 
 /** Asked within the write too: a second click on "send" must not send twice. */

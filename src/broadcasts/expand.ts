@@ -5,6 +5,7 @@ import type { Log } from '../log/index.js'
 import { queueClass, type Read } from '../store/index.js'
 import type { Renderer } from '../templates/index.js'
 import { type Broadcast, type BroadcastDeps, isUnfinished, ofFreeAccounts } from './broadcast.js'
+import { decideOrWait } from './decide.js'
 import { dispatchDue, dueBroadcasts } from './dispatch-campaign.js'
 import { pauseAtCap, pauseAtFault, pauseWithout } from './fault.js'
 import type { RetryAges } from './new-mails.js'
@@ -12,6 +13,7 @@ import { endOfAudience, makeOwnTime } from './own-time.js'
 import { aheadMs, keepWaiting, turnOf } from './pace.js'
 import { laterSlice, readSlice } from './read-slice.js'
 import { makeSubjects, type Subjects } from './subjects.js'
+import { endOfTest, makePart, variantsOf } from './variant.js'
 import { type BroadcastSlice, makeWriteSlice, type WriteSlice } from './write-slice.js'
 
 export interface ExpandDeps extends Pick<BroadcastDeps, 'store' | 'clock' | 'plans'> {
@@ -135,6 +137,10 @@ async function expandOrPause(deps: Expanding, broadcast: Broadcast): Promise<Tur
 async function expandSome(deps: Expanding, broadcast: Broadcast): Promise<TurnEnd> {
   const { store, clock } = deps
   const now = clock.now()
+  if (broadcast.cursor === endOfTest) {
+    await decideOrWait(deps, broadcast)
+    return 'done'
+  }
   const turn = turnOf(broadcast, now, leavingPerMinute(deps, broadcast, now))
   if (turn.most === 0) {
     if (turn.waits === undefined) return 'waits'
@@ -143,12 +149,16 @@ async function expandSome(deps: Expanding, broadcast: Broadcast): Promise<TurnEn
   }
   const writes: Promise<void>[] = []
   const ownTime = makeOwnTime(broadcast)
+  const part =
+    broadcast.variant_test === null
+      ? undefined
+      : makePart(broadcast, await variantsOf(store.read, broadcast.id))
   let { cursor } = broadcast
   let made = 0
   for (let done = false; !done && made < turn.most && writes.length < writesPerTurn; ) {
     const limit = Math.min(perWrite, turn.most - made)
-    const part = { before: cursor, limit, made, turn, ownTime, now }
-    const slice = await (cursor === endOfAudience ? laterSlice : readSlice)(deps, broadcast, part)
+    const of = { before: cursor, limit, made, turn, ownTime, part, now }
+    const slice = await (cursor === endOfAudience ? laterSlice : readSlice)(deps, broadcast, of)
     if (typeof slice === 'string') {
       await Promise.all(writes)
       await keepWaiting({ store, now }, broadcast, { nextAt: now + refilledMs, reason: slice })
@@ -160,7 +170,7 @@ async function expandSome(deps: Expanding, broadcast: Broadcast): Promise<TurnEn
     writes.push(write)
     made += slice.mails.length
     cursor = slice.after
-    done = slice.done || cursor === endOfAudience
+    done = slice.done || cursor === endOfAudience || cursor === endOfTest
   }
   await Promise.all(writes)
   return 'done'

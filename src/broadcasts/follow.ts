@@ -23,20 +23,40 @@ export async function followBroadcasts(tx: Tx, events: readonly MailEvent[]): Pr
   const mails = new Map((await mailsOf(tx, { emailIds })).map((mail) => [mail.id, mail]))
   if (mails.size === 0) return
   const changes = new Map<string, Change>()
+  const ofVariants = new Map<string, VariantChange>()
   for (const event of concerned) {
     const mail = mails.get(event.emailId)
     if (mail === undefined) continue
-    const change = changes.get(mail.broadcastId) ?? noChange()
-    changes.set(mail.broadcastId, change)
-    const { type } = event
-    if (isCounter(type)) move(change, event.before, type)
-    else if (isFirst(event)) change[type === 'opened' ? 'opened' : 'clicked']++
+    const { broadcastId, variant } = mail
+    const change = changes.get(broadcastId) ?? noChange()
+    changes.set(broadcastId, change)
+    add(change, event)
+    if (variant === null) continue
+    const place = `${broadcastId} ${variant}`
+    const ofVariant = ofVariants.get(place) ?? { broadcastId, variant, change: noChange() }
+    ofVariants.set(place, ofVariant)
+    add(ofVariant.change, event)
+  }
+  for (const { broadcastId: id, variant, change } of ofVariants.values()) {
+    await countOfVariant(tx, { id, variant, ...change })
   }
   for (const [id, change] of changes) {
     await count(tx, { id, ...change })
     const at = Math.max(...concerned.map((event) => event.at))
     if (change.waiting !== 0) await endIfDone(tx, id, at)
   }
+}
+
+interface VariantChange {
+  broadcastId: string
+  variant: string
+  change: Change
+}
+
+function add(change: Change, event: MailEvent): void {
+  const { type } = event
+  if (isCounter(type)) move(change, event.before, type)
+  else if (isFirst(event)) change[type === 'opened' ? 'opened' : 'clicked']++
 }
 
 /** One update a campaign and write, however many of its mails had events in it. */
@@ -71,13 +91,14 @@ export async function endIfDone(tx: Tx, id: string, now: number): Promise<void> 
 interface CampaignMail {
   id: string
   broadcastId: string
+  variant: string | null
 }
 
 /** Most events are of single mails; the index on `broadcast_id` leaves those out. */
 const mailsOf = prepared<{ emailIds: string }, CampaignMail>((db, { emailIds }) =>
   db
     .selectFrom('emails')
-    .select('id')
+    .select(['id', 'variant'])
     .select((eb) => eb.ref('broadcast_id').$notNull().as('broadcastId'))
     .where('id', 'in', idsOf(emailIds, 'text'))
     .where('broadcast_id', 'is not', null),
@@ -99,6 +120,23 @@ const count = prepared<Change & { id: string }, UpdateResult>((db, change) =>
       clicked: sql`clicked + ${change.clicked}`,
     })
     .where('id', '=', change.id),
+)
+
+const countOfVariant = prepared<Change & { id: string; variant: string }, UpdateResult>(
+  (db, change) =>
+    db
+      .updateTable('broadcast_variants')
+      .set({
+        delivered: sql`delivered + ${change.delivered}`,
+        relayed: sql`relayed + ${change.relayed}`,
+        bounced: sql`bounced + ${change.bounced}`,
+        failed: sql`failed + ${change.failed}`,
+        suppressed: sql`suppressed + ${change.suppressed}`,
+        opened: sql`opened + ${change.opened}`,
+        clicked: sql`clicked + ${change.clicked}`,
+      })
+      .where('broadcast_id', '=', change.id)
+      .where('key', '=', change.variant),
 )
 
 /**

@@ -8,6 +8,7 @@ export {
   broadcastAnswer,
   broadcastsAnswer,
   cancelledBroadcast,
+  chosenVariant,
   pausedBroadcast,
   resumedBroadcast,
 } from './answers.js'
@@ -33,6 +34,7 @@ export {
   checkBroadcast,
   createBroadcast,
 } from './create.js'
+export { chooseVariant, waitsForDecision } from './decide.js'
 export { dispatchDue, judgeDraft, sendDraft } from './dispatch-campaign.js'
 export { duplicateBroadcast } from './duplicate.js'
 export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.js'
@@ -63,6 +65,7 @@ export {
   shownMade,
   waitsForRoom,
 } from './shown.js'
+export { campaignVersions } from './shown-variants.js'
 export {
   cancelBroadcast,
   cancelRest,

@@ -5,6 +5,7 @@ import { type Mailbox, parseMailbox } from '../mime/index.js'
 import { cell, prepared, queueClass, readExtras, rowsOf, type Tx } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
 import { mailTypeOf } from './notice.js'
+import { asVariant, type Variant } from './variant.js'
 
 /** How long mail is tried, by its class. */
 export type RetryAges = Readonly<Record<ClassName, { readonly maxAge: number }>>
@@ -17,6 +18,8 @@ export interface NewMail {
   subject: string
   /** Not before this time (ms). */
   leavesAt: number
+  /** The version that it is, where the campaign has some. */
+  variant?: Variant | undefined
 }
 
 /**
@@ -31,6 +34,42 @@ export async function insertMails(
 ): Promise<void> {
   if (mails.length === 0) return
   const now = clock.now()
+  if (broadcast.variant_test === null) await insertAlike(tx, broadcast, { now, mails })
+  else {
+    for (const variant of new Set(mails.map((mail) => mail.variant))) {
+      const some = mails.filter((mail) => mail.variant === variant)
+      await insertAlike(tx, asVariant(broadcast, variant), { now, mails: some, variant })
+      if (variant) await countMails(tx, broadcast.id, variant.key, some.length)
+    }
+  }
+  const { account_id: accountId } = broadcast
+  const { tags = [] } = readExtras(broadcast.extras) ?? {}
+  await insertTags(
+    tx,
+    mails.map(({ id }) => ({ id, accountId, tags })),
+  )
+  const { maxAge } = retry[classNameOf(queueClass.campaign)]
+  await enqueueTogether(
+    tx,
+    accountId,
+    mails.map(({ id: emailId, deliveryId, mailbox: { address, domain }, leavesAt: dueAt }) => {
+      const to = { recipient: address, lane: domain }
+      const expiresAt = dueAt + maxAge
+      return { id: deliveryId, emailId, ...to, class: queueClass.campaign, dueAt, expiresAt }
+    }),
+  )
+}
+
+/** Mails of one body, sender and version. */
+async function insertAlike(
+  tx: Tx,
+  broadcast: Broadcast,
+  {
+    now,
+    mails,
+    variant,
+  }: { now: number; mails: readonly NewMail[]; variant?: Variant | undefined },
+): Promise<void> {
   const host = parseMailbox(broadcast.from_header)?.domain
   const rows = mails.map(({ id, mailbox: { address }, subject }) => [
     id,
@@ -51,23 +90,17 @@ export async function insertMails(
     replyTo: broadcast.reply_to,
     topicId: broadcast.topic_id,
     type: mailTypeOf(broadcast),
+    variant: variant?.key ?? null,
   })
-  const { tags = [] } = readExtras(broadcast.extras) ?? {}
-  await insertTags(
-    tx,
-    mails.map(({ id }) => ({ id, accountId, tags })),
-  )
-  const { maxAge } = retry[classNameOf(queueClass.campaign)]
-  await enqueueTogether(
-    tx,
-    accountId,
-    mails.map(({ id: emailId, deliveryId, mailbox: { address, domain }, leavesAt: dueAt }) => {
-      const to = { recipient: address, lane: domain }
-      const expiresAt = dueAt + maxAge
-      return { id: deliveryId, emailId, ...to, class: queueClass.campaign, dueAt, expiresAt }
-    }),
-  )
 }
+
+const countMails = (tx: Tx, broadcastId: string, key: string, mails: number) =>
+  tx
+    .updateTable('broadcast_variants')
+    .set((eb) => ({ recipients: eb('recipients', '+', mails) }))
+    .where('broadcast_id', '=', broadcastId)
+    .where('key', '=', key)
+    .execute()
 
 interface NewEmails {
   json: string
@@ -80,6 +113,7 @@ interface NewEmails {
   replyTo: string | null
   topicId: string | null
   type: 'transactional' | 'marketing'
+  variant: string | null
 }
 
 /**
@@ -93,7 +127,7 @@ const insertEmails = prepared<NewEmails, unknown>((db, values) =>
       ...(['id', 'account_id', 'domain_id', 'body_id', 'from_header', 'to_list'] as const),
       ...(['reply_to', 'subject', 'type', 'topic_id', 'status', 'message_id'] as const),
       ...(['provider', 'waiting', 'delivered', 'bounced', 'failed', 'created_at'] as const),
-      'broadcast_id',
+      ...(['broadcast_id', 'variant'] as const),
     ])
     .expression((eb) =>
       eb
@@ -118,6 +152,7 @@ const insertEmails = prepared<NewEmails, unknown>((db, values) =>
           eb.lit(0).as('failed'),
           eb.val(values.now).as('created_at'),
           eb.val(values.broadcastId).as('broadcast_id'),
+          eb.val(values.variant).as('variant'),
         ]),
     ),
 )

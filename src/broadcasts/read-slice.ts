@@ -9,6 +9,7 @@ import { dueLater, endOfAudience, type Later, type makeOwnTime } from './own-tim
 import { aheadMs, type PacedTurn } from './pace.js'
 import type { Subjects } from './subjects.js'
 import { refillOf } from './up-to-date.js'
+import { asVariant, endOfTest, type makePart, type Variant, variantTestOf } from './variant.js'
 import type { Slice } from './write-slice.js'
 
 interface ReadDeps {
@@ -25,6 +26,8 @@ export interface SlicePart {
   made: number
   turn: PacedTurn
   ownTime: ReturnType<typeof makeOwnTime>
+  /** Which version each contact gets now, where the campaign has some; undefined: none now. */
+  part: ReturnType<typeof makePart> | undefined
   now: number
 }
 
@@ -35,7 +38,7 @@ export interface SlicePart {
 export async function readSlice(
   deps: ReadDeps,
   broadcast: Broadcast,
-  { before, limit, made, turn, ownTime, now }: SlicePart,
+  { before, limit, made, turn, ownTime, part, now }: SlicePart,
 ): Promise<Slice | string> {
   const { read } = deps.store
   const page = await nextOfAudience(read, audienceOf(broadcast), before, limit)
@@ -45,18 +48,28 @@ export async function readSlice(
   const later: Later[] = []
   const mails: NewMail[] = []
   for (const member of page.reachable) {
+    const variant = part?.(member.contactId)
+    if (part !== undefined && variant === undefined) continue
     const dueAt = ownTime?.(member) ?? 0
     if (dueAt > now + aheadMs) later.push({ contactId: member.contactId, dueAt })
     else {
       const leavesAt = Math.max(dueAt, turn.leavesAt(made + mails.length))
-      mails.push(await newMail(deps, broadcast, member, leavesAt))
+      mails.push(await newMail(deps, broadcast, member, { leavesAt, variant }))
     }
   }
   const pacedTo = turn.pacedTo(made + mails.length)
   const slice = { before, mails, later, taken: [], pacedTo, nextAt: null }
   // Some come later: what is left of its time.
   if (page.done && ownTime !== undefined) return { ...slice, after: endOfAudience, done: false }
+  // The rest comes once its version is chosen.
+  if (page.done && hasRest(broadcast)) return { ...slice, after: endOfTest, done: false }
   return { ...slice, after: page.after, done: page.done }
+}
+
+/** Whether a campaign is tried on a part of its audience now. */
+function hasRest(broadcast: Broadcast): boolean {
+  const test = variantTestOf(broadcast)
+  return test !== undefined && test.share < 100 && broadcast.winner === null
 }
 
 /** Of a campaign that was gone through, those for whom it is time now. */
@@ -70,7 +83,7 @@ export async function laterSlice(
   const mails: NewMail[] = []
   for (const member of due.reachable) {
     const leavesAt = Math.max(member.dueAt, turn.leavesAt(made + mails.length))
-    mails.push(await newMail({ store, ...deps }, broadcast, member, leavesAt))
+    mails.push(await newMail({ store, ...deps }, broadcast, member, { leavesAt }))
   }
   const { taken } = due
   const nextAt = due.nextAt !== null && due.nextAt > now + aheadMs ? due.nextAt - aheadMs : null
@@ -84,15 +97,15 @@ async function newMail(
   { store, subjects }: ReadDeps,
   broadcast: Broadcast,
   member: AudienceMember,
-  leavesAt: number,
+  { leavesAt, variant }: { leavesAt: number; variant?: Variant | undefined },
 ): Promise<NewMail> {
   const mailbox = parseMailbox(member.email)
   // Contacts are addresses since they were added.
   if (mailbox === undefined) throw new Error(`Contact ${member.contactId} has no address`)
-  const subject = await subjects(broadcast, member).catch((error: unknown) => {
+  const subject = await subjects(asVariant(broadcast, variant), member).catch((error: unknown) => {
     if (isPassing(error)) throw error
     throw new Error(`Contact ${member.contactId}: ${messageOf(error)}`, { cause: error })
   })
   const [id, deliveryId] = [store.ids.uuid(), store.ids.serial()]
-  return { id, deliveryId, mailbox, subject, leavesAt }
+  return { id, deliveryId, mailbox, subject, leavesAt, variant }
 }

@@ -8,6 +8,7 @@ import {
 } from '../stats/index.js'
 import type { Read } from '../store/index.js'
 import { type Broadcast, findBroadcast, listBroadcasts } from './broadcast.js'
+import { campaignVersions } from './shown-variants.js'
 
 // Drafts lie between those that were sent, so more are looked at than are compared.
 const comparedMost = 10
@@ -31,6 +32,7 @@ export async function broadcastReport(read: Read, accountId: string, id: string)
       ...shownFigures(counts, true),
     })),
     reasons: figures.reasons,
+    ...(await campaignVersions(read, broadcast)),
     compared: await comparedWith(read, broadcast),
   }
 }

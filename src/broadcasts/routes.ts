@@ -18,6 +18,7 @@ import {
   broadcastAnswer,
   broadcastsAnswer,
   cancelledBroadcast,
+  chosenVariant,
   pausedBroadcast,
   resumedBroadcast,
   takenBackBroadcast,
@@ -27,6 +28,7 @@ import { changeDraft } from './change.js'
 import * as operations from './contract.js'
 import { NewBroadcast, TestBroadcast } from './contract-fields.js'
 import { createBroadcast } from './create.js'
+import { chooseVariant } from './decide.js'
 import { sendDraft } from './dispatch-campaign.js'
 import { duplicateBroadcast } from './duplicate.js'
 import { hasRoomForCampaigns } from './expand.js'
@@ -192,6 +194,16 @@ function courseRoutes(api: Api<Principal>, deps: BroadcastRouteDeps): void {
     await cancelRest(deps, account.accountId, id, (tx) => remember(tx, answer))
     return answer
   })
+
+  serve(
+    api,
+    operations.chooseBroadcastVariant,
+    async ({ account, params: { id, key }, remember }) => {
+      const answer = chosenVariant(id, key)
+      await chooseVariant(deps, account.accountId, { id, key }, (tx) => remember(tx, answer))
+      return answer
+    },
+  )
 
   serve(api, operations.takeBackBroadcast, async ({ account, params: { id }, remember }) => {
     const answer = takenBackBroadcast(id)

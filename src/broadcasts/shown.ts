@@ -8,6 +8,7 @@ import { blocksOf } from './content.js'
 import { beginOf } from './own-time.js'
 import { paceOf } from './pace.js'
 import type { BroadcastRecipient } from './recipients.js'
+import type { shownVariants } from './shown-variants.js'
 import { onlyListOf, whomOf } from './whom.js'
 
 /** A campaign of a list as clients see it. `stop`: why its account's mail does not leave, or null. */
@@ -46,7 +47,15 @@ export function shownDetail(
   broadcast: BroadcastDetail,
   stop: string | null,
   now: number,
-  { recipients, hasRoom }: { recipients: readonly BroadcastRecipient[]; hasRoom: boolean },
+  {
+    recipients,
+    versions,
+    hasRoom,
+  }: {
+    recipients: readonly BroadcastRecipient[]
+    versions: ReturnType<typeof shownVariants>
+    hasRoom: boolean
+  },
 ) {
   const { waiting, relayed, failed, suppressed, cancelled } = broadcast
   const {
@@ -63,6 +72,7 @@ export function shownDetail(
     ...paceOf(broadcast),
     localTimeOf: broadcast.local_zone,
     notice: broadcast.notice_reason,
+    ...versions,
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,
     tags,

@@ -23,7 +23,8 @@ export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
     const { id, account_id: accountId, subject: liquid } = broadcast
     const outcome = await renderer.render({
       accountId,
-      subject: { key: id, liquid },
+      // Versions of a campaign have subjects of their own.
+      subject: { key: `${id} ${liquid}`, liquid },
       html: noBody,
       text: null,
       variables: JSON.stringify(mergeValues(member)),

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import { countCampaignMails, giveBackCampaignMails, readBilling } from '../billing/index.js'
+import { hourMs } from '../clock/index.js'
 import { prepared, type Store, type Tx } from '../store/index.js'
 import type { Broadcast, BroadcastDeps } from './broadcast.js'
 import { endIfDone } from './follow.js'
 import { insertMails, type NewMail, type RetryAges } from './new-mails.js'
 import { areLater, type Later, putOff, takeLater } from './own-time.js'
+import { endOfTest, usualTest, variantTestOf } from './variant.js'
 
 /** The mails of some contacts: those behind `before` up to `after`. */
 export interface Slice {
@@ -77,6 +79,7 @@ async function writeSlice(
     at,
     pacedTo,
     nextAt,
+    winner: broadcast.winner,
   })
   if (now === undefined) return false
   await putOff(tx, id, later)
@@ -86,10 +89,22 @@ async function writeSlice(
   const grown = recipients - audience
   if (grown > 0 && mails.length > 0) await countGrown(tx, deps, broadcast, { mails: grown, at })
   await insertMails(tx, deps, broadcast, mails)
+  if (cursor === endOfTest) await endTest(tx, broadcast, at)
   if (!done) return true
   await giveBackCampaignMails(tx, accountId, audience - recipients, sentAt ?? at)
   await endIfDone(tx, id, at)
   return true
+}
+
+/** The test is made: the time until the decision begins. */
+async function endTest(tx: Tx, broadcast: Broadcast, at: number): Promise<void> {
+  const { decideAfter } = variantTestOf(broadcast) ?? usualTest
+  const decideAt = decideAfter === 'by hand' ? null : at + decideAfter * hourMs
+  await tx
+    .updateTable('broadcasts')
+    .set({ decide_at: decideAt })
+    .where('id', '=', broadcast.id)
+    .execute()
 }
 
 /** Counts those who were not there at the dispatch, in the month in which their mails are made. */
@@ -116,6 +131,8 @@ interface Advance {
   at: number
   pacedTo: number | null
   nextAt: number | null
+  /** The version that the rest gets, as it was when they were read. */
+  winner: string | null
 }
 
 interface Advanced {
@@ -126,7 +143,7 @@ interface Advanced {
 
 /** Nothing else moves the cursor from `before`: who finds it elsewhere, or the campaign paused, makes no mail. */
 const advance = prepared<Advance, Advanced>(
-  (db, { id, before, cursor, mails, expanded, at, pacedTo, nextAt }) =>
+  (db, { id, before, cursor, mails, expanded, at, pacedTo, nextAt, winner }) =>
     db
       .updateTable('broadcasts')
       .set({
@@ -143,5 +160,7 @@ const advance = prepared<Advance, Advanced>(
       .where('status', '=', 'sending')
       .where('cursor', '=', before)
       .where('expanded', '=', 0)
+      // Its audience is gone through twice: for the test, and for the rest.
+      .where('winner', 'is', winner)
       .returning(['audience', 'recipients', 'sent_at as sentAt']),
 )

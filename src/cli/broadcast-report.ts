@@ -33,6 +33,7 @@ function sayReport(report: BroadcastReport): void {
   sayFields(totalsOf(report))
   if (!report.upToDate) remark('The log of before the update is still being counted')
   const part = (rows: string[][]) => rows.slice(0, mostShown)
+  if (report.variantTest !== null) sayVersions(report)
   say()
   sayTable(
     ['LINK', 'PEOPLE', 'CLICKS', 'BY MACHINES'],
@@ -73,6 +74,19 @@ function sayReport(report: BroadcastReport): void {
       ]),
     ),
     'It reached everybody so far',
+  )
+}
+
+function sayVersions({ variants, variantTest }: BroadcastReport): void {
+  say()
+  sayTable(
+    ['VERSION', 'MAILS', 'ARRIVED', 'OPENED', 'CLICKED', 'CHANCE TO BE BEST'],
+    variants.map((one) => [
+      one.key === variantTest?.chosen ? `${one.key} (chosen)` : one.key,
+      ...[one.recipients, one.delivered, one.opened, one.clicked].map(shownCount),
+      `${Math.round(one.chance * 100)} %`,
+    ]),
+    'No version',
   )
 }
 

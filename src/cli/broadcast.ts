@@ -18,6 +18,7 @@ import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { changeBroadcastRows } from './broadcast-change.js'
 import { reportBroadcastRows } from './broadcast-report.js'
 import { chosenBroadcast, showBroadcastRows, stopOf } from './broadcast-show.js'
+import { variantBroadcastRows } from './broadcast-variant.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { accountOption } from './database.js'
@@ -66,6 +67,7 @@ const rows: readonly CommandRow[] = [
     run: answeringWith(planned, send),
   },
   ...changeBroadcastRows,
+  ...variantBroadcastRows,
 ]
 
 /** `stop` is the same for all campaigns of an account: it is read once. */

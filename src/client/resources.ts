@@ -8,6 +8,7 @@ import type { EventAccepted, NewEvents } from './types.js'
 export const broadcastMethods = ({
   plain,
   byId,
+  byIds,
   byIdWithBody,
   withBody,
   pages,
@@ -40,6 +41,8 @@ export const broadcastMethods = ({
   cancelRest: byId('POST /v1/broadcasts/{id}/cancel-rest'),
   /** Makes one that has not begun a draft again. */
   takeBack: byId('POST /v1/broadcasts/{id}/take-back'),
+  /** The version that the rest gets, of one that tests several. */
+  chooseVariant: byIds('POST /v1/broadcasts/{id}/variants/{key}/choose'),
   /** The marketing plan, and what is used of it. */
   usage: plain('GET /v1/broadcasts/plan/usage'),
 })

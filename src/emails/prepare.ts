@@ -20,7 +20,7 @@ import { knownSender, type Senders, verifiedSender } from './sender.js'
 export interface PreparedEmail {
   row: Omit<
     EmailRow,
-    'relayed' | 'opens' | 'clicks' | 'body_id' | 'broadcast_id' | 'automation_step_id'
+    'relayed' | 'opens' | 'clicks' | 'body_id' | 'broadcast_id' | 'automation_step_id' | 'variant'
   >
   html: string
   text: string | null

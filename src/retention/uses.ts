@@ -111,6 +111,13 @@ const bodiesNobodyNames = prepared<{ ids: string }, { id: number; attachments: s
       .where(({ not, exists, selectFrom }) =>
         not(
           exists(
+            selectFrom('broadcast_variants').select('key').whereRef('body_id', '=', 'bodies.id'),
+          ),
+        ),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
             selectFrom('template_versions').select('id').whereRef('body_id', '=', 'bodies.id'),
           ),
         ),

@@ -16,6 +16,7 @@ import { contactChanges } from './migrations/0123-contact-changes.js'
 import { erasureMails } from './migrations/0125-erasure-mails.js'
 import { newestContacts } from './migrations/0126-newest-contacts.js'
 import { campaignAudience } from './migrations/0130-campaign-audience.js'
+import { campaignVariants } from './migrations/0131-campaign-variants.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { blocks } from './migrations/0139-blocks.js'
 import { campaignPace } from './migrations/0140-campaign-pace.js'
@@ -49,6 +50,7 @@ const migrations: Record<string, Migration> = {
   '0125-erasure-mails': erasureMails,
   '0126-newest-contacts': newestContacts,
   '0130-campaign-audience': campaignAudience,
+  '0131-campaign-variants': campaignVariants,
   '0135-campaign-figures': campaignFigures,
   '0139-blocks': blocks,
   '0140-campaign-pace': campaignPace,

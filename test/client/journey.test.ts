@@ -147,6 +147,7 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   t.match(await broadcasts.pause(later.id), { status: 'paused' })
   t.match(await broadcasts.resume(later.id), { id: later.id })
   t.match(await broadcasts.takeBack(later.id), { status: 'draft' })
+  await t.rejects(broadcasts.chooseVariant(later.id, 'B'), { code: 'not_found' })
   t.match(await broadcasts.cancel(later.id), { status: 'cancelled' })
   t.match(await broadcasts.cancelRest((await broadcasts.create({ ...content, draft: true })).id), {
     status: 'cancelled',

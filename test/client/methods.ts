@@ -127,6 +127,9 @@ export const methods: Methods = {
   'POST /v1/broadcasts/{id}/cancel-rest': {
     ask: ({ broadcasts }, { ids }) => broadcasts.cancelRest(first(ids)),
   },
+  'POST /v1/broadcasts/{id}/variants/{key}/choose': {
+    ask: ({ broadcasts }, { ids }) => broadcasts.chooseVariant(first(ids), second(ids)),
+  },
   'POST /v1/broadcasts/{id}/take-back': {
     ask: ({ broadcasts }, { ids }) => broadcasts.takeBack(first(ids)),
   },

@@ -123,6 +123,8 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
     window: null,
     localTimeOf: null,
     notice: null,
+    variants: [],
+    variantTest: null,
     replyTo: [],
     headers: {},
     tags: [],

@@ -117,6 +117,7 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/broadcasts/${nobody}/cancel`]: undefined,
   [`POST /v1/broadcasts/${nobody}/cancel-rest`]: undefined,
   [`POST /v1/broadcasts/${nobody}/take-back`]: undefined,
+  [`POST /v1/broadcasts/${nobody}/variants/B/choose`]: undefined,
   'POST /v1/events/send': { event: 'signup', email: 'ann@example.com' },
   'POST /v1/events/batch': { events: [{ event: 'signup', email: 'ann@example.com' }] },
   'POST /v1/automations': automation,
@@ -656,6 +657,20 @@ const marketingPlan = (name?: string) =>
       name === undefined ? null : findPlan(plans.marketing, name),
     ),
   )
+/** A campaign in two versions whose test is made. */
+const testedOf = async (t: Test) => {
+  const variants = [{}, { subject: 'Another' }]
+  const made = await draftOf(t, { variants, variantTest: { decideAfter: 'by hand' } })
+  const now = clock.now()
+  await write((tx) =>
+    tx
+      .updateTable('broadcasts')
+      .set({ status: 'sending', cursor: '~~', sent_at: now, expanded_at: now })
+      .where('id', '=', made.replace(/.*\//, ''))
+      .execute(),
+  )
+  return made
+}
 const draftOf = async (t: Test, more: object = {}) => {
   const { json } = await answers(t, creating, { body: { ...campaign, ...more, draft: true } }, 200)
   return `POST /v1/broadcasts/${json.id}`
@@ -686,6 +701,9 @@ t.test('campaigns', async (t) => {
   await answers(t, `${await draftOf(t)}/cancel-rest`, {}, 200)
   await answers(t, `${later}/cancel-rest`, {}, 409, 'conflict')
   await answers(t, `${later}/pause`, {}, 409, 'conflict')
+  const choosing = `${await testedOf(t)}/variants/B/choose`
+  await answers(t, choosing, {}, 200)
+  await answers(t, choosing, {}, 409, 'conflict')
   await answers(t, 'GET /v1/broadcasts?limit=1', {}, 200)
   await answers(t, 'GET /v1/broadcasts?limit=0', {}, 400)
   await answers(t, 'GET /v1/broadcasts?cursor=x', {}, 400, 'validation_error')
@@ -829,6 +847,7 @@ async function runOf(t: Test, round: number): Promise<string> {
 /** A request that succeeds each time that it is asked anew. */
 async function anew(t: Test, one: string, round: number): Promise<[one: string, given: Given]> {
   if (one in management) return await managementAnew(posthorn, one, round)
+  if (one.includes('/variants/')) return [`${await testedOf(t)}/variants/B/choose`, {}]
   if (one.includes('/runs/')) return [one.replace(nobody, await runOf(t, round)), {}]
   if (one.includes('/automations/')) {
     const body = requests[one]

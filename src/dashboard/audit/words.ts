@@ -58,6 +58,7 @@ const verbs: Record<string, string> = {
   pause: 'paused',
   promote: 'is an operator now',
   release: 'released',
+  choose: 'has a version chosen for the rest',
   remove: 'removed',
   rename: 'renamed',
   renew: 'renewed',

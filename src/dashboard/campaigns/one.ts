@@ -12,6 +12,7 @@ import { audienceNames } from './list.js'
 import { paceFieldsOf, paceWords } from './pace-part.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { sendingPart } from './sending-part.js'
+import { type VersionsView, versionsView } from './versions.js'
 import { campaignChips, campaignName, countsOf, countWords, shown, whomWords } from './words.js'
 
 interface CampaignView {
@@ -35,6 +36,7 @@ interface CampaignView {
   report: string | undefined
   sending: Html | undefined
   figures: { label: string; value: string }[]
+  versions: VersionsView | undefined
   /** What can be done now. */
   deeds: {
     takeBack: boolean
@@ -81,6 +83,7 @@ export async function campaignPage(
     begun: found.sent_at === null ? undefined : moment(found.sent_at, now),
     report: found.sent_at === null ? undefined : `${base}/campaigns/${found.id}/report`,
     sending: isOnItsWay(found) ? await progressOf(deps, visit, found) : undefined,
+    versions: await versionsView(read, found, visit),
     figures: [
       { label: 'Mails made', value: shown(found.recipients) },
       { label: 'On their way', value: shown(found.waiting) },

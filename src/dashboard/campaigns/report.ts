@@ -25,6 +25,7 @@ import {
   whoWords,
 } from './report-words.js'
 import { sendingPart } from './sending-part.js'
+import { type VersionsView, versionsView } from './versions.js'
 
 /** What the pages about what became of campaigns need. */
 export interface ReportPageDeps {
@@ -53,6 +54,7 @@ interface CampaignReportView {
     machines: string
     who: string
   }[]
+  versions: VersionsView | undefined
   providers: { name: string; cells: string[] }[]
   reasons: { says: string; words: string; kind: string; count: string; who: string }[]
   rest: string | undefined
@@ -84,6 +86,7 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     name: report.name ?? report.subject,
     lead: `${shownCount(report.progress.recipients)} mails${report.name === null ? '' : ` · “${report.subject}”`}`,
     chip: standingChips[report.status],
+    versions: await versionsView(read, broadcast, visit),
     sent:
       report.sentAt === null
         ? undefined

@@ -5,6 +5,7 @@ import {
   cancelBroadcast,
   cancelRest,
   changeDraft,
+  chooseVariant,
   createBroadcast,
   duplicateBroadcast,
   findBroadcast,
@@ -154,6 +155,16 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
     return redirect(here(visit), {
       flash: 'It is a draft again, and nothing has left',
       audit: auditOf(operations.takeBackBroadcast, { target: id }),
+    })
+  })
+  const ChoiceForm = object({ key: string() })
+  pages.post('/campaigns/:id/choose', { action, form: ChoiceForm }, async (visit) => {
+    const { id } = await of(visit)
+    const { key } = visit.form
+    await chooseVariant(whole, visit.account.id, { id, key })
+    return redirect(here(visit), {
+      flash: `Version ${key} goes to the rest`,
+      audit: auditOf(operations.chooseBroadcastVariant, { target: id, detail: { version: key } }),
     })
   })
   const show = async (visit: Visit, faults: Faults) =>

@@ -65,6 +65,12 @@ const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
       .leftJoin('bodies', 'bodies.id', 'emails.body_id')
       .innerJoin('accounts', 'accounts.id', 'emails.account_id')
       .leftJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+      // Of most mails `variant` is null, for which nothing is looked up.
+      .leftJoin('broadcast_variants', (join) =>
+        join
+          .onRef('broadcast_variants.broadcast_id', '=', 'emails.broadcast_id')
+          .onRef('broadcast_variants.key', '=', 'emails.variant'),
+      )
       .leftJoin('brands', (join) =>
         join.onRef('brands.account_id', '=', 'emails.account_id').on('type', '=', 'marketing'),
       )
@@ -74,8 +80,13 @@ const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
       .select(['emails.account_id', 'accounts.name as account_name'])
       .select(['accounts.language as account_language', 'brands.postal_address'])
       .select(['type', 'emails.topic_id'])
-      .select(['emails.body_id', 'broadcast_id', 'automation_step_id'])
-      .select(['emails.extras', 'broadcasts.extras as broadcast_extras', 'preview_text'])
+      .select(['emails.body_id', 'emails.broadcast_id', 'automation_step_id'])
+      .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
+      .select(({ fn }) =>
+        fn
+          .coalesce('broadcast_variants.preview_text', 'broadcasts.preview_text')
+          .as('preview_text'),
+      )
       .where('emails.id', 'in', idsOf(emailIds, 'text')),
 )
 

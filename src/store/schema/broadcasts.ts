@@ -82,6 +82,14 @@ const broadcasts = table(
     paced_to: integer().orNull(),
     /** Why everybody must get it, also who has unsubscribed; null: it is no notice. */
     notice_reason: text().orNull(),
+    /** JSON of `VariantTest`, where it has versions; null: none. */
+    variant_test: text().orNull(),
+    /** When the version for the rest is chosen; null: not yet, or by hand. */
+    decide_at: integer().orNull(),
+    /** The key of the version that the rest gets, once it is chosen. */
+    winner: text().orNull(),
+    decided_by: text<'figures' | 'close' | 'account'>().orNull(),
+    decided_at: integer().orNull(),
   },
   {
     indexes: {
@@ -123,4 +131,43 @@ const broadcastLater = table(
   { primaryKey: ['broadcast_id', 'due_at', 'contact_id'], isClustered: true },
 )
 
-export const broadcastsTables = [broadcasts, broadcastTests, broadcastLater] as const
+/** The versions of a campaign that tests several. What is null is as the campaign has it. */
+const broadcastVariants = table(
+  'broadcast_variants',
+  {
+    broadcast_id: text(),
+    key: text(),
+    /** Liquid, as is the next but one. */
+    subject: text().orNull(),
+    from_name: text().orNull(),
+    preview_text: text().orNull(),
+    /** JSON of the document that its HTML is made of. */
+    blocks: text().orNull(),
+    body_id: integer().orNull(),
+    /** Mails of the test and of the rest, as the campaign's own counters. */
+    recipients: integer().default(0),
+    delivered: integer().default(0),
+    relayed: integer().default(0),
+    bounced: integer().default(0),
+    failed: integer().default(0),
+    suppressed: integer().default(0),
+    /** By people. */
+    opened: integer().default(0),
+    clicked: integer().default(0),
+  },
+  {
+    primaryKey: ['broadcast_id', 'key'],
+    isClustered: true,
+    // Asked before a body is deleted.
+    indexes: { broadcast_variants_body: ['body_id'] },
+  },
+)
+
+export interface BroadcastVariantRow extends RowOf<typeof broadcastVariants> {}
+
+export const broadcastsTables = [
+  broadcasts,
+  broadcastTests,
+  broadcastLater,
+  broadcastVariants,
+] as const

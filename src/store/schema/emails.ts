@@ -54,6 +54,8 @@ const emails = table(
     template: text().orNull(),
     /** JSON of `MailExtras`; null for most mails. Those of a campaign are in `broadcasts`. */
     extras: text().orNull(),
+    /** The key of the campaign's version that it is; null for all others. */
+    variant: text().orNull().unchanging(),
   },
   {
     indexes: {

@@ -1,0 +1,143 @@
+import { hourMs, utcTime } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Store, Tx } from '../store/index.js'
+import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
+import { chanceOfBetter, type Share } from './chance.js'
+import { keepWaiting } from './pace.js'
+import { endOfTest, type Variant, type VariantTest, variantsOf, variantTestOf } from './variant.js'
+
+/*
+ * Which version of a campaign the rest of its audience gets. It is chosen once, in one transaction, which puts the cursor
+ * back to the begin of the audience: whoever comes later, or again after a kill, finds that it was.
+ */
+
+/** Below this chance a version is not better for sure. */
+export const surely = 0.9
+
+// A campaign that waits for somebody is looked at so often.
+const byHandMs = 24 * hourMs
+
+/** What a version is measured by: how many of the mails that arrived people opened or clicked. */
+export function shareOf(
+  { delivered, relayed, opened, clicked }: Variant,
+  by: VariantTest['by'],
+): Share {
+  const did = by === 'clicks' ? clicked : opened
+  return { did, of: Math.max(delivered + relayed, did) }
+}
+
+/** The chance that a version is better than the best of the others. */
+export function chanceOf(variant: Variant, all: readonly Variant[], by: VariantTest['by']): number {
+  const others = all.filter(({ key }) => key !== variant.key)
+  const own = shareOf(variant, by)
+  return Math.min(1, ...others.map((other) => chanceOfBetter(own, shareOf(other, by))))
+}
+
+/** The version that figures choose; undefined where none is better for sure, and somebody has to. */
+function choice(
+  variants: readonly Variant[],
+  { by, ifClose }: VariantTest,
+): { key: string; decidedBy: 'figures' | 'close' } | undefined {
+  const rate = (variant: Variant) => {
+    const { did, of } = shareOf(variant, by)
+    return of === 0 ? 0 : did / of
+  }
+  const [best] = variants.toSorted((a, b) => rate(b) - rate(a))
+  if (best && chanceOf(best, variants, by) >= surely) return { key: best.key, decidedBy: 'figures' }
+  const [control] = variants
+  return ifClose === 'control' && control ? { key: control.key, decidedBy: 'close' } : undefined
+}
+
+/** Looks at a campaign whose test is made: chooses the version for the rest if it is time, else keeps what it waits for. */
+export async function decideOrWait(
+  { store, clock }: Pick<BroadcastDeps, 'store' | 'clock'>,
+  broadcast: Broadcast,
+): Promise<void> {
+  const now = clock.now()
+  const { decide_at: decideAt } = broadcast
+  if (decideAt !== null && decideAt <= now && (await decide({ store, clock }, broadcast))) return
+  const waits =
+    decideAt !== null && decideAt > now
+      ? { nextAt: decideAt, reason: `It waits for the decision at ${utcTime(decideAt)}` }
+      : {
+          nextAt: now + byHandMs,
+          reason: 'It waits until somebody chooses the version for the rest',
+        }
+  await keepWaiting({ store, now }, broadcast, waits)
+}
+
+/** Resolves with whether there is nothing to wait for any more. */
+async function decide(
+  { store, clock }: Pick<BroadcastDeps, 'store' | 'clock'>,
+  { id, account_id: accountId }: Broadcast,
+): Promise<boolean> {
+  return await store.write(async (tx) => {
+    const found = await findBroadcast(tx, accountId, id)
+    const test = variantTestOf(found)
+    if (!waitsForDecision(found) || found.status !== 'sending' || test === undefined) return true
+    const chosen = choice(await variantsOf(tx, id), test)
+    if (chosen === undefined) return false
+    await setWinner(tx, id, { ...chosen, now: clock.now() })
+    return true
+  })
+}
+
+/** Whether the test of a campaign is made, and nothing chosen for its rest. */
+export const waitsForDecision = ({ cursor, winner }: Pick<Broadcast, 'cursor' | 'winner'>) =>
+  cursor === endOfTest && winner === null
+
+interface Chosen {
+  key: string
+  decidedBy: 'figures' | 'close' | 'account'
+  now: number
+}
+
+/** The rest is gone through from its begin. */
+async function setWinner(tx: Tx, id: string, { key, decidedBy, now }: Chosen): Promise<void> {
+  await tx
+    .updateTable('broadcasts')
+    .set({ winner: key, decided_by: decidedBy, decided_at: now, cursor: '', next_at: null })
+    .set({ expanded_at: now })
+    .where('id', '=', id)
+    .execute()
+}
+
+/**
+ * Chooses a version by hand for the rest of a campaign whose test is made, also while it is paused. Throws a 404 for a version
+ * that it has not, a 409 where none is to be chosen (any more). `alongside` is written with it.
+ */
+export async function chooseVariant(
+  { store, clock, expand }: { store: Store } & Pick<BroadcastDeps, 'clock' | 'expand'>,
+  accountId: string,
+  { id, key }: { id: string; key: string },
+  alongside: (tx: Tx) => Promise<void> = async () => {},
+): Promise<void> {
+  await store.write(async (tx) => {
+    const found = await findBroadcast(tx, accountId, id)
+    const variants = await variantsOf(tx, found.id)
+    if (!variants.some((variant) => variant.key === key)) {
+      throw new ApiError('not_found', 'The campaign has no version with this key')
+    }
+    if (found.winner !== null) {
+      throw new ApiError(
+        'conflict',
+        `Version ${found.winner} was chosen already, and goes to the rest`,
+      )
+    }
+    const isOn = found.status === 'sending' || found.status === 'paused'
+    if (!isOn || found.cursor !== endOfTest) {
+      throw new ApiError('conflict', whyNot(found))
+    }
+    await setWinner(tx, found.id, { key, decidedBy: 'account', now: clock.now() })
+    if (found.status === 'sending') {
+      await tx.updateTable('broadcasts').set({ reason: null }).where('id', '=', found.id).execute()
+    }
+    await alongside(tx)
+  })
+  expand()
+}
+
+const whyNot = ({ status, expanded }: Broadcast) =>
+  (status === 'sending' || status === 'paused') && expanded === 0
+    ? 'The test of this campaign is still being made: choose once all of its mails are'
+    : `A campaign that is ${status} has no rest to choose a version for`

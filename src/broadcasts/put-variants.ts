@@ -1,0 +1,141 @@
+import { addStoredBytes } from '../contents/index.js'
+import { ShapeError } from '../fields/index.js'
+import type { Read, Store, Tx } from '../store/index.js'
+import type { BroadcastDeps } from './broadcast.js'
+import { type BroadcastContent, checkContent, contentOf } from './content.js'
+import { usualTest, type Variant, type VariantInput, type VariantTest } from './variant.js'
+
+/** The versions of a campaign, as they are to be written. */
+export interface CheckedVariants {
+  test: VariantTest | null
+  rows: (Pick<Variant, 'key' | 'subject' | 'from_name' | 'preview_text' | 'blocks'> & {
+    html: string | null
+  })[]
+}
+
+/**
+ * The versions of a request; undefined where it says nothing of them. Throws a 400 for one alone, keys that come twice and what
+ * cannot go with versions, and as `checkContent` does for each.
+ */
+export async function variantsIn(
+  deps: Pick<BroadcastDeps, 'store' | 'renderer'>,
+  accountId: string,
+  input: VariantsInput,
+  content: BroadcastContent,
+): Promise<CheckedVariants | undefined> {
+  const { variants, variantTest } = input
+  if (variants === undefined) return undefined
+  if (variants.length === 0) return { test: null, rows: [] }
+  if (variants.length === 1) throw bad('none, or 2 to 5 versions', ['variants'])
+  if (input.localTimeOf) throw bad('no localTimeOf with versions', ['variants'])
+  const rows: CheckedVariants['rows'] = []
+  const keys = new Set<string>()
+  for (const [i, given] of variants.entries()) {
+    const key = given.key ?? (letters[i] as string)
+    if (keys.has(key)) throw bad('another key than the others', ['variants', String(i), 'key'])
+    keys.add(key)
+    const own = Boolean(given.html || given.blocks)
+    if (own && (input.attachments?.length ?? 0) > 0) {
+      throw bad('no content of its own beside attachments', ['variants', String(i)])
+    }
+    const made = own ? await contentOf(deps, accountId, contentGiven(given)) : undefined
+    await checkContent(deps.renderer, accountId, {
+      subject: given.subject || content.subject || '-',
+      html: (made?.html ?? content.html) || '-',
+      previewText: given.previewText || content.previewText,
+    })
+    rows.push({
+      key,
+      subject: given.subject || null,
+      from_name: given.fromName || null,
+      preview_text: given.previewText || null,
+      blocks: made?.blocks ? JSON.stringify(made.blocks) : null,
+      html: made?.html ?? null,
+    })
+  }
+  return { test: Object.assign({}, usualTest, variantTest), rows }
+}
+
+/** What of a request says how versions are tried, and what cannot go with them. */
+export interface VariantsInput {
+  /** Versions of which a part of the audience tries each; none: it has one content. */
+  variants?: VariantInput[] | undefined
+  variantTest?: Partial<VariantTest> | undefined
+  localTimeOf?: string | undefined
+  attachments?: readonly unknown[] | undefined
+}
+
+const letters = ['A', 'B', 'C', 'D', 'E']
+
+const contentGiven = ({ html, blocks }: VariantInput) => (blocks ? { blocks } : { html })
+
+function bad(expected: string, path: string[]): ShapeError {
+  const message = `Expected ${expected}`
+  return new ShapeError([{ code: 'invalid', expected, received: 'array', path, message }])
+}
+
+/** How many bytes they are stored with. */
+export const bytesOfVariants = (given: CheckedVariants | undefined) =>
+  (given?.rows ?? []).reduce((sum, { html }) => sum + Buffer.byteLength(html ?? ''), 0)
+
+/** Writes the versions of a new campaign, or of a draft in place of those that it had. */
+export async function putVariants(
+  tx: Tx,
+  { ids }: Pick<Store, 'ids'>,
+  { id, accountId }: { id: string; accountId: string },
+  given: CheckedVariants,
+): Promise<void> {
+  const before = await bodiesOf(tx, id)
+  await tx.deleteFrom('broadcast_variants').where('broadcast_id', '=', id).execute()
+  const bodyIds = before.map((one) => one.id)
+  if (bodyIds.length > 0) await tx.deleteFrom('bodies').where('id', 'in', bodyIds).execute()
+  for (const { html, ...row } of given.rows) {
+    const bodyId = html === null ? null : ids.serial()
+    if (bodyId !== null) {
+      const body = { id: bodyId, html, text: null, attachments: null }
+      await tx.insertInto('bodies').values(body).execute()
+    }
+    await tx
+      .insertInto('broadcast_variants')
+      .values({ ...row, broadcast_id: id, body_id: bodyId })
+      .execute()
+  }
+  const freed = before.reduce((sum, { bytes }) => sum + bytes, 0)
+  const grown = bytesOfVariants(given) - freed
+  if (grown !== 0) await addStoredBytes(tx, accountId, 'campaigns', grown)
+}
+
+const bodiesOf = (read: Read, broadcastId: string) =>
+  read
+    .selectFrom('broadcast_variants')
+    .innerJoin('bodies', 'bodies.id', 'broadcast_variants.body_id')
+    .select('bodies.id')
+    .select(({ fn }) => fn<number>('octet_length', ['html']).as('bytes'))
+    .where('broadcast_id', '=', broadcastId)
+    .execute()
+
+/** The versions of a campaign as a request would give them, for a copy of it. */
+export async function variantsGiven(
+  read: Read,
+  variants: readonly Variant[],
+): Promise<VariantInput[]> {
+  const given: VariantInput[] = []
+  for (const { key, subject, from_name, preview_text, blocks, body_id } of variants) {
+    const body =
+      body_id === null
+        ? undefined
+        : await read
+            .selectFrom('bodies')
+            .select('html')
+            .where('id', '=', body_id)
+            .executeTakeFirst()
+    given.push({
+      key,
+      subject: subject ?? undefined,
+      fromName: from_name ?? undefined,
+      previewText: preview_text ?? undefined,
+      ...(blocks === null ? { html: body?.html ?? undefined } : { blocks: JSON.parse(blocks) }),
+    })
+  }
+  return given
+}

@@ -1,0 +1,170 @@
+import t from 'tap'
+import { readBilling } from '../../src/billing/index.js'
+import {
+  campaignsWait,
+  changeDraft,
+  chooseVariant,
+  pauseBroadcast,
+  pauseOverdue,
+  resumeBroadcast,
+  sendDraft,
+} from '../../src/broadcasts/index.js'
+import { queueClass } from '../../src/store/index.js'
+import { openCampaigns, plans } from '../support/campaigns.js'
+import { FakeClock } from '../support/clock.js'
+
+type Rig = Awaited<ReturnType<typeof openCampaigns>>
+const hour = 3_600_000
+
+const twoSubjects = [{ subject: 'A for {{ email }}' }, { subject: 'B for {{ email }}' }]
+
+/** The mails of the campaigns, by recipient. */
+async function mailsOf({ store }: Rig) {
+  return await store.read
+    .selectFrom('emails')
+    .select(['id', 'account_id as accountId', 'to_list as to', 'subject', 'variant'])
+    .orderBy('to_list')
+    .execute()
+}
+
+type Mail = Awaited<ReturnType<typeof mailsOf>>[number]
+
+/** Clicks of people, or of machines. */
+async function click(rig: Rig, mails: readonly Mail[], machine = false) {
+  const events = mails.map(({ id, accountId, to }) => ({
+    accountId,
+    emailId: id,
+    recipient: (JSON.parse(to) as [string])[0],
+    class: queueClass.campaign,
+    type: 'clicked' as const,
+    at: rig.clock.now(),
+    detail: { url: 'https://x.test/', first: !machine, ...(machine && { machine }) },
+  }))
+  await rig.store.write((tx) => rig.land(tx, events as never))
+}
+
+t.test('the rest gets the version that people click, while machines click all of A', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  await rig.addMany(600)
+  const made = await rig.create({
+    variants: twoSubjects,
+    variantTest: { share: 50, decideAfter: 2 },
+  })
+  await rig.expand()
+  const test = await mailsOf(rig)
+  t.ok(test.length > 240 && test.length < 360, `${test.length} of 600`)
+  const ofA = test.filter(({ variant }) => variant === 'A')
+  const ofB = test.filter(({ variant }) => variant === 'B')
+  t.ok(ofA.length > 90 && ofB.length > 90)
+  t.equal(ofA.length + ofB.length, test.length)
+  t.ok(ofB.every(({ subject, to }) => subject === `B for ${JSON.parse(to)[0]}`))
+  t.match(await rig.find(made.id), {
+    status: 'sending',
+    expanded: 0,
+    reason: /waits for the decision at/,
+    decide_at: clock.now() + 2 * hour,
+    winner: null,
+  })
+  t.equal(await campaignsWait(rig), false, 'nothing is to be done before')
+  await rig.deliver(() => 'delivered')
+  t.match(await rig.find(made.id), { status: 'sending', waiting: 0 }, 'and it has not ended')
+  await click(rig, ofA, true)
+  await click(rig, ofA.slice(0, 3))
+  await click(rig, ofB.slice(0, 30))
+  await clock.advance(2 * hour - 1)
+  t.same(await pauseOverdue(rig), [], 'it is not overdue')
+  await clock.advance(2)
+  t.equal(await campaignsWait(rig), true)
+  const stale = await rig.find(made.id)
+  await rig.expand()
+  const after = await rig.find(made.id)
+  t.match(after, { winner: 'B', decided_by: 'figures', expanded: 1, recipients: 600, reason: null })
+  const all = await mailsOf(rig)
+  t.equal(new Set(all.map(({ to }) => to)).size, 600, 'everybody once')
+  t.equal(all.length, 600)
+  t.equal(all.filter(({ variant }) => variant === 'A').length, ofA.length)
+  const variants = await rig.store.read.selectFrom('broadcast_variants').selectAll().execute()
+  t.match(variants, [
+    { key: 'A', recipients: ofA.length, clicked: 3, delivered: ofA.length },
+    { key: 'B', recipients: 600 - ofA.length, clicked: 30, delivered: ofB.length },
+  ])
+  t.ok(stale.decide_at)
+  await rig.deliver(() => 'delivered')
+  t.match(await rig.find(made.id), { status: 'sent' })
+})
+
+t.test('too close: the first version, or it waits for somebody, paused or not', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  await rig.addMany(500)
+  const close = await rig.create({ variants: twoSubjects, variantTest: { share: 50 } })
+  await rig.expand()
+  await clock.advance(4 * hour)
+  await rig.expand()
+  t.match(await rig.find(close.id), { winner: 'A', decided_by: 'close', recipients: 500 })
+
+  const waits = await rig.create({
+    variants: twoSubjects,
+    variantTest: { share: 50, ifClose: 'wait' },
+  })
+  const choose = (id: string, key: string) => chooseVariant(rig.deps, rig.accountId, { id, key })
+  await t.rejects(choose(waits.id, 'B'), { code: 'conflict', message: /still being made/ })
+  await rig.expand()
+  await clock.advance(5 * hour)
+  await rig.expand()
+  t.match(await rig.find(waits.id), { winner: null, reason: /until somebody chooses/ })
+  await clock.advance(12 * hour)
+  t.same(await pauseOverdue(rig), [])
+  await pauseBroadcast(rig, waits, { reason: 'x', byAccount: true })
+  await t.rejects(choose(waits.id, 'C'), { code: 'not_found' })
+  await choose(waits.id, 'B')
+  await t.rejects(choose(waits.id, 'A'), { code: 'conflict', message: /Version B/ })
+  await rig.expand()
+  t.match(await rig.find(waits.id), { status: 'paused', winner: 'B' })
+  await resumeBroadcast(rig, waits, { byAccount: true })
+  await rig.expand()
+  t.match(await rig.find(waits.id), { recipients: 500, expanded: 1, decided_by: 'account' })
+
+  const whole = await rig.create({ variants: twoSubjects, variantTest: { share: 100 } })
+  await rig.expand()
+  t.match(await rig.find(whole.id), { recipients: 500, expanded: 1, winner: null })
+})
+
+t.test(
+  'versions change with their draft, and are refused where they cannot be tried',
+  async (t) => {
+    const rig = await openCampaigns(t)
+    await rig.addMany(300)
+    const { store } = rig
+    const billing = await readBilling(store.read, plans, rig.accountId)
+    await t.rejects(rig.create({ variants: twoSubjects }), {
+      message: /about 30 people.* needs 100/,
+    })
+    await t.rejects(rig.create({ variants: twoSubjects.slice(1) }), { message: /2 to 5/ })
+    await t.rejects(rig.create({ variants: [{ key: 'B' }, {}] }), { message: /another key/ })
+    await t.rejects(rig.create({ variants: [{}, { subject: '{{ x' }] }), { message: /syntax/ })
+    const bodies = async () =>
+      (await store.read.selectFrom('bodies').select('html').execute()).length
+    const draft = await rig.create({}, { draft: true })
+    const own = [{}, { html: '<p>Own</p>', fromName: 'Ann "A"' }]
+    await changeDraft(rig.deps, billing, draft.id, { variants: own, variantTest: { share: 100 } })
+    t.equal(await bodies(), 2)
+    await changeDraft(rig.deps, billing, draft.id, { variants: own, variantTest: { share: 100 } })
+    t.equal(await bodies(), 2, 'what it had is gone')
+    await changeDraft(rig.deps, billing, draft.id, { name: 'x' })
+    await sendDraft(rig.deps, billing, draft.id)
+    await rig.expand()
+    const mails = await store.read
+      .selectFrom('emails')
+      .innerJoin('bodies', 'bodies.id', 'emails.body_id')
+      .select(['from_header', 'html', 'variant'])
+      .distinct()
+      .orderBy('variant')
+      .execute()
+    t.same(mails, [
+      { from_header: 'News <news@sender.test>', html: '<p>x</p>', variant: 'A' },
+      { from_header: '"Ann \\"A\\"" <news@sender.test>', html: '<p>Own</p>', variant: 'B' },
+    ])
+  },
+)
