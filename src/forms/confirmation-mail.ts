@@ -1,5 +1,6 @@
-import { type Brand, senderOf } from '../accounts/index.js'
-import type { FormSettings } from './form.js'
+import { accountFace, type Brand, brandOf, languageOf, senderOf } from '../accounts/index.js'
+import type { Read } from '../store/index.js'
+import { type FormSettings, usualSettings } from './form.js'
 import { wordsIn } from './words/index.js'
 
 interface Asking {
@@ -27,6 +28,20 @@ export function confirmationMail({ settings, brand, accountName, url, isReminder
     html: `<!doctype html><html lang="${language}"><body style="margin:0;padding:24px;background:${background};color:${text};font:16px/1.5 Arial,Helvetica,sans-serif"><p>${escapeHtml(lines[0])}</p><p>${link}</p><p>${escapeHtml(lines[1])}</p>${foot}</body></html>`,
     text: `${lines[0]}\n\n${mail.button}: ${url}\n\n${lines[1]}\n${address === '' ? '' : `\n${address}\n`}`,
   }
+}
+
+/** The HTML of such a mail in the account's own language, to be looked at: its link leads nowhere. */
+export async function sampleConfirmation(read: Read, accountId: string): Promise<string> {
+  const face = await accountFace(read, accountId)
+  const language = languageOf(face?.language ?? null)
+  const { html } = confirmationMail({
+    settings: { ...usualSettings, lists: [], consent: '', language },
+    brand: await brandOf(read, accountId),
+    accountName: face?.name ?? '',
+    url: '#',
+    isReminder: false,
+  })
+  return html
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }

@@ -6,6 +6,7 @@
  */
 
 export { addressOf, formAnswer, formsAnswer, shownForm, stateOf, submissionsOf } from './answers.js'
+export { sampleConfirmation } from './confirmation-mail.js'
 export { dueReminders, entriesOf, eraseEntries, forgetEntries } from './entry.js'
 export { formAlarms, makeFollowForms } from './follow.js'
 export {
@@ -27,3 +28,4 @@ export { formLimits } from './limits.js'
 export { makeSignupTokens, type SignupTokens } from './links.js'
 export { type FormTallies, makeFormTallies } from './tallies.js'
 export { sentName } from './typed.js'
+export { waitingEntries } from './waiting.js'

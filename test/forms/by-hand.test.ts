@@ -129,3 +129,18 @@ t.test('what asks them has a page for its figures, and no address of its own', a
   t.equal((await call('GET', `/v1/forms/${row.id}`)).status, 404)
   t.equal((await owner.get(`${base}/forms/${row.id}/edit`)).status, 404)
 })
+
+t.test(
+  'who has not confirmed is shown until they do, and the mail that asks is looked at',
+  async (t) => {
+    await add('hal@reader.test', { confirm: true })
+    const waiting = async () => (await owner.get(`${base}/contacts/waiting`)).text
+    t.match(await waiting(), /hal@reader\.test[\s\S]*you, by hand/)
+    t.notMatch(await waiting(), 'ada@reader.test')
+    await confirm('hal@reader.test')
+    t.notMatch(await waiting(), 'hal@reader.test')
+    t.match((await owner.get(`${base}/contacts`)).text, `${base}/contacts/waiting`)
+    const mail = await owner.get(`${base}/brand/confirmation`)
+    t.match(mail.text, /signed up this address for the emails of Test[\s\S]*Confirm/)
+  },
+)

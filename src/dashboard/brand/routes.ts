@@ -9,8 +9,9 @@ import {
 } from '../../accounts/index.js'
 import type { Clock } from '../../clock/index.js'
 import { auditOf, checked } from '../../contract/index.js'
+import { sampleConfirmation } from '../../forms/index.js'
 import type { Store } from '../../store/index.js'
-import { type PageAnswer, page, redirect } from '../shell/answer.js'
+import { frame, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -47,6 +48,9 @@ const BrandForm = type({
 export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
   const show = (visit: Visit, faults: Faults) => showBrand(deps, visit, faults)
   pages.get('/brand', 'settings.read', (visit) => show(visit, noFaults))
+  pages.get('/brand/confirmation', 'settings.read', async ({ account }) =>
+    frame(await sampleConfirmation(deps.store.read, account.id)),
+  )
   const changing = { action: 'settings.write', form: BrandForm, again: show } as const
   pages.post('/brand', changing, async ({ account, base, form }) => {
     const { background, text, button, buttonText, ...rest } = form

@@ -48,7 +48,7 @@ export async function checksOf(
   }
   checks.push(
     ...(await versionChecks(read, base, draft)),
-    await leavingCheck(read, accountId, base),
+    await leavingCheck(read, draft, base),
   )
   const made = await renderedDraft(deps, draft)
   if (made !== undefined) {
@@ -102,7 +102,15 @@ async function senderCheck(
 }
 
 /** Each mail gets a way to unsubscribe; the postal address is the sender's to give. */
-async function leavingCheck(read: Read, accountId: string, base: string): Promise<CampaignCheck> {
+async function leavingCheck(
+  read: Read,
+  { account_id: accountId, notice_reason: notice }: Broadcast,
+  base: string,
+): Promise<CampaignCheck> {
+  if (notice !== null) {
+    const says = `Everybody gets it, also who has unsubscribed, and nobody can unsubscribe in it: “${notice}”. Only an owner sends it.`
+    return { tone: 'doubt', says }
+  }
   const brand = await read
     .selectFrom('brands')
     .select('postal_address')

@@ -9,11 +9,13 @@ import { showContacts } from './list.js'
 import { showContact } from './one.js'
 import { personDataPages } from './person-data.js'
 import { selectedPages } from './selected.js'
+import { showWaiting } from './waiting.js'
 
 /** The people whom an account writes to. */
 export function contactPages(pages: AccountPages, deps: ContactPageDeps): void {
   pages.get('/contacts', 'contacts.read', (visit) => showContacts(deps, visit))
   addPages(pages, deps)
+  pages.get('/contacts/waiting', 'contacts.read', (visit) => showWaiting(deps, visit))
   selectedPages(pages, deps)
   fittingPages(pages, deps)
   personDataPages(pages, deps)

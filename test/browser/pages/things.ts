@@ -93,6 +93,8 @@ export const place: PlacePages = {
     { path: `${full}/forms/new`, as: 'owner', name: 'forms-new' },
     { path: `${full}/forms/${ids.form}`, as: 'owner', name: 'form', open: openAll },
     { path: `${full}/forms/${ids.form}/edit`, as: 'owner', name: 'form-edit' },
+    { path: `${full}/contacts/waiting`, as: 'owner', name: 'contacts-waiting' },
+    { path: `${empty}/contacts/waiting`, as: 'empty', name: 'contacts-waiting-empty' },
     { path: `${full}/brand`, as: 'owner', name: 'brand' },
     { path: `${full}/brand`, as: 'viewer', name: 'brand-viewer' },
     { path: `${full}/topics/${ids.topic}`, as: 'owner', name: 'topic', open: openAll },
@@ -164,6 +166,26 @@ async function fillForms({ store, accountId, ids }: World): Promise<void> {
       { name: 'town', label: 'Town', type: 'choice', required: false, choices: ['Lagos', 'Accra'] },
     ],
   })
+  const at = clock.now()
+  await store.write((tx) =>
+    tx
+      .insertInto('form_entries')
+      .values({
+        id: store.ids.uuid(),
+        form_id: form.id,
+        account_id: accountId,
+        address: `waits.${address}`,
+        email: `waits.${address}`,
+        fields: '{}',
+        consent: '{}',
+        state: 'waiting',
+        created_at: at,
+        confirmed_at: null,
+        expires_at: at + 600_000,
+        remind_at: null,
+      })
+      .execute(),
+  )
   Object.assign(ids, { form: form.id })
 }
 
