@@ -46,10 +46,7 @@ export async function checksOf(
     const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : edit
     checks.push({ tone: 'bad', says: error.message, mend })
   }
-  checks.push(
-    ...(await versionChecks(read, base, draft)),
-    await leavingCheck(read, draft, base),
-  )
+  checks.push(...(await versionChecks(read, base, draft)), await leavingCheck(read, draft, base))
   const made = await renderedDraft(deps, draft)
   if (made !== undefined) {
     checks.push(...(await contentChecks(read, draft, made, { mend: edit, followed })))
