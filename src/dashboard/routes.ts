@@ -59,7 +59,8 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   if (deps.mail !== undefined) {
     overviewPages(shell.account, deps.mail)
     // A preview of either is shown in a frame, which asks for it a moment later.
-    const mail = { ...deps.mail, rendered: makeRenderedPages(), followLinks }
+    const { publicUrl } = deps
+    const mail = { ...deps.mail, rendered: makeRenderedPages(), followLinks, publicUrl }
     emailPages(shell.account, mail)
     templatePages(shell.account, mail)
     campaignReportPages(shell.account, mail)

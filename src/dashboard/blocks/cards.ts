@@ -4,6 +4,7 @@ import { type FormField, field, hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import { type BlockQuestion, blockNames } from './fields.js'
 import { type BlockCard, cardsOf, type TypedDocument } from './form.js'
+import type { PictureChoice } from './picture-choices.js'
 
 /** What the cards stand in. */
 interface CardsOptions {
@@ -12,21 +13,34 @@ interface CardsOptions {
   /** Where a button leads that changes the blocks and saves nothing: the page again, with what was typed. */
   change: string
   mayWrite: boolean
+  /** What cards of pictures offer. */
+  pictures?: readonly PictureChoice[]
 }
 
 /** The blocks of a mail in a form: a card each, which buttons add, move, copy and take away, with script or without. */
-export function blockCards({ document, faults, change, mayWrite }: CardsOptions): Html {
+export function blockCards({
+  document,
+  faults,
+  change,
+  mayWrite,
+  pictures = [],
+}: CardsOptions): Html {
   const rest = hiddenField('document', JSON.stringify(document.rest))
   const cards = cardsOf(document.blocks)
   const options = { faults: asTyped(faults), change, mayWrite }
-  return html`${rest}<div class="blocks">${
+  const offered = html`<datalist id="${offeredId}">${pictures.map(
+    ({ url, name }) => html`<option value="${url}">${name}</option>`,
+  )}</datalist>`
+  return html`${rest}${offered}<div class="blocks">${
     // Return in a line presses the form's first button, which must not move a block.
     mayWrite &&
     html`<button class="hidden" formaction="${change}" formnovalidate tabindex="-1">Preview</button>`
   }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>`
 }
 
-type CardOptions = Omit<CardsOptions, 'document'>
+const offeredId = 'offered-pictures'
+
+type CardOptions = Omit<CardsOptions, 'document' | 'pictures'>
 
 /** The fields show what was typed by themselves; of the faults, their words alone are wanted. */
 const asTyped = ({ message, fields }: Faults): Faults => ({ message, fields, values: {} })
@@ -121,4 +135,5 @@ const question = (
     ...(asked.options !== undefined && { options: asked.options }),
     ...(asked.kind === 'colour' && { placeholder: '#0a5a9c', hint: 'Such as #0a5a9c' }),
     ...(asked.kind === 'text' && { rows: 5 }),
+    ...(asked.offersPictures === true && { list: offeredId }),
   })

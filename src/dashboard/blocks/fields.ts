@@ -9,6 +9,8 @@ export interface BlockQuestion {
   hint?: string
   /** Stands behind 'Look', which most leave as it is. */
   look?: true
+  /** Offers the account's pictures beside what is typed. */
+  offersPictures?: true
 }
 
 const words = '**bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}'
@@ -71,7 +73,13 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
     ...ofWords,
   ],
   picture: [
-    { name: 'url', label: 'Address of the picture', kind: 'line', hint: 'https://…' },
+    {
+      name: 'url',
+      label: 'Address of the picture',
+      kind: 'line',
+      hint: 'Choose one of your pictures, or type https://…',
+      offersPictures: true,
+    },
     {
       name: 'alt',
       label: 'What it shows',

@@ -7,6 +7,8 @@ import type { RenderedPages } from '../templates/rendered.js'
 /** What the pages about campaigns need. `rendered`: keeps previews for as long as a frame needs to ask for them. */
 export interface CampaignPageDeps extends EmailDeps, Pick<BroadcastDeps, 'plans' | 'renderer'> {
   rendered: RenderedPages
+  /** Where the account's pictures are served. */
+  publicUrl: string
   /** Asks whether the links of a mail work. */
   followLinks: FollowLinks
   /** Why a stream's mail waits. */

@@ -10,6 +10,7 @@ import { listTopics } from '../../topics/index.js'
 import { blockCards } from '../blocks/cards.js'
 import { firstBlocks } from '../blocks/fields.js'
 import { documentFaults, documentIn, type TypedDocument, typedOf } from '../blocks/form.js'
+import { pictureChoices } from '../blocks/picture-choices.js'
 import { placeOf } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -131,6 +132,7 @@ export async function editPage(
         faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
         change,
         mayWrite: true,
+        pictures: await pictureChoices(read, account.id, deps.publicUrl),
       }),
     preview: await campaignPreview(deps, visit, { ...values, document }, as),
     test: person.email,

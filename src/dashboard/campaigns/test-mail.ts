@@ -12,7 +12,7 @@ export async function sendCampaignTest(
 ) {
   const { read } = deps.store
   const draft = await findBroadcast(read, billing.accountId, id)
-  const { replyTo, headers } = readExtras(draft.extras) ?? {}
+  const { replyTo, headers, tags } = readExtras(draft.extras) ?? {}
   const given = draft.reply_to ?? (replyTo && [...replyTo])
   const input = {
     // A test goes to no audience, and a draft may have none yet.
@@ -24,6 +24,7 @@ export async function sendCampaignTest(
     topicId: draft.topic_id ?? undefined,
     replyTo: given,
     headers: headers && { ...headers },
+    tags: tags && [...tags],
     to,
   }
   return await sendTest(deps, billing, input, async () => {})

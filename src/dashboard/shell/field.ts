@@ -37,6 +37,8 @@ export interface FormField {
   max?: number
   maxlength?: number
   accept?: string
+  /** The id of a `datalist` with what it offers. */
+  list?: string
   /** Of a file: several may be chosen. */
   multiple?: boolean
   autofocus?: boolean
@@ -131,7 +133,7 @@ function controlOf(of: FormField, value: string, attributes: Html): Html {
 /** The attributes that a field has or has not. */
 function flags(of: FormField): Html {
   const { required, autofocus, readonly, spellcheck, multiple } = of
-  const named = ['placeholder', 'autocomplete', 'inputmode', 'pattern', 'accept'] as const
+  const named = ['placeholder', 'autocomplete', 'inputmode', 'pattern', 'accept', 'list'] as const
   const numbers = ['min', 'max', 'maxlength'] as const
   return html`${named.map((name) => attribute(name, of[name]))}${numbers.map((name) =>
     attribute(name, of[name]),

@@ -1,0 +1,21 @@
+import { listPictures, picturePath } from '../../pictures/index.js'
+import type { Read } from '../../store/index.js'
+
+/** A picture that a card offers: its address and its name. */
+export interface PictureChoice {
+  url: string
+  name: string
+}
+
+// The newest: more would make the page large, and each has its address on its own page.
+const mostChoices = 50
+
+/** The account's newest pictures. */
+export async function pictureChoices(
+  read: Read,
+  accountId: string,
+  publicUrl: string,
+): Promise<PictureChoice[]> {
+  const { page } = await listPictures(read, accountId, { limit: mostChoices })
+  return page.map((one) => ({ url: `${publicUrl}${picturePath(one)}`, name: one.alt || one.name }))
+}
