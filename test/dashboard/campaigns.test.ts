@@ -168,8 +168,8 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
 t.test('a campaign is put together of blocks, and of a template', async (t) => {
   const dot = 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs='
   const picture = await call('POST', '/v1/pictures', { name: 'dot.gif', content: dot })
-  const offering = (await owner.get(`${base}/campaigns/new?from=blocks`)).text
-  t.ok(offering.includes(`<option value="${picture.json.url}">dot.gif</option>`), 'it is offered')
+  const offering = (await owner.get(`${base}/campaigns/new`)).text
+  t.ok(offering.includes(`<option value="${picture.url}">dot.gif</option>`), 'it is offered')
   const begun = await owner.get(`${base}/campaigns/new`)
   t.match(begun.text, 'name="b.0.type"')
   t.notMatch(begun.text, 'name="html"')
