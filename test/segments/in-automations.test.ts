@@ -38,8 +38,8 @@ t.test('a run goes by the segments that its contact is in, and by campaigns', as
     ]
     const connections = [
       { from: 'start', to: 'asks', type: 'default' },
-      { from: 'asks', to: 'yes', type: 'yes' },
-      { from: 'asks', to: 'no', type: 'no' },
+      { from: 'asks', to: 'yes', type: 'condition_met' },
+      { from: 'asks', to: 'no', type: 'condition_not_met' },
     ]
     return await ask('POST', '/automations', { name: 'Asks', steps, connections })
   }
@@ -52,11 +52,12 @@ t.test('a run goes by the segments that its contact is in, and by campaigns', as
   const saidBy = async (name: string) =>
     (await ask('GET', `/contacts/all/${ids[name]}`)).json.metadata.said
   for (const name of ['ann', 'bob']) {
-    await ask('POST', '/events', { event: 'go', email: `${name}@x.test` })
+    const sent = await ask('POST', '/events/send', { event: 'go', email: `${name}@x.test` })
+    t.equal(sent.status, 202, sent.text)
   }
   await eventually(async () => (await saidBy('ann')) === 'yes', 15_000)
   await eventually(async () => (await saidBy('bob')) === 'no', 15_000)
-  const stranger = await ask('POST', '/events', { event: 'go', email: 'cid@x.test' })
+  const stranger = await ask('POST', '/events/send', { event: 'go', email: 'cid@x.test' })
   t.match(JSON.stringify(stranger.json), 'filtered', 'who is in neither starts no run')
 
   const wrong = await make(undefined, { ...inside, field: 'segment.x' })
