@@ -30,13 +30,13 @@ export async function nextOfAudience(
   cursor: string,
   limit: number,
 ): Promise<AudiencePage> {
-  const { accountId, whom, topicId } = audience
+  const { accountId, whom, topicId, type = 'marketing' } = audience
   const { seen, ...page } = await seenAfter(read, audience, cursor, limit)
   // After they were read: what is deleted is marked first, and then its people go.
   if (onlyListOf(whom) === undefined) await requireWhom(read, accountId, whom)
   const blocked = await blockedAmong(
     read,
-    { accountId, type: 'marketing', topicId },
+    { accountId, type, topicId },
     seen.map(({ email }) => email),
   )
   return { reachable: seen.filter(({ email }) => !blocked.has(email)), ...page }

@@ -13,6 +13,7 @@ import { readExtras, type Store, type Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { countAudience } from './count-audience.js'
 import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
+import { mailTypeOf } from './notice.js'
 import { paceIn, paceOf } from './pace.js'
 import { putVariants } from './put-variants.js'
 import { onlyListOf, stillThere, whomColumns, whomOf } from './whom.js'
@@ -41,6 +42,9 @@ export async function changeDraft(
   if (revision !== undefined && revision !== draft.revision) {
     throw new ApiError('conflict', changedByOther)
   }
+  if (draft.notice_reason !== null && changes.topicId) {
+    throw new ApiError('conflict', 'A notice that everybody must get has no topic')
+  }
   const input = withChanges(draft, html, changes)
   const isRewritten = changes.html !== undefined || Boolean(changes.blocks)
   const before = whomOf(draft)
@@ -56,7 +60,8 @@ export async function changeDraft(
     variants,
   } = checked
   const there = await stillThere(store.read, accountId, whom)
-  const counts = await countAudience(store.read, { accountId, whom: there, topicId })
+  const type = mailTypeOf(draft)
+  const counts = await countAudience(store.read, { accountId, whom: there, topicId, type })
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(changes.attachments))
   const extras = extrasOf(input, { warnings: warningsAbout({ html: written, text: null }) })

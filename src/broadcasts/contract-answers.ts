@@ -104,6 +104,11 @@ export const detail = {
   localTimeOf: orNull(
     text('The zone whose time at `scheduledAt` is that of each recipient’s own clock; else null'),
   ),
+  notice: orNull(
+    text(
+      'Why everybody gets it, also who has unsubscribed, as an owner has said in the dashboard; null: it is no notice',
+    ),
+  ),
   ...versions,
   ...given,
   tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
@@ -319,6 +324,7 @@ export const exampleDetail = {
   rate: 5_000,
   window: { from: '09:00', to: '17:00', days: [1, 2, 3, 4, 5], zone: 'Africa/Lagos' },
   localTimeOf: null,
+  notice: null,
   ...exampleVersions,
   replyTo: ['help@example.com'],
   headers: { 'X-Entity-Ref-ID': '4711' },

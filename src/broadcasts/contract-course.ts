@@ -93,6 +93,11 @@ export const sendBroadcast = operation('POST /v1/broadcasts/:id/send', {
         'It is not a draft (any more)',
         'Only a draft can be sent; this campaign is sent',
       ),
+      refusal(
+        'forbidden',
+        'It is a notice, which an owner sends in the dashboard',
+        'A notice that everybody must get is sent by an owner of the account, in the dashboard',
+      ),
       nobody,
       capReached,
       ...senderRefusals.filter(({ code }) => code === 'domain_not_verified'),

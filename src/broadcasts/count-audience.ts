@@ -34,8 +34,9 @@ export async function countAudience(read: Read, audience: Audience): Promise<Aud
     suppressed: 0,
     leftTopic: 0,
   }
+  const isNotice = audience.type === 'transactional'
   for (const table of ['suppressions', 'topic_opt_outs'] as const) {
-    if (table === 'topic_opt_outs' && audience.topicId === null) continue
+    if (table === 'topic_opt_outs' && (audience.topicId === null || isNotice)) continue
     for (let after: string | undefined = ''; after !== undefined; ) {
       after = await countBlocked(read, audience, { table, after, count })
       // The thread has clients that wait.
@@ -76,7 +77,7 @@ function onlySegmentOf({ lists, segments, withoutLists, withoutSegments }: Whom)
 /** Counts a page of those who must not be mailed, each address once; resolves with the last, or undefined at the end. */
 async function countBlocked(
   read: Read,
-  { accountId, whom, topicId }: Audience,
+  { accountId, whom, topicId, type }: Audience,
   {
     table,
     after,
@@ -86,7 +87,7 @@ async function countBlocked(
   const given = { accountId, after, limit: perPage }
   const rows: { address: string; reasons?: string }[] =
     table === 'suppressions'
-      ? await suppressedAfter(read, given)
+      ? await (type === 'transactional' ? suppressedFromAllAfter : suppressedAfter)(read, given)
       : await leftAfter(read, { ...given, topicId })
   const nameOf = new Map(rows.map(({ address, reasons }) => [address, whyNot(reasons)]))
   const json = JSON.stringify([...nameOf.keys()])
@@ -106,11 +107,23 @@ function whyNot(reasons: string | undefined): keyof AudienceCount {
   return strongest === undefined ? 'suppressed' : countNameOf[strongest]
 }
 
+interface SuppressedAfter {
+  accountId: string
+  after: string
+  limit: number
+}
+
+const suppressedAfter = prepared<SuppressedAfter, { address: string; reasons: string }>(
+  (db, after) => suppressed(db, after),
+)
+
+/** Those who get not even a notice. */
+const suppressedFromAllAfter = prepared<SuppressedAfter, { address: string; reasons: string }>(
+  (db, after) => suppressed(db, after).where('scope', '=', 'all'),
+)
+
 // One address may have several reasons.
-const suppressedAfter = prepared<
-  { accountId: string; after: string; limit: number },
-  { address: string; reasons: string }
->((db, { accountId, after, limit }) =>
+const suppressed = (db: Read, { accountId, after, limit }: SuppressedAfter) =>
   db
     .selectFrom('suppressions')
     .select(({ fn }) => ['address', fn<string>('group_concat', ['reason']).as('reasons')])
@@ -118,8 +131,7 @@ const suppressedAfter = prepared<
     .where('address', '>', after)
     .groupBy('address')
     .orderBy('address')
-    .limit(limit),
-)
+    .limit(limit)
 
 // Who is suppressed too was counted there.
 const leftAfter = prepared<

@@ -123,6 +123,7 @@ export async function createBroadcast(
         counts: JSON.stringify(counts),
         preview_text: input.previewText || null,
         blocks: blocks && JSON.stringify(blocks),
+        notice_reason: null,
         topic_id: topicId,
         name: input.name ?? null,
         domain_id: domainId,

@@ -22,6 +22,7 @@ import {
 import { copiedSubjectMark, isUnwritten } from './content.js'
 import { type AudienceCount, countAudience } from './count-audience.js'
 import { pauseAtFault, pauseWithout } from './fault.js'
+import { mailTypeOf, refuseNotice } from './notice.js'
 import { firstTime } from './own-time.js'
 import { withoutTime } from './pace.js'
 import { awaitSegments, segmentsWaitedFor } from './up-to-date.js'
@@ -85,7 +86,7 @@ export async function sendDraft(
   billing: AccountBilling,
   id: string,
   alongside: (tx: Tx, sent: Broadcast) => Promise<void> = async () => {},
-  { notBefore = 0, revision }: SendOptions = {},
+  { notBefore = 0, revision, byOwner = false }: SendOptions = {},
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
@@ -103,6 +104,7 @@ export async function sendDraft(
     const found = await findBroadcast(tx, accountId, id)
     refuseUnlessDraft(found)
     if (changed(draft, found)) throw new ApiError('conflict', changedMeanwhile)
+    await refuseNotice(tx, deps, found, byOwner)
     const standing = await checkStanding(tx, deps, draft)
     if (isDue && !waits) await begin(tx, standing, draft.id, { counts, now })
     else {
@@ -128,6 +130,8 @@ interface SendOptions {
   notBefore?: number | undefined
   /** What was looked at: a 409 where the draft was changed since. */
   revision?: number | undefined
+  /** An owner of the account sends it, or the operator: they may send a notice. */
+  byOwner?: boolean | undefined
 }
 
 const changedMeanwhile = 'The draft was changed at the same moment: read it again, then send it'
@@ -285,4 +289,5 @@ export const audienceOf = (broadcast: Broadcast): Audience => ({
   accountId: broadcast.account_id,
   whom: whomOf(broadcast),
   topicId: broadcast.topic_id,
+  type: mailTypeOf(broadcast),
 })

@@ -41,6 +41,7 @@ export { campaignsWait, expandBroadcasts, hasRoomForCampaigns } from './expand.j
 export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { campaignsSince, mailedSince } from './mailed-lately.js'
+export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { beginOf } from './own-time.js'
 export { paceOf, type SendWindow } from './pace.js'

@@ -4,6 +4,7 @@ import { insertTags } from '../emails/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import { cell, prepared, queueClass, readExtras, rowsOf, type Tx } from '../store/index.js'
 import type { Broadcast } from './broadcast.js'
+import { mailTypeOf } from './notice.js'
 import { asVariant, type Variant } from './variant.js'
 
 /** How long mail is tried, by its class. */
@@ -88,6 +89,7 @@ async function insertAlike(
     from: broadcast.from_header,
     replyTo: broadcast.reply_to,
     topicId: broadcast.topic_id,
+    type: mailTypeOf(broadcast),
     variant: variant?.key ?? null,
   })
 }
@@ -110,6 +112,7 @@ interface NewEmails {
   from: string
   replyTo: string | null
   topicId: string | null
+  type: 'transactional' | 'marketing'
   variant: string | null
 }
 
@@ -138,7 +141,7 @@ const insertEmails = prepared<NewEmails, unknown>((db, values) =>
           cell(1, 'text').as('to_list'),
           eb.val(values.replyTo).as('reply_to'),
           cell(2, 'text').as('subject'),
-          eb.val('marketing').as('type'),
+          eb.val(values.type).as('type'),
           eb.val(values.topicId).as('topic_id'),
           eb.val('queued').as('status'),
           cell(3, 'text').as('message_id'),

@@ -104,7 +104,7 @@ export interface DueLater {
 /** The first `limit` of whom it is time for `until` (ms). Throws as `nextOfAudience` does. */
 export async function dueLater(
   read: Read,
-  { id, accountId, whom, topicId }: Audience & { id: string },
+  { id, accountId, whom, topicId, type = 'marketing' }: Audience & { id: string },
   { until, limit }: { until: number; limit: number },
 ): Promise<DueLater> {
   const rows = await read
@@ -123,7 +123,7 @@ export async function dueLater(
   await requireWhom(read, accountId, whom)
   const members = await contactsOf(read, { json: JSON.stringify(still) })
   const emails = members.map(({ email }) => email)
-  const blocked = await blockedAmong(read, { accountId, type: 'marketing', topicId }, emails)
+  const blocked = await blockedAmong(read, { accountId, type, topicId }, emails)
   const dueAt = new Map(taken.map((one) => [one.contactId, one.dueAt]))
   const reachable = members
     .filter(({ email }) => !blocked.has(email))

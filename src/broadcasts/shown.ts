@@ -71,6 +71,7 @@ export function shownDetail(
     blocks: blocksOf(broadcast),
     ...paceOf(broadcast),
     localTimeOf: broadcast.local_zone,
+    notice: broadcast.notice_reason,
     ...versions,
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,

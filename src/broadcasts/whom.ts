@@ -17,6 +17,8 @@ export interface Audience {
   accountId: string
   whom: Whom
   topicId: string | null
+  /** Of its mails: transactional are those of a notice. Marketing by default. */
+  type?: 'transactional' | 'marketing'
 }
 
 /** Everybody on one list. */

@@ -134,7 +134,9 @@ async function send({ store, clock, place, plans }: Planned, id: string, options
   if (!(await confirmed(place, options, sendingOf(judged, clock.now())))) return
   const billing = await readBilling(store.read, plans, account_id)
   // A running appliance looks every few seconds whether there is one to expand.
-  const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id)
+  const sent = await sendDraft({ store, clock, plans, expand: () => {} }, billing, id, undefined, {
+    byOwner: true,
+  })
   const whom = counted(sent.audience, 'recipient')
   return {
     json: shownMade(sent),

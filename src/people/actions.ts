@@ -28,6 +28,7 @@ const allowed = {
   'suppression.write': workers,
   'campaigns.read': everybody,
   'campaigns.write': workers,
+  'campaigns.notice': owners,
   'contacts.read': everybody,
   'contacts.write': workers,
   'automations.read': everybody,

@@ -20,6 +20,7 @@ import { campaignVariants } from './migrations/0131-campaign-variants.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { blocks } from './migrations/0139-blocks.js'
 import { campaignPace } from './migrations/0140-campaign-pace.js'
+import { campaignNotice } from './migrations/0141-campaign-notice.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -53,6 +54,7 @@ const migrations: Record<string, Migration> = {
   '0135-campaign-figures': campaignFigures,
   '0139-blocks': blocks,
   '0140-campaign-pace': campaignPace,
+  '0141-campaign-notice': campaignNotice,
 }
 
 /**

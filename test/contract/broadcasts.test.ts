@@ -122,6 +122,7 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
     rate: null,
     window: null,
     localTimeOf: null,
+    notice: null,
     variants: [],
     variantTest: null,
     replyTo: [],

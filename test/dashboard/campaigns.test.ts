@@ -399,3 +399,47 @@ t.test('a forecast goes by rate and hours', (t) => {
   t.equal(iso({ rate: 1, people: 1e6, window: { ...window, days: [1] } }), undefined)
   t.end()
 })
+
+t.test('a notice reaches who has unsubscribed, by an owner alone, once a day', async (t) => {
+  const before = mx.messages.length
+  await call('POST', '/v1/suppressions', { email: 'ann@x.test', reason: 'unsubscribe' })
+  await call('POST', '/v1/suppressions', { email: 'bob@x.test', reason: 'bounce' })
+  const given = { from: 'a@sender.test', subject: 'Terms', html: '<p>New terms</p>', draft: true }
+  const draftOf = async () => (await call('POST', '/v1/broadcasts', { ...given, listId })).id
+  const id = await draftOf()
+  const here = `${base}/campaigns/${id}`
+  const member = await logIn(posthorn, accountId, 'member')
+  t.equal((await member.post(`${here}/notice`, { reason: 'We have new terms' })).status, 403)
+  t.notMatch((await member.get(here)).text, /Must everybody get it/)
+  t.match(await owner.post(`${here}/notice`, { reason: 'x' }), { status: 422, text: /10 to 300/ })
+  t.equal((await owner.post(`${here}/notice`, { reason: 'We have new terms' })).status, 303)
+  const looked = (await owner.get(`${here}/send`)).text
+  t.match(looked, /3 people, of whom 2 can be mailed. Not mailed: 1 with an address that bounced/)
+  t.match(
+    looked,
+    /also who has unsubscribed, and nobody can unsubscribe in it: “We have new terms”/,
+  )
+  const revision = '1'
+  t.match((await member.post(`${here}/send`, { revision })).text, /sent by an owner/)
+  t.match(await posthorn.call('POST', `/v1/broadcasts/${id}/send`), { status: 403 })
+  t.equal((await owner.post(`${here}/send`, { revision })).status, 303)
+  const again = `${base}/campaigns/${await draftOf()}`
+  await owner.post(`${again}/notice`, { reason: 'We have newer terms' })
+  t.match(await owner.post(`${again}/send`, { revision }), {
+    status: 422,
+    text: /One notice leaves a day/,
+  })
+  await store.write((tx) =>
+    tx.updateTable('broadcasts').set({ scheduled_at: Date.now() }).where('id', '=', id).execute(),
+  )
+  while ((await findBroadcast(store.read, accountId, id)).status !== 'sent') {
+    await new Promise((done) => setTimeout(done, 100))
+  }
+  const mails = mx.messages.slice(before)
+  t.same(mails.map(({ to }) => to[0]).sort(), ['ann@x.test', 'eve@x.test'])
+  const raw = mails[0]?.raw.toString() ?? ''
+  t.notMatch(raw, /^List-Unsubscribe|You receive this|\/unsubscribe\//m)
+  t.match(await call('GET', `/v1/broadcasts/${id}`), { notice: 'We have new terms' })
+  const copy = await call('POST', `/v1/broadcasts/${id}/duplicate`)
+  t.match(await call('GET', `/v1/broadcasts/${copy.id}`), { notice: null })
+})

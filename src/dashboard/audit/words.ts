@@ -54,6 +54,7 @@ const verbs: Record<string, string> = {
   join: 'joined',
   language: 'has another language',
   lift: 'lifted',
+  notice: 'made what everybody must get, or no more',
   pause: 'paused',
   promote: 'is an operator now',
   release: 'released',

@@ -40,7 +40,7 @@ export async function checksOf(
     const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : edit
     checks.push({ tone: 'bad', says: error.message, mend })
   }
-  checks.push(await leavingCheck(read, accountId, base))
+  checks.push(await leavingCheck(read, draft, base))
   const made = await renderedDraft(deps, draft)
   if (made !== undefined) {
     checks.push(...(await contentChecks(read, draft, made, { mend: edit, followed })))
@@ -76,7 +76,15 @@ async function senderCheck(
 }
 
 /** Each mail gets a way to unsubscribe; the postal address is the sender's to give. */
-async function leavingCheck(read: Read, accountId: string, base: string): Promise<CampaignCheck> {
+async function leavingCheck(
+  read: Read,
+  { account_id: accountId, notice_reason: notice }: Broadcast,
+  base: string,
+): Promise<CampaignCheck> {
+  if (notice !== null) {
+    const says = `Everybody gets it, also who has unsubscribed, and nobody can unsubscribe in it: “${notice}”. Only an owner sends it.`
+    return { tone: 'doubt', says }
+  }
   const brand = await read
     .selectFrom('brands')
     .select('postal_address')

@@ -43,6 +43,9 @@ export interface EditCampaignView {
   topics: Choice[]
   domains: string
   zone: string
+  /** Why everybody must get it; undefined: it is no notice. */
+  notice: string | undefined
+  mayNotice: boolean
   ownTime: boolean
   isPaced: boolean
   /** The fields of rate and hours. */
@@ -112,6 +115,8 @@ export async function editPage(
     lists: await listChoices(read, account.id, [...whom.lists, ...whom.withoutLists]),
     segments: await segmentChoices(read, account.id, [...whom.segments, ...whom.withoutSegments]),
     topics: (await listTopics(read, account.id)).map(choiceOf),
+    notice: draft?.notice_reason ?? undefined,
+    mayNotice: visit.may('campaigns.notice'),
     ownTime: draft !== undefined && draft.local_zone !== null,
     isPaced: draft !== undefined && paceWords(draft) !== undefined,
     pace: paceFieldsOf(draft, { zone, faults }),

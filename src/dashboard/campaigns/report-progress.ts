@@ -12,6 +12,8 @@ export interface SendingView {
   toMake: number
   text: string
   facts: { label: string; value: string }[]
+  /** The largest: arrived, put off, bounced. */
+  providers: { name: string; cells: string[] }[]
   /** Why it is slow, or stands still. */
   why: { title: string; says: string; count: string; href: string }[]
 }
@@ -28,6 +30,7 @@ interface SendingDeps {
 // As on the front page: more says nothing more, and each lane costs a question to an outbound thread.
 const mostCounted = 10_000
 const lanesShown = 3
+const providersShown = 6
 
 /** Made, left, delivered, put off, bounced, the rate, the time left, and why it is slow. */
 export async function sendingView(
@@ -87,6 +90,12 @@ export async function sendingView(
       },
       { label: 'Time left', value: leftMs === undefined ? 'unknown' : aboutTime(leftMs) },
     ],
+    providers: report.providers.slice(0, providersShown).map((one) => ({
+      name: one.provider === '*' ? 'All others' : one.provider,
+      cells: [one.delivered + one.relayed, one.deferred, one.bouncedHard + one.bouncedSoft].map(
+        shownCount,
+      ),
+    })),
     why: [...stopped, ...lanes],
   }
 }

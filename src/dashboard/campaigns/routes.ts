@@ -1,4 +1,4 @@
-import { object, string, type } from 'superstruct'
+import { object, optional, string, type } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
 import {
@@ -9,6 +9,7 @@ import {
   createBroadcast,
   duplicateBroadcast,
   findBroadcast,
+  makeNotice,
   pauseBroadcast,
   resumeBroadcast,
   takeBack,
@@ -100,6 +101,18 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const looking = { action: 'campaigns.write', reads: true, maxBodyBytes } as const
   pages.post('/campaigns/new/preview', looking, (visit) => showNew(visit, noFaults))
   pages.post('/campaigns/:id/preview', looking, (visit) => show(visit, noFaults))
+
+  const NoticeForm = object({ reason: optional(string()) })
+  const noticing = { action: 'campaigns.notice', form: NoticeForm, again: show } as const
+  pages.post('/campaigns/:id/notice', noticing, async (visit) => {
+    const { account, base, form, params } = visit
+    const reason = form.reason ?? null
+    const { id } = await makeNotice(deps, account.id, params.id ?? '', reason)
+    return redirect(`${base}/campaigns/${id}`, {
+      flash: reason === null ? 'It is a newsletter again' : 'It is a notice, and everybody gets it',
+      audit: { action: 'broadcast.notice', target: id, detail: { reason: reason ?? '' } },
+    })
+  })
 
   const TestForm = object({ to: string() })
   const trying = { action: 'campaigns.write', form: TestForm, again: show } as const

@@ -59,11 +59,15 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
   })
 
   const sending = { action: 'campaigns.write', form: SendForm, again: show } as const
-  pages.post('/campaigns/:id/send', sending, async ({ account, base, form, params }) => {
+  pages.post('/campaigns/:id/send', sending, async ({ account, base, form, params, may }) => {
     const draft = await draftOf({ account, params })
     await refuseUntyped(deps, { account, base }, draft, form.number)
     const billing = await readBilling(store.read, plans, account.id)
-    const options = { notBefore: clock.now() + takeBackMs, revision: Number(form.revision) }
+    const options = {
+      notBefore: clock.now() + takeBackMs,
+      revision: Number(form.revision),
+      byOwner: may('campaigns.notice'),
+    }
     const sent = await sendDraft(withExpand(deps), billing, draft.id, undefined, options)
     return redirect(`${base}/campaigns/${sent.id}`, {
       flash: `On its way to ${shown(sent.audience)}`,

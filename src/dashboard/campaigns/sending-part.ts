@@ -1,13 +1,32 @@
 import { type Html, html } from '../shell/html.js'
 import { bar, facts } from '../shell/parts.js'
+import { table } from '../shell/table.js'
 import type { SendingView } from './report-progress.js'
 
 /** How far a campaign is that sends, as its own page and its report show it. */
-export const sendingPart = ({ done, toMake, text, facts: rows, why }: SendingView): Html =>
+export const sendingPart = ({
+  done,
+  toMake,
+  text,
+  facts: rows,
+  providers,
+  why,
+}: SendingView): Html =>
   html`<section class="card" aria-labelledby="sending">
   <h2 id="sending">Being sent</h2>
   ${bar({ label: 'Done', used: done, limit: toMake, text })}
   ${facts(rows)}
+  ${
+    providers.length > 0 &&
+    table({
+      caption: 'By provider',
+      columns: [
+        { label: 'Provider', kind: 'main' },
+        ...['Arrived', 'Put off', 'Bounced'].map((label) => ({ label, kind: 'number' as const })),
+      ],
+      rows: providers.map(({ name, cells }) => [name, ...cells]),
+    })
+  }
   ${
     why.length > 0 &&
     html`<h3>Why it is slow</h3>

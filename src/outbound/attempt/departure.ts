@@ -36,7 +36,9 @@ export async function stopAtDeparture(
       return []
     }
     const { accountId, recipient } = delivery
-    const type = isMarketing(delivery) ? ('marketing' as const) : ('transactional' as const)
+    // A notice is a campaign whose mails are transactional; who is gone from the log gets none as marketing.
+    const isBulk = isMarketing(delivery) && mail?.type !== 'transactional'
+    const type = isBulk ? ('marketing' as const) : ('transactional' as const)
     return [{ delivery, accountId, type, topicId: mail?.topicId, addresses: [recipient] }]
   })
   const blocked = await blockedOfEach(read, leaving)
@@ -109,6 +111,7 @@ interface MarketingMail {
   /** In lower case. */
   recipient: string
   topicId: string | null
+  type: 'transactional' | 'marketing'
   /** The state of its campaign, if it is of one. */
   status: BroadcastRow['status'] | null
   /** Its recipient is no contact any more. */
@@ -127,7 +130,7 @@ const marketingMails = prepared<{ pairs: string }, MarketingMail>((db, { pairs }
         .on('contacts.address', '=', cell(1, 'text')),
     )
     .select(['emails.id as emailId', cell(1, 'text').as('recipient')])
-    .select(['emails.topic_id as topicId', 'broadcasts.status'])
+    .select(['emails.topic_id as topicId', 'emails.type', 'broadcasts.status'])
     .select(
       sql<0 | 1>`coalesce(broadcast_id, automation_step_id) is not null
         and contacts.id is null`.as('deleted'),

@@ -80,6 +80,8 @@ const broadcasts = table(
     next_at: integer().orNull(),
     /** When the mail behind the last one that was made may leave. */
     paced_to: integer().orNull(),
+    /** Why everybody must get it, also who has unsubscribed; null: it is no notice. */
+    notice_reason: text().orNull(),
     /** JSON of `VariantTest`, where it has versions; null: none. */
     variant_test: text().orNull(),
     /** When the version for the rest is chosen; null: not yet, or by hand. */

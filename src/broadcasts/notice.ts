@@ -1,0 +1,86 @@
+import { type Clock, dayMs, isoDay, isRecent } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Store, Tx } from '../store/index.js'
+import { type Broadcast, findBroadcast } from './broadcast.js'
+
+/*
+ * A notice is a campaign that everybody must get: new terms, a breach. Who has unsubscribed or left a topic gets it too, and
+ * there is no way to unsubscribe in it; whose address bounced or who complained gets nothing. An owner makes a draft one, in
+ * the dashboard, and says why; one leaves a day.
+ */
+
+/** Whom its mails reach: those of a notice are transactional. */
+export const mailTypeOf = ({
+  notice_reason,
+}: Pick<Broadcast, 'notice_reason'>): 'transactional' | 'marketing' =>
+  notice_reason === null ? 'marketing' : 'transactional'
+
+/**
+ * Makes a draft a notice for this reason, or, without one, a newsletter again. A notice has no topic. Throws a 400 for a
+ * reason that says nothing, a 409 for what is no draft.
+ */
+export async function makeNotice(
+  { store }: { store: Pick<Store, 'write'> },
+  accountId: string,
+  id: string,
+  reason: string | null,
+): Promise<Broadcast> {
+  const why = reason?.trim() ?? null
+  if (why !== null && ([...why].length < leastReason || [...why].length > mostReason)) {
+    const message = `Say in ${leastReason} to ${mostReason} characters why everybody must get it`
+    throw new ApiError('validation_error', message, { fields: { field: 'reason' } })
+  }
+  return await store.write(async (tx) => {
+    const { status, topic_id, revision } = await findBroadcast(tx, accountId, id)
+    if (status !== 'draft') {
+      throw new ApiError('conflict', `Only a draft can become a notice; this campaign is ${status}`)
+    }
+    await tx
+      .updateTable('broadcasts')
+      .set({
+        notice_reason: why,
+        topic_id: why === null ? topic_id : null,
+        revision: revision + 1,
+      })
+      .where('id', '=', id)
+      .execute()
+    return await findBroadcast(tx, accountId, id)
+  })
+}
+
+const leastReason = 10
+const mostReason = 300
+
+/** Throws a 403 for a notice that is not sent by an owner, and a 409 where another one of the account left within a day. */
+export async function refuseNotice(
+  tx: Tx,
+  { clock }: { clock: Clock },
+  { account_id, id, notice_reason }: Broadcast,
+  byOwner: boolean,
+): Promise<void> {
+  if (notice_reason === null) return
+  if (!byOwner) {
+    const message =
+      'A notice that everybody must get is sent by an owner of the account, in the dashboard'
+    throw new ApiError('forbidden', message)
+  }
+  const others = await tx
+    .selectFrom('broadcasts')
+    .select(['scheduled_at as scheduledAt', 'sent_at as sentAt'])
+    .where('account_id', '=', account_id)
+    .where('notice_reason', 'is not', null)
+    .where('status', 'in', ['scheduled', 'sending', 'paused', 'sent'])
+    .where('id', '<>', id)
+    .orderBy('id', 'desc')
+    .limit(mostLooked)
+    .execute()
+  const now = clock.now()
+  for (const { scheduledAt, sentAt } of others) {
+    const at = sentAt ?? scheduledAt ?? now
+    if (!isRecent(at, now, dayMs)) continue
+    throw new ApiError('conflict', `One notice leaves a day, and another one does on ${isoDay(at)}`)
+  }
+}
+
+// Those of a day are among them: one leaves a day.
+const mostLooked = 20
