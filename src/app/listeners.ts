@@ -47,6 +47,7 @@ import {
 import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { makePeople } from '../people/index.js'
+import { pictureRoutes, servedPictures } from '../pictures/routes.js'
 import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
@@ -141,6 +142,7 @@ export async function openPrivateServer(
     usesOf: (accountId, slug, version) => templateUses(store.read, accountId, slug, version),
     refuseInUse: (accountId, slug) => refuseTemplateInUse(store.read, accountId, slug),
   })
+  pictureRoutes(server.api, core)
   const ownResolver = resolverOf(config, clock)
   const targets = { ...core, openResolver: ownResolver, allow: config.webhooks.allow }
   const tryWebhook = makeWebhookTrials(targets)
@@ -309,6 +311,7 @@ export async function openPublicServer(
     unsubscribeLinks: makeUnsubscribeLinks(key, ''),
     preferenceLinks: makePreferenceLinks(key, ''),
   })
+  servedPictures(server.pages, { store })
   formPages(server.pages, { store, clock, ...deps.forms })
   trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
   // RFC 8555 §8.3: asked for without TLS, by the name that is to be proved.

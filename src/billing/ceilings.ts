@@ -45,6 +45,11 @@ const kinds: Record<Exclude<keyof Ceilings, 'storedMib'>, Kind> = {
     from: (read, accountId) =>
       read.selectFrom('templates').select('id').where('account_id', '=', accountId),
   },
+  pictures: {
+    one: 'picture',
+    from: (read, accountId) =>
+      read.selectFrom('pictures').select('id').where('account_id', '=', accountId),
+  },
   webhookEndpoints: {
     one: 'webhook endpoint',
     from: (read, accountId) =>

@@ -5,8 +5,7 @@ import { type Broadcast, type BroadcastDeps, findBroadcast, htmlOf } from './bro
 import { blocksOf } from './content.js'
 import { createBroadcast } from './create.js'
 import { paceOf } from './pace.js'
-import { variantsGiven } from './put-variants.js'
-import { variantsOf, variantTestOf } from './variant.js'
+import { draftVersions } from './put-variants.js'
 import { stillThere, type WhomInput, whomOf } from './whom.js'
 
 /**
@@ -24,8 +23,7 @@ export async function duplicateBroadcast(
   const { replyTo, headers, tags } = readExtras(found.extras) ?? {}
   const blocks = blocksOf(found)
   const given = found.reply_to ?? (replyTo && [...replyTo])
-  const test = variantTestOf(found)
-  const variants = test === undefined ? [] : await variantsOf(read, found.id)
+  const { variants, test } = await draftVersions(read, found)
   const input = {
     audience: audience ?? (await stillThere(read, billing.accountId, whomOf(found))),
     from: found.from_header,
@@ -39,7 +37,7 @@ export async function duplicateBroadcast(
     tags: tags && [...tags],
     rate: found.rate ?? undefined,
     window: paceOf(found).window ?? undefined,
-    ...(test && { variants: await variantsGiven(read, variants), variantTest: test }),
+    ...(variants.length > 0 && { variants, variantTest: test }),
   }
   return await createBroadcast(deps, billing, input, { draft: true, alongside })
 }

@@ -1,9 +1,17 @@
 import { addStoredBytes } from '../contents/index.js'
 import { ShapeError } from '../fields/index.js'
+import { parseMailbox } from '../mime/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
-import type { BroadcastDeps } from './broadcast.js'
+import type { Broadcast, BroadcastDeps } from './broadcast.js'
 import { type BroadcastContent, checkContent, contentOf } from './content.js'
-import { usualTest, type Variant, type VariantInput, type VariantTest } from './variant.js'
+import {
+  usualTest,
+  type Variant,
+  type VariantInput,
+  type VariantTest,
+  variantsOf,
+  variantTestOf,
+} from './variant.js'
 
 /** The versions of a campaign, as they are to be written. */
 export interface CheckedVariants {
@@ -138,4 +146,30 @@ export async function variantsGiven(
     })
   }
   return given
+}
+
+/** The versions of a draft as a request would give them, and how they are tried. */
+export async function draftVersions(
+  read: Read,
+  draft: Broadcast,
+): Promise<{ variants: VariantInput[]; test: VariantTest }> {
+  const test = variantTestOf(draft)
+  if (test === undefined) return { variants: [], test: usualTest }
+  return { variants: await variantsGiven(read, await variantsOf(read, draft.id)), test }
+}
+
+/** The keys of versions that say the same. */
+export function alikeVersions(
+  draft: Pick<Broadcast, 'subject' | 'from_header' | 'preview_text'>,
+  variants: readonly VariantInput[],
+): string[][] {
+  const usualName = parseMailbox(draft.from_header)?.name
+  const said = new Map<string, string[]>()
+  for (const [i, one] of variants.entries()) {
+    const { subject = draft.subject, fromName = usualName, html, blocks } = one
+    const previewText = one.previewText ?? draft.preview_text
+    const place = JSON.stringify([subject, fromName, previewText, html, blocks])
+    said.set(place, [...(said.get(place) ?? []), one.key ?? (letters[i] as string)])
+  }
+  return [...said.values()].filter(({ length }) => length > 1)
 }

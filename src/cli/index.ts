@@ -52,6 +52,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     form: async () => (await import('./form.js')).formCommands,
     segment: async () => (await import('./segment.js')).segmentCommands,
     list: async () => (await import('./list.js')).listCommands,
+    picture: async () => (await import('./picture.js')).pictureCommands,
     topic: async () => (await import('./topic.js')).topicCommands,
     broadcast: async () => (await import('./broadcast.js')).broadcastCommands,
     automation: async () => (await import('./automation.js')).automationCommands,

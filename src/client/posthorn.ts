@@ -18,6 +18,7 @@ import {
   eventMethods,
   formMethods,
   keyMethods,
+  pictureMethods,
   segmentMethods,
   statsMethods,
   suppressionMethods,
@@ -70,6 +71,7 @@ export class Posthorn {
   declare readonly topics: ReturnType<typeof topicMethods>
   declare readonly forms: ReturnType<typeof formMethods>
   declare readonly brand: ReturnType<typeof brandMethods>
+  declare readonly pictures: ReturnType<typeof pictureMethods>
   declare readonly segments: ReturnType<typeof segmentMethods>
   declare readonly automations: ReturnType<typeof automationMethods>
   declare readonly events: ReturnType<typeof eventMethods>
@@ -99,6 +101,7 @@ export class Posthorn {
     this.topics = topicMethods(methods)
     this.forms = formMethods(methods)
     this.brand = brandMethods(methods)
+    this.pictures = pictureMethods(methods)
     this.segments = segmentMethods(methods)
     this.automations = automationMethods(methods)
     this.events = eventMethods(methods)

@@ -169,6 +169,17 @@ export const formMethods = ({ part, byId, withBody, byIdWithBody }: Methods) => 
   submit: byIdWithBody('POST /v1/forms/{id}/submissions'),
 })
 
+/** Pictures for mails. */
+export const pictureMethods = ({ pages, byId, withBody, byIdWithBody }: Methods) => ({
+  list: pages('GET /v1/pictures', 'pictures'),
+  /** `content` is the file in base64. */
+  add: withBody('POST /v1/pictures'),
+  get: byId('GET /v1/pictures/{id}'),
+  update: byIdWithBody('PATCH /v1/pictures/{id}'),
+  /** Mails that were sent with it do not show it any more. */
+  delete: byId('DELETE /v1/pictures/{id}'),
+})
+
 /** How the account looks to recipients. */
 export const brandMethods = ({ plain, withBody }: Methods) => ({
   get: plain('GET /v1/brand'),

@@ -8,6 +8,7 @@ export const ceilings = {
   lists: integer(5_000, 1, most),
   keys: integer(200, 1, most),
   templates: integer(2_000, 1, most),
+  pictures: integer(1_000, 1, most),
   webhookEndpoints: integer(50, 1, most),
   automations: integer(500, 1, most),
   domains: integer(1_000, 1, most),

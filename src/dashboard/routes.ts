@@ -16,6 +16,7 @@ import { listPages } from './lists/routes.js'
 import { livePages } from './live/routes.js'
 import { operatorPages } from './operator/routes.js'
 import { overviewPages } from './overview/routes.js'
+import { picturePages } from './pictures/routes.js'
 import { planPages } from './plan/routes.js'
 import { referencePages } from './reference/routes.js'
 import { makeFollowLinks } from './sandbox/follow-links.js'
@@ -64,6 +65,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
     campaignReportPages(shell.account, mail)
     campaignPages(shell.account, mail)
   }
+  picturePages(shell.account, deps)
   planPages(shell.account, deps)
   settingsPages(shell.account, deps)
   operatorPages(shell.operator, deps.operator)

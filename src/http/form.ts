@@ -15,6 +15,8 @@ export interface Form {
   /** Names and values in the order in which they were sent, without files. */
   entries(): readonly (readonly [string, string])[]
   file(name: string): FormFile | undefined
+  /** All files of a field that takes several. */
+  files(name: string): FormFile[]
   /** The same for two forms of the same fields and files; of a large file its ends are looked at. */
   digest(): string
 }
@@ -27,7 +29,7 @@ export function parseForm(bytes: Buffer, contentType: string | undefined): Form 
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase()
   if (type === 'application/x-www-form-urlencoded') {
     refuseMany(bytes)
-    return makeForm([...new URLSearchParams(bytes.toString('utf8'))], new Map())
+    return makeForm([...new URLSearchParams(bytes.toString('utf8'))], [])
   }
   if (type === 'multipart/form-data') return formOfParts(bytes, contentType ?? '')
   // HTML §4.10.21.8 knows `text/plain` as a third type, which cannot be read without doubt.
@@ -45,28 +47,29 @@ function refuseMany(bytes: Buffer): void {
 }
 
 /** For requests that carry no form, such as a GET. */
-export const emptyForm: Form = makeForm([], new Map())
+export const emptyForm: Form = makeForm([], [])
 
 function formOfParts(bytes: Buffer, contentType: string): Form {
   const fields: [string, string][] = []
-  const files = new Map<string, FormFile>()
+  const files: [string, FormFile][] = []
   for (const part of parseMultipart(bytes, contentType)) {
     if (part.filename === undefined) {
       fields.push([part.name, part.bytes.toString('utf8')])
     } else {
       const { filename, contentType: type, bytes: content } = part
-      files.set(part.name, { filename, contentType: type, bytes: content })
+      files.push([part.name, { filename, contentType: type, bytes: content }])
     }
   }
   return makeForm(fields, files)
 }
 
-function makeForm(fields: [string, string][], files: Map<string, FormFile>): Form {
+function makeForm(fields: [string, string][], files: [string, FormFile][]): Form {
   return {
     get: (name) => fields.find(([key]) => key === name)?.[1],
     all: (name) => fields.filter(([key]) => key === name).map(([, value]) => value),
     entries: () => fields,
-    file: (name) => files.get(name),
+    file: (name) => files.findLast(([key]) => key === name)?.[1],
+    files: (name) => files.filter(([key]) => key === name).map(([, file]) => file),
     digest: () => digestOf(fields, files),
   }
 }
@@ -74,7 +77,7 @@ function makeForm(fields: [string, string][], files: Map<string, FormFile>): For
 // As fast to read as a page is to make.
 const endBytes = 65_536
 
-function digestOf(fields: [string, string][], files: Map<string, FormFile>): string {
+function digestOf(fields: [string, string][], files: [string, FormFile][]): string {
   const sum = createHash('sha256').update(JSON.stringify(fields))
   for (const [name, { filename, bytes }] of files) {
     sum.update(JSON.stringify([name, filename, bytes.length]))

@@ -10,6 +10,7 @@ import { emails } from '../emails/contract.js'
 import { erasures } from '../erasure/contract.js'
 import { openObject } from '../fields/index.js'
 import { forms } from '../forms/contract.js'
+import { pictures } from '../pictures/contract.js'
 import { segments } from '../segments/contract.js'
 import { stats } from '../stats/contract.js'
 import { suppressions } from '../suppression/contract.js'
@@ -65,6 +66,7 @@ export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]
   [broadcasts],
   [automations],
   [templates],
+  [pictures],
   [webhooks],
   [domains, dmarc],
   [keys],

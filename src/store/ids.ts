@@ -112,6 +112,7 @@ const uuidTables = [
   'domains',
   'emails',
   'invitations',
+  'pictures',
   'segments',
   'template_versions',
   'templates',

@@ -17,6 +17,7 @@ import { erasureMails } from './migrations/0125-erasure-mails.js'
 import { newestContacts } from './migrations/0126-newest-contacts.js'
 import { campaignAudience } from './migrations/0130-campaign-audience.js'
 import { campaignVariants } from './migrations/0131-campaign-variants.js'
+import { pictures } from './migrations/0133-pictures.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { blocks } from './migrations/0139-blocks.js'
 import { campaignPace } from './migrations/0140-campaign-pace.js'
@@ -51,6 +52,7 @@ const migrations: Record<string, Migration> = {
   '0126-newest-contacts': newestContacts,
   '0130-campaign-audience': campaignAudience,
   '0131-campaign-variants': campaignVariants,
+  '0133-pictures': pictures,
   '0135-campaign-figures': campaignFigures,
   '0139-blocks': blocks,
   '0140-campaign-pace': campaignPace,

@@ -1,10 +1,11 @@
-// Thorough: a browser writes a campaign.
+// Thorough, turn 2: a browser writes campaigns, from nothing to a mail that is read.
 // A draft in a real browser: it is kept as it is typed, and whoever has changed it meanwhile loses nothing.
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
+import { fakeMx } from '../support/fake-mx.js'
 import { logIn } from '../support/log-in.js'
-import { startPosthorn } from '../support/posthorn.js'
+import { directTo, startPosthorn } from '../support/posthorn.js'
 import { missing } from '../support/tools.js'
 import { buildScripts, launch, open } from './open.js'
 
@@ -52,3 +53,70 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
     [],
   )
 })
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? 'with script' : 'without script'
+  t.test(
+    `from nothing to a newsletter that is read, ${how}`,
+    { skip: missing('chromium') },
+    async (t) => {
+      buildScripts()
+      const mx = await fakeMx(t)
+      const posthorn = await startPosthorn(t, directTo(mx))
+      const { url, accountId, store } = posthorn
+      const plans = loadPlans(packageFile('config/plans.toml'))
+      const plan = findPlan(plans.marketing, 'Marketing Plus')
+      await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+      const { cookie } = await logIn(posthorn, accountId, 'owner')
+      const [name = '', value = ''] = cookie.split('=')
+      const browser = await launch(t)
+      const context = await browser.newContext({ javaScriptEnabled })
+      t.teardown(() => context.close())
+      await context.addCookies([{ name, value, url }])
+      const page = await context.newPage()
+      let clicks = 0
+      const click = async (role: 'link' | 'button' | 'checkbox', label: string | RegExp) => {
+        clicks++
+        await page.getByRole(role, { name: label, exact: true }).first().click()
+      }
+      await page.goto(`${url}/a/${accountId}`)
+
+      await click('link', 'Lists')
+      await click('link', 'New list')
+      await page.getByLabel('Name').fill('Readers')
+      await click('button', 'Make the list')
+      await click('link', 'Contacts')
+      await click('link', 'Add a contact')
+      await page.getByLabel('Address').fill('ann@x.test')
+      await page.getByLabel('First name').fill('Ann')
+      await click('checkbox', 'Readers')
+      await page.getByLabel('How they agreed').fill('At our shop, 28 November')
+      await click('button', 'Add')
+
+      await click('link', 'Campaigns')
+      await click('link', 'New campaign')
+      await page.getByLabel('Subject').fill('Autumn')
+      await page
+        .getByLabel('Words')
+        .first()
+        .fill('Leaves fall, {{ firstName | default: "friend" }}')
+      await click('checkbox', 'Readers')
+      await click('button', 'Save and check')
+      await page.getByText('1 person, of whom 1 can be mailed').waitFor()
+      await click('button', 'Send it')
+      await page.getByRole('button', { name: 'Take it back' }).waitFor()
+      // The minute in which it can be taken back.
+      await store.write((tx) =>
+        tx.updateTable('broadcasts').set({ scheduled_at: Date.now() }).execute(),
+      )
+      while (mx.messages.length === 0) await new Promise((done) => setTimeout(done, 100))
+      const { to = [], raw = Buffer.alloc(0) } = mx.messages[0] ?? {}
+      t.same(to, ['ann@x.test'])
+      t.match(
+        raw.toString().replace(/=\r?\n/g, ''),
+        /text\/plain[\s\S]*Leaves fall, Ann[\s\S]*text\/html[\s\S]*Leaves fall, Ann/,
+      )
+      t.comment(`${clicks} clicks ${how}`)
+    },
+  )
+}

@@ -70,7 +70,7 @@ async function mails(t: Test, { emails, contacts }: Posthorn): Promise<void> {
 
 async function audience(
   t: Test,
-  { contacts, topics, segments, forms, brand }: Posthorn,
+  { contacts, topics, segments, forms, brand, pictures }: Posthorn,
 ): Promise<string> {
   const { id } = await contacts.lists.create('Readers')
   const added = await contacts.add(id, { email: 'ann@example.org', firstName: 'Ann' })
@@ -126,6 +126,12 @@ async function audience(
   t.match(await segments.update(segment.id, { name: 'Readers' }), { name: 'Readers' })
   t.ok(Array.isArray((await segments.members(segment.id)).contacts))
   await segments.delete(segment.id)
+  const content = 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs='
+  const picture = await pictures.add({ name: 'dot.gif', content })
+  for await (const one of pictures.list()) t.equal(one.id, picture.id)
+  t.match(await pictures.update(picture.id, { alt: 'A dot' }), { alt: 'A dot' })
+  t.match(await pictures.get(picture.id), { width: 1, contentType: 'image/gif' })
+  await pictures.delete(picture.id)
   return id
 }
 

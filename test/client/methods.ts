@@ -86,6 +86,13 @@ export const methods: Methods = {
   },
   'GET /v1/brand': { ask: ({ brand }) => brand.get() },
   'PATCH /v1/brand': { ask: ({ brand }, { body }) => brand.update(body) },
+  'GET /v1/pictures': { ask: ({ pictures }) => pictures.list() },
+  'POST /v1/pictures': { ask: ({ pictures }, { body }) => pictures.add(body) },
+  'GET /v1/pictures/{id}': { ask: ({ pictures }, { ids }) => pictures.get(first(ids)) },
+  'PATCH /v1/pictures/{id}': {
+    ask: ({ pictures }, { ids, body }) => pictures.update(first(ids), body),
+  },
+  'DELETE /v1/pictures/{id}': { ask: ({ pictures }, { ids }) => pictures.delete(first(ids)) },
   'GET /v1/segments': { ask: ({ segments }) => segments.list(), field: 'segments' },
   'POST /v1/segments': { ask: ({ segments }, { body }) => segments.create(body) },
   'POST /v1/segments/count': { ask: ({ segments }, { body }) => segments.count(body) },

@@ -55,6 +55,10 @@ const automation = {
 const signup = { name: 'Sign up', lists: [list], consent: 'News, please.' }
 const form = (await posthorn.call('POST', '/v1/forms', { body: signup })).json.id
 const mailed = { field: 'mailable', operator: 'eq', value: true }
+const dot = {
+  name: 'dot.gif',
+  content: 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=',
+}
 const campaign = { listId: crowd, from: good.from, subject: 'x', html: '<p>x</p>' }
 
 /** A request to each endpoint that would do something, were it let through. */
@@ -103,6 +107,11 @@ const requests: Record<string, object | undefined> = {
   [`PATCH /v1/segments/${nobody}`]: { name: 'Mailed' },
   [`DELETE /v1/segments/${nobody}`]: undefined,
   [`GET /v1/segments/${nobody}/members`]: undefined,
+  'GET /v1/pictures': undefined,
+  'POST /v1/pictures': dot,
+  [`GET /v1/pictures/${nobody}`]: undefined,
+  [`PATCH /v1/pictures/${nobody}`]: { alt: 'A dot' },
+  [`DELETE /v1/pictures/${nobody}`]: undefined,
   'POST /v1/broadcasts/preview': { listId: crowd },
   'POST /v1/broadcasts/test': { ...campaign, to: 'me@sender.test' },
   'POST /v1/broadcasts': campaign,
@@ -419,6 +428,21 @@ t.test('successes', async (t) => {
   await answers(t, `DELETE ${theirs}`, {}, 409, 'conflict')
   await answers(t, `DELETE /v1/segments/${outer.id}`, {}, 200)
   await answers(t, `DELETE ${theirs}`, {}, 200)
+  const { json: picture } = await answers(t, 'POST /v1/pictures', {}, 201)
+  const its = `/v1/pictures/${picture.id}`
+  const svg = Buffer.from('<svg></svg>').toString('base64')
+  const drawn = { body: { name: 'x.svg', content: svg } }
+  await answers(t, 'POST /v1/pictures', drawn, 422, 'validation_error')
+  await answers(t, 'GET /v1/pictures', {}, 200)
+  await answers(t, 'GET /v1/pictures?cursor=x', {}, 400)
+  await answers(t, 'GET /v1/pictures?limit=0', {}, 400)
+  await answers(t, `GET ${its}`, {}, 200)
+  await answers(t, `PATCH ${its}`, {}, 200)
+  const showing = { slug: 'shows', subject: 'x', html: `<img src="${picture.url}">` }
+  await posthorn.call('POST', '/v1/templates', { body: showing })
+  await answers(t, `DELETE ${its}`, {}, 409, 'conflict')
+  await posthorn.call('DELETE', '/v1/templates/shows')
+  await answers(t, `DELETE ${its}`, {}, 200)
   const { json } = await answers(t, send, { body: { ...good, scheduledAt: inAnHour() } }, 200)
   await answers(t, `GET /v1/emails/${json.id}`, {}, 200)
   await answers(t, `DELETE /v1/emails/${json.id}/cancel`, {}, 200)
@@ -1012,7 +1036,7 @@ t.test('as many as an account may have, and as much as it may store', async (t) 
     await posthorn.call('POST', '/v1/segments', { body: { name: 'Mailed', rule: mailed } })
   }
   await answers(t, 'POST /v1/segments', {}, 409, 'conflict')
-  const ceilings = { topics: 1, lists: 1, keys: 1, templates: 1, automations: 1 }
+  const ceilings = { topics: 1, pictures: 1, lists: 1, keys: 1, templates: 1, automations: 1 }
   const on = await startPosthorn(t, { settings: { ceilings } })
   const full = (one: string, given: Given = {}) =>
     answers(t, one, { on, ...given }, 403, 'plan_limit_exceeded')
@@ -1020,6 +1044,8 @@ t.test('as many as an account may have, and as much as it may store', async (t) 
   await full('POST /v1/keys')
   await answers(t, 'POST /v1/topics', { on }, 201)
   await full('POST /v1/topics', { body: { name: 'Offers' } })
+  await answers(t, 'POST /v1/pictures', { on }, 201)
+  await full('POST /v1/pictures')
   await answers(t, 'POST /v1/templates', { on, body: template }, 201)
   await full('POST /v1/templates')
   await answers(t, automating, { on }, 201)

@@ -146,7 +146,11 @@ t.test('it goes again to who has not opened it, with a subject that must be new'
   const { withoutLists: _, lists: __, ...content } = form
   const saved = { ...content, segments: segmentId, revision: String(again.revision) }
   t.equal((await owner.post(made.to, saved)).status, 303)
-  const checks = (await owner.get(`${made.to}/send`)).text
+  const told = /“Week 48” left within a day before: 2 of the first 2/
+  const look = async () => (await owner.get(`${made.to}/send`)).text
+  // The thread of figures counts who was mailed, a moment later.
+  let checks = await look()
+  for (let left = 100; left > 0 && !told.test(checks); left--) checks = await look()
   t.match(checks, /2 people, of whom 2 can be mailed/)
   t.match(checks, /“Week 48” left within a day before: 2 of the first 2 people got mail/)
   t.match(checks, /Marketing Plus has room for it/)

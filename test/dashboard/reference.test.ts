@@ -82,6 +82,10 @@ t.test('the examples that the pages show work as they stand', async (t) => {
       name: 'One',
       rule: { field: 'mailable', operator: 'eq', value: true },
     }),
+    '/v1/pictures/{id}': await made('/v1/pictures', {
+      name: 'dot.gif',
+      content: 'R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=',
+    }),
     '/v1/broadcasts/{id}': await made('/v1/broadcasts', campaign),
     '/v1/webhooks/{id}': await made('/v1/webhooks', {
       url: 'https://hooks.example.net/',

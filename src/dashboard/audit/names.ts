@@ -78,6 +78,15 @@ const lookUp: Record<string, LookUp> = {
       .select(['id', 'account_id', 'name'])
       .where('id', 'in', ids)
       .execute(),
+  picture: async (read, ids) =>
+    withPath(
+      await read
+        .selectFrom('pictures')
+        .select(['id', 'account_id', 'name'])
+        .where('id', 'in', ids)
+        .execute(),
+      ({ id }) => `/pictures/${id}`,
+    ),
   key: async (read, ids) =>
     withPath(
       await read

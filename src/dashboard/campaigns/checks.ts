@@ -1,5 +1,11 @@
 import { readBilling } from '../../billing/index.js'
-import { type Broadcast, htmlOf, judgeDraft } from '../../broadcasts/index.js'
+import {
+  alikeVersions,
+  type Broadcast,
+  draftVersions,
+  htmlOf,
+  judgeDraft,
+} from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
@@ -40,7 +46,7 @@ export async function checksOf(
     const mend = error.status === 402 ? { label: 'Your plan', href: `${base}/plan` } : edit
     checks.push({ tone: 'bad', says: error.message, mend })
   }
-  checks.push(await leavingCheck(read, draft, base))
+  checks.push(...(await versionChecks(read, base, draft)), await leavingCheck(read, draft, base))
   const made = await renderedDraft(deps, draft)
   if (made !== undefined) {
     checks.push(...(await contentChecks(read, draft, made, { mend: edit, followed })))
@@ -56,6 +62,23 @@ export async function checksOf(
   })
   if (forecast !== undefined) checks.push({ tone: 'none', says: forecast })
   return { checks, reachable }
+}
+
+/** Of a draft in several versions: that they are tried, and which of them are alike. */
+async function versionChecks(read: Read, base: string, draft: Broadcast): Promise<CampaignCheck[]> {
+  const { variants, test } = await draftVersions(read, draft)
+  if (variants.length === 0) return []
+  const mend = { label: 'Versions', href: `${base}/campaigns/${draft.id}/versions` }
+  const says = `${variants.length} versions are tried on ${test.share} % of the audience.`
+  const alike = alikeVersions(draft, variants)
+  return [
+    { tone: 'good', says, mend },
+    ...alike.map((keys) => ({
+      tone: 'doubt' as const,
+      says: `Versions ${keys.join(' and ')} are alike: nothing is learned from them.`,
+      mend,
+    })),
+  ]
 }
 
 async function senderCheck(

@@ -24,6 +24,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { editPage } from './edit.js'
+import { versionPages } from './edit-versions.js'
 import { CampaignForm, givenBy } from './form.js'
 import { campaignsPage } from './list.js'
 import { campaignPage } from './one.js'
@@ -40,6 +41,7 @@ const maxBodyBytes = 8 * 1024 * 1024
 export function campaignPages(pages: AccountPages, deps: CampaignPageDeps): void {
   pages.get('/campaigns', 'campaigns.read', (visit) => campaignsPage(deps, visit))
   draftPages(pages, deps)
+  versionPages(pages, deps)
   sendPages(pages, deps)
   coursePages(pages, deps)
 }

@@ -37,6 +37,8 @@ export interface FormField {
   max?: number
   maxlength?: number
   accept?: string
+  /** Of a file: several may be chosen. */
+  multiple?: boolean
   autofocus?: boolean
   readonly?: boolean
   spellcheck?: boolean
@@ -128,14 +130,14 @@ function controlOf(of: FormField, value: string, attributes: Html): Html {
 
 /** The attributes that a field has or has not. */
 function flags(of: FormField): Html {
-  const { required, autofocus, readonly, spellcheck } = of
+  const { required, autofocus, readonly, spellcheck, multiple } = of
   const named = ['placeholder', 'autocomplete', 'inputmode', 'pattern', 'accept'] as const
   const numbers = ['min', 'max', 'maxlength'] as const
   return html`${named.map((name) => attribute(name, of[name]))}${numbers.map((name) =>
     attribute(name, of[name]),
   )}${required === true && html` required`}${autofocus === true && html` autofocus`}${readonly === true && html` readonly`}${
     spellcheck === false && html` spellcheck="false"`
-  }`
+  }${multiple === true && html` multiple`}`
 }
 
 function attribute(name: string, value: string | number | undefined): Html | undefined {

@@ -29,6 +29,7 @@ export const accountPlaces: readonly NavigationGroup[] = [
     entries: [
       { label: 'Campaigns', path: '/campaigns', action: 'campaigns.read' },
       { label: 'Templates', path: '/templates', action: 'templates.read' },
+      { label: 'Pictures', path: '/pictures', action: 'campaigns.read' },
     ],
   },
   {

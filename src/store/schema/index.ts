@@ -22,6 +22,7 @@ import { inboundTables } from './inbound.js'
 import { noticesTables } from './notices.js'
 import { outboundTables } from './outbound.js'
 import { peopleTables } from './people.js'
+import { picturesTables } from './pictures.js'
 import { protectionTables } from './protection.js'
 import { retentionTables } from './retention.js'
 import { sandboxTables } from './sandbox.js'
@@ -60,6 +61,7 @@ export type * from './inbound.js'
 export type * from './notices.js'
 export type * from './outbound.js'
 export type * from './people.js'
+export type * from './pictures.js'
 export type * from './protection.js'
 export type * from './retention.js'
 export type * from './sandbox.js'
@@ -83,6 +85,7 @@ export const tables = [
   ...domainsTables,
   ...templatesTables,
   ...contentsTables,
+  ...picturesTables,
   ...emailsTables,
   ...deliveriesTables,
   ...eventsTables,

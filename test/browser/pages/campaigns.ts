@@ -42,6 +42,11 @@ export const place: PlacePages = {
     { path: `${full}/campaigns/new`, as: 'owner', name: 'campaigns-new' },
     { path: `${full}/campaigns/${ids.campaign}`, as: 'owner', name: 'campaigns-draft' },
     { path: `${full}/campaigns/${ids.campaign}`, as: 'viewer', name: 'campaigns-draft-viewer' },
+    {
+      path: `${full}/campaigns/${ids.campaign}/versions`,
+      as: 'owner',
+      name: 'campaigns-versions',
+    },
     { path: `${full}/campaigns/${ids.campaign}/send`, as: 'owner', name: 'campaigns-send' },
     { path: `${full}/campaigns/${ids.scheduledCampaign}`, as: 'owner', name: 'campaigns-one' },
     {

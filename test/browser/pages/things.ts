@@ -9,10 +9,12 @@ import { openApplianceKey } from '../../../src/config/index.js'
 import { addContact, createList } from '../../../src/contacts/index.js'
 import { addDomain, setTrackingHost, verifyDomain } from '../../../src/domains/index.js'
 import { createForm } from '../../../src/forms/index.js'
+import { addPicture, readPicture } from '../../../src/pictures/index.js'
 import { suppress } from '../../../src/suppression/index.js'
 import { changeState, createTask } from '../../../src/tasks/index.js'
 import { createTopic, optOut } from '../../../src/topics/index.js'
 import { addEndpoint, webhookEvents } from '../../../src/webhooks/index.js'
+import { png } from '../../pictures/samples.js'
 import { fakeResolver } from '../../support/resolver.js'
 import type { PlacePages, World } from '../every-page.js'
 
@@ -46,6 +48,11 @@ export const place: PlacePages = {
     })
     Object.assign(ids, { key: made.id, webhook: endpoint.id })
     await fillAudience(world)
+    for (const name of ['dot.png', `${long}-${long}.png`]) {
+      const picture = readPicture(png(30, 20))
+      const given = { picture, name, alt: `${long} `.repeat(5) }
+      ids.picture = (await addPicture({ store, clock, plans }, accountId, given)).id
+    }
     await fillForms(world)
     await fillDeliveries(world, endpoint.id)
     await fillReports(world, added.id)
@@ -87,6 +94,10 @@ export const place: PlacePages = {
       as: 'owner',
       name: 'webhook-delivery',
     },
+    { path: `${full}/pictures`, as: 'owner', name: 'pictures' },
+    { path: `${empty}/pictures`, as: 'empty', name: 'pictures-empty' },
+    { path: `${full}/pictures/${ids.picture}`, as: 'owner', name: 'picture', open: openAll },
+    { path: `${full}/pictures/${ids.picture}`, as: 'viewer', name: 'picture-viewer' },
     { path: `${full}/topics/new`, as: 'owner', name: 'topics-new' },
     { path: `${full}/forms`, as: 'owner', name: 'forms' },
     { path: `${empty}/forms`, as: 'empty', name: 'forms-empty' },

@@ -1,0 +1,167 @@
+import { optional, string, type } from 'superstruct'
+import { readBilling } from '../../billing/index.js'
+import * as operations from '../../broadcasts/contract.js'
+import {
+  type Broadcast,
+  type BroadcastInput,
+  changeDraft,
+  draftVersions,
+  findBroadcast,
+} from '../../broadcasts/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { check, structOf } from '../../fields/index.js'
+import { page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import { type CampaignPageDeps, withExpand } from './deps.js'
+import { campaignName } from './words.js'
+
+interface EditVersionsView {
+  page: string
+  id: string
+  name: string
+  revision: number
+  /** What the campaign has where a version has nothing of its own. */
+  usual: { subject: string; previewText: string; from: string }
+  versions: VersionFields[]
+  test: { share: string; decideAfter: string; by: string; ifClose: string }
+  mayAdd: boolean
+  faults: Faults
+}
+
+/** The fields of the nth version, from 1 on. */
+interface VersionFields {
+  at: number
+  key: string
+  subject: string
+  fromName: string
+  previewText: string
+  ownContent: boolean
+}
+
+const most = 5
+const numbers = Array.from({ length: most }, (_, n) => n + 1)
+const parts = ['key', 'subject', 'fromName', 'previewText'] as const
+type Part = (typeof parts)[number]
+
+const VersionsForm = type({
+  revision: string(),
+  /** `add`, `none` or `remove-` with the number of a version; else it is saved. */
+  next: optional(string()),
+  share: optional(string()),
+  decideAfter: optional(string()),
+  by: optional(string()),
+  ifClose: optional(string()),
+})
+
+/** The versions of a draft: added, written and taken away, each with a button. */
+export function versionPages(pages: AccountPages, deps: CampaignPageDeps): void {
+  const { read } = deps.store
+  const draftOf = async ({ account, params }: Pick<Visit, 'account' | 'params'>) => {
+    const found = await findBroadcast(read, account.id, params.id ?? '')
+    if (found.status === 'draft') return found
+    throw new ApiError('conflict', 'Only a draft can be given other versions')
+  }
+  const show = async (visit: Visit, faults: Faults) =>
+    showVersions(deps, visit, await draftOf(visit), faults)
+  pages.get('/campaigns/:id/versions', 'campaigns.write', (visit) => show(visit, noFaults))
+  const changing = { action: 'campaigns.write', form: VersionsForm, again: show } as const
+  pages.post('/campaigns/:id/versions', changing, async (visit) => {
+    const { account, base, form, fields } = visit
+    const draft = await draftOf(visit)
+    const { variants: before } = await draftVersions(read, draft)
+    const variants = variantsOfForm(fields, form.next ?? '', before)
+    const given = { variants, variantTest: testOfForm(form) }
+    check(given, structOf(operations.draftChanges))
+    const billing = await readBilling(read, deps.plans, account.id)
+    await changeDraft(withExpand(deps), billing, draft.id, given, {
+      revision: Number(form.revision),
+    })
+    const flash = variants.length === 0 ? 'It has one version now' : 'The versions are saved'
+    return redirect(`${base}/campaigns/${draft.id}${variants.length === 0 ? '' : '/versions'}`, {
+      flash,
+      audit: auditOf(operations.updateBroadcast, { target: draft.id }),
+    })
+  })
+}
+
+type Given = NonNullable<BroadcastInput['variants']>
+
+/** The versions as they are to be; what they have of their own beside the form's fields stays. */
+function variantsOfForm(fields: Visit['fields'], next: string, before: Given): Given {
+  if (next === 'none') return []
+  const typed = numbers.filter((at) => fields.get(nameOf('key', at)) !== undefined)
+  const kept = typed.filter((at) => next !== `remove-${at}`)
+  const variants = kept.map((at) => {
+    const value = (part: Part) => fields.get(nameOf(part, at))?.trim() || undefined
+    const key = value('key')
+    const { html, blocks } = before.find((one) => one.key === key) ?? {}
+    const [subject, fromName, previewText] = [
+      value('subject'),
+      value('fromName'),
+      value('previewText'),
+    ]
+    return { key, subject, fromName, previewText, html, blocks }
+  })
+  // One alone is none.
+  if (next.startsWith('remove-') && variants.length < 2) return []
+  const wanted = next === 'add' ? Math.max(2, variants.length + 1) : variants.length
+  const free = ['A', 'B', 'C', 'D', 'E'].filter((key) => !variants.some((one) => one.key === key))
+  const added = free.slice(0, wanted - variants.length).map((key) => ({ key }))
+  return [...variants, ...added]
+}
+
+const nameOf = (part: Part, at: number) => `${part}${at}`
+
+/** As the API takes it; what is no number it refuses with what it expects. */
+function testOfForm(form: typeof VersionsForm.TYPE): BroadcastInput['variantTest'] {
+  const { share = '', decideAfter = '', by, ifClose } = form
+  return {
+    ...(share !== '' && { share: Number(share) }),
+    ...(decideAfter !== '' && {
+      decideAfter: decideAfter === 'by hand' ? 'by hand' : Number(decideAfter),
+    }),
+    ...(by !== undefined && { by: by as 'clicks' | 'opens' }),
+    ...(ifClose !== undefined && { ifClose: ifClose as 'control' | 'wait' }),
+  }
+}
+
+async function showVersions(
+  deps: CampaignPageDeps,
+  { base }: Visit,
+  draft: Broadcast,
+  faults: Faults,
+) {
+  const { variants, test } = await draftVersions(deps.store.read, draft)
+  const versions = variants.map((one, i) => ({
+    at: i + 1,
+    key: one.key ?? '',
+    subject: one.subject ?? '',
+    fromName: one.fromName ?? '',
+    previewText: one.previewText ?? '',
+    ownContent: one.html !== undefined || one.blocks !== undefined,
+  }))
+  const view: EditVersionsView = {
+    page: `${base}/campaigns/${draft.id}`,
+    id: draft.id,
+    name: campaignName(draft),
+    revision: draft.revision,
+    usual: {
+      subject: draft.subject,
+      previewText: draft.preview_text ?? '',
+      from: draft.from_header,
+    },
+    versions,
+    test: {
+      share: String(test.share),
+      decideAfter: String(test.decideAfter),
+      by: test.by,
+      ifClose: test.ifClose,
+    },
+    mayAdd: versions.length < most,
+    faults,
+  }
+  return page('campaigns/edit-versions', view, { title: `Versions of ${view.name}` })
+}

@@ -1,0 +1,142 @@
+import { readContent } from '../../contents/index.js'
+import { auditOf } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
+import { maybe, structOf, table, words } from '../../fields/index.js'
+import * as operations from '../../pictures/contract.js'
+import {
+  addPicture,
+  changePicture,
+  deletePicture,
+  maxPictureBytes,
+  type PictureUse,
+  readPicture,
+  requirePicture,
+  usesOfPicture,
+} from '../../pictures/index.js'
+import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type Faults, noFaults } from '../shell/faults.js'
+import type { AccountPages } from '../shell/page.js'
+import type { Visit } from '../shell/visit.js'
+import {
+  mostFiles,
+  type PicturePageDeps,
+  type ShownPicture,
+  shownOnPage,
+  showPictures,
+} from './list.js'
+
+interface OnePictureView {
+  base: string
+  accountId: string
+  id: string
+  mayWrite: boolean
+  picture: ShownPicture
+  uses: (PictureUse & { page: string })[]
+  faults: Faults
+}
+
+const AltForm = structOf(table({ alt: maybe(operations.alt) }))
+const WordsForm = structOf(table({ name: operations.name, alt: maybe(words()) }))
+// What a form has around its files.
+const aroundBytes = 64 * 1024
+
+/** Pictures for mails: added several at once, named, and deleted when nothing shows them. */
+export function picturePages(pages: AccountPages, deps: PicturePageDeps): void {
+  const { store } = deps
+  const again = (visit: Visit, faults: Faults) => showPictures(deps, visit, faults)
+  pages.get('/pictures', 'campaigns.read', (visit) => showPictures(deps, visit))
+  const maxBodyBytes = mostFiles * maxPictureBytes + aroundBytes
+  const adding = { action: 'campaigns.write', form: AltForm, again, maxBodyBytes } as const
+  pages.post('/pictures', adding, async ({ account, base, fields, form }) => {
+    const given = fields.files('file').filter(({ bytes }) => bytes.length > 0)
+    if (given.length === 0) throw refused('file: choose a picture')
+    if (given.length > mostFiles) throw refused(`file: choose at most ${mostFiles} at once`)
+    // All are read before the first is stored, so that a form does all that it asks for, or nothing.
+    const read = given.map(({ filename, bytes }) => ({
+      name: nameOf(filename),
+      picture: pictureIn(filename, bytes),
+    }))
+    const ids: string[] = []
+    for (const one of read)
+      ids.push((await addPicture(deps, account.id, { ...one, alt: form.alt })).id)
+    const [first = ''] = ids
+    return redirect(ids.length === 1 ? `${base}/pictures/${first}` : `${base}/pictures`, {
+      flash: ids.length === 1 ? 'The picture is added' : `${ids.length} pictures are added`,
+      audit: auditOf(operations.addPicture, { target: first, detail: { pictures: ids.length } }),
+    })
+  })
+
+  const showOne = (visit: Visit, faults: Faults) => showPicture(deps, visit, faults)
+  pages.get('/pictures/:id', 'campaigns.read', (visit) => showOne(visit, noFaults))
+  pages.get('/pictures/:id/file', 'campaigns.read', async ({ account, params }) => {
+    const {
+      content: id,
+      sizeBytes,
+      contentType,
+    } = await requirePicture(store.read, account.id, params.id ?? '')
+    return file(readContent(store.read, { id, sizeBytes }), contentType)
+  })
+  const changing = { action: 'campaigns.write', form: WordsForm, again: showOne } as const
+  pages.post('/pictures/:id', changing, async ({ account, base, params, form }) => {
+    const { id } = await changePicture(deps, account.id, params.id ?? '', {
+      name: form.name,
+      alt: form.alt ?? '',
+    })
+    return redirect(`${base}/pictures/${id}`, {
+      flash: 'Saved',
+      audit: auditOf(operations.changePicture, { target: id }),
+    })
+  })
+  const deleting = { action: 'campaigns.write', again: showOne } as const
+  pages.post('/pictures/:id/delete', deleting, async ({ account, base, params }) => {
+    const { id, name } = await deletePicture(deps, account.id, params.id ?? '')
+    return redirect(`${base}/pictures`, {
+      flash: `The picture “${name}” is deleted`,
+      audit: auditOf(operations.deletePicture, { target: id, detail: { name } }),
+    })
+  })
+}
+
+async function showPicture(
+  { store: { read }, publicUrl }: PicturePageDeps,
+  visit: Visit,
+  faults: Faults,
+): Promise<PageAnswer> {
+  const { account, base, params } = visit
+  const picture = await requirePicture(read, account.id, params.id ?? '')
+  const uses = await usesOfPicture(read, account.id, picture.publicId)
+  const view: OnePictureView = {
+    base,
+    accountId: account.id,
+    id: picture.id,
+    mayWrite: visit.may('campaigns.write'),
+    picture: shownOnPage(picture, visit, publicUrl),
+    uses: uses.map((use) => ({
+      ...use,
+      page: `${base}/${use.kind === 'campaign' ? 'campaigns' : 'templates'}/${use.id}`,
+    })),
+    faults,
+  }
+  return page('pictures/one', view, { title: picture.name })
+}
+
+/** Of several files the one at fault is named. */
+function pictureIn(filename: string, bytes: Buffer) {
+  try {
+    return readPicture(bytes)
+  } catch (error) {
+    if (error instanceof ApiError) throw refused(`file: ${nameOf(filename)}: ${error.message}`)
+    throw error
+  }
+}
+
+/** What a file is called, without where it was and what no line has. */
+const nameOf = (filename: string) =>
+  (filename.split(/[/\\]/).at(-1) ?? '')
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, '')
+    .slice(0, 200)
+    .trim() || 'Picture'
+
+const refused = (message: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field: 'file' } })

@@ -1,0 +1,18 @@
+/**
+ * An account's pictures, for its mails: stored as contents, served by the public listener under a random name. What must
+ * hold: what is served is a PNG, JPEG, GIF or WebP by its bytes, and says nothing of where and by what it was taken;
+ * a picture is not deleted while something that can still send shows it. See README.md.
+ */
+export { type CleanPicture, maxPictureBytes, maxPixels, readPicture } from './clean.js'
+export {
+  addPicture,
+  changePicture,
+  deletePicture,
+  type KeptPicture,
+  listPictures,
+  type PictureDeps,
+  picturePath,
+  requirePicture,
+} from './picture.js'
+export { shownPicture } from './shown.js'
+export { type PictureUse, usesOfPicture } from './uses.js'
