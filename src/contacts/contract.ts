@@ -247,11 +247,6 @@ export const addContactTo = (defaultCountry: string) =>
         'A contact who is known already gets the fields that are given, also when a renewal has failed. Who is asked first is no contact before they confirm; who has confirmed and is on the list is not asked again. An address is asked once a day, and three times before it confirms.',
       examples: {
         'A contact': { email: 'ann@example.org', firstName: 'Ann', metadata: { town: 'Lagos' } },
-        'Who is asked by mail first': {
-          email: 'bob@example.org',
-          confirm: true,
-          agreed: 'At our stall, on paper',
-        },
       },
       answers: [added('It was not on the list', 201), added('It was on the list', 200), asked],
       refusals: [

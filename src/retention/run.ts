@@ -16,6 +16,7 @@ import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
 import { dropBodies, dropUnnamed, unnamedBodies } from './uses.js'
+import { forgetVariantBodies } from './variant-bodies.js'
 
 /** What a run needs. */
 export interface RetentionRunDeps extends RetentionDeps {
@@ -101,6 +102,7 @@ export async function runRetention(
     if (Number.isFinite(ages.bodies)) {
       const until = now - ages.bodies
       await part('bodies', () => forgetCampaignBodies(deps, { until, signal }))
+      await part('bodies', () => forgetVariantBodies(deps.store, { until, signal }))
     }
     // Only where all mails are counted: one that is not may have such a body.
     if (!counted.signal.aborted) await part('bodies', () => forgetUnnamed(deps, signal))

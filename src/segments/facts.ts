@@ -4,7 +4,7 @@ import { addressKey } from '../mime/index.js'
 import { durationMs, type Rule, type RuleFacts } from '../rules/index.js'
 import { type ContactRow, idsIn, type Read, storedObject } from '../store/index.js'
 import { type SuppressionReason, strength, suppressionsAmong } from '../suppression/index.js'
-import { namedIn } from './fields.js'
+import { namedIn, untouched } from './fields.js'
 
 /** What a segment's rule is judged by, and more that the segment tells of somebody. */
 export interface PersonFacts extends RuleFacts {
@@ -17,9 +17,13 @@ export interface PersonFacts extends RuleFacts {
   inSegments: Set<string>
 }
 
-interface Loading {
+/** Some contacts, by their ids. */
+interface Among {
   read: Read
   ids: readonly string[]
+}
+
+interface Loading extends Among {
   now: number
 }
 
@@ -74,7 +78,7 @@ export async function loadFacts(
         if (root === 'topic') return topics.has(`${contact.address} ${id}`)
         if (root === 'segment') return inSegments.has(id)
         if (root === 'broadcast')
-          return campaigns.get(`${contact.id} ${id}`)?.[rest.join('.')] ?? untouched[rest.join('.')]
+          return { ...untouched, ...campaigns.get(`${contact.id} ${id}`) }[rest.join('.')]
         if (root === 'event') return timesOf(path.slice('event.'.length), since).length
         if (root === 'engagement') return engaged.get(contact.id)?.[key] ?? missing[key]
         if (root !== 'list') return undefined
@@ -87,8 +91,6 @@ export async function loadFacts(
 
 // Who got nothing yet was sent no mail; there is no time of the last one.
 const missing: Readonly<Record<string, Json>> = { sent: 0, opened: 0, clicked: 0 }
-
-const untouched: Readonly<Record<string, Json>> = { opened: false, clicked: false }
 
 const shownOf = (row: ContactRow): Record<string, Json> => ({
   id: row.id,
@@ -185,7 +187,7 @@ async function eventsOf({ read, ids }: Loading, names: readonly string[]) {
   return known
 }
 
-async function segmentsOf({ read, ids }: Loading, segmentIds: readonly string[]) {
+export async function segmentsOf({ read, ids }: Among, segmentIds: readonly string[]) {
   const known = new Map<string, Set<string>>()
   if (segmentIds.length === 0) return known
   const rows = await read
@@ -201,7 +203,7 @@ async function segmentsOf({ read, ids }: Loading, segmentIds: readonly string[])
 }
 
 /** What they did with each of these campaigns: contact and campaign. */
-async function campaignsOf({ read, ids }: Loading, broadcastIds: readonly string[]) {
+export async function campaignsOf({ read, ids }: Among, broadcastIds: readonly string[]) {
   if (broadcastIds.length === 0) return new Map<string, Record<string, Json>>()
   const rows = await read
     .selectFrom('broadcast_people')

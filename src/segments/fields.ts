@@ -1,3 +1,4 @@
+import type { Json } from '../json/index.js'
 import { type Comparison, comparisonsOf, type Rule, ruleTree } from '../rules/index.js'
 
 /** The fields of a contact that a segment's rule may read, beside its metadata. */
@@ -21,6 +22,9 @@ export const engagementFields = [
 
 /** What a rule may ask of what somebody did with a campaign: people's opens and clicks alone, whether and when first. */
 export const campaignFields = ['opened', 'clicked', 'openedAt', 'clickedAt'] as const
+
+/** What is so of who did nothing with one. */
+export const untouched = { opened: false, clicked: false } as const satisfies Record<string, Json>
 
 /** Bounds of a segment's rule; they bound what one look at a contact costs. */
 export const ruleLimits = {

@@ -4,6 +4,7 @@
  * names what is gone holds for nobody.
  */
 export { segmentAnswer } from './answers.js'
+export { audienceIn, audiencePathFault, type NamedAudience, readAudience } from './asked.js'
 export { lastMark, segmentsBehind, segmentsFilling } from './behind.js'
 export { countNameOf, countPeople, type PeopleCount } from './count.js'
 export { loadFacts } from './facts.js'

@@ -9,6 +9,7 @@ import {
   resumeBroadcast,
   sendDraft,
 } from '../../src/broadcasts/index.js'
+import { forgetVariantBodies } from '../../src/retention/variant-bodies.js'
 import { queueClass } from '../../src/store/index.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
@@ -166,5 +167,18 @@ t.test(
       { from_header: 'News <news@sender.test>', html: '<p>x</p>', variant: 'A' },
       { from_header: '"Ann \\"A\\"" <news@sender.test>', html: '<p>Own</p>', variant: 'B' },
     ])
+    const ended = { status: 'cancelled', ended_at: 1, expanded: 1 } as const
+    await store.write(async (tx) => {
+      await tx.updateTable('broadcasts').set(ended).execute()
+      await tx.updateTable('emails').set({ body_id: null }).execute()
+      const uses = (await tx.selectFrom('bodies').select('id as body_id').execute()).map((one) =>
+        Object.assign(one, { uses: 0 }),
+      )
+      await tx.insertInto('body_uses').values(uses).execute()
+    })
+    const { signal } = new AbortController()
+    t.equal(await forgetVariantBodies(store, { until: 1, signal }), 0)
+    t.equal(await forgetVariantBodies(store, { until: 2, signal }), 1)
+    t.equal(await bodies(), 1)
   },
 )

@@ -26,6 +26,11 @@ export function fieldOf(facts: Facts, path: string): Json | undefined {
   switch (root) {
     case 'contact':
       return facts.contact === undefined ? undefined : contactField(facts.contact, rest)
+    case 'segment':
+    case 'broadcast': {
+      const [id = '', ...inside] = rest
+      return facts.contact?.audience?.[[root, id.toLowerCase(), ...inside].join('.')]
+    }
     case 'trigger':
       return within(facts.trigger?.payload, rest)
     case 'event':

@@ -1,4 +1,5 @@
 import { ruleTree } from '../../rules/index.js'
+import { audiencePathFault } from '../../segments/index.js'
 import { contactFields, mailFields } from './field.js'
 
 // Limits of a rule tree: how deep it is nested, how many parts it has, how long a field's path is.
@@ -17,6 +18,9 @@ export function pathFault(path: string): string | undefined {
       if (key === 'metadata' && rest.length > 0) return undefined
       if (rest.length === 0 && contactFields.some((field) => field === key)) return undefined
       return `Expected one of contact.${contactFields.join(', contact.')}, contact.metadata.…`
+    case 'segment':
+    case 'broadcast':
+      return audiencePathFault(path)
     case 'trigger':
     case 'event':
       return key === undefined ? `Expected a field of the ${root}: ${root}.NAME` : undefined
@@ -26,7 +30,7 @@ export function pathFault(path: string): string | undefined {
       if (rest.length === 1 && mailFields.some((field) => field === rest[0])) return undefined
       return `Expected one of email.KEY.${mailFields.join(', email.KEY.')}`
   }
-  return 'Expected a field that begins with contact., trigger., event., waits. or email.'
+  return 'Expected a field that begins with contact., segment., broadcast., trigger., event., waits. or email.'
 }
 
 /** A rule of an automation. */

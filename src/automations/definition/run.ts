@@ -25,6 +25,8 @@ export interface RunContact {
   phone: string | null
   metadata: JsonObject
   createdAt: number
+  /** What they are to the segments and campaigns that rules ask for, by the field; undefined: none does. */
+  audience?: Readonly<Record<string, Json>>
 }
 
 /** A contact as automations see it. */

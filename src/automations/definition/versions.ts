@@ -1,4 +1,5 @@
 import { keepNewest } from '../../bounded/index.js'
+import { audienceIn, type NamedAudience } from '../../segments/index.js'
 import { isPassing, prepared, type Read } from '../../store/index.js'
 import { type Compiled, compile } from './compile.js'
 import type { AutomationDefinition } from './definition.js'
@@ -16,6 +17,8 @@ export interface FrozenVersion {
   topics: readonly string[]
   /** Some of its conditions ask what became of a mail. */
   asksOfMail: boolean
+  /** The segments and campaigns that its rules ask for. */
+  asks: NamedAudience
 }
 
 /** Reads a frozen version; `read` may be a transaction. */
@@ -103,11 +106,13 @@ function needsOf({ steps, settings = {} }: AutomationDefinition) {
       ? [step.config.topicId.toLowerCase()]
       : [],
   )
+  const json = JSON.stringify([steps, settings])
   return {
     waitsFor: [...new Set(waitsFor)],
     topics: [...new Set(topics)],
     // Wider than it must be: a text that only looks like such a field costs a query.
-    asksOfMail: JSON.stringify([steps, settings]).includes('"email.'),
+    asksOfMail: json.includes('"email.'),
+    asks: audienceIn(json),
   }
 }
 

@@ -10,7 +10,7 @@ import {
   render,
   type Versions,
 } from '../definition/index.js'
-import { checkLive, isSkipping, stateOf, type Walked, walk } from '../runs/index.js'
+import { checkLive, isSkipping, meetAudience, stateOf, type Walked, walk } from '../runs/index.js'
 import {
   type DueRun,
   dueRuns,
@@ -88,6 +88,12 @@ export async function planDue(
       broken.push({ kind: 'fault', run: { row }, error })
     }
   }
+  await meetAudience(
+    read,
+    runs.flatMap(({ contact, version: { asks } }) =>
+      contact === undefined ? [] : [{ contact, asks }],
+    ),
+  )
   const versions = [...new Set(runs.map(({ version }) => version))]
   const gate = await openGate({ ...deps, read }, accountId, versions, now)
   const { standstill } = gate

@@ -8,7 +8,15 @@ import {
   readableVersion,
   type Versions,
 } from '../definition/index.js'
-import { eventsById, eventsOf, historyJson, type LiveRow, stateOf, wakes } from '../runs/index.js'
+import {
+  eventsById,
+  eventsOf,
+  historyJson,
+  type LiveRow,
+  meetAudience,
+  stateOf,
+  wakes,
+} from '../runs/index.js'
 import { readEngagement } from './engagement.js'
 import { type IngestDeps, type NewEvent, storeEvents, type TakenEvent } from './store-events.js'
 import { type StartedRun, startRuns } from './triggers.js'
@@ -87,6 +95,14 @@ async function resolveWaits(
     const readable = await readableVersion(versions, tx, { automationId, version })
     if (readable !== undefined) frozen.set(row, readable)
   }
+  const contacts = new Map(taken.map(({ contact }) => [contact.id, contact]))
+  await meetAudience(
+    tx,
+    [...frozen].flatMap(([row, { asks }]) => {
+      const contact = contacts.get(row.contact_id)
+      return contact === undefined ? [] : [{ contact, asks }]
+    }),
+  )
   const mailOf = await readEngagement(
     tx,
     [...frozen].map(([row, version]) => ({ row, version })),

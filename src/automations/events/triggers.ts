@@ -9,7 +9,7 @@ import {
   staysOn,
   type Versions,
 } from '../definition/index.js'
-import { type EntryRefusal, inLastHour, refusalOf } from '../runs/index.js'
+import { type EntryRefusal, inLastHour, meetAudience, refusalOf } from '../runs/index.js'
 import { type Entry, insertRuns, type NewRun, pairOf, type Trigger } from './insert-runs.js'
 import type { IngestDeps, TakenEvent } from './store-events.js'
 
@@ -67,6 +67,12 @@ export async function judgeStarts(
   )
   const addresses = [...new Set(starters.map(({ contact }) => contact.email))]
   const reasons = await suppressionsAmong(read, accountId, addresses)
+  await meetAudience(
+    read,
+    starters.flatMap(({ contact, name }) =>
+      (byName.get(name) ?? []).map(({ version: { asks } }) => ({ contact, asks })),
+    ),
+  )
   const judged: Judged[] = []
   for (const [place, event] of events.entries()) {
     for (const { trigger, version } of byName.get(event.name) ?? []) {

@@ -4,6 +4,7 @@ import { findContact, listMembers } from '../../contacts/index.js'
 import type { Backlog } from '../../deliveries/index.js'
 import { ApiError } from '../../errors/index.js'
 import { type Json, numberFault } from '../../json/index.js'
+import { audienceIn } from '../../segments/index.js'
 import type { Store } from '../../store/index.js'
 import { suppressionsAmong } from '../../suppression/index.js'
 import { findTemplate, type Renderer, tryRender } from '../../templates/index.js'
@@ -22,6 +23,7 @@ import {
   readDefinition,
 } from '../definition/index.js'
 import { openGate } from '../engine/index.js'
+import { meetAudience } from '../runs/index.js'
 import { type CohortCounts, simulateCohort } from './cohort.js'
 import { simulate } from './simulate.js'
 import type { SimulatedHappening, SimulatedLine, SimulatedWorld, Simulation } from './simulation.js'
@@ -103,6 +105,8 @@ export async function previewAutomation(
 ): Promise<AutomationPreview> {
   const { automation, definition, compiled, worldOf } = await settingOf(deps, accountId, id, input)
   const contact = await travellerAt(deps, accountId, input.email)
+  const asks = audienceIn(JSON.stringify(definition))
+  await meetAudience(deps.store.read, [{ contact, asks }])
   const wouldStop = await stopsOf(deps, accountId, definition, contact, automation.id)
   const { lines, ...told } = simulate(compiled, { ...worldOf(contact), wouldStop })
   const rendered: PreviewedLine[] = []
@@ -136,12 +140,18 @@ export async function previewCohort(
   id: string,
   { listId, ...input }: Omit<PreviewInput, 'email'> & { listId: string },
 ): Promise<CohortCounts> {
-  const { compiled, worldOf } = await settingOf(deps, accountId, id, input)
+  const { definition, compiled, worldOf } = await settingOf(deps, accountId, id, input)
   const page = { limit: cohortSize }
   const { members } = await listMembers(deps.store.read, accountId, listId.toLowerCase(), page)
+  const contacts = members.map(asRunContact)
+  const asks = audienceIn(JSON.stringify(definition))
+  await meetAudience(
+    deps.store.read,
+    contacts.map((contact) => ({ contact, asks })),
+  )
   return await simulateCohort(
     compiled,
-    members.map((member) => worldOf(asRunContact(member))),
+    contacts.map((contact) => worldOf(contact)),
   )
 }
 

@@ -1,0 +1,59 @@
+import type { Json } from '../json/index.js'
+import type { Read } from '../store/index.js'
+import { campaignsOf, segmentsOf } from './facts.js'
+import { campaignFields, untouched } from './fields.js'
+
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+
+/** The segments and campaigns that a rule, or what has rules in it, names; by their ids, in small letters. */
+export interface NamedAudience {
+  segments: readonly string[]
+  campaigns: readonly string[]
+}
+
+/** What is named in some JSON. Wider than it must be: a text that only looks like such a field costs a query. */
+export function audienceIn(json: string): NamedAudience {
+  const ids = (root: string) => {
+    const found = [...json.matchAll(new RegExp(`"${root}\\.(${uuid})`, 'gi'))]
+    return [...new Set(found.map(([, id = '']) => id.toLowerCase()))]
+  }
+  return { segments: ids('segment'), campaigns: ids('broadcast') }
+}
+
+/** What the form of such a field is expected to be; undefined if it is so, or for a field of another root. */
+export function audiencePathFault(path: string): string | undefined {
+  const [root, id = '', ...rest] = path.split('.')
+  const isId = new RegExp(`^${uuid}$`, 'i').test(id)
+  if (root === 'segment') {
+    return isId && rest.length === 0 ? undefined : 'Expected segment.ID, with the UUID of a segment'
+  }
+  if (root !== 'broadcast') return undefined
+  if (isId && campaignFields.some((field) => field === rest.join('.'))) return undefined
+  return `Expected broadcast.ID with one of .${campaignFields.join(', .')}, with the UUID of a campaign`
+}
+
+/** What some contacts are to the segments and campaigns that are named: by contact, then by the field. */
+export async function readAudience(
+  read: Read,
+  contactIds: readonly string[],
+  named: NamedAudience,
+): Promise<ReadonlyMap<string, Readonly<Record<string, Json>>>> {
+  const asked = { read, ids: contactIds }
+  const [segments, campaigns] = await Promise.all([
+    segmentsOf(asked, named.segments),
+    campaignsOf(asked, named.campaigns),
+  ])
+  return new Map(
+    contactIds.map((contactId): [string, Record<string, Json>] => {
+      const fields: Record<string, Json> = {}
+      for (const id of named.segments) {
+        fields[`segment.${id}`] = segments.get(contactId)?.has(id) ?? false
+      }
+      for (const id of named.campaigns) {
+        const deeds = { ...untouched, ...campaigns.get(`${contactId} ${id}`) }
+        for (const [name, value] of Object.entries(deeds)) fields[`broadcast.${id}.${name}`] = value
+      }
+      return [contactId, fields]
+    }),
+  )
+}
