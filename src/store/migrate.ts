@@ -11,17 +11,17 @@ import { engagement } from './migrations/0115-engagement.js'
 import { erasures } from './migrations/0117-erasures.js'
 import { timeZones } from './migrations/0120-time-zones.js'
 import { formMails } from './migrations/0121-form-mails.js'
-import { doubleOptIn } from './migrations/0122-double-opt-in.js'
-import { contactChanges } from './migrations/0123-contact-changes.js'
 import { erasureMails } from './migrations/0125-erasure-mails.js'
 import { newestContacts } from './migrations/0126-newest-contacts.js'
 import { campaignAudience } from './migrations/0130-campaign-audience.js'
-import { campaignVariants } from './migrations/0131-campaign-variants.js'
-import { pictures } from './migrations/0133-pictures.js'
 import { campaignFigures } from './migrations/0135-campaign-figures.js'
 import { blocks } from './migrations/0139-blocks.js'
 import { campaignPace } from './migrations/0140-campaign-pace.js'
 import { campaignNotice } from './migrations/0141-campaign-notice.js'
+import { doubleOptIn } from './migrations/0142-double-opt-in.js'
+import { contactChanges } from './migrations/0143-contact-changes.js'
+import { campaignVariants } from './migrations/0144-campaign-variants.js'
+import { pictures } from './migrations/0145-pictures.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -46,17 +46,17 @@ const migrations: Record<string, Migration> = {
   '0117-erasures': erasures,
   '0120-time-zones': timeZones,
   '0121-form-mails': formMails,
-  '0122-double-opt-in': doubleOptIn,
-  '0123-contact-changes': contactChanges,
   '0125-erasure-mails': erasureMails,
   '0126-newest-contacts': newestContacts,
   '0130-campaign-audience': campaignAudience,
-  '0131-campaign-variants': campaignVariants,
-  '0133-pictures': pictures,
   '0135-campaign-figures': campaignFigures,
   '0139-blocks': blocks,
   '0140-campaign-pace': campaignPace,
   '0141-campaign-notice': campaignNotice,
+  '0142-double-opt-in': doubleOptIn,
+  '0143-contact-changes': contactChanges,
+  '0144-campaign-variants': campaignVariants,
+  '0145-pictures': pictures,
 }
 
 /**

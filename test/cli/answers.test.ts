@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { endOfTest } from '../../src/broadcasts/variant.js'
 import { type CommandRow, rowOf } from '../../src/cli/command-row.js'
 import { commands } from '../../src/cli/index.js'
 import { nameOf } from '../../src/cli/program.js'
@@ -316,6 +317,44 @@ t.test('campaigns', async (t) => {
       name,
     )
   }
+})
+
+t.test('versions of campaigns', async (t) => {
+  const { id: listId } = await made('/v1/contacts/lists', { name: 'Tried' })
+  const variants = [{ subject: 'One' }, { subject: 'Two' }]
+  /** As it stands once its test is made. */
+  const tried = async () => {
+    const { id } = await made('/v1/broadcasts', { ...mail, listId, variants, draft: true })
+    await store.write((tx) =>
+      tx
+        .updateTable('broadcasts')
+        .set({ status: 'paused', sent_at: 1, expanded_at: 1, cursor: endOfTest })
+        .where('id', '=', id)
+        .execute(),
+    )
+    return id as string
+  }
+  const [one, two] = [await tried(), await tried()]
+  t.same(
+    alike(await answerOf('broadcast variant', one, 'B')),
+    alike(await made(`/v1/broadcasts/${two}/variants/B/choose`, {})),
+  )
+})
+
+t.test('pictures', async (t) => {
+  const file = join(dataDir, 'one.gif')
+  const content = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'
+  writeFileSync(file, Buffer.from(content, 'base64'))
+  const one = await answerOf('picture add', file, '--alt', 'A dot')
+  const two = await made('/v1/pictures', { name: 'one.gif', alt: 'A dot', content })
+  const bare = ({ url: _, ...picture }: Record<string, unknown>) => alike(picture)
+  t.same(bare(one), bare(two), 'but where it is, which the appliance itself knows')
+  const listed = await answerOf('picture list')
+  t.equal(listed.pictures.length, 2)
+  t.same(
+    alike(await answerOf('picture delete', one.id, '--yes')),
+    alike(await asked('DELETE', `/v1/pictures/${two.id}`)),
+  )
 })
 
 t.test('automations', async (t) => {
