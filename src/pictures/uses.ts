@@ -13,7 +13,7 @@ export interface PictureUse {
 const mostUses = 20
 
 /**
- * The campaigns that have not ended and the templates that show the picture; of templates the version in use, and those
+ * The campaigns that have not ended, by any of their versions, and the templates that show the picture; of templates the version in use, and those
  * that automations hold on to. By indexes of the account; the HTML of what is found is read through.
  */
 export async function usesOfPicture(
@@ -31,7 +31,18 @@ export async function usesOfPicture(
     ])
     .where('account_id', '=', accountId)
     .where('status', 'in', ['draft', 'scheduled', 'sending', 'paused'])
-    .where(shows('bodies.html'))
+    .where(({ or, exists, selectFrom }) =>
+      or([
+        shows('bodies.html'),
+        exists(
+          selectFrom('broadcast_variants')
+            .innerJoin('bodies as own', 'own.id', 'broadcast_variants.body_id')
+            .select('own.id')
+            .whereRef('broadcast_variants.broadcast_id', '=', 'broadcasts.id')
+            .where(shows('own.html')),
+        ),
+      ]),
+    )
     .limit(mostUses)
     .execute()
   const templates = await read

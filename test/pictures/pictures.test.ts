@@ -1,4 +1,6 @@
 import t from 'tap'
+import { findPlan, loadPlans, pauseSending, setMarketingPlan } from '../../src/billing/index.js'
+import { packageFile } from '../../src/config/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { jpeg, png } from './samples.js'
 
@@ -43,6 +45,27 @@ t.test('a picture is uploaded, served, named, kept while it is used, and deleted
   t.equal(refused.status, 409)
   t.match(refused.json.error, /The template "welcome" shows the picture "books.jpg"/)
   await ask('DELETE', '/templates/welcome')
+  const plans = loadPlans(packageFile('config/plans.toml'))
+  const plan = findPlan(plans.marketing, 'Marketing Plus')
+  await posthorn.store.write((tx) => setMarketingPlan(tx, posthorn.accountId, plan))
+  const { json: list } = await ask('POST', '/contacts/lists', { name: 'Readers' })
+  const campaign = {
+    from: 'a@sender.test',
+    subject: 'Hi',
+    html: '<p>x</p>',
+    listId: list.id,
+    draft: true,
+    variants: [{ subject: 'One' }, { html }],
+  }
+  const { json: draft } = await ask('POST', '/broadcasts', campaign)
+  t.match(await ask('DELETE', `/pictures/${id}`), { status: 409, json: { error: /"Hi" shows/ } })
+  await ask('POST', `/broadcasts/${draft.id}/cancel`)
+  await posthorn.store.write((tx) => pauseSending(tx, posthorn.accountId, 'bounce'))
+  t.equal(
+    (await fetch(url)).status,
+    200,
+    'mails that were sent show it while the account is paused',
+  )
   t.equal((await ask('DELETE', `/pictures/${id}`)).status, 200)
   t.equal((await fetch(url)).status, 404)
   t.equal((await ask('GET', `/pictures/${id}`)).status, 404)

@@ -55,6 +55,7 @@ import {
   sessionsOf,
   setRole,
 } from '../../src/people/index.js'
+import { listPictures } from '../../src/pictures/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
 import { segmentsOfContact } from '../../src/segments/index.js'
 import { campaignDeedsOf } from '../../src/stats/index.js'
@@ -171,6 +172,7 @@ t.test('every index is used by a statement', async (t) => {
   // What pages ask for, about people.
   await listBroadcastsOf(store.read, accountId, ['draft'], { limit: 1 })
   await listTasks(store.read, accountId, 'import', 1)
+  await listPictures(store.read, accountId, { limit: 1 })
   await liveTasks(store.read)
   await listTeam(store.read, accountId)
   await listInvitations(store.read, accountId, 0)
