@@ -9,10 +9,11 @@ import {
   warningsAbout,
 } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
-import { readExtras, type Store, type Tx } from '../store/index.js'
+import type { Store, Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { countAudience } from './count-audience.js'
 import { type BroadcastInput, checkBroadcast, refuseContent } from './create.js'
+import { givenOf } from './given.js'
 import { mailTypeOf } from './notice.js'
 import { paceIn, paceOf } from './pace.js'
 import { putVariants } from './put-variants.js'
@@ -229,20 +230,10 @@ async function changePace(
 
 /** The whole of it as it then is; its time only where that changes, as one that is over is no fault. */
 function withChanges(draft: Broadcast, html: string, changes: BroadcastChanges): BroadcastInput {
-  const { replyTo, headers, tags } = readExtras(draft.extras) ?? {}
   const before = {
-    from: draft.from_header,
-    subject: draft.subject,
+    ...givenOf(draft),
     // What was made of blocks is made anew with them alone.
     ...(changes.blocks ? {} : { html }),
-    topicId: draft.topic_id ?? undefined,
-    name: draft.name ?? undefined,
-    previewText: draft.preview_text ?? undefined,
-    replyTo: draft.reply_to ?? (replyTo && [...replyTo]),
-    headers: headers && { ...headers },
-    tags: tags && [...tags],
-    rate: draft.rate ?? undefined,
-    window: paceOf(draft).window ?? undefined,
     localTimeOf: draft.local_zone ?? undefined,
   }
   const given = Object.fromEntries(

@@ -63,7 +63,7 @@ export const duplicateBroadcast = operation('POST /v1/broadcasts/:id/duplicate',
   says: () => ({
     summary: 'Copy a campaign into a draft',
     description:
-      'Its content, sender and audience, in whatever state it is; not its time and not its attachments.',
+      'Its content, sender and audience, in whatever state it is, with its files; not its time.',
     answers: [isDraft()],
     refusals: [
       refusal(

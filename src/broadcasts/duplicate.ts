@@ -1,15 +1,15 @@
 import type { AccountBilling } from '../billing/index.js'
 import type { EmailDeps } from '../emails/index.js'
-import { readExtras, type Tx } from '../store/index.js'
+import type { Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast, htmlOf } from './broadcast.js'
 import { blocksOf } from './content.js'
 import { createBroadcast } from './create.js'
-import { paceOf } from './pace.js'
+import { filesOf, givenOf } from './given.js'
 import { draftVersions } from './put-variants.js'
 import { stillThere, type WhomInput, whomOf } from './whom.js'
 
 /**
- * A draft like another campaign, without its time and its files, and with what is given in place of its own. Throws a 404
+ * A draft like another campaign, without its time, and with what is given in place of its own. Throws a 404
  * where a list or segment of it is gone, else as `createBroadcast` does.
  */
 export async function duplicateBroadcast(
@@ -20,23 +20,15 @@ export async function duplicateBroadcast(
 ): Promise<Broadcast> {
   const { read } = deps.store
   const found = await findBroadcast(read, billing.accountId, id)
-  const { replyTo, headers, tags } = readExtras(found.extras) ?? {}
   const blocks = blocksOf(found)
-  const given = found.reply_to ?? (replyTo && [...replyTo])
   const { variants, test } = await draftVersions(read, found)
   const input = {
     audience: audience ?? (await stillThere(read, billing.accountId, whomOf(found))),
-    from: found.from_header,
-    subject: subject ?? found.subject,
+    ...givenOf(found),
     ...(blocks === null ? { html: await htmlOf(read, found) } : { blocks }),
-    previewText: found.preview_text ?? undefined,
-    topicId: found.topic_id ?? undefined,
+    ...(subject !== undefined && { subject }),
     name: name ?? copyName(found.name ?? found.subject),
-    replyTo: given,
-    headers: headers && { ...headers },
-    tags: tags && [...tags],
-    rate: found.rate ?? undefined,
-    window: paceOf(found).window ?? undefined,
+    attachments: await filesOf(read, found),
     ...(variants.length > 0 && { variants, variantTest: test }),
   }
   return await createBroadcast(deps, billing, input, { draft: true, alongside })

@@ -54,7 +54,7 @@ const rows: readonly CommandRow[] = [
   {
     usage: 'duplicate <id>',
     does: operations.duplicateBroadcast,
-    about: 'copy a campaign into a draft, without its time and its files',
+    about: 'copy a campaign into a draft, without its time',
     help: 'Example:\n  $ posthorn broadcast duplicate 01a1fc92-9915-7533-8296-04ee3d91dd72',
     run: answeringWith(planned, duplicate),
   },

@@ -27,7 +27,7 @@ export const broadcastMethods = ({
   recipients: pagesById('GET /v1/broadcasts/{id}/recipients', 'recipients'),
   /** What people and machines did with it, by time, link, provider and reason. */
   report: byId('GET /v1/broadcasts/{id}/report'),
-  /** A draft like it, without its time and files. */
+  /** A draft like it, without its time. */
   duplicate: byId('POST /v1/broadcasts/{id}/duplicate'),
   /** A draft. */
   send: byId('POST /v1/broadcasts/{id}/send'),

@@ -451,3 +451,24 @@ t.test('a notice reaches who has unsubscribed, by an owner alone, once a day', a
   const copy = await call('POST', `/v1/broadcasts/${id}/duplicate`)
   t.match(await call('GET', `/v1/broadcasts/${copy.id}`), { notice: null })
 })
+
+t.test('a test and a copy carry the files and tags of a campaign', async (t) => {
+  const before = mx.messages.length
+  const { id } = await call('POST', '/v1/broadcasts', {
+    from: 'a@sender.test',
+    subject: 'Programme',
+    html: '<p>x</p>',
+    listId,
+    draft: true,
+    tags: [{ name: 'season', value: 'winter' }],
+    attachments: [{ filename: 'hall.txt', content: Buffer.from('Hall 7').toString('base64') }],
+  })
+  await owner.post(`${base}/campaigns/${id}/test`, { to: 'files@sender.test' })
+  const mail = () => mx.messages.slice(before).find(({ to }) => to[0] === 'files@sender.test')
+  while (mail() === undefined) await new Promise((done) => setTimeout(done, 50))
+  t.match(mail()?.raw.toString(), /filename="?hall\.txt/)
+  const copy = await call('POST', `/v1/broadcasts/${id}/duplicate`)
+  const { attachments, tags } = await call('GET', `/v1/broadcasts/${copy.id}`)
+  t.match(attachments, [{ filename: 'hall.txt', size: 6 }])
+  t.same(tags, [{ name: 'season', value: 'winter' }])
+})

@@ -147,7 +147,7 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
     const billing = await readBilling(store.read, plans, account.id)
     const { id } = await duplicateBroadcast(whole, billing, params.id ?? '')
     return redirect(`${base}/campaigns/${id}`, {
-      flash: 'This is a copy: its files and its time are not copied',
+      flash: 'This is a copy: its time is not copied',
       audit: auditOf(operations.duplicateBroadcast, { target: id }),
     })
   })
