@@ -1,7 +1,7 @@
 // Issue 44: a campaign by pages, without script: written, tried, looked at, taken back, sent.
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
-import { findBroadcast, pauseBroadcast } from '../../src/broadcasts/index.js'
+import { findBroadcast, htmlOf, pauseBroadcast } from '../../src/broadcasts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { endAt } from '../../src/dashboard/campaigns/forecast.js'
@@ -471,4 +471,26 @@ t.test('a test and a copy carry the files and tags of a campaign', async (t) => 
   const { attachments, tags } = await call('GET', `/v1/broadcasts/${copy.id}`)
   t.match(attachments, [{ filename: 'hall.txt', size: 6 }])
   t.same(tags, [{ name: 'season', value: 'winter' }])
+})
+
+t.test('the page of a large draft stays small, and saving it changes none of it', async (t) => {
+  const html = `<p>${'Long words, '.repeat(150_000)}</p>`
+  const { id } = await call('POST', '/v1/broadcasts', {
+    from: 'a@sender.test',
+    subject: 'Long',
+    html,
+    listId,
+    draft: true,
+  })
+  const here = `${base}/campaigns/${id}`
+  const page = (await owner.get(here)).text
+  t.ok(page.length < 64_000, `${page.length}`)
+  t.match(page, /too much to be written here/)
+  t.equal((await owner.get(`${here}/html`)).text, html)
+  const saved = { ...form, html: '', keepsHtml: 'on', subject: 'Longer', revision: '0' }
+  t.equal((await owner.post(here, saved)).status, 303)
+  t.equal(await htmlOf(store.read, await findBroadcast(store.read, accountId, id)), html)
+  const written = { ...saved, html: '<p>Short</p>', revision: '1' }
+  t.equal((await owner.post(here, written)).status, 303)
+  t.match((await owner.get(here)).text, /&lt;p>Short|&lt;p&gt;Short/)
 })

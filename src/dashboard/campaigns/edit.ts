@@ -19,7 +19,7 @@ import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import { paceFieldsOf, paceWords } from './pace-part.js'
 import { type CampaignPreview, campaignPreview } from './preview.js'
-import { campaignName, countsOf, countWords } from './words.js'
+import { campaignName, countsOf, countWords, shown } from './words.js'
 
 interface Choice {
   value: string
@@ -37,6 +37,8 @@ export interface EditCampaignView {
     'name' | 'subject' | 'previewText' | 'from' | 'replyTo' | 'html' | 'topicId' | 'scheduledAt',
     string
   >
+  /** How large its HTML is, where it is too large for a field. */
+  largeHtml: string | undefined
   whom: Record<'lists' | 'segments' | 'withoutLists' | 'withoutSegments', readonly string[]>
   revision: number
   lists: Choice[]
@@ -62,6 +64,9 @@ export interface EditCampaignView {
 
 // A page has room for so many, and for those that the audience has already.
 const mostChoices = 40
+
+// More than that nobody reads in a field, and each page would have it.
+const mostShown = 300_000
 
 const usual = `<!doctype html>
 <html lang="en">
@@ -92,6 +97,9 @@ export async function editPage(
   const values = Object.fromEntries(
     Object.entries(kept).map(([name, value]) => [name, typed(name, value)]),
   ) as EditCampaignView['values']
+  // The field of a large one is empty, and leaves it as it is.
+  if (fields.get('keepsHtml') !== undefined && values.html === '') values.html = kept.html
+  const isLarge = draft !== undefined && values.html === kept.html && values.html.length > mostShown
   const saved = draft === undefined ? undefined : whomOf(draft)
   const ticked = (name: keyof EditCampaignView['whom']) =>
     fields.get('from') === undefined ? (saved?.[name] ?? []) : fields.all(name)
@@ -110,7 +118,8 @@ export async function editPage(
     page: here,
     action: here ?? `${base}/campaigns/new`,
     previewAction: change,
-    values,
+    values: isLarge ? Object.assign({}, values, { html: '' }) : values,
+    largeHtml: isLarge ? `${shown(Math.round(values.html.length / 1024))} KiB` : undefined,
     whom,
     revision: draft?.revision ?? 0,
     lists: await listChoices(read, account.id, [...whom.lists, ...whom.withoutLists]),

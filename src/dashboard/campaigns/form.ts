@@ -14,6 +14,8 @@ export const CampaignForm = type({
   from: string(),
   replyTo: optional(string()),
   html: optional(string()),
+  /** There where an empty `html` leaves it as it is. */
+  keepsHtml: optional(string()),
   lists: array(string()),
   segments: array(string()),
   withoutLists: array(string()),
@@ -59,7 +61,8 @@ export function givenBy(
     ...(!isSameTime && { scheduledAt: at === undefined ? scheduledAt : isoTime(at) }),
   }
   // A draft may lack these two; what is there is checked as the API does.
-  const written = document === undefined ? { html } : {}
+  const isKept = document !== undefined || (form.keepsHtml !== undefined && html === '')
+  const written = isKept ? {} : { html }
   check(
     { ...given, ...(html !== '' && written), ...(subject !== '' && { subject }) },
     structOf(operations.draftChanges),

@@ -27,6 +27,8 @@ export interface CampaignPreview {
 // Gmail cuts a mail that has more, and with it the way to unsubscribe.
 const clippedBytes = 102 * 1024
 const snippetLength = 140
+// Of a longer text the page shows the beginning.
+const shownText = 20_000
 
 /** For a contact of this address, or for somebody of whom nothing is known. */
 export async function campaignPreview(
@@ -66,7 +68,7 @@ export async function campaignPreview(
       mail: {
         subject: draft.subject.trim() === '' ? '(no subject yet)' : mail.subject,
         snippet: words.replace(/\s+/g, ' ').trim().slice(0, snippetLength),
-        text,
+        text: text.length > shownText ? `${text.slice(0, shownText)}\n… and more` : text,
         frame: `${base}/templates/-/rendered/${rendered.keep(account.id, html)}`,
         size,
         clipped: size > clippedBytes,

@@ -9,6 +9,7 @@ import {
   createBroadcast,
   duplicateBroadcast,
   findBroadcast,
+  htmlOf,
   makeNotice,
   pauseBroadcast,
   resumeBroadcast,
@@ -18,7 +19,7 @@ import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { documentIn } from '../blocks/form.js'
-import { redirect } from '../shell/answer.js'
+import { file, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
@@ -98,6 +99,11 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       ...(form.next !== 'keep' && { flash: 'Saved' }),
       ...(!isKeptOn && { audit: auditOf(operations.updateBroadcast, { target: changed.id }) }),
     })
+  })
+
+  pages.get('/campaigns/:id/html', 'campaigns.read', async ({ account, params }) => {
+    const found = await findBroadcast(read, account.id, params.id ?? '')
+    return file(await htmlOf(read, found), 'text/plain; charset=utf-8', { saveAs: 'campaign.html' })
   })
 
   const looking = { action: 'campaigns.write', reads: true, maxBodyBytes } as const
