@@ -128,7 +128,7 @@ t.test('a list is made, renamed, read page by page and deleted by its name', asy
   t.match(await lists(), [{ name: 'Others', contactCount: 1 }])
   t.same(
     noted.map(({ action }) => action),
-    ['create', 'rename', 'export', 'delete'].map((verb) => `list.${verb}`),
+    ['create', 'change', 'export', 'delete'].map((verb) => `list.${verb}`),
   )
 })
 
