@@ -111,6 +111,7 @@ const simple = {
   list: {
     items: list(prose(`An item: ${inlineRules}`), { least: 1, most: 100 }),
     numbered: maybe(flag('Numbers in place of dots')),
+    align,
     color: maybeColour('Of the words'),
     ...frame,
   },

@@ -10,4 +10,5 @@ export {
   maxBlocks,
   type SimpleBlock,
 } from './document.js'
+export { type Layout, layoutNamed, layouts } from './layouts.js'
 export { type BlockColours, type Markup, markupOf } from './markup.js'

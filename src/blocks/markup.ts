@@ -110,12 +110,13 @@ function blockOf(block: SimpleBlock, look: Look, aside: Aside): string {
       return wordsOf(aside, block, paragraphs(block.text), `font-size="${block.size ?? 16}px"`)
     case 'list': {
       const name = block.numbered ? 'ol' : 'ul'
+      // A dot stays beside its words, wherever these stand.
+      const at =
+        (block.align ?? 'left') === 'left'
+          ? 'padding-left:24px'
+          : 'padding:0;list-style-position:inside'
       const items = block.items.map((item) => `<li>${htmlOf(inlineOf(item))}</li>`)
-      return wordsOf(
-        aside,
-        block,
-        `<${name} style="margin:0;padding-left:24px">${items.join('')}</${name}>`,
-      )
+      return wordsOf(aside, block, `<${name} style="margin:0;${at}">${items.join('')}</${name}>`)
     }
     case 'social': {
       const links = block.links.map(

@@ -1,6 +1,7 @@
 // Issue 44: a campaign by pages, without script: written, tried, looked at, taken back, sent.
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { layouts } from '../../src/blocks/index.js'
 import { findBroadcast, htmlOf, pauseBroadcast } from '../../src/broadcasts/index.js'
 import { systemClock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
@@ -174,6 +175,17 @@ t.test('a campaign is put together of blocks, and of a template', async (t) => {
   t.match(begun.text, 'name="b.0.type"')
   t.notMatch(begun.text, 'name="html"')
   t.match((await owner.get(`${base}/campaigns/new?with=html`)).text, 'name="html"')
+  for (const { name, title, document } of layouts) {
+    t.ok(begun.text.includes(`<a href="?layout=${name}">${title}</a>`), 'it is offered')
+    const { text } = await owner.get(`${base}/campaigns/new?layout=${name}`)
+    const { type } = document.blocks.at(-1) ?? {}
+    t.ok(text.includes(`name="b.${document.blocks.length - 1}.type" value="${type}"`), name)
+    t.notMatch(text, 'Write here what you have to say', 'and the preview is of it')
+  }
+  const digest = (await owner.get(`${base}/campaigns/new?layout=digest`)).text
+  t.match(digest, 'value="The most important entry"')
+  t.match(digest, 'What happened, and why your readers should care. Read it', 'as text')
+  t.match((await owner.get(`${base}/campaigns/new?layout=none`)).text, 'Write here what you have')
   const { html: _, ...rest } = form
   const blocks = {
     document: '{}',

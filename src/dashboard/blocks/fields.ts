@@ -107,8 +107,7 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
   list: [
     { name: 'items', label: 'Items, one a line', kind: 'lines', hint: words },
     { name: 'numbered', label: 'Numbered', kind: 'tick' },
-    colour('color', 'Colour of the words'),
-    ...frame,
+    ...ofWords,
   ],
   social: [
     { name: 'links', label: 'Links, one a line', kind: 'links', hint: 'Mastodon https://…' },

@@ -1,9 +1,7 @@
+import { type Layout, layoutNamed, layouts } from '../../blocks/index.js'
 import { type Broadcast, blocksOf, htmlOf, whomOf } from '../../broadcasts/index.js'
 import { localTime } from '../../clock/index.js'
-import { listPage, requireList } from '../../contacts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
-import { ApiError } from '../../errors/index.js'
-import { listSegments } from '../../segments/index.js'
 import { type Read, readExtras } from '../../store/index.js'
 import { findTemplate, type Template } from '../../templates/index.js'
 import { listTopics } from '../../topics/index.js'
@@ -16,15 +14,11 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
+import { type Choice, choiceOf, listChoices, segmentChoices } from './audience-choices.js'
 import type { CampaignPageDeps } from './deps.js'
 import { paceFieldsOf, paceWords } from './pace-part.js'
 import { type CampaignPreview, campaignPreview } from './preview.js'
 import { campaignName, countsOf, countWords, shown } from './words.js'
-
-interface Choice {
-  value: string
-  label: string
-}
 
 export interface EditCampaignView {
   base: string
@@ -57,13 +51,12 @@ export interface EditCampaignView {
   as: string
   /** The cards of its blocks; undefined where it is HTML. */
   blocks: Html | undefined
+  /** What a new one can begin with. */
+  layouts: readonly Layout[]
   preview: CampaignPreview
   test: string
   faults: Faults
 }
-
-// A page has room for so many, and for those that the audience has already.
-const mostChoices = 40
 
 // More than that nobody reads in a field, and each page would have it.
 const mostShown = 300_000
@@ -143,6 +136,7 @@ export async function editPage(
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
       }),
+    layouts,
     preview: await campaignPreview(deps, visit, { ...values, document }, as),
     test: person.email,
     faults,
@@ -166,39 +160,9 @@ async function documentOf(
     const { blocks } = await findTemplate(store.read, account.id, slug)
     return blocks === null ? undefined : typedOf(blocks)
   }
-  return query.get('with') === 'html' ? undefined : typedOf(firstBlocks)
+  const first = layoutNamed(query.get('layout'))?.document ?? firstBlocks
+  return query.get('with') === 'html' ? undefined : typedOf(first)
 }
-
-async function listChoices(read: Read, accountId: string, chosen: readonly string[]) {
-  const { page: newest } = await listPage(read, accountId, { limit: mostChoices })
-  const choices = newest.map(choiceOf)
-  for (const id of new Set(chosen)) {
-    if (choices.some(({ value }) => value === id)) continue
-    const name = await requireList(read, accountId, id).then(({ name }) => name, nameOfGone)
-    choices.push({ value: id, label: name })
-  }
-  return choices
-}
-
-async function segmentChoices(read: Read, accountId: string, chosen: readonly string[]) {
-  const all = await listSegments(read, accountId)
-  const choices = all.filter(({ id }, at) => at < mostChoices || chosen.includes(id)).map(choiceOf)
-  const gone = chosen.filter((id) => !choices.some(({ value }) => value === id))
-  return [...choices, ...gone.map((id) => ({ value: id, label: goneName }))]
-}
-
-// It stays ticked, so that somebody takes the tick away: without a word the audience would be another one.
-const goneName = 'One that is deleted'
-
-function nameOfGone(error: unknown): string {
-  if (error instanceof ApiError && error.code === 'not_found') return goneName
-  throw error
-}
-
-const choiceOf = ({ id, name }: { id: string; name: string }): Choice => ({
-  value: id,
-  label: name,
-})
 
 /** What a draft has, or what a new one begins with: the sender of the campaign before. */
 async function keptValues(
