@@ -2,7 +2,7 @@ import t from 'tap'
 import { day, openMailLog } from '../support/mail-log.js'
 import { collectStatements, planOf } from '../support/statements.js'
 
-/** Read in the order of the primary key, some rows of them; or small: a row an account, a campaign, a kind. */
+/** Read in the order of the primary key, some rows of them; or small: a row an account, a campaign or one of its versions, a kind. */
 const inOrderOfKey = new Set([
   'bodies',
   'submission_sessions',
@@ -14,6 +14,7 @@ const inOrderOfKey = new Set([
   'line',
   'json_each',
   'broadcasts',
+  'broadcast_variants',
   'figure_cursors',
   'retention_state',
   'recipient_index',
