@@ -10,5 +10,5 @@ export {
   maxBlocks,
   type SimpleBlock,
 } from './document.js'
-export { type Layout, layoutNamed, layouts } from './layouts.js'
+export { layoutNamed, layouts, type MailLayout } from './layouts.js'
 export { type BlockColours, type Markup, markupOf } from './markup.js'

@@ -6,7 +6,7 @@ import type { Block, BlockDocument } from './document.js'
  */
 
 /** A mail to begin with. */
-export interface Layout {
+export interface MailLayout {
   /** As it stands in an address. */
   name: string
   title: string
@@ -162,14 +162,14 @@ const letter: readonly Block[] = [
   { type: 'footer', text: 'You get this because you have asked to hear from us.' },
 ]
 
-const layoutOf = (name: string, title: string, blocks: readonly Block[]): Layout => ({
+const layoutOf = (name: string, title: string, blocks: readonly Block[]): MailLayout => ({
   name,
   title,
   document: { version: 1, blocks: [...blocks] },
 })
 
 /** The layouts that come with it, as they are offered. */
-export const layouts: readonly Layout[] = [
+export const layouts: readonly MailLayout[] = [
   layoutOf('newsletter', 'Newsletter', newsletter),
   layoutOf('announcement', 'Announcement', announcement),
   layoutOf('welcome', 'Welcome', welcome),
@@ -179,5 +179,5 @@ export const layouts: readonly Layout[] = [
 ]
 
 /** The layout of a name. */
-export const layoutNamed = (name: string | null): Layout | undefined =>
+export const layoutNamed = (name: string | null): MailLayout | undefined =>
   layouts.find((one) => one.name === name)

@@ -4,7 +4,7 @@ import { listSegments } from '../../segments/index.js'
 import type { Read } from '../../store/index.js'
 
 /** What a form of a campaign offers. */
-export interface Choice {
+export interface AudienceChoice {
   value: string
   label: string
 }
@@ -41,7 +41,7 @@ function nameOfGone(error: unknown): string {
 }
 
 /** What has an id and a name, as a form offers it. */
-export const choiceOf = ({ id, name }: { id: string; name: string }): Choice => ({
+export const choiceOf = ({ id, name }: { id: string; name: string }): AudienceChoice => ({
   value: id,
   label: name,
 })

@@ -1,4 +1,4 @@
-import { type Layout, layoutNamed, layouts } from '../../blocks/index.js'
+import { layoutNamed, layouts, type MailLayout } from '../../blocks/index.js'
 import { type Broadcast, blocksOf, htmlOf, whomOf } from '../../broadcasts/index.js'
 import { localTime } from '../../clock/index.js'
 import { verifiedDomains } from '../../domains/index.js'
@@ -14,7 +14,7 @@ import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
-import { type Choice, choiceOf, listChoices, segmentChoices } from './audience-choices.js'
+import { type AudienceChoice, choiceOf, listChoices, segmentChoices } from './audience-choices.js'
 import type { CampaignPageDeps } from './deps.js'
 import { paceFieldsOf, paceWords } from './pace-part.js'
 import { type CampaignPreview, campaignPreview } from './preview.js'
@@ -35,9 +35,9 @@ export interface EditCampaignView {
   largeHtml: string | undefined
   whom: Record<'lists' | 'segments' | 'withoutLists' | 'withoutSegments', readonly string[]>
   revision: number
-  lists: Choice[]
-  segments: Choice[]
-  topics: Choice[]
+  lists: AudienceChoice[]
+  segments: AudienceChoice[]
+  topics: AudienceChoice[]
   domains: string
   zone: string
   /** Why everybody must get it; undefined: it is no notice. */
@@ -52,7 +52,7 @@ export interface EditCampaignView {
   /** The cards of its blocks; undefined where it is HTML. */
   blocks: Html | undefined
   /** What a new one can begin with. */
-  layouts: readonly Layout[]
+  layouts: readonly MailLayout[]
   preview: CampaignPreview
   test: string
   faults: Faults
