@@ -1,4 +1,4 @@
-import { preparedInsert, type Read, type Tx } from '../store/index.js'
+import { idsIn, preparedInsert, type Read, type Tx } from '../store/index.js'
 
 const consentKinds = [
   'added',
@@ -35,6 +35,8 @@ export interface ConsentDetail {
   page?: string
   address?: string
   askedAt?: number
+  /** The lists that a confirmation was given for. */
+  listIds?: readonly string[]
 }
 
 export interface ConsentEvent {
@@ -75,6 +77,39 @@ export async function consentHistory(
     .orderBy('id')
     .execute()
   return rows.map(({ at, kind, detail }) => ({
+    at,
+    kind: kindOf(kind),
+    detail: JSON.parse(detail),
+  }))
+}
+
+/** The number of the last row of all; 0: there is none. Whatever is recorded from now on has a greater one. */
+export async function lastConsentId(read: Read): Promise<number> {
+  const last = await read
+    .selectFrom('consent')
+    .select('id')
+    .orderBy('id', 'desc')
+    .executeTakeFirst()
+  return last?.id ?? 0
+}
+
+/** What is recorded of some addresses of an account behind the row `after`, with the address in lower case. */
+export async function consentSince(
+  read: Read,
+  accountId: string,
+  emails: readonly string[],
+  after: number,
+): Promise<(ConsentEvent & { address: string })[]> {
+  const keys = emails.map((email) => email.toLowerCase())
+  const rows = await read
+    .selectFrom('consent')
+    .select(['address', 'at', 'kind', 'detail'])
+    .where('account_id', '=', accountId)
+    .where('address', 'in', idsIn(keys, 'text'))
+    .where('id', '>', after)
+    .execute()
+  return rows.map(({ address, at, kind, detail }) => ({
+    address,
     at,
     kind: kindOf(kind),
     detail: JSON.parse(detail),

@@ -9,5 +9,7 @@ export {
   type ConsentEvent,
   type ConsentKind,
   consentHistory,
+  consentSince,
+  lastConsentId,
   recordConsent,
 } from './history.js'

@@ -126,7 +126,8 @@ export async function addContactIn(
   }
   const joined = listId !== undefined && (await joinList(tx, listId, known?.id ?? id, now))
   if (known === undefined || joined) await markChanged(tx, accountId, [known?.id ?? id])
-  if (known === undefined || joined) {
+  // Known, and on the list: how they agreed is news all the same.
+  if (known === undefined || joined || note) {
     const detail = { by, ...(listId === undefined ? {} : { listId }), ...(note && { note }) }
     await recordConsent(tx, accountId, email, { at: now, kind: 'added', detail })
   }

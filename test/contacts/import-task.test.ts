@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { createAccount } from '../../src/accounts/index.js'
 import { loadPlans } from '../../src/billing/index.js'
 import { systemClock as clock, pause } from '../../src/clock/index.js'
+import { recordConsent } from '../../src/consent/index.js'
 import { filesKept } from '../../src/contacts/import-task/files.js'
 import {
   addContact,
@@ -23,6 +24,7 @@ import {
 import { silentLog } from '../../src/log/index.js'
 import { suppressionsOf } from '../../src/suppression/index.js'
 import { createTask, listTasks } from '../../src/tasks/index.js'
+import { createTopic, optOut } from '../../src/topics/index.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
 async function open(t: Test) {
@@ -208,6 +210,52 @@ t.test('undoing an import leaves whom somebody has changed since', async (t) => 
   t.match(await site.people(), [['ann@x.test', 'Anna']])
   await imports.close()
 })
+
+t.test(
+  'undoing leaves who has agreed or chosen topics since, whatever the clock said',
+  async (t) => {
+    const site = await open(t)
+    const { store, accountId, list } = site
+    const imports = site.start()
+    const names = ['conny', 'twice', 'picky', 'early', 'other', 'gone']
+    await store.write((tx) =>
+      recordConsent(tx, accountId, 'gone@x.test', {
+        at: clock.now(),
+        kind: 'confirmed',
+        detail: {},
+      }),
+    )
+    const id = await site.keep(imports, `email\n${names.map((one) => `${one}@x.test\n`).join('')}`)
+    await site.order(imports, id)
+    await site.until(id, isOver)
+    // The clock has been set back since: what came later has an earlier time.
+    const before = clock.now() - 3_600_000
+    const past = { ...clock, now: () => before }
+    const { id: topicId } = await createTopic({ store, clock }, accountId, { name: 'Offers' })
+    await store.write(async (tx) => {
+      const confirmed = { at: before, kind: 'confirmed', detail: { by: 'recipient' } } as const
+      await recordConsent(tx, accountId, 'conny@x.test', confirmed)
+      await optOut(tx, accountId, { topicId, address: 'picky@x.test' }, before)
+    })
+    const listId = list.id
+    const twice = { email: 'twice@x.test' }
+    await addContact({ store, clock: past }, accountId, twice, { listId, note: 'At our stall' })
+    const early = { email: 'early@x.test', firstName: 'Early' }
+    await addContact({ store, clock: past }, accountId, early)
+    const { id: elsewhere } = await createList({ store, clock }, accountId, 'Elsewhere')
+    await addContact({ store, clock }, accountId, { email: 'other@x.test' }, { listId: elsewhere })
+    await imports.undo(accountId, id)
+    t.match((await site.until(id, isOver)).result, { undone: 2, kept: 4 })
+    const left = (await site.people()).map(([email]) => email).sort()
+    t.same(left, ['conny@x.test', 'early@x.test', 'picky@x.test', 'twice@x.test'])
+    t.ok(
+      await findContact(store.read, accountId, 'other@x.test'),
+      'who is on another list stays there',
+    )
+    t.notOk(await findContact(store.read, accountId, 'gone@x.test'), 'what was before is no reason')
+    await imports.close()
+  },
+)
 
 t.test('it pauses, goes on after a stop of the appliance, and counts nobody twice', async (t) => {
   const site = await open(t)

@@ -40,6 +40,8 @@ export interface ImportOrder {
 export interface ImportDetail extends KeptFile {
   filename: string
   order?: ImportOrder
+  /** The last row of the consent record before it began; not there for imports of former versions. */
+  consentBefore?: number
 }
 
 /** An import as its pages see it. */

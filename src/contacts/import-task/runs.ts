@@ -166,6 +166,7 @@ async function undoAll(deps: ImportTaskDeps, task: ImportTask, signal: AbortSign
       accountId: task.accountId,
       listId: task.detail.order.listId,
       importId,
+      consentBefore: task.detail.consentBefore,
     }
     const next = await undoSlice({ store, clock }, place, cursor)
     if (next === undefined) break

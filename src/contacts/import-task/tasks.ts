@@ -1,4 +1,5 @@
 import { checkAdding, readBilling } from '../../billing/index.js'
+import { lastConsentId } from '../../consent/index.js'
 import { ApiError } from '../../errors/index.js'
 import type { Read } from '../../store/index.js'
 import { changeState, createTask, findTask, liveTasks, removeTask } from '../../tasks/index.js'
@@ -86,6 +87,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
         await requireList(tx, accountId, order.listId)
         await refuseSecond(tx, accountId)
         const { detail } = await findTask(tx, accountId, id)
+        const consentBefore = await lastConsentId(tx)
         return await changeState(
           tx,
           { id, accountId },
@@ -93,7 +95,7 @@ export function makeImportTasks(deps: ImportTaskDeps): ImportTasks {
             from: ['draft'],
             to: 'running',
             begunAt: clock.now(),
-            detail: { ...detail, order },
+            detail: { ...detail, order, consentBefore },
           },
         )
       })

@@ -1,4 +1,5 @@
 import { markChanged } from '../../changes/index.js'
+import { type ConsentEvent, consentSince } from '../../consent/index.js'
 import type { Tx } from '../../store/index.js'
 import { idsIn } from '../../store/index.js'
 import { keepOrigins } from '../history.js'
@@ -12,6 +13,8 @@ interface Undone {
   accountId: string
   listId: string
   importId: number
+  /** The last row of the consent record before it began, where that is known. */
+  consentBefore: number | undefined
 }
 
 // Members that are looked at, and those that one transaction takes off.
@@ -20,7 +23,8 @@ const perWrite = 200
 
 /**
  * Takes some of whom an import brought off its list, behind a contact's id; who is then on no list, and was not known
- * before their row, is deleted. Whom somebody has changed since stays. Resolves with where to go on; undefined: that was all.
+ * before their row, is deleted. Whom somebody has changed since stays, and who has agreed or chosen topics since. Resolves with where to go on;
+ * undefined: that was all.
  */
 export async function undoSlice(
   { store, clock }: ContactDeps,
@@ -48,17 +52,15 @@ async function takeOff(tx: Tx, undone: Undone, given: readonly string[], now: nu
   const brought = await tx
     .selectFrom('list_members')
     .innerJoin('contacts', 'contacts.id', 'list_members.contact_id')
-    .select(['contacts.id', 'created_at', 'changed_at', 'added_at'])
+    .select(['contacts.id', 'address', 'created_at', 'changed_at', 'added_at'])
     .where('list_id', '=', listId)
     .where('contact_id', 'in', idsIn(given, 'text'))
     .where('import_id', '=', importId)
     .execute()
-  const gone = brought.filter(({ changed_at, added_at }) => (changed_at ?? 0) <= added_at)
+  const agreed = await agreedSince(tx, undone, brought)
+  const gone = brought.filter((one) => !isChanged(one) && !agreed.has(one.address))
   const ids = gone.map(({ id }) => id)
-  // Who became a contact by the import has the time of it; who was known before has not.
-  const fresh = gone
-    .filter(({ created_at, added_at }) => created_at === added_at)
-    .map(({ id }) => id)
+  const fresh = gone.filter(isFresh).map(({ id }) => id)
   await keepOrigins(tx, listId, ids)
   const taken = await tx
     .deleteFrom('list_members')
@@ -81,3 +83,45 @@ async function takeOff(tx: Tx, undone: Undone, given: readonly string[], now: nu
     .where('id', '=', taskId)
     .execute()
 }
+
+interface Brought {
+  address: string
+  created_at: number
+  changed_at: number | null
+  added_at: number
+}
+
+/** Who became a contact by the import has the time of it; who was known before has not. */
+const isFresh = ({ created_at, added_at }: Brought): boolean => created_at === added_at
+
+/** An import's own rows are no changes, so of somebody new any is later, whatever the clock said then. */
+const isChanged = (one: Brought): boolean =>
+  one.changed_at !== null && (isFresh(one) || one.changed_at > one.added_at)
+
+/** The addresses of who has agreed to mail by another way since, or chosen topics; by the order of rows where it is known. */
+async function agreedSince(
+  tx: Tx,
+  { accountId, listId, consentBefore }: Undone,
+  brought: readonly Brought[],
+): Promise<Set<string>> {
+  const addedAt = new Map(brought.map(({ address, added_at }) => [address, added_at]))
+  const events = await consentSince(tx, accountId, [...addedAt.keys()], consentBefore ?? 0)
+  const isSince = ({ address, at }: { address: string; at: number }) =>
+    consentBefore !== undefined || at > (addedAt.get(address) ?? 0)
+  const agreed = events.filter((event) => isSince(event) && isAgreement(event, listId))
+  return new Set(agreed.map(({ address }) => address))
+}
+
+/** Who only came to another list, without a word on how they agreed, stays on that one alone. */
+function isAgreement({ kind, detail }: ConsentEvent, listId: string): boolean {
+  if (kind === 'lifted') return detail.by === 'recipient'
+  if (kind !== 'added') return agreements.has(kind)
+  return detail.note !== undefined || (detail.listId ?? listId) === listId
+}
+
+const agreements: ReadonlySet<string> = new Set([
+  'confirmed',
+  'signed_up',
+  'left_topic',
+  'returned_to_topic',
+])

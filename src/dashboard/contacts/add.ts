@@ -6,7 +6,6 @@ import {
   contactCeiling,
   readBilling,
 } from '../../billing/index.js'
-import { recordConsent } from '../../consent/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
   addContactIn,
@@ -133,14 +132,8 @@ async function addByHand(
       ceiling: contactCeiling(plans, billing),
       checkNew: () => checkAdding(billing),
     })
-    let onMore = 0
     for (const listId of others) {
-      onMore += await putOnListIn(tx, accountId, { listId, ids: [done.contact.id], now }, joining)
-    }
-    // Known, and on all of these lists: how they agreed is news all the same.
-    if (!done.added && !done.joined && onMore === 0 && note !== '') {
-      const detail = { by: 'dashboard', note }
-      await recordConsent(tx, accountId, done.contact.email, { at: now, kind: 'added', detail })
+      await putOnListIn(tx, accountId, { listId, ids: [done.contact.id], now }, joining)
     }
     return done
   })
