@@ -8,13 +8,11 @@ import type { Read } from '../../store/index.js'
 import { asTags, copyTags, stranger } from '../../templates/index.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import { checkLinks, type LinkCheck } from '../sandbox/link-check.js'
-import { subjectFindings } from '../sandbox/mail-check.js'
+import { gmailClipBytes, subjectFindings } from '../sandbox/mail-check.js'
 import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
 import { shown } from './words.js'
 
-// Gmail cuts a mail that has more.
-const clippedBytes = 102 * 1024
 // Of many faults a page has room for these.
 const mostTold = 3
 
@@ -66,7 +64,7 @@ export async function contentChecks(
     ...subjectFindings(subject)
       .filter(({ tone }) => tone !== 'good')
       .map(({ sentence }) => doubt(sentence)),
-    size > clippedBytes
+    size > gmailClipBytes
       ? doubt(`The HTML has ${kib}: Gmail cuts a mail after 102 KiB.`)
       : good(`The HTML has ${kib}, under the 102 KiB at which Gmail cuts.`),
     text.trim() === ''

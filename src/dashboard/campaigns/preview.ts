@@ -5,6 +5,7 @@ import { textOfHtml } from '../../mime/index.js'
 import { asTags, stranger } from '../../templates/index.js'
 import { htmlOfTyped } from '../blocks/compiled.js'
 import type { TypedDocument } from '../blocks/form.js'
+import { gmailClipBytes } from '../sandbox/mail-check.js'
 import type { CampaignPageDeps } from './deps.js'
 
 /** A campaign as somebody will see it. */
@@ -24,8 +25,6 @@ export interface CampaignPreview {
   whose: string
 }
 
-// Gmail cuts a mail that has more, and with it the way to unsubscribe.
-const clippedBytes = 102 * 1024
 const snippetLength = 140
 // Of a longer text the page shows the beginning.
 const shownText = 20_000
@@ -71,7 +70,7 @@ export async function campaignPreview(
         text: text.length > shownText ? `${text.slice(0, shownText)}\n… and more` : text,
         frame: `${base}/templates/-/rendered/${rendered.keep(account.id, html)}`,
         size,
-        clipped: size > clippedBytes,
+        clipped: size > gmailClipBytes,
       },
     }
   } catch (error) {

@@ -30,7 +30,7 @@ const finding = (check: string, tone: CheckTone, sentence: string): MailFinding 
 })
 
 // What of a mail Gmail shows before 'View entire message', in bytes of its HTML, as senders have measured it.
-const gmailClipBytes = 102 * 1024
+export const gmailClipBytes = 102 * 1024
 
 /** Whether Gmail shows all of it, and whether servers take it. */
 function sizeFindings({ content, sizeBytes }: SandboxMessage): MailFinding[] {
