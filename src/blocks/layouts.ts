@@ -29,7 +29,6 @@ const newsletter: readonly Block[] = [
     text: 'Begin with what is new. Three or four sentences are enough: who wants more follows the button.',
   },
   { type: 'button', text: 'Read the story', url: link },
-  { type: 'divider' },
   {
     type: 'columns',
     columns: [
@@ -43,7 +42,6 @@ const newsletter: readonly Block[] = [
       ],
     ],
   },
-  { type: 'divider' },
   { type: 'social', align: 'center', links: [{ name: 'Our site', url: link }] },
   { type: 'footer', text: 'You get this because you have signed up for our newsletter.' },
 ]
@@ -110,7 +108,6 @@ const event: readonly Block[] = [
     ],
   },
   { type: 'button', align: 'center', text: 'Save my place', url: link, above: 20, below: 20 },
-  { type: 'divider' },
   { type: 'text', text: `${hello},\n\nsay who should come, and what they take home.` },
   { type: 'heading', text: 'Programme' },
   {
@@ -138,7 +135,6 @@ const digest: readonly Block[] = [
   ...entry('The most important entry', 'What happened, and why your readers should care.'),
   ...entry('The second entry', 'What happened, in one or two sentences.'),
   ...entry('The third entry', 'What happened, in one or two sentences.'),
-  ...entry('The fourth entry', 'What happened, in one or two sentences.'),
   { type: 'divider' },
   { type: 'heading', text: 'In short' },
   {

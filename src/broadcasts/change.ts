@@ -1,4 +1,5 @@
 import type { AccountBilling } from '../billing/index.js'
+import { hourMs } from '../clock/index.js'
 import { addStoredBytes, attachmentsOf, releaseContents } from '../contents/index.js'
 import {
   type EmailDeps,
@@ -66,7 +67,7 @@ export async function changeDraft(
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(changes.attachments))
   const extras = extrasOf(input, { warnings: warningsAbout({ html: written, text: null }) })
-  await refuseContent(deps, billing, isRewritten ? written : '', carried)
+  await refuseContent(deps, billing, isRewritten ? written : '', { carried, variants })
   return await store.write(async (tx) => {
     const found = await draftWithHtml(tx, accountId, id)
     // If two change a draft at once, one of them is told; neither's change is lost without a word.
@@ -188,6 +189,14 @@ const isPaceAlone = (changes: BroadcastChanges) =>
 const isUnderWay = ({ status }: Broadcast) =>
   status === 'scheduled' || status === 'sending' || status === 'paused'
 
+/** When more may leave at another rate (ms): once what was made already would have left at it. */
+function pacedToAt({ rate, paced_to, waiting }: Broadcast, most: number | null, now: number) {
+  if (most === null) return null
+  const ahead = Math.max(0, (paced_to ?? now) - now)
+  const made = rate === null ? waiting : (ahead * rate) / hourMs
+  return Math.round(now + (made * hourMs) / most)
+}
+
 /** Changes how a campaign leaves that is scheduled, sending or paused. What was made for the next minute stays. */
 async function changePace(
   { store, clock, expand }: BroadcastDeps,
@@ -210,7 +219,7 @@ async function changePace(
     const now = clock.now()
     const begun = found.sent_at !== null && {
       next_at: null,
-      paced_to: null,
+      paced_to: pacedToAt(found, most, now),
       expanded_at: now,
       // It says what it waits for.
       ...(found.status === 'sending' && { reason: null }),

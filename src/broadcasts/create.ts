@@ -27,6 +27,7 @@ import { begin, checkStanding } from './dispatch-campaign.js'
 import { firstTime } from './own-time.js'
 import { paceIn, type SendWindow, withoutTime } from './pace.js'
 import {
+  bytesOfVariants,
   type CheckedVariants,
   putVariants,
   type VariantsInput,
@@ -103,7 +104,7 @@ export async function createBroadcast(
   if (!draft) refuseSmallTest(variants?.test ?? undefined, variants?.rows.length ?? 0, audience)
   const reader = makeAttachmentReader(deps, accountId)
   const carried = await reader.take(reader.check(input.attachments))
-  await refuseContent(deps, billing, html, carried)
+  await refuseContent(deps, billing, html, { carried, variants })
   const id = store.ids.uuid()
   const bodyId = store.ids.serial()
   const atOnce = !draft && (begins === null || (begins <= now && waitsFor === undefined))
@@ -175,11 +176,18 @@ export async function refuseContent(
   { store: { read } }: Pick<BroadcastDeps, 'store'>,
   billing: AccountBilling,
   html: string,
-  carried: readonly NewAttachment[],
+  {
+    carried,
+    variants,
+  }: { carried: readonly NewAttachment[]; variants?: CheckedVariants | undefined },
 ): Promise<void> {
   const contents = carried.map(({ content }) => content)
   const files = await bytesToStore(read, billing.accountId, contents)
-  await refuseBeyondStorage(read, billing, files + Buffer.byteLength(html))
+  await refuseBeyondStorage(
+    read,
+    billing,
+    files + Buffer.byteLength(html) + bytesOfVariants(variants),
+  )
 }
 
 interface CreateOptions {

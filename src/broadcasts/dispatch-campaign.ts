@@ -104,7 +104,7 @@ export async function sendDraft(
     const found = await findBroadcast(tx, accountId, id)
     refuseUnlessDraft(found)
     if (changed(draft, found)) throw new ApiError('conflict', changedMeanwhile)
-    await refuseNotice(tx, deps, found, byOwner)
+    await refuseNotice(tx, found, { at: begins, byOwner })
     const standing = await checkStanding(tx, deps, draft)
     if (isDue && !waits) await begin(tx, standing, draft.id, { counts, now })
     else {
@@ -245,6 +245,7 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
       const { status } = await findBroadcast(tx, accountId, id)
       if (status !== 'scheduled') return
       const standing = await checkStanding(tx, deps, broadcast)
+      await refuseNotice(tx, broadcast, { at: clock.now(), isDispatch: true })
       await begin(tx, standing, id, { counts, now: clock.now() })
     })
   } catch (error) {
@@ -276,7 +277,7 @@ export async function dueBroadcasts(read: Read, now: number): Promise<Broadcast[
     .selectAll()
     .where(isUnfinished)
     .where('status', '=', 'scheduled')
-    .where(({ or, eb }) => or([eb('scheduled_at', '<=', now), eb('next_at', '<=', now)]))
+    .where(({ fn, eb }) => eb(fn.coalesce('next_at', 'scheduled_at'), '<=', now))
     .orderBy('scheduled_at')
     .execute()
   return await ofFreeAccounts(read, due)

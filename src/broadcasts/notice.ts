@@ -1,7 +1,8 @@
-import { type Clock, dayMs, isoDay, isRecent } from '../clock/index.js'
+import { dayMs, isoDay, isRecent } from '../clock/index.js'
 import { ApiError } from '../errors/index.js'
 import type { Store, Tx } from '../store/index.js'
 import { type Broadcast, findBroadcast } from './broadcast.js'
+import { beginOf } from './own-time.js'
 
 /*
  * A notice is a campaign that everybody must get: new terms, a breach. Who has unsubscribed or left a topic gets it too, and
@@ -51,12 +52,18 @@ export async function makeNotice(
 const leastReason = 10
 const mostReason = 300
 
-/** Throws a 403 for a notice that is not sent by an owner, and a 409 where another one of the account left within a day. */
+/**
+ * Throws a 403 for a notice that is not sent by an owner, and a 409 where another one of the account leaves within a day of
+ * `at` (ms). At its dispatch those count that have left.
+ */
 export async function refuseNotice(
   tx: Tx,
-  { clock }: { clock: Clock },
   { account_id, id, notice_reason }: Broadcast,
-  byOwner: boolean,
+  {
+    at,
+    byOwner = true,
+    isDispatch = false,
+  }: { at: number; byOwner?: boolean; isDispatch?: boolean },
 ): Promise<void> {
   if (notice_reason === null) return
   if (!byOwner) {
@@ -66,21 +73,27 @@ export async function refuseNotice(
   }
   const others = await tx
     .selectFrom('broadcasts')
-    .select(['scheduled_at as scheduledAt', 'sent_at as sentAt'])
+    .select(['scheduled_at', 'next_at', 'sent_at as sentAt'])
     .where('account_id', '=', account_id)
     .where('notice_reason', 'is not', null)
-    .where('status', 'in', ['scheduled', 'sending', 'paused', 'sent'])
+    // One that was cancelled, or has failed, may have left before.
+    .where(({ or, eb }) =>
+      or([
+        eb('sent_at', 'is not', null),
+        ...(isDispatch ? [] : [eb('status', 'in', ['scheduled', 'paused'])]),
+      ]),
+    )
     .where('id', '<>', id)
     .orderBy('id', 'desc')
     .limit(mostLooked)
     .execute()
-  const now = clock.now()
-  for (const { scheduledAt, sentAt } of others) {
-    const at = sentAt ?? scheduledAt ?? now
-    if (!isRecent(at, now, dayMs)) continue
-    throw new ApiError('conflict', `One notice leaves a day, and another one does on ${isoDay(at)}`)
+  for (const { sentAt, ...planned } of others) {
+    const leaves = sentAt ?? beginOf(planned) ?? at
+    if (!isRecent(leaves, at, dayMs)) continue
+    const message = `One notice leaves a day, and another one does on ${isoDay(leaves)}`
+    throw new ApiError('conflict', message)
   }
 }
 
-// Those of a day are among them: one leaves a day.
-const mostLooked = 20
+// Those of the days around are among them: one leaves a day, and few are planned ahead.
+const mostLooked = 100

@@ -100,7 +100,7 @@ export function turnOf(broadcast: Broadcast, now: number, perMinute: number): Pa
   }
   const stepMs = hourMs / rate
   const before = broadcast.paced_to ?? 0
-  const isSetBack = before > now + aheadMs + stepMs
+  const isSetBack = (broadcast.expanded_at ?? 0) > now + aheadMs
   const first = Math.max(isSetBack ? 0 : before, opens)
   // As whole milliseconds, in which times are kept; a step may be a part of one.
   const leavesAt = (n: number) => Math.round(first + n * stepMs)

@@ -1,4 +1,5 @@
 import { addStoredBytes } from '../contents/index.js'
+import { ApiError } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { Read, Store, Tx } from '../store/index.js'
@@ -32,7 +33,11 @@ export async function variantsIn(
   content: BroadcastContent,
 ): Promise<CheckedVariants | undefined> {
   const { variants, variantTest } = input
-  if (variants === undefined) return undefined
+  if (variants === undefined) {
+    if (variantTest === undefined) return undefined
+    const message = 'variantTest: Expected the variants beside it'
+    throw new ApiError('validation_error', message, { fields: { field: 'variantTest' } })
+  }
   if (variants.length === 0) return { test: null, rows: [] }
   if (variants.length === 1) throw bad('none, or 2 to 5 versions', ['variants'])
   if (input.localTimeOf) throw bad('no localTimeOf with versions', ['variants'])

@@ -2,7 +2,7 @@ import { type AccountBilling, checkSending } from '../billing/index.js'
 import { blockedOfEach } from '../deliveries/index.js'
 import { ApiError, messageOf } from '../errors/index.js'
 import { refuseInexact } from '../json/index.js'
-import { type Mailbox, neverCutChars, textOfHtml } from '../mime/index.js'
+import { isTextCut, type Mailbox } from '../mime/index.js'
 import { type EmailRow, type MailTag, type Tx, writeExtras } from '../store/index.js'
 import { findTemplate, renderTemplate } from '../templates/index.js'
 import { findTopic } from '../topics/index.js'
@@ -275,7 +275,7 @@ function recipientsFor(type: SendInput['type'], input: SendInput): Recipients {
 
 /** What is odd about content that is taken all the same. Only HTML of such a length is looked at. */
 export function warningsAbout({ html, text }: Pick<MailContent, 'html' | 'text'>): string[] {
-  if (text !== null || html.length <= neverCutChars || !textOfHtml(html).isCut) return []
+  if (text !== null || !isTextCut(html)) return []
   return [
     'The HTML is too long to be made into a text part as a whole: that part ends with "… the rest is in the HTML part". Send less HTML, or a text of your own',
   ]

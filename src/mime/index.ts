@@ -32,7 +32,7 @@ export {
   textField,
 } from './header.js'
 export { htmlParser } from './html-parser.js'
-export { neverCutChars, type PlainText, textOfHtml } from './html-text/convert.js'
+export { isTextCut, neverCutChars, type PlainText, textOfHtml } from './html-text/convert.js'
 export { contentStart, type HtmlPlaces, hrefsIn, placesIn } from './html-text/places.js'
 export {
   addressKey,

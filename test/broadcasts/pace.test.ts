@@ -4,9 +4,12 @@ import {
   campaignsWait,
   cancelRest,
   changeDraft,
+  makeNotice,
   pauseBroadcast,
   pauseOverdue,
   resumeBroadcast,
+  sendDraft,
+  takeBack,
 } from '../../src/broadcasts/index.js'
 import { type SendWindow, turnOf } from '../../src/broadcasts/pace.js'
 import { createSegment } from '../../src/segments/index.js'
@@ -90,6 +93,11 @@ t.test(
     await changeDraft(rig.deps, billing, made.id, { rate: 600 })
     await rig.expand()
     t.match(await rig.find(made.id), { recipients: 11 })
+    for (let again = 0; again < 5; again++) {
+      await changeDraft(rig.deps, billing, made.id, { rate: 600 })
+      await rig.expand()
+    }
+    t.match(await rig.find(made.id), { recipients: 11 }, 'a change sends no minute more')
     await t.rejects(changeDraft(rig.deps, billing, made.id, { subject: 'y', rate: 1 }), {
       code: 'conflict',
     })
@@ -299,3 +307,59 @@ t.test('a segment that somebody changes meanwhile is waited for', async (t) => {
   await rig.expand()
   t.match(await rig.find(made.id), { recipients: 3, reason: null, expanded: 1 })
 })
+
+t.test(
+  'a notice leaves once a day, whenever it is planned, and is asked again when it leaves',
+  async (t) => {
+    const clock = new FakeClock()
+    const rig = await openCampaigns(t, { clock })
+    await rig.addMany(3)
+    const billing = await readBilling(rig.store.read, plans, rig.accountId)
+    const scheduledAt = new Date(clock.now() + 72 * hour).toISOString()
+    const noticeOf = async (given: object) => {
+      const { id } = await rig.create(given, { draft: true })
+      await makeNotice(rig, rig.accountId, id, 'We have new terms')
+      return id
+    }
+    const send = (id: string) => sendDraft(rig.deps, billing, id, undefined, { byOwner: true })
+    const first = await noticeOf({ scheduledAt })
+    await send(first)
+    await t.rejects(send(await noticeOf({ scheduledAt })), { message: /another one does on/ })
+    const now = await noticeOf({})
+    await send(now)
+    await rig.expand()
+    await cancelRest(rig, rig.accountId, now)
+    await t.rejects(
+      send(await noticeOf({})),
+      { code: 'conflict' },
+      'what has left counts, cancelled or not',
+    )
+    // As if both had been planned before either was.
+    const twin = await noticeOf({ scheduledAt })
+    await rig.store.write((tx) =>
+      tx.updateTable('broadcasts').set({ status: 'scheduled' }).where('id', '=', twin).execute(),
+    )
+    await clock.advance(73 * hour)
+    await rig.expand()
+    const found = [await rig.find(first), await rig.find(twin)]
+    t.same(found.map(({ status }) => status).sort(), ['failed', 'sending'])
+  },
+)
+
+t.test(
+  'by everybody’s own clock, too, nothing leaves in the minute in which it is taken back',
+  async (t) => {
+    const clock = new FakeClock()
+    const rig = await openCampaigns(t, { clock })
+    await rig.addMany(2)
+    const billing = await readBilling(rig.store.read, plans, rig.accountId)
+    const scheduledAt = new Date(clock.now() + 5 * minute).toISOString()
+    const { id } = await rig.create({ scheduledAt, localTimeOf: 'UTC' }, { draft: true })
+    await clock.advance(10 * minute)
+    await sendDraft(rig.deps, billing, id, undefined, { notBefore: clock.now() + minute })
+    await rig.expand()
+    t.match(await rig.find(id), { status: 'scheduled' })
+    await takeBack(rig, rig.accountId, id)
+    t.match(await rig.find(id), { status: 'draft', next_at: null })
+  },
+)

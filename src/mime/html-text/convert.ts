@@ -35,6 +35,19 @@ const theRest = '… the rest is in the HTML part'
  */
 export const textOfHtml = (html: string): PlainText => convert(html)
 
+/** Whether the text of a mail's HTML would be cut; by its tags alone, in a fraction of the time. */
+export const isTextCut = (html: string): boolean =>
+  html.length > neverCutChars && !makeScan(neverCutChars, nothingTold)(html)
+
+const nothing = () => {}
+const nothingTold = {
+  text: nothing,
+  startTag: nothing,
+  endTag: nothing,
+  raw: nothing,
+  comment: nothing,
+}
+
 function makeConverter(): (html: string) => PlainText {
   const lines = makeLines()
   const seen = makeSeen()

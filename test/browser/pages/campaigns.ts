@@ -40,7 +40,11 @@ export const place: PlacePages = {
     { path: `${full}/campaigns?show=going`, as: 'viewer', name: 'campaigns-going' },
     { path: `${empty}/campaigns`, as: 'empty', name: 'campaigns-empty' },
     { path: `${full}/campaigns/new`, as: 'owner', name: 'campaigns-new' },
-    { path: `${full}/campaigns/new?layout=event`, as: 'owner', name: 'campaigns-new-event' },
+    ...['event', 'digest', 'newsletter'].map((name) => ({
+      path: `${full}/campaigns/new?layout=${name}`,
+      as: 'owner' as const,
+      name: `campaigns-new-${name}`,
+    })),
     { path: `${full}/campaigns/${ids.campaign}`, as: 'owner', name: 'campaigns-draft' },
     { path: `${full}/campaigns/${ids.campaign}`, as: 'viewer', name: 'campaigns-draft-viewer' },
     {
