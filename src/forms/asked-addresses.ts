@@ -1,4 +1,5 @@
 import { addressKey } from '../mime/index.js'
+import { simulatorDomain } from '../simulator/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { formLimits } from './limits.js'
 
@@ -11,8 +12,8 @@ export function countedAddress(email: string): string {
   const at = key.lastIndexOf('@')
   const [name = ''] = key.slice(0, at).split('+')
   const domain = key.slice(at + 1)
-  // A plus at the beginning is a name, not a tag.
-  if (name === '') return key
+  // A plus at the beginning is a name, not a tag; those of the simulator reach nobody, and are told apart by their tags.
+  if (name === '' || domain === simulatorDomain) return key
   if (!gmailDomains.has(domain)) return `${name}@${domain}`
   return `${name.replaceAll('.', '')}@gmail.com`
 }
