@@ -24,6 +24,6 @@ export async function compileBlocks(
   if ('html' in made) return made.html
   throw new ApiError('validation_error', `The blocks cannot be used: ${made.fault.message}`, {
     status: 422,
-    fields: { field: 'blocks' },
+    fields: { field: 'blocks', part: 'html' },
   })
 }
