@@ -54,7 +54,7 @@ const rows: readonly CommandRow[] = [
     options: [
       new Option(
         '--double-opt-in',
-        'whoever is put on it by a request or a page is asked by mail first',
+        'whoever is added one by one, by the API or a page, is asked by mail first',
       ),
       accountOption(),
       forceOption(),

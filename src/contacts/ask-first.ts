@@ -1,4 +1,4 @@
-import { consentHistory } from '../consent/index.js'
+import { type ConsentKind, consentHistory } from '../consent/index.js'
 import { parseMailbox } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { suppressionsOf } from '../suppression/index.js'
@@ -25,7 +25,8 @@ export const whyNotAsked = {
   careful: 'Such mails came back of late, so few are sent: try again in an hour',
   stopped:
     'Too many of such mails came back, so none is sent: see “Contacts that you add” among your forms',
-  suppressed: 'Nothing is sent to this address: see your suppressions',
+  suppressed:
+    'They have left, were erased or are suppressed, so they are not asked: only they can come back, by a form',
 } as const
 
 /** Somebody who was asked: the contact that they are, or will be. */
@@ -55,7 +56,7 @@ export async function wantConfirmation(
   return isWanted
 }
 
-/** How an address stands to some lists: `on` all of them, and `confirmed` by mail since it last left. */
+/** How an address stands to some lists: `on` all of them, and `confirmed` each of them by mail since it last left. */
 export async function standingOn(
   read: Read,
   accountId: string,
@@ -70,5 +71,17 @@ export async function standingOn(
   if (!listIds.every((id) => on.has(id.toLowerCase()))) return 'off'
   if ((await suppressionsOf(read, accountId, address)).length > 0) return 'on'
   const history = await consentHistory(read, accountId, address)
-  return history.some(({ kind }) => kind === 'confirmed') ? 'confirmed' : 'on'
+  const last = history.findLastIndex(({ kind }) => leavings.has(kind))
+  const confirmed = new Set(
+    history
+      .slice(last + 1)
+      .flatMap(({ kind, detail }) => (kind === 'confirmed' ? (detail.listIds ?? []) : [])),
+  )
+  return listIds.every((id) => confirmed.has(id.toLowerCase())) ? 'confirmed' : 'on'
 }
+
+const leavings: ReadonlySet<string> = new Set<ConsentKind>([
+  'unsubscribed',
+  'complained',
+  'suppressed',
+])

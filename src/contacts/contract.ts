@@ -70,7 +70,7 @@ export const listName = line(1, 100, 'The name of the list; two lists may have t
 const listId = uuid('The id of the list, for `listId`')
 /** Of a list. */
 export const doubleOptIn = flag(
-  'Whether somebody whom a request or a page puts on it is asked by mail first, as is who signs up by a form',
+  'Whether people are asked by mail first who are added one by one (`POST /v1/contacts/:listId`, the page “Add a contact”) or sign up by a form. Imports, and whom your team puts on it from the page of a person or for many people at once, are on it at once',
 )
 const NewList = shape(
   'NewContactList',

@@ -15,7 +15,7 @@ export interface ContactList {
   id: string
   name: string
   contactCount: number
-  /** Who is put on it by a request or a page is asked by mail first; so is who signs up by a form. */
+  /** Who is added one by one is asked by mail first; so is who signs up by a form. */
   doubleOptIn: boolean
   createdAt: number
 }

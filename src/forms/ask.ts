@@ -1,9 +1,8 @@
 import { accountFace, brandOf } from '../accounts/index.js'
 import { acceptEmail } from '../emails/index.js'
 import { ApiError } from '../errors/index.js'
-import { addressKey } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
-import { countForAddress } from './asked-addresses.js'
+import { countedAddress, countForAddress } from './asked-addresses.js'
 import { confirmationMail } from './confirmation-mail.js'
 import type { FormDeskDeps } from './deps.js'
 import type { FormEntry } from './entry.js'
@@ -50,7 +49,7 @@ export async function askOrThrow(
 ): Promise<HeldReason | undefined> {
   const { read } = deps.store
   const { accountId, email } = entry
-  const hash = deps.tokens.hashOf(accountId, addressKey(email))
+  const hash = deps.tokens.hashOf(accountId, countedAddress(email))
   try {
     const face = await accountFace(read, accountId)
     if (face === undefined) throw new ApiError('not_found', 'There is no such account')
@@ -69,7 +68,7 @@ export async function askOrThrow(
       await countFormMails(tx, form.id, now, { mails: 1 })
     }
     const mail = { ...content, to: email }
-    await acceptEmail(deps, accountId, mail, withMail, { isConfirmation: true })
+    await acceptEmail(deps, accountId, mail, withMail, { isConfirmation: form.kind === 'page' })
     return undefined
   } catch (error) {
     if (error instanceof HeldBack) return error.reason

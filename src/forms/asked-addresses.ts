@@ -1,6 +1,24 @@
-import { isRecent } from '../clock/index.js'
+import { addressKey } from '../mime/index.js'
+import { simulatorDomain } from '../simulator/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { formLimits } from './limits.js'
+
+/**
+ * An address as it is counted, and only counted: what goes to one mailbox under many names is one. A tag behind a plus
+ * is left off (RFC 5233), and the dots that Gmail does not look at.
+ */
+export function countedAddress(email: string): string {
+  const key = addressKey(email)
+  const at = key.lastIndexOf('@')
+  const [name = ''] = key.slice(0, at).split('+')
+  const domain = key.slice(at + 1)
+  // A plus at the beginning is a name, not a tag; those of the simulator reach nobody, and are told apart by their tags.
+  if (name === '' || domain === simulatorDomain) return key
+  if (!gmailDomains.has(domain)) return `${name}@${domain}`
+  return `${name.replaceAll('.', '')}@gmail.com`
+}
+
+const gmailDomains: ReadonlySet<string> = new Set(['gmail.com', 'googlemail.com'])
 
 /** Whether an address may be asked for a confirmation: once a day, and three times before it gives one. */
 export async function mayAskAddress(
@@ -20,9 +38,10 @@ const askedOf = (read: Read, accountId: string, hash: string) =>
     .where('address_hash', '=', hash)
     .executeTakeFirst()
 
+// It protects strangers, so a time in the future counts as recent: a clock that was set back must not ask them again.
 const mayBeAsked = (known: { mails: number; last_at: number } | undefined, now: number): boolean =>
   known === undefined ||
-  (known.mails < formLimits.perAddress && !isRecent(known.last_at, now, formLimits.addressEveryMs))
+  (known.mails < formLimits.perAddress && known.last_at <= now - formLimits.addressEveryMs)
 
 /**
  * Counts a confirmation that an address is asked for; resolves with whether it may be. Nobody gets more than one a day,

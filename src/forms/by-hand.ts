@@ -3,13 +3,13 @@ import { accountFace, brandOf, languageOf, senderOf } from '../accounts/index.js
 import { type AskedContact, type AskedId, findContact, whyNotAsked } from '../contacts/index.js'
 import { blockedAmong } from '../deliveries/index.js'
 import { ApiError } from '../errors/index.js'
-import { addressKey, parseMailbox } from '../mime/index.js'
+import { parseMailbox } from '../mime/index.js'
 import type { Tx } from '../store/index.js'
 import { askOrThrow } from './ask.js'
-import { mayAskAddress } from './asked-addresses.js'
+import { countedAddress, mayAskAddress } from './asked-addresses.js'
 import { isCarefulForm } from './careful.js'
 import type { FormDeskDeps } from './deps.js'
-import { type FormEntry, insertEntry, waitsMs } from './entry.js'
+import { entriesOf, type FormEntry, insertEntry, waitsMs } from './entry.js'
 import { findForm, handForm, type SignupForm, usualSettings } from './form.js'
 import type { HeldReason } from './limits.js'
 import type { FormLimits } from './sent-in-limits.js'
@@ -33,7 +33,12 @@ export async function askByHand(
   const now = clock.now()
   const { address: email } = mailbox
   const known = await findContact(store.read, accountId, email)
-  const asked = { id: known?.id ?? store.ids.uuid(), email }
+  // Who was asked for another list is to be one contact, whichever they confirm first.
+  const waiting = (await entriesOf(store.read, accountId, email)).find(
+    ({ state, expiresAt, typed }) => state === 'waiting' && expiresAt > now && typed.contactId,
+  )
+  const id = known?.id ?? waiting?.typed.contactId ?? store.ids.uuid()
+  const asked = { id, email }
   const { firstName, lastName, phone, metadata = {} } = given
   const entry: FormEntry = {
     id: store.ids.uuid(),
@@ -82,9 +87,10 @@ async function whyNotNow(
   const { id: formId, accountId } = form
   const now = clock.now()
   if (form.stoppedAt !== null) return 'stopped'
-  const mail = { accountId, type: 'transactional', isConfirmation: true } as const
+  // The confirmation may reach who has left or was erased only where they ask for it themselves.
+  const mail = { accountId, type: 'marketing' } as const
   if ((await blockedAmong(read, mail, [address])).size > 0) return 'suppressed'
-  const hash = tokens.hashOf(accountId, addressKey(address))
+  const hash = tokens.hashOf(accountId, countedAddress(address))
   if (!(await mayAskAddress(read, accountId, hash, now))) return 'address'
   return (
     limits.ofDomain({ formId, domain }) ??

@@ -1,9 +1,9 @@
 import { type AskFirst, wantConfirmation } from '../contacts/index.js'
 import { neighbourhoodOf } from '../http/index.js'
-import { addressKey, type Mailbox } from '../mime/index.js'
+import type { Mailbox } from '../mime/index.js'
 import type { Read } from '../store/index.js'
 import { askByMail, reasonOf } from './ask.js'
-import { mayAskAddress } from './asked-addresses.js'
+import { countedAddress, mayAskAddress } from './asked-addresses.js'
 import { askByHand } from './by-hand.js'
 import { isCarefulForm } from './careful.js'
 import type { FormDeskDeps } from './deps.js'
@@ -75,7 +75,7 @@ async function submitted(
   const entry = newEntry(deps, form, given)
   const isAlone =
     !(await asksAlways(store.read, form)) && (await isStranger(store.read, form.accountId, email))
-  const hash = deps.tokens.hashOf(form.accountId, addressKey(email))
+  const hash = deps.tokens.hashOf(form.accountId, countedAddress(email))
   // A look, so that an address that was asked enough uses up nothing; it counts with the mail.
   if (!isAlone && !(await mayAskAddress(store.read, form.accountId, hash, now))) return 'address'
   const full = limits.ofForm(asked)

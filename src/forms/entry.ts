@@ -133,7 +133,10 @@ export async function askedAt(read: Read, { typed }: FormEntry): Promise<number 
   return row?.ended_at ?? null
 }
 
-/** Confirms an entry, and all others of its form and address with it; resolves with whether it was still waiting. */
+/**
+ * Confirms an entry, and all others of its form and address with it; one by hand has lists of its own, and is confirmed
+ * alone. Resolves with whether it was still waiting.
+ */
 export async function settleEntries(tx: Tx, entry: FormEntry, now: number): Promise<boolean> {
   const waiting = await tx
     .selectFrom('form_entries')
@@ -142,7 +145,10 @@ export async function settleEntries(tx: Tx, entry: FormEntry, now: number): Prom
     .where('address', '=', addressKey(entry.email))
     .execute()
   const settled = waiting.filter(
-    ({ form_id, state }) => form_id === entry.formId && state === 'waiting',
+    ({ id, form_id, state }) =>
+      form_id === entry.formId &&
+      state === 'waiting' &&
+      (entry.typed.lists === undefined || id === entry.id),
   )
   if (!settled.some(({ id }) => id === entry.id)) return false
   const confirmed = { state: 'confirmed', confirmed_at: now, remind_at: null } as const

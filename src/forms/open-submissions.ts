@@ -34,7 +34,7 @@ export function openSubmissions(
         }
         allowed = allowedOrigin(form, request)
         const body = checked(operations.submitForm, given)
-        const page = body.page ?? request.header('referer')?.slice(0, 300) ?? ''
+        const page = pageOf([body.page, request.header('referer'), request.header('origin')])
         // Who asks without a key is not believed when they say who they ask for.
         const { remoteAddress } = request
         return {
@@ -45,6 +45,15 @@ export function openSubmissions(
       () => ({ 'Access-Control-Allow-Origin': allowed, Vary: 'Origin' }),
     )
   })
+}
+
+/** Where it was sent in, for the consent record: the first that can be a page. Nobody vouches for it. */
+const pageOf = (named: readonly (string | undefined)[]): string =>
+  (named.find((one) => one !== undefined && isWeb(one)) ?? '').slice(0, 300)
+
+function isWeb(text: string): boolean {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : ''
+  return protocol === 'https:' || protocol === 'http:'
 }
 
 /** The page that may read the answer. Throws a 403 for one that the form does not name; programs name none. */

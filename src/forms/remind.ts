@@ -51,8 +51,14 @@ async function isStillWanted(read: Read, form: SignupForm, entry: FormEntry): Pr
   const { accountId, email, createdAt } = entry
   const since = (await consentHistory(read, accountId, email)).filter(({ at }) => at >= createdAt)
   if (since.some(({ kind }) => leavings.has(kind))) return false
-  if (since.some(({ kind, detail }) => kind === 'confirmed' && detail.formId === form.id))
+  // Each entry by hand has lists of its own, which are looked at below.
+  const isOfForm = entry.typed.lists === undefined
+  if (
+    isOfForm &&
+    since.some(({ kind, detail }) => kind === 'confirmed' && detail.formId === form.id)
+  ) {
     return false
+  }
   const contact = await findContact(read, accountId, email)
   if (contact === undefined) return true
   const lists = (await listsOfContacts(read, [contact.id])).get(contact.id) ?? []

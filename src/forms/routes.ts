@@ -45,7 +45,8 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
   })
 
   serve(api, operations.resumeForm, async ({ account, params }) => {
-    const form = await resumeForm(deps, account.accountId, params.id)
+    const { id } = await pageForm(read, account.accountId, params.id)
+    const form = await resumeForm(deps, account.accountId, id)
     return await shownForm(read, form, shown())
   })
 

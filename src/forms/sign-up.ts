@@ -1,11 +1,10 @@
 import { checkAdding, contactCeiling, readBilling } from '../billing/index.js'
 import { recordConsent } from '../consent/index.js'
 import { addContactIn, findContact, putOnListIn } from '../contacts/index.js'
-import { addressKey } from '../mime/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { erasedAmong, lift, liftErasure, suppressionsOf } from '../suppression/index.js'
 import { listTopics, optIn, optOut, topicsLeftBy } from '../topics/index.js'
-import { forgetAddress } from './asked-addresses.js'
+import { countedAddress, forgetAddress } from './asked-addresses.js'
 import type { FormDeskDeps } from './deps.js'
 import { type FormEntry, settleEntries } from './entry.js'
 import { listsThere, type SignupForm } from './form.js'
@@ -33,7 +32,7 @@ export async function signUp(
   const { accountId, email } = entry
   const billing = await readBilling(store.read, plans, accountId)
   const id = store.ids.uuid()
-  const hash = deps.tokens.hashOf(accountId, addressKey(email))
+  const hash = deps.tokens.hashOf(accountId, countedAddress(email))
   const isNew = await store.write(async (tx) => {
     const now = clock.now()
     const isFirst =
@@ -66,7 +65,8 @@ export async function signUp(
       const ids = [done.contact.id]
       await putOnListIn(tx, accountId, { listId, ids, now }, { by: 'form', ...joining })
     }
-    await recordAgreed(tx, form, entry, how === 'confirmed' ? 'confirmed' : 'signed_up', now)
+    const kind = how === 'confirmed' ? 'confirmed' : 'signed_up'
+    await recordAgreed(tx, form, entry, { kind, at: now, listIds: lists })
     if (how === 'confirmed') {
       await lift(tx, accountId, email, { by: 'recipient', at: now, reasons: ['unsubscribe'] })
       await forgetAddress(tx, accountId, hash)
@@ -83,8 +83,11 @@ const recordAgreed = (
   tx: Tx,
   form: SignupForm,
   { accountId, email, agreed, createdAt }: FormEntry,
-  kind: 'confirmed' | 'signed_up',
-  at: number,
+  {
+    kind,
+    at,
+    listIds,
+  }: { kind: 'confirmed' | 'signed_up'; at: number; listIds: readonly string[] },
 ) =>
   recordConsent(tx, accountId, email, {
     at,
@@ -101,6 +104,7 @@ const recordAgreed = (
       page: agreed.page,
       address: agreed.address,
       askedAt: createdAt,
+      listIds,
     },
   })
 

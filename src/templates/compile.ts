@@ -15,7 +15,7 @@ export async function tryCompile(
   return { html: outcome.html }
 }
 
-/** The same; what makes no HTML is a 422 about the field `blocks`. */
+/** The same; what makes no HTML is a 422. */
 export async function compileBlocks(
   renderer: Renderer,
   job: { accountId: string; document: BlockDocument; brand: BlockColours },
@@ -24,6 +24,6 @@ export async function compileBlocks(
   if ('html' in made) return made.html
   throw new ApiError('validation_error', `The blocks cannot be used: ${made.fault.message}`, {
     status: 422,
-    fields: { field: 'blocks' },
+    fields: { part: 'html' },
   })
 }

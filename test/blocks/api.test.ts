@@ -91,3 +91,14 @@ t.test('what is no document is refused with its place', async (t) => {
   t.match(none, { status: 422, text: /needs html or blocks/ })
   t.equal((await call('GET', at)).json.version, saved)
 })
+
+t.test('blocks that take too long are refused as documented', async (t) => {
+  const text = '*_'.repeat(9_950)
+  const slow = { version: 1, blocks: Array.from({ length: 12 }, () => ({ type: 'text', text })) }
+  const { status, json } = await call('POST', '/v1/templates', {
+    body: { slug: 'slow', subject: 'Slow', blocks: slow },
+  })
+  // On a quick machine they may be made in time.
+  if (status === 201) t.equal(json.slug, 'slow')
+  else t.match({ status, json }, { status: 422, json: { part: 'html' } })
+})

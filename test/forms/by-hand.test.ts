@@ -1,8 +1,12 @@
 // People whom an account adds itself, and asks by mail first.
 import t from 'tap'
+import { applianceKeyFile } from '../../src/app/index.js'
+import { dayMs, systemClock } from '../../src/clock/index.js'
+import { openApplianceKey } from '../../src/config/index.js'
 import { consentHistory } from '../../src/consent/index.js'
 import { findContact } from '../../src/contacts/index.js'
-import { suppress } from '../../src/suppression/index.js'
+import { entriesOf, makeSignupTokens } from '../../src/forms/index.js'
+import { lift, suppress } from '../../src/suppression/index.js'
 import { logIn } from '../support/log-in.js'
 import { fillIn, linkTo, makeForm, startWithForms } from '../support/signup-forms.js'
 
@@ -112,6 +116,101 @@ t.test('the page sends a confirmation first', async (t) => {
   t.match(last?.detail.note, /^Added by owner-.*@people\.test$/)
 })
 
+/** The link of the latest mail to an address, and the list that it is for. */
+async function linksOf(email: string) {
+  const tokens = makeSignupTokens(openApplianceKey(applianceKeyFile(posthorn.dataDir)), systemClock)
+  const entries = await entriesOf(store.read, accountId, email)
+  return entries.map(({ id, typed }) => ({
+    list: typed.lists?.[0],
+    link: `${posthorn.publicUrl}/confirm/${tokens.confirmation(id)}`,
+  }))
+}
+/** Lets a day go by for every address that was asked. */
+const nextDay = () =>
+  store.write((tx) =>
+    tx
+      .updateTable('form_addresses')
+      .set((eb) => ({ last_at: eb('last_at', '-', dayMs) }))
+      .execute(),
+  )
+
+t.test(
+  'who was asked for two lists is one contact, and is put on each that they confirm',
+  async (t) => {
+    const email = 'two@reader.test'
+    const other = await listOf('Other', true)
+    const first = await add(email, { confirm: true })
+    await nextDay()
+    const second = await add(email, {}, other)
+    t.match([first.status, second.status], [202, 202])
+    t.equal(second.json.id, first.json.id)
+    for (const list of [other, readers]) {
+      const { link } = (await linksOf(email)).find((one) => one.list === list) ?? {}
+      await fetch(link ?? '', { method: 'POST' })
+      t.ok((await membersOf(list)).includes(email))
+    }
+    t.equal((await known(email))?.id, first.json.id)
+  },
+)
+
+t.test('nobody is asked who has left or was erased', async (t) => {
+  const mails = async () => (await store.read.selectFrom('form_mails').selectAll().execute()).length
+  const before = await mails()
+  const left = { email: 'left@reader.test', reason: 'unsubscribe', detail: null } as const
+  await store.write((tx) => suppress(tx, accountId, left, Date.now()))
+  const erasure = { address: 'erased@reader.test' }
+  t.equal((await call('POST', '/v1/contacts/erasures', { body: erasure })).status, 202)
+  for (const email of [left.email, erasure.address]) {
+    const refused = await add(email, { confirm: true })
+    t.match([refused.status, refused.json], [409, { reason: 'suppressed', error: /only they can/ }])
+    const form = { email, firstName: 'X', lists: readers, agreed: '', confirm: 'on' }
+    t.match((await owner.post(`${base}/contacts/new`, form)).text, /only they can come back/)
+  }
+  t.equal(await mails(), before)
+})
+
+t.test('how a known member agreed is kept', async (t) => {
+  const email = 'member@reader.test'
+  t.equal((await add(email)).status, 201)
+  t.equal((await add(email, { agreed: 'By phone' })).status, 200)
+  const [last] = (await consentHistory(store.read, accountId, email)).slice(-1)
+  t.match(last, { kind: 'added', detail: { by: 'api', note: 'By phone' } })
+})
+
+t.test('a confirmation counts for its lists alone, and until they leave', async (t) => {
+  const email = 'again@reader.test'
+  const third = await listOf('Third')
+  t.equal((await add(email, { confirm: true })).status, 202)
+  await confirm(email)
+  t.equal((await add(email, { confirm: true })).status, 200)
+  t.equal((await add(email, {}, third)).status, 201)
+  const asked = await add(email, { confirm: true }, third)
+  t.equal(asked.status, 202, 'they have confirmed another list')
+  const gone = { email, reason: 'unsubscribe', detail: null } as const
+  await store.write(async (tx) => {
+    await suppress(tx, accountId, gone, Date.now())
+    await lift(tx, accountId, email, { by: 'operator', at: Date.now(), reasons: ['unsubscribe'] })
+  })
+  await nextDay()
+  t.equal((await add(email, { confirm: true })).status, 202, 'they have left since')
+})
+
+t.test(
+  'a mailbox is asked once a day, by whatever name, also if the clock was set back',
+  async (t) => {
+    t.equal((await add('one.box@gmail.com', { confirm: true })).status, 202)
+    for (const email of ['o.nebox+x@googlemail.com', 'OneBox+y+z@gmail.com'])
+      t.match((await add(email, { confirm: true })).json, { reason: 'address' }, email)
+    t.equal((await add('tag+a@reader.test', { confirm: true })).status, 202)
+    t.match((await add('tag+b@reader.test', { confirm: true })).json, { reason: 'address' })
+    t.equal((await add('t.ag@reader.test', { confirm: true })).status, 202, 'dots are of Gmail')
+    t.ok((await linksOf('tag+a@reader.test')).length, 'the address itself stays')
+    const later = Date.now() + 30 * dayMs
+    await store.write((tx) => tx.updateTable('form_addresses').set({ last_at: later }).execute())
+    t.match((await add('tag+a@reader.test', { confirm: true })).json, { reason: 'address' })
+  },
+)
+
 t.test('what asks them has a page for its figures, and no address of its own', async (t) => {
   const forms = await owner.get(`${base}/forms`)
   const [, path = ''] = /href="([^"]+)">Contacts that you add</.exec(forms.text) ?? []
@@ -127,6 +226,7 @@ t.test('what asks them has a page for its figures, and no address of its own', a
     .executeTakeFirstOrThrow()
   t.equal((await fetch(`${posthorn.publicUrl}/f/${row.public_id}`)).status, 404)
   t.equal((await call('GET', `/v1/forms/${row.id}`)).status, 404)
+  t.equal((await call('POST', `/v1/forms/${row.id}/resume`)).status, 404)
   t.equal((await owner.get(`${base}/forms/${row.id}/edit`)).status, 404)
 })
 

@@ -1,6 +1,6 @@
 // Forms that front ends send in without a key.
 import t from 'tap'
-import { formLimits } from '../../src/forms/index.js'
+import { entriesOf, formLimits } from '../../src/forms/index.js'
 import { linkTo, makeForm, startWithForms } from '../support/signup-forms.js'
 
 const posthorn = await startWithForms(t)
@@ -47,6 +47,22 @@ t.test('a page of the account sends it in by script', async (t) => {
   t.same([known.json, stranger.json], [sent.json, sent.json], 'everybody is told the same')
   const other = await submit(form, ada, { origin: 'https://evil.test' })
   t.match([other.status, other.json.code], [403, 'forbidden'])
+})
+
+t.test('the page in the consent record is an address of the web, or none', async (t) => {
+  const origin = 'https://shop.test'
+  for (const [name, page, headers, kept] of [
+    ['named', 'https://shop.test/news', { origin }, 'https://shop.test/news'],
+    ['script', 'javascript:alert(1)', { origin }, origin],
+    ['words', 'the front page', { origin, referer: 'http://shop.test/a' }, 'http://shop.test/a'],
+    ['none', 'mailto:a@shop.test', {}, ''],
+  ] as const) {
+    const email = `${name}@reader.test`
+    const sent = await submit(form, { email, agreed: true, page }, headers)
+    t.equal(sent.status, 202, JSON.stringify(sent.json))
+    const [entry] = await entriesOf(store.read, posthorn.accountId, email)
+    t.equal(entry?.agreed.page, kept, name)
+  }
 })
 
 t.test('what is wrong is told as the API does', async (t) => {

@@ -8,6 +8,7 @@ import {
   queueClass,
   type Read,
   rowsOf,
+  unindexed,
 } from '../../store/index.js'
 import type { Outcome } from '../outcome.js'
 
@@ -78,9 +79,14 @@ async function butConfirmations<T extends AddressedMail & { delivery: Leaving }>
   return stopped.filter(({ delivery }, i) => blocked[i]?.has(delivery.recipient))
 }
 
-/** Only forms mark mails so. `ids`: a JSON list. */
+/** Those of forms that people fill in themselves, and of no others: by hand nobody is asked who has left. `ids`: a JSON list. */
 const confirmationsAmong = prepared<{ ids: string }, { email_id: string }>((db, { ids }) =>
-  db.selectFrom('form_mails').select('email_id').where('email_id', 'in', idsOf(ids, 'text')),
+  db
+    .selectFrom('form_mails')
+    .innerJoin('forms', 'forms.id', 'form_mails.form_id')
+    .select('email_id')
+    .where('email_id', 'in', idsOf(ids, 'text'))
+    .where(unindexed<string>('forms.kind'), '=', 'page'),
 )
 
 /** What of a delivery says whether it may leave. */
