@@ -1,7 +1,7 @@
 import { shownBytes } from '../amounts/index.js'
-import { ApiError } from '../errors/index.js'
 import { cleanGif } from './gif.js'
 import { cleanJpeg } from './jpeg.js'
+import { refusedPicture, refuseTooLarge } from './limits.js'
 import type { CleanParts } from './parts.js'
 import { cleanPng } from './png.js'
 import { cleanWebp } from './webp.js'
@@ -15,9 +15,6 @@ export interface CleanPicture {
 }
 
 export const maxPictureBytes = 5 * 1024 * 1024
-
-/** Mail programs and browsers need 4 bytes of memory for each. */
-export const maxPixels = 25_000_000
 
 const kinds: readonly {
   contentType: string
@@ -51,22 +48,20 @@ const hasAt = (bytes: Buffer, word: string, at = 0) =>
  */
 export function readPicture(bytes: Buffer): CleanPicture {
   if (bytes.length > maxPictureBytes) {
-    throw refused(
+    throw refusedPicture(
       `A picture may have at most ${shownBytes(maxPictureBytes)}, and this one has ${shownBytes(bytes.length)}: make it smaller`,
     )
   }
   const kind = kinds.find(({ begins }) => begins(bytes))
-  if (kind === undefined) throw refused(whatElse(bytes))
+  if (kind === undefined) throw refusedPicture(whatElse(bytes))
   const clean = kind.clean(bytes)
   if (clean === undefined || clean.width === 0 || clean.height === 0) {
-    throw refused('The picture is damaged: open it in a program for pictures and save it again')
-  }
-  const { parts, width, height } = clean
-  if (width * height > maxPixels) {
-    throw refused(
-      `The picture has ${width} × ${height} pixels, and may have 25 million: make it smaller`,
+    throw refusedPicture(
+      'The picture is damaged: open it in a program for pictures and save it again',
     )
   }
+  const { parts, width, height, frames } = clean
+  refuseTooLarge(width, height, frames)
   return { bytes: Buffer.concat(parts), contentType: kind.contentType, width, height }
 }
 
@@ -80,6 +75,3 @@ function whatElse(bytes: Buffer): string {
   }
   return 'A picture must be a PNG, JPEG, GIF or WebP'
 }
-
-const refused = (message: string) =>
-  new ApiError('validation_error', message, { status: 422, fields: { field: 'content' } })

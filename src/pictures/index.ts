@@ -3,7 +3,8 @@
  * hold: what is served is a PNG, JPEG, GIF or WebP by its bytes, and says nothing of where and by what it was taken;
  * a picture is not deleted while something that can still send shows it. See README.md.
  */
-export { type CleanPicture, maxPictureBytes, maxPixels, readPicture } from './clean.js'
+export { type CleanPicture, maxPictureBytes, readPicture } from './clean.js'
+export { maxPixels } from './limits.js'
 export {
   addPicture,
   changePicture,

@@ -1,6 +1,12 @@
+import { refuseInPieces } from './limits.js'
 import type { CleanParts } from './parts.js'
 
 const orientationTag = 0x0112
+
+// Programs write some dozens, and one more for each 64 KB of what is beside the picture.
+const maxSegments = 1_000
+// A picture that gets finer while it is loaded has ten or twenty; each is painted over the whole.
+const maxScans = 100
 
 /**
  * A JPEG without what cameras write: places, times, names, previews (ITU-T T.81 Annex B). What is kept beside the picture
@@ -10,7 +16,10 @@ export function cleanJpeg(bytes: Buffer): CleanParts | undefined {
   const kept: Buffer[] = []
   let size: { width: number; height: number } | undefined
   let turned = 1
+  let segments = 0
+  let scans = 0
   for (let at = 2; ; ) {
+    refuseInPieces(++segments, maxSegments)
     // T.81 §B.1.1.2: any number of 0xff may stand before a marker.
     while (bytes[at] === 0xff && bytes[at + 1] === 0xff) at++
     const marker = bytes[at + 1]
@@ -21,42 +30,71 @@ export function cleanJpeg(bytes: Buffer): CleanParts | undefined {
     if (end < at + 4 || end > bytes.length) return undefined
     const segment = bytes.subarray(at, end)
     if (isFrame(marker)) {
-      if (segment.length < 9) return undefined
+      // Of several sizes programs take the first, the last, or the largest.
+      if (size !== undefined || segment.length < 9) return undefined
       size = { height: segment.readUInt16BE(5), width: segment.readUInt16BE(7) }
     }
     if (marker === 0xe1) turned = orientationIn(segment) ?? turned
-    if (isKept(marker, segment)) kept.push(segment)
+    const seen = seenOf(marker, segment)
+    if (seen !== undefined) kept.push(seen)
     at = end
     if (marker === 0xda) {
       at = endOfScan(bytes, end)
+      if (size === undefined || at === end) return undefined
+      refuseInPieces(++scans, maxScans)
       kept.push(bytes.subarray(end, at))
       // A file that ends within its last scan is shown by browsers as far as it goes.
       if (at === bytes.length) break
     }
   }
-  if (size === undefined) return undefined
+  if (size === undefined || scans === 0) return undefined
   const parts = [Buffer.from([0xff, 0xd8]), ...turnedAs(turned), ...kept, Buffer.from([0xff, 0xd9])]
-  return turned >= 5 ? { parts, width: size.height, height: size.width } : { parts, ...size }
+  const { width, height } = size
+  return turned >= 5
+    ? { parts, width: height, height: width, frames: 1 }
+    : { parts, width, height, frames: 1 }
 }
 
-/** SOF0 to SOF15: all between but tables (DHT, JPG, DAC). */
+/** SOF0 to SOF15: all between but tables (DHT, JPG, DAC); and DHP, the size of a picture in several. */
 const isFrame = (marker: number) =>
-  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
+  marker === 0xde ||
+  (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
 
-function isKept(marker: number, segment: Buffer): boolean {
+/** What is kept of a segment. Undefined: nothing, as of the other applications' segments, and of comments. */
+function seenOf(marker: number, segment: Buffer): Buffer | undefined {
   const begins = (word: string) => segment.toString('latin1', 4, 4 + word.length) === word
-  if (marker === 0xe0) return begins('JFIF\0')
-  if (marker === 0xe2) return begins('ICC_PROFILE\0')
-  if (marker === 0xee) return begins('Adobe')
-  // The other applications' segments, and comments.
-  return !((marker >= 0xe1 && marker <= 0xef) || marker === 0xfe)
+  if (marker === 0xe0) return begins('JFIF\0') ? jfifOf(segment) : undefined
+  if (marker === 0xe2) return begins('ICC_PROFILE\0') ? segment : undefined
+  // The size once more, by DNL, is of pictures that do not say it at first; they are refused.
+  const isLeftOut = (marker >= 0xe1 && marker <= 0xef) || marker === 0xfe || marker === 0xdc
+  if (marker === 0xee && begins('Adobe')) return cutTo(segment, 16)
+  return isLeftOut ? undefined : segment
 }
 
-/** Where the next marker stands: 0xff00 is a byte of the picture, 0xffd0 to 0xffd7 begin it anew. */
+/** JFIF 1.02: 18 bytes, the last two of which are the size of a preview, and then the preview. */
+function jfifOf(segment: Buffer): Buffer | undefined {
+  const header = cutTo(segment, 18)
+  header?.fill(0, 16)
+  return header
+}
+
+/** The first bytes of a segment as one of its own. Undefined: it has fewer. */
+function cutTo(segment: Buffer, length: number): Buffer | undefined {
+  if (segment.length < length) return undefined
+  const cut = Buffer.from(segment.subarray(0, length))
+  cut.writeUInt16BE(length - 2, 2)
+  return cut
+}
+
+/**
+ * Where the next marker stands: 0xff00 is a byte of the picture, 0xffd0 to 0xffd7 begin it anew. Byte by byte: in a file
+ * made of 0xff nothing that searches for the next one is quicker.
+ */
 function endOfScan(bytes: Buffer, from: number): number {
-  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
-    const next = bytes[at + 1]
-    if (next === undefined) break
+  const last = bytes.length - 1
+  for (let at = from; at < last; at++) {
+    if (bytes[at] !== 0xff) continue
+    const next = bytes[at + 1] ?? 0
     if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at
   }
   return bytes.length

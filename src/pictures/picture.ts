@@ -160,20 +160,24 @@ export async function deletePicture(
   accountId: string,
   id: string,
 ): Promise<KeptPicture> {
-  const known = await requirePicture(store.read, accountId, id)
-  const [use] = await usesOfPicture(store.read, accountId, known.publicId)
-  if (use !== undefined) {
-    throw new ApiError(
-      'conflict',
-      `The ${use.kind} "${use.name}" shows the picture "${known.name}": take it out there first`,
-    )
-  }
+  await requireUnused(store.read, accountId, id)
   return await store.write(async (tx) => {
-    const picture = await requirePicture(tx, accountId, known.id)
+    // Once more: something may have come to show it meanwhile.
+    const picture = await requireUnused(tx, accountId, id)
     await tx.deleteFrom('pictures').where('id', '=', picture.id).execute()
     await releaseContents(tx, [picture.content])
     return picture
   })
+}
+
+async function requireUnused(read: Read, accountId: string, id: string): Promise<KeptPicture> {
+  const known = await requirePicture(read, accountId, id)
+  const [use] = await usesOfPicture(read, accountId, known.publicId)
+  if (use === undefined) return known
+  throw new ApiError(
+    'conflict',
+    `The ${use.kind} "${use.name}" shows the picture "${known.name}": take it out there first`,
+  )
 }
 
 const toPicture = (row: PictureRow): KeptPicture => ({

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { findPlan, loadPlans, pauseSending, setMarketingPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
+import { deletePicture } from '../../src/pictures/index.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { jpeg, png } from './samples.js'
 
@@ -40,7 +41,19 @@ t.test('a picture is uploaded, served, named, kept while it is used, and deleted
   })
 
   const html = `<p><img src="${url}"></p>`
-  await ask('POST', '/templates', { slug: 'welcome', subject: 'Hello', html })
+  const { store } = posthorn
+  const meanwhile: typeof store = {
+    ...store,
+    write: async (work) => {
+      await ask('POST', '/templates', { slug: 'welcome', subject: 'Hello', html })
+      return await store.write(work)
+    },
+  }
+  await t.rejects(
+    deletePicture({ store: meanwhile }, posthorn.accountId, id),
+    { message: /The template "welcome" shows/ },
+    'a template that began to show it just before the write',
+  )
   const refused = await ask('DELETE', `/pictures/${id}`)
   t.equal(refused.status, 409)
   t.match(refused.json.error, /The template "welcome" shows the picture "books.jpg"/)

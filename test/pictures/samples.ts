@@ -5,7 +5,7 @@ import { deflateSync } from 'node:zlib'
 const be32 = (n: number) => Buffer.from([n >>> 24, (n >>> 16) & 255, (n >>> 8) & 255, n & 255])
 const be16 = (n: number) => Buffer.from([n >>> 8, n & 255])
 
-const chunk = (type: string, data: Buffer) =>
+export const pngChunk = (type: string, data: Buffer) =>
   Buffer.concat([
     be32(data.length),
     Buffer.from(type),
@@ -27,16 +27,16 @@ export function png(width = 3, height = 2): Buffer {
   const rows = Buffer.alloc(Math.min(height, 100) * (1 + Math.ceil(width / 8)))
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', Buffer.concat([be32(width), be32(height), Buffer.from([1, 0, 0, 0, 0])])),
-    chunk('tEXt', Buffer.from('Place\0Lagos, Main Street')),
-    chunk('eXIf', Buffer.from('MM\0*Lagos')),
-    chunk('IDAT', deflateSync(rows)),
-    chunk('IEND', Buffer.alloc(0)),
+    pngChunk('IHDR', Buffer.concat([be32(width), be32(height), Buffer.from([1, 0, 0, 0, 0])])),
+    pngChunk('tEXt', Buffer.from('Place\0Lagos, Main Street')),
+    pngChunk('eXIf', Buffer.from('MM\0*Lagos')),
+    pngChunk('IDAT', deflateSync(rows)),
+    pngChunk('IEND', Buffer.alloc(0)),
     Buffer.from('Lagos behind the end'),
   ])
 }
 
-const segment = (marker: number, data: Buffer) =>
+export const segment = (marker: number, data: Buffer) =>
   Buffer.concat([Buffer.from([0xff, marker]), be16(data.length + 2), data])
 
 /** A JPEG by its markers, turned as phones turn them, with a place in each part that may hold one. */
@@ -75,7 +75,7 @@ export const gif = (): Buffer =>
     Buffer.from([0x3b]),
   ])
 
-const riff = (type: string, data: Buffer) => {
+export const riff = (type: string, data: Buffer) => {
   const size = Buffer.alloc(4)
   size.writeUInt32LE(data.length)
   return Buffer.concat([Buffer.from(type), size, data, Buffer.alloc(data.length % 2)])
