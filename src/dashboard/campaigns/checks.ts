@@ -47,7 +47,7 @@ export async function checksOf(
     checks.push({ tone: 'bad', says: error.message, mend })
   }
   checks.push(...(await versionChecks(read, base, draft)), await leavingCheck(read, draft, base))
-  const made = await renderedDraft(deps, draft)
+  const made = await renderedDraft(deps, draft, html)
   if (made !== undefined) {
     checks.push(...(await contentChecks(read, draft, made, { mend: edit, followed })))
   }

@@ -1,7 +1,7 @@
 import { brandOf, contrastOf, leastContrast } from '../../accounts/index.js'
 import { counted } from '../../amounts/index.js'
 import type { BlockDocument } from '../../blocks/index.js'
-import { type Broadcast, blocksOf, htmlOf, renderFor } from '../../broadcasts/index.js'
+import { type Broadcast, blocksOf, renderFor } from '../../broadcasts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { textOfHtml } from '../../mime/index.js'
 import type { Read } from '../../store/index.js'
@@ -26,10 +26,10 @@ export interface RenderedDraft {
 
 /** Undefined where it does not render, which is told elsewhere. */
 export async function renderedDraft(
-  { store: { read }, renderer }: Pick<CampaignPageDeps, 'store' | 'renderer'>,
+  { renderer }: Pick<CampaignPageDeps, 'renderer'>,
   draft: Broadcast,
+  html: string,
 ): Promise<RenderedDraft | undefined> {
-  const html = await htmlOf(read, draft)
   if (html.trim() === '' || draft.subject.trim() === '') return undefined
   const content = { subject: draft.subject, html, previewText: draft.preview_text ?? undefined }
   try {

@@ -1,7 +1,14 @@
 import { object, optional, string } from 'superstruct'
 import { readBilling } from '../../billing/index.js'
 import * as operations from '../../broadcasts/contract.js'
-import { type Broadcast, findBroadcast, sendDraft, takeBackMs } from '../../broadcasts/index.js'
+import {
+  type Broadcast,
+  findBroadcast,
+  htmlOf,
+  judgeDraft,
+  sendDraft,
+  takeBackMs,
+} from '../../broadcasts/index.js'
 import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { exactIn } from '../format.js'
@@ -53,7 +60,8 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const asking = { action: 'campaigns.write', reads: true } as const
   pages.post('/campaigns/:id/send/links', asking, async (visit) => {
     const draft = await draftOf(visit)
-    const { links = [] } = (await renderedDraft(deps, draft))?.links ?? {}
+    const { links = [] } =
+      (await renderedDraft(deps, draft, await htmlOf(store.read, draft)))?.links ?? {}
     const followed = await deps.followLinks(links.map(({ url }) => url))
     return await showChecks(deps, visit, draft, noFaults, followed)
   })
@@ -61,7 +69,7 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const sending = { action: 'campaigns.write', form: SendForm, again: show } as const
   pages.post('/campaigns/:id/send', sending, async ({ account, base, form, params, may }) => {
     const draft = await draftOf({ account, params })
-    await refuseUntyped(deps, { account, base }, draft, form.number)
+    await refuseUntyped(deps, draft, form.number)
     const billing = await readBilling(store.read, plans, account.id)
     const options = {
       notBefore: clock.now() + takeBackMs,
@@ -81,12 +89,11 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
 
 async function refuseUntyped(
   deps: CampaignPageDeps,
-  { account, base }: Pick<Visit, 'account' | 'base'>,
-  draft: Broadcast,
+  { account_id, id }: Broadcast,
   typed = '',
 ): Promise<void> {
-  const { reachable } = await checksOf(deps, { accountId: account.id, base }, draft)
-  if (reachable === undefined || reachable <= typedAbove) return
+  const { reachable } = (await judgeDraft(withExpand(deps), account_id, id)).counts
+  if (reachable <= typedAbove) return
   if (typed.replace(/\D/g, '') === String(reachable)) return
   const message = `Type ${shown(reachable)}, the number of people who get it`
   throw new ApiError('validation_error', message, { fields: { field: 'number' } })
