@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import { openSubscription } from '../billing/index.js'
 import type { Clock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
-import type { Read, Store, Tx } from '../store/index.js'
+import { likeAnyCase, type Read, type Store, type Tx } from '../store/index.js'
 
 /** Who sends by this appliance: everything else belongs to one. */
 export interface Account {
@@ -92,8 +91,6 @@ export async function pageOfAccounts(
   read: Read,
   { after = '', limit, named = '' }: { after?: string; limit: number; named?: string },
 ): Promise<Account[]> {
-  // In LIKE these three signs have a meaning; what somebody types means themselves.
-  const part = `%${named.trim().replace(/[\\%_]/g, '\\$&')}%`
   const rows = await read
     .selectFrom('accounts')
     .selectAll()
@@ -101,10 +98,7 @@ export async function pageOfAccounts(
     .where('id', '<>', applianceAccountId)
     .$if(named.trim() !== '', (query) =>
       query.where((eb) =>
-        eb.or([
-          sql<boolean>`name like ${part} escape '\\'`,
-          eb('id', '=', named.trim().toLowerCase()),
-        ]),
+        eb.or([likeAnyCase('name', named.trim()), eb('id', '=', named.trim().toLowerCase())]),
       ),
     )
     .orderBy('id')

@@ -66,7 +66,7 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const end = openEnd(log, dataDir)
   back.add(() => end.close())
   const counts = countCommits(metrics.meter)
-  const store = openStore({ dataDir, clock, turns, slot: 0, ...counts, onFault: end.now })
+  const store = await openStore({ dataDir, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
   await rememberKey(store, key, dataDir)
   const plans = loadPlans(plansFile(dataDir), config.ceilings)

@@ -75,7 +75,15 @@ export async function inJobThread(
   )
   const { meter } = counting
   const counts = countCommits(meter)
-  const store = openStore({ dataDir, clock, turns, slot, onFault, ...counts, background: true })
+  const store = await openStore({
+    dataDir,
+    clock,
+    turns,
+    slot,
+    onFault,
+    ...counts,
+    background: true,
+  })
   const cancelled = new AbortController()
   let rung = new AbortController()
   port.on('message', (message) => {

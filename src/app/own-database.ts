@@ -105,6 +105,6 @@ export async function makeDatabase(dataDir: string, clock: Clock): Promise<void>
   refuseForeignKey(dataDir)
   createApplianceKeyFile(applianceKeyFile(dataDir))
   await migrateStore(dataDir, () => isServed(dataDir))
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: commandSlot })
+  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: commandSlot })
   await rememberKey(store, openOwnKey(dataDir), dataDir).finally(() => store.close())
 }

@@ -75,7 +75,7 @@ export async function runThread(
   const { dataDir, turns, slot } = data
   const onFault = endFromThread(name)
   const counts = countCommits(meter)
-  const store = openStore({ dataDir, clock, turns, slot, onFault, ...counts, background })
+  const store = await openStore({ dataDir, clock, turns, slot, onFault, ...counts, background })
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const ring = (due: readonly StreamDue[]) =>
     port.postMessage({ kind: 'ring', due } satisfies ThreadReport)

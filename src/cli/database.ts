@@ -33,7 +33,12 @@ export async function withStore<T>(
   await refuseOtherSchema(place)
   // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
   const clock = systemClock
-  const store = openStore({ dataDir: place.dataDir, clock, turns: makeTurns(), slot: commandSlot })
+  const store = await openStore({
+    dataDir: place.dataDir,
+    clock,
+    turns: makeTurns(),
+    slot: commandSlot,
+  })
   try {
     // After the schema was looked at: another release may keep this elsewhere.
     await rememberKey(store, key, place.dataDir)

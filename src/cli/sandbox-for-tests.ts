@@ -115,7 +115,7 @@ async function makeDatabase(dataDir: string): Promise<void> {
 async function setUp(dataDir: string) {
   const clock = systemClock
   const key = openApplianceKey(applianceKeyFile(dataDir))
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
   try {
     const { id: accountId } = await createAccount({ store, clock }, 'Tests')
     const { key: apiKey } = await createKey({ store, clock }, accountId, 'tests')

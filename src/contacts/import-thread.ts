@@ -13,15 +13,15 @@ import { fromRefusal, toRefusal } from './refusal.js'
 type ThreadDeps = ContactDeps & { follow: ContactEffect }
 
 /** The thread of `openImporter`: runs the imports that it is given until it is told to stop. */
-export function serveImports(
+export async function serveImports(
   onFault: OnFault,
   makeFollow: (clock: Clock, config: ImporterOptions['config']) => ContactEffect,
-): void {
+): Promise<void> {
   if (parentPort === null) throw new Error('import is a worker thread, not a program')
   const port = parentPort
   const { config, dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
   const deps = {
-    store: openStore({
+    store: await openStore({
       dataDir,
       clock: systemClock,
       turns,

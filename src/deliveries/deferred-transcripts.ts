@@ -72,5 +72,5 @@ const insertTranscript = prepared<Said, InsertResult>((db, { id, at, transcript 
     .insertInto('deferred_transcripts')
     .values({ delivery_id: id, at, transcript })
     // Two attempts in one millisecond are of a clock that was set back.
-    .onConflict((conflict) => conflict.doUpdateSet({ transcript })),
+    .onConflict((conflict) => conflict.columns(['delivery_id', 'at']).doUpdateSet({ transcript })),
 )

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type HeldBy, idsIn, type Read, type Tx } from '../store/index.js'
+import { greatest, type HeldBy, idsIn, type Read, type Tx } from '../store/index.js'
 import { isInFlight } from './lease.js'
 
 /** The due time of what is held: later than any clock, and a date that can be printed. */
@@ -49,7 +49,7 @@ export async function release(
     .set({
       due_at: sql`case when held_due_at > ${now} then held_due_at else ${now} end`,
       // Held by a clock that was ahead and has been set back since: for how long, nobody knows.
-      expires_at: sql`expires_at + max(0, ${now} - held_at)`,
+      expires_at: sql`expires_at + ${greatest(sql.lit(0), sql`${now} - held_at`)}`,
       held_at: null,
       held_reason: null,
       held_by: null,

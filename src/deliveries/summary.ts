@@ -108,5 +108,5 @@ function isStopped({ all, marketing }: Awaited<ReturnType<typeof stoppedAccounts
       ? []
       : [sql<boolean>`(${notTransactional} and account_id in ${idsIn(marketing, 'text')})`]),
   ]
-  return parts.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(parts, sql` or `)})`
+  return parts.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(parts, sql` or `)})`
 }

@@ -72,10 +72,10 @@ export async function notice(tx: Tx, raised: Raised & { now: number }): Promise<
     await tx
       .updateTable('notices')
       .set({ ...words, severity, stage, last_at: now, count: open.count + 1 })
+      .$if(isNew, (query) => query.set({ staged_at: now, fresh: 1 }))
       // A lesser one that was to be told at once is not any more.
-      .$if(severity === 'daily', (query) => query.set({ urgent: 0 }))
-      .$if(isNew, (query) =>
-        query.set({ staged_at: now, fresh: 1, urgent: severity === 'burning' ? 1 : 0 }),
+      .$if(isNew || severity === 'daily', (query) =>
+        query.set({ urgent: severity === 'burning' ? 1 : 0 }),
       )
       .where('id', '=', open.id)
       .execute()

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Read } from '../store/index.js'
+import { contains, type Read } from '../store/index.js'
 
 /** What shows a picture and can still send. */
 export interface PictureUse {
@@ -21,7 +20,7 @@ export async function usesOfPicture(
   accountId: string,
   publicId: string,
 ): Promise<PictureUse[]> {
-  const shows = (column: string) => sql<boolean>`instr(${sql.ref(column)}, ${publicId}) > 0`
+  const shows = (column: string) => contains(column, publicId)
   const campaigns = await read
     .selectFrom('broadcasts')
     .innerJoin('bodies', 'bodies.id', 'broadcasts.body_id')

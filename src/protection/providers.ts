@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { dayNumber } from '../clock/index.js'
 import {
   cell,
+  greatest,
   type ProtectionProviderRow,
   prepared,
   type Read,
@@ -195,7 +196,7 @@ const takeFromDay = prepared<{ accountId: string; day: number; provider: string 
       .where('account_id', '=', accountId)
       .where('day', '=', day)
       .where('provider', '=', provider)
-      .where('recipients', '>', sql<number>`max(bounces, complaints)`),
+      .where('recipients', '>', greatest(sql.ref('bounces'), sql.ref('complaints'))),
 )
 
 /** How many providers the day has already. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { dayNumber, hourMs } from '../clock/index.js'
 import {
+  greatest,
   type ProtectionHourRow,
   type ProtectionTotals,
   prepared,
@@ -177,17 +178,17 @@ const taking = (marketing: 0 | 1) =>
       })
       .where('account_id', '=', accountId)
       .where('hour', '=', hour)
-      .where('recipients', '>', sql<number>`max(bounces, complaints)`)
+      .where('recipients', '>', greatest(sql.ref('bounces'), sql.ref('complaints')))
       .where(
         sql<number>`marketing_recipients - ${sql.lit(marketing)}`,
         '>=',
-        sql<number>`max(marketing_bounces, marketing_complaints)`,
+        greatest(sql.ref('marketing_bounces'), sql.ref('marketing_complaints')),
       )
       // And of what is left, transactional mail has its own.
       .where(
         sql<number>`recipients - marketing_recipients - ${sql.lit(1 - marketing)}`,
         '>=',
-        sql<number>`max(bounces - marketing_bounces, complaints - marketing_complaints)`,
+        greatest(sql`bounces - marketing_bounces`, sql`complaints - marketing_complaints`),
       )
       .returning('hour'),
   )

@@ -94,7 +94,7 @@ const mailsAfter = prepared<{ from: number; limit: number }, CountedMail>((db, {
     .selectFrom('emails')
     .select([mailNumber.as('number'), 'id', 'account_id as accountId', 'body_id as bodyId'])
     .select(['created_at as at'])
-    .select(sql<0 | 1>`coalesce(broadcast_id, automation_step_id) is not null`.as('shares'))
+    .select(sql<0 | 1>`(broadcast_id is not null or automation_step_id is not null)`.as('shares'))
     .where(mailNumber, '>', from)
     .orderBy(mailNumber)
     .limit(limit),

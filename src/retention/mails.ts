@@ -6,6 +6,7 @@ import type { Retentions } from '../events/index.js'
 import {
   cell,
   firstUuidAt,
+  greatest,
   idsOf,
   mailNumber,
   prepared,
@@ -111,10 +112,14 @@ export const oldMails = prepared<OldMails, OldMail>((db, values) =>
     .select(['broadcasts.extras as broadcastExtras'])
     .select(['emails.type', 'automation_step_id as stepId', 'emails.waiting'])
     .select((eb) => [
-      sql<number | null>`max(emails.created_at, coalesce(emails.scheduled_at, 0), coalesce(${eb
-        .selectFrom('deliveries')
-        .select(({ fn }) => fn.max('ended_at').as('at'))
-        .whereRef('deliveries.email_id', '=', 'emails.id')}, 0))`.as('endedAt'),
+      greatest(
+        eb.ref('emails.created_at'),
+        sql`coalesce(emails.scheduled_at, 0)`,
+        sql`coalesce(${eb
+          .selectFrom('deliveries')
+          .select(({ fn }) => fn.max('ended_at').as('at'))
+          .whereRef('deliveries.email_id', '=', 'emails.id')}, 0)`,
+      ).as('endedAt'),
       sql<number>`coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)`.as('bytes'),
       isQueued.as('isQueued'),
       isNew.as('isNew'),

@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { SMTPServer } from 'smtp-server'
 import { type MessageContent, parseMailbox, readMessageContent } from '../mime/index.js'
-import type { SandboxMessageRow, Store } from '../store/index.js'
+import { likeAnyCase, type SandboxMessageRow, type Store } from '../store/index.js'
 import { deleteUpTo } from './keep.js'
 import { parseVerdicts, type Verdicts } from './verdicts.js'
 
@@ -105,9 +105,9 @@ export async function findNewest(
     .selectFrom('sandbox_messages')
     .select('id')
     .$if(after !== undefined, (query) => query.where('id', '>', after ?? 0))
-    .$if(to !== undefined, (query) => query.where(like('rcpt_to', JSON.stringify(to ?? ''))))
-    .$if(from !== undefined, (query) => query.where(like('header_from', from ?? '')))
-    .$if(subject !== undefined, (query) => query.where(like('subject', subject ?? '')))
+    .$if(to !== undefined, (query) => query.where(likeAnyCase('rcpt_to', JSON.stringify(to ?? ''))))
+    .$if(from !== undefined, (query) => query.where(likeAnyCase('header_from', from ?? '')))
+    .$if(subject !== undefined, (query) => query.where(likeAnyCase('subject', subject ?? '')))
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
@@ -133,16 +133,8 @@ export async function clearMessages(store: Store): Promise<number> {
 /** Whether any of what a list shows has this text. */
 function matches(search: string): Expression<SqlBool> {
   const columns = ['subject', 'header_from', 'mail_from', 'rcpt_to'] as const
-  const tests = columns.map((column) => like(column, search))
+  const tests = columns.map((column) => likeAnyCase(column, search))
   return sql<SqlBool>`(${sql.join(tests, sql` or `)})`
-}
-
-/**
- * Whether a column has this text as a part, in any case of ASCII letters; % and _ are no wildcards.
- */
-function like(column: string, part: string): Expression<SqlBool> {
-  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
-  return sql<SqlBool>`${sql.ref(column)} like ${pattern} escape '\\'`
 }
 
 /** A row as lists show it. */

@@ -1,6 +1,11 @@
 import { ApiError } from '../errors/index.js'
-import { isClosed, troubleOf } from './sqlite/errors.js'
+import { troubleOf as troubleOfPostgres } from './postgres/errors.js'
+import { isClosed, troubleOf as troubleOfSqlite } from './sqlite/errors.js'
 import type { OnFault, StoreTrouble } from './trouble.js'
+
+/** What an error means, whichever engine it comes from; undefined for one that is no engine's. */
+const troubleOf = (error: unknown): StoreTrouble | undefined =>
+  troubleOfSqlite(error) ?? troubleOfPostgres(error)
 
 /**
  * Whether what failed passes by itself and is nobody's own fault: the storage (disk full, I/O error,
@@ -24,3 +29,12 @@ export type DatabaseTrouble = StoreTrouble['kind']
 /** What is wrong with the database; undefined for an error that is not the database's. */
 export const databaseTrouble = (error: unknown): DatabaseTrouble | undefined =>
   troubleOf(error)?.kind
+
+/** 503 with Retry-After, as interface.md wants it for what is usually brief. */
+export function unwritable(cause: unknown): ApiError {
+  const fault = new ApiError('service_unavailable', 'The database cannot be written just now', {
+    headers: { 'retry-after': '5' },
+  })
+  fault.cause = cause
+  return fault
+}

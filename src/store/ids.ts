@@ -143,14 +143,14 @@ function largestOf(tables: readonly string[], below: string): string {
   const each = tables.map(
     (table) => `select max("id") as "id" from "${table}" where "id" < ${below}`,
   )
-  return `select max("id") from (${each.join(' union all ')})`
+  return `select max("id") as "id" from (${each.join(' union all ')}) as "largest"`
 }
 
 /** Read at open, by `first`: a query's one cell. Every thread reads those of all. */
-export function readLastIds(first: (query: string) => unknown): LastIds {
-  const uuidMs = uuidTime(String(first(lastIdsSql.uuid) ?? ''))
+export async function readLastIds(first: (query: string) => unknown): Promise<LastIds> {
+  const uuidMs = uuidTime(String((await first(lastIdsSql.uuid)) ?? ''))
   return {
-    serial: Number(first(lastIdsSql.serial) ?? 0),
+    serial: Number((await first(lastIdsSql.serial)) ?? 0),
     uuidMs: Number.isNaN(uuidMs) ? 0 : uuidMs,
   }
 }

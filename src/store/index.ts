@@ -1,11 +1,13 @@
 /**
- * The database: what an engine is to the appliance (`store.ts`), and `sqlite/`, the only engine so far. Every thread
+ * The database: what an engine is to the appliance (`store.ts`), and two of them, `sqlite/` and `postgres/`. Every thread
  * opens it once: `read` for queries of their own, `write` and `gather` for the group commit. What must hold: a
  * resolved write is on disk; nothing writes by another way; no thread waits for another in the engine. README.md says
  * what each engine must promise.
  */
 
+import { openSqlite } from './sqlite/open.js'
 import type { SchemaState } from './sqlite/schema-state.js'
+import type { Store, StoreOptions } from './store.js'
 
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
 export {
@@ -29,6 +31,18 @@ export {
 } from './extras.js'
 export { databaseTrouble, isPassing } from './fault.js'
 export {
+  boundCell,
+  cell,
+  contains,
+  greatest,
+  idsIn,
+  idsOf,
+  likeAnyCase,
+  rowsOf,
+  unindexed,
+  valueOf,
+} from './fragments.js'
+export {
   acceptedAt,
   firstSerialAt,
   firstUuidAt,
@@ -38,7 +52,7 @@ export {
   uuidTime,
 } from './ids.js'
 export { lookUpTogether } from './look-up-together.js'
-export { boundCell, prepared, preparedInsert, preparedInsertAll, preparedOver } from './prepared.js'
+export { prepared, preparedInsert, preparedInsertAll, preparedOver } from './prepared.js'
 export { type QueueClass, queueClass } from './queue-class.js'
 export { rememberRows } from './remembered.js'
 export type * from './schema/index.js'
@@ -46,35 +60,39 @@ export { sinceCommit } from './since-commit.js'
 export { copyDatabase } from './sqlite/copy.js'
 export { databaseFile, filesBeside } from './sqlite/files.js'
 export { type FoundDatabase, findDatabase } from './sqlite/found.js'
-export {
-  cell,
-  idsIn,
-  idsOf,
-  lastNumber,
-  mailNumber,
-  rowsOf,
-  unindexed,
-} from './sqlite/fragments.js'
+export { lastNumber, mailNumber } from './sqlite/fragments.js'
 export { giveBackPages, readPages, vacuumStore } from './sqlite/give-back-pages.js'
 export { type Inspection, inspectDatabase, sealCopy } from './sqlite/inspect.js'
 export { tryLockFile } from './sqlite/lock.js'
-export { openStore } from './sqlite/open.js'
 export {
   isUnreleased,
   readSchemaState,
   type SchemaState,
   sayUnreleased,
 } from './sqlite/schema-state.js'
-export { commandSlot, forgetTurn, makeTurns } from './sqlite/turns.js'
 export { emptyWal, walBytes } from './sqlite/wal.js'
 export type { Store, StoreOptions } from './store.js'
 export type { OnFault, StoreFault } from './trouble.js'
+export { commandSlot, forgetTurn, makeTurns } from './turns.js'
 export { eachApart, writeApart } from './write-apart.js'
 export { type Gather, gatherAlone, type Tx, type Write, type WriteTogether } from './writing.js'
+
+/** Opens the migrated database; `migrateStore` comes first, once a process. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { url } = options
+  if (url === undefined) return await openSqlite(options)
+  // Loaded by who has one.
+  return await (await import('./postgres/open.js')).openPostgres({ ...options, url })
+}
 
 /** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
 export async function migrateStore(dataDir: string, isServed?: () => boolean): Promise<void> {
   await (await import('./migrate.js')).migrateStore(dataDir, isServed)
+}
+
+/** The same for a PostgreSQL. */
+export async function migratePostgres(url: string): Promise<void> {
+  await (await import('./migrate.js')).migratePostgres(url)
 }
 
 /** Whether this version has the migration that a database was brought up to date by last. */

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
-import { type Migration, Migrator } from 'kysely'
+import { type Kysely, type Migration, Migrator } from 'kysely'
 import { packageVersion } from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
+import { makeTables, type TableWords } from './make-tables.js'
 import { contactNames } from './migrations/0102-contact-names.js'
 import { peopleCounts } from './migrations/0105-people-counts.js'
 import { tasks } from './migrations/0106-tasks.js'
@@ -26,7 +27,7 @@ import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
 import { databaseFile } from './sqlite/files.js'
-import { makeTables } from './sqlite/make-tables.js'
+import { sqliteTables } from './sqlite/make-tables.js'
 import {
   baseline,
   readSchemaState,
@@ -36,7 +37,7 @@ import {
 
 /** In order, forward only; a released one is never edited. The first makes a new database. */
 const migrations: Record<string, Migration> = {
-  [baseline]: { up: (db) => makeTables(db, tables) },
+  [baseline]: { up: (db) => makeTables(db, tables, sqliteTables) },
   '0102-contact-names': contactNames,
   '0105-people-counts': peopleCounts,
   '0106-tasks': tasks,
@@ -63,10 +64,11 @@ const migrations: Record<string, Migration> = {
  * A new database is made of `schema/` as it is now, which says already what the migrations after the first change in
  * older ones: they are noted and not run.
  */
-const migrationsOfNew = (): Record<string, Migration> => {
-  const [first, ...others] = Object.entries(migrations)
-  const noted = others.map(([name]) => [name, { up: async () => {} }] as const)
-  return Object.fromEntries(first === undefined ? noted : [first, ...noted])
+function migrationsOfNew(words: TableWords): Record<string, Migration> {
+  const make: Migration = { up: (db) => makeTables(db, tables, words) }
+  const noted: Migration = { up: async () => {} }
+  const names = Object.keys(migrations)
+  return Object.fromEntries(names.map((name) => [name, name === baseline ? make : noted]))
 }
 
 export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, name)
@@ -95,22 +97,37 @@ export async function migrateStore(dataDir: string, isServed = () => false): Pro
   }
   const db = kyselyOver<Tables>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
   try {
-    const due = state.kind === 'none' ? migrationsOfNew() : migrations
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => due } })
-    const { error } = await migrator.migrateToLatest()
-    if (error !== undefined) {
-      throw new OperatorError(`The database in ${dataDir} cannot be brought up to date`, {
-        cause: error,
-      })
-    }
-    const own = { version: packageVersion(), migration: latestSchema() }
-    const last = db.selectFrom('releases').select(['version', 'migration']).orderBy('id', 'desc')
-    const written = await last.limit(1).executeTakeFirst()
-    if (written?.version !== own.version || written.migration !== own.migration) {
-      await db.insertInto('releases').values(own).execute()
-    }
+    const due = state.kind === 'none' ? migrationsOfNew(sqliteTables) : migrations
+    await bringUp(db, due, `The database in ${dataDir}`)
   } finally {
     await db.destroy()
+  }
+}
+
+/** The same for a PostgreSQL; all that it has was made from `schema/` as a whole, by this release or an older one. */
+export async function migratePostgres(url: string): Promise<void> {
+  const { withConnection } = await import('./postgres/connect.js')
+  const { postgresTables } = await import('./postgres/make-tables.js')
+  await withConnection(url, (db) =>
+    bringUp(db, migrationsOfNew(postgresTables), 'The database of PostgreSQL'),
+  )
+}
+
+async function bringUp(
+  db: Kysely<Tables>,
+  due: Record<string, Migration>,
+  named: string,
+): Promise<void> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => due } })
+  const { error } = await migrator.migrateToLatest()
+  if (error !== undefined) {
+    throw new OperatorError(`${named} cannot be brought up to date`, { cause: error })
+  }
+  const own = { version: packageVersion(), migration: latestSchema() }
+  const last = db.selectFrom('releases').select(['version', 'migration']).orderBy('id', 'desc')
+  const written = await last.limit(1).executeTakeFirst()
+  if (written?.version !== own.version || written.migration !== own.migration) {
+    await db.insertInto('releases').values(own).execute()
   }
 }
 

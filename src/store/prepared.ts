@@ -3,27 +3,27 @@ import {
   type CompiledQuery,
   type Insertable,
   type InsertObject,
-  type RawBuilder,
   sql,
 } from 'kysely'
+import { onceAnEngine, runnerOf } from './running.js'
 import type { Read, Tables } from './schema/index.js'
-import { runOn } from './sqlite/driver.js'
 
 /**
  * A query that Kysely builds and compiles once and that then runs with other values: on the path of
- * every mail the building takes longer than SQLite does. `build` sees placeholders in place of the
+ * every mail the building takes longer than SQLite does. It is compiled for each engine by itself. `build` sees placeholders in place of the
  * values; it must not look at them, only hand them to the builder.
  */
 export function prepared<Values extends object, Row>(
   build: (db: Read, values: Values) => Compilable<Row>,
 ): (db: Read, values: Values) => Promise<Row[]> {
-  let compiled: CompiledQuery<Row> | undefined
+  const compiledOf = onceAnEngine<{ query?: CompiledQuery<Row> }>(() => ({}))
   return async (db, values) => {
-    compiled ??= build(db, placeholders as Values).compile()
-    const parameters = compiled.parameters.map((parameter) =>
+    const compiled = compiledOf(db)
+    compiled.query ??= build(db, placeholders as Values).compile()
+    const parameters = compiled.query.parameters.map((parameter) =>
       parameter instanceof Placeholder ? values[parameter.name as keyof Values] : parameter,
     )
-    return runOn<Row>(db, compiled.sql, parameters)
+    return (await runnerOf(db).rowsOf(compiled.query.sql, parameters)) as Row[]
   }
 }
 
@@ -52,9 +52,10 @@ const mostRowsAtOnce = 64
 export function preparedInsertAll<T extends keyof Tables & string>(
   table: T,
 ): (tx: Read, rows: readonly Insertable<Tables[T]>[]) => Promise<void> {
-  const texts = new Map<number, string>()
+  const textsOf = onceAnEngine(() => new Map<number, string>())
   let columns: (keyof Insertable<Tables[T]>)[] = []
   const textOf = (tx: Read, width: number): string => {
+    const texts = textsOf(tx)
     const known = texts.get(width)
     if (known !== undefined) return known
     const row = Object.fromEntries(columns.map((column) => [column, null]))
@@ -73,7 +74,7 @@ export function preparedInsertAll<T extends keyof Tables & string>(
       const cells = new Array<unknown>(width * columns.length)
       let at = 0
       for (const row of some) for (const column of columns) cells[at++] = row[column]
-      runOn(tx, textOf(tx, width), cells)
+      await runnerOf(tx).rowsOf(textOf(tx, width), cells)
     }
   }
 }
@@ -87,8 +88,9 @@ export function preparedOver<Row>(
   width: number,
   build: (db: Read, lines: ReturnType<typeof linesOf>) => Compilable<Row>,
 ): (db: Read, rows: readonly (readonly unknown[])[]) => Promise<Row[]> {
-  const texts = new Map<number, string>()
+  const textsOf = onceAnEngine(() => new Map<number, string>())
   const textOf = (db: Read, height: number): string => {
+    const texts = textsOf(db)
     const known = texts.get(height)
     if (known !== undefined) return known
     const text = build(db, linesOf(width, height)).compile().sql
@@ -103,7 +105,7 @@ export function preparedOver<Row>(
       const cells = new Array<unknown>(width * height).fill(null)
       let at = 0
       for (const row of some) for (const cell of row) cells[at++] = cell
-      const those = runOn<Row>(db, textOf(db, height), cells)
+      const those = (await runnerOf(db).rowsOf(textOf(db, height), cells)) as Row[]
       if (found.length === 0 && rows.length <= mostRowsAtOnce) return those
       found.push(...those)
     }
@@ -116,13 +118,6 @@ function linesOf(width: number, height: number) {
   const line = sql`(${sql.join(Array.from({ length: width }, () => sql`${null}`))})`
   const lines = sql.join(Array.from({ length: height }, () => line))
   return sql<{ column1: unknown }>`(values ${lines})`.as('line')
-}
-
-/** A cell of the rows that a `preparedOver` query is given, by its place. */
-export function boundCell(place: number, type: 'text'): RawBuilder<string>
-export function boundCell(place: number, type: 'integer'): RawBuilder<number>
-export function boundCell(place: number): RawBuilder<unknown> {
-  return sql.ref(`line.column${place + 1}`)
 }
 
 /**

@@ -35,6 +35,8 @@ export interface Store {
 
 export interface StoreOptions {
   dataDir: string
+  /** Of a PostgreSQL; without it the database is a file of SQLite in the data directory. */
+  url?: string | undefined
   clock: Clock
   /** Shared by all threads of the appliance (`makeTurns`). */
   turns: SharedArrayBuffer

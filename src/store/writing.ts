@@ -40,6 +40,8 @@ export const gatherAlone =
 
 /** What is written as one: it is undone as a whole, or not at all. */
 export interface Writing {
+  /** Of `gather`: its statements decide by their own conditions, not by what was read before them. */
+  readonly isGathered: boolean
   /** How many callers wait for it. */
   size(): number
   /** Resolves with what tells each caller, once it is on disk. */
@@ -66,7 +68,14 @@ export function makeWriters(
           const value = await work(tx)
           return [() => resolve(value)]
         }
-        add({ size: () => 1, run, fail: reject, committed: () => {}, halves: () => [] })
+        add({
+          isGathered: false,
+          size: () => 1,
+          run,
+          fail: reject,
+          committed: () => {},
+          halves: () => [],
+        })
       }),
     gather: <Item, Result>(
       together: WriteTogether<Item, Result>,
@@ -106,6 +115,7 @@ function gathered<Item, Result>(
   letGo: ((item: Item) => void) | undefined,
 ): Writing {
   return {
+    isGathered: true,
     size: () => callers.length,
     async run(tx) {
       const items = callers.map(({ item }) => item)

@@ -177,7 +177,7 @@ async function* reasonsOf(read: Read, endpointId: string) {
         fn.min<WebhookDeliveryRow['cause']>('cause').as('cause'),
       ])
       .where('endpoint_id', '=', endpointId)
-      .where('error', 'is', error)
+      .where((eb) => (error === null ? eb('error', 'is', null) : eb('error', '=', error)))
       .executeTakeFirstOrThrow()
     await nextTurn()
     if (oldestAt !== null) yield { reason: error ?? '', cause, events, oldestAt }

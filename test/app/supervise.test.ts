@@ -8,7 +8,7 @@ import { loadConfig, packageFile } from '../../src/config/index.js'
 import { makeBacklogMemory } from '../../src/deliveries/index.js'
 import { silentLog } from '../../src/log/index.js'
 import { forgetTurn, makeTurns } from '../../src/store/index.js'
-import { joinTurns } from '../../src/store/sqlite/turns.js'
+import { joinTurns } from '../../src/store/turns.js'
 import { loadTrackingAgents } from '../../src/tracking/index.js'
 
 const entry = new URL('../support/mortal-thread.js', import.meta.url)

@@ -25,7 +25,7 @@ export type Kind = 'trigger' | 'delay' | 'send'
 
 /** The engine and the intake of events in this process, over a data directory in which nothing runs. */
 export async function openBenchEngine(dataDir: string, accountId: string) {
-  const store = openBeside(dataDir)
+  const store = await openBeside(dataDir)
   let passedMs = 0
   const clock: Clock = { ...systemClock, now: () => Date.now() + passedMs }
   const plans = loadPlans(packageFile('config/plans.toml'))

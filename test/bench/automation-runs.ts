@@ -132,7 +132,7 @@ function fillRuns(
 }
 
 async function scanTimes(dataDir: string, accountId: string, now: number): Promise<number[]> {
-  const { read, close } = openBeside(dataDir)
+  const { read, close } = await openBeside(dataDir)
   const times: number[] = []
   for (let scan = 0; scan < 100; scan++) {
     const began = performance.now()
@@ -145,7 +145,7 @@ async function scanTimes(dataDir: string, accountId: string, now: number): Promi
 
 /** Runs that are still in the first delay. */
 async function liveLeft(dataDir: string, automationId: string): Promise<number> {
-  const { read, close } = openBeside(dataDir)
+  const { read, close } = await openBeside(dataDir)
   const step = read.selectFrom('automation_steps').select('done').where('key', '=', 'step2')
   const row = await step.where('automation_id', '=', automationId).executeTakeFirstOrThrow()
   await close()

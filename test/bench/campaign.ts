@@ -43,7 +43,7 @@ async function expansion(contacts: number, perSecond: number): Promise<void> {
   const { dataDir, apiKey, accountId } = initDataDir()
   const listId = await fillList(dataDir, accountId, contacts)
   const appliance = await serveAppliance({ dataDir, apiKey, sinkPort, connections: 20 })
-  const { read, close } = openBeside(dataDir)
+  const { read, close } = await openBeside(dataDir)
   const ask = askOf(appliance)
   const pace = async (on: () => boolean) => {
     const took: number[] = []

@@ -40,7 +40,7 @@ const sending = 40
 const { dataDir, apiKey, accountId } = initDataDir(values.dir)
 await fillList(dataDir, accountId, Number(values.contacts))
 const filledIn = fillLog(dataDir, mails)
-const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
 await enterAll(store)
 const cookies = {
   account: (await logIn({ url: '', dataDir, store }, accountId, 'owner')).cookie,

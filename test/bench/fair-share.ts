@@ -25,7 +25,7 @@ const small = Number(values.small)
 const sinkPort = 2_629
 
 const { dataDir, apiKey, accountId } = initDataDir()
-const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
 const ids: string[] = []
 for (let i = 1; i < accounts; i++) {
   ids.push((await createAccount({ store, clock: systemClock }, `Small ${i}`)).id)

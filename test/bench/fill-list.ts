@@ -13,7 +13,7 @@ export async function fillList(
   accountId: string,
   contacts: number,
 ): Promise<string> {
-  const store = openBeside(dataDir)
+  const store = await openBeside(dataDir)
   const plan = loadPlans(packageFile('config/plans.toml')).marketing.at(-1) ?? null
   await store.write((tx) => setMarketingPlan(tx, accountId, plan))
   const { id: listId } = await createList({ store, clock }, accountId, 'Readers')
@@ -34,6 +34,6 @@ export async function fillList(
 }
 
 /** The store, in the last write slot: no thread of an appliance has it. */
-export function openBeside(dataDir: string): Store {
+export function openBeside(dataDir: string): Promise<Store> {
   return openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
 }

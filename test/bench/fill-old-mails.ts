@@ -28,7 +28,7 @@ export async function fillOldMails(
   writeFileSync(join(dataDir, 'plans.toml'), shorter)
   insertOldMails(dataDir, mails, mailsAnEvent)
   const turns = makeTurns()
-  const store = openStore({ dataDir, clock: systemClock, turns, slot: 0 })
+  const store = await openStore({ dataDir, clock: systemClock, turns, slot: 0 })
   while ((await enterNext({ store, clock: systemClock })) > 0) {}
   await store.close()
   // The kernel would otherwise write gigabytes while the next run waits for its own syncs.

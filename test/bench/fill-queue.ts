@@ -34,7 +34,7 @@ export async function fillQueue(dataDir: string, filling: Filling): Promise<numb
   const { deliveries, domains, name = 'queued', recipients = 1 } = filling
   const began = performance.now()
   // The last write slot: no thread of an appliance has it.
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
   const accountId = filling.accountId ?? (await onlyAccount(store))
   await letSend(store, dataDir, accountId)
   const { outbound, contacts } = loadConfig({ env: {} })

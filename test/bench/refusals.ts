@@ -70,7 +70,7 @@ async function attackBeside(order: Attack): Promise<Answers> {
 
 async function bench(): Promise<void> {
   const { dataDir, apiKey } = initDataDir()
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
   const { id } = await createAccount({ store, clock }, 'Other')
   const { key: otherKey } = await createKey({ store, clock }, id, 'attacks')
   await store.close()

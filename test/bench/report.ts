@@ -33,7 +33,7 @@ const many = (count: number, of: (n: number) => string) =>
 try {
   const { accountId } = initSandbox(dataDir)
   await fillList(dataDir, accountId, contacts)
-  const store = openBeside(dataDir)
+  const store = await openBeside(dataDir)
   const now = clock.now()
   const weekMs = 7 * 86_400_000
   // As many rows as the bounds allow, and ten campaigns before it.
@@ -56,7 +56,7 @@ try {
   const [id = ''] = ids
   fillPeople(id)
 
-  const again = openBeside(dataDir)
+  const again = await openBeside(dataDir)
   console.log(`${rsaSignatures()} RSA signatures/s`)
   await measure('report', () => broadcastReport(again.read, accountId, id))
   for (const who of whoNames) {

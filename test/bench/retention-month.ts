@@ -36,7 +36,7 @@ const { t, end } = benchTest()
 try {
   await migrateStore(dataDir)
   const clock = new FakeClock()
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
   const log = await openMailLog(t, { store, clock, dataDir })
   const sizes: number[] = []
   let tablesThen = new Map<string, number>()

@@ -124,7 +124,7 @@ async function measure(kind: keyof typeof sums): Promise<void> {
 
 /** So that the next run of retention begins with what is to be deleted, not with what these measures sent. */
 async function countBodies(): Promise<void> {
-  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
   while ((await countNextBodies({ store })).more);
   await store.close()
 }

@@ -45,7 +45,7 @@ const dataDir = join(root, 'data')
 async function main(): Promise<void> {
   const { accountId } = initSandbox(dataDir)
   const clock = systemClock
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
   const deps = { store, clock, log: silentLog }
   const list = await createList(deps, accountId, 'Readers')
   const ids = Array.from({ length: contacts }, () => store.ids.uuid())

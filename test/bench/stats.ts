@@ -30,7 +30,7 @@ try {
   const { accountId } = initSandbox(dataDir)
   fillLog(dataDir, mails)
   spread(dataDir)
-  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
   console.log(`${rsaSignatures()} RSA signatures/s`)
   const began = performance.now()
   while (await rollUp(store)) {}

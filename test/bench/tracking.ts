@@ -119,7 +119,7 @@ async function round(withHits: boolean): Promise<Measured> {
 
 /** All opens and clicks on mails. */
 async function counted(): Promise<number> {
-  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 15 })
   const row = await store.read
     .selectFrom('emails')
     .select(({ fn }) => [
@@ -133,7 +133,7 @@ async function counted(): Promise<number> {
 
 /** The requests, as wrk wants them: one connection after another takes the next. */
 async function writeScript(): Promise<string> {
-  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 15 })
   const rows = await store.read.selectFrom('queue').select(['id', 'email_id']).execute()
   await store.close()
   const tokens = makeTrackingTokens(openApplianceKey(applianceKeyFile(dataDir)))

@@ -10,7 +10,7 @@ t.setTimeout(300_000)
 t.test('what is kept and what goes next is shown, and nothing is deleted', async (t) => {
   const { run, json, data } = await openPlace(t)
   t.match(await json('retention'), { accounts: [], ranAt: null, oldBodies: 0 })
-  const store = openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 15 })
   t.teardown(() => store.close())
   const logs = openHappenings({ store, clock: systemClock })
   const accountId = await logs.account('City', 'one.test')

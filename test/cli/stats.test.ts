@@ -9,7 +9,7 @@ t.setTimeout(300_000)
 
 t.test('figures are shown as a table, and as JSON like the API', async (t) => {
   const { run, json, refused, data } = await openPlace(t)
-  const store = openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 15 })
   t.teardown(() => store.close())
   const logs = openHappenings({ store, clock: systemClock })
   const accountId = await logs.account('City', 'one.test')

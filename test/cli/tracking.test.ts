@@ -53,7 +53,7 @@ t.test('tracking is switched, and shown with a mail', async (t) => {
     hostReady: false,
   })
 
-  const store = openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({ dataDir: data, clock: systemClock, turns: makeTurns(), slot: 0 })
   const id = store.ids.uuid()
   const at = Date.parse('2026-11-21T12:00:00Z')
   const event = (type: 'opened' | 'clicked', detail: object) => ({

@@ -7,7 +7,7 @@ import { FakeClock } from '../support/clock.js'
 /* A process that is killed while it tells the operator: within the transaction, or after its commit. */
 const [, , dataDir = '', when = '', now = ''] = process.argv
 const clock = new FakeClock(Number(now))
-const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 3 })
+const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 3 })
 const die = () => process.kill(process.pid, 'SIGKILL')
 const wait = { schedule: [60_000], maxAge: 1e9 }
 const retry = { transactional: wait, automation: wait, campaign: wait }

@@ -33,7 +33,7 @@ for (const point of thoroughly(['delete from "deliveries"', 'commit'], points)) 
       await migrateStore(dataDir)
       // Long ago by the clock of the process that is killed.
       const clock = new FakeClock(systemClock.now() - 40 * day)
-      const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
+      const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
       const log = await openMailLog(t, { plan: 'Growth', store, clock, dataDir })
       for (let n = 0; n < 60; n++) {
         const file = Buffer.alloc(n % 7 === 0 ? 3_000_000 : 10, `${n}`)

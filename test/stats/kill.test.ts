@@ -44,7 +44,7 @@ for (const point of ['figures', 'commit', 'committed']) {
     t.equal(await send(again), 200)
     await again.kill('SIGTERM')
 
-    const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+    const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
     t.teardown(() => store.close())
     while (await rollUp(store)) {}
     const { length: mails } = await store.read.selectFrom('emails').select('id').execute()

@@ -25,7 +25,7 @@ import { kyselyOver } from '../../src/store/sqlite/driver.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { makeGroupCommit } from '../../src/store/sqlite/group-commit.js'
 import { sharing } from '../../src/store/sqlite/log-sync.js'
-import { joinTurns } from '../../src/store/sqlite/turns.js'
+import { joinTurns } from '../../src/store/turns.js'
 import { FakeClock } from '../support/clock.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
 
@@ -146,7 +146,7 @@ t.test('writes that arrive together share one commit', async (t) => {
   const commits: number[] = []
   const dataDir = makeTempDir(t)
   await migrateStore(dataDir)
-  const store = openStore({
+  const store = await openStore({
     dataDir,
     // It stands still: a turn that lasts some milliseconds would end earlier.
     clock: new FakeClock(),
@@ -326,7 +326,7 @@ t.test('the transaction of a job ends with the work in which clients came', asyn
   const turns = makeTurns()
   // Its clock stands still: no transaction is ever too long.
   const clock = new FakeClock()
-  const job = openStore({ dataDir, clock, turns, slot: 5, background: true })
+  const job = await openStore({ dataDir, clock, turns, slot: 5, background: true })
   t.teardown(() => job.close())
   const clients = joinTurns(turns, 0)
   const order: string[] = []

@@ -34,7 +34,7 @@ prototype.prepare = function (this: Database.Database, source: string) {
   return statement
 } as typeof prototype.prepare
 
-const store = openStore({
+const store = await openStore({
   dataDir,
   clock: systemClock,
   turns: makeTurns(),

@@ -29,7 +29,7 @@ prototype.prepare = function (this: Database.Database, source: string) {
 } as typeof prototype.prepare
 
 const clock = new FakeClock(now)
-const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 12, background: true })
+const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 12, background: true })
 const records = Object.entries(txt).map(([name, text]) => [name, { txt: [text] }])
 const config = loadConfig({ env: { POSTHORN_OUTBOUND_HELO_NAME: 'out.test' } })
 await sendTlsReports({

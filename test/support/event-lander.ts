@@ -16,7 +16,7 @@ interface Data {
 const at = Date.parse('2026-11-21T12:00:00Z')
 
 async function landForEver({ dataDir, accountId, turns, slot }: Data): Promise<void> {
-  const store = openStore({ dataDir, clock: systemClock, turns, slot })
+  const store = await openStore({ dataDir, clock: systemClock, turns, slot })
   const { protection } = loadConfig({ env: {} })
   const land = makeLandEvents([makeProtection(protection)])
   for (let i = 0; ; i++) {

@@ -1,7 +1,7 @@
 // A worker thread that dies on the first ring of its first life, holding the turn to write.
 import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError } from '../../src/errors/index.js'
-import { joinTurns } from '../../src/store/sqlite/turns.js'
+import { joinTurns } from '../../src/store/turns.js'
 
 const { dataDir, turns, slot, lives } = workerData as {
   dataDir: string

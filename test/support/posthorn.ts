@@ -94,7 +94,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
   await makeDatabase(dataDir)
   createApplianceKeyFile(applianceKeyFile(dataDir))
   // The last write slot: no thread of the appliance has it.
-  const store = openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
   t.teardown(() => store.close())
   const account = await createAccount({ store, clock }, 'Test')
   const { key: apiKey } = await createKey({ store, clock }, account.id, 'test')

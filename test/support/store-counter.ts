@@ -9,7 +9,7 @@ const { dataDir, turns, slot, times } = workerData as {
   slot: number
   times: number
 }
-const store = openStore({ dataDir, clock: systemClock, turns, slot })
+const store = await openStore({ dataDir, clock: systemClock, turns, slot })
 for (let i = 0; i < times; i++) {
   await store.write(async (tx) => {
     const row = await tx

@@ -2,7 +2,7 @@
 import { systemClock } from '../../src/clock/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 
-const store = openStore({
+const store = await openStore({
   dataDir: process.argv[2] ?? '',
   clock: systemClock,
   turns: makeTurns(),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { type Clock, systemClock } from '../../src/clock/index.js'
 import { makeTurns, openStore, type Store } from '../../src/store/index.js'
+import { databaseOf, isPostgres } from './postgres.js'
 import { makeDatabase } from './template.js'
 
 /** A directory of the test's own; a failed test keeps it. */
@@ -21,9 +22,11 @@ export async function openTestStore(
   options: { clock?: Clock; dataDir?: string; slot?: number; turns?: SharedArrayBuffer } = {},
 ): Promise<Store> {
   const dataDir = options.dataDir ?? makeTempDir(t)
-  await makeDatabase(dataDir)
-  const store = openStore({
+  const url = isPostgres ? await databaseOf(t, dataDir) : undefined
+  if (url === undefined) await makeDatabase(dataDir)
+  const store = await openStore({
     dataDir,
+    url,
     clock: options.clock ?? systemClock,
     turns: options.turns ?? makeTurns(),
     slot: options.slot ?? 0,

@@ -44,7 +44,7 @@ t.test('a kill -9 takes at most the hits of the last second', async (t) => {
   for (let i = 0; i < 3; i++) await look()
   await posthorn.kill('SIGKILL')
 
-  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
+  const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 0 })
   t.teardown(() => store.close())
   const row = await store.read
     .selectFrom('emails')

@@ -104,7 +104,7 @@ t.test('a kill -9 while thousands of webhooks are due loses none of them', async
     },
   })
   const { id: endpoint } = posthorn(dataDir, 'webhook', 'add', receiver.url)
-  const store = openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({ dataDir, clock: systemClock, turns: makeTurns(), slot: 15 })
   t.teardown(() => store.close())
   const ids = Array.from({ length: 3_000 }, () => store.ids.uuid())
   await store.write(async (tx) => {

@@ -84,8 +84,8 @@ export async function readSurroundings(
     runs.flatMap(({ row }) => eventsOf(row)),
   )
   const reasons = await reasonsOf(read, accountId, addresses)
-  // SQLite takes -1 for no limit: a run that is looked at alone is always complete.
-  const limit = runs.length > 1 ? eventsTogether : -1
+  // A run that is looked at alone is always complete.
+  const limit = runs.length > 1 ? eventsTogether : Number.MAX_SAFE_INTEGER
   const { later, complete } = await laterEvents(read, runs, limit)
   const mail = await readEngagement(read, runs)
   const left = await leftTopics(read, accountId, runs, addresses)

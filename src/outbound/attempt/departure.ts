@@ -138,7 +138,7 @@ const marketingMails = prepared<{ pairs: string }, MarketingMail>((db, { pairs }
     .select(['emails.id as emailId', cell(1, 'text').as('recipient')])
     .select(['emails.topic_id as topicId', 'emails.type', 'broadcasts.status'])
     .select(
-      sql<0 | 1>`coalesce(broadcast_id, automation_step_id) is not null
+      sql<0 | 1>`(broadcast_id is not null or automation_step_id is not null)
         and contacts.id is null`.as('deleted'),
     ),
 )

@@ -1,5 +1,5 @@
 import type { Kysely, Migration } from 'kysely'
-import { cell, rowsOf } from '../sqlite/fragments.js'
+import { cell, rowsOf } from '../fragments.js'
 
 interface Stored {
   contacts: {

@@ -1,10 +1,10 @@
 import { openSync } from 'node:fs'
 import { reportFault } from '../fault.js'
 import type { OnFault } from '../trouble.js'
+import type { WriteTurns } from '../turns.js'
 import type { Write } from '../writing.js'
 import type { RawDatabase } from './connection.js'
 import { synced, syncFile } from './log-sync.js'
-import type { WriteTurns } from './turns.js'
 
 export interface CheckpointOptions {
   databaseFile: string

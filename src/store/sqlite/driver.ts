@@ -7,14 +7,18 @@ import {
   Kysely,
   type LimitNode,
   type QueryResult,
+  type RawNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
 import { keepNewest } from '../../bounded/index.js'
 import { reportFault } from '../fault.js'
+import { inWordsOf } from '../fragments.js'
+import { type Runner, runHere, runnerOf } from '../running.js'
 import type { OnFault } from '../trouble.js'
 import type { RawDatabase } from './connection.js'
+import { sqliteWords } from './fragments.js'
 
 /** Who is told of statements that change rows, be it committed later or not. */
 export interface Watch {
@@ -32,31 +36,26 @@ export function kyselyOver<T>(raw: RawDatabase, onFault?: OnFault, watch?: Watch
     createAdapter: () => new TransactionalDdlAdapter(),
     createDriver: () => new OneConnectionDriver(raw, connection),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new UnpeekedLimitCompiler(),
+    createQueryCompiler: () => new SqliteCompiler(),
   }
   const db = new Kysely<T>({ dialect })
-  connections.set(db, connection)
+  runHere(db, connection)
   return db
-}
-
-const connections = new WeakMap<object, CachingConnection>()
-
-/** Runs a compiled query on the connection behind `db`, at once, past Kysely's plugins and promises. */
-export function runOn<R>(db: object, text: string, parameters: readonly unknown[]): R[] {
-  const connection = connections.get(db)
-  if (connection === undefined) throw new Error('Not a database that kyselyOver made')
-  return connection.run<R>(text, parameters).rows
 }
 
 /** Runs a statement to its end that gives no rows and yet takes many steps, such as `incremental_vacuum`. */
 export function execOn(db: object, text: string): void {
-  const connection = connections.get(db)
-  if (connection === undefined) throw new Error('Not a database that kyselyOver made')
+  const connection = runnerOf(db)
+  if (!(connection instanceof CachingConnection)) throw new Error('Not a database of SQLite')
   connection.exec(text)
 }
 
-/** SQLite looks into a bound limit to plan with, and so compiles the statement anew at every run. */
-class UnpeekedLimitCompiler extends SqliteQueryCompiler {
+class SqliteCompiler extends SqliteQueryCompiler {
+  protected override visitRaw(node: RawNode): void {
+    super.visitRaw(inWordsOf(sqliteWords, node))
+  }
+
+  /** SQLite looks into a bound limit to plan with, and so compiles the statement anew at every run. */
   protected override visitLimit(node: LimitNode): void {
     this.append('limit cast(')
     this.visitNode(node.limit)
@@ -124,7 +123,8 @@ interface Cached {
 /**
  * Statements are prepared once a text and kept, as SQLite would otherwise parse and plan each of them again.
  */
-class CachingConnection implements DatabaseConnection {
+class CachingConnection implements DatabaseConnection, Runner {
+  readonly engine = 'sqlite'
   readonly #raw: RawDatabase
   readonly #onFault: OnFault | undefined
   readonly #statements = new Map<string, Cached>()
@@ -141,6 +141,10 @@ class CachingConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     return this.run(query.sql, query.parameters)
+  }
+
+  rowsOf(text: string, parameters: readonly unknown[]): unknown[] {
+    return this.run(text, parameters).rows
   }
 
   run<R>(text: string, parameters: readonly unknown[]): QueryResult<R> {

@@ -1,47 +1,18 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
+import type { FragmentWords } from '../fragments.js'
 import type { Read } from '../schema/index.js'
 
-/* The few pieces of queries whose SQL PostgreSQL would not take. */
-
-/**
- * What a value is in SQL: that of the column which it is compared with or put into. SQLite knows it of each value by
- * itself, and so takes no notice; PostgreSQL has to be told, and Kysely checks the type that comes with it.
- */
-export interface ValueTypes {
-  text: string
-  integer: number
+/** SQLite's words of the pieces that engines say differently. Values know their type by themselves. */
+export const sqliteWords: FragmentWords = {
+  idsOf: () => ['(select value from json_each(', '))'],
+  rowsOf: () => ['json_each(', ')'],
+  cell: ({ place }) => [`line.value ->> ${place}`],
+  value: () => ['', ''],
+  unindexed: () => ['+', ''],
+  greatest: ({ count }) => ['max(', ...new Array<string>(count - 1).fill(', '), ')'],
+  contains: () => ['instr(', ', ', ') > 0'],
+  likeAnyCase: () => ['', ' like ', " escape '\\'"],
 }
-
-type ValueType = keyof ValueTypes
-
-/** The ids of `ids` as a subquery: one statement text for any number of them. */
-export function idsIn<Type extends ValueType>(ids: readonly ValueTypes[Type][], type: Type) {
-  return idsOf(JSON.stringify(ids), type)
-}
-
-/** A subquery of the ids in a JSON array, for a query that is compiled once. */
-export function idsOf<Type extends ValueType>(json: string, _type: Type) {
-  return sql<ValueTypes[Type]>`(select value from json_each(${json}))`
-}
-
-/** The rows of a JSON array of arrays, for one statement that inserts many: see `cell`. */
-export const rowsOf = (json: string) => sql<{ value: string }>`json_each(${json})`.as('line')
-
-/** A row's cell, by its place. */
-export function cell<Value extends string | null = string>(
-  place: number,
-  type: 'text',
-): RawBuilder<Value>
-export function cell<Value extends number | null = number>(
-  place: number,
-  type: 'integer',
-): RawBuilder<Value>
-export function cell(place: number): RawBuilder<unknown> {
-  return sql`line.value ->> ${sql.lit(place)}`
-}
-
-/** A column as no index knows it: where one value has most of the rows, its index is the long way to a few of them. */
-export const unindexed = <T>(column: string) => sql<T>`+${sql.ref(column)}`
 
 /** The number of the row that was last put into this table, also when it is gone; 0 if there was none. */
 export async function lastNumber(read: Read, table: 'webhook_jobs'): Promise<number> {

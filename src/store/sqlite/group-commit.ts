@@ -1,12 +1,11 @@
 import { nextTurn } from '../../bounded/index.js'
 import { type Clock, pause, systemClock } from '../../clock/index.js'
-import { ApiError } from '../../errors/index.js'
-import { isPassing, reportFault } from '../fault.js'
+import { isPassing, reportFault, unwritable } from '../fault.js'
 import type { OnFault } from '../trouble.js'
+import type { WriteTurns } from '../turns.js'
 import { type Gather, makeWriters, type Tx, type Write, type Writing } from '../writing.js'
 import type { RawDatabase } from './connection.js'
 import { isBusy, troubleOf } from './errors.js'
-import type { WriteTurns } from './turns.js'
 
 export interface GroupCommitOptions {
   raw: RawDatabase
@@ -213,13 +212,4 @@ async function begin(statements: Statements): Promise<void> {
 
 function unavailable(cause: unknown): unknown {
   return troubleOf(cause) === undefined ? cause : unwritable(cause)
-}
-
-/** 503 with Retry-After, as interface.md wants it for what is usually brief. */
-function unwritable(cause: unknown): ApiError {
-  const fault = new ApiError('service_unavailable', 'The database cannot be written just now', {
-    headers: { 'retry-after': '5' },
-  })
-  fault.cause = cause
-  return fault
 }

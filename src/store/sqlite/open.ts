@@ -4,13 +4,13 @@ import { makeIds, readLastIds, writersOf } from '../ids.js'
 import { remembered } from '../remembered.js'
 import type { Tables } from '../schema/index.js'
 import type { Store, StoreOptions } from '../store.js'
+import { joinTurns, type WriteTurns } from '../turns.js'
 import { makeCheckpoint } from './checkpoint.js'
 import { openConnection } from './connection.js'
 import { kyselyOver } from './driver.js'
 import { databaseFile } from './files.js'
 import { makeGroupCommit } from './group-commit.js'
 import { openLogSync } from './log-sync.js'
-import { joinTurns, type WriteTurns } from './turns.js'
 
 // What a connection has read is of use until another one commits, which drops all of it (sqlite.org/wal.html: its
 // snapshot is another one then). So the pages of one transaction or one query have to fit, and no more: what a
@@ -21,8 +21,8 @@ const busyTimeoutMs = 2_000
 /** The table in which the appliance writes every some seconds that it is alive. */
 const signOfLife = 'appliance'
 
-/** Opens the migrated database; `migrateStore` comes first, once a process. */
-export function openStore(options: StoreOptions): Store {
+/** Opens the migrated database in its data directory. */
+export async function openSqlite(options: StoreOptions): Promise<Store> {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const { onFault, background = false } = options
   const file = databaseFile(options.dataDir)
@@ -79,7 +79,7 @@ export function openStore(options: StoreOptions): Store {
     ids: makeIds(
       options.clock,
       writersOf(options.slot),
-      readLastIds((query) => reader.prepare(query).pluck().get()),
+      await readLastIds((query) => reader.prepare(query).pluck().get()),
     ),
     checkpoint: makeCheckpoint({
       databaseFile: file,

@@ -1,0 +1,128 @@
+import {
+  createQueryId,
+  createRawBuilder,
+  type Expression,
+  type RawBuilder,
+  RawNode,
+  sql,
+} from 'kysely'
+
+/*
+ * The few pieces of queries that SQLite and PostgreSQL say differently. A piece is known by its name and says no SQL:
+ * the engine whose compiler meets it has the words (`FragmentWords`).
+ */
+
+/**
+ * What a value is in SQL: that of the column which it is compared with or put into. SQLite knows it of each value by
+ * itself, and so takes no notice; PostgreSQL has to be told, and Kysely checks the type that comes with it.
+ */
+export interface ValueTypes {
+  text: string
+  integer: number
+}
+
+type ValueType = keyof ValueTypes
+
+/** What an engine is told of a piece. Its operands stand between the words that the engine gives. */
+interface Pieces {
+  /** The values in a JSON array, as a subquery. */
+  idsOf: { type: ValueType }
+  /** The arrays in a JSON array, as a table. */
+  rowsOf: Record<never, never>
+  /** A cell of `rowsOf`. */
+  cell: { type: ValueType; place: number }
+  /** A value that the statement binds, of which nothing else tells the type. */
+  value: { type: ValueType }
+  unindexed: Record<never, never>
+  greatest: { count: number }
+  contains: Record<never, never>
+  likeAnyCase: Record<never, never>
+}
+
+/** An engine's words of each piece: what stands before, between and after its operands. */
+export type FragmentWords = {
+  readonly [Name in keyof Pieces]: (facts: Pieces[Name]) => readonly string[]
+}
+
+interface FragmentNode extends RawNode {
+  readonly piece: { readonly name: keyof Pieces; readonly facts: Pieces[keyof Pieces] }
+}
+
+const isFragment = (node: RawNode): node is FragmentNode => 'piece' in node
+
+/** What the engine of `words` has in place of a piece; any other raw SQL as it is. */
+export function inWordsOf(words: FragmentWords, node: RawNode): RawNode {
+  if (!isFragment(node)) return node
+  const say = words[node.piece.name] as (facts: object) => readonly string[]
+  return RawNode.create(say(node.piece.facts), node.parameters)
+}
+
+function piece<Value, Name extends keyof Pieces>(
+  name: Name,
+  facts: Pieces[Name],
+  operands: readonly Expression<unknown>[] = [],
+): RawBuilder<Value> {
+  const rawNode: FragmentNode = {
+    kind: 'RawNode',
+    sqlFragments: [],
+    parameters: operands.map((operand) => operand.toOperationNode()),
+    piece: { name, facts },
+  }
+  return createRawBuilder<Value>({ queryId: createQueryId(), rawNode })
+}
+
+/** The ids of `ids` as a subquery: one statement text for any number of them. */
+export function idsIn<Type extends ValueType>(ids: readonly ValueTypes[Type][], type: Type) {
+  return idsOf(JSON.stringify(ids), type)
+}
+
+/** A subquery of the ids in a JSON array, for a query that is compiled once. */
+export function idsOf<Type extends ValueType>(json: string, type: Type) {
+  return piece<ValueTypes[Type], 'idsOf'>('idsOf', { type }, [sql`${json}`])
+}
+
+/** The rows of a JSON array of arrays, for one statement that inserts many: see `cell`. */
+export const rowsOf = (json: string) =>
+  piece<{ value: string }, 'rowsOf'>('rowsOf', {}, [sql`${json}`]).as('line')
+
+/** A row's cell, by its place. */
+export function cell<Value extends string | null = string>(
+  place: number,
+  type: 'text',
+): RawBuilder<Value>
+export function cell<Value extends number | null = number>(
+  place: number,
+  type: 'integer',
+): RawBuilder<Value>
+export function cell(place: number, type: ValueType): RawBuilder<unknown> {
+  return piece('cell', { type, place })
+}
+
+/** A cell of the rows that a `preparedOver` query is given, by its place. */
+export function boundCell(place: number, type: 'text'): RawBuilder<string>
+export function boundCell(place: number, type: 'integer'): RawBuilder<number>
+export function boundCell(place: number, type: ValueType): RawBuilder<unknown> {
+  return piece('value', { type }, [sql.ref(`line.column${place + 1}`)])
+}
+
+/** A bound value where no column beside it tells its type, such as a branch of a `case`. */
+export const valueOf = <Type extends ValueType>(value: ValueTypes[Type] | null, type: Type) =>
+  piece<ValueTypes[Type], 'value'>('value', { type }, [sql`${value}`])
+
+/** A column as no index knows it: where one value has most of the rows, its index is the long way to a few of them. */
+export const unindexed = <T>(column: string) =>
+  piece<T, 'unindexed'>('unindexed', {}, [sql.ref(column)])
+
+/** The largest of some numbers of a row; none of them may be null. */
+export const greatest = (...numbers: readonly Expression<number>[]) =>
+  piece<number, 'greatest'>('greatest', { count: numbers.length }, numbers)
+
+/** Whether a text has another as a part, letter for letter. */
+export const contains = (column: string, part: string) =>
+  piece<boolean, 'contains'>('contains', {}, [sql.ref(column), sql`${part}`])
+
+/** Whether a column has this text as a part, in any case of ASCII letters; % and _ are no wildcards. */
+export function likeAnyCase(column: string, part: string) {
+  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
+  return piece<boolean, 'likeAnyCase'>('likeAnyCase', {}, [sql.ref(column), sql`${pattern}`])
+}

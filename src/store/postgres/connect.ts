@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely'
+import pg from 'pg'
+import type { Tables } from '../schema/index.js'
+import { kyselyOver } from './driver.js'
+
+/** Numbers and booleans as SQLite gives them: every number of the appliance fits a JavaScript number. */
+const numberTypes = [
+  pg.types.builtins.INT8,
+  pg.types.builtins.INT4,
+  pg.types.builtins.NUMERIC,
+  pg.types.builtins.FLOAT8,
+]
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (numberTypes.includes(oid)) return Number
+    if (oid === pg.types.builtins.BOOL) return (text: string) => (text === 't' ? 1 : 0)
+    return pg.types.getTypeParser(oid, format)
+  },
+}
+
+const settings = [
+  // With the default of 4 for spinning disks the planner reads the logs whole instead of by their indexes.
+  'random_page_cost=1.1',
+  // A transaction that hangs keeps vacuum from removing dead rows.
+  'idle_in_transaction_session_timeout=60000',
+  'synchronous_commit=on',
+  'client_encoding=UTF8',
+  // Every plan that a statement gets is for the values it has, or one for all of them; not five of each first.
+  'jit=off',
+]
+
+/** Where the database is: what `pg` takes, as parts of a URL `postgres://user@host:port/database`. */
+export function connectionTo(url: string, options: { readOnly: boolean }): pg.ClientConfig {
+  const own = options.readOnly ? [...settings, 'default_transaction_read_only=on'] : settings
+  return {
+    connectionString: url,
+    types,
+    application_name: 'posthorn',
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    options: own.map((setting) => `-c ${setting}`).join(' '),
+  }
+}
+
+/** A connection of one's own to `url`, for what makes tables; ended when `work` has. */
+export async function withConnection<T>(
+  url: string,
+  work: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client(connectionTo(url, { readOnly: false }))
+  await client.connect()
+  try {
+    return await work(kyselyOver<Tables>(client))
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,128 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  type RawNode,
+} from 'kysely'
+import type pg from 'pg'
+import { keepNewest } from '../../bounded/index.js'
+import { inWordsOf } from '../fragments.js'
+import { type Runner, runHere } from '../running.js'
+import { postgresWords } from './words.js'
+
+/** What queries run on: a connection of one's own, or one of several. */
+export type Queries = Pick<pg.Client, 'query'>
+
+/** Called with the table when a statement has changed rows of it, be it committed later or not. */
+export type OnRows = (table: string) => void
+
+/** Kysely over one connection, or over a pool for queries that are no transaction. */
+export function kyselyOver<T>(queries: Queries, onRows?: OnRows): Kysely<T> {
+  const connection = new NamingConnection(queries, onRows)
+  const dialect: Dialect = {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new ThisConnectionDriver(connection),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresCompiler(),
+  }
+  const db = new Kysely<T>({ dialect })
+  runHere(db, connection)
+  return db
+}
+
+class PostgresCompiler extends PostgresQueryCompiler {
+  protected override visitRaw(node: RawNode): void {
+    super.visitRaw(inWordsOf(postgresWords, node))
+  }
+}
+
+/** Transactions are the writer's; Kysely's own are for migrations alone, which have a connection to themselves. */
+class ThisConnectionDriver implements Driver {
+  readonly #connection: NamingConnection
+
+  constructor(connection: NamingConnection) {
+    this.#connection = connection
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection
+  }
+
+  async beginTransaction(): Promise<void> {
+    await this.#connection.rowsOf('begin', [])
+  }
+
+  async commitTransaction(): Promise<void> {
+    await this.#connection.rowsOf('commit', [])
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    await this.#connection.rowsOf('rollback', [])
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async destroy(): Promise<void> {}
+}
+
+// A named statement is parsed once a connection, and kept there until it ends.
+const mostNames = 1_000
+
+/** Statements are named, so that the server parses each of them once; those that are one of very many are not. */
+class NamingConnection implements DatabaseConnection, Runner {
+  readonly engine = 'postgres'
+  readonly #queries: Queries
+  readonly #onRows: OnRows | undefined
+  readonly #known = new Map<string, { name: string | undefined; changes: string | undefined }>()
+  #names = 0
+
+  constructor(queries: Queries, onRows: OnRows | undefined) {
+    this.#queries = queries
+    this.#onRows = onRows
+  }
+
+  async rowsOf(text: string, parameters: readonly unknown[]): Promise<unknown[]> {
+    return (await this.#run(text, parameters)).rows
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, rowCount, command } = await this.#run(query.sql, query.parameters)
+    const isChange = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
+    return isChange
+      ? { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) }
+      : { rows: rows as R[] }
+  }
+
+  // biome-ignore lint/correctness/useYield: who reads a long table does so in pages of its own
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Over PostgreSQL queries are read in pages, not streamed')
+  }
+
+  async #run(text: string, parameters: readonly unknown[]) {
+    const known = this.#known.get(text) ?? this.#note(text)
+    const result = await this.#queries.query({
+      text,
+      values: parameters as unknown[],
+      ...(known.name !== undefined && { name: known.name }),
+    })
+    if (known.changes !== undefined && (result.rowCount ?? 0) > 0) this.#onRows?.(known.changes)
+    return result
+  }
+
+  #note(text: string) {
+    const isOwn = /^\s*(select|insert|update|delete|with)\b/i.test(text)
+    const name = isOwn && this.#names < mostNames ? `s${this.#names++}` : undefined
+    const changes = /\b(?:into|update|delete from) "(\w+)"/.exec(text)?.[1]
+    const known = { name, changes }
+    keepNewest(this.#known, text, known, 2 * mostNames)
+    return known
+  }
+}

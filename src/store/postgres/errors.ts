@@ -1,0 +1,40 @@
+import type { StoreTrouble } from '../trouble.js'
+
+/**
+ * What an error of PostgreSQL, or of the way to it, means; undefined for another one. Classes of SQLSTATE are those of
+ * PostgreSQL's manual, appendix A.
+ */
+export function troubleOf(error: unknown): StoreTrouble | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (typeof code === 'string' && socketCodes.test(code)) return { kind: 'failing', passes: true }
+  if (error instanceof Error && lostConnection.test(error.message)) {
+    return { kind: 'failing', passes: true }
+  }
+  if (typeof code !== 'string' || !isState(error, code)) return undefined
+  const kind = kinds.find(([, pattern]) => pattern.test(code))?.[0] ?? 'other'
+  return { kind, passes: passing.test(code), fault: damaged.test(code) ? 'corrupt' : undefined }
+}
+
+/** The transaction lost against another one, and may succeed when it runs again. */
+export const isRetried = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(40001|40P01|55P03)$/.test(String(error.code))
+
+const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
+  ['damaged', /^XX00[12]$/],
+  ['denied', /^(28|42501|25006|3D)/],
+  ['full', /^53100$/],
+  ['busy', /^(40001|40P01|55P03|53300)$/],
+  ['failing', /^(08|53|57P|58|XX)/],
+]
+
+// 25006: the server has become a standby, which takes no writes.
+const passing = /^(08|53|57P|58|25006|40001|40P01|55P03|XX00[12])/
+const damaged = /^XX00[12]$/
+const socketCodes = /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)/
+// What `pg` says of a connection of its own that is gone; it gives these errors no code.
+const lostConnection =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout|Cannot use a pool after)/
+
+/** An SQLSTATE has five signs; codes of Node begin with E. */
+const isState = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'severity' in error && /^[0-9A-Z]{5}$/.test(code)
