@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { nextTurn } from '../bounded/index.js'
 import { requireList } from '../contacts/index.js'
 import { countNameOf, requireSegment } from '../segments/index.js'
@@ -126,7 +127,10 @@ const suppressedFromAllAfter = prepared<SuppressedAfter, { address: string; reas
 const suppressed = (db: Read, { accountId, after, limit }: SuppressedAfter) =>
   db
     .selectFrom('suppressions')
-    .select(({ fn }) => ['address', fn<string>('group_concat', ['reason']).as('reasons')])
+    .select(({ fn }) => [
+      'address',
+      fn<string>('string_agg', ['reason', sql.lit(',')]).as('reasons'),
+    ])
     .where('account_id', '=', accountId)
     .where('address', '>', after)
     .groupBy('address')

@@ -17,7 +17,9 @@ export async function addStoredBytes(
     .insertInto('stored_bytes')
     .values({ account_id: accountId, ...none, [kind]: bytes })
     .onConflict((conflict) =>
-      conflict.column('account_id').doUpdateSet({ [kind]: sql`${sql.ref(kind)} + ${bytes}` }),
+      conflict
+        .column('account_id')
+        .doUpdateSet({ [kind]: sql`${sql.ref(`stored_bytes.${kind}`)} + ${bytes}` }),
     )
     .execute()
 }

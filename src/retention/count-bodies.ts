@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto'
 import { sql, type UpdateResult } from 'kysely'
-import { cell, idsOf, mailNumber, prepared, type Read, rowsOf, type Tx } from '../store/index.js'
+import {
+  cell,
+  idsOf,
+  mailNumber,
+  prepared,
+  type Read,
+  rowsOf,
+  type Tx,
+  wholeTo,
+} from '../store/index.js'
 import { type RetentionDeps, rest } from './slices.js'
 import { type RetentionState, readState } from './state.js'
 import { dropBodies } from './uses.js'
@@ -80,7 +89,7 @@ async function nextMails(
   { mail_number: from }: RetentionState,
 ): Promise<{ mails: CountedMail[]; more: boolean; isWhole: boolean }> {
   const limit = mailsAWrite + mostOfARequest
-  const mails = await mailsAfter(read, { from, limit })
+  const mails = await mailsAfter(read, { from, upTo: await wholeTo(read, 'emails'), limit })
   if (mails.length < limit) return { mails, more: false, isWhole: true }
   let end = mailsAWrite
   // Not cut within the mails of one request, which may share a body.
@@ -89,15 +98,17 @@ async function nextMails(
 }
 
 /** In the order of acceptance, by the table's own key. */
-const mailsAfter = prepared<{ from: number; limit: number }, CountedMail>((db, { from, limit }) =>
-  db
-    .selectFrom('emails')
-    .select([mailNumber.as('number'), 'id', 'account_id as accountId', 'body_id as bodyId'])
-    .select(['created_at as at'])
-    .select(sql<0 | 1>`(broadcast_id is not null or automation_step_id is not null)`.as('shares'))
-    .where(mailNumber, '>', from)
-    .orderBy(mailNumber)
-    .limit(limit),
+const mailsAfter = prepared<{ from: number; upTo: number; limit: number }, CountedMail>(
+  (db, { from, upTo, limit }) =>
+    db
+      .selectFrom('emails')
+      .select([mailNumber.as('number'), 'id', 'account_id as accountId', 'body_id as bodyId'])
+      .select(['created_at as at'])
+      .select(sql<0 | 1>`(broadcast_id is not null or automation_step_id is not null)`.as('shares'))
+      .where(mailNumber, '>', from)
+      .where(mailNumber, '<=', upTo)
+      .orderBy(mailNumber)
+      .limit(limit),
 )
 
 /**

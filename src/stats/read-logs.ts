@@ -2,7 +2,15 @@ import { sql } from 'kysely'
 import type { ConsentDetail } from '../consent/index.js'
 import type { EventDetail } from '../events/index.js'
 import { providerOf } from '../protection/index.js'
-import { idsIn, mailNumber, queueClass, type Read, storedJson, unindexed } from '../store/index.js'
+import {
+  idsIn,
+  mailNumber,
+  queueClass,
+  type Read,
+  storedJson,
+  unindexed,
+  wholeTo,
+} from '../store/index.js'
 import { type CampaignTold, toldBy } from './campaigns/told.js'
 import { countsOf, type LoggedEvent, mailFacts, noFacts, tellFirsts } from './count-event.js'
 import type { Cursors } from './cursors.js'
@@ -28,6 +36,8 @@ export interface SliceOptions {
   limit: number
   accountId?: string
 }
+
+type Bounded = SliceOptions & { upTo: number }
 
 /** The next rows of each log behind the cursors. Reads by their numbers alone, in bounded slices. */
 export async function readLogs(
@@ -56,28 +66,31 @@ export async function readLogs(
 
 /** The rows behind the cursors, found by their numbers whoever's they are: an account's own are most of the log. */
 export const behind = {
-  events: (read: Read, from: Cursors, { limit, accountId }: SliceOptions) =>
+  events: (read: Read, from: Cursors, { limit, accountId, upTo }: Bounded) =>
     read
       .selectFrom('events')
       .select(['id', 'account_id as accountId', 'email_id as emailId', 'delivery_id as deliveryId'])
       .select(['recipient', 'class', 'type', 'at', 'reply', 'detail'])
       .where('id', '>', from.event_id)
+      .where('id', '<=', upTo)
       .$if(accountId !== undefined, (query) => query.where(ofAccount, '=', accountId ?? ''))
       .orderBy('id')
       .limit(limit),
-  consents: (read: Read, from: Cursors, { limit, accountId }: SliceOptions) =>
+  consents: (read: Read, from: Cursors, { limit, accountId, upTo }: Bounded) =>
     read
       .selectFrom('consent')
       .select(['id', 'account_id as accountId', 'address', 'at', 'kind', 'detail'])
       .where('id', '>', from.consent_id)
+      .where('id', '<=', upTo)
       .$if(accountId !== undefined, (query) => query.where(ofAccount, '=', accountId ?? ''))
       .orderBy('id')
       .limit(limit),
-  mails: (read: Read, from: Cursors, { limit, accountId }: SliceOptions) =>
+  mails: (read: Read, from: Cursors, { limit, accountId, upTo }: Bounded) =>
     read
       .selectFrom('emails')
       .select([mailNumber.as('number'), 'id', 'account_id as accountId', 'created_at as at'])
       .where(mailNumber, '>', from.mail_number)
+      .where(mailNumber, '<=', upTo)
       .$if(accountId !== undefined, (query) => query.where(ofAccount, '=', accountId ?? ''))
       .orderBy(mailNumber)
       .limit(limit),
@@ -88,7 +101,8 @@ const ofAccount = unindexed<string>('account_id')
 
 /** Events behind the cursor, each with its mail's facts and its provider. */
 async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
-  const rows = await behind.events(read, from, options).execute()
+  const upTo = await wholeTo(read, 'events')
+  const rows = await behind.events(read, from, { ...options, upTo }).execute()
   const logged = rows.map((row) => ({
     ...row,
     detail: (storedJson(row.detail) ?? null) as EventDetail | null,
@@ -134,7 +148,8 @@ async function remotesOf(read: Read, events: readonly LoggedEvent[]) {
 
 /** Who has left, all marketing mail or a topic, by a mail: by its link, its button, or a provider's report. */
 async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
-  const rows = await behind.consents(read, from, options).execute()
+  const upTo = await wholeTo(read, 'consent')
+  const rows = await behind.consents(read, from, { ...options, upTo }).execute()
   const left = rows.flatMap(({ kind, detail, ...row }) => {
     if (kind !== 'unsubscribed' && kind !== 'left_topic') return []
     const { emailId, by } = (storedJson(detail) ?? {}) as ConsentDetail
@@ -174,7 +189,8 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
 
 /** Accepted mails with their recipients; which provider takes them nobody knows yet. */
 async function readMails(read: Read, from: Cursors, options: SliceOptions) {
-  const rows = await behind.mails(read, from, options).execute()
+  const upTo = await wholeTo(read, 'emails')
+  const rows = await behind.mails(read, from, { ...options, upTo }).execute()
   const facts = await mailFacts(
     read,
     rows.map(({ id }) => id),

@@ -6,6 +6,8 @@ import {
   RawNode,
   sql,
 } from 'kysely'
+import { type Log, runnerOf } from './running.js'
+import type { Read } from './schema/index.js'
 
 /*
  * The few pieces of queries that SQLite and PostgreSQL say differently. A piece is known by its name and says no SQL:
@@ -37,6 +39,7 @@ interface Pieces {
   greatest: { count: number }
   contains: Record<never, never>
   likeAnyCase: Record<never, never>
+  mailNumber: Record<never, never>
 }
 
 /** An engine's words of each piece: what stands before, between and after its operands. */
@@ -106,7 +109,7 @@ export function boundCell(place: number, type: ValueType): RawBuilder<unknown> {
 }
 
 /** A bound value where no column beside it tells its type, such as a branch of a `case`. */
-export const valueOf = <Type extends ValueType>(value: ValueTypes[Type] | null, type: Type) =>
+export const boundValue = <Type extends ValueType>(value: ValueTypes[Type] | null, type: Type) =>
   piece<ValueTypes[Type], 'value'>('value', { type }, [sql`${value}`])
 
 /** A column as no index knows it: where one value has most of the rows, its index is the long way to a few of them. */
@@ -126,3 +129,17 @@ export function likeAnyCase(column: string, part: string) {
   const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
   return piece<boolean, 'likeAnyCase'>('likeAnyCase', {}, [sql.ref(column), sql`${pattern}`])
 }
+
+/**
+ * The number of a mail. It rises in the order in which mails were put in, which their ids do not: several threads make
+ * those before it is their turn to write. A VACUUM of SQLite may give other numbers in the same order, so whoever keeps
+ * one keeps the mail's id beside it.
+ */
+export const mailNumber = piece<number, 'mailNumber'>('mailNumber', {})
+
+/**
+ * The number up to which nothing is put into a log any more, so that whoever walks along it up to there misses no row:
+ * a transaction that is under way may have taken a number of before, and shows its rows when it ends.
+ */
+export const wholeTo = async (read: Read, log: Log): Promise<number> =>
+  await runnerOf(read).wholeTo(log)

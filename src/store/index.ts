@@ -32,15 +32,17 @@ export {
 export { databaseTrouble, isPassing } from './fault.js'
 export {
   boundCell,
+  boundValue,
   cell,
   contains,
   greatest,
   idsIn,
   idsOf,
   likeAnyCase,
+  mailNumber,
   rowsOf,
   unindexed,
-  valueOf,
+  wholeTo,
 } from './fragments.js'
 export {
   acceptedAt,
@@ -60,7 +62,6 @@ export { sinceCommit } from './since-commit.js'
 export { copyDatabase } from './sqlite/copy.js'
 export { databaseFile, filesBeside } from './sqlite/files.js'
 export { type FoundDatabase, findDatabase } from './sqlite/found.js'
-export { lastNumber, mailNumber } from './sqlite/fragments.js'
 export { giveBackPages, readPages, vacuumStore } from './sqlite/give-back-pages.js'
 export { type Inspection, inspectDatabase, sealCopy } from './sqlite/inspect.js'
 export { tryLockFile } from './sqlite/lock.js'

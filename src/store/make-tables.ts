@@ -12,6 +12,8 @@ export interface TableWords {
   /** An index ends in the row's key by itself: whoever asks for rows in its order has those of one value by key. */
   endsInKey: boolean
   end: (create: Builder, table: StoredTable) => Builder
+  /** The column of the numbers of a table's rows, where rows have none by themselves. */
+  rowNumber: string | undefined
 }
 
 /** Makes the tables, their indexes, and the rows that they have from the beginning. */
@@ -71,6 +73,12 @@ async function makeTable(
       made = made.references(`${column.parent.table}.id`)
       return column.parent.cascades ? made.onDelete('cascade') : made
     })
+  }
+  const { rowNumber } = words
+  if (table.isNumbered && rowNumber !== undefined) {
+    create = create.addColumn(rowNumber, words.typeOf('integer'), (c) =>
+      c.notNull().unique().generatedAlwaysAsIdentity(),
+    )
   }
   if (table.primaryKey.length > 0) {
     create = create.addPrimaryKeyConstraint(`${table.name}_key`, table.primaryKey as never[])

@@ -1,8 +1,13 @@
+/** Tables that are read along their numbers, by who keeps a place in them. */
+export type Log = 'events' | 'consent' | 'emails' | 'webhook_jobs'
+
 /**
  * Where statements run that are compiled already, past Kysely's plugins and promises: a connection of SQLite answers at
  * once, one to a server later.
  */
 export interface Runner {
+  /** See `fragments.ts`. */
+  wholeTo(log: Log): number | Promise<number>
   /** Whose SQL it takes: a text that was compiled for another engine is none of its own. */
   readonly engine: 'sqlite' | 'postgres'
   rowsOf(text: string, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>

@@ -3,7 +3,7 @@ import { type Clock, isRecent, pause } from '../clock/index.js'
 import type { ApplianceKey } from '../config/index.js'
 import { type Log, makeSeldom } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
-import { eachApart, lastNumber, type Read, type Store, type Tx } from '../store/index.js'
+import { eachApart, type Read, type Store, type Tx, wholeTo } from '../store/index.js'
 import { type Delivering, openEndpointLine } from './deliver.js'
 import { type EndpointLane, makeLane } from './lane.js'
 import { makeResults } from './results.js'
@@ -59,12 +59,12 @@ export async function openCourier(deps: CourierDeps): Promise<Courier> {
   const routes = makeRoutes(deps, { stopping: stopping.signal, ending: ending.signal })
   let refreshedAt = 0
   const seldom = makeSeldom(clock)
-  let lastSeen = await lastNumber(store.read, 'webhook_jobs')
+  let lastSeen = await wholeTo(store.read, 'webhook_jobs')
 
   const takeNew = async () => {
-    const last = await lastNumber(store.read, 'webhook_jobs')
+    const last = await wholeTo(store.read, 'webhook_jobs')
     while (lastSeen < last) {
-      const jobs = await jobsAfter(store.read, lastSeen)
+      const jobs = await jobsAfter(store.read, { from: lastSeen, upTo: last, limit: rowsAtOnce })
       for (const job of jobs) await routes.offer(job)
       lastSeen = jobs.at(-1)?.id ?? last
     }
@@ -197,7 +197,12 @@ function makeRoutes(
         const isWhole = lane.lastId > 0 || !lane.busy
         if (lane.behind && isWhole && line.open && lane.room >= refillFrom) {
           const { lastId, room } = lane
-          const jobs = await jobsAfter(store.read, lastId, { endpointId: id, limit: room })
+          const jobs = await jobsAfter(store.read, {
+            from: lastId,
+            upTo: await wholeTo(store.read, 'webhook_jobs'),
+            endpointId: id,
+            limit: room,
+          })
           lane.refill(jobs, jobs.length === room)
         }
         start(route)
@@ -220,17 +225,19 @@ const isOpen = async (read: Read, id: string) =>
     .where('deleted_at', 'is', null)
     .executeTakeFirst()) !== undefined
 
-/** The jobs after an id, the oldest first; of all endpoints, or of one. */
+/** The jobs after one id and up to another, the oldest first; of all endpoints, or of one. */
 const jobsAfter = (
   read: Read,
-  id: number,
-  { endpointId, limit }: { endpointId?: string; limit: number } = { limit: rowsAtOnce },
+  jobs: { from: number; upTo: number; endpointId?: string; limit: number },
 ): Promise<Job[]> =>
   read
     .selectFrom('webhook_jobs')
     .selectAll()
-    .where('id', '>', id)
-    .$if(endpointId !== undefined, (query) => query.where('endpoint_id', '=', endpointId ?? ''))
+    .where('id', '>', jobs.from)
+    .where('id', '<=', jobs.upTo)
+    .$if(jobs.endpointId !== undefined, (query) =>
+      query.where('endpoint_id', '=', jobs.endpointId ?? ''),
+    )
     .orderBy('id')
-    .limit(limit)
+    .limit(jobs.limit)
     .execute()

@@ -1,17 +1,85 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { basename } from 'node:path'
+import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { latestSchema, migratePostgres } from '../../src/store/index.js'
+import { freePort } from './free-port.js'
 
-/** `PH_POSTGRES` is the URL of a server that tests may make databases on: `bin/with-postgres` starts one and sets it. */
-export const server = process.env.PH_POSTGRES
-
-/** Whether tests of the store are to run over PostgreSQL instead of SQLite. */
+/** Whether tests of the store are to run over PostgreSQL, on the server of `PH_POSTGRES`, instead of SQLite. */
 export const isPostgres = process.env.PH_STORE === 'postgres'
 
-/** A database of the present schema that is named after a data directory, as SQLite's file lies in it. */
-export async function databaseOf(t: Test, dataDir: string): Promise<string> {
+// Debian has a folder a version.
+const versions = '/usr/lib/postgresql'
+const newest = existsSync(versions)
+  ? readdirSync(versions)
+      .sort((a, b) => Number(a) - Number(b))
+      .at(-1)
+  : undefined
+
+/** Why there is no server to be had, for a test that needs one; CI has it. */
+export const noPostgres = newest === undefined ? "Debian's postgresql is not installed" : undefined
+
+export interface PostgresServer {
+  /** Without a database: `postgres://posthorn@127.0.0.1:PORT`. */
+  url: string
+  port: number
+  /** Ends it as a crash would, or starts it again. */
+  crash(): void
+  start(): void
+}
+
+/** A server of the test's own, which keeps nothing. PostgreSQL refuses root, so that it runs as its own user then. */
+export async function startPostgres(t: Test): Promise<PostgresServer> {
+  const bin = join(versions, newest ?? '', 'bin')
+  // Not in the directory of tests, which another user may not enter.
+  const dir = mkdtempSync('/tmp/posthorn-postgres-')
+  const data = join(dir, 'data')
+  const port = await freePort()
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) {
+    const [uid, gid] = ['-u', '-g'].map((option) =>
+      Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' })),
+    )
+    chownSync(dir, uid ?? 0, gid ?? 0)
+  }
+  const run = (program: string, args: readonly string[]) => {
+    const [command, ...words] = isRoot
+      ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', join(bin, program)]
+      : [join(bin, program)]
+    execFileSync(command ?? '', [...words, ...args], { stdio: 'ignore', cwd: dir })
+  }
+  run('initdb', ['-D', data, '--locale=C', '-E', 'UTF8', '-A', 'trust', '-U', 'posthorn', '-N'])
+  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: dir }
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
+  // A crash of the server alone leaves to the system what it has written.
+  lines.push(`port = ${port}\n`, 'fsync = off\n')
+  appendFileSync(join(data, 'postgresql.conf'), lines.join(''))
+  const control = (...args: string[]) =>
+    run('pg_ctl', ['-D', data, '-w', '-l', join(dir, 'log'), ...args])
+  control('start')
+  t.teardown(() => {
+    try {
+      control('stop', '-m', 'immediate')
+    } catch {
+      // A test has ended it.
+    }
+    rmSync(dir, { recursive: true, force: true })
+  })
+  return {
+    url: `postgres://posthorn@127.0.0.1:${port}`,
+    port,
+    crash: () => control('stop', '-m', 'immediate'),
+    start: () => control('start'),
+  }
+}
+
+/** A database of the present schema, named after a data directory as SQLite's file lies in it. */
+export async function databaseOf(
+  dataDir: string,
+  server = process.env.PH_POSTGRES,
+): Promise<string> {
   if (server === undefined) throw new Error('PH_STORE=postgres needs PH_POSTGRES, a server')
   const name = `t_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
   const template = `posthorn_${(await latestSchema()).replaceAll('-', '_')}`
@@ -20,18 +88,17 @@ export async function databaseOf(t: Test, dataDir: string): Promise<string> {
   try {
     // Others of this run make the template at the same moment.
     await client.query('select pg_advisory_lock(1)')
-    await makeOnce(client, template)
+    await makeOnce(client, server, template)
     await client.query('select pg_advisory_unlock(1)')
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name])
     if (rowCount === 0) await client.query(`create database ${name} template ${template}`)
   } finally {
     await client.end()
   }
-  t.comment(`database ${name} of ${basename(dataDir)}`)
   return `${server}/${name}`
 }
 
-async function makeOnce(client: pg.Client, template: string): Promise<void> {
+async function makeOnce(client: pg.Client, server: string, template: string): Promise<void> {
   const known = await client.query('select 1 from pg_database where datname = $1', [template])
   if (known.rowCount !== 0) return
   await client.query(`create database ${template}_making`)

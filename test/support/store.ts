@@ -22,7 +22,7 @@ export async function openTestStore(
   options: { clock?: Clock; dataDir?: string; slot?: number; turns?: SharedArrayBuffer } = {},
 ): Promise<Store> {
   const dataDir = options.dataDir ?? makeTempDir(t)
-  const url = isPostgres ? await databaseOf(t, dataDir) : undefined
+  const url = isPostgres ? await databaseOf(dataDir) : undefined
   if (url === undefined) await makeDatabase(dataDir)
   const store = await openStore({
     dataDir,

@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, UpdateResult } from 'kysely'
 import { type Ending, endingOf, endRuns, makeRunTally, type RunTally } from '../../runs/index.js'
-import { cell, prepared, rowsOf, type Tables, type Tx, valueOf } from '../../store/index.js'
+import { boundValue, cell, prepared, rowsOf, type Tables, type Tx } from '../../store/index.js'
 import {
   appended,
   type FrozenVersion,
@@ -169,7 +169,12 @@ const listening = prepared<{ pairs: string }, LiveRow>((db, { pairs }) =>
 // A run that is held stays so; it is due once it is released.
 const lookedAt = (eb: ExpressionBuilder<Tables, 'automation_live'>, now: number) => ({
   due_at: eb.case().when('held_at', 'is', null).then(now).else(eb.ref('due_at')).end(),
-  held_due_at: eb.case().when('held_at', 'is', null).then(null).else(valueOf(now, 'integer')).end(),
+  held_due_at: eb
+    .case()
+    .when('held_at', 'is', null)
+    .then(null)
+    .else(boundValue(now, 'integer'))
+    .end(),
   status: 'running' as const,
   wait_event: null,
   seq: eb('seq', '+', 1),

@@ -13,7 +13,8 @@ import {
 import type pg from 'pg'
 import { keepNewest } from '../../bounded/index.js'
 import { inWordsOf } from '../fragments.js'
-import { type Runner, runHere } from '../running.js'
+import { type Log, type Runner, runHere } from '../running.js'
+import { watchLogs } from './whole-logs.js'
 import { postgresWords } from './words.js'
 
 /** What queries run on: a connection of one's own, or one of several. */
@@ -79,6 +80,7 @@ const mostNames = 1_000
 /** Statements are named, so that the server parses each of them once; those that are one of very many are not. */
 class NamingConnection implements DatabaseConnection, Runner {
   readonly engine = 'postgres'
+  readonly #wholeLogs: () => Promise<Record<Log, number>>
   readonly #queries: Queries
   readonly #onRows: OnRows | undefined
   readonly #known = new Map<string, { name: string | undefined; changes: string | undefined }>()
@@ -87,6 +89,11 @@ class NamingConnection implements DatabaseConnection, Runner {
   constructor(queries: Queries, onRows: OnRows | undefined) {
     this.#queries = queries
     this.#onRows = onRows
+    this.#wholeLogs = watchLogs(queries)
+  }
+
+  async wholeTo(log: Log): Promise<number> {
+    return (await this.#wholeLogs())[log]
   }
 
   async rowsOf(text: string, parameters: readonly unknown[]): Promise<unknown[]> {

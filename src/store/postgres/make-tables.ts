@@ -8,5 +8,6 @@ export const postgresTables: TableWords = {
   typeOf: (type) => types[type],
   numbered: 'as identity',
   endsInKey: false,
+  rowNumber: 'number',
   end: (create) => create,
 }

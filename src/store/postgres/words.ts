@@ -17,6 +17,7 @@ export const postgresWords: FragmentWords = {
   greatest: ({ count }) => ['greatest(', ...new Array<string>(count - 1).fill(', '), ')'],
   contains: () => ['strpos(', ', ', ') > 0'],
   likeAnyCase: () => ['', ' ilike ', " escape '\\'"],
+  mailNumber: () => ['emails.number'],
 }
 
 const castTo = (type: keyof ValueTypes) => (type === 'text' ? '' : '::bigint')

@@ -58,6 +58,7 @@ const emails = table(
     variant: text().orNull().unchanging(),
   },
   {
+    isNumbered: true,
     indexes: {
       emails_scheduled: { on: ['scheduled_at'], where: (row) => row('status', '=', 'scheduled') },
       emails_broadcast: {

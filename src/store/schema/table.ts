@@ -10,7 +10,7 @@ import {
 
 /**
  * A table is said once, as a value: Kysely's types are taken from it (`RowOf`), and an engine makes the table of it
- * (`sqlite/make-tables.ts`). Its words are those of every engine, so that another one can be told the same.
+ * (`make-tables.ts`). Its words are those of every engine, so that another one can be told the same.
  */
 export interface StoredTable<Name extends string = string, C extends TableColumns = TableColumns> {
   readonly name: Name
@@ -19,6 +19,7 @@ export interface StoredTable<Name extends string = string, C extends TableColumn
   readonly primaryKey: readonly string[]
   readonly unique: readonly (readonly string[])[]
   readonly isClustered: boolean
+  readonly isNumbered: boolean
   readonly indexes: readonly TableIndex[]
   readonly seed: readonly object[]
 }
@@ -97,6 +98,8 @@ interface TableParts<C extends TableColumns> {
   unique?: readonly (readonly (keyof C & string)[])[]
   /** The rows lie in their key's own order, so that the key is stored once. */
   isClustered?: boolean
+  /** Each row has a number that rises as rows are put in (`mailNumber`). SQLite gives every row one. */
+  isNumbered?: boolean
   /** By name: the columns, or more of it. */
   indexes?: Readonly<Record<string, readonly (keyof C & string)[] | IndexParts<C>>>
   /** Rows that every database has from the beginning. */
@@ -115,13 +118,15 @@ export function table<Name extends string, C extends TableColumns>(
   columns: C,
   parts: TableParts<C> = {},
 ): StoredTable<Name, C> {
-  const { primaryKey = [], unique = [], isClustered = false, indexes = {}, seed = [] } = parts
+  const { primaryKey = [], unique = [], indexes = {}, seed = [] } = parts
+  const { isClustered = false, isNumbered = false } = parts
   return {
     name,
     columns,
     primaryKey,
     unique,
     isClustered,
+    isNumbered,
     seed,
     indexes: Object.entries(indexes).map(([name, index]) =>
       'on' in index

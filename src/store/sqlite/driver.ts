@@ -15,7 +15,7 @@ import {
 import { keepNewest } from '../../bounded/index.js'
 import { reportFault } from '../fault.js'
 import { inWordsOf } from '../fragments.js'
-import { type Runner, runHere, runnerOf } from '../running.js'
+import { type Log, type Runner, runHere, runnerOf } from '../running.js'
 import type { OnFault } from '../trouble.js'
 import type { RawDatabase } from './connection.js'
 import { sqliteWords } from './fragments.js'
@@ -111,6 +111,9 @@ class OneConnectionDriver implements Driver {
 
 const maxCachedStatements = 300
 
+/** Also of a job that is gone. */
+const lastJob = "select seq from sqlite_sequence where name = 'webhook_jobs'"
+
 interface Cached {
   statement: BetterSqlite3.Statement<unknown[], unknown>
   /** How rows are made from their cells; undefined where none come. */
@@ -125,6 +128,14 @@ interface Cached {
  */
 class CachingConnection implements DatabaseConnection, Runner {
   readonly engine = 'sqlite'
+
+  /** There is one writer, and it gives the numbers: no row comes before one that is there. */
+  wholeTo(log: Log): number {
+    if (log !== 'webhook_jobs') return Number.MAX_SAFE_INTEGER
+    const [row] = this.run<{ seq: number }>(lastJob, []).rows
+    return row?.seq ?? 0
+  }
+
   readonly #raw: RawDatabase
   readonly #onFault: OnFault | undefined
   readonly #statements = new Map<string, Cached>()

@@ -9,5 +9,6 @@ export const sqliteTables: TableWords = {
   typeOf: (type) => type,
   numbered: 'by autoincrement',
   endsInKey: true,
+  rowNumber: undefined,
   end: (create, { isClustered }) => create.modifyEnd(isClustered ? clustered : plain),
 }
