@@ -15,8 +15,10 @@ const lastNumbers = `select ${Object.entries(sequences)
   )
   .join(', ')}`
 
-const underWay =
-  'select pg_snapshot_xmin(now)::text::bigint as oldest, pg_snapshot_xmax(now)::text::bigint as next from pg_current_snapshot() as now'
+// Of this role's sessions; those of another role would be hidden. `pg_snapshot_xmin` does not tell: a transaction that
+// began after the last one that ended is in no snapshot.
+const numbersUnderWay =
+  'select backend_xid::text as number from pg_stat_activity where backend_xid is not null and datname = current_database()'
 
 /**
  * How far the logs are whole. A sequence gives its numbers before the commit, so that 9 may come to light after 10. What
@@ -26,17 +28,17 @@ const underWay =
  */
 export function watchLogs(queries: Queries): () => Promise<Record<Log, number>> {
   let whole: Record<Log, number> = { events: 0, consent: 0, emails: 0, webhook_jobs: 0 }
-  let asked: { last: Record<Log, number>; next: number } | undefined
+  let asked: { last: Record<Log, number>; underWay: readonly string[] } | undefined
   return async () => {
     // In this order: what is given between the two is not in `last`.
-    const last = await queries.query<Record<Log, number>>(lastNumbers)
-    const snapshot = await queries.query<{ oldest: number; next: number }>(underWay)
-    const [now, { oldest, next }] = [last.rows[0], snapshot.rows[0] ?? { oldest: 0, next: 1 }]
-    if (now === undefined) return whole
-    if (oldest === next) whole = now
-    else if (asked !== undefined && asked.next <= oldest) whole = asked.last
-    else if (asked !== undefined) return whole
-    asked = { last: now, next }
+    const last = (await queries.query<Record<Log, number>>(lastNumbers)).rows[0]
+    const { rows } = await queries.query<{ number: string }>(numbersUnderWay)
+    if (last === undefined) return whole
+    const underWay = rows.map(({ number }) => number)
+    if (underWay.length === 0) whole = last
+    else if (asked?.underWay.some((number) => underWay.includes(number))) return whole
+    else whole = asked?.last ?? whole
+    asked = { last, underWay }
     return whole
   }
 }
