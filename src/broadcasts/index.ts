@@ -42,6 +42,7 @@ export { followBroadcasts } from './follow.js'
 export { draftToPeople, requireRuleOfPeople } from './follow-up.js'
 export { filesOf, givenOf } from './given.js'
 export { campaignsSince, mailedSince } from './mailed-lately.js'
+export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
 export { beginOf } from './own-time.js'
@@ -78,6 +79,7 @@ export {
   takeBack,
   takeBackMs,
 } from './stop.js'
+export { asRecipientsGet } from './variant.js'
 export {
   type Audience,
   campaignsTo,

@@ -17,7 +17,11 @@ export interface SegmentMove {
 }
 
 /** Members and the segments' counters. */
-export async function writeMembers(tx: Tx, moves: readonly SegmentMove[], now: number): Promise<void> {
+export async function writeMembers(
+  tx: Tx,
+  moves: readonly SegmentMove[],
+  now: number,
+): Promise<void> {
   if (moves.length === 0) return
   const put = moves.filter(({ is }) => is !== undefined)
   const taken = moves.filter(({ is }) => is === undefined)

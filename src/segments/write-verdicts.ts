@@ -1,13 +1,5 @@
 import { markChanged } from '../changes/index.js'
-import {
-  cell,
-  idsIn,
-  prepared,
-  preparedInsertAll,
-  rowsOf,
-  type SegmentRow,
-  type Tx,
-} from '../store/index.js'
+import { idsIn, prepared, preparedInsertAll, type SegmentRow, type Tx } from '../store/index.js'
 import { type SegmentMove, writeMembers } from './write-members.js'
 
 /** What some contacts' judgement by some segments came to. */
