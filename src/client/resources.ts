@@ -165,6 +165,8 @@ export const formMethods = ({ part, byId, withBody, byIdWithBody }: Methods) => 
   update: byIdWithBody('PATCH /v1/forms/{id}'),
   /** Lets one go on that has stopped by itself. */
   resume: byId('POST /v1/forms/{id}/resume'),
+  /** What it asks of a browser, while its confirmations come back. */
+  work: byId('GET /v1/forms/{id}/work'),
   /** What a visitor of a page of yours has typed. */
   submit: byIdWithBody('POST /v1/forms/{id}/submissions'),
 })

@@ -81,6 +81,7 @@ export const methods: Methods = {
   'GET /v1/forms/{id}': { ask: ({ forms }, { ids }) => forms.get(first(ids)) },
   'PATCH /v1/forms/{id}': { ask: ({ forms }, { ids, body }) => forms.update(first(ids), body) },
   'POST /v1/forms/{id}/resume': { ask: ({ forms }, { ids }) => forms.resume(first(ids)) },
+  'GET /v1/forms/{id}/work': { ask: ({ forms }, { ids }) => forms.work(first(ids)) },
   'POST /v1/forms/{id}/submissions': {
     ask: ({ forms }, { ids, body }) => forms.submit(first(ids), body),
   },

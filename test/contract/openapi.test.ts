@@ -92,6 +92,7 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/forms/${form}`]: undefined,
   [`PATCH /v1/forms/${form}`]: { name: 'News' },
   [`POST /v1/forms/${form}/resume`]: undefined,
+  [`GET /v1/forms/${form}/work`]: undefined,
   [`POST /v1/forms/${form}/submissions`]: { email: 'ann@example.com', agreed: true },
   'GET /v1/brand': undefined,
   'PATCH /v1/brand': { senderName: 'News' },
@@ -385,6 +386,7 @@ t.test('successes', async (t) => {
   await answers(t, `GET /v1/forms/${form}`, {}, 200)
   await answers(t, `PATCH /v1/forms/${form}`, { body: { from: good.from } }, 200)
   await answers(t, `POST /v1/forms/${form}/resume`, {}, 200)
+  await answers(t, `GET /v1/forms/${form}/work`, {}, 200)
   const visitor = { email: 'vi@example.com', agreed: true }
   await answers(t, `POST /v1/forms/${form}/submissions`, { body: visitor }, 202)
   const silent = { body: { ...visitor, agreed: false } }

@@ -5,8 +5,9 @@ import { dayMs, systemClock } from '../../src/clock/index.js'
 import { openApplianceKey } from '../../src/config/index.js'
 import { consentHistory } from '../../src/consent/index.js'
 import { findContact } from '../../src/contacts/index.js'
-import { entriesOf, makeSignupTokens } from '../../src/forms/index.js'
+import { entriesOf, formLimits, makeSignupTokens } from '../../src/forms/index.js'
 import { lift, suppress } from '../../src/suppression/index.js'
+import { eventually } from '../support/eventually.js'
 import { logIn } from '../support/log-in.js'
 import { fillIn, linkTo, makeForm, startWithForms } from '../support/signup-forms.js'
 
@@ -210,6 +211,32 @@ t.test(
     t.match((await add('tag+a@reader.test', { confirm: true })).json, { reason: 'address' })
   },
 )
+
+t.test('whom strangers fill in a form with holds nobody up who is added by hand', async (t) => {
+  for (let n = 0; n <= formLimits.domainAnHour; n += 10) {
+    const asked = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => add(`n${n + i}@crowd.test`, { confirm: true })),
+    )
+    t.ok(asked.every(({ status }) => status === 202))
+  }
+})
+
+t.test('what comes back of them counts to the account, too; of a form it does not', async (t) => {
+  const addresses = async () =>
+    (await store.read.selectFrom('protection_addresses').select('address').execute()).length
+  const form = await makeForm(posthorn)
+  await fillIn(posthorn, form.page, 'bounced+form@simulator.posthorn.test')
+  const bounces = async () =>
+    (await store.read.selectFrom('form_days').select('bounces').execute()).reduce(
+      (sum, day) => sum + day.bounces,
+      0,
+    )
+  await eventually(async () => (await bounces()) === 1, 10_000)
+  t.equal(await addresses(), 0)
+  await add('bounced+hand@simulator.posthorn.test', { confirm: true })
+  await eventually(async () => (await bounces()) === 2, 10_000)
+  t.equal(await addresses(), 1)
+})
 
 t.test('what asks them has a page for its figures, and no address of its own', async (t) => {
   const forms = await owner.get(`${base}/forms`)
