@@ -5,6 +5,7 @@ import {
   domainUses,
   type LiveLimit,
   refuseTemplateInUse,
+  startForContact,
   templateUses,
   type Versions,
 } from '../automations/index.js'
@@ -130,7 +131,15 @@ export async function openPrivateServer(
   const desk = makeFormDesk({ ...sending, ...forms, publicUrl, follow, followed })
   core.openDesk(desk)
   const { askFirst } = desk
-  const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom, askFirst }
+  const contacts = {
+    defaultCountry,
+    follow,
+    followed,
+    checkRoom: core.checkRoom,
+    askFirst,
+    startRun: (...[billing, whom]: Parameters<DashboardDeps['contacts']['startRun']>) =>
+      startForContact(core, billing, whom),
+  }
   contactRoutes(server.api, { ...core, ...contacts })
   emailRoutes(server.api, sending)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })

@@ -139,6 +139,8 @@ export const automationMethods = (methods: Methods) => {
     /** Walks somebody through it; nothing is written or sent. */
     simulate: byIdWithBody('POST /v1/automations/{id}/simulate'),
     runs: pagesById('GET /v1/automations/{id}/runs', 'runs'),
+    /** Starts it for one contact, whatever event it waits for. */
+    startRun: byIdWithBody('POST /v1/automations/{id}/runs'),
     getRun: byId('GET /v1/automations/runs/{id}'),
     cancelRun: byId('POST /v1/automations/runs/{id}/cancel'),
   }

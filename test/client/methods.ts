@@ -165,6 +165,9 @@ export const methods: Methods = {
   'GET /v1/automations/{id}/runs': {
     ask: ({ automations }, { ids }) => automations.runs(first(ids)),
   },
+  'POST /v1/automations/{id}/runs': {
+    ask: ({ automations }, { ids, body }) => automations.startRun(first(ids), body),
+  },
   'GET /v1/automations/runs/{id}': {
     ask: ({ automations }, { ids }) => automations.getRun(first(ids)),
   },
