@@ -22,6 +22,7 @@ import { doubleOptIn } from './migrations/0142-double-opt-in.js'
 import { contactChanges } from './migrations/0143-contact-changes.js'
 import { campaignVariants } from './migrations/0144-campaign-variants.js'
 import { pictures } from './migrations/0145-pictures.js'
+import { campaignCalendar } from './migrations/0148-campaign-calendar.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -57,6 +58,7 @@ const migrations: Record<string, Migration> = {
   '0143-contact-changes': contactChanges,
   '0144-campaign-variants': campaignVariants,
   '0145-pictures': pictures,
+  '0148-campaign-calendar': campaignCalendar,
 }
 
 /**

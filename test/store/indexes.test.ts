@@ -11,6 +11,7 @@ import {
 } from '../../src/automations/index.js'
 import { changedAccounts } from '../../src/billing/index.js'
 import {
+  campaignsBetween,
   finishCourses,
   listBroadcastsOf,
   listUndelivered,
@@ -58,7 +59,7 @@ import {
 import { listPictures } from '../../src/pictures/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
 import { segmentsOfContact } from '../../src/segments/index.js'
-import { campaignDeedsOf } from '../../src/stats/index.js'
+import { campaignDeedsOf, otherMarketing } from '../../src/stats/index.js'
 import type { Tx } from '../../src/store/index.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSessions } from '../../src/submission/index.js'
@@ -171,6 +172,8 @@ t.test('every index is used by a statement', async (t) => {
 
   // What pages ask for, about people.
   await listBroadcastsOf(store.read, accountId, ['draft'], { limit: 1 })
+  await campaignsBetween(store.read, accountId, { from: 0, to: 1, limit: 1 })
+  await otherMarketing(store.read, accountId, { from: 0, to: 1 })
   await listTasks(store.read, accountId, 'import', 1)
   await listPictures(store.read, accountId, { limit: 1 })
   await liveTasks(store.read)

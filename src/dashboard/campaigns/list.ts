@@ -67,18 +67,7 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     return { page: some, nextCursor: found.length > perPage ? (some.at(-1)?.id ?? null) : null }
   })
   const names = await audienceNames(read, rows)
-  const tabs = []
-  for (const [name, { label, statuses }] of Object.entries(views)) {
-    const limit = mostInTab + 1
-    const count = (await listBroadcastsOf(read, account.id, statuses, { limit })).length
-    const number = count > mostInTab ? `${mostInTab}+` : String(count)
-    const show = name === 'drafts' ? undefined : name
-    tabs.push({
-      label: `${label} (${number})`,
-      href: linkTo(path, { show }),
-      here: name === chosen,
-    })
-  }
+  const tabs = await campaignTabs(read, { accountId: account.id, base, here: chosen })
   const billing = await readBilling(read, deps.plans, account.id)
   const view: CampaignsView = {
     base,
@@ -93,6 +82,23 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     campaigns: rows.map((one) => rowOf(one, { base, now, names })),
   }
   return page('campaigns/list', view, { title: 'Campaigns' })
+}
+
+/** The states of campaigns with how many are in each, and the calendar. */
+export async function campaignTabs(
+  read: Read,
+  { accountId, base, here }: { accountId: string; base: string; here: ViewName | 'calendar' },
+): Promise<CampaignsView['tabs']> {
+  const path = `${base}/campaigns`
+  const tabs = []
+  for (const [name, { label, statuses }] of Object.entries(views)) {
+    const limit = mostInTab + 1
+    const count = (await listBroadcastsOf(read, accountId, statuses, { limit })).length
+    const number = count > mostInTab ? `${mostInTab}+` : String(count)
+    const show = name === 'drafts' ? undefined : name
+    tabs.push({ label: `${label} (${number})`, href: linkTo(path, { show }), here: name === here })
+  }
+  return [...tabs, { label: 'Calendar', href: `${path}/calendar`, here: here === 'calendar' }]
 }
 
 function rowOf(

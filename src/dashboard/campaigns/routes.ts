@@ -23,6 +23,7 @@ import { file, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { calendarPage } from './calendar.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { editPage } from './edit.js'
 import { versionPages } from './edit-versions.js'
@@ -41,6 +42,7 @@ const maxBodyBytes = 8 * 1024 * 1024
 /** Campaigns: written, tried, looked at, sent, and what becomes of them. */
 export function campaignPages(pages: AccountPages, deps: CampaignPageDeps): void {
   pages.get('/campaigns', 'campaigns.read', (visit) => campaignsPage(deps, visit))
+  pages.get('/campaigns/calendar', 'campaigns.read', (visit) => calendarPage(deps, visit))
   draftPages(pages, deps)
   versionPages(pages, deps)
   sendPages(pages, deps)

@@ -96,6 +96,15 @@ const broadcasts = table(
       broadcasts_account: ['account_id', 'id'],
       // Pages have a tab a state.
       broadcasts_of_status: ['account_id', 'status', 'id'],
+      // The calendar's.
+      broadcasts_by_sent_at: {
+        on: ['account_id', 'sent_at'],
+        where: (row) => row('sent_at', 'is not', null),
+      },
+      broadcasts_by_scheduled_at: {
+        on: ['account_id', 'scheduled_at'],
+        where: (row) => row('scheduled_at', 'is not', null),
+      },
       broadcasts_unfinished: {
         on: ['status'],
         where: (row) => row('status', 'in', ['scheduled', 'sending']),

@@ -38,6 +38,8 @@ export const place: PlacePages = {
   pages: ({ full, empty, ids }) => [
     { path: `${full}/campaigns`, as: 'owner', name: 'campaigns' },
     { path: `${full}/campaigns?show=going`, as: 'viewer', name: 'campaigns-going' },
+    { path: `${full}/campaigns/calendar`, as: 'viewer', name: 'campaigns-calendar' },
+    { path: `${empty}/campaigns/calendar`, as: 'empty', name: 'campaigns-calendar-empty' },
     { path: `${empty}/campaigns`, as: 'empty', name: 'campaigns-empty' },
     { path: `${full}/campaigns/new`, as: 'owner', name: 'campaigns-new' },
     ...['event', 'digest', 'newsletter'].map((name) => ({

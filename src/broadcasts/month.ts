@@ -1,0 +1,51 @@
+import type { Read } from '../store/index.js'
+import type { Broadcast } from './broadcast.js'
+
+/** A campaign as a calendar has it. */
+export type DatedCampaign = Pick<Broadcast, (typeof columns)[number]> & {
+  /** When it began, or is to begin (ms). */
+  at: number
+}
+
+const columns = [
+  ...(['id', 'name', 'subject', 'status', 'scheduled_at', 'sent_at'] as const),
+  ...(['local_zone', 'audience', 'recipients'] as const),
+] as const
+
+interface Between {
+  from: number
+  /** Not included. */
+  to: number
+  limit: number
+}
+
+/** What an account has sent between two times, and what is scheduled for them, the earliest first: `limit` of each at most. */
+export async function campaignsBetween(
+  read: Read,
+  accountId: string,
+  { from, to, limit }: Between,
+): Promise<DatedCampaign[]> {
+  const begun = await read
+    .selectFrom('broadcasts')
+    .select(columns)
+    .where('account_id', '=', accountId)
+    .where('sent_at', '>=', from)
+    .where('sent_at', '<', to)
+    .orderBy('sent_at')
+    .limit(limit)
+    .execute()
+  const waiting = await read
+    .selectFrom('broadcasts')
+    .select(columns)
+    .where('account_id', '=', accountId)
+    .where('scheduled_at', '>=', from)
+    .where('scheduled_at', '<', to)
+    .where('sent_at', 'is', null)
+    .where('status', 'in', ['scheduled', 'paused', 'failed'])
+    .orderBy('scheduled_at')
+    .limit(limit)
+    .execute()
+  return [...begun, ...waiting]
+    .map((one) => Object.assign({}, one, { at: one.sent_at ?? one.scheduled_at ?? 0 }))
+    .sort((a, b) => a.at - b.at)
+}
