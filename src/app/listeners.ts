@@ -37,6 +37,7 @@ import {
   formPages,
   formRoutes,
   makeFormDesk,
+  sampleForm,
 } from '../forms/routes.js'
 import {
   type HttpServer,
@@ -225,6 +226,7 @@ function dashboardDeps(
     bulk: core.bulk,
     erasures: core.erasures,
     sampleCentre: (accountId) => sampleCentre(store.read, accountId),
+    sampleForm: (accountId) => sampleForm(store.read, accountId),
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
     operator: {

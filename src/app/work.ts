@@ -16,7 +16,6 @@ import { hasEndpoints } from '../webhooks/index.js'
 import { jobsOfCalendar } from './calendar.js'
 import { lookForCheckpointWork } from './checkpoint-work.js'
 import { type CrewOptions, openCrew } from './crew.js'
-import type { Front } from './front.js'
 import type { Ground } from './ground.js'
 import { openHealth } from './health.js'
 import { openJobThreads } from './job-threads.js'
@@ -102,7 +101,7 @@ export type Tools = ReturnType<typeof openTools>
 /** What requests are served with, beside the store. */
 export function openTools(
   ground: Ground,
-  { jobs, desk }: Pick<Work, 'jobs'> & Pick<Front, 'desk'>,
+  { jobs, desk }: Pick<Work, 'jobs'> & { desk: () => { askFirst: AskFirst } | undefined },
   back: WayBack,
 ) {
   const { config, dataDir, plans, log, clock, store, turns } = ground

@@ -11,7 +11,18 @@ import {
   refusal,
   shape,
 } from '../contract/index.js'
-import { bodyId, closed, count, maybe, orNull, table, text, textThat, time, uuid } from '../fields/index.js'
+import {
+  bodyId,
+  closed,
+  count,
+  maybe,
+  orNull,
+  table,
+  text,
+  textThat,
+  time,
+  uuid,
+} from '../fields/index.js'
 import {
   automation,
   exampleId,
@@ -171,7 +182,11 @@ export const startRun = operation('POST /v1/automations/:id/runs', {
       ),
     ],
     refusals: [
-      refusal('not_found', 'The account has no such contact', 'The account has no contact with this id'),
+      refusal(
+        'not_found',
+        'The account has no such contact',
+        'The account has no contact with this id',
+      ),
       refusal(
         'validation_error',
         'The automation is not enabled',

@@ -13,6 +13,7 @@ import { takeSubmission } from './submission.js'
 
 export { type FormDesk, makeFormDesk } from './desk.js'
 export { type FormPageDeps, formPages } from './pages.js'
+export { sampleForm } from './sample.js'
 
 /** What the routes need. */
 export interface FormRouteDeps

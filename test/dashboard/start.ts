@@ -68,6 +68,7 @@ export async function startDashboard(
     backupDir: '',
     publicUrl: 'http://public.test',
     sampleCentre: async () => undefined,
+    sampleForm: async () => undefined,
     imports: undefined as unknown as ImportTasks,
     bulk: undefined as unknown as BulkTasks,
     erasures: undefined as unknown as Erasures,

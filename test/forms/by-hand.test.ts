@@ -328,5 +328,13 @@ t.test(
     t.match((await owner.get(`${base}/contacts`)).text, `${base}/contacts/waiting`)
     const mail = await owner.get(`${base}/brand/confirmation`)
     t.match(mail.text, /signed up this address for the emails of Test[\s\S]*Confirm/)
+    const body = { postalAddress: '1 Main Street\nLagos', colours: { button: '#7a0000' } }
+    t.equal((await call('PATCH', '/v1/brand', { body })).status, 200)
+    const footer = await owner.get(`${base}/brand/footer`)
+    t.match(footer.text, /Test[\s\S]*Unsubscribe[\s\S]*1 Main Street, Lagos/)
+    const form = await owner.get(`${base}/brand/form`)
+    t.match(form.text, /--accent:#7a0000[\s\S]*I would like &lt;b&gt;news/, 'the newest form')
+    for (const one of ['form', 'footer', 'confirmation'])
+      t.match((await owner.get(`${base}/brand`)).text, `src="${base}/brand/${one}"`)
   },
 )
