@@ -1,5 +1,5 @@
 import { layoutNamed, layouts, type MailLayout } from '../../blocks/index.js'
-import { type Broadcast, blocksOf, htmlOf, whomOf } from '../../broadcasts/index.js'
+import { type Broadcast, blocksOf, draftVersions, htmlOf, whomOf } from '../../broadcasts/index.js'
 import { localTime } from '../../clock/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { type Read, readExtras } from '../../store/index.js'
@@ -9,15 +9,20 @@ import { blockCards } from '../blocks/cards.js'
 import { firstBlocks } from '../blocks/fields.js'
 import { documentFaults, documentIn, type TypedDocument, typedOf } from '../blocks/form.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
+import { tagMenu } from '../blocks/tag-menu.js'
 import { placeOf } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
+import type { FormField } from '../shell/field.js'
 import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import { type AudienceChoice, choiceOf, listChoices, segmentChoices } from './audience-choices.js'
 import type { CampaignPageDeps } from './deps.js'
+import { mostShown } from './form.js'
 import { paceFieldsOf, paceWords } from './pace-part.js'
-import { type CampaignPreview, campaignPreview } from './preview.js'
+import { campaignPreview } from './preview.js'
+import { askedContact, previewPart } from './preview-part.js'
+import { asVersion } from './version-content.js'
 import { campaignName, countsOf, countWords, shown } from './words.js'
 
 export interface EditCampaignView {
@@ -48,18 +53,19 @@ export interface EditCampaignView {
   /** The fields of rate and hours. */
   pace: Html
   counted: string
-  as: string
   /** The cards of its blocks; undefined where it is HTML. */
   blocks: Html | undefined
   /** What a new one can begin with. */
   layouts: readonly MailLayout[]
-  preview: CampaignPreview
+  /** The menu of merge tags. */
+  tags: Html
+  preview: Html
   test: string
+  /** Of its versions; `version` is the one that is looked at. */
+  versionKeys: string[]
+  version: string
   faults: Faults
 }
-
-// More than that nobody reads in a field, and each page would have it.
-const mostShown = 300_000
 
 const usual = `<!doctype html>
 <html lang="en">
@@ -90,6 +96,8 @@ export async function editPage(
   const values = Object.fromEntries(
     Object.entries(kept).map(([name, value]) => [name, typed(name, value)]),
   ) as EditCampaignView['values']
+  // The form had blocks so far.
+  if (fields.get('with') === 'html' && values.html === '') values.html = kept.html
   // The field of a large one is empty, and leaves it as it is.
   if (fields.get('keepsHtml') !== undefined && values.html === '') values.html = kept.html
   const isLarge = draft !== undefined && values.html === kept.html && values.html.length > mostShown
@@ -103,6 +111,10 @@ export async function editPage(
     withoutSegments: ticked('withoutSegments'),
   }
   const as = fields.get('as') ?? ''
+  const { variants } = draft === undefined ? { variants: [] } : await draftVersions(read, draft)
+  const versionKeys = variants.map(({ key = '' }) => key)
+  const version = fields.get('version') ?? ''
+  const looked = variants.find(({ key }) => key === version)
   const here = draft && `${base}/campaigns/${draft.id}`
   const change = `${here ?? `${base}/campaigns/new`}/preview`
   const view: EditCampaignView = {
@@ -126,7 +138,6 @@ export async function editPage(
     domains: domains.join(', '),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
     counted: draft === undefined ? '' : countWords(countsOf(draft)),
-    as,
     blocks:
       document &&
       blockCards({
@@ -137,12 +148,31 @@ export async function editPage(
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
       }),
     layouts,
-    preview: await campaignPreview(deps, visit, { ...values, document }, as),
+    tags: await tagMenu(read, account.id),
+    preview: previewPart(
+      await campaignPreview(deps, visit, asVersion({ ...values, document }, looked), as),
+      versionKeys.length === 0
+        ? [askedContact(as)]
+        : [askedVersion(versionKeys, version), askedContact(as)],
+    ),
     test: person.email,
+    versionKeys,
+    version,
     faults,
   }
   return page('campaigns/edit', view, { title: view.title, editor: true, wide: true })
 }
+
+const askedVersion = (keys: readonly string[], value: string): FormField => ({
+  name: 'version',
+  label: 'Version',
+  type: 'select',
+  value,
+  options: [
+    { value: '', label: 'What is written here' },
+    ...keys.map((key) => ({ value: key, label: `Version ${key}` })),
+  ],
+})
 
 /** The blocks of what was typed, or of the draft; a new campaign begins with some unless its page is asked for HTML. */
 async function documentOf(
@@ -150,7 +180,7 @@ async function documentOf(
   { account, fields, query }: Visit,
   draft: Broadcast | undefined,
 ): Promise<TypedDocument | undefined> {
-  if (fields.get('from') !== undefined) return documentIn(fields)
+  if (fields.get('from') !== undefined) return typedDocument(fields)
   if (draft !== undefined) {
     const blocks = blocksOf(draft)
     return blocks === null ? undefined : typedOf(blocks)
@@ -162,6 +192,15 @@ async function documentOf(
   }
   const first = layoutNamed(query.get('layout'))?.document ?? firstBlocks
   return query.get('with') === 'html' ? undefined : typedOf(first)
+}
+
+/** What is typed; a button may put a layout in its place, or begin in the other way. */
+function typedDocument(fields: Visit['fields']): TypedDocument | undefined {
+  const layout = layoutNamed(fields.get('layout') ?? null)
+  if (layout !== undefined) return typedOf(layout.document)
+  const way = fields.get('with')
+  if (way !== undefined) return way === 'html' ? undefined : typedOf(firstBlocks)
+  return documentIn(fields)
 }
 
 /** What a draft has, or what a new one begins with: the sender of the campaign before. */
