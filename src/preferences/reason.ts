@@ -5,15 +5,13 @@ import type { SubscriptionDeps } from './subscription.js'
 
 /** Why people leave, as they may say afterwards. */
 export const leaveReasons = ['too_many', 'not_wanted', 'never_asked', 'other'] as const
-export type LeaveReason = (typeof leaveReasons)[number]
+export type WhyLeft = (typeof leaveReasons)[number]
 
 const maxWords = 500
 const leaving: ReadonlySet<ConsentKind> = new Set(['unsubscribed', 'left_topic'])
 
 /** What the form says; undefined: nothing, or nothing that may be kept. */
-export function reasonIn(
-  form: Form,
-): { reason: LeaveReason | undefined; words: string } | undefined {
+export function reasonIn(form: Form): { reason: WhyLeft | undefined; words: string } | undefined {
   const reason = leaveReasons.find((one) => one === form.get('reason'))
   const words = (form.get('words') ?? '').replace(/\p{Cc}+/gu, ' ').trim()
   const kept = words.toWellFormed().slice(0, maxWords).trim()
@@ -24,7 +22,7 @@ export function reasonIn(
 export async function keepReason(
   { store, clock }: SubscriptionDeps,
   { accountId, address, topicId, emailId }: UnsubscribeTarget,
-  { reason, words }: { reason: LeaveReason | undefined; words: string },
+  { reason, words }: { reason: WhyLeft | undefined; words: string },
 ): Promise<void> {
   await store.write(async (tx) => {
     const history = await consentHistory(tx, accountId, address)

@@ -1,4 +1,4 @@
-import type { LeaveReason } from './reason.js'
+import type { WhyLeft } from './reason.js'
 
 /** Everything that recipients read, in one language. */
 export interface Strings {
@@ -15,7 +15,7 @@ export interface Strings {
   /** Asked of who has left, and never required. */
   reason: {
     legend: string
-    choices: Readonly<Record<LeaveReason, string>>
+    choices: Readonly<Record<WhyLeft, string>>
     words: string
     button: string
     thanks: string
