@@ -12,6 +12,14 @@ export {
   pausedBroadcast,
   resumedBroadcast,
 } from './answers.js'
+export {
+  type ArchivedCampaign,
+  archivedCampaign,
+  archivedCampaigns,
+  type ForNobody,
+  forNobody,
+  makeArchivedSubjects,
+} from './archived.js'
 export { type AudienceMember, nextOfAudience } from './audience.js'
 export { audienceUses } from './audience-uses.js'
 export {

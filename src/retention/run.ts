@@ -249,6 +249,8 @@ const unusedOfCampaigns = prepared<{ after: string; until: number; limit: number
       .select(({ fn }) => fn<number>('octet_length', ['html']).as('bytes'))
       .where('broadcasts.id', '>', after)
       .where('ended_at', '<', until)
+      // Everybody may see it.
+      .where('archive', '=', 0)
       .where(({ or, and, eb }) =>
         or([eb('uses', '<=', 0), and([eb('uses', 'is', null), eb('recipients', '=', 0)])]),
       )

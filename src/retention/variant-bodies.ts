@@ -60,6 +60,7 @@ const unusedOfVariants = prepared<{ until: number; limit: number }, VariantBody>
       .select(({ fn }) => fn<number>('octet_length', ['bodies.html']).as('bytes'))
       .where('broadcast_variants.body_id', 'is not', null)
       .where('ended_at', '<', until)
+      .where('broadcasts.archive', '=', 0)
       .where(({ or, and, eb }) =>
         or([
           eb('uses', '<=', 0),

@@ -1,4 +1,4 @@
-import { array, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import * as operations from '../../accounts/contract.js'
 import {
   accountLanguages,
@@ -19,6 +19,7 @@ import type { Visit } from '../shell/visit.js'
 interface BrandPageDeps {
   store: Store
   clock: Clock
+  publicUrl: string
 }
 
 /** How the account looks to recipients. */
@@ -29,6 +30,8 @@ interface BrandView {
   contrasts: string
   languages: { value: string; label: string }[]
   colours: { name: string; label: string; value: string }[]
+  /** Where the past campaigns are; undefined: there are none. */
+  archive: string | undefined
   /** Where the preference page is shown in a frame. */
   centre: string
   faults: Faults
@@ -43,6 +46,7 @@ const BrandForm = type({
   languages: array(string()),
   senderName: string(),
   defaultFrom: string(),
+  archiveListed: optional(string()),
 })
 
 export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
@@ -55,7 +59,8 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
   pages.post('/brand', changing, async ({ account, base, form }) => {
     const { background, text, button, buttonText, ...rest } = form
     const colours = { background, text, button, buttonText }
-    const given = checked(operations.updateBrand, { ...rest, colours })
+    const archiveListed = Boolean(form.archiveListed)
+    const given = checked(operations.updateBrand, { ...rest, colours, archiveListed })
     await changeBrand(deps, account.id, given)
     return redirect(`${base}/brand`, {
       flash: 'Saved',
@@ -65,7 +70,7 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
 }
 
 async function showBrand(
-  { store: { read } }: BrandPageDeps,
+  { store: { read }, publicUrl }: BrandPageDeps,
   visit: Visit,
   faults: Faults,
 ): Promise<PageAnswer> {
@@ -85,6 +90,7 @@ async function showBrand(
       { name: 'button', label: 'Button', value: button },
       { name: 'buttonText', label: 'Words on the button', value: buttonText },
     ],
+    archive: brand.archivePath === null ? undefined : `${publicUrl}${brand.archivePath}`,
     centre: `${base}/topics/-/centre`,
     faults,
   }

@@ -44,6 +44,7 @@ export interface EditCampaignView {
   notice: string | undefined
   mayNotice: boolean
   ownTime: boolean
+  archive: boolean
   isPaced: boolean
   /** The fields of rate and hours. */
   pace: Html
@@ -121,6 +122,7 @@ export async function editPage(
     notice: draft?.notice_reason ?? undefined,
     mayNotice: visit.may('campaigns.notice'),
     ownTime: draft !== undefined && draft.local_zone !== null,
+    archive: draft?.archive === 1,
     isPaced: draft !== undefined && paceWords(draft) !== undefined,
     pace: paceFieldsOf(draft, { zone, faults }),
     domains: domains.join(', '),

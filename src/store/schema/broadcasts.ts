@@ -90,6 +90,8 @@ const broadcasts = table(
     winner: text().orNull(),
     decided_by: text<'figures' | 'close' | 'account'>().orNull(),
     decided_at: integer().orNull(),
+    /** 1: it is on the account's public page, and each recipient can look at theirs in a browser. */
+    archive: integer<0 | 1>().default(0),
   },
   {
     indexes: {
@@ -104,6 +106,11 @@ const broadcasts = table(
       broadcasts_by_scheduled_at: {
         on: ['account_id', 'scheduled_at'],
         where: (row) => row('scheduled_at', 'is not', null),
+      },
+      // The public page of past campaigns.
+      broadcasts_archived: {
+        on: ['account_id', 'sent_at', 'id'],
+        where: (row) => row('archive', '=', 1),
       },
       broadcasts_unfinished: {
         on: ['status'],
