@@ -87,6 +87,7 @@ export {
   takeBack,
   takeBackMs,
 } from './stop.js'
+export { asRecipientsGet } from './variant.js'
 export {
   type Audience,
   campaignsTo,

@@ -51,12 +51,15 @@ export async function variantsIn(
     if (own && (input.attachments?.length ?? 0) > 0) {
       throw bad('no content of its own beside attachments', ['variants', String(i)])
     }
-    const made = own ? await contentOf(deps, accountId, contentGiven(given)) : undefined
-    await checkContent(deps.renderer, accountId, {
+    const made = own
+      ? await ofVersion(key, () => contentOf(deps, accountId, contentGiven(given)))
+      : undefined
+    const seen = {
       subject: given.subject || content.subject || '-',
       html: (made?.html ?? content.html) || '-',
       previewText: given.previewText || content.previewText,
-    })
+    }
+    await ofVersion(key, () => checkContent(deps.renderer, accountId, seen))
     rows.push({
       key,
       subject: given.subject || null,
@@ -67,6 +70,17 @@ export async function variantsIn(
     })
   }
   return { test: Object.assign({}, usualTest, variantTest), rows }
+}
+
+/** What is refused of a version names it. */
+async function ofVersion<T>(key: string, check: () => Promise<T>): Promise<T> {
+  try {
+    return await check()
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 422) throw error
+    const { code, status, fields } = error
+    throw new ApiError(code, `Version ${key}: ${error.message}`, { status, fields })
+  }
 }
 
 /** What of a request says how versions are tried, and what cannot go with them. */

@@ -83,13 +83,24 @@ export function makePart(
 /** A campaign as one of its versions has it. */
 export function asVariant(broadcast: Broadcast, variant: Variant | undefined): Broadcast {
   if (variant === undefined) return broadcast
-  const { subject, from_name, preview_text, body_id } = variant
+  const { subject, from_name, preview_text, body_id, blocks } = variant
   return Object.assign({}, broadcast, {
     subject: subject ?? broadcast.subject,
     from_header: withName(broadcast.from_header, from_name),
     preview_text: preview_text ?? broadcast.preview_text,
     body_id: body_id ?? broadcast.body_id,
+    blocks: body_id === null ? broadcast.blocks : blocks,
   })
+}
+
+/** A campaign as its recipients get it: once for each of its versions, or once without a key where it has none. */
+export async function asRecipientsGet(
+  read: Read,
+  broadcast: Broadcast,
+): Promise<{ key: string | undefined; seen: Broadcast }[]> {
+  const variants = broadcast.variant_test === null ? [] : await variantsOf(read, broadcast.id)
+  if (variants.length === 0) return [{ key: undefined, seen: broadcast }]
+  return variants.map((one) => ({ key: one.key, seen: asVariant(broadcast, one) }))
 }
 
 /** The sender by another name. */

@@ -39,7 +39,7 @@ export function keepDraft(form: HTMLFormElement): void {
     }
   }
   form.addEventListener('input', (event) => {
-    if (event.target instanceof HTMLInputElement && unkept.has(event.target.name)) return
+    if (isNamed(event.target) && unkept.has(event.target.name)) return
     isTyped = true
     if (!isOver) told.textContent = ''
     plan()
@@ -50,8 +50,11 @@ export function keepDraft(form: HTMLFormElement): void {
   })
 }
 
+const isNamed = (target: EventTarget | null): target is HTMLInputElement | HTMLSelectElement =>
+  target instanceof HTMLInputElement || target instanceof HTMLSelectElement
+
 // Of the preview alone.
-const unkept = new Set(['look', 'as'])
+const unkept = new Set(['look', 'as', 'version'])
 
 function bodyOf(form: HTMLFormElement): URLSearchParams {
   const body = new URLSearchParams({ next: 'keep' })

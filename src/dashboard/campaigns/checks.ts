@@ -1,21 +1,16 @@
 import { readBilling } from '../../billing/index.js'
-import {
-  alikeVersions,
-  type Broadcast,
-  draftVersions,
-  htmlOf,
-  judgeDraft,
-} from '../../broadcasts/index.js'
+import { alikeVersions, type Broadcast, draftVersions, judgeDraft } from '../../broadcasts/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import type { Read } from '../../store/index.js'
 import type { Followed } from '../sandbox/follow-links.js'
 import type { CampaignCheck } from './check.js'
-import { contentChecks, renderedDraft } from './content-checks.js'
+import { contentChecks } from './content-checks.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { forecastWords } from './forecast.js'
 import { peopleChecks } from './people-checks.js'
+import { contentsOf, ofVersions } from './version-checks.js'
 import { countWords } from './words.js'
 
 /** What speaks for and against sending a draft; `reachable`: undefined where it cannot be sent as it is. */
@@ -32,7 +27,6 @@ export async function checksOf(
   { followed, zone = 'UTC' }: { followed?: readonly Followed[] | undefined; zone?: string } = {},
 ): Promise<CampaignChecks> {
   const { read } = deps.store
-  const html = await htmlOf(read, draft)
   const edit = { label: 'Write it', href: `${base}/campaigns/${draft.id}` }
   const checks: CampaignCheck[] = [await senderCheck(read, accountId, draft, base)]
   let reachable: number | undefined
@@ -47,14 +41,16 @@ export async function checksOf(
     checks.push({ tone: 'bad', says: error.message, mend })
   }
   checks.push(...(await versionChecks(read, base, draft)), await leavingCheck(read, draft, base))
-  const made = await renderedDraft(deps, draft, html)
-  if (made !== undefined) {
-    checks.push(...(await contentChecks(read, draft, made, { mend: edit, followed })))
-  }
+  const contents = await contentsOf(deps, draft, edit)
+  const looked = contents.map(async ({ key, seen, made, mend }) => ({
+    key,
+    checks: made === undefined ? [] : await contentChecks(read, seen, made, { mend, followed }),
+  }))
+  checks.push(...ofVersions(await Promise.all(looked)))
   if (reachable === undefined) return { checks, reachable }
   const { marketingPlan } = await readBilling(read, deps.plans, accountId)
   const says = `${marketingPlan?.name ?? 'Your plan'} has room for it.`
-  checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, html, edit)))
+  checks.push({ tone: 'good', says }, ...(await peopleChecks(deps, draft, contents)))
   const forecast = await forecastWords(read, draft, {
     people: reachable,
     now: deps.clock.now(),

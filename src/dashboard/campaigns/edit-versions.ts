@@ -48,7 +48,7 @@ type Part = (typeof parts)[number]
 
 const VersionsForm = type({
   revision: string(),
-  /** `add`, `none` or `remove-` with the number of a version; else it is saved. */
+  /** `add`, `none`, `remove-` or `content-` with the number of a version; else it is saved. */
   next: optional(string()),
   share: optional(string()),
   decideAfter: optional(string()),
@@ -80,10 +80,16 @@ export function versionPages(pages: AccountPages, deps: CampaignPageDeps): void 
       revision: Number(form.revision),
     })
     const flash = variants.length === 0 ? 'It has one version now' : 'The versions are saved'
-    return redirect(`${base}/campaigns/${draft.id}${variants.length === 0 ? '' : '/versions'}`, {
-      flash,
-      audit: auditOf(operations.updateBroadcast, { target: draft.id }),
-    })
+    const written = /^content-(\d)$/.exec(form.next ?? '')?.[1]
+    const key = variants.find((one) => one.key === fields.get(`key${written}`)?.trim())?.key
+    const versions = variants.length === 0 ? '' : '/versions'
+    return redirect(
+      `${base}/campaigns/${draft.id}${versions}${key === undefined ? '' : `/${key}`}`,
+      {
+        ...(key === undefined && { flash }),
+        audit: auditOf(operations.updateBroadcast, { target: draft.id }),
+      },
+    )
   })
 }
 

@@ -1,5 +1,5 @@
 import { layoutNamed, layouts, type MailLayout } from '../../blocks/index.js'
-import { type Broadcast, blocksOf, htmlOf, whomOf } from '../../broadcasts/index.js'
+import { type Broadcast, blocksOf, draftVersions, htmlOf, whomOf } from '../../broadcasts/index.js'
 import { localTime } from '../../clock/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { type Read, readExtras } from '../../store/index.js'
@@ -12,12 +12,16 @@ import { pictureChoices } from '../blocks/picture-choices.js'
 import { placeOf } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
+import type { FormField } from '../shell/field.js'
 import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import { type AudienceChoice, choiceOf, listChoices, segmentChoices } from './audience-choices.js'
 import type { CampaignPageDeps } from './deps.js'
+import { mostShown } from './form.js'
 import { paceFieldsOf, paceWords } from './pace-part.js'
-import { type CampaignPreview, campaignPreview } from './preview.js'
+import { campaignPreview } from './preview.js'
+import { askedContact, previewPart } from './preview-part.js'
+import { asVersion } from './version-content.js'
 import { campaignName, countsOf, countWords, shown } from './words.js'
 
 export interface EditCampaignView {
@@ -49,18 +53,17 @@ export interface EditCampaignView {
   /** The fields of rate and hours. */
   pace: Html
   counted: string
-  as: string
   /** The cards of its blocks; undefined where it is HTML. */
   blocks: Html | undefined
   /** What a new one can begin with. */
   layouts: readonly MailLayout[]
-  preview: CampaignPreview
+  preview: Html
   test: string
+  /** Of its versions; `version` is the one that is looked at. */
+  versionKeys: string[]
+  version: string
   faults: Faults
 }
-
-// More than that nobody reads in a field, and each page would have it.
-const mostShown = 300_000
 
 const usual = `<!doctype html>
 <html lang="en">
@@ -104,6 +107,10 @@ export async function editPage(
     withoutSegments: ticked('withoutSegments'),
   }
   const as = fields.get('as') ?? ''
+  const { variants } = draft === undefined ? { variants: [] } : await draftVersions(read, draft)
+  const versionKeys = variants.map(({ key = '' }) => key)
+  const version = fields.get('version') ?? ''
+  const looked = variants.find(({ key }) => key === version)
   const here = draft && `${base}/campaigns/${draft.id}`
   const change = `${here ?? `${base}/campaigns/new`}/preview`
   const view: EditCampaignView = {
@@ -128,7 +135,6 @@ export async function editPage(
     domains: domains.join(', '),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
     counted: draft === undefined ? '' : countWords(countsOf(draft)),
-    as,
     blocks:
       document &&
       blockCards({
@@ -139,12 +145,30 @@ export async function editPage(
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
       }),
     layouts,
-    preview: await campaignPreview(deps, visit, { ...values, document }, as),
+    preview: previewPart(
+      await campaignPreview(deps, visit, asVersion({ ...values, document }, looked), as),
+      versionKeys.length === 0
+        ? [askedContact(as)]
+        : [askedVersion(versionKeys, version), askedContact(as)],
+    ),
     test: person.email,
+    versionKeys,
+    version,
     faults,
   }
   return page('campaigns/edit', view, { title: view.title, editor: true, wide: true })
 }
+
+const askedVersion = (keys: readonly string[], value: string): FormField => ({
+  name: 'version',
+  label: 'Version',
+  type: 'select',
+  value,
+  options: [
+    { value: '', label: 'What is written here' },
+    ...keys.map((key) => ({ value: key, label: `Version ${key}` })),
+  ],
+})
 
 /** The blocks of what was typed, or of the draft; a new campaign begins with some unless its page is asked for HTML. */
 async function documentOf(

@@ -6,6 +6,15 @@ import { check, structOf } from '../../fields/index.js'
 import { checkedDocument, type TypedDocument } from '../blocks/form.js'
 import { paceFields, paceGiven } from './pace-part.js'
 
+/** HTML of more characters is in no field: nobody reads it there, and each page would have it. */
+export const mostShown = 300_000
+
+/** The content may have 2 MiB, and a form's encoding makes up to three of each byte. */
+export const maxBodyBytes = 8 * 1024 * 1024
+
+/** What is kept while somebody writes is one entry in the log, and not one a pause for thought. */
+export const oneWritingMs = 600_000
+
 /** The form of a draft, as a browser sends it. */
 export const CampaignForm = type({
   name: optional(string()),

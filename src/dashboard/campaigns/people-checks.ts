@@ -11,6 +11,7 @@ import { dayMs } from '../../clock/index.js'
 import { isCopyTag, mergedValue, mergeValues, readDraft } from '../../templates/index.js'
 import type { CampaignCheck } from './check.js'
 import type { CampaignPageDeps } from './deps.js'
+import { ofVersions, type SeenContent } from './version-checks.js'
 import { campaignName, shown } from './words.js'
 
 // Of an audience so many are looked at, the first ones.
@@ -21,15 +22,15 @@ const mostTags = 5
 export async function peopleChecks(
   deps: Pick<CampaignPageDeps, 'store' | 'clock' | 'renderer'>,
   draft: Broadcast,
-  html: string,
-  mend: CampaignCheck['mend'],
+  contents: readonly SeenContent[],
 ): Promise<CampaignCheck[]> {
   const whom = { accountId: draft.account_id, whom: whomOf(draft), topicId: draft.topic_id }
   const { reachable } = await nextOfAudience(deps.store.read, whom, '', sampled)
-  return [
-    ...(await tagChecks(deps, draft, html, reachable, mend)),
-    ...(await lateChecks(deps, draft, reachable, mend)),
-  ]
+  const tags: { key: string | undefined; checks: CampaignCheck[] }[] = []
+  for (const one of contents) {
+    tags.push({ key: one.key, checks: await tagChecks(deps, one, reachable) })
+  }
+  return [...ofVersions(tags), ...(await lateChecks(deps, draft, reachable, contents[0]?.mend))]
 }
 
 /** Who got another campaign within a day before this one leaves. */
@@ -52,10 +53,8 @@ async function lateChecks(
 /** The merge tags, and how many of the first people have no value for each. */
 async function tagChecks(
   { renderer }: Pick<CampaignPageDeps, 'renderer'>,
-  draft: Broadcast,
-  html: string,
+  { seen: draft, html, mend }: SeenContent,
   members: readonly AudienceMember[],
-  mend: CampaignCheck['mend'],
 ): Promise<CampaignCheck[]> {
   const source = `${draft.subject} ${draft.preview_text ?? ''} ${html}`
   const bare = new Set<string>()

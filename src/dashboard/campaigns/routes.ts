@@ -27,17 +27,15 @@ import { calendarPage } from './calendar.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
 import { editPage } from './edit.js'
 import { versionPages } from './edit-versions.js'
-import { CampaignForm, givenBy } from './form.js'
+import { CampaignForm, givenBy, maxBodyBytes, oneWritingMs } from './form.js'
 import { campaignsPage } from './list.js'
 import { campaignPage } from './one.js'
 import { paceFields, paceGiven } from './pace-part.js'
 import { sendPages } from './send.js'
 import { sendCampaignTest } from './test-mail.js'
+import { versionContentPages } from './version-content.js'
 
-const oneWritingMs = 600_000
 const PaceForm = type(paceFields)
-// The content may have 2 MiB, and a form's encoding makes up to three of each byte.
-const maxBodyBytes = 8 * 1024 * 1024
 
 /** Campaigns: written, tried, looked at, sent, and what becomes of them. */
 export function campaignPages(pages: AccountPages, deps: CampaignPageDeps): void {
@@ -45,6 +43,7 @@ export function campaignPages(pages: AccountPages, deps: CampaignPageDeps): void
   pages.get('/campaigns/calendar', 'campaigns.read', (visit) => calendarPage(deps, visit))
   draftPages(pages, deps)
   versionPages(pages, deps)
+  versionContentPages(pages, deps)
   sendPages(pages, deps)
   coursePages(pages, deps)
 }
@@ -94,7 +93,6 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       given,
       { revision },
     )
-    // What is kept while somebody writes is one entry in the log, and not one a pause for thought.
     const isKeptOn =
       form.next === 'keep' && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
     return redirect(`${base}/campaigns/${changed.id}${form.next === 'send' ? '/send' : ''}`, {
@@ -124,7 +122,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     })
   })
 
-  const TestForm = object({ to: string() })
+  const TestForm = object({ to: string(), version: optional(string()) })
   const trying = { action: 'campaigns.write', form: TestForm, again: show } as const
   pages.post('/campaigns/:id/test', trying, async (visit) => {
     const { base, form, params } = visit
@@ -132,10 +130,10 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
       deps,
       await billingOf(visit),
       params.id ?? '',
-      form.to,
+      form,
     )
     return redirect(`${base}/campaigns/${params.id}`, {
-      flash: `${message}: ${form.to}`,
+      flash: `${message}: ${form.to}${form.version === undefined ? '' : `, version ${form.version}`}`,
       audit: auditOf(operations.testBroadcast, { target: id, detail: { to: form.to } }),
     })
   })

@@ -4,7 +4,6 @@ import * as operations from '../../broadcasts/contract.js'
 import {
   type Broadcast,
   findBroadcast,
-  htmlOf,
   judgeDraft,
   sendDraft,
   takeBackMs,
@@ -19,8 +18,8 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignCheck } from './check.js'
 import { checksOf } from './checks.js'
-import { renderedDraft } from './content-checks.js'
 import { type CampaignPageDeps, withExpand } from './deps.js'
+import { contentsOf } from './version-checks.js'
 import { campaignName, shown } from './words.js'
 
 interface SendCampaignView {
@@ -60,9 +59,9 @@ export function sendPages(pages: AccountPages, deps: CampaignPageDeps): void {
   const asking = { action: 'campaigns.write', reads: true } as const
   pages.post('/campaigns/:id/send/links', asking, async (visit) => {
     const draft = await draftOf(visit)
-    const { links = [] } =
-      (await renderedDraft(deps, draft, await htmlOf(store.read, draft)))?.links ?? {}
-    const followed = await deps.followLinks(links.map(({ url }) => url))
+    const contents = await contentsOf(deps, draft, { label: '', href: '' })
+    const urls = contents.flatMap(({ made }) => made?.links.links.map(({ url }) => url) ?? [])
+    const followed = await deps.followLinks([...new Set(urls)])
     return await showChecks(deps, visit, draft, noFaults, followed)
   })
 

@@ -23,7 +23,9 @@ export const place: PlacePages = {
       return made.json.id as string
     }
     const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+    const variants = [{}, { subject: long, html: '<p>B</p>' }]
     Object.assign(ids, {
+      versionsCampaign: await make({ draft: true, variants }),
       campaign: await make({ draft: true, name: `${long} `.repeat(3), previewText: 'In a minute' }),
       scheduledCampaign: await make({ scheduledAt }),
       sendingCampaign: newUuid(clock.now()),
@@ -53,6 +55,11 @@ export const place: PlacePages = {
       path: `${full}/campaigns/${ids.campaign}/versions`,
       as: 'owner',
       name: 'campaigns-versions',
+    },
+    {
+      path: `${full}/campaigns/${ids.versionsCampaign}/versions/B`,
+      as: 'owner',
+      name: 'campaigns-version-content',
     },
     { path: `${full}/campaigns/${ids.campaign}/send`, as: 'owner', name: 'campaigns-send' },
     { path: `${full}/campaigns/${ids.scheduledCampaign}`, as: 'owner', name: 'campaigns-one' },

@@ -21,6 +21,7 @@ await call('POST', `/v1/contacts/${listId}`, { email: 'ann@x.test' })
 const content = { from: 'News <news@sender.test>', subject: hostile, html: '<p>x</p>', listId }
 const { id } = await call('POST', '/v1/broadcasts', { ...content, draft: true })
 const draft = `${base}/campaigns/${id}`
+const form = { from: content.from, subject: 'Hi', html: '<p>x</p>', revision: '0' }
 const found = () => findBroadcast(store.read, accountId, id)
 const versions = async () => (await draftVersions(store.read, await found())).variants
 const save = async (more: Record<string, string>) =>
@@ -49,6 +50,64 @@ t.test('versions are added, written and taken away, a button each', async (t) =>
   t.equal((await save({ ...two, key3: 'C', next: 'remove-3' })).status, 303)
   t.equal((await versions()).length, 2)
   t.equal((await viewer.get(`${draft}/versions`)).status, 403)
+})
+
+t.test('a version has a content of its own, which is looked at as the draft’s is', async (t) => {
+  const typed = { key1: 'A', key2: 'B', subject2: hostile, fromName2: 'Ann', share: '30', decideAfter: '8' }
+  const led = await save({ ...typed, next: 'content-2' })
+  t.equal(led.to, `${draft}/versions/B`)
+  const begun = (await owner.get(led.to)).text
+  t.match(begun, /name="html"[^>]*>\n&lt;p&gt;x&lt;\/p&gt;<\/textarea>/, 'a copy of the draft’s')
+  t.match(begun, /of which this is a copy/)
+  const write = async (more: Record<string, string>) =>
+    owner.post(led.to, { revision: String((await found()).revision), ...more })
+  const broken = await write({ html: '<p>{{ oops </p>' })
+  t.equal(broken.status, 422)
+  t.match(broken.text, /Version B: The campaign has a syntax error/, 'the letter is named')
+  t.match(broken.text, '{{ oops &lt;/p&gt;', 'what was typed is kept')
+  const html = '<p>Only B {{ shoe }}</p><a href="#">y</a>'
+  t.equal((await write({ html })).status, 303)
+  t.match(await draftVersions(store.read, await found()), {
+    variants: [
+      { key: 'A', html: undefined },
+      { key: 'B', subject: hostile, fromName: 'Ann', html },
+    ],
+    test: { share: 30, decideAfter: 8 },
+  })
+  t.match((await owner.get(`${draft}/versions`)).text, /It has a content of its own/)
+  const checks = (await owner.get(`${draft}/send`)).text
+  t.match(checks, /Version B: The link #/)
+  t.match(checks, /Version A: There is no link in it/)
+  const looked = await owner.post(`${draft}/preview`, { ...form, version: 'B' })
+  t.match(looked.text, /<pre[^>]*>Only B/, 'the preview shows the version')
+  t.notMatch((await owner.post(`${draft}/preview`, form)).text, /<pre[^>]*>Only B/)
+  const seen = await owner.post(`${led.to}/preview`, { revision: '0', html: '<p>Typed</p>' })
+  t.match(seen.text, /<pre[^>]*>Typed/)
+  t.equal((await owner.post(`${draft}/test`, { to: 'me@sender.test', version: 'Z' })).status, 422)
+  const test = await owner.post(`${draft}/test`, { to: 'me@sender.test', version: 'B' })
+  t.equal(test.status, 303)
+  const sent = store.read.selectFrom('bodies').select('html').where('html', 'like', '%Only B </p>%')
+  t.equal((await sent.execute()).length, 1, 'the test mail has the content of the version')
+  t.equal((await owner.get(`${draft}/versions/Z`)).status, 404)
+  t.equal((await viewer.get(led.to)).status, 403)
+  t.equal((await write({ html, next: 'as-draft' })).to, `${draft}/versions`)
+  t.match((await versions())[1], { key: 'B', html: undefined })
+})
+
+t.test('of a draft of blocks a version begins with them, and has its own', async (t) => {
+  const blocks = { version: 1, blocks: [{ type: 'text', text: 'Of all' }] }
+  const given = { ...content, html: undefined, blocks, variants: [{}, {}] }
+  const { id: ofBlocks } = await call('POST', '/v1/broadcasts', { ...given, draft: true })
+  const own = `${base}/campaigns/${ofBlocks}/versions/B`
+  const begun = (await owner.get(own)).text
+  t.match(begun, /name="b\.0\.text"[^>]*>\nOf all</)
+  const typed = { revision: '0', document: '{}', 'b.0.type': 'text', 'b.0.text': 'Of B alone' }
+  const { revision } = await findBroadcast(store.read, accountId, ofBlocks)
+  const saved = await owner.post(own, { ...typed, revision: String(revision) })
+  t.equal(saved.to, own)
+  const { variants } = (await posthorn.call('GET', `/v1/broadcasts/${ofBlocks}`)).json
+  t.match(variants, [{ blocks: null }, { blocks: { blocks: [{ text: 'Of B alone' }] } }])
+  t.match((await owner.get(own)).text, /Of B alone/)
 })
 
 t.test('a copy has them too, and without them nothing is left', async (t) => {
