@@ -14,7 +14,7 @@ import { paceFieldsOf, paceWords } from './pace-part.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { sendingPart } from './sending-part.js'
 import { type VersionsView, versionsView } from './versions.js'
-import { campaignChips, campaignName, countsOf, countWords, shown, whomWords } from './words.js'
+import { campaignName, chipOf, countsOf, countWords, shown, whomWords } from './words.js'
 
 interface CampaignView {
   base: string
@@ -78,7 +78,7 @@ export async function campaignPage(
     id: found.id,
     page: `${base}/campaigns/${found.id}`,
     name: campaignName(found),
-    chip: campaignChips[status],
+    chip: chipOf(Object.assign({}, found, { status })),
     reason: reason === null ? undefined : publicReason(reason),
     subject: found.subject,
     from: found.from_header,

@@ -170,6 +170,9 @@ const broadcastVariants = table(
     /** By people. */
     opened: integer().default(0),
     clicked: integer().default(0),
+    /** Of its test alone, at the decision: how many mails had arrived, and with how many people did what it is measured by. */
+    test_arrived: integer().orNull(),
+    test_did: integer().orNull(),
   },
   {
     primaryKey: ['broadcast_id', 'key'],
@@ -179,6 +182,16 @@ const broadcastVariants = table(
   },
 )
 
+/** Who got a mail of the test of a campaign, until its rest is gone through. */
+const broadcastTested = table(
+  'broadcast_tested',
+  {
+    broadcast_id: text(),
+    contact_id: text(),
+  },
+  { primaryKey: ['broadcast_id', 'contact_id'], isClustered: true },
+)
+
 export interface BroadcastVariantRow extends RowOf<typeof broadcastVariants> {}
 
 export const broadcastsTables = [
@@ -186,4 +199,5 @@ export const broadcastsTables = [
   broadcastTests,
   broadcastLater,
   broadcastVariants,
+  broadcastTested,
 ] as const

@@ -53,7 +53,14 @@ t.test('versions are added, written and taken away, a button each', async (t) =>
 })
 
 t.test('a version has a content of its own, which is looked at as the draft’s is', async (t) => {
-  const typed = { key1: 'A', key2: 'B', subject2: hostile, fromName2: 'Ann', share: '30', decideAfter: '8' }
+  const typed = {
+    key1: 'A',
+    key2: 'B',
+    subject2: hostile,
+    fromName2: 'Ann',
+    share: '30',
+    decideAfter: '8',
+  }
   const led = await save({ ...typed, next: 'content-2' })
   t.equal(led.to, `${draft}/versions/B`)
   const begun = (await owner.get(led.to)).text
