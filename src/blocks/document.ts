@@ -191,11 +191,15 @@ const document = table(documentFields, { noOthers: true })
 /** A mail of blocks. */
 export type BlockDocument = TypeOf<typeof document>
 
-const countOf = ({ blocks }: BlockDocument): number =>
-  blocks.reduce((sum, one) => sum + 1 + (one.type === 'columns' ? one.columns.flat().length : 0), 0)
+/** How many blocks there are, those in columns counted. What is checked may be no document at all: this is asked all the same. */
+const countOf = (blocks: unknown): number =>
+  (Array.isArray(blocks) ? (blocks as unknown[]) : []).reduce((sum: number, one) => {
+    const { columns } = (one ?? {}) as { columns?: unknown }
+    return sum + 1 + (Array.isArray(columns) ? columns.flat().length : 0)
+  }, 0)
 
 const fits = (given: BlockDocument) =>
-  countOf(given) > maxBlocks
+  countOf(given.blocks) > maxBlocks
     ? `Expected at most ${maxBlocks} blocks, those in columns counted`
     : Buffer.byteLength(JSON.stringify(given)) <= maxDocumentBytes ||
       `Expected at most ${maxDocumentBytes} bytes of JSON`

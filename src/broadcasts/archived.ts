@@ -25,7 +25,8 @@ const archived = (read: Read, accountId: string) =>
   read
     .selectFrom('broadcasts')
     .where('account_id', '=', accountId)
-    .where('archive', '=', 1)
+    // In the words of its index, which no value that is bound would be.
+    .where(({ eb }) => eb('archive', '=', eb.lit(1)))
     .where('status', 'in', ['sending', 'sent'])
 
 /** An account's past campaigns, the newest first. */

@@ -102,3 +102,11 @@ t.test('blocks that take too long are refused as documented', async (t) => {
   if (status === 201) t.equal(json.slug, 'slow')
   else t.match({ status, json }, { status: 422, json: { part: 'html' } })
 })
+
+t.test('what is no document at all is refused, and is no fault of the appliance', async (t) => {
+  const odd = [[{ type: 'columns', columns: 7 }], [null], 7, [{ type: 'columns', columns: [7] }]]
+  for (const blocks of odd) {
+    const { status } = await call('PATCH', at, { body: { blocks: { version: 1, blocks } } })
+    t.equal(status, 400, JSON.stringify(blocks))
+  }
+})

@@ -11,6 +11,7 @@ import {
   sendDraft,
   takeBack,
 } from '../../src/broadcasts/index.js'
+import { usualTest } from '../../src/broadcasts/variant.js'
 import { forgetTested, forgetVariantBodies } from '../../src/retention/variant-bodies.js'
 import { queueClass } from '../../src/store/index.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
@@ -146,16 +147,17 @@ t.test('an audience that is too small for the test at its time pauses the campai
     variants: twoSubjects,
     variantTest: { share: 50 },
   })
+  // As if the list had lost most of its people since.
+  const share = JSON.stringify({ ...usualTest, share: 10 })
   await rig.store.write((tx) =>
-    tx.deleteFrom('list_members').where('list_id', '=', made.list_id).execute(),
+    tx.updateTable('broadcasts').set({ variant_test: share }).where('id', '=', made.id).execute(),
   )
-  for (let n = 0; n < 150; n++) await rig.add(`few${n}@d1.test`)
   await clock.advance(hour)
   await rig.expand()
   t.match(await rig.find(made.id), {
     status: 'paused',
     paused_by: 'account',
-    reason: /Each version goes to about 37 people, and needs 100/,
+    reason: /Each version goes to about 20 people, and needs 100/,
     recipients: 0,
   })
   await takeBack(rig.deps, rig.accountId, made.id)

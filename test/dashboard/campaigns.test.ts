@@ -194,12 +194,19 @@ t.test('a campaign is put together of blocks, and of a template', async (t) => {
   t.notMatch(begun.text, 'name="html"')
   t.match((await owner.get(`${base}/campaigns/new?with=html`)).text, 'name="html"')
   for (const { name, title, document } of layouts) {
-    t.ok(begun.text.includes(`<a href="?layout=${name}">${title}</a>`), 'it is offered')
+    t.match(begun.text, new RegExp(`<button name="layout" value="${name}"[^>]*>${title}<`))
     const { text } = await owner.get(`${base}/campaigns/new?layout=${name}`)
     const { type } = document.blocks.at(-1) ?? {}
     t.ok(text.includes(`name="b.${document.blocks.length - 1}.type" value="${type}"`), name)
     t.notMatch(text, 'Write here what you have to say', 'and the preview is of it')
   }
+  const layout = { ...form, document: '{}', subject: 'Typed before', layout: 'digest' }
+  const chosen = (await owner.post(`${base}/campaigns/new/preview`, layout)).text
+  t.match(chosen, 'value="Typed before"', 'what was typed before it is chosen stays')
+  t.match(chosen, 'value="The most important entry"')
+  const html = { ...layout, layout: '', with: 'html' }
+  const written = (await owner.post(`${base}/campaigns/new/preview`, html)).text
+  t.match(written, /name="html"[\s\S]*value="Typed before"|value="Typed before"[\s\S]*name="html"/)
   const digest = (await owner.get(`${base}/campaigns/new?layout=digest`)).text
   t.match(digest, 'value="The most important entry"')
   t.match(digest, 'What happened, and why your readers should care. Read it', 'as text')

@@ -2,9 +2,13 @@ import type { BlockType } from '../../blocks/index.js'
 import type { Faults } from '../shell/faults.js'
 import { type FormField, field, hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
+import { type BlockCard, blockCount, cardsOf } from './card.js'
+import { blockButton } from './card-buttons.js'
+import { closedCard } from './closed-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
-import { type BlockCard, cardsOf, type TypedDocument } from './form.js'
+import type { TypedDocument } from './form.js'
 import type { PictureChoice } from './picture-choices.js'
+import { wholeLook } from './whole-look.js'
 
 /** What the cards stand in. */
 interface CardsOptions {
@@ -25,34 +29,54 @@ export function blockCards({
   mayWrite,
   pictures = [],
 }: CardsOptions): Html {
+  const { blocks, open = '' } = document
   const rest = hiddenField('document', JSON.stringify(document.rest))
-  const cards = cardsOf(document.blocks)
-  const options = { faults: asTyped(faults), change, mayWrite }
+  const cards = cardsOf(blocks)
+  const isClosed = ({ place }: BlockCard) =>
+    blockCount(blocks) > mostOpen &&
+    !`${open}.`.startsWith(`${place}.`) &&
+    !Object.keys(faults.fields).some((one) => one.startsWith(`b.${place}.`))
+  const options = { faults: asTyped(faults), change, mayWrite, isClosed }
   const offered = html`<datalist id="${offeredId}">${pictures.map(
     ({ url, name }) => html`<option value="${url}">${name}</option>`,
   )}</datalist>`
-  return html`${rest}${offered}<div class="blocks">${
+  return html`${rest}${offered}${hiddenField('open', open)}${
+    mayWrite && html`<p class="hint">${rules}</p>`
+  }<div class="blocks">${
     // Return in a line presses the form's first button, which must not move a block.
     mayWrite &&
     html`<button class="hidden" formaction="${change}" formnovalidate tabindex="-1">Preview</button>`
-  }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>`
+  }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>${wholeLook(document.rest, options)}`
 }
 
 const offeredId = 'offered-pictures'
 
-type CardOptions = Omit<CardsOptions, 'document' | 'pictures'>
+// A page with more open ones would have too many bytes.
+const mostOpen = 13
+const rules =
+  'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}. Colours are such as #0a5a9c.'
+
+interface CardOptions extends Pick<CardsOptions, 'faults' | 'change' | 'mayWrite'> {
+  isClosed: (card: BlockCard) => boolean
+}
 
 /** The fields show what was typed by themselves; of the faults, their words alone are wanted. */
 const asTyped = ({ message, fields }: Faults): Faults => ({ message, fields, values: {} })
 
 function cardOf(card: BlockCard, options: CardOptions): Html {
-  const { place, title, type } = card
+  const { place, title, type, block } = card
   const depth = place.split('.').length
   const number = Number(place.split('.').at(-1)) + 1
   const name = `${title} ${number}`
+  if (options.isClosed(card)) {
+    const isEnd = card.last && depth === 1 && options.mayWrite
+    return html`${closedCard(card, name, options)}${isEnd && adding(place, true, options)}`
+  }
   const isWrong = Object.keys(options.faults.fields).some((one) => one.startsWith(`b.${place}.`))
   return html`<fieldset class="card block" id="block-${place}"><legend>${name}</legend>
-${hiddenField(`b.${place}.type`, type)}${options.mayWrite && moves(card, name, options)}
+${hiddenField(`b.${place}.type`, type)}${
+  typeof block.id === 'string' && hiddenField(`b.${place}.id`, block.id)
+}${options.mayWrite && moves(card, name, options)}
 ${card.questions.map((one) => question(one, options))}${
   type === 'columns' && columnsOf(card, options)
 }${
@@ -80,20 +104,10 @@ function columnsOf({ place, columns }: BlockCard, options: CardOptions): Html {
   )}`
 }
 
-/** Where a button comes back to: the block, or what stands now where it was. */
-const button = (
-  deed: string,
-  place: string,
-  label: string,
-  name: string,
-  { change }: CardOptions,
-) =>
-  html`<button name="do" value="${deed}:${place}" formaction="${change}#block-${place}" formnovalidate aria-label="${label}: ${name}">${label}</button>`
-
 function moves({ place, first, last }: BlockCard, name: string, options: CardOptions): Html {
-  return html`<p class="buttons">${!first && button('up', place, 'Up', name, options)}${
-    !last && button('down', place, 'Down', name, options)
-  }${button('copy', place, 'Duplicate', name, options)}${button('gone', place, 'Remove', name, options)}</p>`
+  return html`<p class="buttons">${!first && blockButton('up', place, 'Up', name, options.change)}${
+    !last && blockButton('down', place, 'Down', name, options.change)
+  }${blockButton('copy', place, 'Duplicate', name, options.change)}${blockButton('gone', place, 'Remove', name, options.change)}</p>`
 }
 
 /** What is added after a block, or at the top. */
@@ -133,7 +147,7 @@ const question = (
     readonly: !mayWrite,
     ...(asked.hint !== undefined && { hint: asked.hint }),
     ...(asked.options !== undefined && { options: asked.options }),
-    ...(asked.kind === 'colour' && { placeholder: '#0a5a9c', hint: 'Such as #0a5a9c' }),
+    ...(asked.kind === 'colour' && { placeholder: '#0a5a9c' }),
     ...(asked.kind === 'text' && { rows: 5 }),
     ...(asked.offersPictures === true && { list: offeredId }),
   })

@@ -13,8 +13,6 @@ export interface BlockQuestion {
   offersPictures?: true
 }
 
-const words = '**bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}'
-
 const align: BlockQuestion = {
   name: 'align',
   label: 'Where it stands',
@@ -49,7 +47,7 @@ const ofWords = [align, colour('color', 'Colour of the words'), ...frame]
 /** What the card of each kind of block asks for. */
 export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = {
   heading: [
-    { name: 'text', label: 'Words', kind: 'line', hint: words },
+    { name: 'text', label: 'Words', kind: 'line' },
     {
       name: 'level',
       label: 'Size',
@@ -67,7 +65,7 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
       name: 'text',
       label: 'Words',
       kind: 'text',
-      hint: `${words}; an empty line between paragraphs`,
+      hint: 'An empty line between paragraphs.',
     },
     space('size', 'Size in pixels'),
     ...ofWords,
@@ -105,7 +103,7 @@ export const questions: Readonly<Record<BlockType, readonly BlockQuestion[]>> = 
     colour('background', 'Colour'),
   ],
   list: [
-    { name: 'items', label: 'Items, one a line', kind: 'lines', hint: words },
+    { name: 'items', label: 'Items, one a line', kind: 'lines' },
     { name: 'numbered', label: 'Numbered', kind: 'tick' },
     ...ofWords,
   ],

@@ -1,7 +1,7 @@
 import { type BlockDocument, type BlockType, blockDocument, maxBlocks } from '../../blocks/index.js'
 import { check, ShapeError, structOf } from '../../fields/index.js'
 import type { Form } from '../../http/index.js'
-import { type BlockQuestion, blockNames, newBlock, questions } from './fields.js'
+import { type BlockQuestion, newBlock, questions } from './fields.js'
 
 /** A block as somebody has typed it: of a kind that there is, and else whatever. */
 export type TypedBlock = { type: BlockType } & Record<string, unknown>
@@ -11,6 +11,8 @@ export interface TypedDocument {
   blocks: TypedBlock[]
   /** Width, font and colours, which the page keeps as they are. */
   rest: Record<string, unknown>
+  /** Where many are closed, the place of the one that is open. */
+  open?: string | undefined
 }
 
 /** Where a block stands: `3`, or in a column `3.0.1`. */
@@ -29,10 +31,37 @@ export const typedOf = ({ blocks, version: _, ...rest }: BlockDocument): TypedDo
 export function documentIn(fields: Form): TypedDocument | undefined {
   const given = fields.get('document')
   if (given === undefined) return undefined
-  const typed: TypedDocument = { blocks: blocksIn(fields, 'b'), rest: restIn(given) }
+  const blocks = blocksIn(fields, 'b')
   const pressed = fields.get('do')
-  if (pressed !== undefined) change(typed.blocks, pressed, fields)
-  return typed
+  const open = pressed === undefined ? undefined : change(blocks, pressed, fields)
+  return { blocks, rest: lookIn(fields, restIn(given)), open: open ?? fields.get('open') }
+}
+
+/** The fields of the whole mail's look, by their place in the document. */
+export const lookNames = [
+  'width',
+  'font',
+  'colors.background',
+  'colors.page',
+  'colors.text',
+  'colors.link',
+  'colors.button',
+  'colors.buttonText',
+] as const
+
+/** Width, font and colours as they are typed; where the form does not ask for them, as they were. */
+function lookIn(fields: Form, rest: Record<string, unknown>): Record<string, unknown> {
+  if (fields.get('look.font') === undefined) return rest
+  const { width: _, font: __, colors: ___, ...others } = rest
+  const colors: Record<string, unknown> = {}
+  const look: Record<string, unknown> = { ...others }
+  for (const name of lookNames) {
+    const value = fields.get(`look.${name}`)?.trim() ?? ''
+    if (value === '') continue
+    if (name.startsWith('colors.')) colors[name.slice('colors.'.length)] = value
+    else look[name] = name === 'width' ? numberOf(value) : value
+  }
+  return Object.keys(colors).length === 0 ? look : { ...look, colors }
 }
 
 function restIn(given: string): Record<string, unknown> {
@@ -51,7 +80,15 @@ function blocksIn(fields: Form, at: string): TypedBlock[] {
     const here = `${at}.${place}`
     const type = fields.get(`${here}.type`)
     if (!isType(type)) break
+    const closed = closedBlock(type, fields.get(`${here}.${closedName}`))
+    if (closed !== undefined) {
+      blocks.push(closed)
+      continue
+    }
     const block: TypedBlock = { type }
+    // The page asks for no name of a block, and keeps what the API has given.
+    const id = fields.get(`${here}.id`)
+    if (id !== undefined) block.id = id
     for (const question of questions[type]) {
       const value = answerOf(
         question,
@@ -68,6 +105,18 @@ function blocksIn(fields: Form, at: string): TypedBlock[] {
     blocks.push(block)
   }
   return blocks
+}
+
+/** The field of a card that is closed: its block, as it is. */
+export const closedName = 'kept'
+
+/** The block of a closed card; undefined where it has none of this type that could be saved. */
+function closedBlock(type: BlockType, given: string | undefined): TypedBlock | undefined {
+  if (given === undefined) return undefined
+  const { kept } = restIn(`{"kept":${given}}`)
+  const document = tryDocument({ blocks: [kept as TypedBlock], rest: {} })
+  const [block] = document === undefined ? [] : typedOf(document).blocks
+  return block?.type === type ? block : undefined
 }
 
 /** What an answer is in the document; an empty one is none, but where a text may be empty. */
@@ -98,27 +147,36 @@ function answerOf({ kind, name }: BlockQuestion, given: string): unknown {
 // What is no number stays a text, so that it is refused with its own words.
 const numberOf = (given: string): unknown => (/^\d{1,4}$/.test(given) ? Number(given) : given)
 
-/** `up:3`, `down:3.0.1`, `copy:3`, `gone:3`, `add:3` (the kind is in `kind.3`); `add:` and `add:3.0.` at the top. */
-function change(blocks: TypedBlock[], pressed: string, fields: Form): void {
-  const [, deed = '', where = ''] = /^(up|down|copy|gone|add):([\d.]*)$/.exec(pressed) ?? []
+/**
+ * `up:3`, `down:3.0.1`, `copy:3`, `gone:3`, `add:3` (the kind is in `kind.3`), `open:3`, `to:3:5`; `add:` and `add:3.0.` at
+ * the top. Answers where the block stands then that was changed; undefined where none was.
+ */
+function change(blocks: TypedBlock[], pressed: string, fields: Form): string | undefined {
+  const [, deed = '', where = '', wanted = ''] =
+    /^(up|down|copy|gone|add|open|to):([\d.]*)(?::(\d{1,3}))?$/.exec(pressed) ?? []
   // `3.0.` is the top of a column, which has no block yet.
   const place: Place = where.split('.').map((part) => (part === '' ? -1 : Number(part)))
   const list = listAt(blocks, place)
   const at = place.at(-1) ?? -1
   const block = list?.[at]
-  if (list === undefined) return
+  if (list === undefined) return undefined
+  const beside = (other: number) => [...place.slice(0, -1), other].join('.')
   const kind = fields.get(`kind.${where}`)
   if (deed === 'add' && isType(kind) && (kind !== 'columns' || place.length < 2)) {
     list.splice(at + 1, 0, { type: kind, ...structuredClone(newBlock[kind]) })
+    return beside(at + 1)
   }
-  if (block === undefined) return
-  if (deed === 'copy') list.splice(at, 0, structuredClone(block))
+  if (block === undefined) return undefined
+  if (deed === 'open') return where
+  if (deed === 'copy') list.splice(at + 1, 0, structuredClone(block))
+  if (deed === 'copy') return beside(at + 1)
   if (deed === 'gone') list.splice(at, 1)
-  const other = deed === 'up' ? at - 1 : deed === 'down' ? at + 1 : -1
-  const neighbour = list[other]
-  if (neighbour === undefined) return
-  list[other] = block
-  list[at] = neighbour
+  if (deed === 'gone') return ''
+  const target = deed === 'up' ? at - 1 : deed === 'down' ? at + 1 : Number(wanted || -1)
+  if (target < 0 || target >= list.length) return undefined
+  list.splice(at, 1)
+  list.splice(target, 0, block)
+  return beside(target)
 }
 
 /** The list in which a place is. */
@@ -159,58 +217,11 @@ export function documentFaults(typed: TypedDocument): Record<string, string> {
   }
 }
 
-/** `blocks.3.columns.0.1.text` is asked for as `b.3.0.1.text`; an item of a list by its list. */
+/** `blocks.3.columns.0.1.text` is asked for as `b.3.0.1.text`, an item of a list by its list, `width` as `look.width`. */
 function fieldOf(path: readonly string[]): string {
   const [first, ...more] = path.filter((part) => part !== 'columns')
-  if (first !== 'blocks' || more.length === 0) return ''
+  if (first !== 'blocks' && first !== undefined) return ['look', first, ...more].join('.')
+  if (more.length === 0) return ''
   const name = more.findIndex((part) => !/^\d+$/.test(part))
   return ['b', ...(name < 0 ? more : more.slice(0, name + 1))].join('.')
-}
-
-/** A card of the page, as plain values. */
-export interface BlockCard {
-  /** `3`, or `3.0.1`: of its buttons, and of the id that its buttons come back to. */
-  place: string
-  type: BlockType
-  title: string
-  first: boolean
-  last: boolean
-  questions: { name: string; question: BlockQuestion; value: string }[]
-  looks: { name: string; question: BlockQuestion; value: string }[]
-  columns: { at: string; cards: BlockCard[] }[]
-}
-
-/** The cards of a document. */
-export const cardsOf = (blocks: readonly TypedBlock[], at = ''): BlockCard[] =>
-  blocks.map((block, index) => {
-    const place = `${at}${index}`
-    const asked = questions[block.type].map((question) => ({
-      name: `b.${place}.${question.name}`,
-      question,
-      value: shownAnswer(question, block[question.name]),
-    }))
-    const columns = (block.columns as TypedBlock[][] | undefined) ?? []
-    return {
-      place,
-      type: block.type,
-      title: blockNames[block.type],
-      first: index === 0,
-      last: index === blocks.length - 1,
-      questions: asked.filter(({ question }) => question.look !== true),
-      looks: asked.filter(({ question }) => question.look === true),
-      columns: columns.map((cards, column) => ({
-        at: `${place}.${column}.`,
-        cards: cardsOf(cards, `${place}.${column}.`),
-      })),
-    }
-  })
-
-function shownAnswer({ kind }: BlockQuestion, value: unknown): string {
-  if (kind === 'tick') return value === true ? 'on' : ''
-  if (kind === 'lines') return ((value as string[] | undefined) ?? []).join('\n')
-  if (kind === 'links') {
-    const links = (value as { name: string; url: string }[] | undefined) ?? []
-    return links.map(({ name, url }) => `${name} ${url}`).join('\n')
-  }
-  return value === undefined ? '' : String(value)
 }

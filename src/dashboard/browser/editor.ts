@@ -7,6 +7,7 @@ import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
 import { keepDraft } from './keep.js'
+import { insertTags } from './tags.js'
 
 /*
  * The template's page with script: its code in an editor, and the preview anew while somebody types. The text
@@ -50,6 +51,7 @@ if (form !== null) {
   showFault(editors)
   keepPreview(form, editors)
   keepDraft(form)
+  insertTags(form, editors)
 }
 
 /**

@@ -9,6 +9,7 @@ import { blockCards } from '../blocks/cards.js'
 import { firstBlocks } from '../blocks/fields.js'
 import { documentFaults, documentIn, type TypedDocument, typedOf } from '../blocks/form.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
+import { tagMenu } from '../blocks/tag-menu.js'
 import { placeOf } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
@@ -67,6 +68,8 @@ export interface EditCampaignView {
   blocks: Html | undefined
   /** What a new one can begin with. */
   layouts: readonly MailLayout[]
+  /** The menu of merge tags. */
+  tags: Html
   preview: Html
   test: string
   /** Of its versions; `version` is the one that is looked at. */
@@ -104,6 +107,8 @@ export async function editPage(
   const values = Object.fromEntries(
     Object.entries(kept).map(([name, value]) => [name, typed(name, value)]),
   ) as EditCampaignView['values']
+  // The form had blocks so far.
+  if (fields.get('with') === 'html' && values.html === '') values.html = kept.html
   // The field of a large one is empty, and leaves it as it is.
   if (fields.get('keepsHtml') !== undefined && values.html === '') values.html = kept.html
   const isLarge = draft !== undefined && values.html === kept.html && values.html.length > mostShown
@@ -162,6 +167,7 @@ export async function editPage(
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
       }),
     layouts,
+    tags: await tagMenu(read, account.id),
     preview: previewPart(
       await campaignPreview(deps, visit, asVersion({ ...values, document }, looked), as),
       versionKeys.length === 0
@@ -193,7 +199,7 @@ async function documentOf(
   { account, fields, query }: Visit,
   draft: Broadcast | undefined,
 ): Promise<TypedDocument | undefined> {
-  if (fields.get('from') !== undefined) return documentIn(fields)
+  if (fields.get('from') !== undefined) return typedDocument(fields)
   if (draft !== undefined) {
     const blocks = blocksOf(draft)
     return blocks === null ? undefined : typedOf(blocks)
@@ -205,6 +211,15 @@ async function documentOf(
   }
   const first = layoutNamed(query.get('layout'))?.document ?? firstBlocks
   return query.get('with') === 'html' ? undefined : typedOf(first)
+}
+
+/** What is typed; a button may put a layout in its place, or begin in the other way. */
+function typedDocument(fields: Visit['fields']): TypedDocument | undefined {
+  const layout = layoutNamed(fields.get('layout') ?? null)
+  if (layout !== undefined) return typedOf(layout.document)
+  const way = fields.get('with')
+  if (way !== undefined) return way === 'html' ? undefined : typedOf(firstBlocks)
+  return documentIn(fields)
 }
 
 /** What a draft has, or what a new one begins with: the sender of the campaign before. */

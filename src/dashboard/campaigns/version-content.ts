@@ -23,6 +23,7 @@ import {
   typedOf,
 } from '../blocks/form.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
+import { tagMenu } from '../blocks/tag-menu.js'
 import { page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Html } from '../shell/html.js'
@@ -50,6 +51,8 @@ interface VersionContentView {
   html: string
   /** How large its HTML is, where it is too large for a field. */
   largeHtml: string | undefined
+  /** The menu of merge tags. */
+  tags: Html
   preview: Html
   faults: Faults
 }
@@ -206,6 +209,7 @@ async function showContent(
       }),
     html: isLarge ? '' : html,
     largeHtml: isLarge ? `${shown(Math.round(html.length / 1024))} KiB` : undefined,
+    tags: await tagMenu(read, account.id),
     preview: previewPart(await campaignPreview(deps, visit, { ...saved, html, document }, as), [
       askedContact(as),
     ]),

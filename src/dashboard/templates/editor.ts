@@ -6,6 +6,7 @@ import { findTemplate, type Samples, samplesOf, type Template } from '../../temp
 import { blockCards } from '../blocks/cards.js'
 import { firstBlocks } from '../blocks/fields.js'
 import { documentFaults, documentIn, typedOf } from '../blocks/form.js'
+import { tagMenu } from '../blocks/tag-menu.js'
 import { plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -32,6 +33,8 @@ interface EditorView {
   draft: DraftTemplate
   /** The cards of its blocks; undefined where it is HTML. */
   blocks: Html | undefined
+  /** The menu of merge tags; of what cannot be changed none. */
+  tags: Html | undefined
   preview: TemplatePreview
   faults: Faults
   mayWrite: boolean
@@ -97,6 +100,7 @@ export async function showNew(
     isNew: true,
     version: 0,
     draft,
+    tags: await tagMenu(store.read, account.id),
     preview,
     mayWrite: true,
     blocks: cards(draft, faults, `${at}/-/new/preview`, true),
@@ -138,6 +142,7 @@ export async function showEditor(
     slug,
     version,
     draft,
+    tags: visit.may('templates.write') ? await tagMenu(read, account.id) : undefined,
     preview,
     blocks: cards(draft, faults, `${at}/${slug}/preview`, visit.may('templates.write')),
     otherWay: `${at}/${slug}/to-html`,

@@ -73,6 +73,48 @@ t.test(
   },
 )
 
+t.test('many blocks are closed, one is open, and all of them are saved as they were', async (t) => {
+  const some = [
+    { type: 'heading', id: 'top', text: 'A heading "with" <quotes>', level: 1 },
+    { type: 'text', text: 'Words. '.repeat(40), align: 'center' },
+    { type: 'list', items: ['One', 'Two'] },
+    { type: 'columns', columns: [[{ type: 'text', text: 'Left' }], [{ type: 'divider' }]] },
+  ]
+  for (const count of [15, 40]) {
+    const blocks = Array.from({ length: count }, (_, at) => some[at % some.length])
+    const slug = `many-${count}`
+    const given = { version: 1, width: 500, colors: { page: '#fafafa' }, blocks }
+    await call('POST', '/v1/templates', { body: { slug, subject: 'Many', blocks: given } })
+    const page = (await ann.get(`${at}/${slug}`)).text
+    t.ok(Buffer.byteLength(page) < 60_000, `${count}: ${Buffer.byteLength(page)} bytes`)
+    t.notMatch(page, 'name="b.1.text"', 'it is closed')
+    t.match(page, /class="card block closed"/)
+    t.notMatch(page, /formaction="(?!\/a\/)/)
+    t.match(page, `formaction="${at}/${slug}/preview#block-1"`)
+    t.equal((await ann.post(`${at}/${slug}`, fieldsOf(page))).status, 303)
+    t.match(await stored(slug), { version: 1, blocks: given }, 'nothing is changed')
+    const press = async (fields: Record<string, string>, deed: string) =>
+      (await ann.post(`${at}/${slug}/preview`, { ...fields, do: deed })).text
+    const opened = await press(fieldsOf(page), 'open:1')
+    t.match(opened, 'name="b.1.text"')
+    t.notMatch(opened, 'name="b.0.text"')
+    const written = { ...fieldsOf(opened), 'b.1.text': 'Written', 'look.width': '640' }
+    const moved = await press(written, 'to:1:4')
+    t.match(moved, 'name="b.4.text"', 'what was moved is open')
+    const inColumn = await press(fieldsOf(moved), 'open:2.0.0')
+    t.match(inColumn, 'name="b.2.0.0.text"', 'so is one in a column, with its columns')
+    const odd = { ...fieldsOf(moved), 'b.0.kept': '{"type":"columns","columns":7}' }
+    t.match(await press(odd, 'up:1'), 'Heading 2', 'what was tampered with is no fault')
+    t.equal((await ann.post(`${at}/${slug}`, fieldsOf(inColumn))).status, 303)
+    const after = (await stored(slug)).blocks
+    t.match(after, { width: 640, colors: { page: '#fafafa' } })
+    t.match(after.blocks[4], { type: 'text', text: 'Written', align: 'center' })
+    t.same(after.blocks[0], some[0], 'with the name that the API gave')
+    const wrong = { ...fieldsOf(page), 'look.colors.link': 'red' }
+    t.match((await ann.post(`${at}/${slug}`, wrong)).text, /id="field-look\.colors\.link-fault"/)
+  }
+})
+
 t.test('what is put together is saved with every answer, and comes back as it was', async (t) => {
   const fresh = fieldsOf((await ann.get(`${at}/-/new?with=blocks`)).text)
   const typed = {
@@ -123,6 +165,22 @@ t.test('blocks become HTML for good, and an older version brings them back', asy
   t.equal((await ann.post(`${at}/news/restore`, { version: '1' })).status, 303)
   t.match((await ann.get(`${at}/news`)).text, 'name="b.0.text"')
 })
+
+t.test(
+  'the merge tags that there are for the contacts stand beside the blocks and the HTML',
+  async (t) => {
+    const { id } = (await call('POST', '/v1/contacts/lists', { body: { name: 'All' } })).json
+    const metadata = { city: 'Lagos', 'x y': 1, deep: { a: 1 }, '<b>': 'x', firstName: 'no' }
+    await call('POST', `/v1/contacts/${id}`, { body: { email: 'a@x.test', metadata } })
+    for (const path of ['/-/new', '/-/new?with=blocks', '/news']) {
+      const { text } = await ann.get(at + path)
+      t.match(text, '<code>{{ firstName | default: &quot;there&quot; }}</code>', path)
+      t.match(text, '<code>{{ city | default: &quot;&quot; }}</code>', 'their own fields too')
+      t.match(text, '<code>{{ unsubscribe_url }}</code>')
+      for (const none of ['x y', 'deep', '&lt;b&gt;']) t.notMatch(text, `<code>{{ ${none} `, none)
+    }
+  },
+)
 
 t.test('a viewer sees the blocks and changes none', async (t) => {
   const eve = await logIn(posthorn, accountId, 'viewer')

@@ -1,0 +1,60 @@
+import type { BlockType } from '../../blocks/index.js'
+import { type BlockQuestion, blockNames, questions } from './fields.js'
+import type { TypedBlock } from './form.js'
+
+/** A card of the page, as plain values. */
+export interface BlockCard {
+  /** `3`, or `3.0.1`: of its buttons, and of the id that its buttons come back to. */
+  place: string
+  type: BlockType
+  title: string
+  first: boolean
+  last: boolean
+  block: TypedBlock
+  questions: { name: string; question: BlockQuestion; value: string }[]
+  looks: { name: string; question: BlockQuestion; value: string }[]
+  columns: { at: string; cards: BlockCard[] }[]
+}
+
+/** The cards of a document. */
+export const cardsOf = (blocks: readonly TypedBlock[], at = ''): BlockCard[] =>
+  blocks.map((block, index) => {
+    const place = `${at}${index}`
+    const asked = questions[block.type].map((question) => ({
+      name: `b.${place}.${question.name}`,
+      question,
+      value: shownAnswer(question, block[question.name]),
+    }))
+    const columns = (block.columns as TypedBlock[][] | undefined) ?? []
+    return {
+      place,
+      type: block.type,
+      title: blockNames[block.type],
+      first: index === 0,
+      last: index === blocks.length - 1,
+      block,
+      questions: asked.filter(({ question }) => question.look !== true),
+      looks: asked.filter(({ question }) => question.look === true),
+      columns: columns.map((cards, column) => ({
+        at: `${place}.${column}.`,
+        cards: cardsOf(cards, `${place}.${column}.`),
+      })),
+    }
+  })
+
+/** How many blocks there are, those in columns counted. */
+export const blockCount = (blocks: readonly TypedBlock[]): number =>
+  blocks.reduce(
+    (sum, { columns }) => sum + 1 + ((columns as TypedBlock[][] | undefined)?.flat().length ?? 0),
+    0,
+  )
+
+function shownAnswer({ kind }: BlockQuestion, value: unknown): string {
+  if (kind === 'tick') return value === true ? 'on' : ''
+  if (kind === 'lines') return ((value as string[] | undefined) ?? []).join('\n')
+  if (kind === 'links') {
+    const links = (value as { name: string; url: string }[] | undefined) ?? []
+    return links.map(({ name, url }) => `${name} ${url}`).join('\n')
+  }
+  return value === undefined ? '' : String(value)
+}

@@ -1,0 +1,46 @@
+import { fieldsInUse } from '../../contacts/index.js'
+import type { Read } from '../../store/index.js'
+import { type Html, html } from '../shell/html.js'
+
+/** A merge tag that a menu offers: its name, what it is, and what stands there for who has none. */
+interface OfferedTag {
+  name: string
+  label: string
+  /** Undefined where everybody has one. */
+  fallback: string | undefined
+}
+
+const fixed: readonly OfferedTag[] = [
+  { name: 'firstName', label: 'First name', fallback: 'there' },
+  { name: 'lastName', label: 'Last name', fallback: '' },
+  { name: 'email', label: 'Address', fallback: undefined },
+]
+const links: readonly OfferedTag[] = [
+  { name: 'unsubscribe_url', label: 'Link to unsubscribe', fallback: undefined },
+  { name: 'preferences_url', label: 'Link to the preferences', fallback: undefined },
+]
+
+const tagOf = ({ name, fallback }: OfferedTag) =>
+  fallback === undefined ? `{{ ${name} }}` : `{{ ${name} | default: "${fallback}" }}`
+
+/**
+ * The merge tags that there are for this account's contacts, its own fields among them, to be copied; with script a button
+ * puts one where somebody writes, with what was typed for who has none (`browser/tags.ts`).
+ */
+export async function tagMenu(read: Read, accountId: string): Promise<Html> {
+  const own = (await fieldsInUse(read, accountId)).filter(
+    (name) => ![...fixed, ...links].some((one) => one.name === name),
+  )
+  const offered = [
+    ...fixed,
+    ...own.map((name) => ({ name, label: 'A field of your own', fallback: '' })),
+    ...links,
+  ]
+  return html`<details class="card tags" data-tags><summary>What you know of each reader</summary>
+<p class="hint">Put one into your words. Who has no value gets what stands in quotes.</p>
+<div class="field" hidden><label for="tag-default">If there is none</label><input type="text" id="tag-default" maxlength="100" autocomplete="off" value="there"></div>
+<ul class="plain">${offered.map(
+    (one) =>
+      html`<li><code>${tagOf(one)}</code> <span class="quiet">${one.label}</span> <button type="button" data-tag="${one.name}"${one.fallback !== undefined && html` data-default`} hidden>Insert</button></li>`,
+  )}</ul></details>`
+}
