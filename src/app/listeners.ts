@@ -11,6 +11,7 @@ import {
   domainUses,
   type LiveLimit,
   refuseTemplateInUse,
+  startForContact,
   templateUses,
   type Versions,
 } from '../automations/index.js'
@@ -42,6 +43,7 @@ import {
   formPages,
   formRoutes,
   makeFormDesk,
+  sampleForm,
 } from '../forms/routes.js'
 import {
   type HttpServer,
@@ -137,7 +139,15 @@ export async function openPrivateServer(
   core.openDesk(desk)
   core.openArchive({ renderer: core.renderer, viewedCopy: makeViewedCopyLater(config, core) })
   const { askFirst } = desk
-  const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom, askFirst }
+  const contacts = {
+    defaultCountry,
+    follow,
+    followed,
+    checkRoom: core.checkRoom,
+    askFirst,
+    startRun: (...[billing, whom]: Parameters<DashboardDeps['contacts']['startRun']>) =>
+      startForContact(core, billing, whom),
+  }
   contactRoutes(server.api, { ...core, ...contacts })
   emailRoutes(server.api, sending)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
@@ -223,6 +233,7 @@ function dashboardDeps(
     bulk: core.bulk,
     erasures: core.erasures,
     sampleCentre: (accountId) => sampleCentre(store.read, accountId),
+    sampleForm: (accountId) => sampleForm(store.read, accountId),
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
     operator: {
