@@ -87,7 +87,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const work = await startWork(ground, { ...front, mailRules: files.mailRules }, back)
     const { crew, health } = work
     front.recordBy(crew.recordHits)
-    const tools = openTools(ground, work, back)
+    const tools = openTools(ground, { ...work, desk: front.desk }, back)
     const recurring = makeRecurring({ ground, front, work, tools }, back)
     const { runNow } = recurring
     const { email, marketing } = ground.plans
@@ -111,6 +111,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       publicUrl: front.publicUrl,
       forms: front.forms,
       openDesk: front.openDesk,
+      openArchive: front.openArchive,
       gateOf: crew.gateOf,
       overTls: privateOverTls(options.dataDir, front.httpsPeers),
       running: {

@@ -5,22 +5,27 @@
  * link that was not made here tells nothing. `routes.ts` has the pages; the rest loads in mail threads.
  */
 
+export { alone } from './alone.js'
 export { coloursPath } from './colours.js'
 export { stringsIn } from './languages.js'
 export {
   makePreferenceLinks,
   makeUnsubscribeLinks,
+  makeViewLinks,
   type PreferenceLinks,
   type Recipient,
   shownLinks,
+  shownToken,
   type UnsubscribeLinks,
   type UnsubscribeTarget,
 } from './link.js'
 export {
   type Footer,
+  filledForNobody,
   footerPlace,
   makeFooterPlaces,
   unsubscribeHeaders,
   withFooter,
   withOwnLinks,
 } from './marketing-parts.js'
+export { sampleFooter } from './sample-footer.js'

@@ -1,4 +1,4 @@
-import { array, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import * as operations from '../../accounts/contract.js'
 import {
   accountLanguages,
@@ -7,19 +7,15 @@ import {
   changeBrand,
   contrastOf,
 } from '../../accounts/index.js'
-import type { Clock } from '../../clock/index.js'
 import { auditOf, checked } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
 import { sampleConfirmation } from '../../forms/index.js'
-import type { Store } from '../../store/index.js'
+import { sampleFooter } from '../../preferences/index.js'
 import { frame, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
-
-interface BrandPageDeps {
-  store: Store
-  clock: Clock
-}
+import type { BrandPageDeps } from './deps.js'
 
 /** How the account looks to recipients. */
 interface BrandView {
@@ -29,8 +25,10 @@ interface BrandView {
   contrasts: string
   languages: { value: string; label: string }[]
   colours: { name: string; label: string; value: string }[]
-  /** Where the preference page is shown in a frame. */
-  centre: string
+  /** Where the past campaigns are; undefined: there are none. */
+  archive: string | undefined
+  /** What recipients see, each in a frame. */
+  frames: { title: string; src: string }[]
   faults: Faults
 }
 
@@ -43,6 +41,7 @@ const BrandForm = type({
   languages: array(string()),
   senderName: string(),
   defaultFrom: string(),
+  archiveListed: optional(string()),
 })
 
 export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
@@ -51,11 +50,18 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
   pages.get('/brand/confirmation', 'settings.read', async ({ account }) =>
     frame(await sampleConfirmation(deps.store.read, account.id)),
   )
+  pages.get('/brand/form', 'settings.read', async ({ account }) =>
+    frame(found(await deps.sampleForm(account.id))),
+  )
+  pages.get('/brand/footer', 'settings.read', async ({ account }) =>
+    frame(found(await sampleFooter(deps.store.read, account.id))),
+  )
   const changing = { action: 'settings.write', form: BrandForm, again: show } as const
   pages.post('/brand', changing, async ({ account, base, form }) => {
     const { background, text, button, buttonText, ...rest } = form
     const colours = { background, text, button, buttonText }
-    const given = checked(operations.updateBrand, { ...rest, colours })
+    const archiveListed = Boolean(form.archiveListed)
+    const given = checked(operations.updateBrand, { ...rest, colours, archiveListed })
     await changeBrand(deps, account.id, given)
     return redirect(`${base}/brand`, {
       flash: 'Saved',
@@ -64,8 +70,14 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
   })
 }
 
+/** Throws a 404. */
+function found(html: string | undefined): string {
+  if (html === undefined) throw new ApiError('not_found', 'There is no such account')
+  return html
+}
+
 async function showBrand(
-  { store: { read } }: BrandPageDeps,
+  { store: { read }, publicUrl }: BrandPageDeps,
   visit: Visit,
   faults: Faults,
 ): Promise<PageAnswer> {
@@ -85,7 +97,13 @@ async function showBrand(
       { name: 'button', label: 'Button', value: button },
       { name: 'buttonText', label: 'Words on the button', value: buttonText },
     ],
-    centre: `${base}/topics/-/centre`,
+    archive: brand.archivePath === null ? undefined : `${publicUrl}${brand.archivePath}`,
+    frames: [
+      { title: 'The preference page', src: `${base}/topics/-/centre` },
+      { title: 'The form', src: `${base}/brand/form` },
+      { title: 'The mail that asks for a confirmation', src: `${base}/brand/confirmation` },
+      { title: 'The footer of campaigns', src: `${base}/brand/footer` },
+    ],
     faults,
   }
   return page('brand/brand', view, { title: 'Brand' })
