@@ -12,7 +12,7 @@ export interface LoggedIn {
   /** As a browser posts a form of our own page. */
   post(
     path: string,
-    fields?: Record<string, string>,
+    fields?: Record<string, string> | FormData,
     headers?: Record<string, string>,
   ): Promise<PageAnswer>
 }
@@ -61,7 +61,7 @@ export async function logIn(
     post: (path, fields = {}, headers = {}) =>
       ask(path, {
         method: 'POST',
-        body: new URLSearchParams(fields),
+        body: fields instanceof FormData ? fields : new URLSearchParams(fields),
         headers: { cookie, 'sec-fetch-site': 'same-origin', ...headers },
       }),
   }
