@@ -51,7 +51,7 @@ async function upload(
   if (given === undefined || given.bytes.length === 0) {
     throw besideField(field, 'Choose a file first')
   }
-  const { name, picture } = await toldBeside(field, async () => pictureIn(given))
+  const { name, picture } = await toldBeside(field, () => pictureIn(given))
   const alt = (fields.get(`b.${place}.alt`) ?? '').slice(0, 500)
   const made = await addPicture(deps, accountId, { name, picture, alt })
   const url = `${deps.publicUrl}${picturePath(made)}`

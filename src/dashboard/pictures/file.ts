@@ -1,15 +1,15 @@
 import { ApiError } from '../../errors/index.js'
 import type { FormFile } from '../../http/index.js'
-import { type CleanPicture, readPicture } from '../../pictures/index.js'
+import { type CleanPicture, wholePicture } from '../../pictures/index.js'
 
 /** The picture in a file that somebody has chosen, and its name. Throws a 422 that names the file. */
-export function pictureIn({ filename, bytes }: Pick<FormFile, 'filename' | 'bytes'>): {
-  name: string
-  picture: CleanPicture
-} {
+export async function pictureIn({
+  filename,
+  bytes,
+}: Pick<FormFile, 'filename' | 'bytes'>): Promise<{ name: string; picture: CleanPicture }> {
   const name = nameOf(filename)
   try {
-    return { name, picture: readPicture(bytes) }
+    return { name, picture: await wholePicture(bytes) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const message = `file: ${name}: ${error.message}`

@@ -52,7 +52,7 @@ export function picturePages(pages: AccountPages, deps: PicturePageDeps): void {
     if (given.length === 0) throw refused('file: choose a picture')
     if (given.length > mostFiles) throw refused(`file: choose at most ${mostFiles} at once`)
     // All are read before the first is stored, so that a form does all that it asks for, or nothing.
-    const read = given.map(pictureIn)
+    const read = await Promise.all(given.map(pictureIn))
     const ids: string[] = []
     for (const one of read)
       ids.push((await addPicture(deps, account.id, { ...one, alt: form.alt })).id)
