@@ -61,7 +61,7 @@ export function blockCards({
 const offeredId = 'offered-pictures'
 
 // A page with more open ones would have too many bytes.
-const mostOpen = 13
+const mostOpen = 10
 const rules =
   'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}. Colours are such as #0a5a9c.'
 

@@ -100,16 +100,16 @@ t.test('many blocks are closed, one is open, and all of them are saved as they w
     t.match(opened, 'name="b.1.text"')
     t.notMatch(opened, 'name="b.0.text"')
     const written = { ...fieldsOf(opened), 'b.1.text': 'Written', 'look.width': '640' }
-    const moved = await press(written, 'to:1:4')
-    t.match(moved, 'name="b.4.text"', 'what was moved is open')
-    const inColumn = await press(fieldsOf(moved), 'open:2.0.0')
-    t.match(inColumn, 'name="b.2.0.0.text"', 'so is one in a column, with its columns')
+    const moved = await press(written, 'down:1')
+    t.match(moved, 'name="b.2.text"', 'what was moved is open')
+    const inColumn = await press(fieldsOf(moved), 'open:3.0.0')
+    t.match(inColumn, 'name="b.3.0.0.text"', 'so is one in a column, with its columns')
     const odd = { ...fieldsOf(moved), 'b.0.kept': '{"type":"columns","columns":7}' }
     t.match(await press(odd, 'up:1'), 'Heading 2', 'what was tampered with is no fault')
     t.equal((await ann.post(`${at}/${slug}`, fieldsOf(inColumn))).status, 303)
     const after = (await stored(slug)).blocks
     t.match(after, { width: 640, colors: { page: '#fafafa' } })
-    t.match(after.blocks[4], { type: 'text', text: 'Written', align: 'center' })
+    t.match(after.blocks[2], { type: 'text', text: 'Written', align: 'center' })
     t.same(after.blocks[0], some[0], 'with the name that the API gave')
     const wrong = { ...fieldsOf(page), 'look.colors.link': 'red' }
     t.match((await ann.post(`${at}/${slug}`, wrong)).text, /id="field-look\.colors\.link-fault"/)
