@@ -87,7 +87,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
     const work = await startWork(ground, { ...front, mailRules: files.mailRules }, back)
     const { crew, health } = work
     front.recordBy(crew.recordHits)
-    const tools = openTools(ground, work, back)
+    const tools = openTools(ground, { ...work, desk: front.desk }, back)
     const recurring = makeRecurring({ ground, front, work, tools }, back)
     const { runNow } = recurring
     const { email, marketing } = ground.plans

@@ -5,6 +5,7 @@ import {
   domainUses,
   type LiveLimit,
   refuseTemplateInUse,
+  startForContact,
   templateUses,
   type Versions,
 } from '../automations/index.js'
@@ -36,6 +37,7 @@ import {
   formPages,
   formRoutes,
   makeFormDesk,
+  sampleForm,
 } from '../forms/routes.js'
 import {
   type HttpServer,
@@ -130,7 +132,15 @@ export async function openPrivateServer(
   const desk = makeFormDesk({ ...sending, ...forms, publicUrl, follow, followed })
   core.openDesk(desk)
   const { askFirst } = desk
-  const contacts = { defaultCountry, follow, followed, checkRoom: core.checkRoom, askFirst }
+  const contacts = {
+    defaultCountry,
+    follow,
+    followed,
+    checkRoom: core.checkRoom,
+    askFirst,
+    startRun: (...[billing, whom]: Parameters<DashboardDeps['contacts']['startRun']>) =>
+      startForContact(core, billing, whom),
+  }
   contactRoutes(server.api, { ...core, ...contacts })
   emailRoutes(server.api, sending)
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
@@ -216,6 +226,7 @@ function dashboardDeps(
     bulk: core.bulk,
     erasures: core.erasures,
     sampleCentre: (accountId) => sampleCentre(store.read, accountId),
+    sampleForm: (accountId) => sampleForm(store.read, accountId),
     webhookTargets: config.webhooks.allow,
     tracking: config.tracking,
     operator: {

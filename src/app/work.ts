@@ -5,10 +5,11 @@ import {
   tooManyRuns,
 } from '../automations/index.js'
 import { hasRoomForCampaigns } from '../broadcasts/index.js'
-import { makeBulkTasks, makeImportTasks, openImporter } from '../contacts/index.js'
+import { type AskFirst, makeBulkTasks, makeImportTasks, openImporter } from '../contacts/index.js'
 import { joinBacklog, makeBacklogMemory, type StreamDue } from '../deliveries/index.js'
 import { makeIdempotency } from '../emails/index.js'
 import { makeErasures } from '../erasure/index.js'
+import { ApiError } from '../errors/index.js'
 import { sinceCommit } from '../store/index.js'
 import { openRenderer } from '../templates/index.js'
 import { hasEndpoints } from '../webhooks/index.js'
@@ -98,7 +99,11 @@ export async function startWork(
 export type Tools = ReturnType<typeof openTools>
 
 /** What requests are served with, beside the store. */
-export function openTools(ground: Ground, { jobs }: Pick<Work, 'jobs'>, back: WayBack) {
+export function openTools(
+  ground: Ground,
+  { jobs, desk }: Pick<Work, 'jobs'> & { desk: () => { askFirst: AskFirst } | undefined },
+  back: WayBack,
+) {
   const { config, dataDir, plans, log, clock, store, turns } = ground
   const renderer = openRenderer({ log, clock })
   back.add(() => renderer.close())
@@ -118,7 +123,13 @@ export function openTools(ground: Ground, { jobs }: Pick<Work, 'jobs'>, back: Wa
   const versions = makeVersions()
   const liveLimit = makeLiveLimit(maxLiveRuns)
   const follow = makeFollowContacts(versions, clock, liveLimit)
-  const bulk = makeBulkTasks({ ...ground, defaultCountry, follow, followed, checkRoom })
+  // It is there once requests are taken; a task that was left by a stop comes again until then.
+  const askFirst: AskFirst = async (...asked) => {
+    const opened = desk()
+    if (opened === undefined) throw new ApiError('service_unavailable', 'The appliance starts')
+    return await opened.askFirst(...asked)
+  }
+  const bulk = makeBulkTasks({ ...ground, defaultCountry, follow, followed, checkRoom, askFirst })
   back.add(() => bulk.close())
   const erasures = makeErasures(ground)
   back.add(() => erasures.close())

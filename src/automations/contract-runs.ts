@@ -1,5 +1,6 @@
 import {
   type AnswerExample,
+  accountRefusals,
   answer,
   byId,
   foreignCursor,
@@ -8,8 +9,20 @@ import {
   pageFields,
   pageParams,
   refusal,
+  shape,
 } from '../contract/index.js'
-import { closed, count, maybe, orNull, text, textThat, time, uuid } from '../fields/index.js'
+import {
+  bodyId,
+  closed,
+  count,
+  maybe,
+  orNull,
+  table,
+  text,
+  textThat,
+  time,
+  uuid,
+} from '../fields/index.js'
 import {
   automation,
   exampleId,
@@ -18,7 +31,7 @@ import {
   stateFields,
   usualPage,
 } from './contract-parts.js'
-import { runStatuses } from './runs/status.js'
+import { entryRefusals, runStatuses } from './runs/status.js'
 
 const run = byId('run', 'automation run')
 
@@ -146,6 +159,53 @@ export const getRun = operation('GET /v1/automations/runs/:id', {
     }
     return { summary: 'One run', answers: [one] }
   },
+})
+
+export const startRun = operation('POST /v1/automations/:id/runs', {
+  id: 'startRun',
+  may: 'full',
+  audit: 'run.start',
+  of: automation,
+  body: shape('NewRun', table({ contactId: bodyId('The contact') })),
+  says: () => ({
+    summary: 'Start an enabled automation for one contact',
+    description:
+      'Whatever event it waits for: the run begins by the event `$started`, without a payload. Its filter, how often a contact may enter it, and suppressions apply.',
+    examples: { 'A contact': { contactId: example.contactId } },
+    answers: [
+      answer(
+        'The run has begun',
+        'RunStarted',
+        { ...stateFields('`running`') },
+        { id: runId, status: 'running', message: 'Automation started for the contact' },
+        201,
+      ),
+    ],
+    refusals: [
+      refusal(
+        'not_found',
+        'The account has no such contact',
+        'The account has no contact with this id',
+      ),
+      refusal(
+        'validation_error',
+        'The automation is not enabled',
+        '“Welcome” is draft: only an enabled automation starts runs',
+        { status: 422 },
+      ),
+      refusal('conflict', 'The contact does not enter', 'They are in this automation now', {
+        shape: 'NotStarted',
+        fields: { reason: text('Why', { enum: entryRefusals }) },
+        example: { reason: 'already_running' },
+      }),
+      refusal(
+        'service_unavailable',
+        'As many runs are live as may be',
+        'Too many runs of automations are live; try again later',
+      ),
+      ...accountRefusals,
+    ],
+  }),
 })
 
 export const cancelRun = operation('POST /v1/automations/runs/:id/cancel', {

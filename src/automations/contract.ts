@@ -31,11 +31,20 @@ import {
   steps,
   usualPage,
 } from './contract-parts.js'
-import { cancelRun, getRun, listRuns } from './contract-runs.js'
+import { cancelRun, getRun, listRuns, startRun } from './contract-runs.js'
 import { simulateAutomation } from './contract-simulation.js'
 import { runStatuses } from './runs/status.js'
 
-export { cancelRun, getRun, listRuns, sendEvent, sendEvents, simulateAutomation, usualPage }
+export {
+  cancelRun,
+  getRun,
+  listRuns,
+  sendEvent,
+  sendEvents,
+  simulateAutomation,
+  startRun,
+  usualPage,
+}
 
 const status = text('`disabled`: no event starts it; `archived`: it is stopped for good', {
   enum: ['disabled', 'enabled', 'archived'],
@@ -225,7 +234,7 @@ export const enableAutomation = operation('POST /v1/automations/:id/enable', {
     refusals: [
       archived(),
       invalidDefinition(
-        'A step names what is not there: template, verified sender, topic, endpoint',
+        'A step names what is not there: template, verified sender, topic, segment, endpoint',
       ),
       // Bounds against an event that starts hundreds of runs for each contact.
       refusal(
@@ -291,6 +300,7 @@ export const automations: Contract = {
     archiveAutomation,
     simulateAutomation,
     listRuns,
+    startRun,
     getRun,
     cancelRun,
   ],

@@ -101,5 +101,6 @@ export {
   runBackfills,
   runsAfterSetBack,
   startBackfill,
+  startForContact,
   stopBackfill,
 } from './upkeep/index.js'

@@ -32,6 +32,7 @@ import {
 import { type AcceptDeps, acceptEvents } from './events/index.js'
 import { findRun, statusesIn } from './runs/index.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
+import { startForContact } from './upkeep/index.js'
 
 /** What the routes need: all that taking in events and walking through takes. */
 export type AutomationRouteDeps = AcceptDeps & PreviewDeps
@@ -143,6 +144,20 @@ function runRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
     await findAutomation(read, account.accountId, id)
     const asked = { limit, cursor, statuses: statusesIn(status) }
     return runsAnswer(await runPage(read, id, asked))
+  })
+
+  serve(api, operations.startRun, async ({ account, params: { id }, body, remember }) => {
+    const billing = await readBilling(read, deps.plans, account.accountId)
+    const shown = (run: { id: string }) => ({
+      id: run.id,
+      status: 'running',
+      message: 'Automation started for the contact',
+    })
+    const whom = { automationId: id, contactId: body.contactId }
+    const run = await startForContact(deps, billing, whom, (tx, one) =>
+      remember(tx, shown(one), 201),
+    )
+    return reply(201, shown(run))
   })
 
   serve(api, operations.getRun, async ({ account: { accountId }, params: { id } }) => {

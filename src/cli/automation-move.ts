@@ -4,20 +4,26 @@ import {
   findAnyAutomation,
   judgeBackfill,
   type MoveGroup,
+  makeLiveLimit,
   makeVersions,
   moveRuns,
   newestVersion,
   planMove,
   startBackfill,
+  startForContact,
   stopBackfill,
 } from '../automations/index.js'
-import { answering, type CommandDeps } from './answering.js'
+import { type Plans, readBilling } from '../billing/index.js'
+import { answering, answeringWith, type CommandDeps } from './answering.js'
 import { runs } from './automation-change.js'
 import type { CommandRow } from './command-row.js'
 import { type AskOptions, askOptions, confirmed, type Intent } from './confirm.js'
 import { listOf } from './contact.js'
+import { contactOf } from './contact-one.js'
 import { versionOrLatest, wholeNumber } from './option-values.js'
 import { remark, say, sayTable } from './output.js'
+import { settingsOf } from './place.js'
+import { plansOf } from './plan.js'
 
 /** `automation move` and `start`. */
 export const moveAutomationRows: readonly CommandRow[] = [
@@ -39,10 +45,14 @@ event. What it waits for stays as it is: a delay that is longer in the new versi
   },
   {
     usage: 'start <automation>',
-    about: 'start an automation for the contacts of a list, so many an hour',
+    about: 'start an automation for the contacts of a list, so many an hour, or for one contact',
     options: [
       ...askOptions(),
       new Option('--list <list>', 'id or name of the list'),
+      new Option('--contact <contact>', 'for this contact alone: id or address').conflicts([
+        'list',
+        'stop',
+      ]),
       new Option('--per-hour <count>', 'how many runs start in an hour')
         .default(1_000)
         // More than a million an hour is a slip of the finger: no site takes so much.
@@ -52,11 +62,15 @@ event. What it waits for stays as it is: a delay that is longer in the new versi
     help: `Examples:
   $ posthorn automation start Welcome --list Readers --dry-run
   $ posthorn automation start Welcome --list Readers --per-hour 500
+  $ posthorn automation start Welcome --contact ada@example.com
 
 The automation is to be enabled. Its filter, how often a contact may enter it, and suppressions apply; the
 event that begins such a run is named "$backfill", and its payload is {"listId": ...}. A running appliance
 starts the runs and goes on after a restart; 'posthorn automation show' says how far it is.`,
-    run: answering(start),
+    run: answeringWith(
+      (place) => ({ plans: plansOf(place), ...settingsOf(place).automations }),
+      start,
+    ),
   },
 ]
 
@@ -132,6 +146,7 @@ function sayMoved({ version, moved, groups }: Moved): void {
 /** Options of `automation start`. */
 interface StartOptions extends AskOptions {
   list?: string
+  contact?: string
   perHour: number
   stop?: true
 }
@@ -142,14 +157,16 @@ interface StartOptions extends AskOptions {
  * later decides it for each, and asks. `--stop` ends an earlier start.
  */
 async function start(
-  { store, clock, place }: CommandDeps,
+  deps: CommandDeps & StartOneSettings,
   named: string,
   options: StartOptions,
   command: Command,
 ) {
+  const { store, clock, place } = deps
   const { list, perHour, dryRun = false } = options
+  if (options.contact !== undefined) return await startOne(deps, named, options.contact, options)
   if (!options.stop && list === undefined) {
-    command.error('error: a list is missing: name it by --list ID')
+    command.error('error: a list is missing: name it by --list ID, or a contact by --contact')
   }
   const automation = await findAnyAutomation(store.read, named)
   if (options.stop) return stopped(await stopBackfill({ store, clock }, automation))
@@ -203,3 +220,41 @@ const stopped = ({ seen, started }: { seen: number; started: number }) => ({
   say: () =>
     say(`Stopped after ${counted(seen, 'contact')}; the ${runs(started)} that began go on`),
 })
+
+interface StartOneSettings {
+  plans: Plans
+  maxLiveRuns: number
+}
+
+/** One contact, whatever event it waits for; the running appliance takes the run on within seconds. */
+async function startOne(
+  { store, clock, place, plans, maxLiveRuns }: CommandDeps & StartOneSettings,
+  named: string,
+  whom: string,
+  options: AskOptions,
+) {
+  const {
+    account_id: accountId,
+    id: automationId,
+    name,
+  } = await findAnyAutomation(store.read, named)
+  const { id: contactId, email } = await contactOf(store.read, accountId, whom)
+  const intent: Intent = {
+    to: `start "${name}" for ${email}`,
+    facts: ['What it mails cannot be taken back'],
+    counts: { starts: 1 },
+    how: 'moderate',
+  }
+  if (!(await confirmed(place, options, intent))) return
+  const isLimited = makeLiveLimit(maxLiveRuns)
+  const starting = {
+    store,
+    clock,
+    versions: makeVersions(),
+    isFull: () => isLimited(store.read, clock.now()),
+    automate: () => {},
+  }
+  const billing = await readBilling(store.read, plans, accountId)
+  const { id } = await startForContact(starting, billing, { automationId, contactId })
+  return { json: { id, contactId }, say: () => say(`The run ${id} of "${name}" has begun`) }
+}

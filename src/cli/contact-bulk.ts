@@ -34,6 +34,7 @@ interface Options extends AskOptions {
   metadata?: Record<string, unknown>
   note?: string
   trigger?: true
+  confirm?: boolean
 }
 
 /** Work with all contacts that fit, as `POST /v1/contacts/bulk`. `listOf`: the list of an id or a name. */
@@ -56,6 +57,8 @@ export const contactBulkRow = (
     new Option('--metadata <json>', 'of set: fields of your own').argParser(jsonObject),
     new Option('--note <text>', 'of unsubscribe: who asked for it; of add: how they agreed'),
     new Option('--trigger', 'of add: automations start for them'),
+    new Option('--confirm', 'of add: they are asked by mail first; else as the list says'),
+    new Option('--no-confirm', 'of add: nobody is asked, they have agreed already'),
     ...askOptions(),
     accountOption(),
   ],
@@ -79,9 +82,9 @@ async function bulk(
   const { read } = deps.store
   const { id: accountId } = await deps.account()
   const named = async (one: string | undefined) => one && (await listOf(read, accountId, one))
-  const { begins: q, segment, state, all, metadata, note, trigger } = options
+  const { begins: q, segment, state, all, metadata, note, trigger, confirm } = options
   const [list, target] = [await named(options.list), await named(options.target)]
-  const asked = { do: what, q, list, segment, state, all, target, metadata, note, trigger }
+  const asked = { do: what, q, list, segment, state, all, target, metadata, note, trigger, confirm }
   const given = givenTo(operations.changeContacts, asked)
   refuseInexact('metadata', given.metadata)
   if ([q, list, segment, state].every((one) => one === undefined) && !all) {
@@ -98,11 +101,23 @@ async function bulk(
     how: 'moderate',
   }
   if (!(await confirmed(deps.place, options, intent))) return
-  const tasks = makeBulkTasks({ ...deps, log: silentLog })
+  const tasks = makeBulkTasks({ ...deps, log: silentLog, askFirst: byAppliance })
   // Closed before it begins: the appliance does the work, with what follows from it.
   await tasks.close()
-  const order: BulkOrder = { do: what, search, target, metadata, note, trigger, by: 'command' }
+  const order: BulkOrder = {
+    do: what,
+    search,
+    target,
+    metadata,
+    note,
+    trigger,
+    confirm,
+    by: 'command',
+  }
   const id = await tasks.begin(accountId, order, 'command')
   const json = shownBulk(await findBulk(read, accountId, id))
   return { json, say: () => say(`It has begun as task ${json.id}, with ${people}.`) }
 }
+
+/** The appliance asks; a command only says what is to be done. */
+const byAppliance = () => Promise.reject(new Error('Commands ask nobody by mail'))

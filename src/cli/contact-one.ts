@@ -214,7 +214,7 @@ async function set(deps: Settled, whom: string, options: Options) {
 }
 
 /** By address or id. Throws a 404. */
-async function contactOf(read: Read, accountId: string, whom: string) {
+export async function contactOf(read: Read, accountId: string, whom: string) {
   if (!whom.includes('@')) return await requireContact(read, accountId, whom)
   const contact = await findContact(read, accountId, whom.trim())
   if (contact !== undefined) return contact

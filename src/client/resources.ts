@@ -139,6 +139,8 @@ export const automationMethods = (methods: Methods) => {
     /** Walks somebody through it; nothing is written or sent. */
     simulate: byIdWithBody('POST /v1/automations/{id}/simulate'),
     runs: pagesById('GET /v1/automations/{id}/runs', 'runs'),
+    /** Starts it for one contact, whatever event it waits for. */
+    startRun: byIdWithBody('POST /v1/automations/{id}/runs'),
     getRun: byId('GET /v1/automations/runs/{id}'),
     cancelRun: byId('POST /v1/automations/runs/{id}/cancel'),
   }
@@ -165,6 +167,8 @@ export const formMethods = ({ part, byId, withBody, byIdWithBody }: Methods) => 
   update: byIdWithBody('PATCH /v1/forms/{id}'),
   /** Lets one go on that has stopped by itself. */
   resume: byId('POST /v1/forms/{id}/resume'),
+  /** What it asks of a browser, while its confirmations come back. */
+  work: byId('GET /v1/forms/{id}/work'),
   /** What a visitor of a page of yours has typed. */
   submit: byIdWithBody('POST /v1/forms/{id}/submissions'),
 })

@@ -20,7 +20,6 @@ export interface AskedContact {
 /** Why no mail was sent, as the owner of the account is told. */
 export const whyNotAsked = {
   address: 'They were asked already: an address is asked once a day, and three times in all',
-  domain: 'Too many addresses of this domain were asked in the last hour: try again later',
   form: 'As many as may be were asked in the last hour or day: try again later',
   careful: 'Such mails came back of late, so few are sent: try again in an hour',
   stopped:

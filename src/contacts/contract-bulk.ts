@@ -36,7 +36,9 @@ const task = {
   },
   done: count('How many of those who fit have been dealt with'),
   total: count('How many fitted when it began; exact up to 20,000'),
-  changed: count('How many of them it has changed; the others were so already'),
+  changed: count(
+    'How many of them it has changed, or asked by mail; the others were so already, or could not be asked',
+  ),
   reason: orNull(text('Why it has failed; null: it has not')),
   begunAt: time('When it began'),
   endedAt: orNull(time('When it ended; null: it has not')),
@@ -74,6 +76,11 @@ export const changeContacts = operation('POST /v1/contacts/bulk', {
         metadata: maybe(metadata),
         note: maybe(line(1, 1_000, 'Who asked for it; of `add`: how they agreed')),
         trigger: maybe(flag('Of `add`: whether automations start for them')),
+        confirm: maybe(
+          flag(
+            'Of `add`: true: they are asked by mail first, 200 an hour and 1,000 a day, and on the list once they have pressed its button. Not given: as the list says (`doubleOptIn`)',
+          ),
+        ),
       },
       {
         about:

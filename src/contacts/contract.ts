@@ -266,7 +266,7 @@ export const addContactTo = (defaultCountry: string) =>
           fields: {
             reason: oneOf(
               Object.keys(whyNotAsked),
-              '`address`: asked enough; `domain`, `form`: as many were asked as may be; `careful`, `stopped`: such mails came back; `suppressed`: nothing is sent to the address',
+              '`address`: asked enough; `form`: as many were asked as may be; `careful`, `stopped`: such mails came back; `suppressed`: nothing is sent to the address',
             ).schema,
           },
           example: { reason: 'address' },

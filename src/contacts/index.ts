@@ -21,6 +21,7 @@ export {
   wantConfirmation,
   whyNotAsked,
 } from './ask-first.js'
+export { type AskedSome, askSome } from './ask-some.js'
 export type { KnownPolicy } from './bulk.js'
 
 export { applyBulk, type BulkOrder, bulkDeeds, changeSome, checkBulk } from './bulk-task/order.js'

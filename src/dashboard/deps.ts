@@ -1,6 +1,7 @@
 import type { Document } from '../openapi/index.js'
 import type { PeopleDeps } from '../people/index.js'
 import type { WebhookTrials } from '../webhooks/index.js'
+import type { BrandPageDeps } from './brand/deps.js'
 import type { ContactPageDeps } from './contacts/deps.js'
 import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
@@ -16,6 +17,7 @@ export interface DashboardDeps
     ContactPageDeps,
     TopicPageDeps,
     FormPlaceDeps,
+    BrandPageDeps,
     ImportPageDeps {
   /** `webhooks.allow`: where webhooks may go beside public addresses. */
   webhookTargets: readonly string[]

@@ -82,7 +82,7 @@ async function whyNotNow(
   { store: { read }, clock, tokens }: FormDeskDeps,
   limits: FormLimits,
   form: SignupForm,
-  { address, domain }: { address: string; domain: string },
+  { address }: { address: string },
 ): Promise<HeldReason | undefined> {
   const { id: formId, accountId } = form
   const now = clock.now()
@@ -92,10 +92,7 @@ async function whyNotNow(
   if ((await blockedAmong(read, mail, [address])).size > 0) return 'suppressed'
   const hash = tokens.hashOf(accountId, countedAddress(address))
   if (!(await mayAskAddress(read, accountId, hash, now))) return 'address'
-  return (
-    limits.ofDomain({ formId, domain }) ??
-    limits.ofForm({ formId, isCareful: isCarefulForm(form, now) })
-  )
+  return limits.ofForm({ formId, isCareful: isCarefulForm(form, now) })
 }
 
 /** The account's form for this, in its language; it is made when it is first needed. Throws a 422 without a sender. */

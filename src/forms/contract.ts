@@ -246,6 +246,27 @@ export const resumeForm = operation('POST /v1/forms/:id/resume', {
   }),
 })
 
+const stamp = text('What the work is for; good for a day')
+
+export const getFormWork = operation('GET /v1/forms/:id/work', {
+  id: 'getFormWork',
+  may: 'sending',
+  of: form,
+  says: () => ({
+    summary: 'What a form asks of a browser before it is sent in',
+    description:
+      'A form whose confirmations came back takes few that nobody has worked for. The work is a number with which the SHA-256 of `stamp`, the address in lower case and the number, with a space between each, begins with `bits` zero bits: a second of a browser. Send it in as `work`. `bits` is 0 while the form asks for none. Where the form is `open`, the public listener answers it without a key.',
+    answers: [
+      answer(
+        'As it stands',
+        'FormWork',
+        { stamp, bits: count('How many zero bits; 0: no work is asked for') },
+        { stamp: 'mij3k2a1..Zm9vYmFyYmF6cXV4Zm9vYg', bits: 18 },
+      ),
+    ],
+  }),
+})
+
 const values = plainField(
   rule<Record<string, unknown>>(
     'an object of texts',
@@ -272,6 +293,15 @@ export const submitForm = operation('POST /v1/forms/:id/submissions', {
         }),
       ),
       page: maybe(line(0, 300, 'The address of the page with the form')),
+      work: maybe(
+        table(
+          {
+            stamp: line(1, 600, 'The `stamp` of `GET /v1/forms/:id/work`'),
+            number: line(1, 12, 'The number that was found, in digits'),
+          },
+          { about: 'What a browser has found for this address, while the form is careful' },
+        ),
+      ),
       visitor: maybe(
         textThat('an IP address', (value) => isIP(value) !== 0 && !value.includes('%'), {
           type: 'string',
@@ -309,7 +339,7 @@ export const forms: Contract = {
     name: 'Forms',
     description: 'Forms by which people ask for mail themselves, and confirm it by mail.',
   },
-  operations: [listForms, createForm, getForm, updateForm, resumeForm, submitForm],
+  operations: [listForms, createForm, getForm, updateForm, resumeForm, getFormWork, submitForm],
   shapes: () => ({
     FormFigures: {
       type: 'object',

@@ -20,6 +20,7 @@ import type { HeldReason } from './limits.js'
 import { remindEntries } from './remind.js'
 import { type FormLimits, makeFormLimits } from './sent-in-limits.js'
 import { isStranger, signUp } from './sign-up.js'
+import { hasWorked, workOf } from './work.js'
 
 /** What was sent in, once it is known to be complete. */
 export interface SentForm {
@@ -30,6 +31,11 @@ export interface SentForm {
   network: string | undefined
   /** A browser has worked for it, which a careful form asks for. */
   hasWorked?: boolean
+}
+
+interface GivenWork {
+  stamp: string
+  number: string
 }
 
 export type FormDesk = ReturnType<typeof makeFormDesk>
@@ -47,6 +53,16 @@ export function makeFormDesk(deps: FormDeskDeps) {
     },
     /** Undefined: the entry has gone. Throws where the account may take nobody now: the entry stays. */
     confirm: (entryId: string) => confirm(deps, entryId),
+    /** What a browser is asked to do for a form before it is sent in; no bits: nothing. */
+    work(form: SignupForm): { stamp: string; bits: number } {
+      const bits = workOf(form, deps.clock.now()) ?? 0
+      return { stamp: deps.tokens.stamp(form.publicId), bits }
+    },
+    /** Whether it was done for this address, on a page or by a script. */
+    hasWorked(form: SignupForm, email: string, { stamp, number }: GivenWork): boolean {
+      const { verdict } = deps.tokens.readStamp(form.publicId, stamp)
+      return (verdict === 'good' || verdict === 'quick') && hasWorked(stamp, email, number)
+    },
     /** Asks whom the account adds itself. */
     askFirst: (...asked: Parameters<AskFirst>) => askByHand(deps, limits, ...asked),
     remind: (stop: AbortSignal) => remindEntries(deps, limits, stop),

@@ -1,6 +1,7 @@
 import { dayNumber } from '../clock/index.js'
 import type { Effect, MailEvent } from '../events/index.js'
 import { idsOf, prepared, type Tx } from '../store/index.js'
+import type { SignupForm } from './form.js'
 
 /** Of the mails of a form in two days: from here on it is careful, and from there on it sends none. */
 export const formAlarms = {
@@ -10,7 +11,8 @@ export const formAlarms = {
 
 /**
  * Confirmations that bounce or are complained about are the fault of who filled in the form, not of the account: they
- * make their form careful or stop it, and `others` (the account's rates) hears nothing of them. An effect of events.
+ * make their form careful or stop it, and `others` (the account's rates) hears nothing of them. Whom the account asks by
+ * hand it has chosen itself, so those count for both. An effect of events.
  */
 export const makeFollowForms =
   (others: Effect): Effect =>
@@ -21,26 +23,31 @@ export const makeFollowForms =
       ids: JSON.stringify([...new Set(faults.map(({ emailId }) => emailId))]),
     })
     if (rows.length === 0) return await others(tx, events)
-    const formOf = new Map(rows.map(({ email_id, form_id }) => [email_id, form_id]))
+    const formOf = new Map(rows.map((row) => [row.email_id, row]))
     for (const event of faults) {
-      const formId = formOf.get(event.emailId)
-      if (formId !== undefined) await countFault(tx, formId, event)
+      const form = formOf.get(event.emailId)
+      if (form !== undefined) await countFault(tx, form.form_id, event)
     }
+    const isOfStrangers = (event: MailEvent) =>
+      isFault(event) && formOf.get(event.emailId)?.kind === 'page'
     await others(
       tx,
-      events.filter((event) => !isFault(event) || !formOf.has(event.emailId)),
+      events.filter((event) => !isOfStrangers(event)),
     )
   }
 
 const isFault = ({ type, detail }: MailEvent): boolean =>
   type === 'complained' || (type === 'bounced' && detail?.bounceType !== 'Transient')
 
-const formsOfMails = prepared<{ ids: string }, { email_id: string; form_id: string }>(
-  (db, { ids }) =>
-    db
-      .selectFrom('form_mails')
-      .select(['email_id', 'form_id'])
-      .where('email_id', 'in', idsOf(ids, 'text')),
+const formsOfMails = prepared<
+  { ids: string },
+  { email_id: string; form_id: string; kind: SignupForm['kind'] }
+>((db, { ids }) =>
+  db
+    .selectFrom('form_mails')
+    .innerJoin('forms', 'forms.id', 'form_mails.form_id')
+    .select(['email_id', 'form_id', 'kind'])
+    .where('email_id', 'in', idsOf(ids, 'text')),
 )
 
 /** Marks a mail as a confirmation of a form, whatever becomes of what was sent in. */

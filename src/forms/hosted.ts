@@ -30,9 +30,10 @@ export async function hosted(
   return formPage(renderHosted({ ...view, stamp, work }), again === undefined ? 200 : 422)
 }
 
-async function hostedView(
+/** What stands on the page of a form. */
+export async function hostedView(
   read: Store['read'],
-  form: SignupForm,
+  form: Pick<SignupForm, 'accountId' | 'publicId' | 'settings'>,
   {
     brand,
     face,

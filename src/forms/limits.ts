@@ -23,7 +23,10 @@ export const formLimits = {
   aDay: 1_000,
   /** In place of the two above, while confirmations come back: of those whose browser has worked for it, and of others. */
   workedAnHour: 60,
-  carefulAnHour: 10,
+  carefulAnHour: 20,
+  /** Of these, so that nobody takes all of them: one network, and its neighbours. */
+  carefulNetworkAnHour: 1,
+  carefulNeighboursAnHour: 2,
   /** An address gets one a day, and no more than three before it confirms. */
   perAddress: 3,
   addressEveryMs: dayMs,

@@ -1,6 +1,6 @@
 import { checked } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
-import { jsonPage, type PageRequest, type Pages } from '../http/index.js'
+import { jsonPage, type Page, type PageRequest, type Pages } from '../http/index.js'
 import type { Store } from '../store/index.js'
 import * as operations from './contract.js'
 import type { FormDesk } from './desk.js'
@@ -11,41 +11,51 @@ import { takeSubmission } from './submission.js'
 // may send is said when they do.
 const preflight = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'POST',
+  'Access-Control-Allow-Methods': 'GET, POST',
   'Access-Control-Allow-Headers': 'Content-Type',
   'Access-Control-Max-Age': '86400',
 }
 
-/** `POST /v1/forms/:id/submissions` of the public listener: without a key, where the form is `open`. */
+/** What the public listener answers without a key, where the form is `open`: `submissions`, and the work that it asks for. */
 export function openSubmissions(
   pages: Pages,
   { store: { read } }: { store: Store },
   deskOf: () => FormDesk,
 ): void {
-  const shape = { crossSite: true, raw: true, preflight } as const
+  const asJson = { 'Access-Control-Allow-Origin': '*' }
+  const formOf = async (request: PageRequest): Promise<SignupForm> => {
+    const form = await formById(read, request.params.id ?? '')
+    if (form?.settings.api === 'open' && form.archivedAt === null) return form
+    throw new ApiError('not_found', 'There is no form here that takes this without a key')
+  }
+  const work = async (request: PageRequest): Promise<Page> => {
+    const form = await formOf(request)
+    const headers = ofOrigin(allowedOrigin(form, request))
+    const contentType = 'application/json; charset=utf-8'
+    return { text: JSON.stringify(deskOf().work(form)), contentType, headers }
+  }
+  pages.get('/v1/forms/:id/work', work, { asJson })
+  const shape = { crossSite: true, raw: true, preflight, asJson } as const
   pages.post('/v1/forms/:id/submissions', shape, async (request) => {
     let allowed = '*'
     return await jsonPage(
       request,
       async (given) => {
-        const form = await formById(read, request.params.id ?? '')
-        if (form?.settings.api !== 'open' || form.archivedAt !== null) {
-          throw new ApiError('not_found', 'There is no form here that takes this without a key')
-        }
+        const form = await formOf(request)
         allowed = allowedOrigin(form, request)
         const body = checked(operations.submitForm, given)
         const page = pageOf([body.page, request.header('referer'), request.header('origin')])
         // Who asks without a key is not believed when they say who they ask for.
         const { remoteAddress } = request
-        return {
-          status: 202,
-          body: await takeSubmission(deskOf(), form, { ...body, page }, remoteAddress),
-        }
+        const taken = await takeSubmission(deskOf(), form, { ...body, page }, remoteAddress)
+        return { status: 202, body: taken }
       },
-      () => ({ 'Access-Control-Allow-Origin': allowed, Vary: 'Origin' }),
+      () => ofOrigin(allowed),
     )
   })
 }
+
+const ofOrigin = (allowed: string) => ({ 'Access-Control-Allow-Origin': allowed, Vary: 'Origin' })
 
 /** Where it was sent in, for the consent record: the first that can be a page. Nobody vouches for it. */
 const pageOf = (named: readonly (string | undefined)[]): string =>

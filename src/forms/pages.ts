@@ -13,7 +13,7 @@ import type { FormTallies } from './tallies.js'
 import { readTyped, type SentFields, sentName } from './typed.js'
 import { formPage, frameOf, gonePage, renderStep } from './view.js'
 import { wordsIn } from './words/index.js'
-import { addWorkScript, hasWorked, workOf } from './work.js'
+import { addWorkScript, workOf } from './work.js'
 
 export interface FormPageDeps {
   store: Store
@@ -73,9 +73,9 @@ async function isByPerson(
   request: PageRequest,
   entry: FormEntry,
 ): Promise<boolean> {
-  const { method, header, remoteAddress } = request
+  const { method, header, remoteAddress, isSecure } = request
   const arrivedAt = await askedAt(read, entry)
-  const asked = { method, header, remoteAddress, arrivedAt, now: clock.now() }
+  const asked = { method, header, remoteAddress, isSecure, arrivedAt, now: clock.now() }
   return machineSign(asked) === undefined
 }
 
@@ -137,8 +137,9 @@ async function received(
     return await step(deps, form, 'check', `/f/${form.publicId}`, [...hidden, ['stamp', stamp]])
   }
   const { remoteAddress: network } = request
-  const worked = hasWorked(sentStamp, given.email, fields.get('work') ?? '')
-  await desk.submit(form, { ...read, page: page || pageOf(request), network, hasWorked: worked })
+  const work = { stamp: sentStamp, number: fields.get('work') ?? '' }
+  const hasWorked = desk.hasWorked(form, given.email, work)
+  await desk.submit(form, { ...read, page: page || pageOf(request), network, hasWorked })
   return await step(deps, form, 'sent')
 }
 
@@ -191,7 +192,7 @@ async function step(
   const html = renderStep({
     ...frame,
     lines,
-    ...(action !== undefined && { form: { action, button, hidden, work } }),
+    ...(action !== undefined && { form: { action, button, hidden, work, working: words.working } }),
   })
   return formPage(html, 200, which === 'confirm' ? leadingTo(form.settings.thanksUrl) : {})
 }

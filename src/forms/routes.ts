@@ -3,15 +3,17 @@ import { checkOpen, readBilling } from '../billing/index.js'
 import { serve } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
+import type { Read } from '../store/index.js'
 import { formAnswer, formsAnswer, shownForm } from './answers.js'
 import * as operations from './contract.js'
 import type { FormDeskDeps } from './deps.js'
 import type { FormDesk } from './desk.js'
-import { createForm, pageForm, resumeForm, updateForm } from './form.js'
+import { createForm, pageForm, resumeForm, type SignupForm, updateForm } from './form.js'
 import { takeSubmission } from './submission.js'
 
 export { type FormDesk, makeFormDesk } from './desk.js'
 export { type FormPageDeps, formPages } from './pages.js'
+export { sampleForm } from './sample.js'
 
 /** What the routes need. */
 export interface FormRouteDeps
@@ -50,12 +52,20 @@ export function formRoutes(api: Api<Principal>, deps: FormRouteDeps): void {
     return await shownForm(read, form, shown())
   })
 
+  serve(api, operations.getFormWork, async ({ account, params }) =>
+    deps.desk.work(await formInUse(read, account.accountId, params.id)),
+  )
+
   serve(api, operations.submitForm, async ({ account, params, body }) => {
-    const form = await pageForm(read, account.accountId, params.id)
-    if (form.archivedAt !== null) {
-      throw new ApiError('not_found', 'The account has no form with this id that is in use')
-    }
+    const form = await formInUse(read, account.accountId, params.id)
     checkOpen(await readBilling(read, deps.plans, account.accountId))
     return reply(202, await takeSubmission(deps.desk, form, body, body.visitor))
   })
+}
+
+/** Throws a 404 for one that is archived, too. */
+async function formInUse(read: Read, accountId: string, id: string): Promise<SignupForm> {
+  const form = await pageForm(read, accountId, id)
+  if (form.archivedAt === null) return form
+  throw new ApiError('not_found', 'The account has no form with this id that is in use')
 }

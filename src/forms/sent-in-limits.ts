@@ -12,6 +12,8 @@ interface Asked {
   domain: string
 }
 
+type OfForm = Omit<Asked, 'domain' | 'network'> & Partial<Pick<Asked, 'network'>>
+
 export type FormLimits = ReturnType<typeof makeFormLimits>
 
 /** Counts in memory what a form may send; a restart forgets it, but for what `form_addresses` has of each address. */
@@ -23,7 +25,16 @@ export function makeFormLimits(clock: Clock) {
   const domains = hourly(formLimits.domainAnHour)
   const forms = [hourly(formLimits.anHour), daily(formLimits.aDay)]
   const careful = hourly(formLimits.carefulAnHour)
+  const carefulNetwork = hourly(formLimits.carefulNetworkAnHour)
+  const carefulNeighbours = hourly(formLimits.carefulNeighboursAnHour)
   const worked = hourly(formLimits.workedAnHour)
+  const fairShare = (formId: string, from: string) =>
+    carefulNetwork.take(`${formId} ${networkKey(from)}`).allowed &&
+    carefulNeighbours.take(`${formId} ${neighbourhoodOf(from)}`).allowed
+  const mayCareful = ({ formId, hasWorked = false, network: from }: OfForm): boolean => {
+    if (hasWorked) return worked.take(formId).allowed
+    return (from === undefined || fairShare(formId, from)) && careful.take(formId).allowed
+  }
   const ofDomain = ({
     formId,
     domain,
@@ -41,13 +52,9 @@ export function makeFormLimits(clock: Clock) {
     },
     ofDomain,
     /** Last, so that nobody uses up a form by what would not be sent. */
-    ofForm({
-      formId,
-      isCareful,
-      hasWorked = false,
-    }: Pick<Asked, 'formId' | 'isCareful' | 'hasWorked'>): HeldReason | undefined {
-      if (isCareful && !(hasWorked ? worked : careful).take(formId).allowed) return 'careful'
-      return forms.every((one) => one.take(formId).allowed) ? undefined : 'form'
+    ofForm(asked: OfForm): HeldReason | undefined {
+      if (asked.isCareful && !mayCareful(asked)) return 'careful'
+      return forms.every((one) => one.take(asked.formId).allowed) ? undefined : 'form'
     },
   }
 }

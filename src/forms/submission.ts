@@ -14,7 +14,7 @@ import { wordsIn } from './words/index.js'
 export async function takeSubmission(
   desk: FormDesk,
   form: SignupForm,
-  { email, agreed, topics, fields = {}, page = '' }: BodyOf<typeof submitForm>,
+  { email, agreed, topics, fields = {}, page = '', work }: BodyOf<typeof submitForm>,
   visitor: string | undefined,
 ): Promise<{ message: string }> {
   const values = new Map(
@@ -31,6 +31,7 @@ export async function takeSubmission(
     throw new ApiError('validation_error', message ?? '', { status: 422, fields: { field } })
   }
   const network = visitor && plainAddress(visitor)
-  await desk.submit(form, { ...typed, page, network })
+  const hasWorked = work !== undefined && desk.hasWorked(form, email, work)
+  await desk.submit(form, { ...typed, page, network, hasWorked })
   return { message: words.sent.title }
 }

@@ -47,6 +47,7 @@ export interface StepView extends Frame {
     button: string
     hidden: readonly (readonly [string, string])[]
     work: number | undefined
+    working: string
   }
 }
 

@@ -72,6 +72,8 @@ export interface PageShape {
   preflight?: Readonly<Record<string, string>>
   /** Takes any content type; the handler reads `rawBody`. */
   raw?: true
+  /** Answers JSON to programs: what is refused before the handler is JSON too, with these headers. */
+  asJson?: Readonly<Record<string, string>>
   /** Not counted in `pageRateLimit`: the handler refuses on its own grounds. */
   unlimited?: true
   /** A GET is answered without TLS too, where the listener leads all others to TLS. */
@@ -80,7 +82,11 @@ export interface PageShape {
 
 /** Where pages for browsers are added: no API key, forms in, HTML out. */
 export interface Pages {
-  get(path: string, handler: PageHandler, shape?: Pick<PageShape, 'unlimited' | 'alsoPlain'>): void
+  get(
+    path: string,
+    handler: PageHandler,
+    shape?: Pick<PageShape, 'unlimited' | 'alsoPlain' | 'asJson'>,
+  ): void
   post(path: string, shape: PageShape, handler: PageHandler): void
   /**
    * A small file that does not change, with an ETag, gzipped for who takes that. It is read now and when it is asked
@@ -188,9 +194,13 @@ function makeEndpoint(
     return render(await handler(request))
   }
 
+  const refused = (exchange: Exchange, error: unknown): Outgoing =>
+    shape.asJson === undefined
+      ? renderError(error, exchange.requestId)
+      : errorResponse(error, shape.asJson)
   const rendered = (exchange: Exchange, error: unknown) => {
     logUnexpected(context.log, exchange.requestId, path, error)
-    return renderError(error, exchange.requestId)
+    return refused(exchange, error)
   }
 
   return {
@@ -208,13 +218,13 @@ function makeEndpoint(
       }
     },
 
-    refuse: (exchange, error) => renderError(error, exchange.requestId),
+    refuse: refused,
 
     turnDown(exchange, allow) {
       if (exchange.head.method === 'OPTIONS') {
         return { status: 204, headers: { Allow: allow, ...shape.preflight }, body: '' }
       }
-      const outgoing = renderError(methodNotAllowed(exchange, allow), exchange.requestId)
+      const outgoing = refused(exchange, methodNotAllowed(exchange, allow))
       return { ...outgoing, headers: { ...outgoing.headers, Allow: allow } }
     },
   }

@@ -12,11 +12,12 @@ import {
   topicsLeftBy,
 } from '../topics/index.js'
 import { stringsFor } from './addressed.js'
+import { alone } from './alone.js'
 import { coloursPath } from './colours.js'
 import type { PreferenceLinks, Recipient } from './link.js'
 import type { Strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
-import { alone, type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
+import { type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
 
 /** What the page needs. */
 interface CentrePageDeps extends SubscriptionDeps {

@@ -5,6 +5,7 @@
  * link that was not made here tells nothing. `routes.ts` has the pages; the rest loads in mail threads.
  */
 
+export { alone } from './alone.js'
 export { coloursPath } from './colours.js'
 export { stringsIn } from './languages.js'
 export {
@@ -24,3 +25,4 @@ export {
   withFooter,
   withOwnLinks,
 } from './marketing-parts.js'
+export { sampleFooter } from './sample-footer.js'

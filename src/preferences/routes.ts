@@ -1,9 +1,10 @@
 import { logoById } from '../accounts/index.js'
 import type { Pages } from '../http/index.js'
+import { styleSheet } from './alone.js'
 import { centrePage } from './centre-page.js'
 import { coloursSheet } from './colours.js'
 import { type UnsubscribePageDeps, unsubscribePage } from './unsubscribe-page.js'
-import { deadLink, styleSheet } from './view.js'
+import { deadLink } from './view.js'
 
 export { sampleCentre } from './centre-page.js'
 

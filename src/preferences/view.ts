@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import ejs from 'ejs'
 import { packageFile } from '../config/index.js'
 import type { Page } from '../http/index.js'
-import { coloursSheet } from './colours.js'
 import { english } from './english.js'
 import { shownToken } from './link.js'
 
@@ -47,25 +46,6 @@ export const logoOf = ({ logoId }: { logoId: string | null }): string | undefine
 /** Whole pages; the views see theirs as `it` and write data with `<%= %>` only, which escapes it. */
 export const renderNotice = compiled<NoticeView>('notice')
 export const renderCentre = compiled<CentreView>('centre')
-
-export const styleSheet = (): Buffer => readFileSync(viewFile('page.css'))
-
-/** A page with its style and picture in it, for who may load nothing else. */
-export function alone(html: string, logo: { contentType: string; bytes: Buffer } | undefined) {
-  const picture = logo && `data:${logo.contentType};base64,${logo.bytes.toString('base64')}`
-  const styled = html.replace(
-    /<link rel="stylesheet" href="\/preferences.css">/,
-    () => `<style>${styleSheet()}</style>`,
-  )
-  const coloured = styled.replace(
-    /<link rel="stylesheet" href="\/colours\/([^"]*)">/,
-    (_, colours) => `<style>${coloursSheet(colours) ?? ''}</style>`,
-  )
-  return coloured.replace(
-    /(<img class="logo" src=)"[^"]*"/,
-    (_, start) => `${start}"${picture ?? ''}"`,
-  )
-}
 
 /** A page that no search engine lists: its address names a recipient. */
 export const page = (html: string, status = 200): Page => ({

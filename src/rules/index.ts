@@ -5,7 +5,7 @@
 export { type RuleBounds, ruleTree } from './check-rule.js'
 export { afterMs, durationMs } from './duration.js'
 export { hasText } from './equality.js'
-export { instantOf, type Judged, judgeRule, type RuleFacts } from './judge.js'
+export { instantOf, type Judged, judgeRule, type RuleFacts, ruleHolds } from './judge.js'
 export {
   type Comparison,
   comparisonsOf,

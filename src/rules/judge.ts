@@ -46,22 +46,44 @@ export function judgeRule(rule: Rule, facts: RuleFacts): Judged {
   return compared(rule, facts)
 }
 
+/** The same without the why, for many people: it looks no further than the answer needs. */
+export function ruleHolds(rule: Rule, facts: RuleFacts): boolean {
+  if ('all' in rule) return rule.all.every((part) => ruleHolds(part, facts))
+  if ('any' in rule) return rule.any.some((part) => ruleHolds(part, facts))
+  if ('not' in rule) return !ruleHolds(rule.not, facts)
+  return holdsFor(rule, facts.field(rule.field, rule.since), comparedWith(rule, facts), facts.now)
+}
+
 /**
  * The compared values are kept in the answer: `posthorn automation walk` and the editor show why a
  * condition did not hold.
  */
 function compared(comparison: Comparison, facts: RuleFacts): Judged {
-  const { field, operator, value: given, ignoreCase, since } = comparison
+  const { field, operator, since } = comparison
   const actual = facts.field(field, since)
-  const value = isVariable(given) ? facts.field(given.var) : given
-  const [left, right] = ignoreCase ? [inOneCase(actual), inOneCase(value)] : [actual, value]
+  const value = comparedWith(comparison, facts)
   return {
-    holds: tests[operator](left, right, facts.now),
+    holds: holdsFor(comparison, actual, value, facts.now),
     field,
     operator,
     ...(actual === undefined ? {} : { actual }),
     ...(value === undefined ? {} : { value }),
   }
+}
+
+/** What the field is compared with. */
+const comparedWith = ({ value }: Comparison, facts: RuleFacts): Json | undefined =>
+  isVariable(value) ? facts.field(value.var) : value
+
+function holdsFor(
+  { operator, ignoreCase }: Comparison,
+  actual: Json | undefined,
+  value: Json | undefined,
+  now: number,
+): boolean {
+  return ignoreCase
+    ? tests[operator](inOneCase(actual), inOneCase(value), now)
+    : tests[operator](actual, value, now)
 }
 
 /** Texts, and those of an array, as they are compared whatever their case (Unicode NFKC). */

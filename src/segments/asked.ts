@@ -1,7 +1,7 @@
 import type { Json } from '../json/index.js'
 import type { Read } from '../store/index.js'
-import { campaignsOf, segmentsOf } from './facts.js'
 import { campaignFields, untouched } from './fields.js'
+import { campaignsOf, segmentsOf } from './read-facts.js'
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 

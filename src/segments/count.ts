@@ -1,7 +1,7 @@
 import { nextTurn } from '../bounded/index.js'
 import type { Clock } from '../clock/index.js'
 import { contactTotal } from '../contacts/index.js'
-import { judgeRule, type Rule } from '../rules/index.js'
+import { type Rule, ruleHolds } from '../rules/index.js'
 import type { ContactRow, Read } from '../store/index.js'
 import type { SuppressionReason } from '../suppression/index.js'
 import { loadFacts } from './facts.js'
@@ -60,7 +60,7 @@ export async function countPeople(
   const look = async (contacts: readonly ContactRow[]) => {
     looked += contacts.length
     for (const facts of await loadFacts(read, accountId, contacts, { rules: [rule], now })) {
-      if (!judgeRule(rule, facts).holds) continue
+      if (!ruleHolds(rule, facts)) continue
       tally.count++
       tally[facts.why === null ? 'mailable' : countNameOf[facts.why]]++
     }

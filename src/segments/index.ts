@@ -26,6 +26,7 @@ export {
   type Segment,
   type SegmentUse,
   segmentsOfContact,
+  segmentsThere,
   shownSegment,
   type UsesOfSegment,
   usesOfSegment,

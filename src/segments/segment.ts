@@ -50,6 +50,22 @@ export async function requireSegment(read: Read, accountId: string, id: string):
   return toSegment(row)
 }
 
+/** Those of some ids, in small letters, that are segments of the account. */
+export async function segmentsThere(
+  read: Read,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await read
+    .selectFrom('segments')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('id', 'in', idsIn(ids, 'text'))
+    .where('state', '<>', 'deleted')
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Makes a segment, whose members are looked for from now on. Throws a 400 for a rule that names what is not there. */
 export async function createSegment(
   { store, clock }: SegmentDeps,
@@ -242,13 +258,7 @@ export async function knownParts(
   }
   const segments = idsOf('segment')
   if (segments.length > 0) {
-    const rows = read.selectFrom('segments').select('id').where('account_id', '=', accountId)
-    keep(
-      await rows
-        .where('id', 'in', idsIn(segments, 'text'))
-        .where('state', '<>', 'deleted')
-        .execute(),
-    )
+    for (const id of await segmentsThere(read, accountId, segments)) known.add(id)
   }
   return known
 }

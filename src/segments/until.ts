@@ -1,14 +1,28 @@
-import { comparisonsOf, durationMs, instantOf, isVariable, type Rule } from '../rules/index.js'
+import {
+  type Comparison,
+  comparisonsOf,
+  durationMs,
+  instantOf,
+  isVariable,
+  type Rule,
+} from '../rules/index.js'
 import type { PersonFacts } from './facts.js'
 
-/** When a rule may next come out otherwise for somebody, by time alone (ms); undefined: it does not. */
-export function holdsUntil(rule: Rule, facts: PersonFacts): number | undefined {
-  const times = comparisonsOf(rule).flatMap(({ field, operator, value, since }): number[] => {
+/** What of a rule comes out otherwise by time alone. */
+export const timedIn = (rule: Rule): Comparison[] =>
+  comparisonsOf(rule).filter(
+    ({ operator, since }) =>
+      since !== undefined || operator === 'within' || operator === 'not_within',
+  )
+
+/** When a rule may next come out otherwise for somebody, by time alone (ms); undefined: it does not. `timed`: see `timedIn`. */
+export function holdsUntil(timed: readonly Comparison[], facts: PersonFacts): number | undefined {
+  if (timed.length === 0) return undefined
+  const times = timed.flatMap(({ field, value, since }): number[] => {
     if (since !== undefined) {
       const end = facts.countsUntil(field.slice('event.'.length), since)
       return end === undefined ? [] : [end]
     }
-    if (operator !== 'within' && operator !== 'not_within') return []
     const actual = facts.field(field)
     const at = typeof actual === 'string' ? instantOf(actual) : undefined
     const back = isVariable(value) ? facts.field(value.var) : value

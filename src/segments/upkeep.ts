@@ -1,23 +1,10 @@
 import { nextTurn } from '../bounded/index.js'
-import { type Clock, isDueBy, isRecent } from '../clock/index.js'
-import type { Log } from '../log/index.js'
-import { judgeRule } from '../rules/index.js'
-import { type ContactRow, idsIn, isPassing, type SegmentRow, type Store } from '../store/index.js'
-import { loadFacts } from './facts.js'
-import { brokenAmong, knownParts, ruleOfRow } from './segment.js'
-import { holdsUntil } from './until.js'
-import { type FollowSegments, type SegmentVerdict, writeVerdicts } from './write-verdicts.js'
+import { isDueBy, isRecent } from '../clock/index.js'
+import { idsIn, isPassing, type Store } from '../store/index.js'
+import { nextToFill } from './fill.js'
+import { contactsALook, judgeAll, type SegmentLook, type UpkeepDeps } from './judging.js'
+import { mostSegments } from './segment.js'
 
-/** What keeps members up to date needs; `follow` is written with each change of who is in. */
-export interface UpkeepDeps {
-  store: Store
-  clock: Clock
-  log: Log
-  follow?: FollowSegments | undefined
-}
-
-// Contacts that are looked at together, and so written in a transaction of some milliseconds.
-const perLook = 200
 // Rows of a deleted segment that a write takes: some milliseconds.
 const perRemoval = 1_000
 // A time server moves the clock by milliseconds all the time; by so little only what falls due then is judged late.
@@ -80,10 +67,10 @@ export async function keepSegments(
   }
 }
 
-/** Those that are passed over now, for a query. */
+/** Those that are passed over now. */
 function passedNow(passed: PassedOver, now: number) {
   for (const [id, until] of passed) if (isDueBy(until, now, passOverMs)) passed.delete(id)
-  return idsIn([...passed.keys()], 'text')
+  return [...passed.keys()]
 }
 
 /** Does what is an account's alone; where that meets a fault of its own, the account is passed over for a minute. */
@@ -163,22 +150,25 @@ async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<boolea
   const first = await store.read
     .selectFrom('segment_changes')
     .select('account_id')
-    .where('account_id', 'not in', passedNow(passed, clock.now()))
+    .where('account_id', 'not in', idsIn(passedNow(passed, clock.now()), 'text'))
     .orderBy('id')
     .limit(1)
     .executeTakeFirst()
   if (first === undefined) return false
   const { account_id: accountId } = first
+  const segments = await segmentsOfAccount(store, accountId)
   const some = await store.read
     .selectFrom('segment_changes')
     .select(['id', 'contact_id'])
     .where('account_id', '=', accountId)
     .orderBy('id')
-    .limit(perLook)
+    .limit(contactsALook(segments.length))
     .execute()
   const changesUpTo = some.at(-1)?.id ?? 0
   const ids = [...new Set(some.flatMap((one) => one.contact_id ?? []))]
-  await apart(deps, passed, accountId, () => judgeSome(deps, accountId, { ids, changesUpTo }))
+  await apart(deps, passed, accountId, () =>
+    judgeSome(deps, accountId, { segments, ids, changesUpTo }),
+  )
   return true
 }
 
@@ -192,48 +182,27 @@ async function takeDue(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
     .select(['account_id', 'contact_id'])
     .where('at', '<=', now)
     .where('state', '<>', 'deleted')
-    .where('account_id', 'not in', passedNow(passed, now))
+    .where('account_id', 'not in', idsIn(passedNow(passed, now), 'text'))
     .orderBy('at')
-    .limit(perLook)
+    .limit(contactsALook(mostSegments))
     .execute()
   const accountId = due[0]?.account_id
   if (accountId === undefined) return false
   const theirs = due.filter((one) => one.account_id === accountId)
   const ids = [...new Set(theirs.map((one) => one.contact_id))]
-  await apart(deps, passed, accountId, () => judgeSome(deps, accountId, { ids }))
+  const segments = await segmentsOfAccount(store, accountId)
+  await apart(deps, passed, accountId, () =>
+    judgeSome(deps, accountId, { segments, ids, isDue: true }),
+  )
   return true
 }
 
-/** The next contacts of a segment that is being filled; those that others ask for come first. */
+/** Some contacts more of segments that are being filled; resolves with whether there are such segments. */
 async function fillSome(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
-  const { read } = deps.store
-  const [segment] = await read
-    .selectFrom('segments')
-    .selectAll()
-    .where('state', '=', 'filling')
-    .where('account_id', 'not in', passedNow(passed, deps.clock.now()))
-    .orderBy('depth')
-    .orderBy('id')
-    .limit(1)
-    .execute()
-  if (segment === undefined) return false
-  const contacts = await read
-    .selectFrom('contacts')
-    .selectAll()
-    .where('account_id', '=', segment.account_id)
-    .where('address', '>', segment.cursor)
-    .orderBy('address')
-    .limit(perLook)
-    .execute()
-  const cursor = contacts.length < perLook ? undefined : contacts.at(-1)?.address
-  await apart(deps, passed, segment.account_id, () =>
-    judgeAll(deps, segment.account_id, {
-      segments: [segment],
-      contacts,
-      gone: [],
-      filled: { segment, cursor },
-    }),
-  )
+  const filling = await nextToFill(deps.store.read, passedNow(passed, deps.clock.now()))
+  if (filling === undefined) return false
+  const { accountId, ...judging } = filling
+  await apart(deps, passed, accountId, () => judgeAll(deps, accountId, judging))
   return true
 }
 
@@ -241,69 +210,29 @@ async function fillSome(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> 
 async function judgeSome(
   deps: UpkeepDeps,
   accountId: string,
-  { ids, changesUpTo }: { ids: readonly string[]; changesUpTo?: number },
+  {
+    segments,
+    ids,
+    ...written
+  }: Pick<SegmentLook, 'segments' | 'changesUpTo' | 'isDue'> & { ids: readonly string[] },
 ): Promise<void> {
-  const { read } = deps.store
-  const segments = await read
-    .selectFrom('segments')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .where('state', '<>', 'deleted')
-    .execute()
-  const contacts = await read
+  const contacts = await deps.store.read
     .selectFrom('contacts')
     .selectAll()
     .where('id', 'in', idsIn(ids, 'text'))
     .execute()
   const known = new Set(contacts.map(({ id }) => id))
   const gone = ids.filter((id) => !known.has(id))
-  await judgeAll(deps, accountId, { segments, contacts, gone, changesUpTo })
+  await judgeAll(deps, accountId, { segments, contacts, gone, ...written })
 }
 
-interface Judging {
-  segments: readonly SegmentRow[]
-  contacts: readonly ContactRow[]
-  /** Contacts who are deleted. */
-  gone: readonly string[]
-  changesUpTo?: number | undefined
-  filled?: { segment: SegmentRow; cursor: string | undefined }
-}
-
-async function judgeAll(deps: UpkeepDeps, accountId: string, judging: Judging): Promise<void> {
-  const { store, clock, follow } = deps
-  const now = clock.now()
-  const { read } = store
-  const ordered = [...judging.segments].sort((a, b) => a.depth - b.depth)
-  const rules = ordered.map((segment) => ({ segment, rule: ruleOfRow(segment) }))
-  const people = await loadFacts(read, accountId, judging.contacts, {
-    rules: rules.map(({ rule }) => rule),
-    now,
-  })
-  const known = await knownParts(
-    read,
-    accountId,
-    rules.map(({ rule }) => rule),
-  )
-  const verdicts: SegmentVerdict[] = []
-  for (const { segment, rule } of rules) {
-    // What names something that is gone holds for nobody.
-    const isBroken = brokenAmong(known, rule).length > 0
-    for (const facts of people) {
-      const holds = !isBroken && judgeRule(rule, facts).holds
-      // Those that ask for this one are judged after it.
-      if (holds) facts.inSegments.add(segment.id)
-      else facts.inSegments.delete(segment.id)
-      const { contact, why } = facts
-      verdicts.push({ segment, contactId: contact.id, holds, why, dueAt: holdsUntil(rule, facts) })
-    }
-    for (const contactId of judging.gone) {
-      const isGone = { isGone: true, holds: false, why: null, dueAt: undefined } as const
-      verdicts.push({ segment, contactId, ...isGone })
-    }
-  }
-  const written = { accountId, now, changesUpTo: judging.changesUpTo, filled: judging.filled }
-  await store.write((tx) => writeVerdicts(tx, verdicts, written, follow))
-}
+const segmentsOfAccount = ({ read }: Store, accountId: string) =>
+  read
+    .selectFrom('segments')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('state', '<>', 'deleted')
+    .execute()
 
 // A thread takes 0.2 s of a processor to start.
 const stayMs = 60_000

@@ -1,19 +1,18 @@
 import { markChanged } from '../changes/index.js'
-import { cell, idsIn, rowsOf, type SegmentRow, type Tx } from '../store/index.js'
-import type { SuppressionReason } from '../suppression/index.js'
-import { countNameOf } from './count.js'
+import { idsIn, prepared, preparedInsertAll, type SegmentRow, type Tx } from '../store/index.js'
+import { type SegmentMove, writeMembers } from './write-members.js'
 
-/** Whether a segment's rule holds for somebody. */
-export interface SegmentVerdict {
-  segment: SegmentRow
-  contactId: string
-  holds: boolean
-  /** Why they are not mailed; null: they are. */
-  why: SuppressionReason | null
-  /** When it may come out otherwise by time alone. */
-  dueAt: number | undefined
-  /** The contact is deleted, whatever the rule is by now. */
-  isGone?: true
+/** What some contacts' judgement by some segments came to. */
+export interface SegmentVerdicts {
+  segments: readonly SegmentRow[]
+  /** Those of them whose rules speak of time. */
+  timed: ReadonlySet<string>
+  contactIds: string[]
+  /** Contacts who are deleted. */
+  gone: string[]
+  moves: SegmentMove[]
+  /** When a rule may come out otherwise for somebody by time alone. */
+  due: { segment: SegmentRow; contactId: string; at: number }[]
 }
 
 /** Who has come into a segment or left it; not told of while a segment is being filled. */
@@ -31,174 +30,151 @@ export type FollowSegments = (
   now: number,
 ) => Promise<void>
 
-interface Written {
+export interface Written {
   accountId: string
   now: number
+  /** They are looked at because a time came, which is over whatever the rule is by now. */
+  isDue?: boolean | undefined
   /** The last mark that the verdicts know of; all up to it go. */
   changesUpTo?: number | undefined
-  /** The segment that is being filled, and up to which address it is; undefined: it is full. */
-  filled?: { segment: SegmentRow; cursor: string | undefined } | undefined
+  /** These segments are being filled, and are so up to this contact; null: they are full. */
+  filledUpTo?: string | null | undefined
 }
+
+/** What is there of a segment when verdicts of it are written. */
+type Current = Pick<SegmentRow, 'id' | 'name' | 'state' | 'cursor' | 'revision' | 'depth' | 'as_of'>
 
 /** Writes verdicts of segments that are still of the rule by which they were made, with the counters. */
 export async function writeVerdicts(
   tx: Tx,
-  verdicts: readonly SegmentVerdict[],
-  { accountId, now, changesUpTo, filled }: Written,
+  verdicts: SegmentVerdicts,
+  { accountId, now, changesUpTo, filledUpTo, isDue = false }: Written,
   follow?: FollowSegments,
 ): Promise<void> {
-  const bySegment = new Map<string, SegmentVerdict[]>()
-  for (const verdict of verdicts) {
-    const some = bySegment.get(verdict.segment.id) ?? []
-    bySegment.set(verdict.segment.id, some)
-    some.push(verdict)
-  }
-  const rows = await tx
-    .selectFrom('segments')
-    .select(['id', 'name', 'state', 'cursor', 'revision', 'depth'])
-    .where('account_id', '=', accountId)
-    .where('state', '<>', 'deleted')
-    .execute()
+  const rows = await currentSegments(tx, { accountId })
   const current = new Map(rows.map((row) => [row.id, row]))
-  const news: SegmentNews[] = []
-  for (const [id, all] of bySegment) {
-    const row = current.get(id)
-    if (row === undefined) continue
-    const some = all.filter(({ segment, isGone }) => isGone || segment.revision === row.revision)
-    const isAskedFor = rows.some((other) => other.depth > row.depth)
-    if (some.length < all.length && isAskedFor) {
-      // Others were judged by what is not written.
-      const ids = all.map(({ contactId }) => contactId)
-      await markChanged(tx, accountId, ids)
-    }
-    if (some.length === 0) continue
-    const moved = await writeMembers(tx, row, some, now)
-    const ids = [...moved.joined, ...moved.left]
-    if (ids.length === 0) continue
-    // Segments that ask for this one are looked at again; whoever was judged with it has the same answer.
-    if (isAskedFor) await markChanged(tx, accountId, ids)
-    if (row.state === 'current') news.push({ segment: row, ...moved })
+  const deepest = Math.max(...rows.map(({ depth }) => depth))
+  const fresh = verdicts.segments.flatMap((segment) => {
+    const row = current.get(segment.id)
+    return row?.revision === segment.revision ? [row] : []
+  })
+  const isFresh = new Set(fresh.map(({ id }) => id))
+  // Others were judged by what is not written.
+  const isStaleAsked = verdicts.segments.some(
+    ({ id, depth }) => current.has(id) && !isFresh.has(id) && depth < deepest,
+  )
+  if (isStaleAsked) await markChanged(tx, accountId, verdicts.contactIds)
+  const moves = verdicts.moves.filter(
+    ({ segment, isGone }) => isFresh.has(segment.id) || (isGone && current.has(segment.id)),
+  )
+  await writeMembers(tx, moves, now)
+  const news = newsOf(moves)
+  // Segments that ask for one are looked at again; whoever was judged with it has the same answer.
+  for (const { segment, joined, left } of news) {
+    const isAskedFor = (current.get(segment.id)?.depth ?? 0) < deepest
+    if (isAskedFor) await markChanged(tx, accountId, [...joined, ...left])
   }
-  const fresh = filled && current.get(filled.segment.id)
-  if (filled !== undefined && fresh !== undefined) {
-    const { cursor, revision } = filled.segment
-    // Somebody may have begun it anew since.
-    if (fresh.revision === revision && fresh.cursor === cursor && fresh.state === 'filling') {
-      const isFull = filled.cursor === undefined
-      await tx
-        .updateTable('segments')
-        .set({ cursor: filled.cursor ?? '', state: isFull ? 'current' : 'filling', as_of: now })
-        .where('id', '=', fresh.id)
-        .execute()
-    }
+  await writeDue(tx, verdicts, { current, fresh, isDue })
+  const asOf = fresh.filter((row) => row.as_of !== now).map(({ id }) => id)
+  if (asOf.length > 0) {
+    const lookedAt = tx.updateTable('segments').set({ as_of: now })
+    await lookedAt.where('id', 'in', idsIn(asOf, 'text')).execute()
   }
-  if (changesUpTo !== undefined) {
-    await tx
+  if (filledUpTo !== undefined) await writeFilled(tx, verdicts.segments, { fresh, filledUpTo })
+  if (changesUpTo !== undefined) await takeMarks(tx, { accountId, changesUpTo })
+  const told = news.filter(({ segment }) => current.get(segment.id)?.state === 'current')
+  if (told.length > 0) await follow?.(tx, accountId, told, now)
+}
+
+const currentSegments = prepared<{ accountId: string }, Current>((db, { accountId }) =>
+  db
+    .selectFrom('segments')
+    .select(['id', 'name', 'state', 'cursor', 'revision', 'depth', 'as_of'])
+    .where('account_id', '=', accountId)
+    .where('state', '<>', 'deleted'),
+)
+
+const takeMarks = prepared<{ accountId: string; changesUpTo: number }, unknown>(
+  (db, { accountId, changesUpTo }) =>
+    db
       .deleteFrom('segment_changes')
       .where('account_id', '=', accountId)
-      .where('id', '<=', changesUpTo)
-      .execute()
-  }
-  if (news.length > 0) await follow?.(tx, accountId, news, now)
-}
+      .where('id', '<=', changesUpTo),
+)
 
-/** Who is in a segment now, and was not, and the other way round. */
-async function writeMembers(
-  tx: Tx,
-  row: Pick<SegmentRow, 'id'>,
-  verdicts: readonly SegmentVerdict[],
-  now: number,
-) {
-  const ids = verdicts.map(({ contactId }) => contactId)
-  const members = await tx
-    .selectFrom('segment_members')
-    .select(['contact_id', 'why'])
-    .where('segment_id', '=', row.id)
-    .where('contact_id', 'in', idsIn(ids, 'text'))
-    .execute()
-  const known = new Map(members.map((one) => [one.contact_id, one.why]))
-  const change = { count: 0, unsubscribed: 0, bounced: 0, complained: 0, suppressed: 0 }
-  const put: (string | null)[][] = []
-  const joined: string[] = []
-  const left: string[] = []
-  const add = (why: SuppressionReason | null, by: number) => {
-    change.count += by
-    if (why !== null) change[countNameOf[why]] += by
+function newsOf(moves: readonly SegmentMove[]) {
+  const bySegment = new Map<string, SegmentNews & { joined: string[]; left: string[] }>()
+  for (const { segment, contactId, was, is } of moves) {
+    if ((was === undefined) === (is === undefined)) continue
+    const news = bySegment.get(segment.id) ?? { segment, joined: [], left: [] }
+    bySegment.set(segment.id, news)
+    if (was === undefined) news.joined.push(contactId)
+    else news.left.push(contactId)
   }
-  for (const { contactId, holds, why } of verdicts) {
-    const was = known.get(contactId)
-    const isIn = known.has(contactId)
-    if (holds && (!isIn || was !== why)) {
-      put.push([contactId, why])
-      if (isIn) add(was ?? null, -1)
-      else joined.push(contactId)
-      add(why, 1)
-    } else if (!holds && isIn) {
-      left.push(contactId)
-      add(was ?? null, -1)
-    }
-  }
-  if (put.length > 0) await putMembers(tx, row.id, JSON.stringify(put), now)
-  if (left.length > 0) {
-    await tx
-      .deleteFrom('segment_members')
-      .where('segment_id', '=', row.id)
-      .where('contact_id', 'in', idsIn(left, 'text'))
-      .execute()
-  }
-  await writeDue(tx, row.id, verdicts)
-  await tx
-    .updateTable('segments')
-    .set((eb) => ({
-      count: eb('count', '+', change.count),
-      unsubscribed: eb('unsubscribed', '+', change.unsubscribed),
-      bounced: eb('bounced', '+', change.bounced),
-      complained: eb('complained', '+', change.complained),
-      suppressed: eb('suppressed', '+', change.suppressed),
-      as_of: now,
-    }))
-    .where('id', '=', row.id)
-    .execute()
-  return { joined, left }
+  return [...bySegment.values()]
 }
-
-const putMembers = (tx: Tx, segmentId: string, json: string, now: number) =>
-  tx
-    .insertInto('segment_members')
-    .columns(['segment_id', 'contact_id', 'since', 'why'])
-    .expression((eb) =>
-      eb
-        .selectFrom(rowsOf(json))
-        .select([
-          eb.val(segmentId).as('segment_id'),
-          cell(0, 'text').as('contact_id'),
-          eb.val(now).as('since'),
-          cell<SuppressionReason | null>(1, 'text').as('why'),
-        ])
-        // Without it SQLite takes `on conflict` for a part of the join.
-        .where(eb.val(1), '=', 1),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .columns(['segment_id', 'contact_id'])
-        .doUpdateSet((eb) => ({ why: eb.ref('excluded.why') })),
-    )
-    .execute()
 
 /** When each of them is to be looked at again, instead of when they were. */
 async function writeDue(
   tx: Tx,
-  segmentId: string,
-  verdicts: readonly SegmentVerdict[],
+  { segments, timed, contactIds, gone, due }: SegmentVerdicts,
+  {
+    current,
+    fresh,
+    isDue,
+  }: { current: ReadonlyMap<string, Current>; fresh: readonly Current[]; isDue: boolean },
 ): Promise<void> {
-  const ids = verdicts.map(({ contactId }) => contactId)
-  await tx
-    .deleteFrom('segment_due')
-    .where('segment_id', '=', segmentId)
-    .where('contact_id', 'in', idsIn(ids, 'text'))
-    .execute()
-  const due = verdicts.flatMap(({ contactId, dueAt }) =>
-    dueAt === undefined ? [] : [{ at: dueAt, segment_id: segmentId, contact_id: contactId }],
+  const take = async (of: readonly { id: string }[], ids: readonly string[]) => {
+    if (of.length === 0 || ids.length === 0) return
+    const segmentIds = of.map(({ id }) => id)
+    await tx
+      .deleteFrom('segment_due')
+      .where('segment_id', 'in', idsIn(segmentIds, 'text'))
+      .where('contact_id', 'in', idsIn(ids, 'text'))
+      .execute()
+  }
+  // A rule that does not speak of time has none, unless an older one of that segment did.
+  const mayHave = fresh.filter(
+    (row) => isDue || (row.state === 'filling' && row.revision > 0) || timed.has(row.id),
   )
-  if (due.length > 0) await tx.insertInto('segment_due').values(due).execute()
+  await take(mayHave, contactIds)
+  await take(
+    segments.filter(({ id }) => current.has(id)),
+    gone,
+  )
+  const isFresh = new Set(fresh.map(({ id }) => id))
+  const rows = due
+    .filter(({ segment }) => isFresh.has(segment.id))
+    .map(({ segment, contactId, at }) => ({ at, segment_id: segment.id, contact_id: contactId }))
+  await addDue(tx, rows)
+}
+
+const addDue = preparedInsertAll('segment_due')
+
+/** How far segments are filled, as far as nobody has begun them anew since. */
+async function writeFilled(
+  tx: Tx,
+  segments: readonly SegmentRow[],
+  { fresh, filledUpTo }: { fresh: readonly Current[]; filledUpTo: string | null },
+): Promise<void> {
+  const cursors = new Map(segments.map(({ id, cursor }) => [id, cursor]))
+  const moved = fresh.filter(
+    ({ id, cursor, state }) => state === 'filling' && cursor === cursors.get(id),
+  )
+  const filled = {
+    cursor: filledUpTo ?? '',
+    state: filledUpTo === null ? 'current' : 'filling',
+  } as const
+  await tx
+    .updateTable('segments')
+    .set(filled)
+    .where(
+      'id',
+      'in',
+      idsIn(
+        moved.map(({ id }) => id),
+        'text',
+      ),
+    )
+    .execute()
 }

@@ -23,6 +23,7 @@ import { contactChanges } from './migrations/0143-contact-changes.js'
 import { campaignVariants } from './migrations/0144-campaign-variants.js'
 import { pictures } from './migrations/0145-pictures.js'
 import { campaignCalendar } from './migrations/0148-campaign-calendar.js'
+import { fillByContact } from './migrations/0154-fill-by-contact.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
@@ -59,6 +60,7 @@ const migrations: Record<string, Migration> = {
   '0144-campaign-variants': campaignVariants,
   '0145-pictures': pictures,
   '0148-campaign-calendar': campaignCalendar,
+  '0154-fill-by-contact': fillByContact,
 }
 
 /**

@@ -5,6 +5,8 @@ export interface LinkRequest {
   method: string
   header(name: string): string | undefined
   remoteAddress: string
+  /** It came by TLS. */
+  isSecure: boolean
   arrivedAt: number | null
   now: number
 }
@@ -30,12 +32,22 @@ export function makeMachineSign(agents: () => TrackingAgents, machineWithinMs: n
     const dest = header('sec-fetch-dest')
     if (dest !== undefined && dest !== 'document') return `for ${dest}`
     const userAgent = header('user-agent') ?? ''
+    if (!isBrowsers(asked)) return 'not as browsers ask'
     if (machineWithinMs > 0) {
       if (arrivedAt === null) return 'before the mail had arrived'
       if (Math.abs(now - arrivedAt) < machineWithinMs) return 'as soon as the mail had arrived'
     }
     return nameOf({ kind: 'clicked', userAgent, address })
   }
+}
+
+/** As each browser asks for a page that somebody goes to; `curl` and the like say less, unless they are told to. */
+function isBrowsers({ header, isSecure }: LinkRequest): boolean {
+  const named = (name: string) => header(name) ?? ''
+  if (!named('user-agent').startsWith('Mozilla/5.0 (')) return false
+  if (!named('accept').includes('text/html') || named('accept-language') === '') return false
+  // W3C Fetch Metadata §2.2: browsers say it where the address is trustworthy, by TLS. Older ones get the button.
+  return !isSecure || header('sec-fetch-mode') === 'navigate'
 }
 
 export type MachineSign = ReturnType<typeof makeMachineSign>

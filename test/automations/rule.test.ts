@@ -2,7 +2,13 @@ import t from 'tap'
 import { type Facts, fieldOf } from '../../src/automations/definition/field.js'
 import { judge } from '../../src/automations/definition/rule.js'
 import type { Json, JsonObject } from '../../src/json/index.js'
-import { hasText, type Operator, type Rule, type Variable } from '../../src/rules/index.js'
+import {
+  hasText,
+  type Operator,
+  type Rule,
+  ruleHolds,
+  type Variable,
+} from '../../src/rules/index.js'
 import { seeded } from '../shaping/seeded.js'
 
 const facts = (payload: Json): Facts => ({
@@ -22,7 +28,14 @@ const facts = (payload: Json): Facts => ({
     key === 'hello' ? { opened: true, clicked: false, delivered: true, bounced: false } : undefined,
   now: Date.parse('2026-03-31T00:00:00Z'),
 })
-const holds = (rule: Rule, payload: Json = {}) => judge(rule, facts(payload)).holds
+const holds = (rule: Rule, payload: Json = {}) => {
+  const given = facts(payload)
+  const field = (path: string) => fieldOf(given, path)
+  const { holds } = judge(rule, given)
+  // The short judge has the same answer.
+  if (ruleHolds(rule, { field, now: given.now }) !== holds) throw new Error('two judges differ')
+  return holds
+}
 
 const missing = Symbol('missing')
 type Row = [Json | typeof missing, Operator, Json | Variable | undefined, boolean]

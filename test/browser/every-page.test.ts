@@ -39,6 +39,8 @@ const notLookedAt = [
   '/a/:account/campaigns/:id/report/mail/html',
   '/a/:account/forms/:id/qr',
   '/a/:account/brand/confirmation',
+  '/a/:account/brand/footer',
+  '/a/:account/brand/form',
   '/a/:account/pictures/:id/file',
   '/a/:account/campaigns/:id/html',
   '/a/:account/contacts/:id/everything.zip',

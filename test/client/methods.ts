@@ -81,6 +81,7 @@ export const methods: Methods = {
   'GET /v1/forms/{id}': { ask: ({ forms }, { ids }) => forms.get(first(ids)) },
   'PATCH /v1/forms/{id}': { ask: ({ forms }, { ids, body }) => forms.update(first(ids), body) },
   'POST /v1/forms/{id}/resume': { ask: ({ forms }, { ids }) => forms.resume(first(ids)) },
+  'GET /v1/forms/{id}/work': { ask: ({ forms }, { ids }) => forms.work(first(ids)) },
   'POST /v1/forms/{id}/submissions': {
     ask: ({ forms }, { ids, body }) => forms.submit(first(ids), body),
   },
@@ -163,6 +164,9 @@ export const methods: Methods = {
   },
   'GET /v1/automations/{id}/runs': {
     ask: ({ automations }, { ids }) => automations.runs(first(ids)),
+  },
+  'POST /v1/automations/{id}/runs': {
+    ask: ({ automations }, { ids, body }) => automations.startRun(first(ids), body),
   },
   'GET /v1/automations/runs/{id}': {
     ask: ({ automations }, { ids }) => automations.getRun(first(ids)),

@@ -31,6 +31,7 @@ async function open(t: Test) {
       plans: loadPlans('config/plans.toml'),
       log: silentLog,
       defaultCountry: 'NG',
+      askFirst: async (_account, { given }) => ({ id: 'none', email: given.email }),
       follow: async (_tx, _account, news) => {
         joined.push(...news.map(({ contact }) => contact.email))
       },

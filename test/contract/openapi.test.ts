@@ -92,6 +92,7 @@ const requests: Record<string, object | undefined> = {
   [`GET /v1/forms/${form}`]: undefined,
   [`PATCH /v1/forms/${form}`]: { name: 'News' },
   [`POST /v1/forms/${form}/resume`]: undefined,
+  [`GET /v1/forms/${form}/work`]: undefined,
   [`POST /v1/forms/${form}/submissions`]: { email: 'ann@example.com', agreed: true },
   'GET /v1/brand': undefined,
   'PATCH /v1/brand': { senderName: 'News' },
@@ -138,6 +139,7 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/automations/${nobody}/archive`]: undefined,
   [`POST /v1/automations/${nobody}/simulate`]: { email: 'ann@example.com' },
   [`GET /v1/automations/${nobody}/runs`]: undefined,
+  [`POST /v1/automations/${nobody}/runs`]: { contactId: nobody },
   [`GET /v1/automations/runs/${nobody}`]: undefined,
   [`POST /v1/automations/runs/${nobody}/cancel`]: undefined,
   ...management,
@@ -385,6 +387,7 @@ t.test('successes', async (t) => {
   await answers(t, `GET /v1/forms/${form}`, {}, 200)
   await answers(t, `PATCH /v1/forms/${form}`, { body: { from: good.from } }, 200)
   await answers(t, `POST /v1/forms/${form}/resume`, {}, 200)
+  await answers(t, `GET /v1/forms/${form}/work`, {}, 200)
   const visitor = { email: 'vi@example.com', agreed: true }
   await answers(t, `POST /v1/forms/${form}/submissions`, { body: visitor }, 202)
   const silent = { body: { ...visitor, agreed: false } }
@@ -806,19 +809,25 @@ t.test('automations', async (t) => {
   await answers(t, `POST ${at}/simulate`, { body: { listId: nobody } }, 404, 'not_found')
   const draft = { ...walked, steps: [], connections: [] }
   await answers(t, `POST ${at}/simulate`, { body: draft }, 422, 'validation_error')
+  const whom = { body: { contactId: nobody } }
+  await answers(t, `POST ${at}/runs`, whom, 422, 'validation_error')
   await answers(t, `POST ${at}/enable`, {}, 200)
+  await answers(t, `POST ${at}/runs`, whom, 404, 'not_found')
   await answers(t, `PATCH ${at}`, { body: { name: 'Other' } }, 422, 'validation_error')
 
   const { json } = await answers(t, eventSending, {}, 202)
   t.match(json, { started: 1, contactCreated: true })
   await answers(t, eventBatch, {}, 202)
   const [{ runId }] = json.automations
+  const again = { body: { contactId: json.contactId } }
+  await answers(t, `POST ${at}/runs`, again, 409, 'conflict')
   await answers(t, `GET ${at}/runs?status=running,waiting`, {}, 200)
   await answers(t, `GET ${at}/runs?status=lost`, {}, 400)
   await answers(t, `GET ${at}/runs?cursor=x`, {}, 400, 'validation_error')
   await answers(t, `GET /v1/automations/runs/${runId}`, {}, 200)
   await answers(t, `POST /v1/automations/runs/${runId}/cancel`, {}, 200)
   await answers(t, `POST /v1/automations/runs/${runId}/cancel`, {}, 409, 'conflict')
+  await answers(t, `POST ${at}/runs`, again, 201)
 
   const unknown = { event: 'signup', contactId: nobody }
   await answers(t, eventSending, { body: unknown }, 404, 'not_found')

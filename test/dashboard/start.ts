@@ -60,6 +60,7 @@ export async function startDashboard(
     contacts: {
       defaultCountry: 'NG',
       askFirst: async (_account, { given }) => ({ id: 'none', email: given.email }),
+      startRun: async () => ({ id: 'none', name: 'None' }),
     },
     hostNames: [],
     tracking: { opens: true, clicks: true },
@@ -67,6 +68,7 @@ export async function startDashboard(
     backupDir: '',
     publicUrl: 'http://public.test',
     sampleCentre: async () => undefined,
+    sampleForm: async () => undefined,
     imports: undefined as unknown as ImportTasks,
     bulk: undefined as unknown as BulkTasks,
     erasures: undefined as unknown as Erasures,

@@ -10,7 +10,12 @@ const clock: Clock = { now: () => Date.now() + movedMs, after: systemClock.after
 const posthorn = await startWithForms(t, clock)
 const { store, accountId } = posthorn
 const form = await makeForm(posthorn, { confirmAtOnce: true })
-const person = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101' }
+const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101'
+const person = {
+  'user-agent': userAgent,
+  accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+  'accept-language': 'en-GB,en;q=0.5',
+}
 const known = async (email: string) =>
   (await findContact(store.read, accountId, email)) !== undefined
 let network = 0
@@ -54,6 +59,12 @@ t.test('machines get the button', async (t) => {
     ['a prefetch', { headers: { ...person, 'sec-purpose': 'prefetch' } }],
     ['a picture', { headers: { ...person, 'sec-fetch-dest': 'image' } }],
     ['a program', { headers: { 'user-agent': 'python-requests/2.32' } }],
+    ['curl', { headers: { 'user-agent': 'curl/8.14.1', accept: '*/*' } }],
+    ['a program that names a browser', { headers: { 'user-agent': userAgent, accept: '*/*' } }],
+    [
+      'over TLS a browser says what it does',
+      { headers: { ...person, 'x-forwarded-proto': 'https' } },
+    ],
     ['a filter', { headers: { 'user-agent': 'Barracuda Sentinel (EE)' } }],
   ]
   for (const [who, asked] of asMachine) {

@@ -5,8 +5,9 @@ import { dayMs, systemClock } from '../../src/clock/index.js'
 import { openApplianceKey } from '../../src/config/index.js'
 import { consentHistory } from '../../src/consent/index.js'
 import { findContact } from '../../src/contacts/index.js'
-import { entriesOf, makeSignupTokens } from '../../src/forms/index.js'
+import { entriesOf, formLimits, makeSignupTokens } from '../../src/forms/index.js'
 import { lift, suppress } from '../../src/suppression/index.js'
+import { eventually } from '../support/eventually.js'
 import { logIn } from '../support/log-in.js'
 import { fillIn, linkTo, makeForm, startWithForms } from '../support/signup-forms.js'
 
@@ -211,6 +212,91 @@ t.test(
   },
 )
 
+t.test(
+  'people who are put on such a list together are asked, or said how they agreed',
+  async (t) => {
+    const strict = await listOf('Strict together', true)
+    const names = ['ida', 'jan', 'kim', 'lea', 'max', 'ned'].map((name) => `${name}@together.test`)
+    const [ida = '', jan = '', kim = '', lea = '', max = '', ned = ''] = names
+    const ids = await Promise.all(names.map(async (email) => (await add(email)).json.id as string))
+    const on = () => membersOf(strict)
+
+    // One, on their page.
+    const mine = `${base}/contacts/${ids[0]}`
+    t.match((await owner.get(mine)).text, 'Strict together (asks people first)')
+    const asked = await owner.post(`${mine}/lists`, { were: readers, lists: [readers, strict] })
+    t.equal(asked.status, 303)
+    t.same(await on(), [])
+    await confirm(ida)
+    t.same(await on(), [ida])
+    const agreed = { were: readers, lists: [readers, strict], agreed: 'At our stall' }
+    await owner.post(`${base}/contacts/${ids[1]}/lists`, agreed)
+    t.same((await on()).sort(), [ida, jan])
+
+    // Those who are ticked.
+    const ticked = { do: 'add', list: strict, ids: [ids[0], ids[2]] as string[] }
+    const page = await owner.post(`${base}/contacts/selected`, ticked)
+    t.match(page.text, /Ask each of them by mail[\s\S]*Put them on it at once/)
+    const did = await owner.post(`${base}/contacts/selected/do`, { ...ticked, ask: 'first' })
+    const { status, to, headers } = did
+    t.match([status, to], [303, `${base}/contacts`])
+    const cookie = `${owner.cookie}; ${headers.get('set-cookie')?.split(';')[0]}`
+    const after = await owner.get(to, { cookie })
+    t.match(after.text, /1 contact asked by mail[^<]*1 on it already/)
+    t.notOk((await on()).includes(kim))
+    const bare = await owner.post(`${base}/contacts/selected/do`, { ...ticked, ask: 'once' })
+    t.match([bare.status, bare.text], [422, /Write how they agreed/])
+    const once = { ...ticked, ids: [ids[3] ?? ''], ask: 'once', note: 'By phone' }
+    await owner.post(`${base}/contacts/selected/do`, once)
+    t.ok((await on()).includes(lea))
+
+    // All who fit.
+    const order = { do: 'add', q: max, target: strict }
+    t.match(
+      (await owner.get(`${base}/contacts/fitting?${new URLSearchParams(order)}`)).text,
+      'at once',
+    )
+    const doneWith = async (body: object) => {
+      const { json: begun } = await call('POST', '/v1/contacts/bulk', { body })
+      const look = () => call('GET', `/v1/contacts/bulk/${begun.id}`)
+      await eventually(async () => (await look()).json.state === 'done', 10_000)
+      return (await look()).json
+    }
+    t.match(await doneWith(order), { changed: 1, done: 1 })
+    t.notOk((await on()).includes(max))
+    t.match((await owner.get(`${base}/contacts/waiting`)).text, max)
+    await confirm(max)
+    t.match(await doneWith({ ...order, q: ned, confirm: false }), { changed: 1 })
+    t.same((await on()).sort(), [ida, jan, lea, max, ned])
+  },
+)
+
+t.test('whom strangers fill in a form with holds nobody up who is added by hand', async (t) => {
+  for (let n = 0; n <= formLimits.domainAnHour; n += 10) {
+    const asked = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => add(`n${n + i}@crowd.test`, { confirm: true })),
+    )
+    t.ok(asked.every(({ status }) => status === 202))
+  }
+})
+
+t.test('what comes back of them counts to the account, too; of a form it does not', async (t) => {
+  const addresses = async () =>
+    (await store.read.selectFrom('protection_addresses').select('address').execute()).length
+  const form = await makeForm(posthorn)
+  await fillIn(posthorn, form.page, 'bounced+form@simulator.posthorn.test')
+  const bounces = async () =>
+    (await store.read.selectFrom('form_days').select('bounces').execute()).reduce(
+      (sum, day) => sum + day.bounces,
+      0,
+    )
+  await eventually(async () => (await bounces()) === 1, 10_000)
+  t.equal(await addresses(), 0)
+  await add('bounced+hand@simulator.posthorn.test', { confirm: true })
+  await eventually(async () => (await bounces()) === 2, 10_000)
+  t.equal(await addresses(), 1)
+})
+
 t.test('what asks them has a page for its figures, and no address of its own', async (t) => {
   const forms = await owner.get(`${base}/forms`)
   const [, path = ''] = /href="([^"]+)">Contacts that you add</.exec(forms.text) ?? []
@@ -242,5 +328,13 @@ t.test(
     t.match((await owner.get(`${base}/contacts`)).text, `${base}/contacts/waiting`)
     const mail = await owner.get(`${base}/brand/confirmation`)
     t.match(mail.text, /signed up this address for the emails of Test[\s\S]*Confirm/)
+    const body = { postalAddress: '1 Main Street\nLagos', colours: { button: '#7a0000' } }
+    t.equal((await call('PATCH', '/v1/brand', { body })).status, 200)
+    const footer = await owner.get(`${base}/brand/footer`)
+    t.match(footer.text, /Test[\s\S]*Unsubscribe[\s\S]*1 Main Street, Lagos/)
+    const form = await owner.get(`${base}/brand/form`)
+    t.match(form.text, /--accent:#7a0000[\s\S]*I would like &lt;b&gt;news/, 'the newest form')
+    for (const one of ['form', 'footer', 'confirmation'])
+      t.match((await owner.get(`${base}/brand`)).text, `src="${base}/brand/${one}"`)
   },
 )

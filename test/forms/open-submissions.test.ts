@@ -73,6 +73,25 @@ t.test('what is wrong is told as the API does', async (t) => {
   t.equal((await submit(form, ada, { 'content-type': 'text/plain' })).status, 415)
 })
 
+t.test(
+  'what is refused before the form is looked at is JSON, for other pages to read',
+  async (t) => {
+    const at = `${posthorn.publicUrl}/v1/forms/${form.id}/submissions`
+    const refused: [number, RequestInit][] = [
+      [405, { method: 'GET' }],
+      [415, { method: 'POST', body: '{}', headers: { 'content-encoding': 'gzip' } }],
+      [413, { method: 'POST', body: 'x'.repeat(70_000) }],
+    ]
+    for (const [status, asked] of refused) {
+      const answer = await fetch(at, asked)
+      t.equal(answer.status, status)
+      t.match(answer.headers.get('content-type'), 'application/json', String(status))
+      t.equal(answer.headers.get('access-control-allow-origin'), '*')
+      t.ok(JSON.parse(await answer.text()).code)
+    }
+  },
+)
+
 t.test('a form that wants a key, or is archived, is not there', async (t) => {
   const closed = await makeForm(posthorn)
   t.equal(closed.submissions, '')

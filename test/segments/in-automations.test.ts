@@ -63,4 +63,13 @@ t.test('a run goes by the segments that its contact is in, and by campaigns', as
   const wrong = await make(undefined, { ...inside, field: 'segment.x' })
   t.match([wrong.status, wrong.text], [422, /segment\.ID/])
   t.equal((await ask('DELETE', `/segments/${segment}`)).status, 409, 'it is used')
+
+  // Nobody would ever be in a segment that is not there: what names one is not enabled.
+  const gone = '01a1fc92-0000-7000-8000-00000000dead'
+  const lost = await make({ not: { all: [{ ...inside, field: `segment.${gone}` }] } }, inside)
+  const refused = await ask('POST', `/automations/${lost.json.id}/enable`)
+  t.match(
+    [refused.status, refused.json.errors],
+    [422, [{ key: 'start', error: `filter.not.all.0.field: the account has no segment ${gone}` }]],
+  )
 })

@@ -239,3 +239,57 @@ t.test('an export ends where its segment is deleted', async (t) => {
     [],
   )
 })
+
+t.test('segments are filled together, some of the contacts a write', async (t) => {
+  const { store, account, addMany, keep, make, rowsOf } = await open(t)
+  await addMany(Array.from({ length: 2_500 }, (_, n) => `n${n}@x.test`))
+  await make('All', everybody)
+  await make('Lately', { field: 'contact.createdAt', operator: 'within', value: 'P3D' })
+  await make('Nobody', { field: 'mailable', operator: 'eq', value: false })
+  const rows = [0]
+  const states = new Set<string>()
+  const write: Store['write'] = async (work) => {
+    const result = await store.write(work)
+    rows.push(await rowsOf('segment_members'))
+    states.add((await listSegments(store.read, account)).map(({ state }) => state).join())
+    return result
+  }
+  let left = 2
+  const cutOff: Store['write'] = async (work) => {
+    if (left-- === 0) throw new Error('killed')
+    return store.write(work)
+  }
+  await keep({ ...store, write: cutOff })
+  t.equal(await rowsOf('segment_members'), 2_000, 'cut off between two writes of a slice')
+  rows[0] = 2_000
+  await keep({ ...store, write })
+  t.equal(rows.at(-1), 5_000)
+  const grown = rows.slice(1).map((now, at) => now - (rows[at] ?? 0))
+  t.ok(Math.max(...grown) <= 1_001, `${Math.max(...grown)} rows a write at most`)
+  t.same([...states], ['filling,filling,filling', 'current,current,current'])
+  t.match(
+    (await listSegments(store.read, account)).map(({ name, count }) => [name, count]).sort(),
+    [
+      ['All', 2_500],
+      ['Lately', 2_500],
+      ['Nobody', 0],
+    ],
+  )
+})
+
+t.test('a rule that speaks of time no more leaves nothing that falls due', async (t) => {
+  const { clock, deps, account, add, keep, make, rowsOf } = await open(t)
+  await add('c@x.test')
+  const lately: Rule = { field: 'contact.createdAt', operator: 'within', value: 'P2D' }
+  const [first, second] = [await make('One', lately), await make('Two', lately)]
+  await keep()
+  t.equal(await rowsOf('segment_due'), 2)
+  await changeSegment(deps, account, first.id, { rule: everybody })
+  await keep()
+  t.equal(await rowsOf('segment_due'), 1, 'it was filled anew')
+  await changeSegment(deps, account, second.id, { rule: everybody })
+  await clock.advance(3 * dayMs)
+  await keep()
+  t.equal(await rowsOf('segment_due'), 0, 'its time came before it was filled anew')
+  t.notOk(await segmentsWait(deps))
+})

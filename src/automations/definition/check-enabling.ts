@@ -6,21 +6,22 @@ import type { Read } from '../../store/index.js'
 import { findTemplate } from '../../templates/index.js'
 import { findTopic } from '../../topics/index.js'
 import { listEndpoints } from '../../webhooks/index.js'
+import { checkAudience } from './check-audience.js'
 import type { AutomationDefinition, SendConfig } from './definition.js'
 import type { StepFault } from './graph.js'
 
 /**
- * What a definition names and the account has not: a template, a verified sender, a topic, a webhook
- * endpoint. Throws the 402 of marketing mail without a plan.
+ * What a definition names and the account has not: a template, a verified sender, a topic, a segment, a
+ * webhook endpoint. Throws the 402 of marketing mail without a plan.
  */
 export async function checkEnabling(
   read: Read,
   billing: AccountBilling,
-  { steps }: AutomationDefinition,
+  definition: AutomationDefinition,
 ): Promise<StepFault[]> {
-  const faults: StepFault[] = []
+  const faults = await checkAudience(read, billing.accountId, definition)
   const marketing: string[] = []
-  for (const { key, type, config } of steps) {
+  for (const { key, type, config } of definition.steps) {
     const say = (error: string) => faults.push({ key, error })
     if (type === 'webhook') {
       const endpoints = await listEndpoints(read, billing.accountId)

@@ -22,6 +22,8 @@ export interface BulkOrder {
   note?: string | undefined
   /** Of `add`: whether automations start for them. */
   trigger?: boolean | undefined
+  /** Of `add`: whether they are asked by mail first; undefined: as the list says. */
+  confirm?: boolean | undefined
   /** For the consent record: `api`, `dashboard` or `command`. */
   by: string
 }

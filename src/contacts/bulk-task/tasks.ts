@@ -11,10 +11,12 @@ import {
   liveTasks,
   makeStepRuns,
 } from '../../tasks/index.js'
+import { type AskFirst, wantConfirmation } from '../ask-first.js'
 import type { ContactEffect } from '../contact.js'
 import { countFitting } from '../fitting.js'
 import type { ContactDeps } from '../list.js'
 import { findContacts } from '../search.js'
+import { askSlice, asksPerSlice } from './ask.js'
 import { applyBulk, type BulkOrder, checkBulk } from './order.js'
 
 /** What tasks with all contacts that fit need. */
@@ -27,6 +29,8 @@ interface BulkDeps extends ContactDeps {
   followed?: (() => void) | undefined
   /** Throws a 503 where automations have no room for more people. */
   checkRoom?: (() => Promise<void>) | undefined
+  /** Throws a 503 while the appliance starts. */
+  askFirst: AskFirst
 }
 
 /** Work with all contacts that fit, as its pages see it. */
@@ -64,9 +68,12 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
   const { store, clock } = deps
   const runs = makeStepRuns(deps, 'bulk', (task) => slice(deps, task as unknown as BulkTask))
   return {
-    async begin(accountId, order, startedBy, alongside) {
-      await checkBulk(store.read, accountId, order)
-      const isJoining = order.do === 'add'
+    async begin(accountId, given, startedBy, alongside) {
+      await checkBulk(store.read, accountId, given)
+      const isJoining = given.do === 'add'
+      const order = isJoining
+        ? { ...given, confirm: given.confirm ?? (await asksFirst(store.read, accountId, given)) }
+        : given
       if (isJoining) checkOpen(await readBilling(store.read, deps.plans, accountId))
       if (isJoining && order.trigger) await deps.checkRoom?.()
       const { count } = await countFitting(store.read, accountId, order.search, deps.defaultCountry)
@@ -95,6 +102,9 @@ export function makeBulkTasks(deps: BulkDeps): BulkTasks {
   }
 }
 
+const asksFirst = (read: Read, accountId: string, { target = '' }: BulkOrder) =>
+  wantConfirmation(read, accountId, [target])
+
 /** The newest of an account's contacts, by an id: times do not tell it once a clock was set back. */
 async function newestOf(tx: Tx, accountId: string): Promise<string> {
   const newest = await tx
@@ -118,23 +128,37 @@ async function refuseMany(read: Read, accountId: string): Promise<void> {
   throw new ApiError('conflict', message)
 }
 
-/** Does it with the next who fit; resolves with whether they were the last. Who came since it began is left alone. */
-async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean> {
+/**
+ * Does it with the next who fit; resolves with whether they were the last, or that as many were asked as may be now. Who
+ * came since it began is left alone.
+ */
+async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean | 'later'> {
   const { store, clock, defaultCountry, follow } = deps
   const { id, accountId, begunAt } = task
   const { order, cursor, through } = task.detail
   if (order.do === 'add' && order.trigger) await deps.checkRoom?.()
-  const options = { limit: perSlice, cursor, defaultCountry }
+  const isAsking = order.confirm === true
+  const options = { limit: isAsking ? asksPerSlice : perSlice, cursor, defaultCountry }
   const { members, nextCursor } = await findContacts(store.read, accountId, order.search, options)
   const wasThere = ({ id, createdAt }: { id: string; createdAt: number }) =>
     through === undefined ? createdAt <= begunAt : id <= through
   const ids = members.filter(wasThere).map(({ id }) => id)
+  // Mails are accepted in writes of their own. Whoever is looked at again is not asked again.
+  const { asked, isFull } = isAsking
+    ? await askSlice(deps, accountId, order, ids)
+    : { asked: undefined, isFull: false }
   const isOver = await store.write(async (tx) => {
     const now = await findBulk(tx, accountId, id)
     // Paused or stopped meanwhile, or somebody else has done this slice.
     if (now.state !== 'running' || now.detail.cursor !== cursor) return false
-    const changed = await applyBulk(tx, accountId, order, { ids, now: clock.now(), follow })
+    const changed =
+      asked ?? (await applyBulk(tx, accountId, order, { ids, now: clock.now(), follow }))
     const result = { ...now.result, changed: (now.result.changed ?? 0) + changed }
+    const counted = JSON.stringify(result)
+    if (isFull) {
+      await tx.updateTable('tasks').set({ result: counted }).where('id', '=', id).execute()
+      return 'later'
+    }
     const done = now.done + ids.length
     await tx
       .updateTable('tasks')
@@ -146,7 +170,7 @@ async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean> {
           through,
           ...(nextCursor !== null && { cursor: nextCursor }),
         }),
-        result: JSON.stringify(result),
+        result: counted,
         // The end is in the last slice: after a kill behind it nothing begins anew.
         ...(nextCursor === null && { state: 'done', total: done, ended_at: clock.now() }),
       })
@@ -154,7 +178,7 @@ async function slice(deps: BulkDeps, task: BulkTask): Promise<boolean> {
       .execute()
     return nextCursor === null
   })
-  if (order.trigger) deps.followed?.()
+  if (order.trigger && !isAsking) deps.followed?.()
   return isOver
 }
 

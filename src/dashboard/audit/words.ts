@@ -76,6 +76,7 @@ const verbs: Record<string, string> = {
   save: 'saved',
   send: 'sent',
   set: 'set',
+  start: 'started for a contact',
   suspend: 'suspended',
   'take-back': 'a draft again',
   test: 'tested',

@@ -7,19 +7,15 @@ import {
   changeBrand,
   contrastOf,
 } from '../../accounts/index.js'
-import type { Clock } from '../../clock/index.js'
 import { auditOf, checked } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
 import { sampleConfirmation } from '../../forms/index.js'
-import type { Store } from '../../store/index.js'
+import { sampleFooter } from '../../preferences/index.js'
 import { frame, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
-
-interface BrandPageDeps {
-  store: Store
-  clock: Clock
-}
+import type { BrandPageDeps } from './deps.js'
 
 /** How the account looks to recipients. */
 interface BrandView {
@@ -29,8 +25,8 @@ interface BrandView {
   contrasts: string
   languages: { value: string; label: string }[]
   colours: { name: string; label: string; value: string }[]
-  /** Where the preference page is shown in a frame. */
-  centre: string
+  /** What recipients see, each in a frame. */
+  frames: { title: string; src: string }[]
   faults: Faults
 }
 
@@ -51,6 +47,12 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
   pages.get('/brand/confirmation', 'settings.read', async ({ account }) =>
     frame(await sampleConfirmation(deps.store.read, account.id)),
   )
+  pages.get('/brand/form', 'settings.read', async ({ account }) =>
+    frame(found(await deps.sampleForm(account.id))),
+  )
+  pages.get('/brand/footer', 'settings.read', async ({ account }) =>
+    frame(found(await sampleFooter(deps.store.read, account.id))),
+  )
   const changing = { action: 'settings.write', form: BrandForm, again: show } as const
   pages.post('/brand', changing, async ({ account, base, form }) => {
     const { background, text, button, buttonText, ...rest } = form
@@ -62,6 +64,12 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
       audit: auditOf(operations.updateBrand, { target: account.id }),
     })
   })
+}
+
+/** Throws a 404. */
+function found(html: string | undefined): string {
+  if (html === undefined) throw new ApiError('not_found', 'There is no such account')
+  return html
 }
 
 async function showBrand(
@@ -85,7 +93,12 @@ async function showBrand(
       { name: 'button', label: 'Button', value: button },
       { name: 'buttonText', label: 'Words on the button', value: buttonText },
     ],
-    centre: `${base}/topics/-/centre`,
+    frames: [
+      { title: 'The preference page', src: `${base}/topics/-/centre` },
+      { title: 'The form', src: `${base}/brand/form` },
+      { title: 'The mail that asks for a confirmation', src: `${base}/brand/confirmation` },
+      { title: 'The footer of campaigns', src: `${base}/brand/footer` },
+    ],
     faults,
   }
   return page('brand/brand', view, { title: 'Brand' })

@@ -1,15 +1,6 @@
 import { array, optional, string, type } from 'superstruct'
-import { checkOpen, readBilling } from '../../billing/index.js'
 import * as operations from '../../contacts/contract.js'
-import {
-  changeContact,
-  deleteContacts,
-  listsOfContacts,
-  putOnList,
-  requireContact,
-  takeOffList,
-  toE164,
-} from '../../contacts/index.js'
+import { changeContact, deleteContacts, requireContact, toE164 } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { refuseInexact } from '../../json/index.js'
@@ -32,11 +23,6 @@ const FieldsForm = type({
   was: array(string()),
   newKey: optional(string()),
   newValue: optional(string()),
-})
-const ListsForm = type({
-  were: array(string()),
-  lists: array(string()),
-  trigger: optional(string()),
 })
 const NoteForm = type({ note: string() })
 
@@ -63,40 +49,6 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
     await changeContact(deps, account.id, contact.id, { ...given, phone: number })
     const audit = auditOf(operations.updateContactIn(''), { target: contact.id })
     return redirect(`${base}/contacts/${contact.id}`, { flash: 'Saved', audit })
-  })
-
-  const lists = { action: 'contacts.write', form: ListsForm, again } as const
-  pages.post('/contacts/:id/lists', lists, async ({ account, base, params, form }) => {
-    const contact = await requireContact(store.read, account.id, params.id ?? '')
-    const on = new Set(
-      (await listsOfContacts(store.read, [contact.id])).get(contact.id)?.map(({ id }) => id),
-    )
-    const wanted = new Set(form.lists)
-    // By what the page showed: what has changed since stays as it is.
-    const were = new Set(form.were)
-    const joins = form.lists.filter((id) => !were.has(id) && !on.has(id))
-    const leaves = form.were.filter((id) => on.has(id) && !wanted.has(id))
-    if (joins.length > 0) checkOpen(await readBilling(store.read, deps.plans, account.id))
-    if (leaves.length > 0 && leaves.length === on.size && joins.length === 0) {
-      throw new ApiError(
-        'validation_error',
-        'Somebody who is taken off their last list is deleted: leave one, or delete them below',
-        { status: 422, fields: { field: 'lists' } },
-      )
-    }
-    const { follow, checkRoom, followed } = deps.contacts
-    const starts = form.trigger !== undefined && joins.length > 0
-    if (starts) await checkRoom?.()
-    const options = { by: 'dashboard', ...(starts && { follow }) }
-    // Those that are joined first: who is on no list in between would be deleted.
-    for (const listId of joins) {
-      await putOnList(deps, account.id, { listId, ids: [contact.id] }, options)
-    }
-    for (const listId of leaves) await takeOffList(deps, account.id, listId, [contact.id])
-    if (starts) followed?.()
-    const detail = { joined: joins, left: leaves, trigger: starts }
-    const audit = auditOf(operations.updateContactIn(''), { target: contact.id, detail })
-    return redirect(`${base}/contacts/${contact.id}`, { flash: 'The lists are saved', audit })
   })
 
   const noted = { action: 'suppression.write', form: NoteForm, again } as const

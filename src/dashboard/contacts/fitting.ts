@@ -1,4 +1,4 @@
-import { optional, string, type } from 'superstruct'
+import { enums, optional, string, type } from 'superstruct'
 import { counted } from '../../amounts/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
@@ -16,6 +16,7 @@ import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { agreedOf, askChoices } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
 
 /** What is done with all who fit, before it is done. */
@@ -27,6 +28,8 @@ interface FittingView {
   isDanger: boolean
   what: BulkOrder['do']
   target: string
+  /** The list asks people first. */
+  asksFirst: boolean
   search: Record<string, string>
   back: string
   faults: Faults
@@ -44,6 +47,7 @@ const Order = type({
   value: optional(string()),
   note: optional(string()),
   trigger: optional(string()),
+  ask: optional(enums(askChoices)),
 })
 
 /** What is done with all contacts that fit a filter: a page that says whom it is about, and the task. */
@@ -55,14 +59,17 @@ export function fittingPages(pages: AccountPages, deps: ContactPageDeps): void {
 
   const doing = { action: 'contacts.write', form: Order, again: show } as const
   pages.post('/contacts/fitting', doing, async ({ account, base, form, person }) => {
-    const { key = '', value = '', note, trigger, target } = form
+    const { key = '', value = '', trigger, target } = form
+    const note = form.note?.trim() || undefined
+    if (form.ask === 'once') agreedOf(note)
     const order: BulkOrder = {
       do: deedOf(form.do),
       search: searchOf(new Map(Object.entries(form))),
       target: target || undefined,
       metadata: key.trim() === '' ? undefined : { [key.trim()]: value },
-      note: note?.trim() || undefined,
+      note,
       trigger: trigger !== undefined,
+      ...(form.ask !== undefined && { confirm: form.ask === 'first' }),
       by: 'dashboard',
     }
     const id = await deps.bulk.begin(account.id, order, person.id)
@@ -121,8 +128,10 @@ async function showFitting(
   const target = typed.get('target') ?? ''
   const { count, isAll } = await countFitting(read, account.id, search, defaultCountry)
   const people = isAll ? counted(count, 'contact') : `more than ${counted(count, 'contact')}`
-  const list =
-    what === 'add' || what === 'remove' ? (await requireList(read, account.id, target)).name : ''
+  const isOfList = what === 'add' || what === 'remove'
+  const { name: list, doubleOptIn } = isOfList
+    ? await requireList(read, account.id, target)
+    : { name: '', doubleOptIn: false }
   const filters = Object.fromEntries(
     Object.entries(filtersOf(search)).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
@@ -134,6 +143,7 @@ async function showFitting(
     ...wordsOf[what](people, list),
     what,
     target,
+    asksFirst: doubleOptIn && what === 'add',
     search: filters,
     back: `${base}/contacts?${new URLSearchParams(filters)}`,
     faults,

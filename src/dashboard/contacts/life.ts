@@ -69,3 +69,19 @@ export async function eventsOf(
     .execute()
   return rows.map(({ name, at }) => ({ name, at: moment(at, now) }))
 }
+
+/** The enabled automations of an account, by name, as choices: an account has at most 200 of them. */
+export async function startable(
+  read: Read,
+  accountId: string,
+): Promise<{ value: string; label: string }[]> {
+  const rows = await read
+    .selectFrom('automation_triggers as triggers')
+    .innerJoin('automations', 'automations.id', 'triggers.automation_id')
+    .select(['automations.id', 'automations.name'])
+    .where('triggers.account_id', '=', accountId)
+    .execute()
+  return rows
+    .map(({ id, name }) => ({ value: id, label: name }))
+    .sort((a, b) => a.label.localeCompare(b.label))
+}

@@ -22,7 +22,7 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
-import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf } from './life.js'
+import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf, startable } from './life.js'
 import { listChoices } from './lists.js'
 import { fieldRows, type OwnField } from './own-fields.js'
 import { type CauseView, causeView, fullName } from './words.js'
@@ -50,6 +50,8 @@ interface ContactView {
   /** How many more fields there are. */
   ownLeft: number
   lists: { value: string; label: string }[]
+  /** One of them asks people first. */
+  asksFirst: boolean
   onLists: string[]
   segments: { page: string; name: string }[]
   /** What became of mail to them, in words. */
@@ -57,6 +59,8 @@ interface ContactView {
   mails: { href: string; subject: string; status: string; tone: Tone; at: Moment }[]
   moreMails: string | undefined
   runs: LiveRunView[]
+  /** Automations that may be started for them by hand. */
+  startable: { value: string; label: string }[]
   events: ContactEventView[]
   history: { at: Moment; text: string; mail: string | undefined }[]
   /** What a deletion takes along, in a sentence. */
@@ -97,6 +101,7 @@ export async function showContact(
   const own = fieldRows(contact.metadata, faults === noFaults ? undefined : visit.fields)
   const reasons = new Set(why.marketing.gets ? [] : why.marketing.because.map(({ kind }) => kind))
   const log = `${base}/emails?${new URLSearchParams({ q: email })}`
+  const shown = await listChoices(read, account.id, theirs)
   const view: ContactView = {
     base,
     accountId: account.id,
@@ -121,7 +126,11 @@ export async function showContact(
     values: valuesOf(contact),
     own: own.rows,
     ownLeft: own.left,
-    lists: await listChoices(read, account.id, theirs),
+    lists: shown.map(({ value, label, asksFirst }) => ({
+      value,
+      label: asksFirst ? `${label} (asks people first)` : label,
+    })),
+    asksFirst: shown.some(({ asksFirst }) => asksFirst),
     onLists: theirs.map((list) => list.id),
     segments: (await segmentsOfContact(read, id)).map((one) => ({
       page: `${base}/segments/${one.id}`,
@@ -137,6 +146,7 @@ export async function showContact(
     })),
     moreMails: mails.next === undefined ? undefined : log,
     runs,
+    startable: visit.may('automations.write') ? await startable(read, account.id) : [],
     events,
     history: history
       .slice(-mostHistory)

@@ -5,6 +5,7 @@ import { changePages } from './change.js'
 import type { ContactPageDeps } from './deps.js'
 import { erasePages } from './erase.js'
 import { fittingPages } from './fitting.js'
+import { joinPages } from './joins.js'
 import { showContacts } from './list.js'
 import { showContact } from './one.js'
 import { personDataPages } from './person-data.js'
@@ -22,5 +23,6 @@ export function contactPages(pages: AccountPages, deps: ContactPageDeps): void {
   taskPages(pages, deps)
   pages.get('/contacts/:id', 'contacts.read', (visit) => showContact(deps, visit))
   changePages(pages, deps)
+  joinPages(pages, deps)
   erasePages(pages, deps)
 }

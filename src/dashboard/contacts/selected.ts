@@ -3,6 +3,7 @@ import { counted } from '../../amounts/index.js'
 import { checkOpen, readBilling } from '../../billing/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
+  askSome,
   bulkDeeds,
   changeSome,
   contactsAmong,
@@ -19,6 +20,7 @@ import { page, redirect } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { agreedOf, askChoices, askedWords } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
 import { wordsOf } from './fitting.js'
 import { showContacts } from './list.js'
@@ -37,6 +39,8 @@ interface SelectedView {
   emails: string[]
   /** Asked where somebody joins a list. */
   asksTrigger: boolean
+  /** The list asks people first. */
+  asksFirst: boolean
   back: string
   faults: Faults
   same: { api: string; cli?: string }
@@ -50,6 +54,7 @@ const Chosen = type({
   key: optional(string()),
   value: optional(string()),
   note: optional(string()),
+  ask: optional(enums(askChoices)),
 })
 type Chosen = (typeof Chosen)['TYPE']
 
@@ -67,12 +72,14 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
   const again = async (visit: Visit, faults: Faults) => {
     const asked = asksFields.find((one) => one === visit.fields.get('do'))
     const chosen = visit.fields.all('ids')
-    if (asked === undefined || chosen.length === 0) return await list(visit, faults)
-    const view = await selectedView(deps, visit, { do: asked, ids: chosen })
+    const target = visit.fields.get('list')
+    const isWhole = chosen.length > 0 && (asked !== 'add' || target)
+    if (asked === undefined || !isWhole) return await list(visit, faults)
+    const view = await selectedView(deps, visit, { do: asked, list: target, ids: chosen })
     return page('contacts/selected', { ...view, faults }, { title: view.title })
   }
   const doing = { action: 'contacts.write', form: Chosen, again } as const
-  pages.post('/contacts/selected/do', doing, async ({ account, base, form }) => {
+  pages.post('/contacts/selected/do', doing, async ({ account, base, form, person }) => {
     const { ids, trigger } = form
     const back = `${base}/contacts`
     if (form.do === 'delete') {
@@ -92,7 +99,8 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
       const detail = { do: form.do, ids, note: order.note }
       return redirect(back, { flash, audit: auditOf(operations.changeContacts, { detail }) })
     }
-    const { id: listId, name } = await requireList(read, account.id, form.list ?? '')
+    const list = await requireList(read, account.id, form.list ?? '')
+    const { id: listId, name } = list
     const there = `${back}?list=${listId}`
     if (form.do === 'remove') {
       const taken = await takeOffList(deps, account.id, listId, ids)
@@ -100,11 +108,20 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
       const audit = auditOf(operations.removeContact, { target: listId, detail: { ids } })
       return redirect(back, { flash, audit })
     }
-    const { follow, checkRoom, followed } = deps.contacts
+    const { follow, checkRoom, followed, askFirst } = deps.contacts
     const starts = trigger !== undefined
     checkOpen(await readBilling(read, deps.plans, account.id))
     if (starts) await checkRoom?.()
-    const options = { by: 'dashboard', ...(starts && { follow }) }
+    const note = form.note?.trim() || undefined
+    if (list.doubleOptIn && form.ask !== 'once') {
+      const says = `Added by ${person.email}${note === undefined ? '' : `: ${note}`}`
+      const whom = { listId, ids, note: says, starts }
+      const came = await askSome({ read, askFirst }, account.id, whom)
+      const audit = { action: 'contact.ask', target: listId, detail: { ids } }
+      return redirect(back, { flash: askedWords(came, name), audit })
+    }
+    if (list.doubleOptIn) agreedOf(note)
+    const options = { by: 'dashboard', note, ...(starts && { follow }) }
     const joined = await putOnList(deps, account.id, { listId, ids }, options)
     if (starts) followed?.()
     const flash = `${counted(joined, 'contact')} put on “${name}”`
@@ -113,7 +130,7 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
   })
 }
 
-const asksFields = ['set', 'unsubscribe'] as const
+const asksFields = ['set', 'unsubscribe', 'add'] as const
 
 /** The page that asks. Throws a 422 where nobody is ticked, a 404 for a list that is not there. */
 async function selectedView(
@@ -143,6 +160,7 @@ async function selectedView(
     emails: contacts.map(({ email }) => email),
     back: `${base}/contacts${query.size > 0 ? `?${query}` : ''}`,
     faults: { message: undefined, fields: {}, values: {} },
+    asksFirst: false,
   }
   if (form.do === 'delete') {
     const held = contacts.filter(({ id }) => (lists.get(id) ?? []).length > 0).length
@@ -188,6 +206,7 @@ async function selectedView(
       button: `Add to “${list.name}”`,
       isDanger: false,
       asksTrigger: true,
+      asksFirst: list.doubleOptIn,
       same: {
         api: `POST /v1/contacts/${list.id}\n{"email": "ada@example.com"}`,
       },

@@ -20,6 +20,8 @@ interface TaskView {
   done: number
   total: number
   changed: number
+  /** They are asked by mail first. */
+  asks: boolean
   reason: string | undefined
   begun: Moment
   ended: Moment | undefined
@@ -99,6 +101,7 @@ async function showBulk({ store }: ContactPageDeps, visit: Visit, id: number): P
     done,
     total,
     changed: result.changed ?? 0,
+    asks: task.detail.order.confirm === true,
     reason: result.reason,
     begun: moment(begunAt, now),
     ended: endedAt === null ? undefined : moment(endedAt, now),

@@ -66,11 +66,18 @@ async function workFor(text, bits) {
 
 for (const form of document.querySelectorAll('form[data-work]')) {
   let isUnderWay = false
+  const status = form.querySelector('[data-working]')
+  const tell = (isBusy) => {
+    isUnderWay = isBusy
+    form.setAttribute('aria-busy', String(isBusy))
+    if (status) status.textContent = isBusy ? status.dataset.working : ''
+  }
+  // Who comes back by the browser's button may send it again.
+  window.addEventListener('pageshow', () => tell(false))
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     if (isUnderWay) return
-    isUnderWay = true
-    form.setAttribute('aria-busy', 'true')
+    tell(true)
     const { stamp, email, work } = form.elements
     const text = `${stamp.value} ${email.value.trim().toLowerCase()}`
     work.value = String(await workFor(text, Number(form.dataset.work)))

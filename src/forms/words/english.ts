@@ -13,6 +13,7 @@ export const english: FormWords = {
   noAddress: 'Please write an email address, such as ada@example.com.',
   tooLong: 'This is too long.',
   agree: 'Please tick this to sign up.',
+  working: 'One moment: your browser is checking the form…',
   check: {
     title: 'Please press the button',
     line: 'It shows that a person sent this form.',

@@ -13,6 +13,7 @@ export const french: FormWords = {
   noAddress: 'Veuillez écrire une adresse e-mail, comme ada@example.com.',
   tooLong: 'C’est trop long.',
   agree: 'Veuillez cocher cette case pour vous inscrire.',
+  working: 'Un instant : votre navigateur vérifie le formulaire…',
   check: {
     title: 'Veuillez cliquer sur le bouton',
     line: 'Cela montre qu’une personne a envoyé ce formulaire.',

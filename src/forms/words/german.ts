@@ -13,6 +13,7 @@ export const german: FormWords = {
   noAddress: 'Bitte schreiben Sie eine E-Mail-Adresse, etwa ada@example.com.',
   tooLong: 'Das ist zu lang.',
   agree: 'Bitte kreuzen Sie das an, um sich anzumelden.',
+  working: 'Einen Moment: Ihr Browser prüft das Formular …',
   check: {
     title: 'Bitte drücken Sie den Knopf',
     line: 'Das zeigt, dass ein Mensch dieses Formular abgeschickt hat.',

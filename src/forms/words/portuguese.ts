@@ -13,6 +13,7 @@ export const portuguese: FormWords = {
   noAddress: 'Escreva um endereço de e-mail, como ada@example.com.',
   tooLong: 'É demasiado longo.',
   agree: 'Marque esta caixa para subscrever.',
+  working: 'Um momento: o seu navegador está a verificar o formulário…',
   check: {
     title: 'Carregue no botão',
     line: 'Mostra que uma pessoa enviou este formulário.',

@@ -13,6 +13,7 @@ export const spanish: FormWords = {
   noAddress: 'Escriba una dirección de correo, como ada@example.com.',
   tooLong: 'Es demasiado largo.',
   agree: 'Marque esta casilla para suscribirse.',
+  working: 'Un momento: su navegador está comprobando el formulario…',
   check: {
     title: 'Pulse el botón',
     line: 'Demuestra que una persona envió este formulario.',

@@ -14,6 +14,8 @@ export interface FormWords {
   noAddress: string
   tooLong: string
   agree: string
+  /** While the browser works for a form that is careful. */
+  working: string
   /** The page of one button between a form elsewhere, or one that was open for long, and its effect. */
   check: { title: string; line: string; button: string }
   /** After it was sent in. */

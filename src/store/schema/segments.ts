@@ -17,7 +17,7 @@ const segments = table(
     suppressed: integer(),
     /** `filling`: all contacts are being looked at; `deleted`: its rows go in slices, and then it. */
     state: text<'filling' | 'current' | 'deleted'>(),
-    /** The address up to which they were. */
+    /** The contact up to whom they were, by id. */
     cursor: text(),
     /** Goes up when the rule changes, so that nothing is written that an older one has said. */
     revision: integer(),

@@ -3,6 +3,7 @@ import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { recordConsent } from '../../../src/consent/index.js'
 import {
+  type AskFirst,
   addContact,
   contactHistory,
   createList,
@@ -22,7 +23,9 @@ async function open(t: Test) {
   const joined: string[] = []
   const plans = loadPlans('config/plans.toml')
   const rig = await startAccountPages(t, ({ account }, { store }) => {
-    const bulk = makeBulkTasks({ store, clock, plans, log: silentLog, defaultCountry: 'NG' })
+    const askFirst: AskFirst = async (_account, { given }) => ({ id: 'none', email: given.email })
+    const defaultCountry = 'NG'
+    const bulk = makeBulkTasks({ store, clock, plans, log: silentLog, defaultCountry, askFirst })
     const erasures = makeErasures({ store, clock, log: silentLog })
     t.teardown(() => Promise.all([bulk.close(), erasures.close()]))
     contactPages(account, {
@@ -32,8 +35,9 @@ async function open(t: Test) {
       bulk,
       erasures,
       contacts: {
-        defaultCountry: 'NG',
-        askFirst: async (_account, { given }) => ({ id: 'none', email: given.email }),
+        defaultCountry,
+        askFirst,
+        startRun: async () => ({ id: 'none', name: 'None' }),
         follow: async (_tx, _account, news) => {
           joined.push(...news.map(({ contact }) => contact.email))
         },

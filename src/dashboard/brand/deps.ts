@@ -1,0 +1,10 @@
+import type { Clock } from '../../clock/index.js'
+import type { Store } from '../../store/index.js'
+
+/** What the page about the brand needs. */
+export interface BrandPageDeps {
+  store: Store
+  clock: Clock
+  /** A form's page, as one document; undefined: there is no such account. */
+  sampleForm(accountId: string): Promise<string | undefined>
+}

@@ -1,0 +1,53 @@
+import { type ContactRow, idsIn, prepared, type Read } from '../store/index.js'
+import { contactsALook, type SegmentLook } from './judging.js'
+
+/** What comes next where segments are filled: contacts, and the segments that have all come as far. */
+export interface Filling extends SegmentLook {
+  accountId: string
+}
+
+/**
+ * The next contacts for a segment that is being filled, and for all of its account that are of its depth and as far as it:
+ * those that others ask for come first. By the contacts' ids, in whose order members stand too. `passed`:
+ * accounts that wait.
+ */
+export async function nextToFill(
+  read: Read,
+  passed: readonly string[],
+): Promise<Filling | undefined> {
+  const [first] = await read
+    .selectFrom('segments')
+    .select(['account_id', 'depth', 'cursor'])
+    .where('state', '=', 'filling')
+    .where('account_id', 'not in', idsIn(passed, 'text'))
+    .orderBy('depth')
+    .orderBy('id')
+    .limit(1)
+    .execute()
+  if (first === undefined) return undefined
+  const { account_id: accountId, depth, cursor } = first
+  const segments = await read
+    .selectFrom('segments')
+    .selectAll()
+    .where('state', '=', 'filling')
+    .where('account_id', '=', accountId)
+    .where('depth', '=', depth)
+    .where('cursor', '=', cursor)
+    .execute()
+  const limit = contactsALook(segments.length)
+  const contacts = await contactsAfter(read, { accountId, cursor, limit })
+  const last = contacts.at(-1)
+  const filledUpTo = last === undefined || contacts.length < limit ? null : last.id
+  return { accountId, segments, contacts, filledUpTo }
+}
+
+const contactsAfter = prepared<{ accountId: string; cursor: string; limit: number }, ContactRow>(
+  (db, { accountId, cursor, limit }) =>
+    db
+      .selectFrom('contacts')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('id', '>', cursor)
+      .orderBy('id')
+      .limit(limit),
+)

@@ -1,0 +1,154 @@
+import type { Clock } from '../clock/index.js'
+import type { Log } from '../log/index.js'
+import { ruleHolds } from '../rules/index.js'
+import {
+  type ContactRow,
+  idsOf,
+  prepared,
+  type Read,
+  type SegmentRow,
+  type Store,
+} from '../store/index.js'
+import type { SuppressionReason } from '../suppression/index.js'
+import { loadFacts, type PersonFacts } from './facts.js'
+import { brokenAmong, knownParts, ruleOfRow } from './segment.js'
+import { holdsUntil, timedIn } from './until.js'
+import type { SegmentMove } from './write-members.js'
+import {
+  type FollowSegments,
+  type SegmentVerdicts,
+  type Written,
+  writeVerdicts,
+} from './write-verdicts.js'
+
+/** What keeps members up to date needs; `follow` is written with each change of who is in. */
+export interface UpkeepDeps {
+  store: Store
+  clock: Clock
+  log: Log
+  follow?: FollowSegments | undefined
+}
+
+/** Whom to look at, by which segments of an account, and what is to be written with it. */
+export interface SegmentLook extends Omit<Written, 'accountId' | 'now'> {
+  segments: readonly SegmentRow[]
+  contacts: readonly ContactRow[]
+  /** Contacts who are deleted. */
+  gone?: readonly string[]
+}
+
+// Rows that a write changes: some milliseconds, as others wait meanwhile.
+const movesAWrite = 1_000
+// A contact is judged by a segment in some microseconds: so many are some tens of milliseconds.
+const verdictsALook = 20_000
+
+/** How many contacts are looked at together by so many segments. */
+export const contactsALook = (segments: number): number =>
+  Math.min(2_000, Math.max(200, Math.floor(verdictsALook / Math.max(1, segments))))
+
+/**
+ * Judges contacts by segments, and writes who comes in or leaves, some of the contacts a write. Who is in a segment is
+ * read before the write, as nobody else writes that; what the verdicts answer goes with the last one.
+ */
+export async function judgeAll(
+  { store, clock, follow }: UpkeepDeps,
+  accountId: string,
+  { segments, contacts, gone = [], ...written }: SegmentLook,
+): Promise<void> {
+  const { read } = store
+  const now = clock.now()
+  const judged = await judgedBy(read, accountId, segments)
+  const rules = judged.map(({ rule }) => rule)
+  const people = await loadFacts(read, accountId, contacts, { rules, now })
+  const ids = JSON.stringify([...contacts.map(({ id }) => id), ...gone])
+  for (const one of judged) {
+    const members = await membersAmong(read, { segmentId: one.segment.id, ids })
+    for (const { contact_id, why } of members) one.members.set(contact_id, why)
+  }
+  const timed = new Set(
+    judged.filter((one) => one.timed.length > 0).map(({ segment }) => segment.id),
+  )
+  let some = emptyVerdicts(segments, timed)
+  const write = (isLast: boolean) => {
+    const verdicts = some
+    some = emptyVerdicts(segments, timed)
+    const { changesUpTo, filledUpTo, isDue } = written
+    const settled = isLast ? { changesUpTo, filledUpTo } : {}
+    return store.write((tx) =>
+      writeVerdicts(tx, verdicts, { accountId, now, isDue, ...settled }, follow),
+    )
+  }
+  for (const facts of people) {
+    judge(facts, judged, some)
+    if (some.moves.length >= movesAWrite) await write(false)
+  }
+  for (const contactId of gone) {
+    some.gone.push(contactId)
+    for (const { segment, members } of judged) {
+      const was = members.get(contactId)
+      if (was !== undefined) some.moves.push({ segment, contactId, was, isGone: true })
+    }
+    if (some.moves.length >= movesAWrite) await write(false)
+  }
+  await write(true)
+}
+
+const emptyVerdicts = (
+  segments: readonly SegmentRow[],
+  timed: ReadonlySet<string>,
+): SegmentVerdicts => ({
+  segments,
+  timed,
+  contactIds: [],
+  gone: [],
+  moves: [],
+  due: [],
+})
+
+type Judged = Awaited<ReturnType<typeof judgedBy>>[number]
+
+/** The segments with their rules; those that ask for others come after them. */
+async function judgedBy(read: Read, accountId: string, segments: readonly SegmentRow[]) {
+  const ordered = segments.toSorted((a, b) => a.depth - b.depth)
+  const rules = ordered.map(ruleOfRow)
+  const known = await knownParts(read, accountId, rules)
+  return ordered.map((segment, n) => {
+    const rule = rules[n] ?? ruleOfRow(segment)
+    return {
+      segment,
+      rule,
+      timed: timedIn(rule),
+      // What names something that is gone holds for nobody.
+      isBroken: brokenAmong(known, rule).length > 0,
+      members: new Map<string, SuppressionReason | null>(),
+    }
+  })
+}
+
+function judge(facts: PersonFacts, judged: readonly Judged[], verdicts: SegmentVerdicts): void {
+  const { why } = facts
+  const contactId = facts.contact.id
+  verdicts.contactIds.push(contactId)
+  for (const { segment, rule, timed, isBroken, members } of judged) {
+    const holds = !isBroken && ruleHolds(rule, facts)
+    // Those that ask for this one are judged after it.
+    if (holds) facts.inSegments.add(segment.id)
+    else facts.inSegments.delete(segment.id)
+    const was = members.get(contactId)
+    const move: SegmentMove = { segment, contactId, was, is: holds ? why : undefined }
+    if (move.was !== move.is) verdicts.moves.push(move)
+    const at = holdsUntil(timed, facts)
+    if (at !== undefined) verdicts.due.push({ segment, contactId, at })
+  }
+}
+
+const membersAmong = prepared<
+  { segmentId: string; ids: string },
+  { contact_id: string; why: SuppressionReason | null }
+>((db, { segmentId, ids }) =>
+  db
+    .selectFrom('segment_members')
+    .select(['contact_id', 'why'])
+    .where('segment_id', '=', segmentId)
+    .where('contact_id', 'in', idsOf(ids, 'text')),
+)

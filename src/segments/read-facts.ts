@@ -1,0 +1,125 @@
+import { isoTime } from '../clock/index.js'
+import type { Json } from '../json/index.js'
+import { idsIn, type Read } from '../store/index.js'
+
+/** Some contacts, by their ids. */
+interface Among {
+  read: Read
+  ids: readonly string[]
+}
+
+/** When each of them joined each list: by the list, then by the contact. */
+export async function listsOf({ read, ids }: Among, listIds: readonly string[]) {
+  const joined = new Map<string, Map<string, number>>()
+  if (listIds.length === 0) return joined
+  const rows = await read
+    .selectFrom('list_members')
+    .innerJoin('contact_lists', 'contact_lists.id', 'list_members.list_id')
+    .select(['list_id', 'contact_id', 'added_at'])
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('list_id', 'in', idsIn(listIds, 'text'))
+    .where('deleted_at', 'is', null)
+    .execute()
+  for (const { list_id, contact_id, added_at } of rows) {
+    const theirs = joined.get(list_id) ?? new Map<string, number>()
+    joined.set(list_id, theirs.set(contact_id, added_at))
+  }
+  return joined
+}
+
+/** Which topics they have left: address and topic. */
+export async function topicsOf(
+  { read }: Among,
+  accountId: string,
+  addresses: readonly string[],
+  topicIds: readonly string[],
+) {
+  if (topicIds.length === 0) return new Set<string>()
+  const rows = await read
+    .selectFrom('topic_opt_outs')
+    .select(['address', 'topic_id'])
+    .where('account_id', '=', accountId)
+    .where('address', 'in', idsIn(addresses, 'text'))
+    .where('topic_id', 'in', idsIn(topicIds, 'text'))
+    .execute()
+  return new Set(rows.map((row) => `${row.address} ${row.topic_id}`))
+}
+
+export async function engagementsOf({ read, ids }: Among) {
+  const rows = await read
+    .selectFrom('contact_engagement')
+    .selectAll()
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .execute()
+  return new Map(
+    rows.map((row): [string, Record<string, Json>] => [
+      row.contact_id,
+      {
+        sent: row.sent,
+        opened: row.opened,
+        clicked: row.clicked,
+        ...timeAs('lastSentAt', row.last_sent_at),
+        ...timeAs('lastOpenedAt', row.last_opened_at),
+        ...timeAs('lastClickedAt', row.last_clicked_at),
+      },
+    ]),
+  )
+}
+
+const timeAs = (name: string, at: number | null) => (at === null ? {} : { [name]: isoTime(at) })
+
+/** The times at which events of these names came, the oldest first; as many as are kept of each. */
+export async function eventsOf({ read, ids }: Among, names: readonly string[]) {
+  const known = new Map<string, Map<string, number[]>>()
+  if (names.length === 0) return known
+  const rows = await read
+    .selectFrom('automation_events')
+    .select(['contact_id', 'name', 'at'])
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('name', 'in', idsIn(names, 'text'))
+    .orderBy('at')
+    .execute()
+  for (const { contact_id, name, at } of rows) {
+    const theirs = known.get(contact_id) ?? new Map<string, number[]>()
+    known.set(contact_id, theirs)
+    theirs.set(name, [...(theirs.get(name) ?? []), at])
+  }
+  return known
+}
+
+export async function segmentsOf({ read, ids }: Among, segmentIds: readonly string[]) {
+  const known = new Map<string, Set<string>>()
+  if (segmentIds.length === 0) return known
+  const rows = await read
+    .selectFrom('segment_members')
+    .select(['segment_id', 'contact_id'])
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('segment_id', 'in', idsIn(segmentIds, 'text'))
+    .execute()
+  for (const { segment_id, contact_id } of rows) {
+    known.set(contact_id, (known.get(contact_id) ?? new Set()).add(segment_id))
+  }
+  return known
+}
+
+/** What they did with each of these campaigns: contact and campaign. */
+export async function campaignsOf({ read, ids }: Among, broadcastIds: readonly string[]) {
+  if (broadcastIds.length === 0) return new Map<string, Record<string, Json>>()
+  const rows = await read
+    .selectFrom('broadcast_people')
+    .select(['contact_id', 'broadcast_id', 'opened_at', 'clicked_at'])
+    .where('contact_id', 'in', idsIn(ids, 'text'))
+    .where('broadcast_id', 'in', idsIn(broadcastIds, 'text'))
+    .execute()
+  return new Map(
+    rows.map((row): [string, Record<string, Json>] => [
+      `${row.contact_id} ${row.broadcast_id}`,
+      {
+        opened: row.opened_at !== null,
+        clicked: row.clicked_at !== null,
+        ...timeAs('openedAt', row.opened_at),
+        ...timeAs('clickedAt', row.clicked_at),
+      },
+    ]),
+  )
+}
