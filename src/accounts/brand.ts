@@ -1,8 +1,10 @@
+import type { Selectable } from 'kysely'
 import type { Clock } from '../clock/index.js'
 import type { BodyOf } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { type BrandRow, type Read, type Store, storedJson } from '../store/index.js'
+import { archivePathOf } from './archive.js'
 import type { updateBrand } from './contract-brand.js'
 import { contrastOf, leastContrast } from './contrast.js'
 import { type AccountLanguage, accountLanguages, isLanguage } from './language.js'
@@ -26,6 +28,10 @@ export interface Brand {
   senderName: string
   /** An address of one of the account's domains; may be empty. */
   defaultFrom: string
+  /** Whether search engines may list the archive. */
+  archiveListed: boolean
+  /** Where the archive is, below the address of the public listener; null before a campaign is in it. */
+  archivePath: string | null
 }
 
 export const plainColours: BrandColours = {
@@ -41,6 +47,8 @@ const plain = (): Brand => ({
   languages: Object.keys(accountLanguages).filter(isLanguage),
   senderName: '',
   defaultFrom: '',
+  archiveListed: false,
+  archivePath: null,
 })
 
 /** The account's brand; what nobody has chosen is as it is for everybody. */
@@ -50,15 +58,18 @@ export async function brandOf(read: Read, accountId: string): Promise<Brand> {
     .selectAll()
     .where('account_id', '=', accountId)
     .executeTakeFirst()
-  return row === undefined ? plain() : toBrand(row)
+  const archivePath = await archivePathOf(read, accountId)
+  return Object.assign(row === undefined ? plain() : toBrand(row), { archivePath })
 }
 
-function toBrand(row: BrandRow): Brand {
+function toBrand(row: Selectable<BrandRow>): Brand {
   return {
     ...lookOf(row),
     postalAddress: row.postal_address,
     senderName: row.sender_name,
     defaultFrom: row.default_from,
+    archiveListed: row.archive_listed === 1,
+    archivePath: null,
   }
 }
 
@@ -89,6 +100,8 @@ export async function changeBrand(
       languages: given.languages ?? before.languages,
       senderName: given.senderName?.trim() ?? before.senderName,
       defaultFrom: given.defaultFrom?.trim() ?? before.defaultFrom,
+      archiveListed: given.archiveListed ?? before.archiveListed,
+      archivePath: before.archivePath,
     }
     refuseUnreadable(brand.colours)
     refuseNoAddress(brand.defaultFrom)
@@ -98,8 +111,9 @@ export async function changeBrand(
       languages: JSON.stringify(brand.languages),
       sender_name: brand.senderName,
       default_from: brand.defaultFrom,
+      archive_listed: brand.archiveListed ? 1 : 0,
       updated_at: clock.now(),
-    }
+    } as const
     await tx
       .insertInto('brands')
       .values({ account_id: accountId, ...row })

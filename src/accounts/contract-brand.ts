@@ -1,5 +1,16 @@
 import { answer, type Contract, invalidField, operation, shape } from '../contract/index.js'
-import { colour, line, list, maybe, oneOf, table, textThat } from '../fields/index.js'
+import {
+  colour,
+  flag,
+  line,
+  list,
+  maybe,
+  oneOf,
+  orNull,
+  table,
+  text,
+  textThat,
+} from '../fields/index.js'
 import { type AccountLanguage, languageCodes } from './language.js'
 
 const colours = {
@@ -37,15 +48,30 @@ const parts = {
   ),
 }
 
+const archiveListed = flag(
+  'Whether search engines may list the public page of past campaigns; by default they may not',
+)
+
 const example = {
   colours: { background: '#ffffff', text: '#1c2430', button: '#0a5a9c', buttonText: '#ffffff' },
   postalAddress: 'City Library, 1 Main Street, Lagos',
   languages: ['en', 'fr'],
   senderName: 'City Library',
   defaultFrom: 'news@mail.example.com',
+  archiveListed: false,
+  archivePath: '/a/5cJ0pRk2mXw8Qz1T',
 }
 
-const known = { colours: table(colours), ...parts }
+const known = {
+  colours: table(colours),
+  ...parts,
+  archiveListed,
+  archivePath: orNull(
+    text(
+      'Where everybody can see past campaigns that have `archive`, below the address of the public listener; null before there was one',
+    ),
+  ),
+}
 const shown = () => answer('The whole brand', 'Brand', known, example)
 
 export const getBrand = operation('GET /v1/brand', {
@@ -74,6 +100,7 @@ export const updateBrand = operation('PATCH /v1/brand', {
         languages: maybe(parts.languages),
         senderName: maybe(parts.senderName),
         defaultFrom: maybe(parts.defaultFrom),
+        archiveListed: maybe(archiveListed),
       },
       { about: 'Fields that are not given stay as they are.' },
     ),

@@ -15,6 +15,7 @@ export {
   pageOfAccounts,
   renameAccount,
 } from './account.js'
+export { accountOfArchive, archivePath, archivePathOf, openArchive } from './archive.js'
 export { type CheckKey, makeAuthenticate, makeCheckKey, type Principal } from './authenticate.js'
 export {
   type Brand,

@@ -1,3 +1,4 @@
+import type { ArchiveTools } from '../archive/routes.js'
 import { makeFormTallies, makeSignupTokens } from '../forms/index.js'
 import type { FormDesk } from '../forms/routes.js'
 import {
@@ -32,15 +33,19 @@ export async function openFront(ground: Ground, back: WayBack) {
   const tallies = makeFormTallies()
   const machineSign = makeMachineSign(() => agents, config.tracking.machineWithin)
   let desk: FormDesk | undefined
+  let archiveTools: ArchiveTools | undefined
+  let publicUrl = config.http.public.url
   back.add(() => tallies.flush(ground.store))
   const server = await openPublicServer(ground, {
     ...ground,
     forms: { tokens, tallies, machineSign, desk: () => desk },
+    archive: { publicUrl: () => publicUrl, tools: () => archiveTools },
     recorder,
     challenge: certificates.challenge,
     overTls: publicOverTls(ground, httpsPeers, certificates),
   })
   back.add(() => server.close(config.http.shutdownGrace))
+  publicUrl ||= urlOf(config.http.public.host, server.port)
   return {
     certificates,
     httpsPeers,
@@ -50,10 +55,14 @@ export async function openFront(ground: Ground, back: WayBack) {
     openDesk(opened: FormDesk) {
       desk = opened
     },
+    /** From now on past campaigns are shown. */
+    openArchive(tools: ArchiveTools) {
+      archiveTools = tools
+    },
     /** Who opens and clicks without reading, by the last good file. */
     agents: () => agents,
     publicPort: server.port,
-    publicUrl: config.http.public.url || urlOf(config.http.public.host, server.port),
+    publicUrl,
     /** From now on another thread records the hits, as far as it takes them. */
     recordBy(record: (hits: string) => Promise<boolean>) {
       recordElsewhere = record

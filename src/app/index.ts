@@ -111,6 +111,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
       publicUrl: front.publicUrl,
       forms: front.forms,
       openDesk: front.openDesk,
+      openArchive: front.openArchive,
       gateOf: crew.gateOf,
       overTls: privateOverTls(options.dataDir, front.httpsPeers),
       running: {

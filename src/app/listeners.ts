@@ -2,6 +2,12 @@ import { hostname } from 'node:os'
 import { makeAuthenticate, type Principal, refuseBeyondScope } from '../accounts/index.js'
 import { brandRoutes, keyRoutes } from '../accounts/routes.js'
 import {
+  type ArchiveDeps,
+  type ArchiveTools,
+  archiveRoutes,
+  type ViewedCopy,
+} from '../archive/routes.js'
+import {
   domainUses,
   type LiveLimit,
   refuseTemplateInUse,
@@ -16,7 +22,7 @@ import { audienceUses } from '../broadcasts/index.js'
 import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
-import type { ApplianceKey, Config } from '../config/index.js'
+import { type ApplianceKey, type Config, isReachable } from '../config/index.js'
 import type { BulkTasks, ContactEffect, Importer, ImportTasks } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import type { DashboardDeps, EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
@@ -50,7 +56,7 @@ import type { Log } from '../log/index.js'
 import { openApiRoutes } from '../openapi/routes.js'
 import { makePeople } from '../people/index.js'
 import { pictureRoutes, servedPictures } from '../pictures/routes.js'
-import { makePreferenceLinks, makeUnsubscribeLinks } from '../preferences/index.js'
+import { makePreferenceLinks, makeUnsubscribeLinks, makeViewLinks } from '../preferences/index.js'
 import { preferenceRoutes, sampleCentre } from '../preferences/routes.js'
 import { segmentRoutes } from '../segments/routes.js'
 import { statsRoutes } from '../stats/routes.js'
@@ -131,6 +137,7 @@ export async function openPrivateServer(
   const { forms, publicUrl } = core
   const desk = makeFormDesk({ ...sending, ...forms, publicUrl, follow, followed })
   core.openDesk(desk)
+  core.openArchive({ renderer: core.renderer, viewedCopy: makeViewedCopyLater(config, core) })
   const { askFirst } = desk
   const contacts = {
     defaultCountry,
@@ -274,6 +281,20 @@ function makeSentCopyLater(
   }
 }
 
+/** Makes copies of mails for their recipients, in browsers; outbound comes along as above. */
+function makeViewedCopyLater(
+  config: Config,
+  { store, clock, key, publicUrl, renderer }: Core,
+): ViewedCopy {
+  const tracking = isReachable(config) ? config.tracking : undefined
+  const deps = { store, clock, key, publicUrl, tracking, renderer: () => renderer }
+  let made: Promise<ViewedCopy> | undefined
+  return async (copy) => {
+    made ??= import('../outbound/index.js').then(({ makeViewedCopies }) => makeViewedCopies(deps))
+    return await (await made)(copy)
+  }
+}
+
 /** A mail of the appliance itself, to somebody who is asked to log in. */
 async function mailOwn(
   { store, clock, backlog, ring }: Core,
@@ -299,6 +320,7 @@ export async function openPublicServer(
     challenge: Certificates['challenge']
     overTls: HttpServerOptions<never>['overTls']
     forms: Pick<FormPageDeps, 'tokens' | 'tallies' | 'desk' | 'machineSign'>
+    archive: Pick<ArchiveDeps, 'publicUrl' | 'tools'>
   },
 ) {
   const { store, clock, key, metrics, recorder, challenge, overTls } = deps
@@ -323,6 +345,7 @@ export async function openPublicServer(
     preferenceLinks: makePreferenceLinks(key, ''),
   })
   servedPictures(server.pages, { store })
+  archiveRoutes(server.pages, { store, viewLinks: makeViewLinks(key, ''), ...deps.archive })
   formPages(server.pages, { store, clock, ...deps.forms })
   trackingRoutes(server.pages, { clock, tokens: makeTrackingTokens(key), recorder })
   // RFC 8555 §8.3: asked for without TLS, by the name that is to be proved.
@@ -378,5 +401,6 @@ interface Core {
   liveLimit: LiveLimit
   forms: { tokens: SignupTokens; tallies: FormTallies }
   openDesk: (desk: FormDesk) => void
+  openArchive: (tools: ArchiveTools) => void
   overTls: HttpServerOptions<never>['overTls']
 }

@@ -1,3 +1,4 @@
+import { openArchive } from '../accounts/index.js'
 import type { AccountBilling } from '../billing/index.js'
 import { hourMs } from '../clock/index.js'
 import { addStoredBytes, attachmentsOf, releaseContents } from '../contents/index.js'
@@ -36,9 +37,9 @@ export async function changeDraft(
 ): Promise<Broadcast> {
   const { store, clock } = deps
   const { accountId } = billing
-  if (isPaceAlone(changes)) {
+  if (isForLater(changes)) {
     const { status } = await findBroadcast(store.read, accountId, id)
-    if (status !== 'draft') return await changePace(deps, accountId, id, changes, alongside)
+    if (status !== 'draft') return await changeLater(deps, accountId, id, changes, alongside)
   }
   const { draft, html } = await draftWithHtml(store.read, accountId, id)
   if (revision !== undefined && revision !== draft.revision) {
@@ -99,10 +100,12 @@ export async function changeDraft(
         changed_at: clock.now(),
         scheduled_at: changes.scheduledAt === undefined ? draft.scheduled_at : scheduledAt,
         ...pace,
+        archive: input.archive ? 1 : 0,
         ...(variants && { variant_test: variants.test && JSON.stringify(variants.test) }),
       })
       .where('id', '=', draft.id)
       .execute()
+    if (input.archive) await openArchive(tx, accountId)
     if (variants) await putVariants(tx, store, { id: draft.id, accountId }, variants)
     const changed = await findBroadcast(tx, accountId, id)
     await alongside(tx, changed)
@@ -180,10 +183,10 @@ async function draftWithHtml(read: Tx, accountId: string, id: string): Promise<D
 const isSame = (a: Omit<DraftWithHtml, 'attachments'>, b: Omit<DraftWithHtml, 'attachments'>) =>
   a.html === b.html && JSON.stringify(a.draft) === JSON.stringify(b.draft)
 
-/** Whether only its rate and hours are to be changed, as those of a campaign that leaves may be. */
-const isPaceAlone = (changes: BroadcastChanges) =>
+/** Whether only that is to be changed which may be of a campaign that is no draft any more. */
+const isForLater = (changes: BroadcastChanges) =>
   Object.entries(changes).every(
-    ([name, value]) => value === undefined || name === 'rate' || name === 'window',
+    ([name, value]) => value === undefined || ['rate', 'window', 'archive'].includes(name),
   )
 
 const isUnderWay = ({ status }: Broadcast) =>
@@ -197,44 +200,59 @@ function pacedToAt({ rate, paced_to, waiting }: Broadcast, most: number | null, 
   return Math.round(now + (made * hourMs) / most)
 }
 
-/** Changes how a campaign leaves that is scheduled, sending or paused. What was made for the next minute stays. */
-async function changePace(
+/** Changes what may be changed of a campaign that is no draft: how it leaves, and who may see it later. */
+async function changeLater(
   { store, clock, expand }: BroadcastDeps,
   accountId: string,
   id: string,
-  changes: Pick<BroadcastChanges, 'rate' | 'window'>,
+  { archive, ...pace }: Pick<BroadcastChanges, 'rate' | 'window' | 'archive'>,
   alongside: (tx: Tx, changed: Broadcast) => Promise<void>,
 ): Promise<Broadcast> {
+  const isPaced = pace.rate !== undefined || pace.window !== undefined
   const changed = await store.write(async (tx) => {
     const found = await findBroadcast(tx, accountId, id)
-    if (!isUnderWay(found)) {
-      const message = `The rate of a campaign that is ${found.status} cannot be changed`
-      throw new ApiError('conflict', message)
+    if (isPaced) await changePace(tx, found, pace, clock.now())
+    if (archive !== undefined) {
+      if (archive) await openArchive(tx, accountId)
+      const values = { archive: archive ? 1 : 0 } as const
+      await tx.updateTable('broadcasts').set(values).where('id', '=', found.id).execute()
     }
-    const { rate, window } = paceOf(found)
-    const { rate: most, send_window } = paceIn({
-      rate: changes.rate ?? rate ?? undefined,
-      window: changes.window ?? window ?? undefined,
-    })
-    const now = clock.now()
-    const begun = found.sent_at !== null && {
-      next_at: null,
-      paced_to: pacedToAt(found, most, now),
-      expanded_at: now,
-      // It says what it waits for.
-      ...(found.status === 'sending' && { reason: null }),
-    }
-    await tx
-      .updateTable('broadcasts')
-      .set({ rate: most, send_window, ...begun })
-      .where('id', '=', found.id)
-      .execute()
     const after = await findBroadcast(tx, accountId, id)
     await alongside(tx, after)
     return after
   })
-  expand()
+  if (isPaced) expand()
   return changed
+}
+
+/** Changes how a campaign leaves that is scheduled, sending or paused. What was made for the next minute stays. */
+async function changePace(
+  tx: Tx,
+  found: Broadcast,
+  changes: Pick<BroadcastChanges, 'rate' | 'window'>,
+  now: number,
+): Promise<void> {
+  if (!isUnderWay(found)) {
+    const message = `The rate of a campaign that is ${found.status} cannot be changed`
+    throw new ApiError('conflict', message)
+  }
+  const { rate, window } = paceOf(found)
+  const { rate: most, send_window } = paceIn({
+    rate: changes.rate ?? rate ?? undefined,
+    window: changes.window ?? window ?? undefined,
+  })
+  const begun = found.sent_at !== null && {
+    next_at: null,
+    paced_to: pacedToAt(found, most, now),
+    expanded_at: now,
+    // It says what it waits for.
+    ...(found.status === 'sending' && { reason: null }),
+  }
+  await tx
+    .updateTable('broadcasts')
+    .set({ rate: most, send_window, ...begun })
+    .where('id', '=', found.id)
+    .execute()
 }
 
 /** The whole of it as it then is; its time only where that changes, as one that is over is no fault. */

@@ -109,6 +109,10 @@ export const detail = {
       'Why everybody gets it, also who has unsubscribed, as an owner has said in the dashboard; null: it is no notice',
     ),
   ),
+  archive: {
+    type: 'boolean',
+    description: 'Whether it is on the public page of past campaigns, and has a link for browsers',
+  },
   ...versions,
   ...given,
   tags: { type: 'array', items: shaped('Tag'), description: 'The tags of its mails' },
@@ -325,6 +329,7 @@ export const exampleDetail = {
   window: { from: '09:00', to: '17:00', days: [1, 2, 3, 4, 5], zone: 'Africa/Lagos' },
   localTimeOf: null,
   notice: null,
+  archive: false,
   ...exampleVersions,
   replyTo: ['help@example.com'],
   headers: { 'X-Entity-Ref-ID': '4711' },

@@ -77,7 +77,7 @@ const fields = {
     content(
       1,
       text(
-        'The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient\'s own links, `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. Required unless there are `blocks`',
+        'The content in Liquid, at most 2 MiB. Merge tags: `{{firstName}}`, `{{lastName}}`, `{{email}}` and what is in the metadata; an empty one renders as nothing, or as `| default: "there"` says. `{{ unsubscribe_url }}` and `{{ preferences_url }}` are the recipient\'s own links, `{{ view_url }}` is where they see theirs in a browser (empty without `archive`), `{{ unsubscribe_footer }}` places the footer: without it the footer is at the end, and it is left out where a link of yours leads to `{{ unsubscribe_url }}`. In an `href` a tag may be percent-encoded (`%7B%7B`). The text part is made from it. Required unless there are `blocks`',
         { minLength: 1 },
       ),
     ),
@@ -170,6 +170,11 @@ const fields = {
         ),
       },
       { about: 'How the `variants` are tried; kept only together with them' },
+    ),
+  ),
+  archive: maybe(
+    flag(
+      'Whether everybody can see it on the public page of past campaigns, as somebody of whom nothing is known, and each recipient theirs by `{{ view_url }}`; by default not. It may be changed at any time',
     ),
   ),
   rate: maybe(

@@ -1,10 +1,10 @@
 import { nextTurn } from '../bounded/index.js'
-import { requireList } from '../contacts/index.js'
-import { countNameOf, requireSegment } from '../segments/index.js'
+import { countNameOf } from '../segments/index.js'
 import { idsOf, prepared, type Read } from '../store/index.js'
 import { strength } from '../suppression/index.js'
-import { amongWhom, pageOfWhom } from './members.js'
-import { type Audience, onlyListOf, requireWhom, type Whom } from './whom.js'
+import { countFit } from './count-fit.js'
+import { amongWhom } from './members.js'
+import { type Audience, requireWhom } from './whom.js'
 
 /** How many an audience has, how many of them can be mailed, and why the others cannot, each by the strongest reason. */
 export interface AudienceCount {
@@ -21,7 +21,7 @@ export interface AudienceCount {
 const perPage = 1_000
 
 /**
- * How many would be mailed now. A list or segment by itself has its number; several are gone through by ids alone. Who must
+ * How many would be mailed now. Lists and segments have their numbers (`countFit`). Who must
  * not be mailed are few, and are counted from their side. Throws a 404 for what is not the account's.
  */
 export async function countAudience(read: Read, audience: Audience): Promise<AudienceCount> {
@@ -50,28 +50,7 @@ export async function countAudience(read: Read, audience: Audience): Promise<Aud
 
 async function fitOf(read: Read, { accountId, whom }: Audience): Promise<number> {
   await requireWhom(read, accountId, whom, { mayBeEmpty: true })
-  const listId = onlyListOf(whom)
-  if (listId !== undefined) return (await requireList(read, accountId, listId)).contactCount
-  const segmentId = onlySegmentOf(whom)
-  if (segmentId !== undefined) return (await requireSegment(read, accountId, segmentId)).count
-  let fit = 0
-  for (let after: string | null = ''; after !== null; ) {
-    const page: Awaited<ReturnType<typeof pageOfWhom>> = await pageOfWhom(
-      read,
-      whom,
-      after,
-      perPage,
-    )
-    fit += page.ids.length
-    after = page.next
-    await nextTurn()
-  }
-  return fit
-}
-
-function onlySegmentOf({ lists, segments, withoutLists, withoutSegments }: Whom) {
-  const others = lists.length + withoutLists.length + withoutSegments.length
-  return segments.length === 1 && others === 0 ? segments[0] : undefined
+  return await countFit(read, { accountId, whom })
 }
 
 /** Counts a page of those who must not be mailed, each address once; resolves with the last, or undefined at the end. */

@@ -1,3 +1,4 @@
+import { openArchive } from '../accounts/index.js'
 import {
   type AccountBilling,
   checkSending,
@@ -58,6 +59,8 @@ export interface BroadcastInput extends WhomInput, ContentInput, VariantsInput {
   /** The zone in which `scheduledAt` is a time that each recipient's own clock shows; empty: all at once. */
   localTimeOf?: string | undefined
   attachments?: readonly unknown[] | undefined
+  /** Whether everybody may see it later. */
+  archive?: boolean | undefined
 }
 
 /** A campaign that nothing speaks against. */
@@ -156,8 +159,10 @@ export async function createBroadcast(
         opened: 0,
         clicked: 0,
         variant_test: variants?.test ? JSON.stringify(variants.test) : null,
+        archive: input.archive ? 1 : 0,
       })
       .execute()
+    if (input.archive) await openArchive(tx, accountId)
     if (variants?.test) await putVariants(tx, store, { id, accountId }, variants)
     const standing = await checkStanding(tx, deps, await findBroadcast(tx, accountId, id), {
       draft,

@@ -4,7 +4,14 @@ import type { Store, Tx } from '../store/index.js'
 import { type Broadcast, type BroadcastDeps, findBroadcast } from './broadcast.js'
 import { chanceOfBetter, type Share } from './chance.js'
 import { keepWaiting } from './pace.js'
-import { endOfTest, type Variant, type VariantTest, variantsOf, variantTestOf } from './variant.js'
+import {
+  endOfTest,
+  usualTest,
+  type Variant,
+  type VariantTest,
+  variantsOf,
+  variantTestOf,
+} from './variant.js'
 
 /*
  * Which version of a campaign the rest of its audience gets. It is chosen once, in one transaction, which puts the cursor
@@ -17,11 +24,13 @@ export const surely = 0.9
 // A campaign that waits for somebody is looked at so often.
 const byHandMs = 24 * hourMs
 
-/** What a version is measured by: how many of the mails that arrived people opened or clicked. */
+/** What a version is measured by: how many of the mails of the test that arrived people opened or clicked. */
 export function shareOf(
-  { delivered, relayed, opened, clicked }: Variant,
+  { delivered, relayed, opened, clicked, test_arrived, test_did }: Variant,
   by: VariantTest['by'],
 ): Share {
+  // Those of the rest are no part of the test: they got the chosen version alone, at another time.
+  if (test_arrived !== null && test_did !== null) return { did: test_did, of: test_arrived }
   const did = by === 'clicks' ? clicked : opened
   return { did, of: Math.max(delivered + relayed, did) }
 }
@@ -77,7 +86,7 @@ async function decide(
     if (!waitsForDecision(found) || found.status !== 'sending' || test === undefined) return true
     const chosen = choice(await variantsOf(tx, id), test)
     if (chosen === undefined) return false
-    await setWinner(tx, id, { ...chosen, now: clock.now() })
+    await setWinner(tx, found, { ...chosen, now: clock.now() })
     return true
   })
 }
@@ -92,8 +101,19 @@ interface Chosen {
   now: number
 }
 
-/** The rest is gone through from its begin. */
-async function setWinner(tx: Tx, id: string, { key, decidedBy, now }: Chosen): Promise<void> {
+/** The rest is gone through from its begin. What the versions are compared by stays as it was. */
+async function setWinner(tx: Tx, found: Broadcast, { key, decidedBy, now }: Chosen): Promise<void> {
+  const { id } = found
+  const { by } = variantTestOf(found) ?? usualTest
+  for (const variant of await variantsOf(tx, id)) {
+    const { did, of } = shareOf(variant, by)
+    await tx
+      .updateTable('broadcast_variants')
+      .set({ test_arrived: of, test_did: did })
+      .where('broadcast_id', '=', id)
+      .where('key', '=', variant.key)
+      .execute()
+  }
   await tx
     .updateTable('broadcasts')
     .set({ winner: key, decided_by: decidedBy, decided_at: now, cursor: '', next_at: null })
@@ -128,7 +148,7 @@ export async function chooseVariant(
     if (!isOn || found.cursor !== endOfTest) {
       throw new ApiError('conflict', whyNot(found))
     }
-    await setWinner(tx, found.id, { key, decidedBy: 'account', now: clock.now() })
+    await setWinner(tx, found, { key, decidedBy: 'account', now: clock.now() })
     if (found.status === 'sending') {
       await tx.updateTable('broadcasts').set({ reason: null }).where('id', '=', found.id).execute()
     }

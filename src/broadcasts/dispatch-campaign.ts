@@ -21,7 +21,7 @@ import {
 } from './broadcast.js'
 import { copiedSubjectMark, isUnwritten } from './content.js'
 import { type AudienceCount, countAudience } from './count-audience.js'
-import { pauseAtFault, pauseWithout } from './fault.js'
+import { pauseAtFault, pauseForAccount, pauseWithout } from './fault.js'
 import { mailTypeOf, refuseNotice } from './notice.js'
 import { firstTime } from './own-time.js'
 import { withoutTime } from './pace.js'
@@ -241,6 +241,7 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
     await checkStanding(store.read, deps, broadcast)
     if (!(await awaitSegments(deps, broadcast))) return
     const counts = await reachableNow(store.read, audienceOf(broadcast))
+    if (await pauseSmallTest(deps, broadcast, counts.reachable)) return
     await store.write(async (tx) => {
       const { status } = await findBroadcast(tx, accountId, id)
       if (status !== 'scheduled') return
@@ -267,6 +268,24 @@ async function dispatchOne(deps: DispatchDeps, broadcast: Broadcast): Promise<vo
         .where('status', '=', 'scheduled')
         .execute(),
     )
+  }
+}
+
+/** Pauses a campaign with versions whose audience has become too small for its test. Resolves with whether it has. */
+async function pauseSmallTest(
+  deps: DispatchDeps,
+  broadcast: Broadcast,
+  audience: number,
+): Promise<boolean> {
+  if (broadcast.variant_test === null) return false
+  const variants = await variantsOf(deps.store.read, broadcast.id)
+  try {
+    refuseSmallTest(variantTestOf(broadcast), variants.length, audience)
+    return false
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    await pauseForAccount(deps, broadcast, `${error.message}. Take it back to change its test`)
+    return true
   }
 }
 

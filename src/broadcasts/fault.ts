@@ -40,14 +40,22 @@ export async function pauseWithout(
   broadcast: Broadcast,
   { message }: ApiError,
 ): Promise<boolean> {
-  const reason = `${message}: a list, segment or topic of it was deleted`
+  await pauseForAccount(deps, broadcast, `${message}: a list, segment or topic of it was deleted`)
+  return true
+}
+
+/** Pauses a campaign for a reason that its account can mend. */
+export async function pauseForAccount(
+  deps: { store: Store; clock: Clock },
+  broadcast: Broadcast,
+  reason: string,
+): Promise<void> {
   try {
     await pauseBroadcast(deps, broadcast, { reason, byAccount: true })
   } catch (error) {
     // It was paused, ended or cancelled meanwhile.
     if (!(error instanceof ApiError)) throw error
   }
-  return true
 }
 
 /**

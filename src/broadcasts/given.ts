@@ -17,6 +17,7 @@ export function givenOf(broadcast: Broadcast) {
     tags: tags && [...tags],
     rate: broadcast.rate ?? undefined,
     window: paceOf(broadcast).window ?? undefined,
+    archive: broadcast.archive === 1,
   }
 }
 

@@ -12,6 +12,14 @@ export {
   pausedBroadcast,
   resumedBroadcast,
 } from './answers.js'
+export {
+  type ArchivedCampaign,
+  archivedCampaign,
+  archivedCampaigns,
+  type ForNobody,
+  forNobody,
+  makeArchivedSubjects,
+} from './archived.js'
 export { type AudienceMember, nextOfAudience } from './audience.js'
 export { audienceUses } from './audience-uses.js'
 export {
@@ -45,7 +53,7 @@ export { campaignsSince, mailedSince } from './mailed-lately.js'
 export { campaignsBetween, type DatedCampaign } from './month.js'
 export { mailTypeOf, makeNotice } from './notice.js'
 export { pauseOverdue, pauseRestored } from './overdue.js'
-export { beginOf } from './own-time.js'
+export { beginOf, spanOfOwnTime } from './own-time.js'
 export { paceOf, type SendWindow } from './pace.js'
 export { ruleOfPeople } from './people-rule.js'
 export { sendTest } from './preview.js'
@@ -79,6 +87,7 @@ export {
   takeBack,
   takeBackMs,
 } from './stop.js'
+export type { VariantTest } from './variant.js'
 export { asRecipientsGet } from './variant.js'
 export {
   type Audience,

@@ -13,6 +13,7 @@ export type RetryAges = Readonly<Record<ClassName, { readonly maxAge: number }>>
 /** One of a campaign's mails, as it is to be written. */
 export interface NewMail {
   id: string
+  contactId: string
   deliveryId: number
   mailbox: Mailbox
   subject: string

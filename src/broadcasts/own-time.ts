@@ -25,6 +25,9 @@ import { type Audience, requireWhom } from './whom.js'
 // UTC+14, where each day begins.
 const easternmost = 'Pacific/Kiritimati'
 
+// UTC-12, where each day ends.
+const westernmost = 'Etc/GMT+12'
+
 /** The cursor of a campaign whose audience was looked through, and of which some come later; behind each contact's id. */
 export const endOfAudience = '~'
 
@@ -32,6 +35,12 @@ export const endOfAudience = '~'
 export function firstTime(moment: number, zone: string | null): number {
   if (zone === null) return moment
   return Math.min(moment, timeOfLocal(localTime(moment, zone), easternmost) ?? moment)
+}
+
+/** When the first and the last of its recipients get it (ms), at one time of their own clocks. */
+export function spanOfOwnTime(moment: number, zone: string): { first: number; last: number } {
+  const last = timeOfLocal(localTime(moment, zone), westernmost)
+  return { first: firstTime(moment, zone), last: Math.max(moment, last ?? moment) }
 }
 
 /**

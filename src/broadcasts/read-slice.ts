@@ -1,6 +1,6 @@
 import { messageOf } from '../errors/index.js'
 import { parseMailbox } from '../mime/index.js'
-import { isPassing, type Store } from '../store/index.js'
+import { isPassing, type Read, type Store } from '../store/index.js'
 import { type AudienceMember, nextOfAudience } from './audience.js'
 import type { Broadcast } from './broadcast.js'
 import { audienceOf } from './dispatch-campaign.js'
@@ -8,6 +8,7 @@ import type { NewMail } from './new-mails.js'
 import { dueLater, endOfAudience, type Later, type makeOwnTime } from './own-time.js'
 import { aheadMs, type PacedTurn } from './pace.js'
 import type { Subjects } from './subjects.js'
+import { testedAmong } from './tested.js'
 import { refillOf } from './up-to-date.js'
 import { asVariant, endOfTest, type makePart, type Variant, variantTestOf } from './variant.js'
 import type { Slice } from './write-slice.js'
@@ -47,8 +48,9 @@ export async function readSlice(
   if (refilled !== undefined) return `It waits: ${refilled}`
   const later: Later[] = []
   const mails: NewMail[] = []
+  const tested = await testedOf(read, broadcast, page.reachable)
   for (const member of page.reachable) {
-    const variant = part?.(member.contactId)
+    const variant = part?.(member.contactId, tested)
     if (part !== undefined && variant === undefined) continue
     const dueAt = ownTime?.(member) ?? 0
     if (dueAt > now + aheadMs) later.push({ contactId: member.contactId, dueAt })
@@ -64,6 +66,13 @@ export async function readSlice(
   // The rest comes once its version is chosen.
   if (page.done && hasRest(broadcast)) return { ...slice, after: endOfTest, done: false }
   return { ...slice, after: page.after, done: page.done }
+}
+
+/** Who of these has got a mail of its test; undefined: it has none, or nothing is chosen after it. */
+async function testedOf(read: Read, { id, winner }: Broadcast, members: readonly AudienceMember[]) {
+  if (winner === null) return undefined
+  const contactIds = members.map(({ contactId }) => contactId)
+  return await testedAmong(read, id, contactIds)
 }
 
 /** Whether a campaign is tried on a part of its audience now. */
@@ -107,5 +116,6 @@ async function newMail(
     throw new Error(`Contact ${member.contactId}: ${messageOf(error)}`, { cause: error })
   })
   const [id, deliveryId] = [store.ids.uuid(), store.ids.serial()]
-  return { id, deliveryId, mailbox, subject, leavesAt, variant }
+  const { contactId } = member
+  return { id, contactId, deliveryId, mailbox, subject, leavesAt, variant }
 }

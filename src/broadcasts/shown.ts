@@ -72,6 +72,7 @@ export function shownDetail(
     ...paceOf(broadcast),
     localTimeOf: broadcast.local_zone,
     notice: broadcast.notice_reason,
+    archive: broadcast.archive === 1,
     ...versions,
     replyTo: broadcast.reply_to === null ? replyTo : [broadcast.reply_to],
     headers,

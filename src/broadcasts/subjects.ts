@@ -12,14 +12,20 @@ import type { AudienceMember } from './audience.js'
 import type { Broadcast } from './broadcast.js'
 
 /** A member's subject line, which every list of mails shows: it is made with the mail. */
-export type Subjects = (broadcast: Broadcast, member: AudienceMember) => Promise<string>
+export type Subjects = (
+  broadcast: Pick<Broadcast, 'id' | 'account_id' | 'subject'>,
+  member: AudienceMember | typeof stranger,
+) => Promise<string>
 
 // Beside the subject the renderer wants a body.
 const noBody = { key: null, liquid: '-' }
 
 /** Merges by hand what is simple, and leaves the rest to the renderer. */
 export function makeSubjects({ renderer }: { renderer: Renderer }): Subjects {
-  const rendered = async (broadcast: Broadcast, member: AudienceMember | typeof stranger) => {
+  const rendered = async (
+    broadcast: Parameters<Subjects>[0],
+    member: AudienceMember | typeof stranger,
+  ) => {
     const { id, account_id: accountId, subject: liquid } = broadcast
     const outcome = await renderer.render({
       accountId,

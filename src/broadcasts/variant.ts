@@ -64,18 +64,22 @@ function placeOf(broadcastId: string, contactId: string) {
 
 /**
  * Which version each contact gets now, of a campaign that has some: while it is tried, those of the test one of them; once
- * one is chosen, the others that. Undefined is one who is not of this part.
+ * one is chosen, all that were not `tested` that; where nobody has written down who was, those whose place is not in the test.
+ * Undefined is one who is not of this part.
  */
 export function makePart(
   { id, winner, variant_test }: Pick<Broadcast, 'id' | 'winner' | 'variant_test'>,
   variants: readonly Variant[],
-): (contactId: string) => Variant | undefined {
+): (contactId: string, tested?: ReadonlySet<string>) => Variant | undefined {
   const test = variantTestOf({ variant_test }) ?? usualTest
   const chosen = variants.find(({ key }) => key === winner)
-  return (contactId) => {
+  return (contactId, tested) => {
     const { share, version } = placeOf(id, contactId)
     const isTest = share < test.share / 100
-    if (winner !== null) return isTest ? undefined : chosen
+    if (winner !== null) {
+      const hasGot = isTest && (tested === undefined || tested.has(contactId))
+      return hasGot ? undefined : chosen
+    }
     return isTest ? variants[version % variants.length] : undefined
   }
 }

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { countCampaignMails, giveBackCampaignMails, readBilling } from '../billing/index.js'
-import { hourMs } from '../clock/index.js'
+import { hourMs, utcTime } from '../clock/index.js'
 import { prepared, type Store, type Tx } from '../store/index.js'
 import type { Broadcast, BroadcastDeps } from './broadcast.js'
 import { endIfDone } from './follow.js'
 import { insertMails, type NewMail, type RetryAges } from './new-mails.js'
 import { areLater, type Later, putOff, takeLater } from './own-time.js'
+import { noteTested } from './tested.js'
 import { endOfTest, usualTest, variantTestOf } from './variant.js'
 
 /** The mails of some contacts: those behind `before` up to `after`. */
@@ -79,6 +80,8 @@ async function writeSlice(
     at,
     pacedTo,
     nextAt,
+    // Only those who get it by their own clocks are waited for here.
+    reason: nextAt === null ? null : `It goes on at ${utcTime(nextAt)}, by its recipients’ clocks`,
     winner: broadcast.winner,
   })
   if (now === undefined) return false
@@ -89,6 +92,11 @@ async function writeSlice(
   const grown = recipients - audience
   if (grown > 0 && mails.length > 0) await countGrown(tx, deps, broadcast, { mails: grown, at })
   await insertMails(tx, deps, broadcast, mails)
+  await noteTested(
+    tx,
+    broadcast,
+    mails.map(({ contactId }) => contactId),
+  )
   if (cursor === endOfTest) await endTest(tx, broadcast, at)
   if (!done) return true
   await giveBackCampaignMails(tx, accountId, audience - recipients, sentAt ?? at)
@@ -131,6 +139,8 @@ interface Advance {
   at: number
   pacedTo: number | null
   nextAt: number | null
+  /** What it waits for; null: nothing. */
+  reason: string | null
   /** The version that the rest gets, as it was when they were read. */
   winner: string | null
 }
@@ -143,14 +153,14 @@ interface Advanced {
 
 /** Nothing else moves the cursor from `before`: who finds it elsewhere, or the campaign paused, makes no mail. */
 const advance = prepared<Advance, Advanced>(
-  (db, { id, before, cursor, mails, expanded, at, pacedTo, nextAt, winner }) =>
+  (db, { id, before, cursor, mails, expanded, at, pacedTo, nextAt, reason, winner }) =>
     db
       .updateTable('broadcasts')
       .set({
         cursor,
         expanded,
         expanded_at: at,
-        reason: null,
+        reason,
         paced_to: pacedTo,
         next_at: nextAt,
         recipients: sql`recipients + ${mails}`,

@@ -11,6 +11,7 @@ const consentKinds = [
   'suppressed',
   'left_topic',
   'returned_to_topic',
+  'said_why',
   'lifted',
 ] as const
 export type ConsentKind = (typeof consentKinds)[number]

@@ -180,6 +180,7 @@ export const happeningWords: Readonly<Record<ConsentKind, string>> = {
   suppressed: 'suppressed by hand',
   left_topic: 'left this topic',
   returned_to_topic: 'came back to this topic',
+  said_why: 'said why they left',
   lifted: 'taken off the suppression list',
 }
 

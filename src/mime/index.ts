@@ -5,6 +5,7 @@
  * line ends, no line over 998 octets and, but for SMTPUTF8 local parts, only ASCII, so that
  * no relay has a reason to touch what DKIM has signed. No CR, LF or NUL reaches a header.
  */
+
 export { type AttachedBody, type AttachedPart, invitationMethod, mediaTypeOf } from './attached.js'
 export { type BodyParts, composeParts } from './body.js'
 export { type LineCheck, makeLineCheck } from './check-lines.js'
@@ -23,6 +24,7 @@ export {
   readPictures,
 } from './content.js'
 export { escapeHtml } from './escape-html.js'
+export { frameDocument, frameHeaders, hasRemotePictures } from './frame.js'
 export {
   dateField,
   isHeaderName,

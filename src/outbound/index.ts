@@ -7,7 +7,7 @@
 
 export type { OutboundStanding, SiteStanding } from './admission/index.js'
 export { type Reachability, shardOf } from './claims/index.js'
-export { makeSentCopies, type SentCopy } from './content/index.js'
+export { makeSentCopies, makeViewedCopies, type SentCopy } from './content/index.js'
 export type { OutboundDeps } from './deps.js'
 export {
   everything,

@@ -41,6 +41,18 @@ export const english: Strings = {
     ],
     button: 'Unsubscribe',
   },
+  reason: {
+    legend: 'Would you tell why? You need not.',
+    choices: {
+      too_many: 'I get too many',
+      not_wanted: 'I do not want them any more',
+      never_asked: 'I never asked for them',
+      other: 'Something else',
+    },
+    words: 'In your own words',
+    button: 'Send',
+    thanks: 'Thank you.',
+  },
   toCentre: 'Choose by topic what you get',
   centre: {
     title: ({ account }) => `What you get from ${account}`,

@@ -41,6 +41,18 @@ export const french: Strings = {
     ],
     button: 'Se désabonner',
   },
+  reason: {
+    legend: 'Nous diriez-vous pourquoi ? Ce n’est pas obligatoire.',
+    choices: {
+      too_many: 'J’en reçois trop',
+      not_wanted: 'Je n’en veux plus',
+      never_asked: 'Je ne les ai jamais demandés',
+      other: 'Autre chose',
+    },
+    words: 'Avec vos propres mots',
+    button: 'Envoyer',
+    thanks: 'Merci.',
+  },
   toCentre: 'Choisir par thème ce que vous recevez',
   centre: {
     title: ({ account }) => `Ce que vous recevez de ${account}`,

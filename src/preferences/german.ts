@@ -41,6 +41,18 @@ export const german: Strings = {
     ],
     button: 'Abbestellen',
   },
+  reason: {
+    legend: 'Sagen Sie uns, warum? Sie müssen nicht.',
+    choices: {
+      too_many: 'Es sind zu viele',
+      not_wanted: 'Ich möchte sie nicht mehr',
+      never_asked: 'Ich habe nie darum gebeten',
+      other: 'Etwas anderes',
+    },
+    words: 'In Ihren eigenen Worten',
+    button: 'Senden',
+    thanks: 'Danke.',
+  },
   toCentre: 'Nach Themen auswählen, was Sie erhalten',
   centre: {
     title: ({ account }) => `Was Sie von ${account} erhalten`,

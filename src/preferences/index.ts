@@ -11,14 +11,17 @@ export { stringsIn } from './languages.js'
 export {
   makePreferenceLinks,
   makeUnsubscribeLinks,
+  makeViewLinks,
   type PreferenceLinks,
   type Recipient,
   shownLinks,
+  shownToken,
   type UnsubscribeLinks,
   type UnsubscribeTarget,
 } from './link.js'
 export {
   type Footer,
+  filledForNobody,
   footerPlace,
   makeFooterPlaces,
   unsubscribeHeaders,

@@ -47,6 +47,10 @@ export const makeUnsubscribeLinks = (key: ApplianceKey, publicUrl: string): Unsu
 export const makePreferenceLinks = (key: ApplianceKey, publicUrl: string): PreferenceLinks =>
   makeLinks(key, publicUrl, 'preferences')
 
+/** To the mail itself, in a browser; they last as long. */
+export const makeViewLinks = (key: ApplianceKey, publicUrl: string): Links<Recipient> =>
+  makeLinks(key, publicUrl, 'view')
+
 /** The token of links that stand in copies for others than the recipient; it is too short to be one that acts. */
 export const shownToken = 'shown'
 
@@ -54,13 +58,14 @@ export const shownToken = 'shown'
 export const shownLinks = (publicUrl: string) => ({
   unsubscribe: { url: () => `${publicUrl}/unsubscribe/${shownToken}` },
   preferences: { url: () => `${publicUrl}/preferences/${shownToken}` },
+  view: { url: () => `${publicUrl}/view/${shownToken}` },
 })
 
 /** `purpose` is the path, and has a MAC key of its own: no link is good for the other page. */
 function makeLinks(
   key: ApplianceKey,
   publicUrl: string,
-  purpose: 'unsubscribe' | 'preferences',
+  purpose: 'unsubscribe' | 'preferences' | 'view',
 ): Links<UnsubscribeTarget> {
   const macOf = makeMac(key.derive(purpose), maxBodyBytes)
   /** The next call overwrites it. */

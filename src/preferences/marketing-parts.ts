@@ -1,5 +1,6 @@
 import { escapeHtml, placesIn, textOfHtml } from '../mime/index.js'
 import { copyTags } from '../templates/index.js'
+import { shownLinks } from './link.js'
 import type { Strings } from './strings.js'
 
 /** Which list a mail is of, and how one leaves it. */
@@ -33,6 +34,8 @@ export interface CopyLinks {
   preferencesUrl: string
   /** Of the sender, in lines; empty where the account has given none. */
   postalAddress?: string | undefined
+  /** Where the recipient sees it in a browser; empty where they cannot. */
+  viewUrl?: string | undefined
 }
 
 /** What the footer says. */
@@ -52,15 +55,26 @@ export const withOwnLinks = (
 
 const filled = (
   text: string,
-  { unsubscribeUrl, preferencesUrl, postalAddress = '' }: CopyLinks,
+  { unsubscribeUrl, preferencesUrl, postalAddress = '', viewUrl = '' }: CopyLinks,
   print: (text: string) => string,
 ) =>
   text
     .replaceAll(copyTags.unsubscribe_url, () => print(unsubscribeUrl))
     .replaceAll(copyTags.preferences_url, () => print(preferencesUrl))
     .replaceAll(copyTags.postal_address, () => print(inOneLine(postalAddress)))
+    .replaceAll(copyTags.view_url, () => print(viewUrl))
 
 const inOneLine = (text: string) => text.replace(/\s*[\r\n]+\s*/g, ', ')
+
+/** HTML for nobody in particular, with links in it that act for nobody, and without a footer. */
+export function filledForNobody(
+  html: string,
+  { publicUrl, ...own }: { publicUrl: string; postalAddress: string; viewUrl: string },
+): string {
+  const { unsubscribe, preferences } = shownLinks(publicUrl)
+  const links = { unsubscribeUrl: unsubscribe.url(), preferencesUrl: preferences.url(), ...own }
+  return filled(html, links, escapeHtml).replaceAll(footerPlace, '')
+}
 
 /** HTML with one `footerPlace` in it: that of the footer, if it gets one, and of what else is put into a copy. */
 export interface PlacedFooter {

@@ -41,6 +41,18 @@ export const portuguese: Strings = {
     ],
     button: 'Cancelar a subscrição',
   },
+  reason: {
+    legend: 'Diz-nos porquê? Não é obrigatório.',
+    choices: {
+      too_many: 'Recebo demasiados',
+      not_wanted: 'Já não os quero',
+      never_asked: 'Nunca os pedi',
+      other: 'Outra coisa',
+    },
+    words: 'Pelas suas palavras',
+    button: 'Enviar',
+    thanks: 'Obrigado.',
+  },
   toCentre: 'Escolher por tema o que recebe',
   centre: {
     title: ({ account }) => `O que recebe de ${account}`,

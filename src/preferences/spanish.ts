@@ -41,6 +41,18 @@ export const spanish: Strings = {
     ],
     button: 'Darse de baja',
   },
+  reason: {
+    legend: '¿Nos diría por qué? No es obligatorio.',
+    choices: {
+      too_many: 'Recibo demasiados',
+      not_wanted: 'Ya no los quiero',
+      never_asked: 'Nunca los pedí',
+      other: 'Otra cosa',
+    },
+    words: 'Con sus propias palabras',
+    button: 'Enviar',
+    thanks: 'Gracias.',
+  },
   toCentre: 'Elegir por tema lo que recibe',
   centre: {
     title: ({ account }) => `Lo que recibe de ${account}`,

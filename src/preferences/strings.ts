@@ -1,3 +1,5 @@
+import type { WhyLeft } from './reason.js'
+
 /** Everything that recipients read, in one language. */
 export interface Strings {
   /** BCP 47, for the page's `lang`. */
@@ -10,6 +12,14 @@ export interface Strings {
   ask: PageStrings
   done: PageStrings
   back: PageStrings
+  /** Asked of who has left, and never required. */
+  reason: {
+    legend: string
+    choices: Readonly<Record<WhyLeft, string>>
+    words: string
+    button: string
+    thanks: string
+  }
   /** From the page of one button to the preference centre. */
   toCentre: string
   centre: CentreStrings

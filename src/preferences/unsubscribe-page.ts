@@ -4,6 +4,7 @@ import { listTopics, topicName } from '../topics/index.js'
 import { stringsFor } from './addressed.js'
 import { coloursPath } from './colours.js'
 import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
+import { keepReason, leaveReasons, reasonIn } from './reason.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { deadLink, logoOf, page, renderNotice } from './view.js'
 
@@ -56,6 +57,12 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
       case 'unsubscribe':
         await unsubscribe(deps, link.target, 'Unsubscribe page')
         return await show(deps, link, 'done')
+      case 'reason': {
+        const said = reasonIn(form)
+        if (said !== undefined) await keepReason(deps, link.target, said)
+        const hasGone = await hasLeft(deps.store.read, link.target)
+        return await show(deps, link, hasGone ? 'said' : 'ask')
+      }
       case 'resubscribe':
         await resubscribe(deps, link.target)
         return await show(deps, link, 'back')
@@ -69,13 +76,15 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
 async function show(
   { store: { read }, preferenceLinks }: UnsubscribePageDeps,
   { target: { accountId, address, topicId, emailId }, face, browser }: Opened,
-  state: 'ask' | 'done' | 'back',
+  now: 'ask' | 'done' | 'said' | 'back',
   status = 200,
 ): Promise<Page> {
   const strings = await stringsFor(read, face, { accountId, address }, browser)
   const topic = topicId && ((await topicName(read, accountId, topicId)) ?? strings.someTopic)
   const hasTopics = (await listTopics(read, accountId, { limit: 1 })).length > 0
+  const state = now === 'said' ? 'done' : now
   const { title, lines, button } = strings[state]
+  const { choices, thanks, ...reason } = strings.reason
   const html = renderNotice({
     language: strings.language,
     title,
@@ -87,6 +96,11 @@ async function show(
       button,
       quiet: state !== 'ask',
     },
+    message: now === 'said' ? thanks : undefined,
+    reason:
+      now === 'done'
+        ? { ...reason, choices: leaveReasons.map((value) => ({ value, label: choices[value] })) }
+        : undefined,
     link: hasTopics
       ? { href: preferenceLinks.url({ accountId, address, emailId }), text: strings.toCentre }
       : undefined,

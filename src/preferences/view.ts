@@ -17,6 +17,17 @@ export interface NoticeView {
   /** Posts `action` to the page's own address. */
   form?: { action: 'unsubscribe' | 'resubscribe'; button: string; quiet: boolean } | undefined
   link?: { href: string; text: string } | undefined
+  /** Why they left, which they may say. */
+  reason?:
+    | {
+        legend: string
+        choices: readonly { value: string; label: string }[]
+        words: string
+        button: string
+      }
+    | undefined
+  /** What came of the last button. */
+  message?: string | undefined
 }
 
 /** The preference centre. */

@@ -16,7 +16,7 @@ import { inSlices, type RetentionDeps, rest } from './slices.js'
 import { readState, renumber, setState } from './state.js'
 import { strip } from './strip.js'
 import { dropBodies, dropUnnamed, unnamedBodies } from './uses.js'
-import { forgetVariantBodies } from './variant-bodies.js'
+import { forgetTested, forgetVariantBodies } from './variant-bodies.js'
 
 /** What a run needs. */
 export interface RetentionRunDeps extends RetentionDeps {
@@ -110,6 +110,7 @@ export async function runRetention(
       const gone = await forgetOldRows(deps, ages, { now, signal })
       return [...gone.values()].reduce((sum, rows) => sum + rows, 0)
     })
+    await part('rows', () => forgetTested(deps.store, signal))
     await part('days', () => forgetDays(deps, ages, { now, signal }))
     // Last: the parts above have given contents free.
     await part('contents', () => deleteUnused(deps, signal, pauses.rest))
@@ -249,6 +250,8 @@ const unusedOfCampaigns = prepared<{ after: string; until: number; limit: number
       .select(({ fn }) => fn<number>('octet_length', ['html']).as('bytes'))
       .where('broadcasts.id', '>', after)
       .where('ended_at', '<', until)
+      // Everybody may see it.
+      .where('archive', '=', 0)
       .where(({ or, and, eb }) =>
         or([eb('uses', '<=', 0), and([eb('uses', 'is', null), eb('recipients', '=', 0)])]),
       )

@@ -1,5 +1,5 @@
 import { addStoredBytes } from '../contents/index.js'
-import { prepared, type Store, type Tx } from '../store/index.js'
+import { idsIn, prepared, type Store, type Tx } from '../store/index.js'
 import { dropBodies } from './uses.js'
 
 /** The content of a campaign's version, which no mail uses any more. */
@@ -31,6 +31,41 @@ export async function forgetVariantBodies(
   return gone
 }
 
+/** Forgets who was in the tests of campaigns that have ended, some at a time. Resolves with how many. */
+export async function forgetTested(
+  { read, write }: Pick<Store, 'read' | 'write'>,
+  signal: AbortSignal,
+): Promise<number> {
+  let gone = 0
+  for (let found = testedAtOnce; found === testedAtOnce && !signal.aborted; ) {
+    const rows = await read
+      .selectFrom('broadcast_tested')
+      .innerJoin('broadcasts', 'broadcasts.id', 'broadcast_id')
+      .select(['broadcast_id', 'contact_id'])
+      .where('status', 'in', ['sent', 'cancelled', 'failed'])
+      .limit(testedAtOnce)
+      .execute()
+    const byCampaign = new Map<string, string[]>()
+    for (const { broadcast_id: id, contact_id } of rows) {
+      byCampaign.set(id, [...(byCampaign.get(id) ?? []), contact_id])
+    }
+    for (const [id, contactIds] of byCampaign) {
+      await write((tx) =>
+        tx
+          .deleteFrom('broadcast_tested')
+          .where('broadcast_id', '=', id)
+          .where('contact_id', 'in', idsIn(contactIds, 'text'))
+          .execute(),
+      )
+    }
+    found = rows.length
+    gone += found
+  }
+  return gone
+}
+
+const testedAtOnce = 500
+
 async function drop(tx: Tx, rows: readonly VariantBody[]): Promise<void> {
   for (const { id, accountId, bytes } of rows) {
     await tx
@@ -60,6 +95,7 @@ const unusedOfVariants = prepared<{ until: number; limit: number }, VariantBody>
       .select(({ fn }) => fn<number>('octet_length', ['bodies.html']).as('bytes'))
       .where('broadcast_variants.body_id', 'is not', null)
       .where('ended_at', '<', until)
+      .where('broadcasts.archive', '=', 0)
       .where(({ or, and, eb }) =>
         or([
           eb('uses', '<=', 0),

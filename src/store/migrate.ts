@@ -23,6 +23,8 @@ import { contactChanges } from './migrations/0143-contact-changes.js'
 import { campaignVariants } from './migrations/0144-campaign-variants.js'
 import { pictures } from './migrations/0145-pictures.js'
 import { campaignCalendar } from './migrations/0148-campaign-calendar.js'
+import { campaignArchive } from './migrations/0149-campaign-archive.js'
+import { campaignTested } from './migrations/0150-campaign-tested.js'
 import { fillByContact } from './migrations/0154-fill-by-contact.js'
 import { type Tables, tables } from './schema/index.js'
 import { openConnection } from './sqlite/connection.js'
@@ -60,6 +62,8 @@ const migrations: Record<string, Migration> = {
   '0144-campaign-variants': campaignVariants,
   '0145-pictures': pictures,
   '0148-campaign-calendar': campaignCalendar,
+  '0149-campaign-archive': campaignArchive,
+  '0150-campaign-tested': campaignTested,
   '0154-fill-by-contact': fillByContact,
 }
 

@@ -9,9 +9,11 @@ export const copyTags = {
   preferences_url: '\u{F0003}',
   unsubscribe_footer: '\u{F0004}',
   postal_address: '\u{F0005}',
+  /** Of campaigns with `archive` alone; elsewhere it is nothing. */
+  view_url: '\u{F0006}',
 } as const
 
-const places = /[\u{F0002}-\u{F0005}]/gu
+const places = /[\u{F0002}-\u{F0006}]/gu
 const nameAt = new Map(Object.entries(copyTags).map(([name, place]) => [place as string, name]))
 
 /** Whether a variable has such a name. */

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ofList } from '../../src/broadcasts/index.js'
+import { countAudience, ofList } from '../../src/broadcasts/index.js'
+import { type WhomInput, whomIn } from '../../src/broadcasts/whom.js'
 import { addContact, createList, deleteList } from '../../src/contacts/index.js'
 import { changeSegment, createSegment, keepSegments, lastMark } from '../../src/segments/index.js'
 import { suppress } from '../../src/suppression/index.js'
@@ -141,3 +142,61 @@ t.test('where a list of several is gone, the campaign is paused and says why', a
   t.match(await rig.find(id), { status: 'paused', paused_by: 'account' })
   t.same(ofList(a.toUpperCase()).lists, [a])
 })
+
+t.test(
+  'several parts are counted by their numbers, and slices of those that may overlap',
+  async (t) => {
+    const { store, clock, accountId } = await openCampaigns(t)
+    const ids = Array.from({ length: 11_000 }, () => store.ids.uuid()).sort()
+    const blank = { first_name: null, last_name: null, name_key: null, last_name_key: null }
+    const rest = { phone: null, metadata: null, created_at: 1, changed_at: null }
+    await store.write(async (tx) => {
+      for (let at = 0; at < ids.length; at += 500) {
+        const rows = ids.slice(at, at + 500).map((id) => {
+          const address = `${id}@x.test`
+          return { id, account_id: accountId, address, email: address, ...blank, ...rest }
+        })
+        await tx.insertInto('contacts').values(rows).execute()
+      }
+    })
+    const make = async (name: string, has: (n: number) => boolean) => {
+      const list = await createList({ store, clock }, accountId, name)
+      const members = ids.filter((_, n) => has(n))
+      await store.write(async (tx) => {
+        for (let at = 0; at < members.length; at += 500) {
+          const rows = members.slice(at, at + 500).map((contact_id) => ({
+            list_id: list.id,
+            contact_id,
+            added_at: 1,
+            import_id: null,
+            line: null,
+          }))
+          await tx.insertInto('list_members').values(rows).execute()
+        }
+        const counted = tx.updateTable('contact_lists').set({ contact_count: members.length })
+        await counted.where('id', '=', list.id).execute()
+      })
+      return list.id
+    }
+    const low = await make('low', (n) => n < 8_000)
+    const high = await make('high', (n) => n >= 4_000 && n < 10_000)
+    const even = await make('even', (n) => n % 2 === 0)
+    const third = await make('third', (n) => n % 3 === 0)
+    const counted = async (audience: WhomInput['audience']) => {
+      const whom = whomIn({ audience })
+      return (await countAudience(store.read, { accountId, whom, topicId: null })).fit
+    }
+    const all = ids.map((_, n) => n)
+    t.equal(await counted({ lists: [low, high] }), 10_000)
+    t.equal(
+      await counted({ lists: [high, low, even] }),
+      all.filter((n) => n < 10_000 || n % 2 === 0).length,
+    )
+    t.equal(
+      await counted({ lists: [low, high], withoutLists: [even, third] }),
+      all.filter((n) => n < 10_000 && n % 2 !== 0 && n % 3 !== 0).length,
+    )
+    t.equal(await counted({ lists: [even], withoutLists: [even, low] }), 0)
+    t.equal(await counted({ withoutLists: [even] }), 0)
+  },
+)

@@ -227,7 +227,12 @@ t.test(
     t.equal(await campaignsWait(rig), false)
     await clock.advance(2_000)
     await rig.expand()
-    t.match(await rig.find(made.id), { status: 'sending', recipients: 0, expanded: 0 })
+    t.match(await rig.find(made.id), {
+      status: 'sending',
+      recipients: 0,
+      expanded: 0,
+      reason: 'It goes on at 2026-12-02 19:59 UTC, by its recipients’ clocks',
+    })
     await rig.store.write((tx) =>
       tx.deleteFrom('list_members').where('contact_id', '=', gone.id).execute(),
     )

@@ -2,14 +2,17 @@ import t from 'tap'
 import { readBilling } from '../../src/billing/index.js'
 import {
   campaignsWait,
+  campaignVersions,
   changeDraft,
   chooseVariant,
   pauseBroadcast,
   pauseOverdue,
   resumeBroadcast,
   sendDraft,
+  takeBack,
 } from '../../src/broadcasts/index.js'
-import { forgetVariantBodies } from '../../src/retention/variant-bodies.js'
+import { usualTest } from '../../src/broadcasts/variant.js'
+import { forgetTested, forgetVariantBodies } from '../../src/retention/variant-bodies.js'
 import { queueClass } from '../../src/store/index.js'
 import { openCampaigns, plans } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
@@ -93,6 +96,72 @@ t.test('the rest gets the version that people click, while machines click all of
   t.ok(stale.decide_at)
   await rig.deliver(() => 'delivered')
   t.match(await rig.find(made.id), { status: 'sent' })
+})
+
+t.test(
+  'who joins after the test gets the chosen version, and the test is compared alone',
+  async (t) => {
+    const clock = new FakeClock()
+    const rig = await openCampaigns(t, { clock })
+    await rig.addMany(500)
+    const made = await rig.create({
+      variants: twoSubjects,
+      variantTest: { share: 50, decideAfter: 'by hand' },
+    })
+    await rig.expand()
+    const test = await mailsOf(rig)
+    await rig.deliver(() => 'delivered')
+    await click(rig, test.filter(({ variant }) => variant === 'A').slice(0, 9))
+    for (let n = 0; n < 40; n++) await rig.add(`late${n}@d1.test`)
+    await chooseVariant(rig.deps, rig.accountId, { id: made.id, key: 'A' })
+    const chances = async () =>
+      (await campaignVersions(rig.store.read, await rig.find(made.id))).variants.map(
+        ({ chance }) => chance,
+      )
+    const before = await chances()
+    await rig.expand()
+    const all = await mailsOf(rig)
+    t.equal(all.length, 540, 'half of those who came have a place in the test, and get it too')
+    t.equal(new Set(all.map(({ to }) => to)).size, 540, 'nobody twice')
+    t.ok(all.filter(({ to }) => to.includes('late')).every(({ variant }) => variant === 'A'))
+    await rig.deliver(() => 'delivered')
+    const tried = new Set(test.map(({ id }) => id))
+    await click(
+      rig,
+      all.filter(({ id }) => !tried.has(id)),
+    )
+    t.same(await chances(), before, 'the rest has clicked, and is no part of the test')
+    t.match(await rig.find(made.id), { status: 'sent' })
+    t.equal(await forgetTested(rig.store, new AbortController().signal), test.length)
+    t.same(await rig.store.read.selectFrom('broadcast_tested').selectAll().execute(), [])
+  },
+)
+
+t.test('an audience that is too small for the test at its time pauses the campaign', async (t) => {
+  const clock = new FakeClock()
+  const rig = await openCampaigns(t, { clock })
+  await rig.addMany(400)
+  const scheduledAt = new Date(clock.now() + hour).toISOString()
+  const made = await rig.create({
+    scheduledAt,
+    variants: twoSubjects,
+    variantTest: { share: 50 },
+  })
+  // As if the list had lost most of its people since.
+  const share = JSON.stringify({ ...usualTest, share: 10 })
+  await rig.store.write((tx) =>
+    tx.updateTable('broadcasts').set({ variant_test: share }).where('id', '=', made.id).execute(),
+  )
+  await clock.advance(hour)
+  await rig.expand()
+  t.match(await rig.find(made.id), {
+    status: 'paused',
+    paused_by: 'account',
+    reason: /Each version goes to about 20 people, and needs 100/,
+    recipients: 0,
+  })
+  await takeBack(rig.deps, rig.accountId, made.id)
+  t.match(await rig.find(made.id), { status: 'draft' })
 })
 
 t.test('too close: the first version, or it waits for somebody, paused or not', async (t) => {

@@ -123,6 +123,7 @@ t.test('sent at once: each gets a mail of their own, and the figures tell the re
     window: null,
     localTimeOf: null,
     notice: null,
+    archive: false,
     variants: [],
     variantTest: null,
     replyTo: [],

@@ -109,6 +109,24 @@ t.test('it is taken back within the minute, then sent to everybody once', async 
   )
 })
 
+t.test('lists beyond those that a page shows are found by their names', async (t) => {
+  for (let n = 0; n < 42; n++) await call('POST', '/v1/contacts/lists', { name: `Town ${n}` })
+  const page = (await owner.get(`${base}/campaigns/new`)).text
+  t.notMatch(page, /> ?Readers</, 'the oldest is beyond them')
+  const typed = { ...form, lists: staff, withoutLists: '', find: 'rEAd' }
+  const found = await owner.post(`${base}/campaigns/new/preview`, typed)
+  t.match(found.text, new RegExp(`name="lists"[^>]*value="${listId}"`))
+  t.match(found.text, new RegExp(`name="lists"[^>]*value="${staff}" checked`), 'it stays ticked')
+  t.notMatch(found.text, /Town 3/)
+  const none = await owner.post(`${base}/campaigns/new/preview`, {
+    ...form,
+    find: 'zzz',
+    lists: '',
+  })
+  t.match(none.text, /No list or segment has that in its name|value="zzz"/)
+  t.ok(Buffer.byteLength(found.text) < 60_000)
+})
+
 t.test('a copy is a draft', async (t) => {
   const copy = await owner.post(`${draft.path}/duplicate`)
   t.equal(copy.status, 303)

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { setLogo } from '../../src/accounts/index.js'
-import { addContact, findContact } from '../../src/contacts/index.js'
+import { addContact, contactHistory, findContact } from '../../src/contacts/index.js'
 import { suppress, suppressedAmong, suppressionsOf } from '../../src/suppression/index.js'
 import { createTopic, listOptOuts, topicsLeftBy } from '../../src/topics/index.js'
 import { startPreferences } from './start.js'
@@ -49,6 +49,32 @@ t.test('the logo of the account is at the head of the page', async (t) => {
     (await site.get(site.url(address))).text,
     /<img class="logo" src="\/logo\/[\w-]{22}" alt="">/,
   )
+})
+
+t.test('who has left may say why, once, in bounds, and need not', async (t) => {
+  const site = await open(t)
+  const url = site.url(address)
+  const says = async () =>
+    (await contactHistory(site.store.read, site.accountId, address)).filter(
+      ({ kind }) => kind === 'said_why',
+    )
+  t.notMatch((await site.get(url)).text, 'name="reason"')
+  await site.post(url, 'action=reason&reason=too_many')
+  t.same(await says(), [], 'who has not left has nothing to say')
+  const left = await site.post(url, 'action=unsubscribe')
+  t.match(left.text, /You need not\.[\s\S]*I get too many[\s\S]*maxlength="500"/)
+  await site.post(url, 'action=reason&reason=none&words=%20')
+  t.same(await says(), [], 'nothing was said')
+  const words = `<b>daily</b>\n${'x'.repeat(600)}`
+  const sent = new URLSearchParams({ action: 'reason', reason: 'too_many', words })
+  const thanks = await site.post(url, String(sent))
+  t.match([thanks.status, thanks.text], [200, /Thank you\./])
+  t.notMatch(thanks.text, 'name="reason"')
+  await site.post(url, 'action=reason&reason=other')
+  const [said, ...more] = await says()
+  t.match(said?.detail, { by: 'recipient', reasons: ['too_many'], note: /^<b>daily<\/b> x/ })
+  t.equal(said?.detail.note?.length, 500)
+  t.same(more, [])
 })
 
 const untouched = { suppressed: [], topics: 0, unsubscribedAt: null }

@@ -11,6 +11,7 @@ import {
 } from '../../src/automations/index.js'
 import { changedAccounts } from '../../src/billing/index.js'
 import {
+  archivedCampaigns,
   campaignsBetween,
   finishCourses,
   listBroadcastsOf,
@@ -172,6 +173,8 @@ t.test('every index is used by a statement', async (t) => {
 
   // What pages ask for, about people.
   await listBroadcastsOf(store.read, accountId, ['draft'], { limit: 1 })
+  await archivedCampaigns(store.read, accountId, { limit: 1 })
+  await archivedCampaigns(store.read, accountId, { limit: 1, behind: { id: 'b', sentAt: 1 } })
   await campaignsBetween(store.read, accountId, { from: 0, to: 1, limit: 1 })
   await otherMarketing(store.read, accountId, { from: 0, to: 1 })
   await listTasks(store.read, accountId, 'import', 1)

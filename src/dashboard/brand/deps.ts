@@ -5,6 +5,8 @@ import type { Store } from '../../store/index.js'
 export interface BrandPageDeps {
   store: Store
   clock: Clock
+  /** Where the account's past campaigns are served. */
+  publicUrl: string
   /** A form's page, as one document; undefined: there is no such account. */
   sampleForm(accountId: string): Promise<string | undefined>
 }

@@ -1,4 +1,4 @@
-import { array, string, type } from 'superstruct'
+import { array, optional, string, type } from 'superstruct'
 import * as operations from '../../accounts/contract.js'
 import {
   accountLanguages,
@@ -25,6 +25,8 @@ interface BrandView {
   contrasts: string
   languages: { value: string; label: string }[]
   colours: { name: string; label: string; value: string }[]
+  /** Where the past campaigns are; undefined: there are none. */
+  archive: string | undefined
   /** What recipients see, each in a frame. */
   frames: { title: string; src: string }[]
   faults: Faults
@@ -39,6 +41,7 @@ const BrandForm = type({
   languages: array(string()),
   senderName: string(),
   defaultFrom: string(),
+  archiveListed: optional(string()),
 })
 
 export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
@@ -57,7 +60,8 @@ export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
   pages.post('/brand', changing, async ({ account, base, form }) => {
     const { background, text, button, buttonText, ...rest } = form
     const colours = { background, text, button, buttonText }
-    const given = checked(operations.updateBrand, { ...rest, colours })
+    const archiveListed = Boolean(form.archiveListed)
+    const given = checked(operations.updateBrand, { ...rest, colours, archiveListed })
     await changeBrand(deps, account.id, given)
     return redirect(`${base}/brand`, {
       flash: 'Saved',
@@ -73,7 +77,7 @@ function found(html: string | undefined): string {
 }
 
 async function showBrand(
-  { store: { read } }: BrandPageDeps,
+  { store: { read }, publicUrl }: BrandPageDeps,
   visit: Visit,
   faults: Faults,
 ): Promise<PageAnswer> {
@@ -93,6 +97,7 @@ async function showBrand(
       { name: 'button', label: 'Button', value: button },
       { name: 'buttonText', label: 'Words on the button', value: buttonText },
     ],
+    archive: brand.archivePath === null ? undefined : `${publicUrl}${brand.archivePath}`,
     frames: [
       { title: 'The preference page', src: `${base}/topics/-/centre` },
       { title: 'The form', src: `${base}/brand/form` },

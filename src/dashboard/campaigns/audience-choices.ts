@@ -10,12 +10,19 @@ export interface AudienceChoice {
 }
 
 // A page has room for so many, and for those that the audience has already.
-const mostChoices = 40
+export const mostChoices = 40
 
-/** The newest lists of an account, and those that are chosen, there or deleted. */
-export async function listChoices(read: Read, accountId: string, chosen: readonly string[]) {
-  const { page: newest } = await listPage(read, accountId, { limit: mostChoices })
-  const choices = newest.map(choiceOf)
+/** The newest lists of an account, or the newest whose names have a text, and those that are chosen, there or deleted. */
+export async function listChoices(
+  read: Read,
+  accountId: string,
+  chosen: readonly string[],
+  find = '',
+) {
+  const choices =
+    find === ''
+      ? (await listPage(read, accountId, { limit: mostChoices })).page.map(choiceOf)
+      : (await listsNamed(read, accountId, find)).map(choiceOf)
   for (const id of new Set(chosen)) {
     if (choices.some(({ value }) => value === id)) continue
     const name = await requireList(read, accountId, id).then(({ name }) => name, nameOfGone)
@@ -24,10 +31,31 @@ export async function listChoices(read: Read, accountId: string, chosen: readonl
   return choices
 }
 
-/** The segments of an account, and those that are chosen, there or deleted. */
-export async function segmentChoices(read: Read, accountId: string, chosen: readonly string[]) {
+/** An account has few lists: all of them are looked at. */
+const listsNamed = (read: Read, accountId: string, find: string) =>
+  read
+    .selectFrom('contact_lists')
+    .select(['id', 'name'])
+    .where('account_id', '=', accountId)
+    .where('deleted_at', 'is', null)
+    .where(({ eb, fn }) =>
+      eb(fn<number>('instr', [fn('lower', ['name']), eb.val(find.toLowerCase())]), '>', 0),
+    )
+    .orderBy('id', 'desc')
+    .limit(mostChoices)
+    .execute()
+
+/** The segments of an account, or those whose names have a text, and those that are chosen, there or deleted. */
+export async function segmentChoices(
+  read: Read,
+  accountId: string,
+  chosen: readonly string[],
+  find = '',
+) {
   const all = await listSegments(read, accountId)
-  const choices = all.filter(({ id }, at) => at < mostChoices || chosen.includes(id)).map(choiceOf)
+  const fitting = all.filter(({ name }) => name.toLowerCase().includes(find.toLowerCase()))
+  const shown = new Set(fitting.slice(0, mostChoices).map(({ id }) => id))
+  const choices = all.filter(({ id }) => shown.has(id) || chosen.includes(id)).map(choiceOf)
   const gone = chosen.filter((id) => !choices.some(({ value }) => value === id))
   return [...choices, ...gone.map((id) => ({ value: id, label: goneName }))]
 }

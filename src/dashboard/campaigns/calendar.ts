@@ -10,7 +10,7 @@ import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
 import { campaignTabs } from './list.js'
-import { campaignChips, campaignName, shown } from './words.js'
+import { campaignName, chipOf, shown } from './words.js'
 
 interface CalendarDay {
   /** `2026-12-01`. */
@@ -182,7 +182,7 @@ function entryOf(one: DatedCampaign, { base, zone }: { base: string; zone: strin
     name: [...name].length > longestName ? `${[...name].slice(0, longestName).join('')}…` : name,
     time: localTime(one.at, zone).slice(11),
     people: `${shown(people)} ${people === 1 ? 'person' : 'people'}`,
-    chip: campaignChips[one.status],
+    chip: chipOf(one),
   }
 }
 

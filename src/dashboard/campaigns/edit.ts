@@ -17,7 +17,13 @@ import type { Faults } from '../shell/faults.js'
 import type { FormField } from '../shell/field.js'
 import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
-import { type AudienceChoice, choiceOf, listChoices, segmentChoices } from './audience-choices.js'
+import {
+  type AudienceChoice,
+  choiceOf,
+  listChoices,
+  mostChoices,
+  segmentChoices,
+} from './audience-choices.js'
 import type { CampaignPageDeps } from './deps.js'
 import { mostShown } from './form.js'
 import { paceFieldsOf, paceWords } from './pace-part.js'
@@ -43,6 +49,10 @@ export interface EditCampaignView {
   revision: number
   lists: AudienceChoice[]
   segments: AudienceChoice[]
+  /** What lists and segments are looked for by. */
+  find: string
+  /** There are more than the page shows. */
+  hasMore: boolean
   topics: AudienceChoice[]
   domains: string
   zone: string
@@ -50,6 +60,7 @@ export interface EditCampaignView {
   notice: string | undefined
   mayNotice: boolean
   ownTime: boolean
+  archive: boolean
   isPaced: boolean
   /** The fields of rate and hours. */
   pace: Html
@@ -111,6 +122,11 @@ export async function editPage(
     withoutLists: ticked('withoutLists'),
     withoutSegments: ticked('withoutSegments'),
   }
+  const find = (fields.get('find') ?? '').trim().slice(0, 200)
+  const chosenLists = [...whom.lists, ...whom.withoutLists]
+  const lists = await listChoices(read, account.id, chosenLists, find)
+  const chosenSegments = [...whom.segments, ...whom.withoutSegments]
+  const segments = await segmentChoices(read, account.id, chosenSegments, find)
   const as = fields.get('as') ?? ''
   const { variants } = draft === undefined ? { variants: [] } : await draftVersions(read, draft)
   const versionKeys = variants.map(({ key = '' }) => key)
@@ -128,12 +144,15 @@ export async function editPage(
     largeHtml: isLarge ? `${shown(Math.round(values.html.length / 1024))} KiB` : undefined,
     whom,
     revision: draft?.revision ?? 0,
-    lists: await listChoices(read, account.id, [...whom.lists, ...whom.withoutLists]),
-    segments: await segmentChoices(read, account.id, [...whom.segments, ...whom.withoutSegments]),
+    lists,
+    segments,
+    find,
+    hasMore: find !== '' || lists.length >= mostChoices || segments.length >= mostChoices,
     topics: (await listTopics(read, account.id)).map(choiceOf),
     notice: draft?.notice_reason ?? undefined,
     mayNotice: visit.may('campaigns.notice'),
     ownTime: draft !== undefined && draft.local_zone !== null,
+    archive: draft?.archive === 1,
     isPaced: draft !== undefined && paceWords(draft) !== undefined,
     pace: paceFieldsOf(draft, { zone, faults }),
     domains: domains.join(', '),

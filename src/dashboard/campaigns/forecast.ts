@@ -1,4 +1,11 @@
-import { type Broadcast, beginOf, paceOf } from '../../broadcasts/index.js'
+import {
+  type Broadcast,
+  beginOf,
+  draftVersions,
+  paceOf,
+  spanOfOwnTime,
+  type VariantTest,
+} from '../../broadcasts/index.js'
 import { hourMs, openWindow } from '../../clock/index.js'
 import type { Read } from '../../store/index.js'
 import { exactIn } from '../format.js'
@@ -13,14 +20,57 @@ export async function forecastWords(
   draft: Broadcast,
   { people, now, zone }: { people: number; now: number; zone: string },
 ): Promise<string | undefined> {
+  const { local_zone: ownZone, scheduled_at: moment } = draft
+  const words = (at: number) => `${exactIn(at, zone)} (${zone})`
+  if (ownZone !== null && moment !== null) {
+    const { first, last } = spanOfOwnTime(moment, ownZone)
+    return `By each recipient’s own clock: the first get it from ${words(Math.max(now, first))} on, the last by ${words(Math.max(now, last))}.`
+  }
   const { rate: own, window } = paceOf(draft)
   const usual = own === null ? await lastRate(read, draft.account_id) : own
   if (usual === undefined) return undefined
   const start = Math.max(now, beginOf(draft) ?? 0)
-  const end = endAt(start, { people, rate: usual, window })
-  if (end === undefined) return 'It will not be done within a year, at this rate in these hours.'
-  const by = own === null ? 'as fast as your last one' : 'at its rate'
-  return `Done at about ${exactIn(end, zone)} (${zone}): ${shown(people)} mails, ${by} of ${shown(Math.round(usual))} an hour.`
+  const by = `${own === null ? 'as fast as your last one' : 'at its rate'} of ${shown(Math.round(usual))} an hour`
+  const pace = { rate: usual, window }
+  const { test } = await draftVersions(read, draft)
+  if (test !== undefined && draft.variant_test !== null && test.share < 100) {
+    return testWords(start, { people, test, pace, by, words })
+  }
+  const end = endAt(start, { people, ...pace })
+  if (end === undefined) return never
+  return `Done at about ${words(end)}: ${shown(people)} mails, ${by}.`
+}
+
+const never = 'It will not be done within a year, at this rate in these hours.'
+
+/** Of one that is tried on a part of its audience: the test, the decision, and the rest. */
+function testWords(
+  start: number,
+  {
+    people,
+    test: { share, decideAfter },
+    pace,
+    by,
+    words,
+  }: {
+    people: number
+    test: VariantTest
+    pace: { rate: number } & Pick<ReturnType<typeof paceOf>, 'window'>
+    by: string
+    words: (at: number) => string
+  },
+): string {
+  const tried = Math.round((people * share) / 100)
+  const made = endAt(start, { people: tried, ...pace })
+  if (made === undefined) return never
+  const first = `Its test, ${shown(tried)} mails, has left at about ${words(made)}`
+  if (decideAfter === 'by hand') {
+    return `${first}, ${by}. The other ${shown(people - tried)} wait until you choose a version.`
+  }
+  const decided = made + decideAfter * hourMs
+  const end = endAt(decided, { people: people - tried, ...pace })
+  if (end === undefined) return never
+  return `${first}; the version for the rest is chosen at about ${words(decided)}. Done at about ${words(end)}: ${shown(people)} mails in all, ${by}.`
 }
 
 /** When so many mails have left (ms), with the hours in which none may. */

@@ -32,6 +32,7 @@ export const CampaignForm = type({
   topicId: optional(string()),
   scheduledAt: optional(string()),
   ownTime: optional(string()),
+  archive: optional(string()),
   ...paceFields,
   revision: optional(string()),
   next: optional(string()),
@@ -67,6 +68,7 @@ export function givenBy(
     topicId: form.topicId ?? '',
     ...paceGiven(form, zone),
     localTimeOf: form.ownTime ? zone : '',
+    archive: Boolean(form.archive),
     ...(!isSameTime && { scheduledAt: at === undefined ? scheduledAt : isoTime(at) }),
   }
   // A draft may lack these two; what is there is checked as the API does.

@@ -13,7 +13,7 @@ import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
 import type { CampaignPageDeps } from './deps.js'
-import { campaignChips, campaignName, shown, whomWords } from './words.js'
+import { campaignName, chipOf, shown, whomWords } from './words.js'
 
 const views = {
   drafts: { label: 'Drafts', statuses: ['draft'] },
@@ -114,7 +114,7 @@ function rowOf(
     subject: one.subject,
     to: whomWords(one, names),
     when: moment(one.sent_at ?? one.scheduled_at ?? one.changed_at ?? one.created_at, now),
-    chip: campaignChips[one.status],
+    chip: chipOf(one),
     figures: begun
       ? [
           shown(one.delivered + one.relayed),

@@ -1,3 +1,4 @@
+import { archivePathOf } from '../../accounts/index.js'
 import { stoppedBy } from '../../billing/index.js'
 import { type Broadcast, broadcastReport, broadcastStanding } from '../../broadcasts/index.js'
 import { publicReason } from '../../errors/index.js'
@@ -13,7 +14,7 @@ import { paceFieldsOf, paceWords } from './pace-part.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { sendingPart } from './sending-part.js'
 import { type VersionsView, versionsView } from './versions.js'
-import { campaignChips, campaignName, countsOf, countWords, shown, whomWords } from './words.js'
+import { campaignName, chipOf, countsOf, countWords, shown, whomWords } from './words.js'
 
 interface CampaignView {
   base: string
@@ -37,6 +38,12 @@ interface CampaignView {
   sending: Html | undefined
   figures: { label: string; value: string }[]
   versions: VersionsView | undefined
+  archive: {
+    /** Where everybody sees it; undefined: nowhere. */
+    url: string | undefined
+    isIn: boolean
+    mayChange: boolean
+  }
   /** What can be done now. */
   deeds: {
     takeBack: boolean
@@ -71,7 +78,7 @@ export async function campaignPage(
     id: found.id,
     page: `${base}/campaigns/${found.id}`,
     name: campaignName(found),
-    chip: campaignChips[status],
+    chip: chipOf(Object.assign({}, found, { status })),
     reason: reason === null ? undefined : publicReason(reason),
     subject: found.subject,
     from: found.from_header,
@@ -84,6 +91,7 @@ export async function campaignPage(
     report: found.sent_at === null ? undefined : `${base}/campaigns/${found.id}/report`,
     sending: isOnItsWay(found) ? await progressOf(deps, visit, found) : undefined,
     versions: await versionsView(read, found, visit),
+    archive: await archiveView(deps, found, mayWrite),
     figures: [
       { label: 'Mails made', value: shown(found.recipients) },
       { label: 'On their way', value: shown(found.waiting) },
@@ -102,6 +110,19 @@ export async function campaignPage(
     },
   }
   return page('campaigns/one', view, { title: view.name })
+}
+
+async function archiveView(
+  { store, publicUrl }: CampaignPageDeps,
+  { account_id: accountId, id, archive, status }: Broadcast,
+  mayWrite: boolean,
+): Promise<CampaignView['archive']> {
+  const isIn = archive === 1
+  const isShown = isIn && (status === 'sending' || status === 'sent')
+  const path = isShown ? await archivePathOf(store.read, accountId) : null
+  const isOver = status === 'cancelled' || status === 'failed'
+  const url = path === null ? undefined : `${publicUrl}${path}/${id}`
+  return { url, isIn, mayChange: mayWrite && !isOver }
 }
 
 function leavesAt({ local_zone }: Broadcast, at: number, zone: string): string {

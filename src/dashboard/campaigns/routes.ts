@@ -187,6 +187,20 @@ function coursePages(pages: AccountPages, deps: CampaignPageDeps): void {
     const audit = auditOf(operations.updateBroadcast, { target: id })
     return redirect(here(visit), { flash: 'It leaves so from now on', audit })
   })
+  const ArchiveForm = type({ archive: optional(string()) })
+  pages.post(
+    '/campaigns/:id/archive',
+    { action, form: ArchiveForm, again: show },
+    async (visit) => {
+      const billing = await readBilling(store.read, plans, visit.account.id)
+      const archive = Boolean(visit.form.archive)
+      const { id } = await changeDraft(whole, billing, visit.params.id ?? '', { archive })
+      return redirect(here(visit), {
+        flash: archive ? 'Everybody can see it' : 'It is not on the public page any more',
+        audit: auditOf(operations.updateBroadcast, { target: id }),
+      })
+    },
+  )
   pages.post('/campaigns/:id/pause', { action }, async (visit) => {
     const found = await of(visit)
     await pauseBroadcast(whole, found, { reason: 'paused by the account', byAccount: true })

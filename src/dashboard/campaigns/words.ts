@@ -3,7 +3,7 @@ import { whomOf } from '../../broadcasts/index.js'
 import type { Tone } from '../shell/parts.js'
 
 /** How a campaign stands, in words. */
-export const campaignChips: Readonly<Record<BroadcastStatus, { text: string; tone: Tone }>> = {
+const campaignChips: Readonly<Record<BroadcastStatus, { text: string; tone: Tone }>> = {
   draft: { text: 'Draft', tone: 'none' },
   scheduled: { text: 'Scheduled', tone: 'doubt' },
   sending: { text: 'Sending', tone: 'good' },
@@ -12,6 +12,16 @@ export const campaignChips: Readonly<Record<BroadcastStatus, { text: string; ton
   cancelled: { text: 'Cancelled', tone: 'none' },
   failed: { text: 'Could not be sent', tone: 'bad' },
 }
+
+/** The same of one campaign: one whose first recipient's time has not come, by their own clock, has not begun for anybody. */
+export const chipOf = ({
+  status,
+  local_zone,
+  recipients,
+}: Pick<Broadcast, 'status' | 'local_zone' | 'recipients'>) =>
+  campaignChips[
+    status === 'sending' && local_zone !== null && recipients === 0 ? 'scheduled' : status
+  ]
 
 /** What a campaign is called where people read it. */
 export const campaignName = ({ name, subject }: Pick<Broadcast, 'name' | 'subject'>) =>

@@ -1,5 +1,4 @@
-import { type MessageContent, readPictures } from '../../mime/index.js'
-import { frameDocument } from '../shell/frame.js'
+import { frameDocument, type MessageContent, readPictures } from '../../mime/index.js'
 
 /** A mail's HTML as a frame shows it, with the pictures that the mail carries. */
 export async function framedMail(content: MessageContent, raw: Buffer): Promise<string> {

@@ -1,6 +1,6 @@
+import { hasRemotePictures } from '../../mime/index.js'
 import type { SandboxMessage } from '../../sandbox/index.js'
 import { fileSize } from '../format.js'
-import { hasRemotePictures } from '../shell/frame.js'
 import type { CheckTone } from './verdict-words.js'
 
 /** Something that filters, clients or readers hold against a mail, or that is as it should be. */

@@ -1,6 +1,6 @@
+import { hasRemotePictures } from '../../mime/index.js'
 import type { SandboxMessage } from '../../sandbox/index.js'
 import { fileSize, listed, type Moment, moment } from '../format.js'
-import { hasRemotePictures } from '../shell/frame.js'
 import type { Html } from '../shell/html.js'
 import { render } from '../shell/render.js'
 import type { Followed } from './follow-links.js'

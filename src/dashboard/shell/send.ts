@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Page as Sent } from '../../http/index.js'
+import { frameDocument, frameHeaders } from '../../mime/index.js'
 import type { PageAnswer } from './answer.js'
-import { frameDocument, frameHeaders } from './frame.js'
 import { layout, type PageSurroundings } from './layout.js'
 import { withOnce } from './once.js'
 import { render } from './render.js'

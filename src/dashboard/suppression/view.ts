@@ -73,7 +73,16 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
   suppressed: 'Suppressed by hand',
   left_topic: 'Left a topic',
   returned_to_topic: 'Came back to a topic',
+  said_why: 'Said why they left',
   lifted: 'Taken off the list',
+}
+
+/** Why somebody has left, as they chose it on the page. */
+const leaveWords: Readonly<Record<string, string>> = {
+  too_many: 'too many mails',
+  not_wanted: 'not wanted any more',
+  never_asked: 'never asked for',
+  other: 'something else',
 }
 
 /** An event of the consent log as a sentence. */
@@ -81,7 +90,9 @@ export function happeningText({ kind, detail }: ConsentEvent): string {
   const { by, file, line, note, reasons, page, address, askedAt } = detail
   return [
     kinds[kind],
-    ...(reasons === undefined ? [] : [`(${reasons.join(', ')})`]),
+    ...(reasons === undefined
+      ? []
+      : [`(${reasons.map((one) => leaveWords[one] ?? one).join(', ')})`]),
     ...(file === undefined ? [] : [`from ${file}`]),
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(by === undefined ? [] : [`by ${sayers[by] ?? by}`]),

@@ -1,4 +1,4 @@
-import { textOfHtml } from '../../mime/index.js'
+import { hasRemotePictures, textOfHtml } from '../../mime/index.js'
 import type { Store } from '../../store/index.js'
 import {
   isCopyTag,
@@ -12,7 +12,6 @@ import {
 } from '../../templates/index.js'
 import { htmlOfTyped } from '../blocks/compiled.js'
 import type { TypedDocument } from '../blocks/form.js'
-import { hasRemotePictures } from '../shell/frame.js'
 import type { RenderedPages } from './rendered.js'
 
 /** What is in the editor's fields. */

@@ -42,7 +42,7 @@ export function templatePages(pages: AccountPages, deps: EditorDeps): void {
   editorPages(pages, deps)
   versionPages(pages, deps)
   testPages(pages, deps)
-  // A document of its own, as a frame needs an address; in the page itself the HTML would be ours (`shell/frame.ts`).
+  // A document of its own, as a frame needs an address; in the page itself the HTML would be ours (`mime/frame.ts`).
   pages.get('/templates/-/rendered/:id', 'templates.read', async ({ account, params, query }) => {
     const html = deps.rendered.find(account.id, params.id ?? '')
     if (html === undefined) throw new ApiError('not_found', 'This preview is over: make it again')

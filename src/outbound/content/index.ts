@@ -5,3 +5,4 @@
 export { MailFault } from './campaign-content.js'
 export { makeComposer, type SignedMessage } from './compose.js'
 export { makeSentCopies, type SentCopy } from './sent-copy.js'
+export { makeViewedCopies } from './viewed-copy.js'

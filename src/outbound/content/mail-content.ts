@@ -4,6 +4,7 @@ import {
   makeFooterPlaces,
   makePreferenceLinks,
   makeUnsubscribeLinks,
+  makeViewLinks,
   shownLinks,
   stringsIn,
   unsubscribeHeaders,
@@ -46,6 +47,7 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     : {
         unsubscribe: makeUnsubscribeLinks(key, publicUrl),
         preferences: makePreferenceLinks(key, publicUrl),
+        view: makeViewLinks(key, publicUrl),
       }
   const tracker = makeTracker(deps)
   const footerPlaces = makeFooterPlaces()
@@ -88,15 +90,20 @@ export function makeMailContent(deps: ContentDeps, { forShow = false } = {}) {
     const { account_id: accountId, id: emailId, domain_id: domainId, body_id: bodyId } = email
     const { type } = email
     const copy = { accountId, emailId, deliveryId, domainId, bodyId, type }
+    const reader = { accountId, address: recipient, emailId }
+    const viewUrl = email.archive === 1 ? links.view.url(reader) : ''
     if (type === 'transactional') {
-      return { extraHeaders: [], html: await tracker.track(copy, html), text }
+      // A notice to everybody: nobody can leave it, so the tags for that are nothing.
+      const own = { unsubscribeUrl: '', preferencesUrl: '', viewUrl }
+      const made = email.broadcast_id === null ? { html, text } : withOwnLinks({ html, text }, own)
+      return { extraHeaders: [], html: await tracker.track(copy, made.html), text: made.text }
     }
     const topicId = email.topic_id ?? undefined
-    const reader = { accountId, address: recipient, emailId }
     const own = {
       unsubscribeUrl: links.unsubscribe.url({ topicId, ...reader }),
       preferencesUrl: links.preferences.url(reader),
       postalAddress: email.postal_address ?? '',
+      viewUrl,
     }
     // Before they are tracked: the appliance's own links work as they are.
     const written = withOwnLinks({ html, text }, own)

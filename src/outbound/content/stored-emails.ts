@@ -29,6 +29,8 @@ export interface StoredEmail {
   extras: string | null
   broadcast_extras: string | null
   preview_text: string | null
+  /** 1: of a campaign that its recipients may see in a browser. */
+  archive: 0 | 1 | null
 }
 
 // Mails that are read in one query, all of one turn of the event loop: each may bring a body of
@@ -81,7 +83,7 @@ const storedEmails = prepared<{ emailIds: string; kept: string }, StoredEmail>(
       .select(['accounts.language as account_language', 'brands.postal_address'])
       .select(['type', 'emails.topic_id'])
       .select(['emails.body_id', 'emails.broadcast_id', 'automation_step_id'])
-      .select(['emails.extras', 'broadcasts.extras as broadcast_extras'])
+      .select(['emails.extras', 'broadcasts.extras as broadcast_extras', 'broadcasts.archive'])
       .select(({ fn }) =>
         fn
           .coalesce('broadcast_variants.preview_text', 'broadcasts.preview_text')

@@ -19,6 +19,13 @@ const accountLogos = table('account_logos', {
   bytes: blob(),
 })
 
+/** Where an account's past campaigns are shown to everybody, from the first one on that is. */
+const archives = table('archives', {
+  account_id: text().primaryKey().references('accounts'),
+  /** Random, for the address of the page. */
+  public_id: text().unique(),
+})
+
 const apiKeys = table(
   'api_keys',
   {
@@ -63,4 +70,4 @@ const storedBytes = table(
 
 export interface StoredBytesRow extends RowOf<typeof storedBytes> {}
 
-export const accountsTables = [accounts, accountLogos, apiKeys, storedBytes] as const
+export const accountsTables = [accounts, accountLogos, archives, apiKeys, storedBytes] as const

@@ -90,6 +90,8 @@ const broadcasts = table(
     winner: text().orNull(),
     decided_by: text<'figures' | 'close' | 'account'>().orNull(),
     decided_at: integer().orNull(),
+    /** 1: it is on the account's public page, and each recipient can look at theirs in a browser. */
+    archive: integer<0 | 1>().default(0),
   },
   {
     indexes: {
@@ -104,6 +106,11 @@ const broadcasts = table(
       broadcasts_by_scheduled_at: {
         on: ['account_id', 'scheduled_at'],
         where: (row) => row('scheduled_at', 'is not', null),
+      },
+      // The public page of past campaigns.
+      broadcasts_archived: {
+        on: ['account_id', 'sent_at', 'id'],
+        where: (row) => row('archive', '=', 1),
       },
       broadcasts_unfinished: {
         on: ['status'],
@@ -163,6 +170,9 @@ const broadcastVariants = table(
     /** By people. */
     opened: integer().default(0),
     clicked: integer().default(0),
+    /** Of its test alone, at the decision: how many mails had arrived, and with how many people did what it is measured by. */
+    test_arrived: integer().orNull(),
+    test_did: integer().orNull(),
   },
   {
     primaryKey: ['broadcast_id', 'key'],
@@ -172,6 +182,16 @@ const broadcastVariants = table(
   },
 )
 
+/** Who got a mail of the test of a campaign, until its rest is gone through. */
+const broadcastTested = table(
+  'broadcast_tested',
+  {
+    broadcast_id: text(),
+    contact_id: text(),
+  },
+  { primaryKey: ['broadcast_id', 'contact_id'], isClustered: true },
+)
+
 export interface BroadcastVariantRow extends RowOf<typeof broadcastVariants> {}
 
 export const broadcastsTables = [
@@ -179,4 +199,5 @@ export const broadcastsTables = [
   broadcastTests,
   broadcastLater,
   broadcastVariants,
+  broadcastTested,
 ] as const

@@ -124,6 +124,8 @@ const brands = table('brands', {
   sender_name: text(),
   default_from: text(),
   updated_at: integer(),
+  /** 1: search engines may list the archive. */
+  archive_listed: integer<0 | 1>().default(0),
 })
 
 export interface BrandRow extends RowOf<typeof brands> {}

@@ -1,3 +1,5 @@
+import { escapeHtml } from './escape-html.js'
+
 // A mail's HTML may style itself and show pictures that it carries; it loads nothing, runs nothing,
 // sends no form, and is no origin of ours. Its links open in a new tab, where they are ordinary pages.
 const permissions = 'allow-popups allow-popups-to-escape-sandbox'
@@ -14,8 +16,9 @@ export function frameHeaders({ remotePictures = false } = {}): Record<string, st
 }
 
 /** A frame's document, in standards mode whatever the HTML says, as a doctype of its own comes too late. */
-export function frameDocument(html: string): string {
-  return `<!doctype html><meta charset="utf-8"><base target="_blank">${withoutLinks(html)}`
+export function frameDocument(html: string, { title = '' } = {}): string {
+  const named = title === '' ? '' : `<title>${escapeHtml(title)}</title>`
+  return `<!doctype html><meta charset="utf-8">${named}<base target="_blank">${withoutLinks(html)}`
 }
 
 // No policy has a word for `<link rel=preconnect>` and `dns-prefetch`, by which who wrote the HTML would learn when

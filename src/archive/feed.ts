@@ -1,0 +1,60 @@
+/** A past campaign in a feed. */
+interface FeedItem {
+  title: string
+  url: string
+  sentAt: number
+}
+
+/** RSS 2.0 (https://www.rssboard.org/rss-specification), with the link to itself that validators want. */
+export function feedOf({
+  title,
+  url,
+  language,
+  items,
+}: {
+  title: string
+  /** Of the page that it is of. */
+  url: string
+  language: string
+  items: readonly FeedItem[]
+}): string {
+  const newest = items[0]?.sentAt
+  const lines = items.map(
+    (item) => `<item>
+<title>${xml(item.title)}</title>
+<link>${xml(item.url)}</link>
+<guid isPermaLink="true">${xml(item.url)}</guid>
+<pubDate>${feedTime(item.sentAt)}</pubDate>
+</item>
+`,
+  )
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+<channel>
+<title>${xml(title)}</title>
+<link>${xml(url)}</link>
+<description>${xml(title)}</description>
+<language>${language}</language>
+<atom:link href="${xml(`${url}/feed.xml`)}" rel="self" type="application/rss+xml"/>
+${newest === undefined ? '' : `<lastBuildDate>${feedTime(newest)}</lastBuildDate>\n`}${lines.join('')}</channel>
+</rss>
+`
+}
+
+/** RFC 822 §5.1 with the year of RFC 1123 §5.2.14, which is RFC 9110 §5.6.7 too: HTTP's own. */
+export const feedTime = (ms: number): string => new Date(ms).toUTCString()
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** XML 1.0 §2.2: most control characters are in no document, not even as references. */
+const xml = (text: string) =>
+  text
+    .toWellFormed()
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
+    .replace(/[&<>"']/g, (char) => entities[char] ?? char)

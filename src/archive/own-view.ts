@@ -1,0 +1,82 @@
+import { stoppedBy } from '../billing/index.js'
+import { findDeliveries } from '../deliveries/index.js'
+import { ApiError } from '../errors/index.js'
+import { type Page, type Pages, standalonePage } from '../http/index.js'
+import { frameDocument, frameHeaders } from '../mime/index.js'
+import { type PreferenceLinks, shownToken } from '../preferences/index.js'
+import type { Read } from '../store/index.js'
+
+/** Makes a mail's HTML as its recipient got it; undefined: its content is gone. */
+export type ViewedCopy = (copy: {
+  id: number
+  emailId: string
+  recipient: string
+}) => Promise<string | undefined>
+
+export interface OwnViewDeps {
+  read: Read
+  viewLinks: Pick<PreferenceLinks, 'read'>
+  /** Undefined while the appliance starts. */
+  viewedCopy: () => ViewedCopy | undefined
+}
+
+// Copies that are made at the same time.
+const mostAtOnce = 8
+
+/** A campaign's mail in a browser, behind the link that stands in it: with the recipient's own links, as they got it. */
+export function ownView(pages: Pages, { read, viewLinks, viewedCopy }: OwnViewDeps): void {
+  let making = 0
+  pages.get('/view/:token', async ({ params: { token = '' } }) => {
+    if (token === shownToken) return says(404, 'This link is only for show', onlyShown)
+    const target = viewLinks.read(token)
+    const copy = target && (await copyOf(read, target))
+    if (copy === undefined) return says(404, 'There is no email here', notHere)
+    const make = viewedCopy()
+    if (make === undefined || making >= mostAtOnce) {
+      const message = 'Too much is asked for at once; try again in a moment'
+      throw new ApiError('service_unavailable', message, { headers: { 'retry-after': '5' } })
+    }
+    making++
+    try {
+      const html = await make(copy)
+      if (html === undefined) return says(410, 'This email is no longer kept', tooOld)
+      const headers = Object.assign(frameHeaders({ remotePictures: true }), noindex)
+      return { html: frameDocument(html), headers }
+    } finally {
+      making--
+    }
+  })
+}
+
+const noindex = { 'X-Robots-Tag': 'noindex' }
+const onlyShown =
+  'It stands in a copy of an email that is not the recipient’s own. In the email itself it leads to that email.'
+const notHere =
+  'Perhaps the link was cut off: open it from the email again, or copy all of it. Or its sender does not show it any more.'
+const tooOld =
+  'Its content was deleted, as emails are after some time. The email in your inbox is not.'
+
+function says(status: number, title: string, text: string): Page {
+  const { html, headers } = standalonePage(title, [text])
+  return { status, html, headers: Object.assign({}, headers, noindex) }
+}
+
+/** The delivery of a campaign's mail to whom the link is of, where its account shows it. */
+async function copyOf(
+  read: Read,
+  { accountId, address, emailId = '' }: NonNullable<ReturnType<PreferenceLinks['read']>>,
+) {
+  const email = await read
+    .selectFrom('emails')
+    .innerJoin('broadcasts', 'broadcasts.id', 'emails.broadcast_id')
+    .select('emails.id')
+    .where('emails.id', '=', emailId)
+    .where('emails.account_id', '=', accountId)
+    .where('broadcasts.archive', '=', 1)
+    .executeTakeFirst()
+  if (email === undefined) return undefined
+  if ((await stoppedBy(read, accountId, 'transactional')) !== undefined) return undefined
+  const { waiting, ended } = await findDeliveries(read, { emailId })
+  const found = [...waiting, ...ended].find(({ recipient }) => recipient === address)
+  return found && { id: found.id, emailId, recipient: address }
+}

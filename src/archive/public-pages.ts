@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import ejs from 'ejs'
+import {
+  type AccountFace,
+  accountFace,
+  accountOfArchive,
+  archivePath,
+  type Brand,
+  brandOf,
+} from '../accounts/index.js'
+import { stoppedBy } from '../billing/index.js'
+import { type ArchivedCampaign, archivedCampaigns } from '../broadcasts/index.js'
+import { isoTime } from '../clock/index.js'
+import { packageFile } from '../config/index.js'
+import { type Page, type PageRequest, type Pages, standalonePage } from '../http/index.js'
+import { frameDocument, frameHeaders } from '../mime/index.js'
+import { coloursPath, filledForNobody } from '../preferences/index.js'
+import type { Read } from '../store/index.js'
+import { feedOf, feedTime } from './feed.js'
+import type { Shelf } from './shelf.js'
+import { archiveWords } from './words.js'
+
+export interface PublicPageDeps {
+  read: Read
+  shelf: Shelf
+  /** Where people reach the public listener. */
+  publicUrl: () => string
+}
+
+interface ListView {
+  words: ReturnType<typeof archiveWords>
+  title: string
+  isListed: boolean
+  logo: string | undefined
+  colours: string | undefined
+  path: string
+  campaigns: { path: string; subject: string; iso: string | null; day: string }[]
+  newest: string | undefined
+  older: string | undefined
+}
+
+const perPage = 25
+const inFeed = 20
+
+/** An account's past campaigns, for everybody: a list, each of them, and a feed. */
+export function publicPages(pages: Pages, deps: PublicPageDeps): void {
+  const { read, shelf, publicUrl } = deps
+  pages.get('/a/:public', async (request) => {
+    const found = await archiveAt(read, request)
+    return found === undefined ? gone() : await listPage(deps, found, request)
+  })
+
+  pages.get('/a/:public/feed.xml', async (request) => {
+    const found = await archiveAt(read, request)
+    return found === undefined ? gone() : await feed(deps, found, request)
+  })
+
+  pages.get('/a/:public/:campaign', async (request) => {
+    const found = await archiveAt(read, request)
+    const shown = found && (await shelf.campaign(found.accountId, request.params.campaign ?? ''))
+    if (found === undefined || shown === undefined) return gone()
+    const { path, brand } = found
+    const url = `${publicUrl()}${path}/${request.params.campaign}`
+    const { postalAddress } = brand
+    const html = filledForNobody(shown.html, {
+      publicUrl: publicUrl(),
+      viewUrl: url,
+      postalAddress,
+    })
+    return {
+      html: frameDocument(html, { title: shown.subject }),
+      headers: Object.assign(frameHeaders({ remotePictures: true }), robots(brand), {
+        'Cache-Control': 'public, max-age=300',
+      }),
+    }
+  })
+}
+
+interface FoundArchive {
+  accountId: string
+  path: string
+  face: AccountFace
+  brand: Brand
+}
+
+/** Undefined where there is none, nothing is in it, or its account is paused or suspended. */
+async function archiveAt(read: Read, { params }: PageRequest): Promise<FoundArchive | undefined> {
+  const publicId = params.public ?? ''
+  const accountId = await accountOfArchive(read, publicId)
+  if (accountId === undefined) return undefined
+  if ((await stoppedBy(read, accountId, 'transactional')) !== undefined) return undefined
+  const face = await accountFace(read, accountId)
+  const [newest] = await archivedCampaigns(read, accountId, { limit: 1 })
+  if (face === undefined || newest === undefined) return undefined
+  return { accountId, path: archivePath(publicId), face, brand: await brandOf(read, accountId) }
+}
+
+/** The same whatever is wrong with the address. */
+function gone(): Page {
+  const { html, headers } = standalonePage('There is no email here', [
+    'Whoever sent it does not show it any more, or the address is not whole.',
+  ])
+  return { status: 404, html, headers: Object.assign({}, headers, { 'X-Robots-Tag': 'noindex' }) }
+}
+
+const robots = ({ archiveListed }: Brand): Record<string, string> =>
+  archiveListed ? {} : { 'X-Robots-Tag': 'noindex' }
+
+async function listPage(
+  { read, shelf }: PublicPageDeps,
+  { accountId, path, face, brand }: FoundArchive,
+  { query }: PageRequest,
+): Promise<Page> {
+  const behind = behindIn(query.get('before') ?? '')
+  const found = await archivedCampaigns(read, accountId, { limit: perPage + 1, behind })
+  const some = found.slice(0, perPage)
+  const words = archiveWords(face.language)
+  const day = new Intl.DateTimeFormat(words.language, { dateStyle: 'long', timeZone: 'UTC' })
+  const campaigns = []
+  for (const one of some) {
+    const subject = await shelf.subject(one)
+    const iso = isoTime(one.sentAt)
+    campaigns.push({ path: `${path}/${one.id}`, subject, iso, day: day.format(one.sentAt) })
+  }
+  const last = found.length > perPage ? some.at(-1) : undefined
+  const html = renderList({
+    words,
+    title: words.title(face.name),
+    isListed: brand.archiveListed,
+    logo: face.logoId === null ? undefined : `/logo/${face.logoId}`,
+    colours: coloursPath(brand.colours),
+    path,
+    campaigns,
+    newest: behind === undefined ? undefined : path,
+    older: last && `${path}?before=${last.sentAt}.${last.id}`,
+  })
+  return { html, headers: robots(brand) }
+}
+
+/** What no page of the list has given is the beginning. */
+function behindIn(text: string): Pick<ArchivedCampaign, 'id' | 'sentAt'> | undefined {
+  const [, at, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
+  return at === undefined || id === undefined ? undefined : { sentAt: Number(at), id }
+}
+
+async function feed(
+  { read, shelf, publicUrl }: PublicPageDeps,
+  { accountId, path, face, brand }: FoundArchive,
+  { header }: PageRequest,
+): Promise<Page> {
+  const found = await archivedCampaigns(read, accountId, { limit: inFeed })
+  const url = `${publicUrl()}${path}`
+  const words = archiveWords(face.language)
+  const items = []
+  for (const one of found) {
+    items.push({ title: await shelf.subject(one), url: `${url}/${one.id}`, sentAt: one.sentAt })
+  }
+  const text = feedOf({ title: words.title(face.name), url, language: words.language, items })
+  const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
+  const contentType = 'application/rss+xml; charset=utf-8'
+  const headers = Object.assign({}, robots(brand), {
+    ETag: tag,
+    'Last-Modified': feedTime(found[0]?.sentAt ?? 0),
+    'Cache-Control': 'public, max-age=300',
+  })
+  // RFC 9110 §13.2.2: the tag alone counts, as one campaign may be taken out without another one being newer.
+  const known = (header('if-none-match') ?? '').includes(tag)
+  return known
+    ? { status: 304, bytes: Buffer.alloc(0), contentType, headers }
+    : { text, contentType, headers }
+}
+
+const filename = packageFile('src/archive/views/list.ejs')
+const options = { filename, strict: true, _with: false, localsName: 'it' }
+const renderList: (view: ListView) => string = ejs.compile(readFileSync(filename, 'utf8'), options)

@@ -1,0 +1,53 @@
+import { idsIn, prepared, type Read, type Tx } from '../store/index.js'
+import type { Broadcast } from './broadcast.js'
+import { variantTestOf } from './variant.js'
+
+/*
+ * Who has got a mail of the test of a campaign. A contact's place in it is a hash (`variant.ts`), so that whoever joins the
+ * audience after the test has the place of one of its people: they get the version that was chosen, as all others do.
+ */
+
+/** Writes down who gets a mail of the test, with these mails. */
+export async function noteTested(
+  tx: Tx,
+  broadcast: Broadcast,
+  contactIds: readonly string[],
+): Promise<void> {
+  if (contactIds.length === 0 || !isTest(broadcast)) return
+  await tx
+    .insertInto('broadcast_tested')
+    .values(contactIds.map((contact_id) => ({ broadcast_id: broadcast.id, contact_id })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** Whether mails of it are now those of a test that a rest comes after. */
+function isTest(broadcast: Broadcast): boolean {
+  const test = variantTestOf(broadcast)
+  return test !== undefined && test.share < 100 && broadcast.winner === null
+}
+
+/** Which of some contacts got a mail of the test; undefined: nobody has written it down, as with older releases. */
+export async function testedAmong(
+  read: Read,
+  broadcastId: string,
+  contactIds: readonly string[],
+): Promise<ReadonlySet<string> | undefined> {
+  const [any] = await anyTested(read, { broadcastId })
+  if (any === undefined) return undefined
+  const rows = await read
+    .selectFrom('broadcast_tested')
+    .select('contact_id')
+    .where('broadcast_id', '=', broadcastId)
+    .where('contact_id', 'in', idsIn(contactIds, 'text'))
+    .execute()
+  return new Set(rows.map(({ contact_id }) => contact_id))
+}
+
+const anyTested = prepared<{ broadcastId: string }, { contact_id: string }>((db, { broadcastId }) =>
+  db
+    .selectFrom('broadcast_tested')
+    .select('contact_id')
+    .where('broadcast_id', '=', broadcastId)
+    .limit(1),
+)
