@@ -7,9 +7,9 @@ import {
   addPicture,
   deletePicture,
   listPictures,
-  readPicture,
   requirePicture,
   shownPicture,
+  wholePicture,
 } from '../pictures/index.js'
 import { answeringWith, type CommandDeps } from './answering.js'
 import { addCommands, type CommandRow } from './command-row.js'
@@ -99,7 +99,7 @@ async function list(
 
 async function add(deps: PictureCommandDeps, file: string, { alt }: { alt?: string }) {
   const bytes = readFileSync(file)
-  const picture = readPicture(bytes)
+  const picture = await wholePicture(bytes)
   const content = bytes.toString('base64')
   const { name } = givenTo(operations.addPicture, { name: basename(file), alt, content })
   const made = await addPicture(deps, (await deps.account()).id, { picture, name, alt })

@@ -63,6 +63,19 @@ function formOfParts(bytes: Buffer, contentType: string): Form {
   return makeForm(fields, files)
 }
 
+/** A form in which some fields have another value, or are there at all. */
+export const formWith = (form: Form, values: ReadonlyMap<string, string>): Form => {
+  const entries = form.entries().filter(([name]) => !values.has(name))
+  return {
+    get: (name) => values.get(name) ?? form.get(name),
+    all: (name) => (values.has(name) ? [values.get(name) ?? ''] : form.all(name)),
+    entries: () => [...entries, ...values],
+    file: form.file,
+    files: form.files,
+    digest: form.digest,
+  }
+}
+
 function makeForm(fields: [string, string][], files: [string, FormFile][]): Form {
   return {
     get: (name) => fields.find(([key]) => key === name)?.[1],

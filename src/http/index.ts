@@ -11,7 +11,7 @@
 export type { Api, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'
 export { neighbourhoodOf, networkKey, plainAddress } from './client-address.js'
 export { standalonePage } from './error-page.js'
-export type { Form, FormFile } from './form.js'
+export { type Form, type FormFile, formWith } from './form.js'
 export { jsonPage } from './json-page.js'
 export {
   type Page,

@@ -1,7 +1,7 @@
 import { shownBytes } from '../amounts/index.js'
 import { cleanGif } from './gif.js'
 import { cleanJpeg } from './jpeg.js'
-import { refusedPicture, refuseTooLarge } from './limits.js'
+import { damagedPicture, refusedPicture, refuseTooLarge } from './limits.js'
 import type { CleanParts } from './parts.js'
 import { cleanPng } from './png.js'
 import { cleanWebp } from './webp.js'
@@ -56,9 +56,7 @@ export function readPicture(bytes: Buffer): CleanPicture {
   if (kind === undefined) throw refusedPicture(whatElse(bytes))
   const clean = kind.clean(bytes)
   if (clean === undefined || clean.width === 0 || clean.height === 0) {
-    throw refusedPicture(
-      'The picture is damaged: open it in a program for pictures and save it again',
-    )
+    throw damagedPicture()
   }
   const { parts, width, height, frames } = clean
   refuseTooLarge(width, height, frames)

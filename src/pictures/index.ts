@@ -17,3 +17,4 @@ export {
 } from './picture.js'
 export { shownPicture } from './shown.js'
 export { type PictureUse, usesOfPicture } from './uses.js'
+export { wholePicture } from './whole.js'

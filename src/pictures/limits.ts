@@ -39,3 +39,6 @@ export function refuseInPieces(pieces: number, most = maxPieces): void {
 
 export const refusedPicture = (message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field: 'content' } })
+
+export const damagedPicture = () =>
+  refusedPicture('The picture is damaged: open it in a program for pictures and save it again')

@@ -4,7 +4,6 @@ import { serve, usualPage } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
 import { type Api, type Pages, reply } from '../http/index.js'
 import type { Store } from '../store/index.js'
-import { readPicture } from './clean.js'
 import * as operations from './contract.js'
 import {
   addPicture,
@@ -17,6 +16,7 @@ import {
   requirePicture,
 } from './picture.js'
 import { shownPicture } from './shown.js'
+import { wholePicture } from './whole.js'
 
 /** `/v1/pictures`: upload, list, change the words, delete. */
 export function pictureRoutes(
@@ -34,7 +34,7 @@ export function pictureRoutes(
 
   serve(api, operations.addPicture, async ({ account: { accountId }, body, remember }) => {
     const { name, alt, content } = body
-    const given = { picture: readPicture(Buffer.from(content, 'base64')), name, alt }
+    const given = { picture: await wholePicture(Buffer.from(content, 'base64')), name, alt }
     const made = await addPicture(deps, accountId, given, (tx, picture) =>
       remember(tx, shownPicture(picture, publicUrl), 201),
     )

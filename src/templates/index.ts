@@ -45,4 +45,5 @@ export {
   type TemplateDraft,
   type TemplateSummary,
   type TemplateVersion,
+  templatesOfBlocks,
 } from './template.js'

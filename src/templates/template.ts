@@ -143,6 +143,26 @@ export async function listTemplates(
     .execute()
 }
 
+/** The slugs of an account's first `limit` templates that are put together of blocks. */
+export async function templatesOfBlocks(
+  read: Read,
+  accountId: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await read
+    .selectFrom('templates as t')
+    .innerJoin('template_versions as v', (join) =>
+      join.onRef('v.template_id', '=', 't.id').onRef('v.version', '=', 't.version'),
+    )
+    .select('t.slug')
+    .where('t.account_id', '=', accountId)
+    .where('v.blocks', 'is not', null)
+    .orderBy('t.slug')
+    .limit(limit)
+    .execute()
+  return rows.map(({ slug }) => slug)
+}
+
 /**
  * The template that an account has under this slug, compared case-sensitively: the version in use,
  * or the one asked for. Throws `not_found`, naming the slug, when there is none.

@@ -12,7 +12,7 @@ export interface LoggedIn {
   /** As a browser posts a form of our own page. */
   post(
     path: string,
-    fields?: Record<string, string | readonly string[]>,
+    fields?: Record<string, string | readonly string[]> | FormData,
     headers?: Record<string, string>,
   ): Promise<PageAnswer>
 }
@@ -61,11 +61,14 @@ export async function logIn(
     post: (path, fields = {}, headers = {}) =>
       ask(path, {
         method: 'POST',
-        body: new URLSearchParams(
-          Object.entries(fields).flatMap(([name, value]) =>
-            [value].flat().map((one): [string, string] => [name, one]),
-          ),
-        ),
+        body:
+          fields instanceof FormData
+            ? fields
+            : new URLSearchParams(
+                Object.entries(fields).flatMap(([name, value]) =>
+                  [value].flat().map((one): [string, string] => [name, one]),
+                ),
+              ),
         headers: { cookie, 'sec-fetch-site': 'same-origin', ...headers },
       }),
   }

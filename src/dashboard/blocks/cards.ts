@@ -8,6 +8,7 @@ import { closedCard } from './closed-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
 import type { TypedDocument } from './form.js'
 import type { PictureChoice } from './picture-choices.js'
+import { type SavedBlocks, savedPart } from './saved-part.js'
 import { wholeLook } from './whole-look.js'
 
 /** What the cards stand in. */
@@ -18,7 +19,10 @@ interface CardsOptions {
   change: string
   mayWrite: boolean
   /** What cards of pictures offer. */
-  pictures?: readonly PictureChoice[]
+  pictures: readonly PictureChoice[]
+  /** Where a button leads that stores something, and comes back with what was typed; undefined: nobody may here. */
+  store: string | undefined
+  saved: SavedBlocks
 }
 
 /** The blocks of a mail in a form: a card each, which buttons add, move, copy and take away, with script or without. */
@@ -27,7 +31,9 @@ export function blockCards({
   faults,
   change,
   mayWrite,
-  pictures = [],
+  pictures,
+  store,
+  saved,
 }: CardsOptions): Html {
   const { blocks, open = '' } = document
   const rest = hiddenField('document', JSON.stringify(document.rest))
@@ -36,7 +42,7 @@ export function blockCards({
     blockCount(blocks) > mostOpen &&
     !`${open}.`.startsWith(`${place}.`) &&
     !Object.keys(faults.fields).some((one) => one.startsWith(`b.${place}.`))
-  const options = { faults: asTyped(faults), change, mayWrite, isClosed }
+  const options = { faults: asTyped(faults), change, mayWrite, store, isClosed }
   const offered = html`<datalist id="${offeredId}">${pictures.map(
     ({ url, name }) => html`<option value="${url}">${name}</option>`,
   )}</datalist>`
@@ -46,17 +52,20 @@ export function blockCards({
     // Return in a line presses the form's first button, which must not move a block.
     mayWrite &&
     html`<button class="hidden" formaction="${change}" formnovalidate tabindex="-1">Preview</button>`
-  }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>${wholeLook(document.rest, options)}`
+  }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>${wholeLook(document.rest, options)}${
+    store !== undefined &&
+    savedPart(saved, cards, { isClosed, faults: asTyped(faults), change, store })
+  }`
 }
 
 const offeredId = 'offered-pictures'
 
 // A page with more open ones would have too many bytes.
-const mostOpen = 13
+const mostOpen = 10
 const rules =
   'In words: **bold**, *italic*, [words](https://…), {{ firstName | default: "you" }}. Colours are such as #0a5a9c.'
 
-interface CardOptions extends Pick<CardsOptions, 'faults' | 'change' | 'mayWrite'> {
+interface CardOptions extends Pick<CardsOptions, 'faults' | 'change' | 'mayWrite' | 'store'> {
   isClosed: (card: BlockCard) => boolean
 }
 
@@ -79,11 +88,15 @@ ${hiddenField(`b.${place}.type`, type)}${
 }${options.mayWrite && moves(card, name, options)}
 ${card.questions.map((one) => question(one, options))}${
   type === 'columns' && columnsOf(card, options)
-}${
+}${type === 'picture' && options.store !== undefined && uploading(place, options.store)}${
   card.looks.length > 0 &&
   html`<details${isWrong && html` open`}><summary>Look</summary><div class="grid">${card.looks.map((one) => question(one, options))}</div></details>`
 }${options.mayWrite && adding(place, depth === 1, options)}</fieldset>`
 }
+
+/** The form is sent with its file by this button alone; it comes back with the picture's address filled in. */
+const uploading = (place: string, store: string) =>
+  html`<p class="buttons add"><label for="file-${place}">Or a file</label><input type="file" id="file-${place}" name="file.${place}" accept="image/png,image/jpeg,image/gif,image/webp" data-shrinks><button name="do" value="upload:${place}" formaction="${store}#block-${place}" formenctype="multipart/form-data" formnovalidate>Upload</button></p>`
 
 function columnsOf({ place, columns }: BlockCard, options: CardOptions): Html {
   const count = field({

@@ -1,8 +1,9 @@
-// What script adds to pages that work without it: copy buttons, the reader's time zone, passkeys, and parts that keep
+// What script adds to pages that work without it: copy buttons, the reader's time zone, passkeys, smaller pictures, and parts that keep
 // themselves up to date. htmx serves the forms that ask for a part of their page (`hx-get`).
 import htmx from 'htmx.org'
 import { keepUpToDate } from './live.js'
 import './passkey.js'
+import { shrinkPictures } from './shrink.js'
 
 // No eval and no style of its own (the page's policy), no other origin, no customer's data in the browser's storage.
 Object.assign(htmx.config, {
@@ -74,3 +75,4 @@ document.addEventListener('keydown', (event) => {
 // page that was sent as the answer to a form.
 document.getElementById('faults')?.focus()
 keepUpToDate(enhance)
+shrinkPictures()

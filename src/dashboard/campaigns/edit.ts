@@ -9,6 +9,7 @@ import { blockCards } from '../blocks/cards.js'
 import { firstBlocks } from '../blocks/fields.js'
 import { documentFaults, documentIn, type TypedDocument, typedOf } from '../blocks/form.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
+import { savedBlocks } from '../blocks/saved-part.js'
 import { tagMenu } from '../blocks/tag-menu.js'
 import { placeOf } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -165,6 +166,8 @@ export async function editPage(
         change,
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
+        store: `${here ?? `${base}/campaigns/new`}/blocks`,
+        saved: await savedBlocks(read, { accountId: account.id, base }, fields.get('keptAs')),
       }),
     layouts,
     tags: await tagMenu(read, account.id),

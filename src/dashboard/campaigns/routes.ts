@@ -18,6 +18,7 @@ import {
 import { isRecent } from '../../clock/index.js'
 import { auditOf } from '../../contract/index.js'
 import { check, structOf } from '../../fields/index.js'
+import { blockDeedPages } from '../blocks/deed-pages.js'
 import { documentIn } from '../blocks/form.js'
 import { file, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -107,8 +108,8 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
   })
 
   const looking = { action: 'campaigns.write', reads: true, maxBodyBytes } as const
-  pages.post('/campaigns/new/preview', looking, (visit) => showNew(visit, noFaults))
-  pages.post('/campaigns/:id/preview', looking, (visit) => show(visit, noFaults))
+  blockDeedPages(pages, deps, '/campaigns/new', { looking, show: showNew })
+  blockDeedPages(pages, deps, '/campaigns/:id', { looking, show })
 
   const NoticeForm = object({ reason: optional(string()) })
   const noticing = { action: 'campaigns.notice', form: NoticeForm, again: show } as const

@@ -15,6 +15,7 @@ import { auditOf } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, structOf } from '../../fields/index.js'
 import { blockCards } from '../blocks/cards.js'
+import { blockDeedPages } from '../blocks/deed-pages.js'
 import {
   checkedDocument,
   documentFaults,
@@ -23,6 +24,7 @@ import {
   typedOf,
 } from '../blocks/form.js'
 import { pictureChoices } from '../blocks/picture-choices.js'
+import { savedBlocks } from '../blocks/saved-part.js'
 import { tagMenu } from '../blocks/tag-menu.js'
 import { page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -74,7 +76,7 @@ export function versionContentPages(pages: AccountPages, deps: CampaignPageDeps)
     showContent(deps, visit, await versionIn(deps, visit), faults)
   pages.get(at, 'campaigns.write', (visit) => show(visit, noFaults))
   const looking = { action: 'campaigns.write', reads: true, maxBodyBytes } as const
-  pages.post(`${at}/preview`, looking, (visit) => show(visit, noFaults))
+  blockDeedPages(pages, deps, at, { looking, show })
   const writing = {
     action: 'campaigns.write',
     form: ContentForm,
@@ -206,6 +208,8 @@ async function showContent(
         change: `${here}/preview`,
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
+        store: `${here}/blocks`,
+        saved: await savedBlocks(read, { accountId: account.id, base }, fields.get('keptAs')),
       }),
     html: isLarge ? '' : html,
     largeHtml: isLarge ? `${shown(Math.round(html.length / 1024))} KiB` : undefined,

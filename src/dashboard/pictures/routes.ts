@@ -9,7 +9,6 @@ import {
   deletePicture,
   maxPictureBytes,
   type PictureUse,
-  readPicture,
   requirePicture,
   usesOfPicture,
 } from '../../pictures/index.js'
@@ -17,6 +16,7 @@ import { file, type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { pictureIn } from './file.js'
 import {
   mostFiles,
   type PicturePageDeps,
@@ -52,10 +52,7 @@ export function picturePages(pages: AccountPages, deps: PicturePageDeps): void {
     if (given.length === 0) throw refused('file: choose a picture')
     if (given.length > mostFiles) throw refused(`file: choose at most ${mostFiles} at once`)
     // All are read before the first is stored, so that a form does all that it asks for, or nothing.
-    const read = given.map(({ filename, bytes }) => ({
-      name: nameOf(filename),
-      picture: pictureIn(filename, bytes),
-    }))
+    const read = await Promise.all(given.map(pictureIn))
     const ids: string[] = []
     for (const one of read)
       ids.push((await addPicture(deps, account.id, { ...one, alt: form.alt })).id)
@@ -119,24 +116,6 @@ async function showPicture(
   }
   return page('pictures/one', view, { title: picture.name })
 }
-
-/** Of several files the one at fault is named. */
-function pictureIn(filename: string, bytes: Buffer) {
-  try {
-    return readPicture(bytes)
-  } catch (error) {
-    if (error instanceof ApiError) throw refused(`file: ${nameOf(filename)}: ${error.message}`)
-    throw error
-  }
-}
-
-/** What a file is called, without where it was and what no line has. */
-const nameOf = (filename: string) =>
-  (filename.split(/[/\\]/).at(-1) ?? '')
-    .toWellFormed()
-    .replace(/\p{Cc}/gu, '')
-    .slice(0, 200)
-    .trim() || 'Picture'
 
 const refused = (message: string) =>
   new ApiError('validation_error', message, { status: 422, fields: { field: 'file' } })

@@ -6,6 +6,8 @@ import { findTemplate, type Samples, samplesOf, type Template } from '../../temp
 import { blockCards } from '../blocks/cards.js'
 import { firstBlocks } from '../blocks/fields.js'
 import { documentFaults, documentIn, typedOf } from '../blocks/form.js'
+import { pictureChoices } from '../blocks/picture-choices.js'
+import { savedBlocks } from '../blocks/saved-part.js'
 import { tagMenu } from '../blocks/tag-menu.js'
 import { plural } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -18,6 +20,8 @@ import type { RenderedPages } from './rendered.js'
 /** `rendered`: keeps previews for as long as a frame needs to ask for them. */
 export interface EditorDeps extends EmailDeps {
   rendered: RenderedPages
+  /** Where the account's pictures are served. */
+  publicUrl: string
 }
 
 /** The editor's page, as plain values; a new template has the same page with less on it. */
@@ -103,7 +107,7 @@ export async function showNew(
     tags: await tagMenu(store.read, account.id),
     preview,
     mayWrite: true,
-    blocks: cards(draft, faults, `${at}/-/new/preview`, true),
+    blocks: await cards(deps, visit, draft, { faults, here: `${at}/-/new`, mayWrite: true }),
     otherWay: draft.document === undefined ? `${at}/-/new?with=blocks` : `${at}/-/new`,
     action: `${at}/-/new`,
     previewAction: `${at}/-/new/preview`,
@@ -144,7 +148,11 @@ export async function showEditor(
     draft,
     tags: visit.may('templates.write') ? await tagMenu(read, account.id) : undefined,
     preview,
-    blocks: cards(draft, faults, `${at}/${slug}/preview`, visit.may('templates.write')),
+    blocks: await cards(deps, visit, draft, {
+      faults,
+      here: `${at}/${slug}`,
+      mayWrite: visit.may('templates.write'),
+    }),
     otherWay: `${at}/${slug}/to-html`,
     action: `${at}/${slug}`,
     previewAction: `${at}/${slug}/preview`,
@@ -175,20 +183,23 @@ const draftOf = ({ subject, html, textBody, blocks }: Template): DraftTemplate =
 })
 
 /** The cards, where a draft has blocks; what is wrong with them stands beside their fields. */
-const cards = (
+async function cards(
+  { store, publicUrl }: EditorDeps,
+  { account, base, fields, may }: Visit,
   { document }: DraftTemplate,
-  faults: Faults,
-  change: string,
-  mayWrite: boolean,
-): Html | undefined =>
-  document === undefined
-    ? undefined
-    : blockCards({
-        document,
-        change,
-        mayWrite,
-        faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
-      })
+  { faults, here, mayWrite }: { faults: Faults; here: string; mayWrite: boolean },
+): Promise<Html | undefined> {
+  if (document === undefined) return undefined
+  return blockCards({
+    document,
+    change: `${here}/preview`,
+    mayWrite,
+    faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
+    pictures: mayWrite ? await pictureChoices(store.read, account.id, publicUrl) : [],
+    store: mayWrite && may('campaigns.write') ? `${here}/blocks` : undefined,
+    saved: await savedBlocks(store.read, { accountId: account.id, base }, fields.get('keptAs')),
+  })
+}
 
 /** What a POST has in its fields; undefined for what has no editor. */
 export function typedIn(fields: Form): Typed | undefined {

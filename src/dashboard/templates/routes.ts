@@ -15,6 +15,7 @@ import {
   restoreVersion,
   samplesOf,
 } from '../../templates/index.js'
+import { blockDeedPages } from '../blocks/deed-pages.js'
 import { checkedDocument } from '../blocks/form.js'
 import { listed } from '../format.js'
 import { frame, redirect } from '../shell/answer.js'
@@ -58,11 +59,10 @@ const open = async ({ store, plans }: EmailDeps, { account }: Visit<unknown>) =>
 
 function newPages(pages: AccountPages, deps: EditorDeps): void {
   pages.get('/templates/-/new', 'templates.write', (visit) => showNew(deps, visit))
-  pages.post(
-    '/templates/-/new/preview',
-    { action: 'templates.write', reads: true, maxBodyBytes },
-    (visit) => showNew(deps, visit),
-  )
+  blockDeedPages(pages, deps, '/templates/-/new', {
+    looking: { action: 'templates.write', reads: true, maxBodyBytes },
+    show: (visit, faults) => showNew(deps, visit, faults),
+  })
   pages.post(
     '/templates/-/new',
     {
@@ -90,11 +90,10 @@ function newPages(pages: AccountPages, deps: EditorDeps): void {
 function editorPages(pages: AccountPages, deps: EditorDeps): void {
   const { read } = deps.store
   pages.get('/templates/:slug', 'templates.read', (visit) => showEditor(deps, visit))
-  pages.post(
-    '/templates/:slug/preview',
-    { action: 'templates.read', reads: true, maxBodyBytes },
-    (visit) => showEditor(deps, visit),
-  )
+  blockDeedPages(pages, deps, '/templates/:slug', {
+    looking: { action: 'templates.read', reads: true, maxBodyBytes },
+    show: (visit, faults) => showEditor(deps, visit, faults),
+  })
   pages.post(
     '/templates/:slug',
     {

@@ -1,6 +1,7 @@
 // Issue 'Campaigns', the editor: a mail of blocks, put together without script.
 import { type DefaultTreeAdapterMap, parse } from 'parse5'
 import t from 'tap'
+import { gif } from '../../pictures/samples.js'
 import { logIn } from '../../support/log-in.js'
 import { startPosthorn } from '../../support/posthorn.js'
 
@@ -99,16 +100,16 @@ t.test('many blocks are closed, one is open, and all of them are saved as they w
     t.match(opened, 'name="b.1.text"')
     t.notMatch(opened, 'name="b.0.text"')
     const written = { ...fieldsOf(opened), 'b.1.text': 'Written', 'look.width': '640' }
-    const moved = await press(written, 'to:1:4')
-    t.match(moved, 'name="b.4.text"', 'what was moved is open')
-    const inColumn = await press(fieldsOf(moved), 'open:2.0.0')
-    t.match(inColumn, 'name="b.2.0.0.text"', 'so is one in a column, with its columns')
+    const moved = await press(written, 'down:1')
+    t.match(moved, 'name="b.2.text"', 'what was moved is open')
+    const inColumn = await press(fieldsOf(moved), 'open:3.0.0')
+    t.match(inColumn, 'name="b.3.0.0.text"', 'so is one in a column, with its columns')
     const odd = { ...fieldsOf(moved), 'b.0.kept': '{"type":"columns","columns":7}' }
     t.match(await press(odd, 'up:1'), 'Heading 2', 'what was tampered with is no fault')
     t.equal((await ann.post(`${at}/${slug}`, fieldsOf(inColumn))).status, 303)
     const after = (await stored(slug)).blocks
     t.match(after, { width: 640, colors: { page: '#fafafa' } })
-    t.match(after.blocks[4], { type: 'text', text: 'Written', align: 'center' })
+    t.match(after.blocks[2], { type: 'text', text: 'Written', align: 'center' })
     t.same(after.blocks[0], some[0], 'with the name that the API gave')
     const wrong = { ...fieldsOf(page), 'look.colors.link': 'red' }
     t.match((await ann.post(`${at}/${slug}`, wrong)).text, /id="field-look\.colors\.link-fault"/)
@@ -164,6 +165,56 @@ t.test('blocks become HTML for good, and an older version brings them back', asy
   t.match((await ann.get(`${at}/news`)).text, /<textarea[^>]*name="html"/)
   t.equal((await ann.post(`${at}/news/restore`, { version: '1' })).status, 303)
   t.match((await ann.get(`${at}/news`)).text, 'name="b.0.text"')
+})
+
+t.test('a picture is uploaded into its card, and blocks are kept and taken in again', async (t) => {
+  const owner = await logIn(posthorn, accountId, 'owner')
+  const page = fieldsOf((await owner.get(`${at}/-/new?with=blocks`)).text)
+  const added = { ...page, do: 'add:0', 'kind.0': 'picture' }
+  const { text } = await owner.post(`${at}/-/new/preview`, added)
+  t.match(text, `formaction="${at}/-/new/blocks#block-1" formenctype="multipart/form-data"`)
+  const typed = { ...fieldsOf(text), subject: 'Typed', 'b.0.text': 'Typed too' }
+  const send = async (file: Buffer) => {
+    const body = new FormData()
+    for (const [name, value] of Object.entries(typed)) {
+      if (name !== 'file.1') body.append(name, value)
+    }
+    body.append('do', 'upload:1')
+    body.append('file.1', new Blob([new Uint8Array(file)]), 'dot.gif')
+    return await owner.post(`${at}/-/new/blocks`, body)
+  }
+  const there = await send(gif())
+  t.equal(there.status, 200)
+  t.match(there.text, /name="b\.1\.url"[^>]*value="http[^"]*\/pictures\/[^"]*\.gif"/)
+  t.match(there.text, 'value="Typed too"', 'what was typed stays')
+  const wrong = await send(Buffer.from('no picture'))
+  t.equal(wrong.status, 422)
+  t.match(wrong.text, /id="field-b\.1\.url-fault">dot\.gif: A picture must be/)
+  t.match(wrong.text, 'value="Typed too"')
+
+  const keeping = { ...typed, do: 'keep:', keepWhich: '0', keepAs: 'our head' }
+  const refused = await owner.post(`${at}/-/new/blocks`, keeping)
+  t.equal(refused.status, 422)
+  t.match(refused.text, /id="field-keepAs-fault"/)
+  const kept = await owner.post(`${at}/-/new/blocks`, { ...keeping, keepAs: 'our-head' })
+  t.match(kept.text, `They are kept as <a href="${at}/our-head">`)
+  const { subject, blocks } = await stored('our-head')
+  t.equal(subject, 'Typed')
+  t.match(blocks.blocks, [{ type: 'heading', text: 'Typed too' }])
+  t.equal(blocks.blocks.length, 1)
+  const again = await owner.post(`${at}/-/new/blocks`, {
+    ...keeping,
+    subject: 'Other',
+    keepAs: 'our-head',
+  })
+  t.equal(again.status, 422)
+  t.match(again.text, /There is a template &quot;our-head&quot; already/)
+  const inserting = { ...page, do: 'insert:', insertFrom: 'our-head' }
+  const taken = (await owner.post(`${at}/-/new/preview`, inserting)).text
+  t.same(titles(taken).at(-1), 'Heading 6')
+  t.match(taken, /name="b\.5\.text"[^>]*value="Typed too"/)
+  const eve = await logIn(posthorn, accountId, 'viewer')
+  t.equal((await eve.post(`${at}/news/blocks`, keeping)).status, 403)
 })
 
 t.test(

@@ -1,0 +1,45 @@
+/*
+ * Pictures from cameras are made smaller before they are sent: readers' screens show no more, and the upload takes seconds in
+ * place of minutes. Without script, and where the browser cannot, the file is sent as it is.
+ */
+
+// What mails show at their widest, twice for sharp screens.
+const widest = 1_600
+const largeBytes = 1024 * 1024
+const quality = 0.85
+// A GIF may move, and a canvas has one frame.
+const shrinkable = new Set(['image/jpeg', 'image/png', 'image/webp'])
+
+/** Has each field of files that asks for it send smaller pictures. */
+export function shrinkPictures(): void {
+  document.addEventListener('change', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.dataset.shrinks === undefined) return
+    void shrinkIn(target)
+  })
+}
+
+async function shrinkIn(input: HTMLInputElement): Promise<void> {
+  const given = [...(input.files ?? [])]
+  const made = new DataTransfer()
+  for (const file of given) made.items.add(await smaller(file).catch(() => file))
+  // Somebody may have chosen others meanwhile.
+  if (given.every((file, at) => input.files?.[at] === file)) input.files = made.files
+}
+
+/** The picture with at most so many pixels across; the file itself where that is not smaller. */
+async function smaller(file: File): Promise<File> {
+  if (!shrinkable.has(file.type)) return file
+  const picture = await createImageBitmap(file, { imageOrientation: 'from-image' })
+  const scale = Math.min(1, widest / picture.width)
+  if (scale === 1 && file.size <= largeBytes) return file
+  const canvas = document.createElement('canvas')
+  canvas.width = Math.round(picture.width * scale)
+  canvas.height = Math.round(picture.height * scale)
+  canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height)
+  picture.close()
+  const blob = await new Promise<Blob | null>((done) => {
+    canvas.toBlob(done, file.type, quality)
+  })
+  if (blob === null || blob.type !== file.type || blob.size >= file.size) return file
+  return new File([blob], file.name, { type: file.type, lastModified: file.lastModified })
+}
