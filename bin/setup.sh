@@ -130,6 +130,13 @@ install_packages() {
   case " $* " in
     *' postfix '*) echo 'postfix postfix/main_mailer_type select No configuration' | debconf-set-selections ;;
   esac
+  case " $* " in
+    *' postgresql '*)
+      # Tests start servers of their own.
+      mkdir -p /etc/postgresql-common
+      [ -e /etc/postgresql-common/createcluster.conf ] || echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
+      ;;
+  esac
   apt-get update -q && apt-get install -q -y --no-install-recommends "$@" || status=$?
   [ $ours = yes ] && rm -f $policy
   return $status

@@ -6,7 +6,7 @@ import {
   RawNode,
   sql,
 } from 'kysely'
-import { type Log, runnerOf } from './running.js'
+import { type NumberedLog, runnerOf } from './running.js'
 import type { Read } from './schema/index.js'
 
 /*
@@ -141,5 +141,5 @@ export const mailNumber = piece<number, 'mailNumber'>('mailNumber', {})
  * The number up to which nothing is put into a log any more, so that whoever walks along it up to there misses no row:
  * a transaction that is under way may have taken a number of before, and shows its rows when it ends.
  */
-export const wholeTo = async (read: Read, log: Log): Promise<number> =>
+export const wholeTo = async (read: Read, log: NumberedLog): Promise<number> =>
   await runnerOf(read).wholeTo(log)

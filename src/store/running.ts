@@ -1,5 +1,5 @@
 /** Tables that are read along their numbers, by who keeps a place in them. */
-export type Log = 'events' | 'consent' | 'emails' | 'webhook_jobs'
+export type NumberedLog = 'events' | 'consent' | 'emails' | 'webhook_jobs'
 
 /**
  * Where statements run that are compiled already, past Kysely's plugins and promises: a connection of SQLite answers at
@@ -7,7 +7,7 @@ export type Log = 'events' | 'consent' | 'emails' | 'webhook_jobs'
  */
 export interface Runner {
   /** See `fragments.ts`. */
-  wholeTo(log: Log): number | Promise<number>
+  wholeTo(log: NumberedLog): number | Promise<number>
   /** Whose SQL it takes: a text that was compiled for another engine is none of its own. */
   readonly engine: 'sqlite' | 'postgres'
   rowsOf(text: string, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>

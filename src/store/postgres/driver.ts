@@ -10,15 +10,11 @@ import {
   type QueryResult,
   type RawNode,
 } from 'kysely'
-import type pg from 'pg'
 import { keepNewest } from '../../bounded/index.js'
 import { inWordsOf } from '../fragments.js'
-import { type Log, type Runner, runHere } from '../running.js'
-import { watchLogs } from './whole-logs.js'
+import { type NumberedLog, type Runner, runHere } from '../running.js'
+import { type Queries, watchLogs } from './whole-logs.js'
 import { postgresWords } from './words.js'
-
-/** What queries run on: a connection of one's own, or one of several. */
-export type Queries = Pick<pg.Client, 'query'>
 
 /** Called with the table when a statement has changed rows of it, be it committed later or not. */
 export type OnRows = (table: string) => void
@@ -80,7 +76,7 @@ const mostNames = 1_000
 /** Statements are named, so that the server parses each of them once; those that are one of very many are not. */
 class NamingConnection implements DatabaseConnection, Runner {
   readonly engine = 'postgres'
-  readonly #wholeLogs: () => Promise<Record<Log, number>>
+  readonly #wholeLogs: () => Promise<Record<NumberedLog, number>>
   readonly #queries: Queries
   readonly #onRows: OnRows | undefined
   readonly #known = new Map<string, { name: string | undefined; changes: string | undefined }>()
@@ -92,7 +88,7 @@ class NamingConnection implements DatabaseConnection, Runner {
     this.#wholeLogs = watchLogs(queries)
   }
 
-  async wholeTo(log: Log): Promise<number> {
+  async wholeTo(log: NumberedLog): Promise<number> {
     return (await this.#wholeLogs())[log]
   }
 

@@ -1,7 +1,10 @@
-import type { Log } from '../running.js'
-import type { Queries } from './driver.js'
+import type pg from 'pg'
+import type { NumberedLog } from '../running.js'
 
-const sequences: Record<Log, string> = {
+/** What queries run on: a connection of one's own, or one of several. */
+export type Queries = Pick<pg.Client, 'query'>
+
+const sequences: Record<NumberedLog, string> = {
   events: 'events_id_seq',
   consent: 'consent_id_seq',
   emails: 'emails_number_seq',
@@ -26,12 +29,12 @@ const numbersUnderWay =
  * server number its transactions at their begin. When all of those have ended, the log is whole up to the last number
  * of that moment, however long a commit waits for a standby.
  */
-export function watchLogs(queries: Queries): () => Promise<Record<Log, number>> {
-  let whole: Record<Log, number> = { events: 0, consent: 0, emails: 0, webhook_jobs: 0 }
-  let asked: { last: Record<Log, number>; underWay: readonly string[] } | undefined
+export function watchLogs(queries: Queries): () => Promise<Record<NumberedLog, number>> {
+  let whole: Record<NumberedLog, number> = { events: 0, consent: 0, emails: 0, webhook_jobs: 0 }
+  let asked: { last: Record<NumberedLog, number>; underWay: readonly string[] } | undefined
   return async () => {
     // In this order: what is given between the two is not in `last`.
-    const last = (await queries.query<Record<Log, number>>(lastNumbers)).rows[0]
+    const last = (await queries.query<Record<NumberedLog, number>>(lastNumbers)).rows[0]
     const { rows } = await queries.query<{ number: string }>(numbersUnderWay)
     if (last === undefined) return whole
     const underWay = rows.map(({ number }) => number)

@@ -67,8 +67,9 @@ async function writeOne(
   writing: Writing,
 ): Promise<void> {
   const began = performance.now()
+  const isolation = writing.isGathered ? 'read committed' : 'serializable'
   try {
-    const tells = await commitOne(line, tx, writing)
+    const tells = await commitOne(line, isolation, () => writing.run(tx))
     options.afterCommit()
     writing.committed()
     options.onCommit?.(writing.size(), (performance.now() - began) / 1_000)
@@ -82,12 +83,15 @@ async function writeOne(
 }
 
 /** Runs it in a transaction, again where that lost against another one, until it is committed; else throws. */
-async function commitOne(line: Line, tx: Tx, writing: Writing): Promise<(() => void)[]> {
-  const isolation = writing.isGathered ? 'read committed' : 'serializable'
+async function commitOne(
+  line: Line,
+  isolation: Isolation,
+  work: () => Promise<(() => void)[]>,
+): Promise<(() => void)[]> {
   for (let tries = 1; ; tries++) {
     try {
       const number = await line.begin(isolation)
-      const tells = await writing.run(tx)
+      const tells = await work()
       if (await line.commit(number)) return tells
     } catch (error) {
       await line.rollback()
@@ -99,6 +103,7 @@ async function commitOne(line: Line, tx: Tx, writing: Writing): Promise<(() => v
 }
 
 type Line = ReturnType<typeof openLine>
+type Isolation = 'serializable' | 'read committed'
 
 /** A connection that is made when it is needed, and made anew when it is lost. */
 function openLine(config: pg.ClientConfig) {
@@ -129,7 +134,7 @@ function openLine(config: pg.ClientConfig) {
   return {
     query,
     /** Begins a transaction; resolves with the number by which its outcome can be asked for. */
-    async begin(isolation: 'serializable' | 'read committed'): Promise<string> {
+    async begin(isolation: Isolation): Promise<string> {
       const results = (await query(
         `begin isolation level ${isolation}; select pg_current_xact_id()::text as number`,
       )) as unknown as pg.QueryResult<{ number: string }>[]

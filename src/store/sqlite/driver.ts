@@ -15,7 +15,7 @@ import {
 import { keepNewest } from '../../bounded/index.js'
 import { reportFault } from '../fault.js'
 import { inWordsOf } from '../fragments.js'
-import { type Log, type Runner, runHere, runnerOf } from '../running.js'
+import { type NumberedLog, type Runner, runHere, runnerOf } from '../running.js'
 import type { OnFault } from '../trouble.js'
 import type { RawDatabase } from './connection.js'
 import { sqliteWords } from './fragments.js'
@@ -130,7 +130,7 @@ class CachingConnection implements DatabaseConnection, Runner {
   readonly engine = 'sqlite'
 
   /** There is one writer, and it gives the numbers: no row comes before one that is there. */
-  wholeTo(log: Log): number {
+  wholeTo(log: NumberedLog): number {
     if (log !== 'webhook_jobs') return Number.MAX_SAFE_INTEGER
     const [row] = this.run<{ seq: number }>(lastJob, []).rows
     return row?.seq ?? 0
