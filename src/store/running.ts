@@ -1,3 +1,5 @@
+import type { DialectAdapter, QueryExecutorProvider } from 'kysely'
+
 /** Tables that are read along their numbers, by who keeps a place in them. */
 export type NumberedLog = 'events' | 'consent' | 'emails' | 'webhook_jobs'
 
@@ -13,21 +15,22 @@ export interface Runner {
   rowsOf(text: string, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>
 }
 
-const runners = new WeakMap<object, Runner>()
+/** By the adapter that an engine makes for each of its databases: one with a plugin has the same. */
+const runners = new WeakMap<DialectAdapter, Runner>()
 
 /** Statements on `db`, which an engine has made, run there. */
-export function runHere(db: object, runner: Runner): void {
-  runners.set(db, runner)
+export function runHere(db: QueryExecutorProvider, runner: Runner): void {
+  runners.set(db.getExecutor().adapter, runner)
 }
 
-export function runnerOf(db: object): Runner {
-  const runner = runners.get(db)
+export function runnerOf(db: QueryExecutorProvider): Runner {
+  const runner = runners.get(db.getExecutor().adapter)
   if (runner === undefined) throw new Error('Not a database that an engine of the store made')
   return runner
 }
 
 /** Keeps what is made once for each engine. */
-export function onceAnEngine<Made>(make: () => Made): (db: object) => Made {
+export function onceAnEngine<Made>(make: () => Made): (db: QueryExecutorProvider) => Made {
   const made: { [Engine in Runner['engine']]?: Made } = {}
   return (db) => {
     const { engine } = runnerOf(db)

@@ -107,6 +107,7 @@ async function audience(
   t.equal((await forms.update(form.id, { from: sender })).from, sender)
   t.ok((await forms.submit(form.id, { email: 'fi@example.org', agreed: true })).message)
   t.equal((await forms.resume(form.id)).state, 'open')
+  t.equal((await forms.work(form.id)).bits, 0, 'no work is asked for')
   t.match(await forms.get(form.id), { state: 'open', version: 1 })
   t.equal((await brand.update({ postalAddress: '1 Main Street' })).postalAddress, '1 Main Street')
   t.match(await brand.get(), { postalAddress: '1 Main Street' })
@@ -163,7 +164,7 @@ async function campaigns(t: Test, { broadcasts }: Posthorn, listId: string): Pro
   t.equal((await broadcasts.usage()).subscribed, true)
 }
 
-async function automations(t: Test, { automations, events }: Posthorn): Promise<void> {
+async function automations(t: Test, { automations, contacts, events }: Posthorn): Promise<void> {
   const { id } = await automations.create({
     name: 'Welcome',
     steps: [
@@ -196,6 +197,9 @@ async function automations(t: Test, { automations, events }: Posthorn): Promise<
   const runId = runs[0]?.id ?? ''
   t.equal((await automations.getRun(runId)).id, runId)
   t.match(await automations.cancelRun(runId), { status: 'cancelled' })
+  const { id: listId } = await contacts.lists.create('Started by hand')
+  const { id: contactId } = await contacts.add(listId, { email: 'hand@example.org' })
+  t.match(await automations.startRun(id, { contactId }), { status: 'running' })
   t.match(await automations.disable(id), { status: 'disabled' })
   t.match(await automations.archive(id), { status: 'archived' })
   t.equal((await automations.get(id)).status, 'archived')

@@ -6,6 +6,7 @@ import {
   type Driver,
   Kysely,
   type LimitNode,
+  type QueryExecutorProvider,
   type QueryResult,
   type RawNode,
   SqliteAdapter,
@@ -44,7 +45,7 @@ export function kyselyOver<T>(raw: RawDatabase, onFault?: OnFault, watch?: Watch
 }
 
 /** Runs a statement to its end that gives no rows and yet takes many steps, such as `incremental_vacuum`. */
-export function execOn(db: object, text: string): void {
+export function execOn(db: QueryExecutorProvider, text: string): void {
   const connection = runnerOf(db)
   if (!(connection instanceof CachingConnection)) throw new Error('Not a database of SQLite')
   connection.exec(text)
