@@ -1,5 +1,5 @@
 import { addStoredBytes } from '../contents/index.js'
-import { idsIn, prepared, type Store, type Tx } from '../store/index.js'
+import { type BroadcastRow, idsIn, prepared, type Store, type Tx } from '../store/index.js'
 import { dropBodies } from './uses.js'
 
 /** The content of a campaign's version, which no mail uses any more. */
@@ -37,19 +37,13 @@ export async function forgetTested(
   signal: AbortSignal,
 ): Promise<number> {
   let gone = 0
-  for (let found = testedAtOnce; found === testedAtOnce && !signal.aborted; ) {
-    const rows = await read
-      .selectFrom('broadcast_tested')
-      .innerJoin('broadcasts', 'broadcasts.id', 'broadcast_id')
-      .select(['broadcast_id', 'contact_id'])
-      .where('status', 'in', ['sent', 'cancelled', 'failed'])
-      .limit(testedAtOnce)
-      .execute()
-    const byCampaign = new Map<string, string[]>()
-    for (const { broadcast_id: id, contact_id } of rows) {
-      byCampaign.set(id, [...(byCampaign.get(id) ?? []), contact_id])
-    }
-    for (const [id, contactIds] of byCampaign) {
+  // From campaign to campaign by the key: one that goes on may have a million of them.
+  let [campaign] = await nextTested(read, { after: '' })
+  while (campaign !== undefined && !signal.aborted) {
+    const { id, status } = campaign
+    const rows = endings.includes(status) ? await testedOf(read, { id, limit: testedAtOnce }) : []
+    const contactIds = rows.map(({ contact_id }) => contact_id)
+    if (rows.length > 0) {
       await write((tx) =>
         tx
           .deleteFrom('broadcast_tested')
@@ -58,13 +52,35 @@ export async function forgetTested(
           .execute(),
       )
     }
-    found = rows.length
-    gone += found
+    gone += rows.length
+    if (rows.length < testedAtOnce) [campaign] = await nextTested(read, { after: id })
   }
   return gone
 }
 
 const testedAtOnce = 500
+const endings: readonly BroadcastRow['status'][] = ['sent', 'cancelled', 'failed']
+
+/** The next campaign of whose test somebody was. */
+const nextTested = prepared<{ after: string }, { id: string; status: BroadcastRow['status'] }>(
+  (db, { after }) =>
+    db
+      .selectFrom('broadcast_tested')
+      .innerJoin('broadcasts', 'broadcasts.id', 'broadcast_id')
+      .select(['broadcast_id as id', 'status'])
+      .where('broadcast_id', '>', after)
+      .orderBy('broadcast_id')
+      .limit(1),
+)
+
+const testedOf = prepared<{ id: string; limit: number }, { contact_id: string }>(
+  (db, { id, limit }) =>
+    db
+      .selectFrom('broadcast_tested')
+      .select('contact_id')
+      .where('broadcast_id', '=', id)
+      .limit(limit),
+)
 
 async function drop(tx: Tx, rows: readonly VariantBody[]): Promise<void> {
   for (const { id, accountId, bytes } of rows) {
