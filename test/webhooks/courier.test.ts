@@ -451,6 +451,7 @@ t.test('an endpoint that is disabled and enabled at once leaves nothing lying', 
 t.test('a database that cannot be read is told of once, not ten times a second', async (t) => {
   const clock = new FakeClock()
   const rig = await webhookRig(t, { clock })
+  await rig.endpoint('https://example.com/hook', ['email.bounced'])
   const lines: string[] = []
   const log = { ...silentLog, error: (_fields: unknown, text?: string) => lines.push(text ?? '') }
   let broken = false
@@ -464,7 +465,10 @@ t.test('a database that cannot be read is told of once, not ten times a second',
   await rig.courier({ store: { ...rig.store, read }, log: log as typeof silentLog })
   broken = true
   for (let passed = 0; passed < 30_000; passed += 100) await clock.advance(100)
-  t.same(lines, ['Webhooks could not be read; trying again every second'])
+  t.same(lines, [
+    'What waits for a webhook endpoint cannot be sent',
+    'Webhooks could not be read; trying again every second',
+  ])
 })
 
 t.test('only accounts that listen, on plans that have it, are queued for', async (t) => {
