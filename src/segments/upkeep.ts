@@ -1,6 +1,6 @@
 import { nextTurn } from '../bounded/index.js'
 import { isDueBy, isRecent } from '../clock/index.js'
-import { idsIn, isPassing, type Store } from '../store/index.js'
+import { idsIn, isPassing, type Store, wholeTo } from '../store/index.js'
 import { nextToFill } from './fill.js'
 import { contactsALook, judgeAll, type SegmentLook, type UpkeepDeps } from './judging.js'
 import { mostSegments } from './segment.js'
@@ -147,9 +147,12 @@ async function lookAgainAfterStep({ store, clock }: UpkeepDeps): Promise<void> {
 /** Those who have changed, of one account; resolves with whether there were any. */
 async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<boolean> {
   const { store, clock } = deps
+  // All up to the last one are taken away with the verdicts.
+  const upTo = await wholeTo(store.read, 'segment_changes')
   const first = await store.read
     .selectFrom('segment_changes')
     .select('account_id')
+    .where('id', '<=', upTo)
     .where('account_id', 'not in', idsIn(passedNow(passed, clock.now()), 'text'))
     .orderBy('id')
     .limit(1)
@@ -161,6 +164,7 @@ async function takeChanges(deps: UpkeepDeps, passed: PassedOver): Promise<boolea
     .selectFrom('segment_changes')
     .select(['id', 'contact_id'])
     .where('account_id', '=', accountId)
+    .where('id', '<=', upTo)
     .orderBy('id')
     .limit(contactsALook(segments.length))
     .execute()

@@ -23,7 +23,7 @@ export function prepared<Values extends object, Row>(
     const parameters = compiled.query.parameters.map((parameter) =>
       parameter instanceof Placeholder ? values[parameter.name as keyof Values] : parameter,
     )
-    return (await runnerOf(db).rowsOf(compiled.query.sql, parameters)) as Row[]
+    return runnerOf(db).rowsOf(compiled.query.sql, parameters) as Promise<Row[]> | Row[]
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DialectAdapter, QueryExecutorProvider } from 'kysely'
 
 /** Tables that are read along their numbers, by who keeps a place in them. */
-export type NumberedLog = 'events' | 'consent' | 'emails' | 'webhook_jobs'
+export type NumberedLog = 'events' | 'consent' | 'emails' | 'webhook_jobs' | 'segment_changes'
 
 /**
  * Where statements run that are compiled already, past Kysely's plugins and promises: a connection of SQLite answers at

@@ -408,7 +408,10 @@ t.test('before it is sent: links, contrast, subject and when it will be done', a
     blocks: [
       { type: 'text', text: 'Pale', color: '#eeeeee' },
       { type: 'button', text: 'Go', url: 'https://127.0.0.1:1/x' },
-      { type: 'text', text: '[Leave]({{ unsubscribe_url }}) [Short](https://bit.ly/x)' },
+      {
+        type: 'text',
+        text: '[Leave]({{ unsubscribe_url }}) [Seen]({{ view_url }}) [Short](https://bit.ly/x)',
+      },
     ],
   }
   const { id } = await call('POST', '/v1/broadcasts', {
@@ -426,6 +429,7 @@ t.test('before it is sent: links, contrast, subject and when it will be done', a
   t.match(looked, /bit\.ly\/x: Filters distrust link shorteners/)
   t.match(looked, /Done at about .* 3 mails, at its rate of 60 an hour/)
   t.notMatch(looked, /was not filled in/, 'each copy has its own link')
+  t.match(looked, /A link leads to \{\{ view_url \}\}, which is empty/)
   t.notMatch(looked, /Not reached/, 'nothing is asked for before somebody wants it')
   const asked = await owner.post(`${page}/links`)
   t.match(asked, { status: 200, text: /https:\/\/127\.0\.0\.1:1\/x: Not reached/ })

@@ -70,6 +70,13 @@ export async function contentChecks(
     text.trim() === ''
       ? doubt('The text part is empty: readers without HTML see nothing.')
       : good('The text part is made from the HTML.'),
+    ...(draft.archive === 0 && html.includes(asTags(copyTags.view_url))
+      ? [
+          doubt(
+            'A link leads to {{ view_url }}, which is empty: tick “Show it on your public page of past campaigns”, or take the link out.',
+          ),
+        ]
+      : []),
     ...linkChecks(links, total - pictures, { doubt, good }),
     ...answerChecks(followed, { doubt, good }),
     ...(await contrastChecks(read, draft, { doubt, good })),

@@ -9,6 +9,7 @@ const sequences: Record<NumberedLog, string> = {
   consent: 'consent_id_seq',
   emails: 'emails_number_seq',
   webhook_jobs: 'webhook_jobs_id_seq',
+  segment_changes: 'segment_changes_id_seq',
 }
 
 const lastNumbers = `select ${Object.entries(sequences)
@@ -30,7 +31,13 @@ const numbersUnderWay =
  * of that moment, however long a commit waits for a standby.
  */
 export function watchLogs(queries: Queries): () => Promise<Record<NumberedLog, number>> {
-  let whole: Record<NumberedLog, number> = { events: 0, consent: 0, emails: 0, webhook_jobs: 0 }
+  let whole: Record<NumberedLog, number> = {
+    events: 0,
+    consent: 0,
+    emails: 0,
+    webhook_jobs: 0,
+    segment_changes: 0,
+  }
   let asked: { last: Record<NumberedLog, number>; underWay: readonly string[] } | undefined
   return async () => {
     // In this order: what is given between the two is not in `last`.
