@@ -44,7 +44,10 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     const { rows } = await pool.query<{ id: unknown }>(query)
     return rows[0]?.id
   }
-  const last = await readLastIds(first)
+  const last = await readLastIds(first).catch(async (error) => {
+    await pool.end()
+    throw error
+  })
   const foreign = countForeign(pool)
   return {
     read,
