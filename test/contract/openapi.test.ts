@@ -858,9 +858,8 @@ t.test('automations', async (t) => {
   await write((tx) => tx.deleteFrom('automation_triggers').execute())
 })
 
-/** The id of a run that waits. */
-async function runOf(t: Test, round: number): Promise<string> {
-  const eventName = `begun-${round}`
+/** The id of an enabled automation, whose runs wait. */
+async function enabledOf(t: Test, eventName: string): Promise<string> {
   const id = await automationOf(t, {
     steps: [
       { ...begin, config: { eventName } },
@@ -873,6 +872,13 @@ async function runOf(t: Test, round: number): Promise<string> {
     ],
   })
   await answers(t, `POST /v1/automations/${id}/enable`, {}, 200)
+  return id
+}
+
+/** The id of a run that waits. */
+async function runOf(t: Test, round: number): Promise<string> {
+  const eventName = `begun-${round}`
+  await enabledOf(t, eventName)
   const body = { event: eventName, email: 'ann@example.com' }
   return (await answers(t, eventSending, { body }, 202)).json.automations[0].runId
 }
@@ -882,6 +888,11 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
   if (one in management) return await managementAnew(posthorn, one, round)
   if (one.includes('/variants/')) return [`${await testedOf(t)}/variants/B/choose`, {}]
   if (one.includes('/runs/')) return [one.replace(nobody, await runOf(t, round)), {}]
+  if (one.endsWith('/runs')) {
+    const asked = one.replace(nobody, await enabledOf(t, `by-hand-${round}`))
+    const { json } = await ask('GET /v1/contacts/all?email=ann@example.com')
+    return [asked, { body: { contactId: json.contacts[0].id } }]
+  }
   if (one.includes('/automations/')) {
     const body = requests[one]
     return [one.replace(nobody, await automationOf(t)), body === undefined ? {} : { body }]
