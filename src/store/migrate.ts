@@ -39,9 +39,11 @@ import {
   sayUnreleased,
 } from './sqlite/schema-state.js'
 
-/** In order, forward only; a released one is never edited. The first makes a new database. */
+const noted: Migration = { up: async () => {} }
+
+/** In order, forward only; a released one is never edited. The first makes a new database (`migrationsOfNew`). */
 const migrations: Record<string, Migration> = {
-  [baseline]: { up: (db) => makeTables(db, tables, sqliteTables) },
+  [baseline]: noted,
   '0102-contact-names': contactNames,
   '0105-people-counts': peopleCounts,
   '0106-tasks': tasks,
@@ -74,7 +76,6 @@ const migrations: Record<string, Migration> = {
  */
 function migrationsOfNew(words: TableWords): Record<string, Migration> {
   const make: Migration = { up: (db) => makeTables(db, tables, words) }
-  const noted: Migration = { up: async () => {} }
   const names = Object.keys(migrations)
   return Object.fromEntries(names.map((name) => [name, name === baseline ? make : noted]))
 }
