@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import ejs from 'ejs'
 import {
   type AccountFace,
   accountFace,
@@ -12,8 +10,13 @@ import {
 import { stoppedBy } from '../billing/index.js'
 import { type ArchivedCampaign, archivedCampaigns } from '../broadcasts/index.js'
 import { isoTime } from '../clock/index.js'
-import { packageFile } from '../config/index.js'
-import { type Page, type PageRequest, type Pages, standalonePage } from '../http/index.js'
+import {
+  compiledView,
+  type Page,
+  type PageRequest,
+  type Pages,
+  standalonePage,
+} from '../http/index.js'
 import { frameDocument, frameHeaders } from '../mime/index.js'
 import { coloursPath, filledForNobody } from '../preferences/index.js'
 import type { Read } from '../store/index.js'
@@ -171,6 +174,4 @@ async function feed(
     : { text, contentType, headers }
 }
 
-const filename = packageFile('src/archive/views/list.ejs')
-const options = { filename, strict: true, _with: false, localsName: 'it' }
-const renderList: (view: ListView) => string = ejs.compile(readFileSync(filename, 'utf8'), options)
+const renderList = compiledView<ListView>('archive/views/list')

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import ejs from 'ejs'
 import type { Brand } from '../accounts/index.js'
-import { packageFile } from '../config/index.js'
-import type { Page } from '../http/index.js'
+import { compiledView, type Page } from '../http/index.js'
 import { coloursPath } from '../preferences/index.js'
 import { wordsIn } from './words/index.js'
 import type { FormWords } from './words/words.js'
@@ -51,8 +48,8 @@ export interface StepView extends Frame {
   }
 }
 
-export const renderHosted = compiled<HostedView>('form')
-export const renderStep = compiled<StepView>('step')
+export const renderHosted = compiledView<HostedView>('forms/views/form')
+export const renderStep = compiledView<StepView>('forms/views/step')
 
 /** A page that no search engine lists; `headers` win over the defaults. */
 export const formPage = (
@@ -80,11 +77,4 @@ export const frameOf = (
 export function gonePage(): Page {
   const { gone, language } = wordsIn.en
   return formPage(renderStep({ language, ...gone, logo: undefined, colours: undefined }), 404)
-}
-
-/** A view made into a function, once; it is read from the sources also when these are compiled. */
-function compiled<View extends object>(name: string): (view: View) => string {
-  const filename = packageFile(`src/forms/views/${name}.ejs`)
-  const options = { filename, strict: true, _with: false, localsName: 'it' }
-  return ejs.compile(readFileSync(filename, 'utf8'), options)
 }

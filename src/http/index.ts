@@ -10,6 +10,7 @@
 
 export type { Api, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'
 export { neighbourhoodOf, networkKey, plainAddress } from './client-address.js'
+export { compiledView } from './compiled-view.js'
 export { standalonePage } from './error-page.js'
 export { type Form, type FormFile, formWith } from './form.js'
 export { jsonPage } from './json-page.js'

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs'
-import ejs from 'ejs'
-import { packageFile } from '../config/index.js'
-import type { Page } from '../http/index.js'
+import { compiledView, type Page } from '../http/index.js'
 import { english } from './english.js'
 import { shownToken } from './link.js'
 
@@ -54,9 +51,9 @@ export interface CentreView {
 export const logoOf = ({ logoId }: { logoId: string | null }): string | undefined =>
   logoId === null ? undefined : `/logo/${logoId}`
 
-/** Whole pages; the views see theirs as `it` and write data with `<%= %>` only, which escapes it. */
-export const renderNotice = compiled<NoticeView>('notice')
-export const renderCentre = compiled<CentreView>('centre')
+/** Whole pages. */
+export const renderNotice = compiledView<NoticeView>('preferences/views/notice')
+export const renderCentre = compiledView<CentreView>('preferences/views/centre')
 
 /** A page that no search engine lists: its address names a recipient. */
 export const page = (html: string, status = 200): Page => ({
@@ -69,16 +66,4 @@ export const page = (html: string, status = 200): Page => ({
 export const deadLink = (token = ''): Page => {
   const says = token === shownToken ? english.shown : english.unknown
   return page(renderNotice({ language: english.language, ...says }), 404)
-}
-
-/** Where a view lies; it is read from the sources also when these are compiled. */
-function viewFile(name: string): string {
-  return packageFile(`src/preferences/views/${name}`)
-}
-
-/** A view made into a function, once. */
-function compiled<View extends object>(name: string): (view: View) => string {
-  const filename = viewFile(`${name}.ejs`)
-  const options = { filename, strict: true, _with: false, localsName: 'it' }
-  return ejs.compile(readFileSync(filename, 'utf8'), options)
 }

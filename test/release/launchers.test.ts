@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
@@ -77,3 +78,16 @@ t.test(
     )
   },
 )
+
+t.test('a release has every view, style and script that lies beside the code', async (t) => {
+  const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
+  const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(told.toString())
+  const packed = new Set(files.map(({ path }) => path))
+  const beside = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  const needed = beside.filter((file) => /\.(ejs|css|js)$/.test(file)).map((file) => `src/${file}`)
+  t.ok(needed.length > 100)
+  t.same(
+    needed.filter((file) => !packed.has(file)),
+    [],
+  )
+})
