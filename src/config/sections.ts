@@ -21,6 +21,7 @@ import {
   text,
 } from './settings.js'
 import { relays, smartHosts } from './smart-hosts.js'
+import { storeSettings } from './store.js'
 import { listenAt, networks, trustedNetworks } from './submission.js'
 import { tlsOfDomains } from './tls-domains.js'
 
@@ -58,6 +59,7 @@ const mailAddress = (fallback: string) =>
  * (a test holds the two together). Data that operators edit (plans, shaping) has files of its own.
  */
 export const settings = {
+  store: storeSettings,
   log: {
     level: oneOf('info', ['debug', 'info', 'warn', 'error']),
     format: oneOf('auto', ['auto', 'human', 'json']),
