@@ -107,7 +107,7 @@ export async function migrateStore(place: DatabasePlace, isServed = () => false)
   const dueFor = (words: TableWords) =>
     state.kind === 'none' ? migrationsOfNew(words) : migrations
   if (url !== undefined) {
-    const { withConnection } = await import('./postgres/connect.js')
+    const { withConnection } = await import('./postgres/server.js')
     const { postgresTables } = await import('./postgres/make-tables.js')
     return await withConnection(url, (db) => bringUp(db, dueFor(postgresTables), place))
   }

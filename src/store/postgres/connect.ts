@@ -1,7 +1,4 @@
-import type { Kysely } from 'kysely'
 import pg from 'pg'
-import type { Tables } from '../schema/index.js'
-import { kyselyOver } from './driver.js'
 
 /** Numbers and booleans as SQLite gives them: every number of the appliance fits a JavaScript number. */
 const numberTypes = [
@@ -43,16 +40,3 @@ export function connectionTo(url: string, options: { readOnly: boolean }): pg.Cl
   }
 }
 
-/** A connection of one's own to `url`, for what makes tables; ended when `work` has. */
-export async function withConnection<T>(
-  url: string,
-  work: (db: Kysely<Tables>) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client(connectionTo(url, { readOnly: false }))
-  await client.connect()
-  try {
-    return await work(kyselyOver<Tables>(client))
-  } finally {
-    await client.end()
-  }
-}

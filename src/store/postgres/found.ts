@@ -3,7 +3,7 @@ import { exitStatus, OperatorError } from '../../errors/index.js'
 import { databaseCalled, type FoundDatabase } from '../place.js'
 import type { Tables } from '../schema/index.js'
 import { type SchemaState, stateOf } from '../schema-state.js'
-import { withConnection } from './connect.js'
+import { withConnection } from './server.js'
 
 /** Looks and makes nothing. Throws an OperatorError where the server cannot be asked. */
 export async function findPostgres(url: string): Promise<FoundDatabase> {

@@ -4,9 +4,11 @@ import { makeIds, readLastIds, writersOf } from '../ids.js'
 import { remembered } from '../remembered.js'
 import type { Tables } from '../schema/index.js'
 import type { Store, StoreOptions } from '../store.js'
+import type { OnFault } from '../trouble.js'
 import { joinTurns } from '../turns.js'
-import { connectionTo } from './connect.js'
 import { kyselyOver } from './driver.js'
+import { openServer, type Server } from './server.js'
+import type { Queries } from './whole-logs.js'
 import { makeWriter } from './writer.js'
 
 // Queries of a thread that run at once; the others wait.
@@ -19,11 +21,12 @@ const askedEveryMs = 250
 /** Opens the database of `url`, which `migrateStore` has made or brought up to date. */
 export async function openPostgres(options: StoreOptions & { url: string }): Promise<Store> {
   const { url, clock } = options
+  const server = openServer(url)
   const turns = joinTurns(options.turns, options.slot)
   let changed: 'nothing' | 'alive' | 'more' = 'nothing'
   let isChanging = false
   const writer = makeWriter({
-    connection: connectionTo(url, { readOnly: false }),
+    server,
     onRows(table) {
       if (table !== signOfLife) changed = 'more'
       else if (changed === 'nothing') changed = 'alive'
@@ -37,18 +40,17 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     },
     onCommit: options.onCommit,
   })
-  const pool = new pg.Pool({ ...connectionTo(url, { readOnly: true }), max: mostReaders })
-  pool.on('error', (error) => reportFault(error, options.onFault))
-  const read = kyselyOver<Tables>(pool)
+  const readers = openReaders(server, options.onFault)
+  const read = kyselyOver<Tables>(readers)
   const first = async (query: string) => {
-    const { rows } = await pool.query<{ id: unknown }>(query)
+    const { rows } = await readers.query<{ id: unknown }>(query)
     return rows[0]?.id
   }
   const last = await readLastIds(first).catch(async (error) => {
-    await pool.end()
+    await readers.end()
     throw error
   })
-  const foreign = countForeign(pool)
+  const foreign = countForeign(readers)
   return {
     read,
     write: writer.write,
@@ -63,17 +65,45 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     async close() {
       await writer.idle()
       await writer.close()
-      await pool.end()
+      await readers.end()
     },
   }
 }
 
+/** Some connections that read, to the server that takes writes: it alone has all that was committed. */
+function openReaders(server: Server, onFault: OnFault | undefined): Queries & Pick<pg.Pool, 'end'> {
+  let pool: pg.Pool | undefined
+  let losses: number | undefined
+  const current = () => {
+    if (pool !== undefined && losses === server.losses()) return pool
+    // What is under way there fails by itself.
+    void pool?.end().catch(() => {})
+    losses = server.losses()
+    pool = new pg.Pool({ ...server.config({ readOnly: true }), max: mostReaders })
+    pool.on('error', (error) => reportFault(error, onFault))
+    return pool
+  }
+  const query = async (...asked: Parameters<pg.Pool['query']>) => {
+    try {
+      await server.ready()
+      return await server.answered(async () => await current().query(...asked))
+    } catch (error) {
+      reportFault(error, onFault)
+      throw server.told(error)
+    }
+  }
+  return {
+    query: query as unknown as pg.Pool['query'],
+    end: async () => await pool?.end(),
+  }
+}
+
 /** Another number some time after a commit of anybody: the server is asked now and then, while somebody asks here. */
-function countForeign(pool: pg.Pool): () => number {
+function countForeign(readers: Queries): () => number {
   let known = 0
   let askedAt = Number.NEGATIVE_INFINITY
   const ask = async () => {
-    const { rows } = await pool.query<{ next: number }>(
+    const { rows } = await readers.query<{ next: number }>(
       'select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next',
     )
     known = rows[0]?.next ?? known

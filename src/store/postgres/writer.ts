@@ -6,9 +6,10 @@ import type { Tables } from '../schema/index.js'
 import { type Gather, makeWriters, type Tx, type Write, type Writing } from '../writing.js'
 import { kyselyOver, type OnRows } from './driver.js'
 import { isRetried, troubleOf } from './errors.js'
+import type { Server } from './server.js'
 
 export interface WriterOptions {
-  connection: pg.ClientConfig
+  server: Server
   onRows: OnRows
   /** Called at each commit, before anybody is answered. */
   afterCommit: () => void
@@ -34,7 +35,7 @@ export function makeWriter(options: WriterOptions): {
   close: () => Promise<void>
 } {
   const pending: Writing[] = []
-  const line = openLine(options.connection)
+  const line = openLine(options.server)
   const tx = kyselyOver<Tables>(line, options.onRows)
   let running: Promise<void> | undefined
 
@@ -106,10 +107,11 @@ type Line = ReturnType<typeof openLine>
 type Isolation = 'serializable' | 'read committed'
 
 /** A connection that is made when it is needed, and made anew when it is lost. */
-function openLine(config: pg.ClientConfig) {
+function openLine(server: Server) {
   let client: Promise<pg.Client> | undefined
   const connect = async () => {
-    const made = new pg.Client(config)
+    await server.ready()
+    const made = new pg.Client(server.config({ readOnly: false }))
     // Said of a connection on which nothing runs just then: the next query makes another one.
     made.on('error', () => forget(made))
     await made.connect()
@@ -128,8 +130,17 @@ function openLine(config: pg.ClientConfig) {
       throw error
     }
   }
-  const query = (async (...asked: Parameters<pg.Client['query']>) =>
-    await (await current()).query(...asked)) as unknown as pg.Client['query']
+  const query = (async (...asked: Parameters<pg.Client['query']>) => {
+    const used = await current()
+    try {
+      return await server.answered(() => used.query(...asked) as unknown as Promise<pg.QueryResult>)
+    } catch (error) {
+      const told = server.told(error)
+      // It has lost its server, or its answer is not waited for any more.
+      if (told !== error) forget(used)
+      throw error
+    }
+  }) as unknown as pg.Client['query']
 
   return {
     query,

@@ -1,0 +1,180 @@
+import type { Kysely } from 'kysely'
+import pg from 'pg'
+import { unwritable } from '../fault.js'
+import type { Tables } from '../schema/index.js'
+import { connectionTo } from './connect.js'
+import { kyselyOver } from './driver.js'
+import { troubleOf } from './errors.js'
+
+// A question that has no answer for so long is a reason to ask whether the server is there at all.
+const patienceMs = 600
+const lookEveryMs = 200
+// To connect and to be answered `select`, of a server that is well but busy.
+const probeMs = 1_200
+// So long nobody looks again for one that was not found: who asks meanwhile is refused at once.
+const awayMs = 250
+
+interface Asked {
+  since: number
+  fail: (error: Error) => void
+}
+
+/** The server that takes writes, of one or several hosts, as a thread knows it. */
+export interface Server {
+  /** Settings of a connection to it. */
+  config(options: { readOnly: boolean }): pg.ClientConfig
+  /** Another number after each loss: connections of before it are of no use, whichever host it is now. */
+  losses(): number
+  /** Resolves when it is there, as far as is known. Rejects with a 503 at once where it was not found a moment ago. */
+  ready(): Promise<void>
+  /** The answer of `ask`; rejects when it comes after no time at which the server still answers anybody. */
+  answered<T>(ask: () => Promise<T>): Promise<T>
+  /** What to tell the asker of an error: a 503 where the server is away, which is then looked for. */
+  told(error: unknown): unknown
+}
+
+/**
+ * The way to the database of `url`, which may name several hosts: the one that takes writes is looked for, and again
+ * after each loss, as a failover makes another one of them the primary.
+ */
+export function openServer(url: string): Server {
+  const urls = addressesOf(url)
+  const asked = new Set<Asked>()
+  let at = 0
+  let isLost = urls.length > 1
+  let losses = 0
+  let finding: Promise<void> | undefined
+  let missed: { error: unknown; at: number } | undefined
+  let looking: NodeJS.Timeout | undefined
+
+  const find = async () => {
+    let fault: unknown
+    for (let tried = 0; tried < urls.length; tried++) {
+      const candidate = (at + tried) % urls.length
+      try {
+        await requireWritable(urls[candidate] ?? '')
+        at = candidate
+        isLost = false
+        missed = undefined
+        return
+      } catch (error) {
+        fault ??= error
+      }
+    }
+    missed = { error: fault, at: performance.now() }
+    throw unwritable(fault)
+  }
+  const lose = () => {
+    if (!isLost) losses++
+    isLost = true
+  }
+  const look = async () => {
+    const now = performance.now()
+    const isLate = [...asked].some(({ since }) => now - since >= patienceMs)
+    if (!isLate || finding !== undefined) return
+    finding = find()
+    try {
+      await finding
+    } catch (error) {
+      lose()
+      const why = noAnswer(error)
+      for (const { fail } of asked) fail(why)
+    } finally {
+      finding = undefined
+    }
+  }
+  return {
+    config: ({ readOnly }) => connectionTo(urls[at] ?? '', { readOnly }),
+    losses: () => losses,
+    async ready() {
+      if (!isLost) return
+      if (missed !== undefined && performance.now() - missed.at < awayMs) {
+        throw unwritable(missed.error)
+      }
+      finding ??= find().finally(() => {
+        finding = undefined
+      })
+      await finding
+    },
+    async answered(ask) {
+      const one: Asked = { since: performance.now(), fail: () => {} }
+      const refused = new Promise<never>((_, reject) => {
+        one.fail = reject
+      })
+      asked.add(one)
+      looking ??= setInterval(look, lookEveryMs).unref()
+      try {
+        return await Promise.race([ask(), refused])
+      } finally {
+        asked.delete(one)
+        if (asked.size === 0) {
+          clearInterval(looking)
+          looking = undefined
+        }
+      }
+    },
+    told(error) {
+      const trouble = troubleOf(error)
+      if (trouble?.passes !== true || trouble.kind === 'busy') return error
+      lose()
+      return unwritable(error)
+    },
+  }
+}
+
+/** A connection of one's own to `url`, for what makes tables; ended when `work` has. */
+export async function withConnection<T>(
+  url: string,
+  work: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  const server = openServer(url)
+  await server.ready()
+  const client = new pg.Client(server.config({ readOnly: false }))
+  await client.connect()
+  try {
+    return await work(kyselyOver<Tables>(client))
+  } finally {
+    await client.end()
+  }
+}
+
+/** `postgres://user@one:5432,two/database` as an address for each host. */
+export function addressesOf(url: string): string[] {
+  const parts = /^(\w+:\/\/(?:[^@/?]*@)?)([^@/?]*)(\/.*)$/.exec(url)
+  if (parts === null) return [url]
+  const [, before = '', hosts = '', after = ''] = parts
+  return hosts.split(',').map((host) => `${before}${host}${after}`)
+}
+
+/** Rejects where it does not answer in time, or takes no writes: a standby, or a primary that was made read-only. */
+async function requireWritable(url: string): Promise<void> {
+  const client = new pg.Client({
+    ...connectionTo(url, { readOnly: false }),
+    connectionTimeoutMillis: probeMs,
+    query_timeout: probeMs,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ refuses: number }>(
+      "select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as refuses",
+    )
+    if (rows[0]?.refuses === 1) throw new Standby(client.host)
+  } finally {
+    // Whoever does not answer does not say goodbye either.
+    client.end().catch(() => {})
+  }
+}
+
+/** A server that takes no writes. Code as of a statement that it would refuse. */
+class Standby extends Error {
+  readonly code = '25006'
+  readonly severity = 'ERROR'
+
+  constructor(host: string) {
+    super(`${host} is a standby, or read-only: it takes no writes`)
+  }
+}
+
+const noAnswer = (cause: unknown) =>
+  Object.assign(new Error('The database does not answer', { cause }), { code: 'ETIMEDOUT' })
