@@ -42,6 +42,7 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
   const { backlog, crew, loop, health, overview, ring, jobs } = work
   const { meter } = metrics
   return [
+    ...(ground.held === undefined ? [] : [ground.held]),
     ...sweeps(ground, work, tools),
     {
       name: 'campaigns that wait',

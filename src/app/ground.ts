@@ -7,7 +7,9 @@ import { emptyWal, makeTurns, migrateStore, openStore, type Store } from '../sto
 import { makeEffects } from './effects.js'
 import { openEnd } from './fault.js'
 import { plansFile } from './files.js'
+import { holdDatabase } from './held-database.js'
 import { type Hold, openHold } from './hold.js'
+import type { Chore } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { type Metrics, openMetrics } from './metrics.js'
 import { refuseUnknownKinds } from './operator.js'
@@ -39,6 +41,8 @@ export interface Ground extends ApplianceOptions {
   land: LandEvents
   /** When the last run of the appliance wrote last, by the clock as it was then; 0: never. */
   lastAliveAt: number
+  /** Keeps a database that several appliances could open. */
+  held: Chore | undefined
 }
 
 /**
@@ -70,10 +74,17 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const store = await openStore({ ...database, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
   await rememberKey(store, key, database)
+  const held =
+    database.url === undefined
+      ? undefined
+      : await holdDatabase(
+          { store, database, clock, log, isTrusted: config.store.trustDurability },
+          back,
+        )
   const plans = loadPlans(plansFile(dataDir), config.ceilings)
   await refuseUnknownPlans(store.read, plans)
   const land = makeEffects(config, plans)
   const alive = await store.read.selectFrom('appliance').select('alive_at').executeTakeFirst()
   const lastAliveAt = alive?.alive_at ?? 0
-  return { ...options, clock, hold, key, metrics, turns, store, plans, land, lastAliveAt }
+  return { ...options, clock, hold, key, metrics, turns, store, plans, land, lastAliveAt, held }
 }

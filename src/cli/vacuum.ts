@@ -1,12 +1,17 @@
 import type { Command } from 'commander'
 import { shownBytes } from '../amounts/index.js'
 import { lockDataDir } from '../app/lock.js'
+import { OperatorError } from '../errors/index.js'
+import { databaseAccept } from './database-accept.js'
 import { say, sayJson } from './output.js'
-import { becomeOwner, placeOf, requireDataDir } from './place.js'
+import { becomeOwner, databaseOf, placeOf, requireDataDir } from './place.js'
 
-/** `posthorn database`: what is done to the file itself. */
+/** `posthorn database`: what is done to the database itself, whatever is in it. */
 export function databaseCommands(program: Command): void {
-  const database = program.command('database').description('the file that everything is in')
+  const database = program
+    .command('database')
+    .alias('store')
+    .description('the database that everything is in')
 
   database
     .command('vacuum')
@@ -24,6 +29,7 @@ beside the running appliance; only a database that an older Posthorn has made ne
     )
     .action(async (_options, command: Command) => {
       const place = placeOf(command)
+      if (databaseOf(place).url !== undefined) throw new OperatorError(noVacuum)
       becomeOwner(place)
       await requireDataDir(place)
       const { vacuumStore } = await import('../store/index.js')
@@ -37,4 +43,8 @@ beside the running appliance; only a database that an older Posthorn has made ne
         unlock()
       }
     })
+  databaseAccept(database)
 }
+
+const noVacuum =
+  "The database is a PostgreSQL's, whose autovacuum does this by itself: 'posthorn doctor' tells where it does not keep up"

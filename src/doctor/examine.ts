@@ -2,6 +2,7 @@ import { messageOf } from '../errors/index.js'
 import { checkBackups, checkDisk, checkJobs, checkOperator, checkRuntime } from './appliance.js'
 import { checkBlocklists } from './blocklists.js'
 import { checkAcme, checkListenerCertificates, checkPublicCertificate } from './certificates.js'
+import { checkDatabase } from './database.js'
 import { checkDmarcReports, checkTlsReports } from './dmarc-reports.js'
 import { judgeDns } from './dns.js'
 import { checkDomains, checkOwnSpf } from './domain-records.js'
@@ -38,6 +39,7 @@ export async function examine(given: DoctorDeps): Promise<Finding[]> {
     jobs: () => checkJobs(deps),
     runtime: () => checkRuntime(deps),
     'warm-up': () => checkWarmUp(deps),
+    database: () => checkDatabase(deps),
     disk: () => checkDisk(deps),
     backup: () => checkBackups(deps),
     operator: () => checkOperator(deps),

@@ -40,6 +40,7 @@ interface Pieces {
   contains: Record<never, never>
   likeAnyCase: Record<never, never>
   mailNumber: Record<never, never>
+  databaseClock: Record<never, never>
 }
 
 /** An engine's words of each piece: what stands before, between and after its operands. */
@@ -136,6 +137,9 @@ export function likeAnyCase(column: string, part: string) {
  * one keeps the mail's id beside it.
  */
 export const mailNumber = piece<number, 'mailNumber'>('mailNumber', {})
+
+/** Milliseconds since 1970 by the clock of the database, which all that use it share; every call asks it anew. */
+export const databaseClock = piece<number, 'databaseClock'>('databaseClock', {})
 
 /**
  * The number up to which nothing is put into a log any more, so that whoever walks along it up to there misses no row:

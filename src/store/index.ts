@@ -5,8 +5,10 @@
  * what each engine must promise.
  */
 
+import type { Clock } from '../clock/index.js'
 import type { DatabasePlace, FoundDatabase } from './place.js'
 import type { SchemaState } from './schema-state.js'
+import type { ServerFacts } from './server-weakness.js'
 import { findSqlite } from './sqlite/found.js'
 import { openSqlite } from './sqlite/open.js'
 import type { Store, StoreOptions } from './store.js'
@@ -37,6 +39,7 @@ export {
   boundValue,
   cell,
   contains,
+  databaseClock,
   greatest,
   idsIn,
   idsOf,
@@ -63,6 +66,7 @@ export { rememberRows } from './remembered.js'
 export { databaseBytes, readPages } from './running.js'
 export type * from './schema/index.js'
 export { isUnreleased, type SchemaState, sayUnreleased } from './schema-state.js'
+export { type ServerFacts, weakServer } from './server-weakness.js'
 export { sinceCommit } from './since-commit.js'
 export { copyDatabase } from './sqlite/copy.js'
 export { databaseFile, filesBeside } from './sqlite/files.js'
@@ -83,6 +87,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   if (url === undefined) return await openSqlite(options)
   // Loaded by who has one.
   return await (await import('./postgres/open.js')).openPostgres({ ...options, url })
+}
+
+/** What the server of a PostgreSQL says of itself. Throws an OperatorError where it does not answer. */
+export async function readServerFacts(url: string, clock: Clock): Promise<ServerFacts> {
+  return await (await import('./postgres/server-facts.js')).readServerFacts(url, clock)
 }
 
 /** What is there before anything is opened or made. */

@@ -127,7 +127,10 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
       // The threads' own logs go to stderr.
       POSTHORN_LOG_LEVEL: 'error',
       // A test's clock may run for days: what it does not ask for does not start.
-      ...(storeUrl !== undefined && { POSTHORN_STORE_URL: storeUrl }),
+      ...(storeUrl !== undefined && {
+        POSTHORN_STORE_URL: storeUrl,
+        POSTHORN_STORE_TRUST_DURABILITY: 'true',
+      }),
       ...Object.fromEntries(jobNames.map((name) => [environmentName(['jobs', name]), 'off'])),
       ...options.env,
     },

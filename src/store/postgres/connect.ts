@@ -39,4 +39,3 @@ export function connectionTo(url: string, options: { readOnly: boolean }): pg.Cl
     options: own.map((setting) => `-c ${setting}`).join(' '),
   }
 }
-

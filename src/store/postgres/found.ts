@@ -49,7 +49,10 @@ const tablesOf = async (db: Kysely<Tables>) =>
   (await db.introspection.getTables({ withInternalKyselyTables: true })).map(({ name }) => name)
 
 /** Whoever starts something wants to know why it is not there, and not which class of error that is. */
-async function looking<T>(url: string, look: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+export async function looking<T>(
+  url: string,
+  look: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
   try {
     return await withConnection(url, look)
   } catch (cause) {

@@ -18,6 +18,7 @@ export const postgresWords: FragmentWords = {
   contains: () => ['strpos(', ', ', ') > 0'],
   likeAnyCase: () => ['', ' ilike ', " escape '\\'"],
   mailNumber: () => ['emails.number'],
+  databaseClock: () => ['cast(extract(epoch from clock_timestamp()) * 1000 as bigint)'],
 }
 
 const castTo = (type: keyof ValueTypes) => (type === 'text' ? '' : '::bigint')

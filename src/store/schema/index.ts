@@ -19,6 +19,7 @@ import { emailsTables } from './emails.js'
 import { eventsTables } from './events.js'
 import { formsTables } from './forms.js'
 import { inboundTables } from './inbound.js'
+import { nodesTables } from './nodes.js'
 import { noticesTables } from './notices.js'
 import { outboundTables } from './outbound.js'
 import { peopleTables } from './people.js'
@@ -58,6 +59,7 @@ export type * from './events.js'
 export type * from './figure-counts.js'
 export type * from './forms.js'
 export type * from './inbound.js'
+export type * from './nodes.js'
 export type * from './notices.js'
 export type * from './outbound.js'
 export type * from './people.js'
@@ -78,6 +80,7 @@ export type * from './webhooks.js'
 /** All tables, in the order in which they are made. */
 export const tables = [
   ...applianceTables,
+  ...nodesTables,
   ...accountsTables,
   ...peopleTables,
   ...auditTables,

@@ -11,4 +11,5 @@ export const sqliteWords: FragmentWords = {
   contains: () => ['instr(', ', ', ') > 0'],
   likeAnyCase: () => ['', ' like ', " escape '\\'"],
   mailNumber: () => ['emails.rowid'],
+  databaseClock: () => ["cast(unixepoch('subsec') * 1000 as integer)"],
 }

@@ -1,0 +1,113 @@
+import { hostname } from 'node:os'
+import { type Clock, pause } from '../clock/index.js'
+import { exitStatus, OperatorError } from '../errors/index.js'
+import type { Log } from '../log/index.js'
+import {
+  beat,
+  beatEveryMs,
+  giveBack,
+  type Holding,
+  holderOf,
+  lastBeatOf,
+  readLastBeat,
+  takeDatabase,
+  wentBack,
+  writeLastBeat,
+} from '../nodes/index.js'
+import {
+  type DatabasePlace,
+  databaseCalled,
+  readServerFacts,
+  type Store,
+  weakServer,
+} from '../store/index.js'
+import type { Chore } from './housekeeping.js'
+import type { WayBack } from './way-back.js'
+
+interface Deps {
+  store: Store
+  database: DatabasePlace
+  clock: Clock
+  log: Log
+  /** Whatever the server would lose. */
+  isTrusted: boolean
+}
+
+// How often it looks whether the one before has let go.
+const lookEveryMs = 500
+const writeEveryMs = 10_000
+
+/**
+ * Takes a database that is no file of the data directory, and returns the chore that keeps it. Waits until the lease of
+ * one that is gone has ended; throws an `OperatorError` where another appliance is alive, or the database went back.
+ */
+export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
+  const { store, database, clock, log } = deps
+  await requireDurable(deps)
+  const ms = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read))
+  if (ms !== undefined)
+    throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })
+  let held = await takeInTurn(deps)
+  back.add(() => giveBack(store, held).catch(() => {}))
+  let writtenAt = Number.NEGATIVE_INFINITY
+  const end = (why: string, status: number): never => {
+    log.error({}, why)
+    process.exit(status)
+  }
+  return {
+    name: 'sign of life to the database',
+    everyMs: beatEveryMs,
+    async run() {
+      const now = await beat(store, held)
+      if (now === undefined) return end(saysLost(database), exitStatus.failed)
+      const ms = wentBack({ beat: held.beat + 1, at: 0 }, now.beat)
+      if (ms !== undefined) return end(saysBack(database, ms), exitStatus.misplaced)
+      held = now
+      if (performance.now() - writtenAt < writeEveryMs) return
+      writtenAt = performance.now()
+      writeLastBeat(database.dataDir, { beat: held.beat, at: clock.now() })
+    },
+  }
+}
+
+/** Refuses a server that may lose what was answered on its word, unless the operator takes that. */
+async function requireDurable({ database, clock, log, isTrusted }: Deps): Promise<void> {
+  const { url } = database
+  const weak = url === undefined ? undefined : weakServer(await readServerFacts(url, clock))
+  if (weak === undefined) return
+  const says = `${databaseCalled(database)}: ${weak}`
+  if (isTrusted) return log.warn({}, says)
+  throw new OperatorError(`${says}. Mend it, or set store.trust_durability = true if that may be`, {
+    status: exitStatus.misplaced,
+  })
+}
+
+async function takeInTurn({ store, database, clock, log }: Deps): Promise<Holding> {
+  let silentMs = Number.NEGATIVE_INFINITY
+  for (;;) {
+    const held = await takeDatabase(store, hostname())
+    if (held !== undefined) return held
+    const other = await holderOf(store.read)
+    if (other !== undefined) {
+      if (silentMs === Number.NEGATIVE_INFINITY) {
+        log.info(
+          { holder: other.name },
+          'Another appliance held the database and did not give it back: waits for up to 10 seconds whether it is alive',
+        )
+      }
+      // It has given one since the last look.
+      if (other.silentMs < silentMs) throw new OperatorError(saysHeld(database, other.name))
+      silentMs = other.silentMs
+    }
+    await pause(clock, lookEveryMs)
+  }
+}
+
+const saysHeld = (database: DatabasePlace, name: string) =>
+  `${databaseCalled(database)} is held by the appliance on ${name}, which is alive. Stop that one first, or name another database as store.url`
+
+const saysLost = (database: DatabasePlace) =>
+  `${databaseCalled(database)} was taken by another appliance, as this one had given no sign of life for some seconds: it ends`
+
+const saysBack = (database: DatabasePlace, ms: number) =>
+  `${databaseCalled(database)} went back by about ${Math.ceil(ms / 1_000)} seconds: a backup was put back, or a standby without the last commits was made the primary. Nothing is taken or sent. 'posthorn database accept --held' goes on and holds what waits, as it may have been sent since; '--lost' goes on as if nothing had been, where only those seconds are gone`

@@ -1,0 +1,62 @@
+import type { Command } from 'commander'
+import { lockDataDir } from '../app/lock.js'
+import { OperatorError } from '../errors/index.js'
+import { lastBeatOf, readLastBeat, wentBack, writeLastBeat } from '../nodes/index.js'
+import { withStore } from './database.js'
+import { say, sayJson } from './output.js'
+import { placeOf } from './place.js'
+
+/** `posthorn database accept`: goes on with a database that has forgotten its last commits. */
+export function databaseAccept(database: Command): void {
+  database
+    .command('accept')
+    .description('go on with a PostgreSQL that went back in time, while no appliance runs')
+    .option('--held', 'hold all that waits: it may have been sent after that moment')
+    .option('--lost', 'hold nothing: what was done in those seconds is gone, and may be done again')
+    .addHelpText(
+      'after',
+      `
+Example:
+  $ sudo posthorn database accept --held
+  $ sudo systemctl start posthorn
+  $ sudo posthorn queue held
+
+The appliance does not start on a database that knows less than it has acknowledged: somebody has put a backup back, or a
+standby that lacked the last commits became the primary. Which of the two answers is right depends on how much is gone.`,
+    )
+    .action(async (options: { held?: boolean; lost?: boolean }, command: Command) => {
+      if (options.held === options.lost) {
+        command.error(
+          "error: one of --held and --lost is needed: 'posthorn database accept --help'",
+        )
+      }
+      const place = placeOf(command)
+      const unlock = lockDataDir(place.dataDir)
+      try {
+        await withStore(place, async ({ store, clock }) => {
+          const last = readLastBeat(place.dataDir)
+          const beat = await lastBeatOf(store.read)
+          const backMs = wentBack(last, beat)
+          if (last === undefined || backMs === undefined) {
+            throw new OperatorError(
+              'The database knows all that this appliance has seen of it: there is nothing to accept',
+            )
+          }
+          if (options.held) {
+            const backup_made_at = last.at - backMs
+            await store.write((tx) => tx.updateTable('appliance').set({ backup_made_at }).execute())
+          }
+          writeLastBeat(place.dataDir, { beat, at: clock.now() })
+          if (place.json)
+            return sayJson({ backSeconds: Math.ceil(backMs / 1_000), held: options.held === true })
+          say(
+            options.held
+              ? "The next start holds what waits; 'posthorn queue held' lists it"
+              : 'The next start goes on, and holds nothing',
+          )
+        })
+      } finally {
+        unlock()
+      }
+    })
+}

@@ -1,0 +1,130 @@
+import { counted } from '../amounts/index.js'
+import { dayMs, hourMs } from '../clock/index.js'
+import { databaseAt } from '../config/index.js'
+import { databaseCalled, readServerFacts, type ServerFacts, weakServer } from '../store/index.js'
+import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
+
+/** The server of the database, as far as it decides whether mail is lost or waits; of SQLite there is none. */
+export async function checkDatabase({
+  config,
+  dataDir,
+  clock,
+}: Pick<DoctorDeps, 'config' | 'dataDir' | 'clock'>): Promise<Finding[]> {
+  const place = databaseAt(dataDir, config.store)
+  if (place.url === undefined) return []
+  const facts = await readServerFacts(place.url, clock)
+  return judgeServer(facts, {
+    called: databaseCalled(place),
+    url: place.url,
+    backups: config.store.backups,
+    now: clock.now(),
+  })
+}
+
+interface Asked {
+  called: string
+  url: string
+  /** What the operator says of its backups. */
+  backups: string
+  now: number
+}
+
+/** What is wrong with it, in the order of what it may cost. */
+export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
+  const of = findingsOf('database', asked.called)
+  const weak = weakServer(facts)
+  const { used, most } = facts.connections
+  const found: (Finding | false)[] = [
+    weak === undefined
+      ? of.ok(
+          `PostgreSQL ${Math.floor(facts.version / 10_000)}, ${facts.roundTripMs.toFixed(1)} ms away; what it has answered is on its disk`,
+        )
+      : of.fail(
+          weak,
+          "mend it in postgresql.conf: until then an answered mail may be lost with the server's power",
+        ),
+    !facts.isHere &&
+      !isVerified(asked.url) &&
+      of.warn(
+        facts.isEncrypted
+          ? 'the way to it is encrypted, but nobody looks whether it is that server'
+          : 'the way to it is not encrypted: mails and addresses go over the network as they are',
+        'add ?sslmode=verify-full (and sslrootcert=FILE) to store.url',
+      ),
+    facts.synchronousStandbys === 0 &&
+      of.warn(
+        facts.standbys === 0
+          ? 'it has no standby: while its machine is down no mail is taken'
+          : `it has ${counted(facts.standbys, 'standby', 'standbys')}, none of them synchronous: a failover may lose what was answered last`,
+        facts.standbys === 0
+          ? 'if that is not wanted, a synchronous standby (synchronous_standby_names)'
+          : 'synchronous_standby_names names those that every commit waits for',
+      ),
+    judgeArchive(of, facts, asked),
+    facts.oldestTransactionMs > hourMs &&
+      of.warn(
+        `a transaction has been open for ${counted(Math.floor(facts.oldestTransactionMs / hourMs), 'hour')}: nothing that was deleted since can be cleared away`,
+        'select pid, usename, application_name, query from pg_stat_activity order by xact_start limit 1',
+      ),
+    facts.inactiveSlots.length > 0 &&
+      of.warn(
+        `replication slots that nobody reads (${facts.inactiveSlots.join(', ')}) keep its log until the disk is full`,
+        "select pg_drop_replication_slot('NAME'), or start who reads it",
+      ),
+    ...facts.deadShares
+      .filter(({ dead, live }) => dead > 100_000 && dead > 10 * live)
+      .map(({ table, dead }) =>
+        of.warn(
+          `${dead} dead rows in ${table}: vacuum does not keep up, and every look into it takes longer`,
+          `vacuum (verbose) ${table}, which says what holds it up`,
+        ),
+      ),
+    Math.abs(facts.aheadMs) > 5_000 &&
+      of.warn(
+        `its clock is ${Math.round(Math.abs(facts.aheadMs) / 1_000)} seconds ${facts.aheadMs > 0 ? 'ahead of' : 'behind'} this machine's`,
+        'see to NTP on both machines',
+      ),
+    facts.encoding !== 'UTF8' &&
+      of.fail(
+        `its encoding is ${facts.encoding}`,
+        "a database made with: create database … encoding 'UTF8' template template0",
+      ),
+    used > 0.9 * most &&
+      of.warn(
+        `${used} of its ${most} connections are used: Posthorn needs up to 5 a thread`,
+        'raise max_connections, or end what holds them',
+      ),
+  ]
+  return found.filter((one) => one !== false)
+}
+
+/** Somebody has to make backups: the server by its log, or whoever the operator names. */
+function judgeArchive(
+  of: ReturnType<typeof findingsOf>,
+  { archiving }: ServerFacts,
+  { backups, now }: Asked,
+): Finding | false {
+  if (!archiving.isOn) {
+    if (backups !== '') return of.ok(`its backups are made ${backups}`)
+    return of.warn(
+      'it archives no log, so that nobody knows of a backup of it',
+      'pgBackRest, Barman or WAL-G, or say who makes them: store.backups = "by …"',
+    )
+  }
+  const { lastAt, failedAt } = archiving
+  if (failedAt !== null && (lastAt === null || failedAt > lastAt)) {
+    return of.fail(
+      'its last try to archive its log failed',
+      'its log says why; look at archive_command',
+    )
+  }
+  if (lastAt !== null && now - lastAt > dayMs) {
+    return of.warn(
+      `its log was archived ${counted(Math.floor((now - lastAt) / dayMs), 'day')} ago last`,
+      'archive_timeout, so that a quiet day is archived too',
+    )
+  }
+  return of.ok('its log is archived')
+}
+
+const isVerified = (url: string) => /[?&]sslmode=verify-(full|ca)\b/.test(url)

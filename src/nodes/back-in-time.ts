@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeDurably } from '../store/index.js'
+import { isTable } from '../toml/index.js'
+
+/** The last sign of life that a database has acknowledged to the appliance of this data directory. */
+export interface LastBeat {
+  beat: number
+  /** By the appliance's clock. */
+  at: number
+}
+
+// Lost with a crash of the machine it is older by some seconds, and notices less.
+const file = (dataDir: string) => join(dataDir, 'store.beat')
+
+/** Undefined where there is none yet, or it is damaged. */
+export function readLastBeat(dataDir: string): LastBeat | undefined {
+  try {
+    const found: unknown = JSON.parse(readFileSync(file(dataDir), 'utf8'))
+    if (!isTable(found) || typeof found.beat !== 'number' || typeof found.at !== 'number') return
+    return { beat: found.beat, at: found.at }
+  } catch {
+    return undefined
+  }
+}
+
+export const writeLastBeat = (dataDir: string, last: LastBeat) =>
+  writeDurably(file(dataDir), JSON.stringify(last))
+
+/** The beats come every two seconds. */
+export const beatEveryMs = 2_000
+
+/**
+ * By how many milliseconds a database went back that has `beat` now; undefined: it did not. It did where it knows less
+ * signs of life than it has acknowledged: a backup was put back, or a standby that lacked the last commits was promoted.
+ */
+export function wentBack(last: LastBeat | undefined, beat: number): number | undefined {
+  if (last === undefined || beat >= last.beat) return undefined
+  return (last.beat - beat) * beatEveryMs
+}

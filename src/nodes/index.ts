@@ -1,0 +1,17 @@
+/**
+ * Who holds a database that several appliances could open, as one on a server is. What must hold: one at a time takes and
+ * sends mail; one that was held up for longer than its lease finds that out, and ends; a database that went back in time
+ * is not gone on with before the operator has said how. README.md says how.
+ */
+
+export { beatEveryMs, readLastBeat, wentBack, writeLastBeat } from './back-in-time.js'
+export {
+  beat,
+  giveBack,
+  type Holder,
+  type Holding,
+  holderOf,
+  lastBeatOf,
+  leaseMs,
+  takeDatabase,
+} from './lease.js'

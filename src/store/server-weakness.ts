@@ -1,0 +1,39 @@
+/** What a server says of itself, as far as a mail appliance depends on it. */
+export interface ServerFacts {
+  /** 150004 is 15.4. */
+  version: number
+  encoding: string
+  /** What it would lose of what it has answered; empty: nothing. */
+  weak: readonly ('fsync' | 'full_page_writes' | 'synchronous_commit')[]
+  /** Whether the way to it is encrypted; its own name was verified where the address asks for that. */
+  isEncrypted: boolean
+  /** By its socket, or by an address of this machine. */
+  isHere: boolean
+  /** Standbys that have each commit before it is answered. */
+  synchronousStandbys: number
+  standbys: number
+  archiving: { isOn: boolean; lastAt: number | null; failedAt: number | null }
+  /** Milliseconds since the oldest transaction under way began, and its number of processes' id; it stops vacuum. */
+  oldestTransactionMs: number
+  inactiveSlots: readonly string[]
+  /** Dead rows a live one, of the tables that change most. */
+  deadShares: readonly { table: string; dead: number; live: number }[]
+  /** Its clock less this machine's, in milliseconds. */
+  aheadMs: number
+  roundTripMs: number
+  connections: { used: number; most: number }
+}
+
+/** The oldest server that is good enough. */
+export const leastVersion = 150_000
+
+/** Why a server may lose what it has answered, or is none that Posthorn can live on; undefined: it is good. */
+export function weakServer({ version, weak, encoding }: ServerFacts): string | undefined {
+  if (version < leastVersion) {
+    return `it is PostgreSQL ${Math.floor(version / 10_000)}, and 15 is the oldest that Posthorn runs on`
+  }
+  if (encoding !== 'UTF8') return `its encoding is ${encoding}, and has to be UTF8`
+  if (weak.length === 0) return undefined
+  const { length } = weak
+  return `${weak.join(' and ')} ${length === 1 ? 'is' : 'are'} off: what it has answered may be lost with its power`
+}
