@@ -9,6 +9,10 @@ export const applianceKeyFile = (dataDir: string) => join(dataDir, 'appliance.ke
 export const configFile = (dataDir: string) => join(dataDir, 'posthorn.toml')
 export const lockFile = (dataDir: string) => join(dataDir, 'posthorn.lock')
 
+/** Names the PostgreSQL that a copy was begun to, or all was copied to: then nothing starts on the file any more. */
+export const copyingNote = (dataDir: string) => join(dataDir, 'database.copying')
+export const copiedNote = (dataDir: string) => join(dataDir, 'database.copied')
+
 /** Where the running appliance answers the commands of this data directory's owner. */
 export const controlSocket = (dataDir: string) => join(dataDir, 'control.sock')
 

@@ -7,6 +7,7 @@ export type Order =
   | {
       kind: 'make'
       dataDir: string
+      url: string | undefined
       configFile?: string | undefined
       dir: string
       withKey: boolean

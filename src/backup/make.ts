@@ -12,8 +12,10 @@ import {
   databaseTrouble,
   diskRoom,
   filesBeside,
+  findDatabase,
   type Inspection,
   inspectDatabase,
+  schemaState,
   sealCopy,
   walBytes,
 } from '../store/index.js'
@@ -33,6 +35,8 @@ import { type TarFile, writeTar } from './tar.js'
 
 export interface BackupOptions {
   dataDir: string
+  /** Of a PostgreSQL, whose server has backups of its own: then the key and the operator's files alone are taken. */
+  url?: string | undefined
   /** The file of settings in use, wherever it lies: in the backup it is `etc/posthorn.toml`, or that of the data. */
   configFile?: string | undefined
   /** Where it is to be; made if it is not there. */
@@ -97,20 +101,12 @@ async function makeStaged(
   staged: string,
   madeAt: number,
 ): Promise<Omit<MadeBackup, 'problem'>> {
-  const { dataDir, dir, onStage, signal, compress, passphrase, withKey, clock } = options
-  const ofBytes = (await stat(databaseFile(dataDir))).size
-  await copyDatabase(dataDir, staged, {
-    signal,
-    onProgress: (copied, walBytes) => onStage?.({ kind: 'copy', copied, ofBytes, walBytes }),
-  })
-  // Nothing waits for us any more: the log goes on. The rest takes what mail leaves of the processors.
-  slowDown()
-  onStage?.({ kind: 'check' })
-  sealCopy(staged, madeAt)
+  const { dir, onStage, signal, compress, passphrase, withKey, clock } = options
+  const found =
+    options.url === undefined ? await copied(options, staged, madeAt) : await onServer(options)
   signal?.throwIfAborted()
-  const found = inspectDatabase(staged)
-  refuseDamaged(found, dataDir)
-  const files: Source[] = [...(await smallFiles(options)), await sourceOf(databaseName, staged)]
+  const ofDatabase = options.url === undefined ? [await sourceOf(databaseName, staged)] : []
+  const files: Source[] = [...(await smallFiles(options)), ...ofDatabase]
   const manifest: Manifest = {
     format: 1,
     posthorn: packageVersion(),
@@ -128,6 +124,32 @@ async function makeStaged(
   const archive = writeTar(archived(manifest, files), madeAt)
   const sizeBytes = await writeContainer(file, archive, { compress, passphrase, head }, signal)
   return { file, sizeBytes, tookMs: clock.now() - madeAt, manifest }
+}
+
+/** The key has to be that of the database on the server, as it has to be of one that goes with it. */
+async function onServer(
+  options: BackupOptions,
+): Promise<Pick<Inspection, 'schema' | 'keyCheck' | 'rows'>> {
+  const found = await findDatabase(options)
+  const { schema } = await schemaState(options)
+  return { schema, keyCheck: found.kind === 'there' ? found.keyCheck : undefined, rows: {} }
+}
+
+async function copied(options: BackupOptions, staged: string, madeAt: number): Promise<Inspection> {
+  const { dataDir, onStage, signal } = options
+  const ofBytes = (await stat(databaseFile(dataDir))).size
+  await copyDatabase(dataDir, staged, {
+    signal,
+    onProgress: (copied, walBytes) => onStage?.({ kind: 'copy', copied, ofBytes, walBytes }),
+  })
+  // Nothing waits for us any more: the log goes on. The rest takes what mail leaves of the processors.
+  slowDown()
+  onStage?.({ kind: 'check' })
+  sealCopy(staged, madeAt)
+  signal?.throwIfAborted()
+  const found = inspectDatabase(staged)
+  refuseDamaged(found, dataDir)
+  return found
 }
 
 function refuseDamaged({ problems, schema }: Inspection, dataDir: string): void {
@@ -225,7 +247,8 @@ async function removeStaged(staged: string, signal?: AbortSignal): Promise<void>
 const spareBytes = 16 * 1_048_576
 
 /** Room for the copy and for the backup itself, which is compressed to half of it at most, or not at all. */
-async function askRoom({ dataDir, dir, compress }: BackupOptions): Promise<void> {
+async function askRoom({ dataDir, url, dir, compress }: BackupOptions): Promise<void> {
+  if (url !== undefined) return
   const bytes = (await stat(databaseFile(dataDir))).size + (await walBytes(dataDir))
   const needed = Math.ceil(bytes * (compress ? 1.5 : 2)) + spareBytes
   const { freeBytes } = await diskRoom(dir)

@@ -37,6 +37,10 @@ export type Manifest = Infer<typeof Shape>
 export const manifestName = 'manifest.json'
 export const keyName = 'appliance.key'
 export const databaseName = 'posthorn.db'
+/** False: it is of an appliance whose database is on a server, and has the key and the settings alone. */
+export const hasDatabase = ({ files }: Manifest): boolean =>
+  files.some(({ name }) => name === databaseName)
+
 const maxManifestBytes = 1_048_576
 
 /** The operator's files: of the data directory, and of /etc/posthorn. */

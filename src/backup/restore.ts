@@ -6,7 +6,7 @@ import { keyCheckOf, openApplianceKey } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { emptyWal, filesBeside, migrateStore, sealCopy } from '../store/index.js'
 import { type BackupFile, syncDirectory } from './container.js'
-import { databaseName, keyName, type Manifest } from './manifest.js'
+import { databaseName, hasDatabase, keyName, type Manifest } from './manifest.js'
 import { type UnpackOptions, unpackBackup } from './unpack.js'
 import { checkUnpacked } from './verify.js'
 
@@ -58,7 +58,7 @@ export async function restoreBackup(file: BackupFile, options: RestoreOptions): 
   const etc = join(scratch, 'etc')
   const etcIn = existsSync(etc) ? join(to, `etc-of-backup-${time}`) : undefined
   if (etcIn !== undefined) await rename(etc, etcIn)
-  return { manifest, keptIn: await place(to, scratch, time), etcIn }
+  return { manifest, keptIn: await place(to, scratch, { time, manifest }), etcIn }
 }
 
 async function prepare(
@@ -79,6 +79,7 @@ async function prepare(
     )
   }
   if (!manifest.withKey && given !== undefined) await copyFile(given, join(scratch, keyName))
+  if (!hasDatabase(manifest)) return manifest
   await migrateStore({ dataDir: scratch })
   const keyCheck = keyCheckOf(openApplianceKey(join(scratch, keyName)))
   sealCopy(join(scratch, databaseName), Date.parse(manifest.madeAt), keyCheck)
@@ -87,17 +88,18 @@ async function prepare(
 }
 
 /** From here on only names change. */
-async function place(to: string, scratch: string, time: string): Promise<string | undefined> {
+async function place(
+  to: string,
+  scratch: string,
+  { time, manifest }: { time: string; manifest: Manifest },
+): Promise<string | undefined> {
+  const ofDatabase = hasDatabase(manifest) ? [databaseName, ...filesBeside(databaseName)] : []
   const settings = await namesIn(join(scratch, 'data'))
-  const keptIn = await moveAside(
-    to,
-    [databaseName, ...filesBeside(databaseName), keyName, ...settings],
-    time,
-  )
+  const keptIn = await moveAside(to, [...ofDatabase, keyName, ...settings], time)
   await rename(join(scratch, keyName), join(to, keyName))
   for (const name of settings) await rename(join(scratch, 'data', name), join(to, name))
   await syncDirectory(to)
-  await rename(join(scratch, databaseName), join(to, databaseName))
+  if (hasDatabase(manifest)) await rename(join(scratch, databaseName), join(to, databaseName))
   await syncDirectory(to)
   await rm(scratch, { recursive: true, force: true })
   return keptIn

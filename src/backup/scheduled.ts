@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobResult } from '../calendar/index.js'
 import { type Clock, dayNumber, hourMs, isoTime, systemClock } from '../clock/index.js'
-import type { Config } from '../config/index.js'
+import { type Config, databaseAt } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { type BackupResult, inProcess, type Order } from './apart.js'
 import { problemOfDirectory } from './directory.js'
@@ -16,7 +16,7 @@ import { verifyBackup } from './verify.js'
 
 export interface ScheduledDeps {
   clock: Clock
-  config: { backup: Config['backup'] }
+  config: Pick<Config, 'backup' | 'store'>
   /** The file of settings that was named or found. */
   configFile?: string | undefined
   dataDir: string
@@ -34,7 +34,14 @@ export async function scheduledBackup(deps: ScheduledDeps): Promise<JobResult> {
   const { dir, hook, hookTimeout, ...how } = config.backup
   if (dir === '') return off
   const { withKey, compress, passphraseFile } = how
-  const of = { dataDir, configFile, dir, withKey, compress, passphraseFile }
+  const of = {
+    ...databaseAt(dataDir, config.store),
+    configFile,
+    dir,
+    withKey,
+    compress,
+    passphraseFile,
+  }
   const order: Order = { kind: 'make', ...of }
   const made = await inProcess(order, signal)
   const expired = expiredBackups(await findBackups(dir, made.madeAt), {

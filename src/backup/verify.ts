@@ -5,7 +5,7 @@ import { keyCheckOf, openApplianceKey } from '../config/index.js'
 import { messageOf, OperatorError } from '../errors/index.js'
 import { inspectDatabase, isUnreleased, knowsSchema } from '../store/index.js'
 import { makeCheckDir } from './check-dir.js'
-import { databaseName, keyName, type Manifest } from './manifest.js'
+import { databaseName, hasDatabase, keyName, type Manifest } from './manifest.js'
 import { type UnpackOptions, unpackBackup } from './unpack.js'
 
 export interface VerifyOptions extends UnpackOptions {
@@ -55,6 +55,7 @@ export async function checkUnpacked(
       `The backup was made by Posthorn ${manifest.posthorn}, whose database this version does not know (${manifest.schema}). Install that version or a later one`,
     )
   }
+  if (!hasDatabase(manifest)) return checkKey(dir, manifest, keyFile, keyNamed)
   let found: ReturnType<typeof inspectDatabase>
   try {
     found = inspectDatabase(join(dir, databaseName))

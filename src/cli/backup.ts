@@ -132,7 +132,7 @@ async function make(
   const { openOwnKey } = await import('../app/own-database.js')
   await openOwnKey(databaseOf(place))
   const made = await makeBackup({
-    dataDir: place.dataDir,
+    ...databaseOf(place),
     configFile: place.configFile,
     dir: directoryOf(place, dir, backup.dir),
     clock: systemClock,

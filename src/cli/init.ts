@@ -5,11 +5,12 @@ import { systemClock } from '../clock/index.js'
 import { packageFile } from '../config/index.js'
 import { OperatorError } from '../errors/index.js'
 import { firstLink, sayFirstLink } from './first-link.js'
-import { port } from './option-values.js'
+import { port, storeUrl } from './option-values.js'
 import { say, sayFields, sayJson, sayNext } from './output.js'
 import {
   becomeOwner,
   type CommandPlace,
+  databaseIn,
   databaseOf,
   placeOf,
   refuseHalfRestored,
@@ -20,6 +21,7 @@ import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-
 /** Options of `posthorn init`. */
 interface InitOptions extends Partial<SandboxPorts> {
   sandbox?: boolean
+  store?: string
 }
 
 /** `posthorn init`: makes a data directory, or brings the one that is there up to date. */
@@ -27,6 +29,11 @@ export function initCommand(program: Command): void {
   program
     .command('init')
     .description('make the data directory: database, appliance key, settings')
+    .option(
+      '--store <url>',
+      'keep everything in this PostgreSQL, instead of a file beside the key',
+      storeUrl,
+    )
     .option('--sandbox', 'for trying out: also an account, an API key and the domain example.test')
     .option('--private-port <port>', 'with --sandbox: port of the API (default: 8080)', port)
     .option(
@@ -52,6 +59,7 @@ time, as the old one cannot be shown again.
 
 Examples:
   $ posthorn init --data /var/lib/posthorn
+  $ posthorn init --store postgres://posthorn@db.example.net/posthorn?sslmode=verify-full
   $ posthorn init --sandbox --json`,
     )
     .action(async (options: InitOptions, command: Command) => {
@@ -81,17 +89,17 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
   refuseHalfRestored(dataDir)
   // Before anything is made: wrong settings are to leave nothing behind.
   if (settingsThere) checkSettings(place, options)
+  const settings = settingsThere ? undefined : initialSettings(options)
 
   tell(`Data directory ${dataDir}: ${existsSync(dataDir) ? 'exists and is kept' : 'made'}`)
   // The key, mails and addresses are nobody else's to read.
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   becomeOwner(place)
   // Only here: loading the database takes longer than a refusal needs.
-  const { makeDatabase } = await import('../app/own-database.js')
-  const { refuseForeignKey } = await import('../app/own-database.js')
-  await refuseForeignKey(databaseOf(place))
+  const { makeDatabase, refuseForeignKey } = await import('../app/own-database.js')
+  await refuseForeignKey(settings === undefined ? databaseOf(place) : databaseIn(place, settings))
   tell(`Settings ${file}: ${settingsThere ? 'exist and are kept' : 'written'}`)
-  if (!settingsThere) writeFileSync(file, initialSettings(options), { flag: 'wx', mode: 0o600 })
+  if (settings !== undefined) writeFileSync(file, settings, { flag: 'wx', mode: 0o600 })
   const keyFile = applianceKeyFile(dataDir)
   tell(`Appliance key ${keyFile}: ${existsSync(keyFile) ? 'exists and is kept' : 'made'}`)
   await makeDatabase(databaseOf(place), systemClock)
@@ -104,8 +112,13 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
  * A sandbox never sends anything off the machine. If the settings that are there would, it is
  * refused before anything is made.
  */
-function checkSettings(place: CommandPlace, { sandbox }: InitOptions): void {
-  const { outbound } = settingsOf(place)
+function checkSettings(place: CommandPlace, { sandbox, store: wanted }: InitOptions): void {
+  const { outbound, store } = settingsOf(place)
+  if (wanted !== undefined && store.url !== wanted) {
+    throw new OperatorError(
+      `store.url is ${store.url === '' ? 'not set' : 'another one'} in ${place.configFile}, which is kept: --store is for a new data directory`,
+    )
+  }
   if (!sandbox || outbound.route === 'sandbox') return
   throw new OperatorError(
     `outbound.route is "${outbound.route}" in ${place.configFile}, so mail would leave this machine. Choose another --data directory for the sandbox`,
@@ -113,10 +126,17 @@ function checkSettings(place: CommandPlace, { sandbox }: InitOptions): void {
 }
 
 /** The example has every setting with its default as a comment, so it is the reference too. */
-const initialSettings = (options: InitOptions) =>
-  options.sandbox
+function initialSettings(options: InitOptions): string {
+  const { sandbox, store } = options
+  const text = sandbox
     ? sandboxSettings(options)
     : readFileSync(packageFile('config/posthorn.example.toml'), 'utf8')
+  if (store === undefined) return text
+  const line = `url = ${JSON.stringify(store)}\n`
+  return sandbox
+    ? `${text}\n[store]\n${line}`
+    : text.replace(/^# url = "postgres:.*\n/m, () => line)
+}
 
 /** As long as nobody can log in, each run prints a new link for the first operator (`first-link.ts`). */
 async function finish(place: CommandPlace, keyFile: string): Promise<void> {

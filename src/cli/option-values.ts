@@ -127,3 +127,16 @@ export function rowNumber(given: string, unknown: (given: string) => Error): num
 
 /** Whether it may be the number of a row: digits, and not more than a number holds exactly. */
 export const isRowNumber = (given: string): boolean => /^\d{1,15}$/.test(given)
+
+/** The address of a PostgreSQL, without its password: every user of the machine can read a command line. */
+export function storeUrl(value: string): string {
+  if (!/^postgres(ql)?:\/\/[^\s]+$/.test(value)) {
+    throw new InvalidArgumentError('It has to be like postgres://user@host:5432/database.')
+  }
+  if (/:\/\/[^@/?]*:[^@/?]*@/.test(value)) {
+    throw new InvalidArgumentError(
+      'It has a password, which every user of this machine could read here: store.password_file names a file for it, or POSTHORN_STORE_URL has the whole address.',
+    )
+  }
+  return value
+}

@@ -64,16 +64,27 @@ const databases = new Map<string, DatabasePlace>()
  * Where the database of the place is, whatever the other settings say. To be asked before `becomeOwner` first: root
  * alone may read the settings.
  */
-export function databaseOf({ dataDir, configFile: file }: CommandPlace): DatabasePlace {
+export function databaseOf(place: CommandPlace): DatabasePlace {
+  const { dataDir, configFile: file } = place
   const key = `${dataDir}\n${file ?? ''}`
   const known = databases.get(key)
   if (known !== undefined) return known
-  // A file that is yet to be written says nothing.
-  const source = file === undefined || !isThere(file) ? {} : { file }
-  const { store } = readPart({ store: settings.store }, { env: process.env, ...source })
-  const found = databaseAt(dataDir, store)
+  const found = databaseAt(dataDir, storeSettingsOf(place))
   databases.set(key, found)
   return found
+}
+
+/** `[store]` of the place, whatever the other settings say. */
+export function storeSettingsOf({ configFile: file }: CommandPlace) {
+  // A file that is yet to be written says nothing.
+  const source = file === undefined || !isThere(file) ? {} : { file }
+  return readPart({ store: settings.store }, { env: process.env, ...source }).store
+}
+
+/** The same by the text of a file of settings that is yet to be written. */
+export function databaseIn({ dataDir }: CommandPlace, text: string): DatabasePlace {
+  const source = { env: process.env, file: configFile(dataDir), text }
+  return databaseAt(dataDir, readPart({ store: settings.store }, source).store)
 }
 
 /**

@@ -31,17 +31,23 @@ const main = fileURLToPath(new URL('../cli/main.js', import.meta.url))
 const stopTimeoutMs = 45_000
 
 // Whatever the shell is set up for, the quickstart means its own directory and settings.
-const { POSTHORN_CONFIG: _, POSTHORN_DATA: __, ...environment } = process.env
+const {
+  POSTHORN_CONFIG: _,
+  POSTHORN_DATA: __,
+  POSTHORN_STORE_URL: ___,
+  ...environment
+} = process.env
 
 /** Where the appliance's log goes: the terminal is for the steps. */
 export const logFile = (dataDir: string) => join(dataDir, 'posthorn.log')
 
 /** Makes the data directory, or takes the one that is there; with a new API key in any case. */
-export function initialiseSandbox(dataDir: string): Sandbox {
+export function initialiseSandbox(dataDir: string, store: string | undefined): Sandbox {
   // Before `init`, which would take the key away from those who use the one that is running. Locked
   // and unlocked at once: the lock throws where an appliance has the directory.
   if (existsSync(dataDir)) lockDataDir(dataDir)()
   const args = [main, 'init', '--sandbox', '--json', '--data', dataDir]
+  if (store !== undefined) args.push('--store', store)
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
     env: environment,

@@ -1,3 +1,4 @@
+import { configFile } from '../app/files.js'
 import { simulatorDomain } from '../simulator/index.js'
 import { suppressionsOf } from '../suppression/index.js'
 import { withStore } from './database.js'
@@ -61,7 +62,8 @@ async function ended(returns: Returns, to: string, status: string): Promise<stri
 
 /** Waits for the record, as `posthorn suppression list` shows it. */
 function suppressed(returns: Returns, address: string, reason: string): Promise<true> {
-  const place = { dataDir: returns.dataDir, configFile: undefined, configNamed: false, json: false }
+  const { dataDir } = returns
+  const place = { dataDir, configFile: configFile(dataDir), configNamed: false, json: false }
   return withStore(place, ({ store: { read } }) =>
     returns.poll(`${address} was not suppressed`, async () => {
       const records = await suppressionsOf(read, returns.accountId, address)

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { packageFile } from '../config/index.js'
 import { messageOf } from '../errors/index.js'
 import { tunnelTo } from './first-link.js'
+import { storeUrl } from './option-values.js'
 import { remark, say, styled } from './output.js'
 import {
   initialiseSandbox,
@@ -29,6 +30,8 @@ interface Target extends Sandbox {
 /** Where it works, and how far it is. */
 interface Quickstart {
   dataDir: string
+  /** Of a PostgreSQL. */
+  store: string | undefined
   once: boolean
   beganAt: number
   appliance?: QuickstartProcess
@@ -45,6 +48,11 @@ export function quickstartCommand(program: Command): void {
   program
     .command('quickstart')
     .description('try it out: start in sandbox mode, send a first mail and show its way')
+    .option(
+      '--store <url>',
+      'keep it in this PostgreSQL, which is empty or of an earlier quickstart',
+      storeUrl,
+    )
     .option('--once', 'end after the first delivery, with status 0 if it went well', false)
     .addHelpText(
       'after',
@@ -55,11 +63,18 @@ Example:
 Nothing leaves the machine. Database, keys and settings are kept in ./data/sandbox, or where --data says;
 the next quickstart takes them again. It serves until Ctrl-C.`,
     )
-    .action(async ({ once }: { once: boolean }, command: Command) => {
+    .action(async ({ once, store }: { once: boolean; store?: string }, command: Command) => {
       // Whatever the shell is set up for, it means its own directory and settings.
       const { data } = command.optsWithGlobals<{ data?: string }>()
       const dataDir = resolve(data ?? 'data/sandbox')
-      await show({ dataDir, once, beganAt: performance.now(), serving: false, interrupted: false })
+      await show({
+        dataDir,
+        store,
+        once,
+        beganAt: performance.now(),
+        serving: false,
+        interrupted: false,
+      })
     })
 }
 
@@ -97,7 +112,7 @@ async function show(quickstart: Quickstart): Promise<void> {
 async function run(quickstart: Quickstart): Promise<void> {
   const { dataDir, once } = quickstart
   step(1, `Data directory ${dataDir}`)
-  const sandbox = initialiseSandbox(dataDir)
+  const sandbox = initialiseSandbox(dataDir, quickstart.store)
   say(`   database, keys, an account, an API key and the domain ${sandbox.domain} are there`)
 
   step(2, 'Start the appliance in sandbox mode')

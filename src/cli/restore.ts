@@ -7,6 +7,7 @@ import { configFile, restoreScratch } from '../app/files.js'
 import { lockDataDir } from '../app/lock.js'
 import {
   databaseName,
+  hasDatabase,
   type Manifest,
   makeDirectory,
   manifestOf,
@@ -143,7 +144,9 @@ async function restoreFrom(
       )
     }
     remark(
-      "The next start holds the mail that waited then, as it may have been sent since: 'posthorn queue held' lists it, 'queue release' sends it",
+      !hasDatabase(manifest)
+        ? 'The backup has the key and the settings; its database is a PostgreSQL, which is restored by who makes its backups'
+        : "The next start holds the mail that waited then, as it may have been sent since: 'posthorn queue held' lists it, 'queue release' sends it",
     )
   } finally {
     unlock()

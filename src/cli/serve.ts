@@ -17,6 +17,7 @@ export function serveCommand(program: Command): void {
   program
     .command('serve')
     .description('run the appliance until SIGTERM or SIGINT; the log goes to stderr')
+    .option('--force', 'serve a file that was copied to a PostgreSQL: its mail may be sent twice')
     .addHelpText(
       'after',
       `
@@ -28,18 +29,18 @@ their times, the rest stays in the queue. A second one ends it at once; no accep
 SIGHUP reads shaping.toml, tracking-agents.toml and the certificates again; mail under way and what was
 learned of receivers stays as it is.`,
     )
-    .action(async (_options, command: Command) => {
+    .action(async ({ force = false }: { force?: boolean }, command: Command) => {
       const place = placeOf(command)
       try {
         requireNamed(command)
-        await serve(place)
+        await serve(place, force)
       } catch (error) {
         await logFailedStart(place, error)
       }
     })
 }
 
-async function serve(place: CommandPlace): Promise<void> {
+async function serve(place: CommandPlace, isForced: boolean): Promise<void> {
   const settings = settingsOf(place)
   becomeOwner(place)
   await requireDataDir(place)
@@ -52,7 +53,7 @@ async function serve(place: CommandPlace): Promise<void> {
   const log = openLog(logOptions(config.log))
   if (warning !== undefined) log.warn({}, warning)
   const appliance = await serveAppliance(
-    { config, configFile: place.configFile, dataDir: place.dataDir, log },
+    { config, configFile: place.configFile, dataDir: place.dataDir, log, isForced },
     stop,
   )
   if (appliance === undefined) return

@@ -1,7 +1,7 @@
 import { counted } from '../amounts/index.js'
 import { dayMs, hourMs } from '../clock/index.js'
 import { databaseAt } from '../config/index.js'
-import { databaseCalled, readServerFacts, type ServerFacts, weakServer } from '../store/index.js'
+import { readServerFacts, type ServerFacts, weakServer, withoutSecrets } from '../store/index.js'
 import { type DoctorDeps, type Finding, findingsOf } from './finding.js'
 
 /** The server of the database, as far as it decides whether mail is lost or waits; of SQLite there is none. */
@@ -14,7 +14,7 @@ export async function checkDatabase({
   if (place.url === undefined) return []
   const facts = await readServerFacts(place.url, clock)
   return judgeServer(facts, {
-    called: databaseCalled(place),
+    called: withoutSecrets(place.url),
     url: place.url,
     backups: config.store.backups,
     now: clock.now(),

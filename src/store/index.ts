@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from '../clock/index.js'
+import type { CopiedTable } from './copy-over.js'
 import type { DatabasePlace, FoundDatabase } from './place.js'
 import type { SchemaState } from './schema-state.js'
 import type { ServerFacts } from './server-weakness.js'
@@ -103,6 +104,13 @@ export async function findDatabase({ dataDir, url }: DatabasePlace): Promise<Fou
 /** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
 export async function migrateStore(place: DatabasePlace, isServed?: () => boolean): Promise<void> {
   await (await import('./migrate.js')).migrateStore(place, isServed)
+}
+
+/** Copies a database of SQLite into a PostgreSQL; see `copy-over.ts`. */
+export async function copyOver(
+  ...given: Parameters<typeof import('./copy-over.js')['copyOver']>
+): Promise<CopiedTable[]> {
+  return await (await import('./copy-over.js')).copyOver(...given)
 }
 
 /** Whether this version has the migration that a database was brought up to date by last. */

@@ -77,7 +77,7 @@ async function makeTable(
   const { rowNumber } = words
   if (table.isNumbered && rowNumber !== undefined) {
     create = create.addColumn(rowNumber, words.typeOf('integer'), (c) =>
-      c.notNull().unique().generatedAlwaysAsIdentity(),
+      c.notNull().unique().generatedByDefaultAsIdentity(),
     )
   }
   if (table.primaryKey.length > 0) {

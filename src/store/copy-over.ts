@@ -1,0 +1,188 @@
+import { type Kysely, sql } from 'kysely'
+import { withConnection } from './postgres/server.js'
+import { type Tables, tables } from './schema/index.js'
+import type { StoredTable } from './schema/table.js'
+import { openConnection } from './sqlite/connection.js'
+import { kyselyOver } from './sqlite/driver.js'
+import { databaseFile } from './sqlite/files.js'
+
+type Row = Record<string, unknown>
+/** Any table, as all of them are treated alike. */
+type AnyTables = Record<string, Row>
+
+export interface CopyProgress {
+  table: string
+  copied: number
+  of: number
+}
+
+export interface CopiedTable {
+  table: string
+  rows: number
+}
+
+// A statement of PostgreSQL binds at most 65,535 values, and some tables have 40 columns.
+const rowsAtOnce = 500
+
+/**
+ * Copies all rows of the SQLite database of `dataDir` into the made and otherwise empty PostgreSQL of `url`, with their
+ * ids and numbers. Nobody else may write to either. Goes on where one that was killed has stopped, as it copies each
+ * table in the order of its rows. At the end numbers and sums of both are compared: an Error names a table that differs.
+ */
+export async function copyOver(
+  dataDir: string,
+  url: string,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopiedTable[]> {
+  const source = kyselyOver<AnyTables>(
+    openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000, readonly: true }),
+  )
+  try {
+    return await withConnection(url, async (db) => {
+      const target = db as unknown as Kysely<AnyTables>
+      await forgetSeeds(target)
+      const done: CopiedTable[] = []
+      for (const table of tables) {
+        await copyTable(source, target, table, onProgress)
+        done.push({ table: table.name, rows: await compared(source, target, table) })
+      }
+      await setNumbers(source, db)
+      return done
+    })
+  } finally {
+    await source.destroy()
+  }
+}
+
+/** A new database has some rows of its own, which the other one has too. Of a copy that goes on they are that one's. */
+async function forgetSeeds(target: Kysely<AnyTables>): Promise<void> {
+  for (const table of [...tables].reverse()) {
+    const { name, seed } = table as StoredTable
+    if (seed.length === 0) continue
+    if ((await countOf(target, name)) === seed.length) await target.deleteFrom(name).execute()
+  }
+}
+
+async function copyTable(
+  source: Kysely<AnyTables>,
+  target: Kysely<AnyTables>,
+  table: StoredTable,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<void> {
+  const { name } = table
+  const of = await countOf(source, name)
+  let copied = await countOf(target, name)
+  // The order in which rows were put in; those that lie in the order of their key have no other.
+  const order = table.isClustered ? keyOf(table) : ['rowid']
+  const page = () => {
+    let query = source.selectFrom(name).select(Object.keys(table.columns))
+    if (!table.isClustered) query = query.select(sql<number>`rowid`.as(rowNumber))
+    for (const column of order) query = query.orderBy(sql.ref(column))
+    return query
+  }
+  let last: Row | undefined
+  if (copied > 0)
+    last = await page()
+      .offset(copied - 1)
+      .limit(1)
+      .executeTakeFirst()
+  for (;;) {
+    let query = page().limit(rowsAtOnce)
+    if (last !== undefined) query = query.where(isAfter(order, last))
+    const rows = await query.execute()
+    if (rows.length === 0) return
+    last = rows.at(-1)
+    await target
+      .insertInto(name)
+      .values(rows.map((row) => forPostgres(row, table)))
+      .execute()
+    copied += rows.length
+    onProgress({ table: name, copied, of })
+  }
+}
+
+const rowNumber = '__row'
+
+const isAfter = (order: readonly string[], row: Row) => {
+  const values = order.map((column) => (column === 'rowid' ? row[rowNumber] : row[column]))
+  return sql<boolean>`(${sql.join(order.map((column) => sql.ref(column)))}) > (${sql.join(values)})`
+}
+
+/** PostgreSQL keeps no text with a NUL, which a few old rows may have of strangers. */
+function forPostgres(row: Row, table: StoredTable): Row {
+  const values = Object.entries(row)
+    .filter(([column]) => column !== rowNumber)
+    .map(([column, value]) => [
+      column,
+      typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value,
+    ])
+  // The number of a mail, by which places in the log are kept.
+  if (table.isNumbered) values.push(['number', row[rowNumber]])
+  return Object.fromEntries(values)
+}
+
+/** The rows of a table, if both have as many, and the same sums of all their numbers. */
+async function compared(
+  source: Kysely<AnyTables>,
+  target: Kysely<AnyTables>,
+  { name, columns }: StoredTable,
+): Promise<number> {
+  const numbers = Object.entries(columns).flatMap(([column, { type }]) =>
+    type === 'integer' ? [column] : [],
+  )
+  const sumsOf = async (db: Kysely<AnyTables>) =>
+    await db
+      .selectFrom(name)
+      .select((eb) => eb.fn.countAll<number>().as('rows'))
+      // Of millions of times the sum would be no whole number any more.
+      .select(numbers.map((column) => sql<number>`sum(${sql.ref(column)} % 1000003)`.as(column)))
+      .executeTakeFirstOrThrow()
+  const [was, is] = [await sumsOf(source), await sumsOf(target)]
+  for (const [column, value] of Object.entries(was)) {
+    if (is[column] !== value) {
+      throw new Error(
+        `${name} differs: ${column} ${column === 'rows' ? 'are' : 'sums up to'} ${value} there and ${is[column]} here`,
+      )
+    }
+  }
+  return Number(was.rows)
+}
+
+/** Rows that are put in from now on have numbers above those of all that ever were. */
+async function setNumbers(source: Kysely<AnyTables>, target: Kysely<Tables>): Promise<void> {
+  for (const table of tables as readonly StoredTable[]) {
+    const own = Object.entries(table.columns).find(([, { numbered }]) => numbered !== undefined)
+    const column = table.isNumbered ? 'number' : own?.[0]
+    if (column === undefined) continue
+    const there = await source
+      .selectFrom(table.name)
+      .select(sql<number | null>`max(rowid)`.as('last'))
+      .executeTakeFirst()
+    const rising = own?.[1].numbered === 'rising' ? await risenTo(source, table.name) : 0
+    const last = Math.max(Number(there?.last ?? 0), rising)
+    if (last === 0) continue
+    await sql`select setval(pg_get_serial_sequence(${table.name}, ${column}), ${last})`.execute(
+      target,
+    )
+  }
+}
+
+/** SQLite remembers the largest number of a table also when its row is gone. */
+async function risenTo(source: Kysely<AnyTables>, name: string): Promise<number> {
+  const { rows } = await sql<{ seq: number }>`
+    select seq from sqlite_sequence where name = ${name}`.execute(source)
+  return rows[0]?.seq ?? 0
+}
+
+async function countOf(db: Kysely<AnyTables>, name: string): Promise<number> {
+  const found = await db
+    .selectFrom(name)
+    .select((eb) => eb.fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow()
+  return Number(found.rows)
+}
+
+function keyOf(table: StoredTable): readonly string[] {
+  if (table.primaryKey.length > 0) return table.primaryKey
+  return Object.entries(table.columns).flatMap(([name, { isKey }]) => (isKey ? [name] : []))
+}
