@@ -33,7 +33,7 @@ export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean>
   const { happenings, engaged, told, next, more } = await readLogs(store.read, from, { limit })
   if (same(from, next)) return false
   const rows = tally(happenings)
-  await store.write(async (tx) => {
+  await store.byRow(async (tx) => {
     const { numUpdatedRows } = await tx
       .updateTable('figure_cursors')
       .set(next)

@@ -6,6 +6,7 @@ import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 import { outboundRig } from '../support/outbound.js'
 import { queryPlan } from '../support/query-plan.js'
+import { aboutSqlite } from '../support/postgres.js'
 
 const name = 'sender.test'
 
@@ -49,7 +50,7 @@ t.test('mail that is accepted while the queue is looked through is seen', async 
   )
 })
 
-t.test('the write of a deletion looks things up, and reads no table through', async (t) => {
+t.test('the write of a deletion looks things up, and reads no table through', aboutSqlite, async (t) => {
   const { store, accountId } = await openCampaigns(t)
   const { read } = store
   const queries = [

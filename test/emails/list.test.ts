@@ -13,6 +13,7 @@ import { startPosthorn } from '../support/posthorn.js'
 import { cliEntry } from '../support/process.js'
 import { queryPlan } from '../support/query-plan.js'
 import { openTestStore } from '../support/store.js'
+import { aboutSqlite } from '../support/postgres.js'
 
 const posthorn = await startPosthorn(t)
 const { store, accountId } = posthorn
@@ -274,7 +275,7 @@ t.test('a filter that fits few looks at a bounded number of mails, and goes on',
   )
 })
 
-t.test('every look is a search by an index, in order and without sorting', async (t) => {
+t.test('every look is a search by an index, in order and without sorting', aboutSqlite, async (t) => {
   const store = await openTestStore(t)
   const broadcastId = store.ids.uuid()
   for (const [filter, indexes] of [

@@ -11,6 +11,7 @@ import { fakeMx } from '../support/fake-mx.js'
 import { type OutboundRig, outboundRig, pass, shapedTo } from '../support/outbound.js'
 import { collectStatements, planOf } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
+import { aboutSqlite } from '../support/postgres.js'
 
 t.test('a site that answers nothing holds up no other', async (t) => {
   const rig = await outboundRig(t, {
@@ -238,7 +239,7 @@ t.test('a claim takes what is due of each stream, the longest due first', async 
   t.same(await streamsAfter(store.read, stream('x', 0, 'b.test'), 5), [])
 })
 
-t.test('the next stream is searched for, however many rows the one before it has', async (t) => {
+t.test('the next stream is searched for, however many rows the one before it has', aboutSqlite, async (t) => {
   const { read } = await openTestStore(t)
   const statements = collectStatements(t)
   await streamsAfter(read, undefined, 10)

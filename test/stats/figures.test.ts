@@ -294,7 +294,7 @@ t.test('a slice that fails in its middle leaves the figures as they were', async
   let statements = 0
   const failing = {
     ...store,
-    write: (work: Parameters<typeof store.write>[0]) =>
+    byRow: (work: Parameters<typeof store.write>[0]) =>
       store.write(async (tx) => {
         await work(tx)
         statements++
