@@ -59,7 +59,6 @@ const mailAddress = (fallback: string) =>
  * (a test holds the two together). Data that operators edit (plans, shaping) has files of its own.
  */
 export const settings = {
-  store: storeSettings,
   log: {
     level: oneOf('info', ['debug', 'info', 'warn', 'error']),
     format: oneOf('auto', ['auto', 'human', 'json']),
@@ -329,6 +328,7 @@ export const settings = {
     }),
     timeout: duration('10s', '100ms', '2m'),
   },
+  store: storeSettings,
   backup: {
     dir: text('', { pattern: /^$|^\//, expected: 'the absolute path of a directory, or nothing' }),
     withKey: flag(true),
