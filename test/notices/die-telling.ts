@@ -8,7 +8,12 @@ import { databaseIn } from '../support/store.js'
 /* A process that is killed while it tells the operator: within the transaction, or after its commit. */
 const [, , dataDir = '', when = '', now = ''] = process.argv
 const clock = new FakeClock(Number(now))
-const store = await openStore({ ...(await databaseIn(dataDir)), clock, turns: makeTurns(), slot: 3 })
+const store = await openStore({
+  ...(await databaseIn(dataDir)),
+  clock,
+  turns: makeTurns(),
+  slot: 3,
+})
 const die = () => process.kill(process.pid, 'SIGKILL')
 const wait = { schedule: [60_000], maxAge: 1e9 }
 const retry = { transactional: wait, automation: wait, campaign: wait }

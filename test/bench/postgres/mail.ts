@@ -177,7 +177,9 @@ function serverMs(): number {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
-      const fields = readFileSync(`/proc/${name}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
+      const fields = readFileSync(`/proc/${name}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')
       const [user = 0, system = 0, ...ended] = fields.slice(11, 15).map(Number)
       if (Number(name) === postmaster) ticks += user + system + ended.reduce((a, b) => a + b, 0)
       else if (Number(fields[1]) === postmaster) ticks += user + system
