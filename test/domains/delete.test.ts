@@ -5,8 +5,8 @@ import { deleteDomain, findSenderDomain } from '../../src/domains/index.js'
 import { openCampaigns } from '../support/campaigns.js'
 import { FakeClock } from '../support/clock.js'
 import { outboundRig } from '../support/outbound.js'
-import { queryPlan } from '../support/query-plan.js'
 import { aboutSqlite } from '../support/postgres.js'
+import { queryPlan } from '../support/query-plan.js'
 
 const name = 'sender.test'
 

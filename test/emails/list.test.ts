@@ -9,11 +9,11 @@ import { candidates } from '../../src/emails/candidates.js'
 import { listEmails } from '../../src/emails/index.js'
 import type { EmailStatus, Read, Store } from '../../src/store/index.js'
 import { openCampaigns } from '../support/campaigns.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { cliEntry } from '../support/process.js'
 import { queryPlan } from '../support/query-plan.js'
 import { openTestStore } from '../support/store.js'
-import { aboutSqlite } from '../support/postgres.js'
 
 const posthorn = await startPosthorn(t)
 const { store, accountId } = posthorn

@@ -9,9 +9,9 @@ import type { QueueClass, QueueRow } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { type OutboundRig, outboundRig, pass, shapedTo } from '../support/outbound.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { collectStatements, planOf } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
-import { aboutSqlite } from '../support/postgres.js'
 
 t.test('a site that answers nothing holds up no other', async (t) => {
   const rig = await outboundRig(t, {
