@@ -167,7 +167,7 @@ export async function editPage(
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
         store: `${here ?? `${base}/campaigns/new`}/blocks`,
-        saved: await savedBlocks(read, { accountId: account.id, base }, fields.get('keptAs')),
+        saved: await savedBlocks(read, { accountId: account.id, base }, fields),
       }),
     layouts,
     tags: await tagMenu(read, account.id),
