@@ -27,8 +27,11 @@ export const place: PlacePages = {
       version: 1,
       blocks: [
         { type: 'heading', text: `${long} `.repeat(3) },
-        { type: 'picture', url: 'https://shop.test/a.png', alt: long },
-        { type: 'columns', columns: [[{ type: 'text', text: long }], [{ type: 'space' }]] },
+        { type: 'button', text: long, url: 'https://shop.test/' },
+        {
+          type: 'columns',
+          columns: [[{ type: 'text', text: long }], [{ type: 'space', height: 20 }]],
+        },
       ],
     }
     const variants = [{}, { subject: long, html: '<p>B</p>' }]
