@@ -27,6 +27,7 @@ import { campaignCalendar } from './migrations/0148-campaign-calendar.js'
 import { campaignArchive } from './migrations/0149-campaign-archive.js'
 import { campaignTested } from './migrations/0150-campaign-tested.js'
 import { fillByContact } from './migrations/0154-fill-by-contact.js'
+import { campaignMailed } from './migrations/0155-campaign-mailed.js'
 import { nodesTable } from './migrations/0170-nodes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
@@ -66,6 +67,7 @@ const migrations: Record<string, Migration> = {
   '0149-campaign-archive': campaignArchive,
   '0150-campaign-tested': campaignTested,
   '0154-fill-by-contact': fillByContact,
+  '0155-campaign-mailed': campaignMailed,
   '0170-nodes': nodesTable,
 }
 

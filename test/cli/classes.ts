@@ -130,6 +130,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'form restore',
     'broadcast duplicate',
     'broadcast variant',
+    'broadcast archive',
     'picture add',
     'broadcast pause',
     'broadcast resume',

@@ -9,6 +9,7 @@ import {
   releaseContents,
 } from '../../src/contents/index.js'
 import type { Store } from '../../src/store/index.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { queryPlan } from '../support/query-plan.js'
 import { openTestStore } from '../support/store.js'
 
@@ -145,6 +146,7 @@ t.test(
 
 t.test(
   'what nothing uses any more is found by an index and deleted; what is used stays',
+  aboutSqlite,
   async (t) => {
     const store = await openTestStore(t)
     const [gone = 0, kept = 0] = await put(store, 'a', randomBytes(2 * pieceBytes), randomBytes(10))

@@ -9,6 +9,7 @@ import {
   type Store,
 } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { collectStatements, planOf } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
 import { arf, dsn, makePast, stateOf } from './mails.js'
@@ -264,7 +265,7 @@ t.test('of delay reports five causes are noted for a delivery, however many come
   t.match(emails, [{ status: 'sent', delivered: 1 }])
 })
 
-t.test('no report makes a write look for what came of the mail before', async (t) => {
+t.test('no report makes a write look for what came of the mail before', aboutSqlite, async (t) => {
   const { store, past, report } = await open(t)
   const reports = [
     dsn({ recipient: 'a@one.test', action: 'delayed', status: '4.4.1' }),

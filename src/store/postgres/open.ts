@@ -5,7 +5,7 @@ import { remembered } from '../remembered.js'
 import type { Tables } from '../schema/index.js'
 import type { Store, StoreOptions } from '../store.js'
 import type { OnFault } from '../trouble.js'
-import { joinTurns } from '../turns.js'
+import { joinTurns, type WriteTurns } from '../turns.js'
 import { kyselyOver } from './driver.js'
 import { openServer, type Server } from './server.js'
 import type { Queries } from './whole-logs.js'
@@ -23,21 +23,9 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
   const { url, clock } = options
   const server = openServer(url)
   const turns = joinTurns(options.turns, options.slot)
-  let changed: 'nothing' | 'alive' | 'more' = 'nothing'
-  let isChanging = false
   const writer = makeWriter({
     server,
-    onRows(table) {
-      if (table !== signOfLife) changed = 'more'
-      else if (changed === 'nothing') changed = 'alive'
-      if (remembered.some((name) => name === table)) isChanging = true
-    },
-    afterCommit() {
-      if (isChanging) turns.noteChange()
-      if (changed !== 'nothing') turns.noteCommit(changed === 'more')
-      isChanging = false
-      changed = 'nothing'
-    },
+    watch: () => watch(turns),
     onCommit: options.onCommit,
   })
   const readers = openReaders(server, options.onFault)
@@ -54,6 +42,7 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
   return {
     read,
     write: writer.write,
+    byRow: writer.byRow,
     gather: writer.gather,
     ids: makeIds(clock, writersOf(options.slot), last),
     // The server does so by itself.
@@ -66,6 +55,25 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
       await writer.idle()
       await writer.close()
       await readers.end()
+    },
+  }
+}
+
+/** Notes what the transactions of one connection have changed, once they are committed. */
+function watch(turns: Pick<WriteTurns, 'noteChange' | 'noteCommit'>) {
+  let changed: 'nothing' | 'alive' | 'more' = 'nothing'
+  let isChanging = false
+  return {
+    onRows(table: string) {
+      if (table !== signOfLife) changed = 'more'
+      else if (changed === 'nothing') changed = 'alive'
+      if (remembered.some((name) => name === table)) isChanging = true
+    },
+    afterCommit() {
+      if (isChanging) turns.noteChange()
+      if (changed !== 'nothing') turns.noteCommit(changed === 'more')
+      isChanging = false
+      changed = 'nothing'
     },
   }
 }
@@ -94,7 +102,9 @@ function openReaders(server: Server, onFault: OnFault | undefined): Queries & Pi
   }
   return {
     query: query as unknown as pg.Pool['query'],
-    end: async () => await pool?.end(),
+    end: async () => {
+      if (pool?.ending === false) await pool.end()
+    },
   }
 }
 
