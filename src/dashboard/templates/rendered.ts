@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { frame, type PageAnswer } from '../shell/answer.js'
 
 /** HTML that was made for somebody to look at: a frame asks for it by its id, a moment later. */
 export interface RenderedPages {
@@ -38,6 +39,10 @@ export function makeRenderedPages(): RenderedPages {
   }
 }
 
+/** What recipients see, in a frame; with `dark` in the query as on a dark screen. */
+export const sampleFrame = (html: string, query: URLSearchParams): PageAnswer =>
+  frame(query.has('dark') ? inTheDark(html) : html)
+
 /**
  * The HTML as a reader with a dark screen sees it: its rules for dark screens always hold, those
  * for light ones never. A page cannot choose the colour scheme of a frame, hence this.
@@ -46,5 +51,7 @@ export function inTheDark(html: string): string {
   const chosen = html
     .replace(/\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi, '(min-width: 0px)')
     .replace(/\(\s*prefers-color-scheme\s*:\s*light\s*\)/gi, '(max-width: 0px)')
-  return `<style>:root{color-scheme:dark}html{background:#121212;color:#eee}</style>${chosen}`
+  const dark = '<style>:root{color-scheme:dark}html{background:#121212;color:#eee}</style>'
+  // Behind the doctype, without which browsers fall back to the rules of old pages.
+  return chosen.replace(/^(\s*<!doctype[^>]*>)?/i, (doctype) => doctype + dark)
 }
