@@ -74,8 +74,8 @@ export function choresOf({ ground, work, tools, certificates, runNow }: Deps): C
       observe: makeObserver({ store, clock, config, dataDir, plans, crew, backlog }),
       ways: operatorWays({ config, clock, env: process.env }),
     }),
-    // A trial may lie in memory, and nothing of it is worth keeping.
-    ...(config.outbound.route === 'sandbox'
+    // A trial may lie in memory, and nothing of it is worth keeping; a server's disk is not ours.
+    ...(config.outbound.route === 'sandbox' || config.store.url !== ''
       ? []
       : [reserveChore({ dataDir, clock, log, backlog, runNow })]),
     ...protectionChores({ store, clock, log, config, meter }),

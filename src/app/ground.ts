@@ -1,6 +1,6 @@
 import { loadPlans, type Plans, refuseUnknownPlans } from '../billing/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
-import { type ApplianceKey, type Config, checkSmartHosts } from '../config/index.js'
+import { type ApplianceKey, type Config, checkSmartHosts, databaseAt } from '../config/index.js'
 import type { LandEvents } from '../events/index.js'
 import type { Log } from '../log/index.js'
 import { emptyWal, makeTurns, migrateStore, openStore, type Store } from '../store/index.js'
@@ -53,9 +53,10 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   // Before anything is read: another appliance may be writing.
   back.add(lockDataDir(dataDir))
   const hold = openHold(dataDir, clock, log)
-  const key = openOwnKey(dataDir)
-  emptyWal(dataDir)
-  await migrateStore(dataDir)
+  const database = databaseAt(dataDir, config.store)
+  const key = await openOwnKey(database)
+  if (database.url === undefined) emptyWal(dataDir)
+  await migrateStore(database)
   const turns = makeTurns()
   const metrics = openMetrics({
     enabled: config.metrics.enabled,
@@ -66,9 +67,9 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   const end = openEnd(log, dataDir)
   back.add(() => end.close())
   const counts = countCommits(metrics.meter)
-  const store = await openStore({ dataDir, clock, turns, slot: 0, ...counts, onFault: end.now })
+  const store = await openStore({ ...database, clock, turns, slot: 0, ...counts, onFault: end.now })
   back.add(() => store.close())
-  await rememberKey(store, key, dataDir)
+  await rememberKey(store, key, database)
   const plans = loadPlans(plansFile(dataDir), config.ceilings)
   await refuseUnknownPlans(store.read, plans)
   const land = makeEffects(config, plans)

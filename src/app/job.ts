@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Plans } from '../billing/index.js'
 import type { JobResult } from '../calendar/index.js'
 import { pause, systemClock } from '../clock/index.js'
+import { databaseAt } from '../config/index.js'
 import { type Backlog, joinBacklog, type StreamDue } from '../deliveries/index.js'
 import { openLog } from '../log/index.js'
 import type { Snapshot } from '../metrics/index.js'
@@ -66,7 +67,7 @@ export async function inJobThread(
   const data = workerData as ThreadData
   const clock = systemClock
   const log = openLog(logOptions(data.config.log)).child({ job: name })
-  const { dataDir, turns, slot } = data
+  const { turns, slot } = data
   // As in every thread: a fault of the storage ends the whole process (`fault.ts`).
   const onFault = endFromThread(name)
   const tell = (report: JobReport) => port.postMessage(report)
@@ -76,7 +77,7 @@ export async function inJobThread(
   const { meter } = counting
   const counts = countCommits(meter)
   const store = await openStore({
-    dataDir,
+    ...databaseAt(data.dataDir, data.config.store),
     clock,
     turns,
     slot,

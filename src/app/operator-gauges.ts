@@ -1,10 +1,9 @@
-import { stat } from 'node:fs/promises'
 import type { Clock } from '../clock/index.js'
 import type { Config } from '../config/index.js'
 import { type Backlog, showDepth } from '../deliveries/index.js'
 import type { Meter } from '../metrics/index.js'
 import { noticeKinds, openNotices } from '../notices/index.js'
-import { databaseFile, diskRoom, type Store } from '../store/index.js'
+import { databaseBytes, diskRoom, type Store } from '../store/index.js'
 import { countEndpoints } from '../webhooks/index.js'
 import { listenerCertificates } from './certificates.js'
 import type { Chore } from './housekeeping.js'
@@ -56,7 +55,7 @@ async function show({ store, config, dataDir, meter }: Deps): Promise<void> {
   const { freeBytes, totalBytes } = await diskRoom(dataDir)
   meter.gauge('posthorn_disk_free_bytes', {}, freeBytes)
   meter.gauge('posthorn_disk_size_bytes', {}, totalBytes)
-  meter.gauge('posthorn_database_bytes', {}, (await stat(databaseFile(dataDir))).size)
+  meter.gauge('posthorn_database_bytes', {}, await databaseBytes(store.read))
 }
 
 /** Zeros for every kind: an alert on a series that is missing does not fire. */

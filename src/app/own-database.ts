@@ -10,6 +10,8 @@ import { signingKeys } from '../domains/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 import {
   commandSlot,
+  type DatabasePlace,
+  databaseCalled,
   findDatabase,
   makeTurns,
   migrateStore,
@@ -27,36 +29,47 @@ import { isServed } from './lock.js'
  */
 
 /** Opens the key of a data directory whose database is that key's; refuses any other directory. */
-export function openOwnKey(dataDir: string): ApplianceKey {
-  const found = findDatabase(dataDir)
+export async function openOwnKey(place: DatabasePlace): Promise<ApplianceKey> {
+  const { dataDir } = place
+  const found = await findDatabase(place)
   if (found.kind !== 'there') {
     throw misplaced(
-      `There is an appliance.key in ${dataDir}, but posthorn.db is ${found.kind}. Put back the posthorn.db that belongs to this key, from the same backup; 'posthorn init' makes a new, empty database for the key`,
+      place.url === undefined
+        ? `There is an appliance.key in ${dataDir}, but posthorn.db is ${found.kind}. Put back the posthorn.db that belongs to this key, from the same backup; 'posthorn init' makes a new, empty database for the key`
+        : `${databaseCalled(place)} is ${found.kind}, but there is an appliance.key in ${dataDir}: restore the database, or name another one as store.url; 'posthorn init' makes what is missing in an empty one`,
     )
   }
   const key = openApplianceKey(applianceKeyFile(dataDir))
-  if (found.keyCheck !== undefined && found.keyCheck !== keyCheckOf(key)) throw foreign(dataDir)
+  if (found.keyCheck !== undefined && found.keyCheck !== keyCheckOf(key)) throw foreign(place)
   return key
 }
 
 /** For `init`, which may make what is missing: a database for a key, but no other key for a database. */
-export function refuseForeignKey(dataDir: string): void {
-  if (findDatabase(dataDir).kind !== 'there') return
-  if (existsSync(applianceKeyFile(dataDir))) openOwnKey(dataDir)
-  else throw keyMissing(dataDir)
+export async function refuseForeignKey(place: DatabasePlace): Promise<void> {
+  if ((await findDatabase(place)).kind !== 'there') return
+  if (existsSync(applianceKeyFile(place.dataDir))) await openOwnKey(place)
+  else throw keyMissing(place)
 }
 
 /**
  * Making a new key silently would look as if all was well, and every DKIM key would be unreadable.
  */
-export function keyMissing(dataDir: string): OperatorError {
+export function keyMissing(place: DatabasePlace): OperatorError {
+  const { dataDir, url } = place
+  const there =
+    url === undefined ? `There is a posthorn.db in ${dataDir}` : `${databaseCalled(place)} is there`
+  const own = url === undefined ? 'posthorn.db' : 'it'
   return misplaced(
-    `There is a posthorn.db in ${dataDir}, but no appliance.key. Put back the appliance.key that belongs to it, from the same backup. Without that key nothing that is encrypted in the database can be read: if the key is lost for good, move posthorn.db away and begin with an empty database`,
+    `${there}, but no appliance.key${url === undefined ? '' : ` in ${dataDir}`}. Put back the appliance.key that belongs to it, from the same backup. Without that key nothing that is encrypted in the database can be read: if the key is lost for good, move ${own} away and begin with an empty database`,
   )
 }
 
 /** Notes in a migrated database which key is its own, unless it knows; refuses one that opens nothing there. */
-export async function rememberKey(store: Store, key: ApplianceKey, dataDir: string): Promise<void> {
+export async function rememberKey(
+  store: Store,
+  key: ApplianceKey,
+  place: DatabasePlace,
+): Promise<void> {
   const known = await store.read.selectFrom('appliance').select('id').executeTakeFirst()
   if (known !== undefined) return
   // Made by a version that noted nothing: what is sealed in it tells.
@@ -68,7 +81,7 @@ export async function rememberKey(store: Store, key: ApplianceKey, dataDir: stri
     .executeTakeFirst()
   if (sealed !== undefined) {
     await signingKeys(store.read, key, sealed.domain_id).catch((cause) => {
-      throw foreign(dataDir, cause)
+      throw foreign(place, cause)
     })
   }
   const row = { id: 1, key_check: keyCheckOf(key) }
@@ -81,9 +94,11 @@ export async function rememberKey(store: Store, key: ApplianceKey, dataDir: stri
   )
 }
 
-const foreign = (dataDir: string, cause?: unknown) =>
+const foreign = (place: DatabasePlace, cause?: unknown) =>
   misplaced(
-    `The database in ${dataDir} was made with another appliance.key than the one beside it. Put back both files from the same backup`,
+    place.url === undefined
+      ? `The database in ${place.dataDir} was made with another appliance.key than the one beside it. Put back both files from the same backup`
+      : `${databaseCalled(place)} was made with another appliance.key than the one in ${place.dataDir}. Put back the key that belongs to it`,
     cause,
   )
 
@@ -101,10 +116,13 @@ const misplaced = (message: string, cause?: unknown) =>
  * The appliance key and the database of a data directory: makes what is missing, and brings the database up to date.
  * Refuses a key and a database that do not belong together before anything is made.
  */
-export async function makeDatabase(dataDir: string, clock: Clock): Promise<void> {
-  refuseForeignKey(dataDir)
+export async function makeDatabase(place: DatabasePlace, clock: Clock): Promise<void> {
+  const { dataDir } = place
+  await refuseForeignKey(place)
   createApplianceKeyFile(applianceKeyFile(dataDir))
-  await migrateStore(dataDir, () => isServed(dataDir))
-  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: commandSlot })
-  await rememberKey(store, openOwnKey(dataDir), dataDir).finally(() => store.close())
+  await migrateStore(place, () => isServed(dataDir))
+  const store = await openStore({ ...place, clock, turns: makeTurns(), slot: commandSlot })
+  await openOwnKey(place)
+    .then((key) => rememberKey(store, key, place))
+    .finally(() => store.close())
 }

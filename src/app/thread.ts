@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Clock, systemClock } from '../clock/index.js'
-import { type ApplianceKey, openApplianceKey } from '../config/index.js'
+import { type ApplianceKey, databaseAt, openApplianceKey } from '../config/index.js'
 import type { LiveGate, RetriedLanes, StreamDue, StreamKey } from '../deliveries/index.js'
 import { type Log, openLog } from '../log/index.js'
 import type { Meter } from '../metrics/index.js'
@@ -72,10 +72,11 @@ export async function runThread(
     () => giveBackMemory(store),
   )
   const { meter } = counting
-  const { dataDir, turns, slot } = data
+  const { turns, slot } = data
+  const database = databaseAt(data.dataDir, data.config.store)
   const onFault = endFromThread(name)
   const counts = countCommits(meter)
-  const store = await openStore({ dataDir, clock, turns, slot, onFault, ...counts, background })
+  const store = await openStore({ ...database, clock, turns, slot, onFault, ...counts, background })
   const key = openApplianceKey(applianceKeyFile(data.dataDir))
   const ring = (due: readonly StreamDue[]) =>
     port.postMessage({ kind: 'ring', due } satisfies ThreadReport)

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { listAccounts } from '../accounts/index.js'
 import { lastRuns, runsOf } from '../calendar/index.js'
 import { type Clock, dayMs, dayNumber, isoDay, utcTime } from '../clock/index.js'
@@ -12,7 +11,7 @@ import {
   titleOf,
 } from '../notices/index.js'
 import { type Figures, questionOf, ratio, readStats } from '../stats/index.js'
-import { databaseFile, diskRoom, type Store } from '../store/index.js'
+import { databaseBytes, diskRoom, type Store } from '../store/index.js'
 
 interface Deps {
   store: Store
@@ -168,14 +167,14 @@ const plusSums = (a: Sums, b: Sums): Sums => ({
  */
 async function diskOf({ store, dataDir }: Deps, now: number) {
   const { freeBytes } = await diskRoom(dataDir)
-  const { size: databaseBytes } = await stat(databaseFile(dataDir))
-  const sizes = `The database has ${inGiB(databaseBytes)}, ${inGiB(freeBytes)} of the disk are free`
+  const ofDatabase = await databaseBytes(store.read)
+  const sizes = `The database has ${inGiB(ofDatabase)}, ${inGiB(freeBytes)} of the disk are free`
   const earlier = (await runsOf(store.read, 'weekly-report')).find(
     ({ beganAt, figures }) => now - beganAt > 6 * dayMs && figures.freeBytes !== undefined,
   )
   const before = earlier?.figures.freeBytes
   if (earlier === undefined || before === undefined)
-    return { freeBytes, databaseBytes, words: sizes }
+    return { freeBytes, databaseBytes: ofDatabase, words: sizes }
   const perDay = (before - freeBytes) / ((now - earlier.beganAt) / dayMs)
   const fullAt = now + (freeBytes / perDay) * dayMs
   const grows =
@@ -184,7 +183,7 @@ async function diskOf({ store, dataDir }: Deps, now: number) {
       : fullAt - now > 730 * dayMs
         ? `${inGiB(perDay * 7)} more are used than a week before`
         : `${inGiB(perDay * 7)} more are used than a week before; full about ${isoDay(fullAt)}`
-  return { freeBytes, databaseBytes, words: `${sizes}; ${grows}` }
+  return { freeBytes, databaseBytes: ofDatabase, words: `${sizes}; ${grows}` }
 }
 
 /** By the calendar's runs, because backups by hand may have gone anywhere. */

@@ -79,7 +79,7 @@ async function prepare(
     )
   }
   if (!manifest.withKey && given !== undefined) await copyFile(given, join(scratch, keyName))
-  await migrateStore(scratch)
+  await migrateStore({ dataDir: scratch })
   const keyCheck = keyCheckOf(openApplianceKey(join(scratch, keyName)))
   sealCopy(join(scratch, databaseName), Date.parse(manifest.madeAt), keyCheck)
   await syncDirectory(scratch)

@@ -20,7 +20,14 @@ import { systemClock } from '../clock/index.js'
 import { OperatorError } from '../errors/index.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { jsonTime, remark, say, sayFields, sayJson, sayTable, shownTime } from './output.js'
-import { becomeOwner, type CommandPlace, placeOf, requireDataDir, settingsOf } from './place.js'
+import {
+  becomeOwner,
+  type CommandPlace,
+  databaseOf,
+  placeOf,
+  requireDataDir,
+  settingsOf,
+} from './place.js'
 
 /** Options of `posthorn backup`. */
 interface MakeOptions {
@@ -123,7 +130,7 @@ async function make(
   await requireDataDir(place)
   // A backup with a key that is another's would be found out at its restore.
   const { openOwnKey } = await import('../app/own-database.js')
-  openOwnKey(place.dataDir)
+  await openOwnKey(databaseOf(place))
   const made = await makeBackup({
     dataDir: place.dataDir,
     configFile: place.configFile,

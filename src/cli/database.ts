@@ -6,7 +6,7 @@ import { OperatorError } from '../errors/index.js'
 import type { Read, Store } from '../store/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { audited, rememberAccount } from './audited.js'
-import { becomeOwner, type CommandPlace, requireDataDir } from './place.js'
+import { becomeOwner, type CommandPlace, databaseOf, requireDataDir } from './place.js'
 
 /** What a command works with once the database is open. */
 export interface CliDeps {
@@ -24,24 +24,25 @@ export async function withStore<T>(
   work: (deps: CliDeps) => T | Promise<T>,
 ): Promise<T> {
   // First of all: whatever root made in the data directory, the appliance could not open.
+  const database = databaseOf(place)
   becomeOwner(place)
   await requireDataDir(place)
   // Only here: loading the database takes longer than all that a refusal or --help needs.
   const { commandSlot, gatherAlone, makeTurns, openStore } = await import('../store/index.js')
   const { openOwnKey, rememberKey } = await import('../app/own-database.js')
-  const key = openOwnKey(place.dataDir)
+  const key = await openOwnKey(database)
   await refuseOtherSchema(place)
   // Turns are between threads; a running appliance is another process, which SQLite itself keeps off.
   const clock = systemClock
   const store = await openStore({
-    dataDir: place.dataDir,
+    ...database,
     clock,
     turns: makeTurns(),
     slot: commandSlot,
   })
   try {
     // After the schema was looked at: another release may keep this elsewhere.
-    await rememberKey(store, key, place.dataDir)
+    await rememberKey(store, key, database)
     // In this order: a write that an upgrade refuses is not in the audit log.
     const held = await unlessHeld(store, place.dataDir)
     const seen = audited(held, clock)
@@ -72,10 +73,12 @@ async function unlessHeld(store: Store, dataDir: string): Promise<Store> {
  * the advice differs.
  */
 async function refuseOtherSchema(place: CommandPlace): Promise<void> {
-  const { latestSchema, sayUnreleased, schemaState } = await import('../store/index.js')
-  const { kind, schema, writtenBy } = await schemaState(place.dataDir)
+  const { databaseCalled, latestSchema, sayUnreleased, schemaState } = await import(
+    '../store/index.js'
+  )
+  const { kind, schema, writtenBy } = await schemaState(databaseOf(place))
   if (kind === 'same') return
-  if (kind === 'unreleased') throw new OperatorError(sayUnreleased(place.dataDir))
+  if (kind === 'unreleased') throw new OperatorError(sayUnreleased(databaseOf(place)))
   const { isServed } = await import('../app/lock.js')
   const { dataDir } = place
   const version = packageVersion()
@@ -98,7 +101,7 @@ async function refuseOtherSchema(place: CommandPlace): Promise<void> {
         ? "start the appliance ('systemctl start posthorn'), which brings the database up to date, or run 'posthorn init', and then run the command again"
         : "restart it ('systemctl restart posthorn'), which brings the database up to date, or use the command of its own release"
   throw new OperatorError(
-    `This command is Posthorn ${version} (schema ${await latestSchema()}), and the database in ${dataDir} is of ${theirs} (schema ${schema ?? 'none'}), which is ${kind}. ${served}${broken ? `. ${broken.says}: ${broken.fix}` : `: ${toDo}`}`,
+    `This command is Posthorn ${version} (schema ${await latestSchema()}). ${databaseCalled(databaseOf(place))} is of ${theirs} (schema ${schema ?? 'none'}), which is ${kind}. ${served}${broken ? `. ${broken.says}: ${broken.fix}` : `: ${toDo}`}`,
   )
 }
 

@@ -7,7 +7,14 @@ import { OperatorError } from '../errors/index.js'
 import { firstLink, sayFirstLink } from './first-link.js'
 import { port } from './option-values.js'
 import { say, sayFields, sayJson, sayNext } from './output.js'
-import { becomeOwner, type CommandPlace, placeOf, refuseHalfRestored, settingsOf } from './place.js'
+import {
+  becomeOwner,
+  type CommandPlace,
+  databaseOf,
+  placeOf,
+  refuseHalfRestored,
+  settingsOf,
+} from './place.js'
 import { type SandboxPorts, sandboxSettings, setUpSandbox } from './sandbox-set-up.js'
 
 /** Options of `posthorn init`. */
@@ -82,12 +89,12 @@ async function initialise(found: CommandPlace, options: InitOptions): Promise<vo
   // Only here: loading the database takes longer than a refusal needs.
   const { makeDatabase } = await import('../app/own-database.js')
   const { refuseForeignKey } = await import('../app/own-database.js')
-  refuseForeignKey(dataDir)
+  await refuseForeignKey(databaseOf(place))
   tell(`Settings ${file}: ${settingsThere ? 'exist and are kept' : 'written'}`)
   if (!settingsThere) writeFileSync(file, initialSettings(options), { flag: 'wx', mode: 0o600 })
   const keyFile = applianceKeyFile(dataDir)
   tell(`Appliance key ${keyFile}: ${existsSync(keyFile) ? 'exists and is kept' : 'made'}`)
-  await makeDatabase(dataDir, systemClock)
+  await makeDatabase(databaseOf(place), systemClock)
   tell('Database: up to date')
   if (options.sandbox) await finishSandbox(place, tell)
   else await finish(place, keyFile)

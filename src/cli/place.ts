@@ -3,8 +3,16 @@ import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { applianceKeyFile, configFile, isHalfRestored, restoreScratch } from '../app/files.js'
-import { type Config, loadConfig, packageFile } from '../config/index.js'
+import {
+  type Config,
+  databaseAt,
+  loadConfig,
+  packageFile,
+  readPart,
+  settings,
+} from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
+import type { DatabasePlace } from '../store/index.js'
 
 /** Where a command works: which data directory, which settings, and how it answers. */
 export interface CommandPlace {
@@ -48,6 +56,24 @@ export function placeOf(command: Command): CommandPlace {
 /** The settings of the place; OperatorError with every problem when they are wrong. */
 export function settingsOf({ configFile: file }: CommandPlace): Config {
   return loadConfig({ env: process.env, ...(file === undefined ? {} : { file }) })
+}
+
+const databases = new Map<string, DatabasePlace>()
+
+/**
+ * Where the database of the place is, whatever the other settings say. To be asked before `becomeOwner` first: root
+ * alone may read the settings.
+ */
+export function databaseOf({ dataDir, configFile: file }: CommandPlace): DatabasePlace {
+  const key = `${dataDir}\n${file ?? ''}`
+  const known = databases.get(key)
+  if (known !== undefined) return known
+  // A file that is yet to be written says nothing.
+  const source = file === undefined || !isThere(file) ? {} : { file }
+  const { store } = readPart({ store: settings.store }, { env: process.env, ...source })
+  const found = databaseAt(dataDir, store)
+  databases.set(key, found)
+  return found
 }
 
 /**
@@ -150,13 +176,15 @@ const noDataDir = (dataDir: string) =>
   )
 
 /** Refuses a directory that `posthorn init` has not made, or that has lost its key. */
-export async function requireDataDir({ dataDir }: CommandPlace): Promise<void> {
+export async function requireDataDir(place: CommandPlace): Promise<void> {
+  const { dataDir } = place
   refuseHalfRestored(dataDir)
   if (isThere(applianceKeyFile(dataDir))) return
   // Only here: loading the database takes longer than all that a refusal needs.
   const { findDatabase } = await import('../store/index.js')
-  if (isThere(dataDir) && findDatabase(dataDir).kind === 'there') {
-    throw (await import('../app/own-database.js')).keyMissing(dataDir)
+  const database = databaseOf(place)
+  if (isThere(dataDir) && (await findDatabase(database)).kind === 'there') {
+    throw (await import('../app/own-database.js')).keyMissing(database)
   }
   throw noDataDir(dataDir)
 }

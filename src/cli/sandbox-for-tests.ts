@@ -108,7 +108,7 @@ const rsaPairFile = new URL('../dkim-key.json', import.meta.url)
 
 async function makeDatabase(dataDir: string): Promise<void> {
   if (existsSync(emptyDatabase)) copyFileSync(emptyDatabase, databaseFile(dataDir))
-  else await migrateStore(dataDir)
+  else await migrateStore({ dataDir })
 }
 
 /** The account, its key and its domain. */

@@ -38,7 +38,7 @@ import {
 import { withStore } from './database.js'
 import { firstLink } from './first-link.js'
 import { say, styled } from './output.js'
-import { actAsOwner, lastingPath, settingsOf } from './place.js'
+import { actAsOwner, databaseOf, lastingPath, settingsOf } from './place.js'
 import type { SetupOptions } from './setup-answers.js'
 import type { SetupPlace } from './setup-place.js'
 import { sayStep, sayTitle } from './setup-screens.js'
@@ -135,7 +135,7 @@ export async function makeAll(work: SetupWork): Promise<MadeBySetup> {
   for (const one of differ) tell('', styled('yellow', `differs: ${one}`))
   const first = await asOwner(place, async () => {
     const { makeDatabase } = await import('../app/own-database.js')
-    await makeDatabase(place.dataDir, systemClock)
+    await makeDatabase(databaseOf(place), systemClock)
     tell(isNew ? 'made' : 'kept', `${place.dataDir}: database and keys`)
     return firstOf(place, answers, options.account)
   })
@@ -252,8 +252,8 @@ export async function knownDomain(place: SetupPlace): Promise<string | undefined
   if (!existsSync(applianceKeyFile(place.dataDir))) return undefined
   return asOwner(place, async () => {
     const { findDatabase, schemaState } = await import('../store/index.js')
-    if (findDatabase(place.dataDir).kind !== 'there') return undefined
-    if ((await schemaState(place.dataDir)).kind !== 'same') return undefined
+    if ((await findDatabase(databaseOf(place))).kind !== 'there') return undefined
+    if ((await schemaState(databaseOf(place))).kind !== 'same') return undefined
     return withStore(place, async ({ store: { read } }) => {
       for (const { id } of await listAccounts(read)) {
         const [domain] = (await listDomains(read, id)).filter(

@@ -26,7 +26,7 @@ export {
 export { orNothing, readAllKeys, readKeys, type Settings, texts } from './keys.js'
 export { makeMac } from './mac.js'
 export { allSourceAddresses, type PoolsSettings } from './pools.js'
-export { type ConfigSource, environmentName, settingName } from './read.js'
+export { type ConfigSource, environmentName, readPart, settingName } from './read.js'
 export {
   glibcHere,
   isSupported,
@@ -54,6 +54,7 @@ export {
 } from './settings.js'
 export { authoritiesOf, checkSmartHosts, passwordOf, type SmartHost } from './smart-hosts.js'
 export { type SettingInForce, type ShownSetting, settingsInForce, shownSetting } from './sources.js'
+export { databaseAt } from './store.js'
 export { certificatePaths, listenOf, type TrustedNetwork } from './submission.js'
 
 /** Reads the settings and judges those that depend on each other; throws an OperatorError that names what is wrong. */

@@ -33,6 +33,16 @@ export function readConfig<S extends Section>(section: S, source: ConfigSource):
   return values as Values<S>
 }
 
+/** The tables of `section` alone, for a command that has nothing to do with the other settings: they may be wrong. */
+export function readPart<S extends Section>(section: S, source: ConfigSource): Values<S> {
+  const file = fileOf(source)
+  const named = Object.keys(section).filter((name) => Object.hasOwn(file.content, name))
+  const content = Object.fromEntries(named.map((name) => [name, file.content[name]]))
+  const values = readSection(section, content, [], { file, env: source.env })
+  file.refuseBad('Bad configuration')
+  return values as Values<S>
+}
+
 const fileOf = ({ file, text }: ConfigSource): OperatorFile =>
   file === undefined ? noFile('the environment') : openFile(file, 'the configuration', text)
 

@@ -21,6 +21,7 @@ import {
   text,
 } from './settings.js'
 import { relays, smartHosts } from './smart-hosts.js'
+import { storeSettings } from './store.js'
 import { listenAt, networks, trustedNetworks } from './submission.js'
 import { tlsOfDomains } from './tls-domains.js'
 
@@ -327,6 +328,7 @@ export const settings = {
     }),
     timeout: duration('10s', '100ms', '2m'),
   },
+  store: storeSettings,
   backup: {
     dir: text('', { pattern: /^$|^\//, expected: 'the absolute path of a directory, or nothing' }),
     withKey: flag(true),

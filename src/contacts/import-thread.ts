@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Clock, systemClock } from '../clock/index.js'
+import { databaseAt } from '../config/index.js'
 import { ApiError } from '../errors/index.js'
 import { type OnFault, openStore } from '../store/index.js'
 import type { ContactEffect } from './contact.js'
@@ -22,7 +23,7 @@ export async function serveImports(
   const { config, dataDir, turns, slot } = workerData as Omit<ImporterOptions, 'log'>
   const deps = {
     store: await openStore({
-      dataDir,
+      ...databaseAt(dataDir, config.store),
       clock: systemClock,
       turns,
       slot,

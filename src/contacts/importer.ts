@@ -21,7 +21,7 @@ export interface Importer {
 /** What the thread gets at its start. */
 export interface ImporterOptions {
   /** Those of the settings that the thread's effects need. */
-  config: Pick<Config, 'automations'>
+  config: Pick<Config, 'automations' | 'store'>
   dataDir: string
   turns: SharedArrayBuffer
   /** The thread's own number in `turns`. */
@@ -73,7 +73,12 @@ export function openImporter({ config, dataDir, turns, slot, log }: ImporterOpti
   let last: Promise<void> = Promise.resolve()
 
   const start = (): Thread => {
-    const workerData = { config: { automations: config.automations }, dataDir, turns, slot }
+    const workerData = {
+      config: { automations: config.automations, store: config.store },
+      dataDir,
+      turns,
+      slot,
+    }
     const worker = new Worker(entry, { workerData, name: 'import', resourceLimits })
     worker.on('error', (error) => log.error({ error }, 'The import thread died'))
     const gone = new Promise<void>((resolve) => {

@@ -32,8 +32,9 @@ export async function checkDisk({
   dataDir,
   config,
 }: Pick<DoctorDeps, 'dataDir' | 'config'>): Promise<Finding[]> {
-  // A sandbox keeps no reserve, and takes mail until the disk is full.
-  const reserved = config.outbound.route === 'sandbox' ? undefined : await reservedBytes(dataDir)
+  // A sandbox keeps no reserve, and takes mail until the disk is full; beside a server's database there is none.
+  const hasReserve = config.outbound.route !== 'sandbox' && config.store.url === ''
+  const reserved = hasReserve ? await reservedBytes(dataDir) : undefined
   return [judgeDisk(dataDir, await diskRoom(dataDir), reserved)]
 }
 

@@ -182,7 +182,7 @@ async function checkRelease(
   if (!existsSync(dataDir)) return false
   const { kind, schema, writtenBy } = asOwner(() => readSchemaState(dataDir, []))
   if (schema === undefined) return false
-  if (kind === 'unreleased') throw new OperatorError(sayUnreleased(dataDir))
+  if (kind === 'unreleased') throw new OperatorError(sayUnreleased({ dataDir }))
   await runWell(command, ['config', 'check', ...placeOptions])
   if (told.schema < schema) {
     const old = from === undefined ? undefined : layout.find(from)

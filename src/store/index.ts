@@ -5,8 +5,10 @@
  * what each engine must promise.
  */
 
+import type { DatabasePlace, FoundDatabase } from './place.js'
+import type { SchemaState } from './schema-state.js'
+import { findSqlite } from './sqlite/found.js'
 import { openSqlite } from './sqlite/open.js'
-import type { SchemaState } from './sqlite/schema-state.js'
 import type { Store, StoreOptions } from './store.js'
 
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
@@ -54,23 +56,20 @@ export {
   uuidTime,
 } from './ids.js'
 export { lookUpTogether } from './look-up-together.js'
+export { type DatabasePlace, databaseCalled, type FoundDatabase, withoutSecrets } from './place.js'
 export { prepared, preparedInsert, preparedInsertAll, preparedOver } from './prepared.js'
 export { type QueueClass, queueClass } from './queue-class.js'
 export { rememberRows } from './remembered.js'
+export { databaseBytes, readPages } from './running.js'
 export type * from './schema/index.js'
+export { isUnreleased, type SchemaState, sayUnreleased } from './schema-state.js'
 export { sinceCommit } from './since-commit.js'
 export { copyDatabase } from './sqlite/copy.js'
 export { databaseFile, filesBeside } from './sqlite/files.js'
-export { type FoundDatabase, findDatabase } from './sqlite/found.js'
-export { giveBackPages, readPages, vacuumStore } from './sqlite/give-back-pages.js'
+export { giveBackPages, vacuumStore } from './sqlite/give-back-pages.js'
 export { type Inspection, inspectDatabase, sealCopy } from './sqlite/inspect.js'
 export { tryLockFile } from './sqlite/lock.js'
-export {
-  isUnreleased,
-  readSchemaState,
-  type SchemaState,
-  sayUnreleased,
-} from './sqlite/schema-state.js'
+export { readSchemaState } from './sqlite/schema-state.js'
 export { emptyWal, walBytes } from './sqlite/wal.js'
 export type { Store, StoreOptions } from './store.js'
 export type { OnFault, StoreFault } from './trouble.js'
@@ -86,14 +85,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return await (await import('./postgres/open.js')).openPostgres({ ...options, url })
 }
 
-/** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
-export async function migrateStore(dataDir: string, isServed?: () => boolean): Promise<void> {
-  await (await import('./migrate.js')).migrateStore(dataDir, isServed)
+/** What is there before anything is opened or made. */
+export async function findDatabase({ dataDir, url }: DatabasePlace): Promise<FoundDatabase> {
+  if (url === undefined) return findSqlite(dataDir)
+  return await (await import('./postgres/found.js')).findPostgres(url)
 }
 
-/** The same for a PostgreSQL. */
-export async function migratePostgres(url: string): Promise<void> {
-  await (await import('./migrate.js')).migratePostgres(url)
+/** Brings the database up to date. Loaded by who does so: each thread would load all migrations. */
+export async function migrateStore(place: DatabasePlace, isServed?: () => boolean): Promise<void> {
+  await (await import('./migrate.js')).migrateStore(place, isServed)
 }
 
 /** Whether this version has the migration that a database was brought up to date by last. */
@@ -107,6 +107,6 @@ export async function latestSchema(): Promise<string> {
 }
 
 /** How a database stands to this release, which has to read it: nothing is changed. */
-export async function schemaState(dataDir: string): Promise<SchemaState> {
-  return (await import('./migrate.js')).schemaState(dataDir)
+export async function schemaState(place: DatabasePlace): Promise<SchemaState> {
+  return await (await import('./migrate.js')).schemaState(place)
 }

@@ -29,17 +29,14 @@ import { campaignTested } from './migrations/0150-campaign-tested.js'
 import { fillByContact } from './migrations/0154-fill-by-contact.js'
 import { contactFields } from './migrations/0160-contact-fields.js'
 import { whyLeft } from './migrations/0161-why-left.js'
+import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
+import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
 import { databaseFile } from './sqlite/files.js'
 import { sqliteTables } from './sqlite/make-tables.js'
-import {
-  baseline,
-  readSchemaState,
-  type SchemaState,
-  sayUnreleased,
-} from './sqlite/schema-state.js'
+import { readSchemaState } from './sqlite/schema-state.js'
 
 const noted: Migration = { up: async () => {} }
 
@@ -89,52 +86,54 @@ export const knowsSchema = (name: string): boolean => Object.hasOwn(migrations, 
 /** The name of the last migration of this release. */
 export const latestSchema = (): string => Object.keys(migrations).at(-1) ?? ''
 
-/** How the database of `dataDir` stands to this release; see `SchemaState`. */
-export const schemaState = (dataDir: string): SchemaState =>
-  readSchemaState(dataDir, Object.keys(migrations))
+/** How the database stands to this release; see `SchemaState`. */
+export async function schemaState({ dataDir, url }: DatabasePlace): Promise<SchemaState> {
+  const known = Object.keys(migrations)
+  if (url === undefined) return readSchemaState(dataDir, known)
+  return await (await import('./postgres/found.js')).readPostgresState(url, known)
+}
 
 /**
  * Brings the database to the present schema, under a lock, all or nothing, and notes which release did. Runs at every
  * start. Throws an `OperatorError` for a database of a newer release or of before the first, and where it would change
  * one that is being served: by an appliance of another version.
  */
-export async function migrateStore(dataDir: string, isServed = () => false): Promise<void> {
+export async function migrateStore(place: DatabasePlace, isServed = () => false): Promise<void> {
+  const { dataDir, url } = place
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const state = schemaState(dataDir)
-  refuseUnreadable(dataDir, state)
-  const isOld = state.kind !== 'same'
-  if (isOld && isServed()) {
+  const state = await schemaState(place)
+  refuseUnreadable(place, state)
+  if (state.kind !== 'same' && isServed()) {
     throw new OperatorError(
       `The appliance that serves ${dataDir} is older than this command: restart it ('systemctl restart posthorn'), which brings its database up to date, and then run the command again`,
     )
   }
+  const dueFor = (words: TableWords) =>
+    state.kind === 'none' ? migrationsOfNew(words) : migrations
+  if (url !== undefined) {
+    const { withConnection } = await import('./postgres/connect.js')
+    const { postgresTables } = await import('./postgres/make-tables.js')
+    return await withConnection(url, (db) => bringUp(db, dueFor(postgresTables), place))
+  }
   const db = kyselyOver<Tables>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
   try {
-    const due = state.kind === 'none' ? migrationsOfNew(sqliteTables) : migrations
-    await bringUp(db, due, `The database in ${dataDir}`)
+    await bringUp(db, dueFor(sqliteTables), place)
   } finally {
     await db.destroy()
   }
 }
 
-/** The same for a PostgreSQL; all that it has was made from `schema/` as a whole, by this release or an older one. */
-export async function migratePostgres(url: string): Promise<void> {
-  const { withConnection } = await import('./postgres/connect.js')
-  const { postgresTables } = await import('./postgres/make-tables.js')
-  await withConnection(url, (db) =>
-    bringUp(db, migrationsOfNew(postgresTables), 'The database of PostgreSQL'),
-  )
-}
-
 async function bringUp(
   db: Kysely<Tables>,
   due: Record<string, Migration>,
-  named: string,
+  place: DatabasePlace,
 ): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => due } })
   const { error } = await migrator.migrateToLatest()
   if (error !== undefined) {
-    throw new OperatorError(`${named} cannot be brought up to date`, { cause: error })
+    throw new OperatorError(`${databaseCalled(place)} cannot be brought up to date`, {
+      cause: error,
+    })
   }
   const own = { version: packageVersion(), migration: latestSchema() }
   const last = db.selectFrom('releases').select(['version', 'migration']).orderBy('id', 'desc')
@@ -144,13 +143,13 @@ async function bringUp(
   }
 }
 
-function refuseUnreadable(dataDir: string, { kind, schema, writtenBy }: SchemaState): void {
+function refuseUnreadable(place: DatabasePlace, { kind, schema, writtenBy }: SchemaState): void {
   const status = exitStatus.misplaced
-  if (kind === 'unreleased') throw new OperatorError(sayUnreleased(dataDir), { status })
+  if (kind === 'unreleased') throw new OperatorError(sayUnreleased(place), { status })
   if (kind !== 'newer') return
-  const writer = writtenBy === undefined ? 'A newer Posthorn' : `Posthorn ${writtenBy}`
+  const writer = writtenBy === undefined ? 'a newer Posthorn' : `Posthorn ${writtenBy}`
   throw new OperatorError(
-    `${writer} has written the database in ${dataDir} (schema ${schema}). This is Posthorn ${packageVersion()}, which knows no schema after ${latestSchema()} and cannot read it: start ${writtenBy ?? 'the newer one'} again, or restore the backup that was made before the upgrade`,
+    `${databaseCalled(place)} was written by ${writer} (schema ${schema}). This is Posthorn ${packageVersion()}, which knows no schema after ${latestSchema()} and cannot read it: start ${writtenBy ?? 'the newer one'} again, or restore the backup that was made before the upgrade`,
     { status },
   )
 }

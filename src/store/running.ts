@@ -13,6 +13,17 @@ export interface Runner {
   /** Whose SQL it takes: a text that was compiled for another engine is none of its own. */
   readonly engine: 'sqlite' | 'postgres'
   rowsOf(text: string, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>
+  /** See `readPages`. */
+  pages(): FilePages | Promise<FilePages>
+}
+
+/** What the database has on its disk, in pages, and whether it can shrink at all. */
+export interface FilePages {
+  total: number
+  /** Used again before it grows; of PostgreSQL unknown, and 0. */
+  free: number
+  bytesEach: number
+  shrinks: boolean
 }
 
 /** By the adapter that an engine makes for each of its databases: one with a plugin has the same. */
@@ -27,6 +38,16 @@ export function runnerOf(db: QueryExecutorProvider): Runner {
   const runner = runners.get(db.getExecutor().adapter)
   if (runner === undefined) throw new Error('Not a database that an engine of the store made')
   return runner
+}
+
+/** How large the database is. Of SQLite it stands in the first page of the file; a server looks at its files. */
+export const readPages = async (db: QueryExecutorProvider): Promise<FilePages> =>
+  await runnerOf(db).pages()
+
+/** The size of the database in bytes. */
+export async function databaseBytes(db: QueryExecutorProvider): Promise<number> {
+  const { total, bytesEach } = await readPages(db)
+  return total * bytesEach
 }
 
 /** Keeps what is made once for each engine. */

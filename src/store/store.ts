@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/index.js'
 import type { Ids } from './ids.js'
+import type { DatabasePlace } from './place.js'
 import type { Read } from './schema/index.js'
 import type { OnFault } from './trouble.js'
 import type { Gather, Write } from './writing.js'
@@ -33,10 +34,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-export interface StoreOptions {
-  dataDir: string
-  /** Of a PostgreSQL; without it the database is a file of SQLite in the data directory. */
-  url?: string | undefined
+export interface StoreOptions extends DatabasePlace {
   clock: Clock
   /** Shared by all threads of the appliance (`makeTurns`). */
   turns: SharedArrayBuffer

@@ -96,7 +96,7 @@ async function rates(n: number, rounds: number): Promise<void> {
 /** Events a second that SQLite takes by itself: the rows that the events of that name have made. */
 async function rawRate({ read }: Store, name: string): Promise<Rate> {
   const dir = mkdtempSync(join(tmpdir(), 'posthorn-raw-'))
-  await migrateStore(dir)
+  await migrateStore({ dataDir: dir })
   const db = openConnection(databaseFile(dir), { busyTimeoutMs: 1_000 })
   const events = await read
     .selectFrom('automation_events')

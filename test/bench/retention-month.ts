@@ -34,7 +34,7 @@ const filler = 'word '.repeat(Number(values.words))
 const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-month-'))
 const { t, end } = benchTest()
 try {
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   const clock = new FakeClock()
   const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })
   const log = await openMailLog(t, { store, clock, dataDir })

@@ -114,7 +114,7 @@ t.test('a form’s mails stay its own, and what was agreed to is shown', async (
 
 t.test('an older database keeps whose its mails are', async (t) => {
   const dataDir = makeTempDir(t)
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   const db = kyselyOver<Tables>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 1_000 }))
   t.teardown(() => db.destroy())
   // As it was before.

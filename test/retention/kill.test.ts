@@ -30,7 +30,7 @@ for (const point of thoroughly(['delete from "deliveries"', 'commit'], points)) 
     `kill -9 in the middle of a slice leaves all of a mail or nothing: ${point}`,
     async (t) => {
       const dataDir = makeTempDir(t)
-      await migrateStore(dataDir)
+      await migrateStore({ dataDir })
       // Long ago by the clock of the process that is killed.
       const clock = new FakeClock(systemClock.now() - 40 * day)
       const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 0 })

@@ -11,8 +11,8 @@ t.test('a database of the baseline comes to what a new one is', async (t) => {
   // As the baseline made it. Who changes a table adds a migration, and leaves this file as it is.
   db.exec(readFileSync('test/fixtures/store/0101-baseline.sql', 'utf8'))
   db.close()
-  await migrateStore(old)
-  await migrateStore(fresh)
+  await migrateStore({ dataDir: old })
+  await migrateStore({ dataDir: fresh })
   const [become, made] = [describe(databaseFile(old)), describe(databaseFile(fresh))]
   t.ok(Object.keys(made).length > 1000)
   t.same(become, made)
@@ -61,7 +61,7 @@ t.test('names that are there already are found after an upgrade', async (t) => {
   add.run('1', 'one', 'Ádá', 'Obi')
   add.run('2', 'two', null, 'Obi')
   add.run('3', 'three', null, null)
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   t.same(db.prepare('select name_key, last_name_key from contacts order by id').raw().all(), [
     ['ádá obi', 'obi'],
     ['obi', null],
@@ -87,7 +87,7 @@ t.test('contacts, lists, forms and tasks that are there already outlive an upgra
   db.prepare(
     "insert into contact_lists (id, account_id, name, created_at, contact_count) values ('l', 'a', 'Readers', 5, 2)",
   ).run()
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   t.same(
     db
       .prepare(

@@ -63,7 +63,7 @@ t.test('the database is durable and checked: WAL, foreign keys, STRICT', async (
 
 t.test('a write answers when it is on disk, not when it is committed', async (t) => {
   const dataDir = makeTempDir(t)
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   const raw = openConnection(databaseFile(dataDir), { busyTimeoutMs: 100 })
   t.teardown(() => raw.close())
   let reached = (_error?: Error) => {}
@@ -145,7 +145,7 @@ t.test('a sync serves those alone who came before it began', async (t) => {
 t.test('writes that arrive together share one commit', async (t) => {
   const commits: number[] = []
   const dataDir = makeTempDir(t)
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   const store = await openStore({
     dataDir,
     // It stands still: a turn that lasts some milliseconds would end earlier.
@@ -229,7 +229,7 @@ t.test(
 
 t.test('what was answered survives kill -9, and a half-done write leaves nothing', async (t) => {
   const dataDir = makeTempDir(t)
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   const child = fork(new URL('../support/store-writer.js', import.meta.url), [dataDir])
   const acknowledged: string[] = []
   await new Promise<void>((resolve) => {
@@ -254,7 +254,7 @@ t.test('what was answered survives kill -9, and a half-done write leaves nothing
 
 t.test('threads take turns: no update is lost and none waits in the busy handler', async (t) => {
   const dataDir = makeTempDir(t)
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   const turns = makeTurns()
   const store = await openTestStore(t, { dataDir, turns })
   await store.write((tx) => tx.insertInto('accounts').values(account('counter')).execute())
@@ -322,7 +322,7 @@ t.test('a job hands its turn to clients that wait, before other threads and itse
 
 t.test('the transaction of a job ends with the work in which clients came', async (t) => {
   const dataDir = makeTempDir(t)
-  await migrateStore(dataDir)
+  await migrateStore({ dataDir })
   const turns = makeTurns()
   // Its clock stands still: no transaction is ever too long.
   const clock = new FakeClock()

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Test } from 'tap'
-import { latestSchema, migratePostgres } from '../../src/store/index.js'
+import { latestSchema, migrateStore } from '../../src/store/index.js'
 import { freePort } from './free-port.js'
 
 /** Whether tests of the store are to run over PostgreSQL, on the server of `PH_POSTGRES`, instead of SQLite. */
@@ -102,6 +103,6 @@ async function makeOnce(client: pg.Client, server: string, template: string): Pr
   const known = await client.query('select 1 from pg_database where datname = $1', [template])
   if (known.rowCount !== 0) return
   await client.query(`create database ${template}_making`)
-  await migratePostgres(`${server}/${template}_making`)
+  await migrateStore({ dataDir: tmpdir(), url: `${server}/${template}_making` })
   await client.query(`alter database ${template}_making rename to ${template}`)
 }

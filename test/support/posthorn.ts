@@ -19,6 +19,7 @@ import type { EmailRecord } from '../../src/emails/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { makeTurns, openStore, type Store } from '../../src/store/index.js'
 import { type Contract, contractOf } from './contract.js'
+import { databaseOf, isPostgres } from './postgres.js'
 import { makeTempDir } from './store.js'
 import { makeDatabase, rsaPair } from './template.js'
 
@@ -91,10 +92,17 @@ export const directTo = (mx: { port: number }) => ({
 export async function startPosthorn(t: Test, options: PosthornOptions = {}): Promise<Posthorn> {
   const clock = options.clock ?? systemClock
   const dataDir = options.dataDir ?? makeTempDir(t)
-  await makeDatabase(dataDir)
+  const storeUrl = isPostgres ? await databaseOf(dataDir) : undefined
+  if (storeUrl === undefined) await makeDatabase(dataDir)
   createApplianceKeyFile(applianceKeyFile(dataDir))
   // The last write slot: no thread of the appliance has it.
-  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+  const store = await openStore({
+    dataDir,
+    url: storeUrl,
+    clock,
+    turns: makeTurns(),
+    slot: 15,
+  })
   t.teardown(() => store.close())
   const account = await createAccount({ store, clock }, 'Test')
   const { key: apiKey } = await createKey({ store, clock }, account.id, 'test')
@@ -119,6 +127,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
       // The threads' own logs go to stderr.
       POSTHORN_LOG_LEVEL: 'error',
       // A test's clock may run for days: what it does not ask for does not start.
+      ...(storeUrl !== undefined && { POSTHORN_STORE_URL: storeUrl }),
       ...Object.fromEntries(jobNames.map((name) => [environmentName(['jobs', name]), 'off'])),
       ...options.env,
     },

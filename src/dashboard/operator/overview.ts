@@ -1,9 +1,8 @@
-import { stat } from 'node:fs/promises'
 import { dayMs, shownFor } from '../../clock/index.js'
 import { packageVersion } from '../../config/index.js'
 import { type Overview, readStatus, type Trouble } from '../../doctor/index.js'
 import { findBrokenUpgrade } from '../../release/index.js'
-import { databaseFile, type Read } from '../../store/index.js'
+import { databaseBytes, type Read } from '../../store/index.js'
 import { fileSize } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { OperatorPages } from '../shell/page.js'
@@ -31,7 +30,7 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
     overview,
   )
   const { freeBytes, sizeBytes, daysLeft } = status.disk
-  const database = await stat(databaseFile(dataDir))
+  const ofDatabase = await databaseBytes(store.read)
   const view = {
     now,
     troubles: await Promise.all(
@@ -64,7 +63,7 @@ async function overviewPage(deps: OperatorPageDeps, now: number): Promise<PageAn
     diskUsed: { used: sizeBytes - freeBytes, limit: sizeBytes },
     // Beyond ten years it is no forecast.
     fullIn: daysLeft === null || daysLeft > 3_650 ? '' : shownFor(daysLeft * dayMs),
-    database: fileSize(database.size),
+    database: fileSize(ofDatabase),
     backupAt: status.backupAt,
     backups: config.backup.dir !== '',
     certificates: status.certificates.map(({ name, endsAt }) => ({

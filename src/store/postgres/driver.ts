@@ -12,7 +12,7 @@ import {
 } from 'kysely'
 import { keepNewest } from '../../bounded/index.js'
 import { inWordsOf } from '../fragments.js'
-import { type NumberedLog, type Runner, runHere } from '../running.js'
+import { type FilePages, type NumberedLog, type Runner, runHere } from '../running.js'
 import { type Queries, watchLogs } from './whole-logs.js'
 import { postgresWords } from './words.js'
 
@@ -90,6 +90,12 @@ class NamingConnection implements DatabaseConnection, Runner {
 
   async wholeTo(log: NumberedLog): Promise<number> {
     return (await this.#wholeLogs())[log]
+  }
+
+  async pages(): Promise<FilePages> {
+    const text = 'select pg_database_size(current_database()) as bytes'
+    const { rows } = await this.#queries.query<{ bytes: number }>(text, [])
+    return { total: rows[0]?.bytes ?? 0, free: 0, bytesEach: 1, shrinks: true }
   }
 
   async rowsOf(text: string, parameters: readonly unknown[]): Promise<unknown[]> {

@@ -16,7 +16,7 @@ import {
 import { keepNewest } from '../../bounded/index.js'
 import { reportFault } from '../fault.js'
 import { inWordsOf } from '../fragments.js'
-import { type NumberedLog, type Runner, runHere, runnerOf } from '../running.js'
+import { type FilePages, type NumberedLog, type Runner, runHere, runnerOf } from '../running.js'
 import type { OnFault } from '../trouble.js'
 import type { RawDatabase } from './connection.js'
 import { sqliteWords } from './fragments.js'
@@ -153,6 +153,17 @@ class CachingConnection implements DatabaseConnection, Runner {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     return this.run(query.sql, query.parameters)
+  }
+
+  pages(): FilePages {
+    const value = (name: string) =>
+      this.run<Record<string, number>>(`pragma ${name}`, []).rows[0]?.[name] ?? 0
+    return {
+      total: value('page_count'),
+      free: value('freelist_count'),
+      bytesEach: value('page_size'),
+      shrinks: value('auto_vacuum') === 2,
+    }
   }
 
   rowsOf(text: string, parameters: readonly unknown[]): unknown[] {

@@ -1,18 +1,13 @@
 import { statSync } from 'node:fs'
+import type { FoundDatabase } from '../place.js'
 import { openConnection } from './connection.js'
 import { databaseFile } from './files.js'
-
-/** What lies in a data directory before anything is opened or made there. */
-export type FoundDatabase =
-  | { kind: 'missing' | 'empty' }
-  /** `keyCheck`: of the appliance key that it was made with; undefined until one was remembered. */
-  | { kind: 'there'; keyCheck: string | undefined }
 
 /**
  * Looks and makes nothing: SQLite would create the file that is missing, and delete the log beside one
  * that is empty. Throws SQLite's error where the file is no database.
  */
-export function findDatabase(dataDir: string): FoundDatabase {
+export function findSqlite(dataDir: string): FoundDatabase {
   const file = databaseFile(dataDir)
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) return { kind: 'missing' }

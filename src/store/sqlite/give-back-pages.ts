@@ -1,17 +1,9 @@
-import { sql } from 'kysely'
+import { type FilePages, readPages } from '../running.js'
 import type { Read } from '../schema/index.js'
 import type { Write } from '../writing.js'
 import { openConnection } from './connection.js'
 import { execOn } from './driver.js'
 import { databaseFile } from './files.js'
-
-/** What the file has, in pages, and whether it can shrink at all. */
-export interface FilePages {
-  total: number
-  free: number
-  bytesEach: number
-  shrinks: boolean
-}
 
 // Some 3 ms of the turn to write (Nov 2026).
 const perWrite = 100
@@ -58,19 +50,5 @@ export function vacuumStore(dataDir: string): { beforeBytes: number; afterBytes:
     return { beforeBytes, afterBytes: bytes() }
   } finally {
     raw.close()
-  }
-}
-
-/** Costs nothing: it stands in the first page of the file. */
-export async function readPages(read: Read): Promise<FilePages> {
-  const value = async (name: string) => {
-    const { rows } = await sql<Record<string, number>>`pragma ${sql.raw(name)}`.execute(read)
-    return rows[0]?.[name] ?? 0
-  }
-  return {
-    total: await value('page_count'),
-    free: await value('freelist_count'),
-    bytesEach: await value('page_size'),
-    shrinks: (await value('auto_vacuum')) === 2,
   }
 }

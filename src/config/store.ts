@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { messageOf, OperatorError } from '../errors/index.js'
+import { flag, type Setting, text, type Values } from './settings.js'
+
+/** `postgres://user:password@host:port,host:port/database?option=value`; hosts may be missing, for a socket by `?host=`. */
+const shape = /^postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?[^@/?#\s]*\/[^/?#\s]+(?:\?[^#\s]*)?$/
+
+// The address has the password in it as a rule: whatever is wrong with it, it is not shown.
+const url: Setting<string> = {
+  kind: 'setting',
+  fallback: '',
+  read: (value) =>
+    typeof value === 'string' && (value === '' || shape.test(value))
+      ? { value }
+      : {
+          expected: 'an address such as "postgres://user@host:5432/database"',
+          given: 'another text',
+        },
+}
+
+/** Where the database is, as `store` takes it. */
+export const databaseAt = (
+  dataDir: string,
+  settings: Values<typeof storeSettings>,
+  env = process.env,
+): { dataDir: string; url: string | undefined } => ({ dataDir, url: storeUrlOf(settings, env) })
+
+/** `[store]`: where the database is; without `url` a file of SQLite in the data directory. */
+export const storeSettings = {
+  url,
+  passwordFile: text('', { pattern: /^$|^\//, expected: 'the absolute path of a file' }),
+  backups: text('', {
+    pattern: /^\P{Cc}{0,200}$/u,
+    expected: 'a sentence of at most 200 characters',
+  }),
+  trustDurability: flag(false),
+}
+
+// systemd.exec(5), LoadCredential=: a file that the service alone may read.
+const credential = 'store-password'
+
+/**
+ * The address of the PostgreSQL with its password; undefined for SQLite. The password is that of the address, else of
+ * the file, else of systemd's credential `store-password`. Throws an OperatorError where a file cannot be read.
+ */
+function storeUrlOf(
+  { url, passwordFile }: Values<typeof storeSettings>,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (url === '') return undefined
+  const [scheme = '', rest = ''] = url.split('://', 2)
+  const at = rest.indexOf('@')
+  const user = at < 0 ? '' : rest.slice(0, at)
+  if (user.includes(':')) return url
+  const password = passwordFrom(passwordFile, env.CREDENTIALS_DIRECTORY)
+  if (password === undefined) return url
+  if (user === '')
+    throw new OperatorError('store.url has no user for the password: postgres://user@…')
+  return `${scheme}://${user}:${encodeURIComponent(password)}${rest.slice(at)}`
+}
+
+function passwordFrom(file: string, credentials: string | undefined): string | undefined {
+  const lines = (path: string) => readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  try {
+    if (file !== '') return lines(file)
+    return credentials === undefined ? undefined : lines(join(credentials, credential))
+  } catch (error) {
+    // The service may have credentials for something else alone.
+    if (file === '') return undefined
+    throw new OperatorError(`Cannot read the password of the database: ${messageOf(error)}`)
+  }
+}
