@@ -1082,6 +1082,11 @@ t.test('as many as an account may have, and as much as it may store', async (t) 
   await full('POST /v1/keys')
   await answers(t, 'POST /v1/topics', { on }, 201)
   await full('POST /v1/topics', { body: { name: 'Offers' } })
+  const fieldOf = (name: string) => ({ body: { name, label: 'x', type: 'text' } })
+  for (let n = 0; n < 50; n++) {
+    await answers(t, 'POST /v1/contact-fields', { on, ...fieldOf(`f${n}`) }, 201)
+  }
+  await full('POST /v1/contact-fields', fieldOf('more'))
   await answers(t, 'POST /v1/pictures', { on }, 201)
   await full('POST /v1/pictures')
   await answers(t, 'POST /v1/templates', { on, body: template }, 201)

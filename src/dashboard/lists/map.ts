@@ -36,6 +36,8 @@ interface MapView {
   encodings: { value: string; label: string }[]
   delimiters: { value: string; label: string }[]
   lists: { value: string; label: string }[]
+  /** The one that the link named that led here. */
+  list: string
   policies: { value: KnownPolicy; label: string; hint: string }[]
   faults: Faults
 }
@@ -157,6 +159,7 @@ export async function showMapping(
       value: id,
       label: `${name} (${contactCount.toLocaleString('en-GB')})`,
     })),
+    list: query.get('list') ?? '',
     policies: [...policies],
     faults,
   }

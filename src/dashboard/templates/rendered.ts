@@ -51,7 +51,5 @@ export function inTheDark(html: string): string {
   const chosen = html
     .replace(/\(\s*prefers-color-scheme\s*:\s*dark\s*\)/gi, '(min-width: 0px)')
     .replace(/\(\s*prefers-color-scheme\s*:\s*light\s*\)/gi, '(max-width: 0px)')
-  const dark = '<style>:root{color-scheme:dark}html{background:#121212;color:#eee}</style>'
-  // Behind the doctype, without which browsers fall back to the rules of old pages.
-  return chosen.replace(/^(\s*<!doctype[^>]*>)?/i, (doctype) => doctype + dark)
+  return `<style>:root{color-scheme:dark}html{background:#121212;color:#eee}</style>${chosen}`
 }
