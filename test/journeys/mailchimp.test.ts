@@ -161,8 +161,8 @@ t.test('a segment of three conditions is made by the page, and filled', async (t
     ({ state }) => state !== 'filling',
   )
   t.match(seen, { count: 1, mailable: 1 })
-  const { members } = (await call('GET', `/v1/segments/${segment.id}/members`)).json
-  t.match(members, [{ email: 'ann@x.test' }])
+  const { contacts } = (await call('GET', `/v1/segments/${segment.id}/members`)).json
+  t.match(contacts, [{ email: 'ann@x.test' }])
 })
 
 t.test(
