@@ -5,7 +5,10 @@ interface FeedItem {
   sentAt: number
 }
 
-/** RSS 2.0 (https://www.rssboard.org/rss-specification), with the link to itself that validators want. */
+/**
+ * RSS 2.0 (https://www.rssboard.org/rss-specification), with the link to itself that validators want. A subject may come
+ * out empty for nobody; an item has a title all the same.
+ */
 export function feedOf({
   title,
   url,
@@ -21,7 +24,7 @@ export function feedOf({
   const newest = items[0]?.sentAt
   const lines = items.map(
     (item) => `<item>
-<title>${xml(item.title)}</title>
+<title>${xml(item.title).trim() || xml(title)}</title>
 <link>${xml(item.url)}</link>
 <guid isPermaLink="true">${xml(item.url)}</guid>
 <pubDate>${feedTime(item.sentAt)}</pubDate>

@@ -13,14 +13,15 @@ export function ruleOfPeople(
   { who, link, reason }: PeopleAsked,
 ): Rule | undefined {
   if (link !== undefined || reason !== undefined) return undefined
-  const did = (what: 'opened' | 'clicked', value: boolean): Rule => ({
+  const did = (what: 'sent' | 'delivered' | 'opened' | 'clicked', value: boolean): Rule => ({
     field: `broadcast.${broadcast.id}.${what}`,
     operator: 'eq',
     value,
   })
   if (who === 'opened' || who === 'clicked') return did(who, true)
-  const whom = whomOf(broadcast)
   const { sent_at } = broadcast
+  if (who === 'sent' || who === 'delivered') return sent_at === null ? undefined : did(who, true)
+  const whom = whomOf(broadcast)
   if (who !== 'not_opened' && who !== 'not_clicked') return undefined
   if (sent_at === null || isNobody(whom)) return undefined
   const mailed = mailedOf(whom, isoTime(sent_at))

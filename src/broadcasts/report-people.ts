@@ -8,7 +8,7 @@ export const whoOfContacts = [
   ...(['unreached', 'bounced', 'failed', 'suppressed'] as const),
 ]
 export const whoOfMails = [
-  ...(['delivered', 'not_opened', 'not_clicked', 'waiting', 'cancelled'] as const),
+  ...(['sent', 'delivered', 'not_opened', 'not_clicked', 'waiting', 'cancelled'] as const),
 ]
 export const whoNames = [...whoOfContacts, ...whoOfMails]
 export type Who = (typeof whoNames)[number]
@@ -90,6 +90,7 @@ type MailFacts = Pick<BroadcastRecipient, 'openedAt' | 'clickedAt' | 'status'>
 // As servers and smart hosts have taken it: `sent` is a mail that a smart host has.
 const isTaken = ({ status }: MailFacts) => status === 'delivered' || status === 'sent'
 const fitsOf: Record<(typeof whoOfMails)[number], (mail: MailFacts) => boolean> = {
+  sent: (mail) => isTaken(mail) || mail.status === 'bounced' || mail.status === 'failed',
   delivered: isTaken,
   not_opened: (mail) => isTaken(mail) && mail.openedAt === null,
   not_clicked: (mail) => isTaken(mail) && mail.clickedAt === null,

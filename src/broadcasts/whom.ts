@@ -2,7 +2,7 @@ import { requireList } from '../contacts/index.js'
 import { ApiError } from '../errors/index.js'
 import { ShapeError } from '../fields/index.js'
 import { brokenParts, requireSegment } from '../segments/index.js'
-import type { BroadcastRow, Read } from '../store/index.js'
+import { type BroadcastRow, likeAnyCase, type Read } from '../store/index.js'
 
 /** Whom a campaign is for: everybody of these lists and segments, once, less those of the others. Ids, in lower case. */
 export interface Whom {
@@ -148,7 +148,7 @@ export async function campaignsTo(
     .select(['id', 'name', 'subject'])
     .where('account_id', '=', accountId)
     .where('status', 'in', ['draft', 'scheduled', 'sending', 'paused'])
-    .where(({ or, eb }) => or([eb('list_id', '=', id), eb('whom', 'like', `%"${id}"%`)]))
+    .where(({ or, eb }) => or([eb('list_id', '=', id), likeAnyCase('whom', `"${id}"`)]))
     .orderBy('id', 'desc')
     .limit(mostNamed)
     .execute()

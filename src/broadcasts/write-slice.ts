@@ -171,6 +171,6 @@ const advance = prepared<Advance, Advanced>(
       .where('cursor', '=', before)
       .where('expanded', '=', 0)
       // Its audience is gone through twice: for the test, and for the rest.
-      .where('winner', 'is', winner)
+      .where('winner', 'is not distinct from', winner)
       .returning(['audience', 'recipients', 'sent_at as sentAt']),
 )

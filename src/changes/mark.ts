@@ -1,5 +1,5 @@
 import { addressKey } from '../mime/index.js'
-import { cell, idsOf, prepared, rowsOf, type Tx } from '../store/index.js'
+import { cell, idsOf, likeAnyCase, prepared, rowsOf, type Tx } from '../store/index.js'
 
 /** Notes that something of these contacts has changed, also that they are gone. */
 export async function markChanged(
@@ -87,6 +87,6 @@ export async function refillNaming(tx: Tx, accountId: string, part: string): Pro
     .where('account_id', '=', accountId)
     .where('state', '<>', 'deleted')
     // Whatever the case of the id; a text that only looks so costs a look.
-    .where('rule', 'like', `%${part}%`)
+    .where(likeAnyCase('rule', part))
     .execute()
 }

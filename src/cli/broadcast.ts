@@ -15,6 +15,7 @@ import {
   shownMade,
 } from '../broadcasts/index.js'
 import { answering, answeringWith, type CommandDeps } from './answering.js'
+import { archiveBroadcastRows } from './broadcast-archive.js'
 import { changeBroadcastRows } from './broadcast-change.js'
 import { reportBroadcastRows } from './broadcast-report.js'
 import { chosenBroadcast, showBroadcastRows, stopOf } from './broadcast-show.js'
@@ -68,6 +69,7 @@ const rows: readonly CommandRow[] = [
   },
   ...changeBroadcastRows,
   ...variantBroadcastRows,
+  ...archiveBroadcastRows,
 ]
 
 /** `stop` is the same for all campaigns of an account: it is read once. */

@@ -46,7 +46,8 @@ export async function withStore<T>(
     // In this order: a write that an upgrade refuses is not in the audit log.
     const held = await unlessHeld(store, place.dataDir)
     const seen = audited(held, clock)
-    return await work({ store: { ...seen, gather: gatherAlone(seen.write) }, clock })
+    const { write } = seen
+    return await work({ store: { ...seen, byRow: write, gather: gatherAlone(write) }, clock })
   } finally {
     await store.close()
   }

@@ -10,6 +10,7 @@ import {
   type Read,
   rowsOf,
   type Tx,
+  unindexed,
 } from '../store/index.js'
 import { never } from './hold.js'
 import { leaseMs } from './lease.js'
@@ -61,7 +62,7 @@ const stoppedMs = 30_000
 
 /**
  * Takes up to `limit` due deliveries of each stream, the longest due first, and leases them to
- * `thread`. Mail of an account that was stopped waits.
+ * `thread`. Mail of an account that was stopped waits. By row: what another one takes meanwhile is not taken.
  */
 export async function claim(
   tx: Tx,
@@ -90,10 +91,10 @@ export async function claim(
     claims[place] = takenOf(found.get(place) ?? [], { limit, now })
   }
   const taken = claims.flatMap((one) => one.taken)
-  if (taken.length > 0) {
-    await leaseTo(tx, taken, thread, now + leaseMs)
-  }
-  return claims
+  if (taken.length === 0) return claims
+  const leased = await leaseTo(tx, taken, { thread, now })
+  if (leased.size === taken.length) return claims
+  return claims.map((one) => ({ ...one, taken: one.taken.filter(({ id }) => leased.has(id)) }))
 }
 
 // So few rows of a stream cost less in one statement for all such streams, more in one of the stream's own.
@@ -144,24 +145,51 @@ export async function stopOf(read: Read, stream: Pick<StreamKey, 'class' | 'acco
   return await stoppedBy(read, stream.accountId, type)
 }
 
-async function leaseTo(tx: Tx, taken: readonly Claimed[], thread: number, until: number) {
-  const ids = JSON.stringify(taken.map((delivery) => delivery.id))
-  const leased = await leaseRows(tx, { ids, thread, until })
-  // Whatever keeps a row from being leased, its mail would be sent again and again.
-  if (leased.length !== taken.length) {
-    throw new Error(`Only ${leased.length} of ${taken.length} deliveries took their lease`)
-  }
-  const emailIds = JSON.stringify([...new Set(taken.map((delivery) => delivery.emailId))])
+/** The ids of those that are leased to `thread` now: not what somebody else has taken since they were looked for. */
+async function leaseTo(
+  tx: Tx,
+  due: readonly Claimed[],
+  { thread, now }: { thread: number; now: number },
+): Promise<ReadonlySet<number>> {
+  const ids = JSON.stringify(due.map(({ id }) => id))
+  const rows = await leaseRows(tx, { ids, thread, now, until: now + leaseMs })
+  const leased = new Set(rows.map(({ id }) => id))
+  if (leased.size !== due.length) await refuseLeftDue(tx, due, { leased, now })
+  const taken = due.filter(({ id }) => leased.has(id))
+  const emailIds = JSON.stringify([...new Set(taken.map(({ emailId }) => emailId))])
   await markSending(tx, { emailIds })
+  return leased
 }
 
-const leaseRows = prepared<{ ids: string; thread: number; until: number }, { id: number }>(
-  (db, { ids, thread, until }) =>
-    db
-      .updateTable('queue')
-      .set({ lease: thread, due_at: until })
-      .where('id', 'in', idsOf(ids, 'integer'))
-      .returning('id'),
+/** Whatever keeps a row from being leased, its mail would be sent again and again. */
+async function refuseLeftDue(
+  tx: Tx,
+  due: readonly Claimed[],
+  { leased, now }: { leased: ReadonlySet<number>; now: number },
+): Promise<void> {
+  const ids = JSON.stringify(due.flatMap(({ id }) => (leased.has(id) ? [] : [id])))
+  const { length } = await dueAmong(tx, { ids, now })
+  if (length > 0) throw new Error(`${length} of ${due.length} deliveries did not take their lease`)
+}
+
+const dueAmong = prepared<{ ids: string; now: number }, { id: number }>((db, { ids, now }) =>
+  db
+    .selectFrom('queue')
+    .select('id')
+    .where('id', 'in', idsOf(ids, 'integer'))
+    .where('due_at', '<=', now),
+)
+
+const leaseRows = prepared<
+  { ids: string; thread: number; now: number; until: number },
+  { id: number }
+>((db, { ids, thread, now, until }) =>
+  db
+    .updateTable('queue')
+    .set({ lease: thread, due_at: until })
+    .where('id', 'in', idsOf(ids, 'integer'))
+    .where(unindexed<number>('due_at'), '<=', now)
+    .returning('id'),
 )
 
 const markSending = prepared<{ emailIds: string }, UpdateResult>((db, { emailIds }) =>

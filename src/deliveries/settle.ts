@@ -6,6 +6,7 @@ import {
   type DeliveryRow,
   idsOf,
   type LastCause,
+  locked,
   prepared,
   type QueueClass,
   rowsOf,
@@ -65,6 +66,7 @@ export const isEnded = ({ kind }: Pick<Settlement, 'kind'>): boolean =>
  * Writes what became of attempts: ended deliveries move from the queue to the log, deferred ones get
  * their next time, each email's counters and status follow, and events land. One that `thread` no longer leases
  * (an operator took it back), or the second of one delivery, changes nothing. Returns how many counted.
+ * By row: what it decides by, it holds; but not a campaign that is paused (`holdsBack`).
  */
 export async function settle(
   tx: Tx,
@@ -161,7 +163,8 @@ const leasedAmong = prepared<Leased, { id: number }>((db, { ids, thread }) =>
     .selectFrom('queue')
     .select('id')
     .where('id', 'in', idsOf(ids, 'integer'))
-    .where('lease', '=', thread),
+    .where('lease', '=', thread)
+    .modifyEnd(locked),
 )
 
 interface SettledMail {
@@ -181,8 +184,14 @@ const settledMails = prepared<{ emailIds: string }, SettledMail>((db, { emailIds
   db
     .selectFrom('emails')
     .select(['id', 'sent_at as sentAt', 'automation_step_id as stepId'])
-    .where('id', 'in', idsOf(emailIds, 'text')),
+    .where('id', 'in', idsOf(emailIds, 'text'))
+    // Another thread may settle another recipient's: one of the two is the first.
+    .orderBy('id')
+    .modifyEnd(locked),
 )
+
+/** Whether it decides by a campaign, which may go on meanwhile: then it is no work by row. */
+export const holdsBack = (settlements: readonly Settlement[]): boolean => settlements.some(isHeld)
 
 const isHeld = (settlement: Settlement): settlement is Held => settlement.kind === 'held'
 

@@ -67,6 +67,7 @@ const shownDeeds = ({ broadcastId, links, ...times }: CampaignDeeds) => ({
   leftAt: isoTime(times.leftAt),
   complainedAt: isoTime(times.complainedAt),
   notReachedAt: isoTime(times.unreachedAt),
+  arrivedAt: isoTime(times.takenAt),
   links,
 })
 

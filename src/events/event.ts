@@ -1,4 +1,5 @@
 import {
+  aloneWith,
   type DeliveryRow,
   type EventRow,
   preparedInsertAll,
@@ -77,6 +78,7 @@ export type Effect = LandEvents
 export function makeLandEvents(effects: readonly Effect[]): LandEvents {
   return async (tx, events) => {
     if (events.length === 0) return
+    await aloneWith(tx, new Set(events.map(({ accountId }) => accountId)))
     await insertRows(tx, events.map(toRow))
     for (const effect of effects) await effect(tx, events)
   }

@@ -76,6 +76,17 @@ export const formWith = (form: Form, values: ReadonlyMap<string, string>): Form 
   }
 }
 
+/** A form whose fields have other names. */
+export const formNamed = (form: Form, named: (name: string) => string): Form => ({
+  ...makeForm(
+    form.entries().map(([name, value]): [string, string] => [named(name), value]),
+    [],
+  ),
+  file: form.file,
+  files: form.files,
+  digest: form.digest,
+})
+
 function makeForm(fields: [string, string][], files: [string, FormFile][]): Form {
   return {
     get: (name) => fields.find(([key]) => key === name)?.[1],

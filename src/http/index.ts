@@ -12,7 +12,7 @@ export type { Api, ApiHandler, ApiRequest, ApiRoute, Shape } from './api.js'
 export { neighbourhoodOf, networkKey, plainAddress } from './client-address.js'
 export { compiledView } from './compiled-view.js'
 export { standalonePage } from './error-page.js'
-export { type Form, type FormFile, formWith } from './form.js'
+export { type Form, type FormFile, formNamed, formWith } from './form.js'
 export { jsonPage } from './json-page.js'
 export {
   type Page,

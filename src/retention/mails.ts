@@ -62,7 +62,7 @@ export async function forgetMails(
       const forget = async (tx: Tx, mails: readonly OldMail[]) => {
         gone += await deleteMails(tx, mails, now)
       }
-      await inSlices(deps, pieces, forget, signal)
+      await inSlices(deps, pieces, forget, signal, 'byRow')
       await nextTurn()
     }
   }

@@ -102,7 +102,7 @@ export async function forgetOldRows(
       if (first === undefined || first.id === last) break
       last = after === undefined ? first.id : (rows.at(-1)?.id ?? last)
       const pieces = rows.map(({ id, bytes }) => ({ item: id, bytes }))
-      await inSlices(deps, pieces, async (tx, id) => void (await remove(tx, [id])), signal)
+      await inSlices(deps, pieces, async (tx, id) => void (await remove(tx, [id])), signal, 'byRow')
       gone.set(what, (gone.get(what) ?? 0) + rows.length)
       if (rows.length < rowsARead) break
     }

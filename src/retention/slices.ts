@@ -34,13 +34,14 @@ const idleEveryMs = 1_000
 
 /**
  * Does `work` for one piece after another, in writes that are bounded by number, bytes and time, with a rest
- * after each and a look at `signal`. A piece at fault is logged and left; a fault that passes is thrown.
+ * after each and a look at `signal`; by row where `work` asks again in its own statements. A piece at fault is logged and left; a fault that passes is thrown.
  */
 export async function inSlices<T>(
   { store, clock, log }: RetentionDeps,
   pieces: readonly Piece<T>[],
   work: (tx: Tx, item: T) => Promise<void>,
   signal: AbortSignal,
+  way: 'write' | 'byRow' = 'write',
 ): Promise<void> {
   for (let at = 0; at < pieces.length && !signal.aborted; ) {
     let tookMs = 0
@@ -58,14 +59,14 @@ export async function inSlices<T>(
       return next
     }
     try {
-      at = await store.write((tx) => writeSome(tx, piecesAWrite))
+      at = await store[way]((tx) => writeSome(tx, piecesAWrite))
     } catch (error) {
       // A full disk, or a database that is busy: the next run tries again.
       if (isPassing(error)) throw error
       // One of them: each alone, until the one at fault is behind.
       for (const end = Math.min(pieces.length, at + piecesAWrite); at < end; at++) {
         try {
-          await store.write((tx) => writeSome(tx, 1))
+          await store[way]((tx) => writeSome(tx, 1))
         } catch (fault) {
           if (isPassing(fault)) throw fault
           log.error({ error: fault }, 'Something old cannot be deleted; it stays')

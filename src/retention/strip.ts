@@ -96,7 +96,7 @@ export async function stripMails(
     const bytes = mails.reduce((sum, mail) => sum + mail.bytes, 0)
     pieces.push({ item: mails, bytes })
   }
-  await inSlices(deps, pieces, takeFrom[what], signal)
+  await inSlices(deps, pieces, takeFrom[what], signal, 'byRow')
   return ready.length
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '../json/index.js'
 import type { Read } from '../store/index.js'
-import { campaignFields, untouched } from './fields.js'
+import { deedFields, mailedFields, untouched } from './fields.js'
 import { campaignsOf, segmentsOf } from './read-facts.js'
 
 const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
@@ -28,8 +28,11 @@ export function audiencePathFault(path: string): string | undefined {
     return isId && rest.length === 0 ? undefined : 'Expected segment.ID, with the UUID of a segment'
   }
   if (root !== 'broadcast') return undefined
-  if (isId && campaignFields.some((field) => field === rest.join('.'))) return undefined
-  return `Expected broadcast.ID with one of .${campaignFields.join(', .')}, with the UUID of a campaign`
+  if (isId && deedFields.some((field) => field === rest.join('.'))) return undefined
+  const expected = `Expected broadcast.ID with one of .${deedFields.join(', .')}, with the UUID of a campaign`
+  return mailedFields.some((field) => field === rest.join('.'))
+    ? `${expected}; who got it is asked by a segment: segment.ID`
+    : expected
 }
 
 /** What some contacts are to the segments and campaigns that are named: by contact, then by the field. */

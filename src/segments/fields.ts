@@ -21,10 +21,24 @@ export const engagementFields = [
 ] as const
 
 /** What a rule may ask of what somebody did with a campaign: people's opens and clicks alone, whether and when first. */
-export const campaignFields = ['opened', 'clicked', 'openedAt', 'clickedAt'] as const
+export const deedFields = ['opened', 'clicked', 'openedAt', 'clickedAt'] as const
 
-/** What is so of who did nothing with one. */
-export const untouched = { opened: false, clicked: false } as const satisfies Record<string, Json>
+/**
+ * What it may ask of whether they got one: `sent` is also of who was refused by their server, or given up. It is noted only of campaigns
+ * for which a segment asks (`mailed.ts`).
+ */
+export const mailedFields = ['sent', 'delivered'] as const
+
+/** All that a segment's rule may ask of a campaign. */
+export const campaignFields = [...mailedFields, ...deedFields] as const
+
+/** What is so of whoever has nothing to do with one. */
+export const untouched = {
+  sent: false,
+  delivered: false,
+  opened: false,
+  clicked: false,
+} as const satisfies Record<string, Json>
 
 /** Bounds of a segment's rule; they bound what one look at a contact costs. */
 export const ruleLimits = {
@@ -102,7 +116,8 @@ export function namedIn(rule: Rule): ReadonlyMap<string, ReadonlySet<string>> {
   return named
 }
 
-const pathsIn = ({ field, value }: Comparison): string[] =>
+/** The fields that a comparison reads. */
+export const pathsIn = ({ field, value }: Comparison): string[] =>
   typeof value === 'object' && value !== null && 'var' in value && typeof value.var === 'string'
     ? [field, value.var]
     : [field]

@@ -1,5 +1,7 @@
 import { type ContactRow, idsIn, prepared, type Read } from '../store/index.js'
 import { contactsALook, type SegmentLook } from './judging.js'
+import { waitingForMailed } from './mailed.js'
+import { ruleOfRow } from './segment.js'
 
 /** What comes next where segments are filled: contacts, and the segments that have all come as far. */
 export interface Filling extends SegmentLook {
@@ -9,17 +11,29 @@ export interface Filling extends SegmentLook {
 /**
  * The next contacts for a segment that is being filled, and for all of its account that are of its depth and as far as it:
  * those that others ask for come first. By the contacts' ids, in whose order members stand too. `passed`:
- * accounts that wait.
+ * accounts that wait. Those that ask whom a campaign was sent to wait until that is looked up.
  */
 export async function nextToFill(
   read: Read,
   passed: readonly string[],
 ): Promise<Filling | undefined> {
+  const filling = await read
+    .selectFrom('segments')
+    .select(['id', 'rule'])
+    .where('state', '=', 'filling')
+    // A rule of others says nothing of it.
+    .where('rule', 'like', '%"broadcast.%')
+    .execute()
+  const waiting = await waitingForMailed(
+    read,
+    filling.map((row) => ({ id: row.id, rule: ruleOfRow(row) })),
+  )
   const [first] = await read
     .selectFrom('segments')
     .select(['account_id', 'depth', 'cursor'])
     .where('state', '=', 'filling')
     .where('account_id', 'not in', idsIn(passed, 'text'))
+    .where('id', 'not in', idsIn(waiting, 'text'))
     .orderBy('depth')
     .orderBy('id')
     .limit(1)
@@ -33,6 +47,7 @@ export async function nextToFill(
     .where('account_id', '=', accountId)
     .where('depth', '=', depth)
     .where('cursor', '=', cursor)
+    .where('id', 'not in', idsIn(waiting, 'text'))
     .execute()
   const limit = contactsALook(segments.length)
   const contacts = await contactsAfter(read, { accountId, cursor, limit })

@@ -15,6 +15,7 @@ export {
   SegmentRule,
   segmentContactFields,
 } from './fields.js'
+export { mailedUnknown } from './mailed.js'
 export { exportSegment, segmentMembers } from './members.js'
 export {
   brokenParts,

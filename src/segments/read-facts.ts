@@ -107,14 +107,23 @@ export async function campaignsOf({ read, ids }: Among, broadcastIds: readonly s
   if (broadcastIds.length === 0) return new Map<string, Record<string, Json>>()
   const rows = await read
     .selectFrom('broadcast_people')
-    .select(['contact_id', 'broadcast_id', 'opened_at', 'clicked_at'])
+    .leftJoin('broadcast_bounces', (join) =>
+      join
+        .onRef('broadcast_bounces.broadcast_id', '=', 'broadcast_people.broadcast_id')
+        .onRef('broadcast_bounces.number', '=', 'broadcast_people.bounce'),
+    )
+    .select(['contact_id', 'broadcast_people.broadcast_id', 'opened_at', 'clicked_at'])
+    .select(['taken_at', 'unreached_at', 'broadcast_bounces.kind'])
     .where('contact_id', 'in', idsIn(ids, 'text'))
-    .where('broadcast_id', 'in', idsIn(broadcastIds, 'text'))
+    .where('broadcast_people.broadcast_id', 'in', idsIn(broadcastIds, 'text'))
     .execute()
   return new Map(
     rows.map((row): [string, Record<string, Json>] => [
       `${row.contact_id} ${row.broadcast_id}`,
       {
+        // Nothing went out to who was left out; a report that comes late takes the delivery back.
+        sent: row.taken_at !== null || (row.unreached_at !== null && row.kind !== 'suppressed'),
+        delivered: row.taken_at !== null && row.unreached_at === null,
         opened: row.opened_at !== null,
         clicked: row.clicked_at !== null,
         ...timeAs('openedAt', row.opened_at),

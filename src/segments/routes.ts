@@ -2,10 +2,12 @@ import type { Principal } from '../accounts/index.js'
 import { checkOpen, type Plans, readBilling } from '../billing/index.js'
 import { shownMember } from '../contacts/index.js'
 import { serve, usualPage } from '../contract/index.js'
+import { ApiError } from '../errors/index.js'
 import { type Api, reply } from '../http/index.js'
 import { segmentAnswer } from './answers.js'
 import * as operations from './contract.js'
 import { countPeople } from './count.js'
+import { mailedUnknown } from './mailed.js'
 import { segmentMembers } from './members.js'
 import {
   changeSegment,
@@ -41,6 +43,8 @@ export function segmentRoutes(api: Api<Principal>, deps: SegmentRouteDeps): void
 
   serve(api, operations.countSegment, async ({ account: { accountId }, body: { rule } }) => {
     await refuseUnknown(read, accountId, rule)
+    const unknown = await mailedUnknown(read, rule)
+    if (unknown !== undefined) throw new ApiError('validation_error', `rule: ${unknown}`)
     return await countPeople({ read, clock: deps.clock }, accountId, rule)
   })
 

@@ -3,6 +3,7 @@ import { ApiError } from '../errors/index.js'
 import { comparisonsOf, type Rule } from '../rules/index.js'
 import { idsIn, type Read, type SegmentRow, type Store, type Tx } from '../store/index.js'
 import { namedIn, ruleLimits } from './fields.js'
+import { noteMailedOf } from './mailed.js'
 
 /** What every change of segments needs. */
 export interface SegmentDeps {
@@ -80,6 +81,7 @@ export async function createSegment(
       throw new ApiError('conflict', `An account has at most ${mostSegments} segments`)
     }
     await refuseUnknown(tx, accountId, rule)
+    await noteMailedOf(tx, rule)
     const now = clock.now()
     const row: SegmentRow = {
       id,
@@ -120,6 +122,7 @@ export async function changeSegment(
     }
     if (rule !== undefined && JSON.stringify(rule) !== JSON.stringify(known.rule)) {
       await refuseUnknown(tx, accountId, rule)
+      await noteMailedOf(tx, rule)
       const rows = await rowsOfAccount(tx, accountId)
       const nodes = rows.map((row) => (row.id === known.id ? { id: row.id, rule } : toNode(row)))
       for (const [one, depth] of depthsOf(nodes)) {

@@ -6,6 +6,7 @@
 
 export { readStats, type Stats, type StatsGroup } from './answer.js'
 export { type CampaignDeeds, campaignDeedsOf } from './campaigns/deeds.js'
+export { noteMailed } from './campaigns/mailed.js'
 export {
   type CampaignFigures,
   readCampaignFigures,

@@ -11,6 +11,7 @@ import {
   unindexed,
   wholeTo,
 } from '../store/index.js'
+import { notedAmong } from './campaigns/mailed.js'
 import { type CampaignTold, toldBy } from './campaigns/told.js'
 import { countsOf, type LoggedEvent, mailFacts, noFacts, tellFirsts } from './count-event.js'
 import type { Cursors } from './cursors.js'
@@ -132,7 +133,12 @@ async function readEvents(read: Read, from: Cursors, options: SliceOptions) {
       provider: recipient === null ? undefined : providerOf(recipient, remote),
     })
   }
-  return { rows, events, happenings, told: toldBy(events, facts) }
+  // Asked after the events were read: a campaign that is noted from now on has its earlier ones looked up.
+  const noted = await notedAmong(
+    read,
+    [...facts.values()].flatMap(({ broadcastId }) => broadcastId ?? []),
+  )
+  return { rows, events, happenings, told: toldBy(events, facts, noted) }
 }
 
 /** Which server answered last, by delivery. */

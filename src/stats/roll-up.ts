@@ -3,6 +3,7 @@ import type { Log } from '../log/index.js'
 import { isPassing, type Read, type Store, sinceCommit } from '../store/index.js'
 import { addFigures } from './add-figures.js'
 import { addCampaigns, countBefore } from './campaigns/count.js'
+import { noteMailed } from './campaigns/mailed.js'
 import { type Cursors, readCursors, renumber, rowsBehind } from './cursors.js'
 import { addEngagement, engageBefore } from './engagement.js'
 import { readLogs } from './read-logs.js'
@@ -33,7 +34,7 @@ export async function rollUp(store: Store, limit = rowsASlice): Promise<boolean>
   const { happenings, engaged, told, next, more } = await readLogs(store.read, from, { limit })
   if (same(from, next)) return false
   const rows = tally(happenings)
-  await store.write(async (tx) => {
+  await store.byRow(async (tx) => {
     const { numUpdatedRows } = await tx
       .updateTable('figure_cursors')
       .set(next)
@@ -62,7 +63,10 @@ const same = (a: Cursors, b: Cursors) =>
 export function startRollUp({ store, clock, log }: RollUpDeps): Repeating {
   let numbered = false
   let isBefore = true
-  const rollUpNew = sinceCommit(store, () => rollUp(store))
+  const rollUpNew = sinceCommit(store, async () => {
+    const noting = await noteMailed(store, rowsASlice)
+    return (await rollUp(store)) || noting
+  })
   return repeat(clock, async () => {
     try {
       if (!numbered) await renumber(store)

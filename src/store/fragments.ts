@@ -36,7 +36,9 @@ interface Pieces {
   /** A value that the statement binds, of which nothing else tells the type. */
   value: { type: ValueType }
   unindexed: Record<never, never>
+  locked: Record<never, never>
   greatest: { count: number }
+  least: { count: number }
   contains: Record<never, never>
   likeAnyCase: Record<never, never>
   mailNumber: Record<never, never>
@@ -116,9 +118,20 @@ export const boundValue = <Type extends ValueType>(value: ValueTypes[Type] | nul
 export const unindexed = <T>(column: string) =>
   piece<T, 'unindexed'>('unindexed', {}, [sql.ref(column)])
 
+/**
+ * The end of a query whose rows nobody else changes until the transaction ends; each is as the last one who did has left
+ * it. For works by row, which decide by what they have read; the rows have to be changed afterwards, or a `write` that
+ * waited for them would not know.
+ */
+export const locked = piece<unknown, 'locked'>('locked', {})
+
 /** The largest of some numbers of a row; none of them may be null. */
 export const greatest = (...numbers: readonly Expression<number>[]) =>
   piece<number, 'greatest'>('greatest', { count: numbers.length }, numbers)
+
+/** The smallest of some numbers of a row; none of them may be null. */
+export const least = (...numbers: readonly Expression<number>[]) =>
+  piece<number, 'least'>('least', { count: numbers.length }, numbers)
 
 /** Whether a text has another as a part, letter for letter. */
 export const contains = (column: string, part: string) =>

@@ -11,6 +11,7 @@ import { findSqlite } from './sqlite/found.js'
 import { openSqlite } from './sqlite/open.js'
 import type { Store, StoreOptions } from './store.js'
 
+export { aloneWith } from './alone-with.js'
 export { cursorOf, idInCursor, pageOf, textCursorOf, textInCursor } from './cursor.js'
 export {
   type DiskRoom,
@@ -40,7 +41,9 @@ export {
   greatest,
   idsIn,
   idsOf,
+  least,
   likeAnyCase,
+  locked,
   mailNumber,
   rowsOf,
   unindexed,

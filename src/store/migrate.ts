@@ -27,6 +27,7 @@ import { campaignCalendar } from './migrations/0148-campaign-calendar.js'
 import { campaignArchive } from './migrations/0149-campaign-archive.js'
 import { campaignTested } from './migrations/0150-campaign-tested.js'
 import { fillByContact } from './migrations/0154-fill-by-contact.js'
+import { campaignMailed } from './migrations/0155-campaign-mailed.js'
 import { contactFields } from './migrations/0160-contact-fields.js'
 import { whyLeft } from './migrations/0161-why-left.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
@@ -67,6 +68,7 @@ const migrations: Record<string, Migration> = {
   '0149-campaign-archive': campaignArchive,
   '0150-campaign-tested': campaignTested,
   '0154-fill-by-contact': fillByContact,
+  '0155-campaign-mailed': campaignMailed,
   '0160-contact-fields': contactFields,
   '0161-why-left': whyLeft,
 }

@@ -10,6 +10,11 @@ export interface Store {
   /** Sees what is committed; never used inside a `write`, which has its own `tx`. */
   readonly read: Read
   readonly write: Write
+  /**
+   * For works that stand on the conditions of their own statements, so that somebody else may write between two of them:
+   * several of a thread may be under way at once, and they are in no order.
+   */
+  readonly byRow: Write
   readonly gather: Gather
   readonly ids: Ids
   /**

@@ -41,6 +41,7 @@ export {
   findTemplate,
   listTemplates,
   listVersions,
+  renameTemplate,
   type Template,
   type TemplateDraft,
   type TemplateSummary,

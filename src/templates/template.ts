@@ -240,6 +240,28 @@ export async function deleteTemplate(
   })
 }
 
+/** Gives a template another slug. Throws a 404, and a 409 where the account has one of that slug. */
+export async function renameTemplate(
+  { store }: { store: Store },
+  accountId: string,
+  slug: string,
+  to: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const taken = tx.selectFrom('templates').select('id').where('account_id', '=', accountId)
+    if ((await taken.where('slug', '=', to).executeTakeFirst()) !== undefined) {
+      throw new ApiError('conflict', `There is a template "${to}" already`)
+    }
+    const { numUpdatedRows } = await tx
+      .updateTable('templates')
+      .set({ slug: to })
+      .where('account_id', '=', accountId)
+      .where('slug', '=', slug)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) throw noSuchTemplate(slug)
+  })
+}
+
 /** What a version of it takes. */
 const draftBytes = ({ subject, html, textBody, blocks }: TemplateDraft): number =>
   [subject, html, textBody ?? '', blocks ? JSON.stringify(blocks) : ''].reduce(

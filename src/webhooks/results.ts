@@ -3,6 +3,7 @@ import { dayMs, utcTime } from '../clock/index.js'
 import {
   cell,
   idsOf,
+  least,
   prepared,
   preparedInsertAll,
   rowsOf,
@@ -112,7 +113,7 @@ async function countFailure(tx: Tx, id: string, error: string, now: number): Pro
     .set(({ eb, fn, ref, val }) => ({
       failures: eb('failures', '+', 1),
       // The earlier one: a clock that was ahead makes the day longer, never shorter.
-      failing_since: fn<number>('min', [fn.coalesce(ref('failing_since'), val(now)), val(now)]),
+      failing_since: least(fn.coalesce(ref('failing_since'), val(now)), val(now)),
     }))
     .where('id', '=', id)
     .returning(['failures', 'failing_since', 'enabled'])

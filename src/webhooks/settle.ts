@@ -2,6 +2,7 @@ import type { Clock } from '../clock/index.js'
 import type { Log } from '../log/index.js'
 import {
   eachApart,
+  greatest,
   prepared,
   preparedInsert,
   type Store,
@@ -101,8 +102,8 @@ export async function countAside(tx: Tx, endpointId: string, bytes: number): Pro
   await tx
     .updateTable('webhook_endpoints')
     // What was set aside before it was counted may go.
-    .set(({ fn, eb, val }) => ({
-      aside_bytes: fn<number>('max', [val(0), eb('aside_bytes', '+', bytes)]),
+    .set(({ eb }) => ({
+      aside_bytes: greatest(eb.lit(0), eb('aside_bytes', '+', bytes)),
     }))
     .where('id', '=', endpointId)
     .execute()

@@ -1,5 +1,7 @@
 // Issue 44: past campaigns in browsers: to each recipient theirs, to everybody a public page and a feed.
+import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import t from 'tap'
+import { feedOf } from '../../src/archive/feed.js'
 import { setMarketingPlan } from '../../src/billing/index.js'
 import { findBroadcast } from '../../src/broadcasts/index.js'
 import { plans } from '../support/campaigns.js'
@@ -119,6 +121,61 @@ t.test('a feed tells of it, and asks for nothing that is known', async (t) => {
   const etag = feed.headers.get('etag') ?? ''
   t.equal((await get(`${shown.list}/feed.xml`, { 'if-none-match': etag })).status, 304)
   t.equal((await get(`${shown.list}/feed.xml`, { 'if-none-match': '"x"' })).status, 200)
+})
+
+/** What is wrong with a feed by https://www.rssboard.org/rss-specification. */
+function feedFaults(text: string): string[] {
+  const faults: string[] = []
+  const expect = (fits: boolean, what: string) => {
+    if (!fits) faults.push(what)
+  }
+  const valid = XMLValidator.validate(text)
+  expect(valid === true, JSON.stringify(valid))
+  const { rss } = new XMLParser({
+    ignoreAttributes: false,
+    parseTagValue: false,
+    isArray: (name) => name === 'item',
+  }).parse(text)
+  expect(rss['@_version'] === '2.0', 'version')
+  const { channel } = rss
+  const isLink = (url: unknown) => typeof url === 'string' && /^https?:\/\/[^\s]+$/.test(url)
+  const isTime = (time: unknown) =>
+    typeof time === 'string' &&
+    /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d GMT$/.test(
+      time,
+    ) &&
+    new Date(time).toUTCString() === time
+  expect(channel.title !== '', 'title of the channel')
+  expect(isLink(channel.link), 'link of the channel')
+  expect(typeof channel.description === 'string', 'description of the channel')
+  expect(/^[a-z]{2}(-[a-z]{2})?$/i.test(channel.language), 'language')
+  expect(channel['atom:link']['@_href'] === `${channel.link}/feed.xml`, 'link to itself')
+  const items = channel.item ?? []
+  expect((channel.lastBuildDate === undefined) === (items.length === 0), 'last build')
+  for (const { title, link, guid, pubDate } of items) {
+    expect(title !== '', 'title of an item')
+    expect(isLink(link), `link: ${link}`)
+    expect(guid['@_isPermaLink'] === 'true' && guid['#text'] === link, `guid: ${guid['#text']}`)
+    expect(isTime(pubDate), `time: ${pubDate}`)
+    expect(Date.parse(pubDate) <= Date.parse(channel.lastBuildDate), 'the newest is the last build')
+  }
+  expect(
+    new Set(items.map(({ link }: { link: string }) => link)).size === items.length,
+    'once each',
+  )
+  return faults
+}
+
+t.test('feeds are RSS 2.0, whatever the subjects are', async (t) => {
+  t.same(feedFaults((await get(`${shown.list}/feed.xml`)).text), [])
+  const url = 'https://mail.example.com/a/one?x=1&y="2"'
+  const of = { title: 'City & <Co>', url, language: 'en' }
+  t.same(feedFaults(feedOf({ ...of, items: [] })), [])
+  const titles = ['a]]>b', '<![CDATA[', '&amp;', '\u0000\u000b\ufffe\ud800x', '😀 "\'', ' ', '']
+  const items = titles.map((title, n) => ({ title, url: `${url}/${n}`, sentAt: 1e12 - n }))
+  const text = feedOf({ ...of, items })
+  t.same(feedFaults(text), [])
+  t.match(text, '<title>a]]&gt;b</title>')
 })
 
 t.test('search engines may list it where the account says so', async (t) => {

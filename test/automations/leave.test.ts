@@ -122,6 +122,7 @@ t.test('a contact who is deleted is gone from everything but the figures', async
   await store.write(async (tx) => {
     for (let n = 0; n < 2_500; n++) {
       const event = {
+        id: 1_000 + n,
         account_id: accountId,
         contact_id: ann.id,
         name: `e${n % 9}`,

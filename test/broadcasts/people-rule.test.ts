@@ -1,9 +1,21 @@
 // Issue 44: the people behind a number of a report as a rule, whatever the audience was.
 import { is } from 'superstruct'
-import t from 'tap'
+import t, { type Test } from 'tap'
 
-import { mostParts, ruleOfPeople } from '../../src/broadcasts/index.js'
-import { SegmentRule } from '../../src/segments/index.js'
+import { mostParts, pageOfPeople, ruleOfPeople } from '../../src/broadcasts/index.js'
+import type { MailEvent } from '../../src/events/index.js'
+import { silentLog } from '../../src/log/index.js'
+import {
+  createSegment,
+  keepSegments,
+  mailedUnknown,
+  requireSegment,
+  SegmentRule,
+  segmentMembers,
+} from '../../src/segments/index.js'
+import { noteMailed, rollUp } from '../../src/stats/index.js'
+import { queueClass } from '../../src/store/index.js'
+import { openCampaigns } from '../support/campaigns.js'
 
 const id = '00000000-0000-7000-8000-000000000001'
 const ids = (count: number) =>
@@ -53,4 +65,97 @@ t.test('the largest audience fits into a rule', async (t) => {
       t.ok(is(ruleOf(whom), SegmentRule), JSON.stringify(whom).slice(0, 80))
     }
   }
+})
+
+t.test('whom a campaign was sent to, and who got it, are segments that stay right', async (t) => {
+  const campaigns = await openCampaigns(t)
+  const { store, clock, accountId, find, expand, deliver } = campaigns
+  await campaigns.addMany(9)
+  const { id } = await campaigns.create()
+  await expand()
+  await deliver(({ recipient }) => (recipient === 'p0@d0.test' ? 'bounced' : 'delivered'))
+  await campaigns.add('late@d1.test')
+  const deps = { store, clock, log: silentLog }
+  const make = async (who: 'sent' | 'delivered', of = id) => {
+    const rule = ruleOfPeople(await find(of), { who })
+    return await createSegment(deps, accountId, { name: who, rule: rule ?? { all: [] } })
+  }
+  const keep = () => keepSegments(deps, new AbortController().signal)
+  /** Who is in the segment, and who is behind the number of the report. */
+  const both = async (segmentId: string, who: 'sent' | 'delivered') => {
+    await keep()
+    const { members } = await segmentMembers(store.read, accountId, segmentId, { limit: 50 })
+    const { recipients } = await pageOfPeople(store.read, id, { who, limit: 50 })
+    return [members.map(({ email }) => email).sort(), recipients.map(({ email }) => email).sort()]
+  }
+  const same = async (t: Test, count: number, who: 'sent' | 'delivered', segmentId: string) => {
+    const [members = [], people] = await both(segmentId, who)
+    t.same(members, people, who)
+    t.equal(members.length, count, who)
+  }
+  const rule = { field: `broadcast.${id}.sent`, operator: 'eq', value: true } as const
+  t.match(await mailedUnknown(store.read, rule), /^Who got the campaign "News" is looked up/)
+  while (await rollUp(store)) {}
+  const got = await make('delivered')
+  t.same((await both(got.id, 'delivered'))[0], [], 'it waits until all mails are looked at')
+  t.equal((await requireSegment(store.read, accountId, got.id)).state, 'filling')
+  t.equal(await noteMailed(store, 4), true)
+  t.same((await both(got.id, 'delivered'))[0], [])
+  while (await noteMailed(store, 4)) {}
+  await same(t, 8, 'delivered', got.id)
+  const sent = await make('sent')
+  await same(t, 9, 'sent', sent.id)
+  t.equal(await mailedUnknown(store.read, rule), undefined)
+
+  // A report that comes late takes a delivery back; the mail went out all the same.
+  const mail = await store.read
+    .selectFrom('emails')
+    .innerJoin('deliveries', 'deliveries.email_id', 'emails.id')
+    .select(['emails.id', 'deliveries.id as deliveryId', 'recipient'])
+    .where('broadcast_id', '=', id)
+    .where('recipient', '=', 'p1@d1.test')
+    .executeTakeFirstOrThrow()
+  await store.write(async (tx) => {
+    await tx.updateTable('emails').set({ status: 'bounced' }).where('id', '=', mail.id).execute()
+    await campaigns.land(tx, [
+      {
+        accountId,
+        emailId: mail.id,
+        deliveryId: mail.deliveryId,
+        recipient: mail.recipient,
+        class: queueClass.campaign,
+        type: 'bounced',
+        at: clock.now(),
+        before: 'delivered',
+        reply: '550 5.1.1 no such user',
+        detail: { bounceType: 'Permanent', bounceClass: 'bad-mailbox' },
+      } as MailEvent,
+    ])
+  })
+  while (await rollUp(store)) {}
+  await same(t, 7, 'delivered', got.id)
+  await same(t, 9, 'sent', sent.id)
+
+  // What is noted stays when the mails go; of a campaign that nobody asked for nothing is known then.
+  const other = await campaigns.create({ subject: 'Other' })
+  await expand()
+  await deliver(() => 'delivered')
+  await store.write(async (tx) => {
+    await tx.deleteFrom('emails').where('broadcast_id', 'is not', null).execute()
+  })
+  const known = await make('delivered')
+  await keep()
+  t.equal((await requireSegment(store.read, accountId, known.id)).count, 7)
+  await t.rejects(make('sent', other.id), /"Other" are no longer kept/)
+
+  // Whoever is mailed after that is in as soon as their server has taken it.
+  const third = await campaigns.create({ subject: 'Third' })
+  const next = await make('delivered', third.id)
+  while (await noteMailed(store, 4)) {}
+  await keep()
+  await expand()
+  await deliver(({ recipient }) => (recipient.startsWith('p2@') ? 'failed' : 'relayed'))
+  while (await rollUp(store)) {}
+  await keep()
+  t.equal((await requireSegment(store.read, accountId, next.id)).count, 9)
 })

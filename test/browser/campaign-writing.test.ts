@@ -9,6 +9,20 @@ import { directTo, startPosthorn } from '../support/posthorn.js'
 import { missing } from '../support/tools.js'
 import { buildScripts, launch, open } from './open.js'
 
+const sendLarge = `(async () => {
+  const chosen = new DataTransfer()
+  for (const name of ['a.jpg', 'b.jpg']) {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 2400, height: 900 })
+    canvas.getContext('2d').fillRect(0, 0, 999, 99)
+    const bytes = await new Promise((done) => canvas.toBlob(done, 'image/jpeg'))
+    chosen.items.add(new File([bytes], name, { type: 'image/jpeg' }))
+  }
+  const field = document.querySelector('input[type=file]')
+  field.files = chosen.files
+  field.dispatchEvent(new Event('change', { bubbles: true }))
+  field.form.requestSubmit()
+})()`
+
 t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t) => {
   buildScripts()
   const posthorn = await startPosthorn(t)
@@ -48,6 +62,12 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
   await subject.pressSequentially('!')
   await page.getByRole('status').getByText('Somebody else has changed this draft').waitFor()
   t.match(await draft(), { subject: 'By another' })
+
+  // Two from a camera, sent before they are made smaller.
+  await page.goto(`${url}/a/${accountId}/pictures`)
+  await page.evaluate(sendLarge)
+  await page.getByText('2 pictures are added').waitFor()
+  t.equal(await page.getByText('1600 × 600', { exact: true }).count(), 2)
   t.same(
     errors.filter((error) => !error.includes('422')),
     [],

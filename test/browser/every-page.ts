@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { actions, may } from '../../src/people/index.js'
+import { addedRoutes } from '../dashboard/added-routes.js'
 import type { LoggedIn } from '../support/log-in.js'
 import type { Posthorn } from '../support/posthorn.js'
 import { picture, sideways } from './open.js'
@@ -64,7 +66,7 @@ export const mostHtmlBytes = 60_000
 export async function faultsOfPage(
   contexts: { scripted: BrowserContext; bare: BrowserContext },
   world: World,
-  { path, status = 200, name, open }: VisitedPage,
+  { path, as, status = 200, name, open }: VisitedPage,
 ): Promise<string[]> {
   const faults: string[] = []
   for (const [kind, context] of Object.entries(contexts)) {
@@ -76,6 +78,7 @@ export async function faultsOfPage(
     const bytes = (await answer?.body())?.length ?? 0
     if (bytes > mostHtmlBytes) tell(`${bytes} bytes of HTML`)
     if (kind === 'scripted') await open?.(page)
+    else for (const fault of await forbidden(page, as)) tell(fault)
     const title =
       name ??
       (path
@@ -114,6 +117,31 @@ function watch(page: Page, url: string, status: number, tell: (fault: string) =>
     if (!asked.startsWith(url) && !/^(data|blob|about):/.test(asked)) tell(`asks for ${asked}`)
   })
 }
+
+const routes = addedRoutes()
+
+/** What a page offers, by a link, a form or a button, and the one who looks may not do: it would lead to a 403. */
+async function forbidden(page: Page, as: Persona | undefined): Promise<string[]> {
+  if (as === undefined) return []
+  const role = as === 'empty' || as === 'outsider' ? 'owner' : as
+  const offered = await page.evaluate<string[]>(`[
+    ...[...document.querySelectorAll('a[href]')].map((one) => 'GET ' + one.href),
+    ...[...document.forms].map((one) => one.method.toUpperCase() + ' ' + one.getAttribute('action')),
+    ...[...document.querySelectorAll('[formaction]')].map((one) => 'POST ' + one.formAction),
+  ]`)
+  return [...new Set(offered)].flatMap((one) => {
+    const [method = '', to = ''] = one.split(' ')
+    const { pathname } = new URL(to, page.url())
+    const route = routes
+      .filter((route) => route.method === method && isOf(route.path, pathname))
+      .toSorted((a, b) => a.path.split(':').length - b.path.split(':').length)[0]
+    const action = actions.find((known) => known === route?.action)
+    return action === undefined || may(role, action) ? [] : [`offers ${one}, which ${as} may not`]
+  })
+}
+
+const isOf = (pattern: string, path: string) =>
+  new RegExp(`^${pattern.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`).test(path)
 
 interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[]

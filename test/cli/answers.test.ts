@@ -327,6 +327,10 @@ t.test('campaigns', async (t) => {
   t.same(await answerOf('broadcast show', one), await asked('GET', `/v1/broadcasts/${one}`))
   const report = await asked('GET', `/v1/broadcasts/${one}/report`)
   t.same(await answerOf('broadcast report', one), report)
+  const archived = await answerOf('broadcast archive', one, 'on')
+  t.equal(archived.archive, true)
+  t.same(archived, await asked('GET', `/v1/broadcasts/${one}`))
+  t.equal((await answerOf('broadcast archive', one, 'off')).archive, false)
   const copied = await answerOf('broadcast duplicate', one)
   t.same(
     alike({ ...copied, id: '' }),

@@ -133,6 +133,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'form restore',
     'broadcast duplicate',
     'broadcast variant',
+    'broadcast archive',
     'picture add',
     'broadcast pause',
     'broadcast resume',

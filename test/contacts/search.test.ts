@@ -18,6 +18,7 @@ import { createSegment, keepSegments } from '../../src/segments/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
 import { makeTempDir, openTestStore } from '../support/store.js'
+import { aboutSqlite } from '../support/postgres.js'
 
 const statements = new Set<string>()
 const { prototype } = Database
@@ -187,7 +188,7 @@ t.test('where few fit a page ends early, and the next one goes on', async (t) =>
   t.same(await pages({ q: 'a', listId: rare }, 10), [[], ['azz@x.test']])
 })
 
-t.test('every statement of a search is a search of an index', async (t) => {
+t.test('every statement of a search is a search of an index', aboutSqlite, async (t) => {
   const { pages, list, dataDir, add, block, store, account } = await open(t)
   const listId = await list('Readers')
   const ids: string[] = []

@@ -11,6 +11,7 @@ import {
 import type { Store } from '../../src/store/index.js'
 import { queryPlan } from '../support/query-plan.js'
 import { openTestStore } from '../support/store.js'
+import { aboutSqlite } from '../support/postgres.js'
 
 const never = new AbortController().signal
 
@@ -145,6 +146,7 @@ t.test(
 
 t.test(
   'what nothing uses any more is found by an index and deleted; what is used stays',
+  aboutSqlite,
   async (t) => {
     const store = await openTestStore(t)
     const [gone = 0, kept = 0] = await put(store, 'a', randomBytes(2 * pieceBytes), randomBytes(10))

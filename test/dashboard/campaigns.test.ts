@@ -62,8 +62,32 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   const seen = await owner.post(`${draft.path}/preview`, { ...form, as: 'bob@x.test' })
   t.match(seen.text, /<b>For bob<\/b>/)
   t.match(seen.text, /As bob@x\.test sees it/)
+  // Without script a look loses nothing of what is typed.
+  const hours = { rate: '500', window: '09:00', windowTo: '17:30', windowDays: '2' }
+  const ticked = {
+    ...form,
+    ...hours,
+    archive: 'on',
+    ownTime: 'on',
+    scheduledAt: '2027-01-04T09:00',
+  }
+  for (const at of [`${draft.path}/preview`, `${base}/campaigns/new/preview`]) {
+    const kept = (await owner.post(at, ticked)).text
+    for (const name of ['archive', 'ownTime'])
+      t.match(kept, new RegExp(`name="${name}"[^>]* checked`), name)
+    for (const value of ['500', '09:00', '17:30', '2027-01-04T09:00'])
+      t.match(kept, `value="${value}"`)
+    t.match(kept, /value="2" checked/)
+    t.match(kept, /<details open><summary>Slower/)
+  }
   const saved = await owner.post(draft.path, { ...form, revision: '0' })
   t.equal(saved.status, 303)
+  // Who may not write reads it.
+  const viewer = await logIn(posthorn, accountId, 'viewer')
+  t.match((await viewer.get(draft.path)).text, `href="${draft.path}/report/mail"`)
+  t.match((await viewer.get(`${draft.path}/report/mail`)).text, 'title="The mail"')
+  const frame = await viewer.get(`${draft.path}/report/mail/html`)
+  t.match(frame.text, '<p>Hello {{ firstName }}</p>')
   t.match((await owner.get(draft.path)).text, /3 people|2 people, of whom 2 can be mailed/)
   const other = await owner.post(draft.path, { ...form, subject: 'Mine', revision: '0' })
   t.equal(other.status, 422)

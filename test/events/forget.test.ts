@@ -93,16 +93,14 @@ t.test('it goes in short writes, and stops when it is told to', async (t) => {
   let deleted: number[] = []
   const stopping = new AbortController()
   let writes = Number.POSITIVE_INFINITY
-  const watched: Store = {
-    ...store,
-    async write(work) {
-      const before = (await left()).length
-      const result = await store.write(work)
-      deleted.push(before - (await left()).length)
-      if (--writes === 0) stopping.abort()
-      return result
-    },
+  const write: Store['write'] = async (work) => {
+    const before = (await left()).length
+    const result = await store.write(work)
+    deleted.push(before - (await left()).length)
+    if (--writes === 0) stopping.abort()
+    return result
   }
+  const watched: Store = { ...store, write, byRow: write }
   const keeps = new Map([
     [id, 7 * day],
     [other, 200_000 * day],

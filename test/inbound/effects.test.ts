@@ -13,6 +13,7 @@ import { collectStatements, planOf } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
 import { arf, dsn, makePast, stateOf } from './mails.js'
 import { dayMs, type StartedInbound, startInbound } from './start.js'
+import { aboutSqlite } from '../support/postgres.js'
 
 /** Resolves once nothing is left to be read. */
 async function readAll({ store }: StartedInbound): Promise<void> {
@@ -264,7 +265,7 @@ t.test('of delay reports five causes are noted for a delivery, however many come
   t.match(emails, [{ status: 'sent', delivered: 1 }])
 })
 
-t.test('no report makes a write look for what came of the mail before', async (t) => {
+t.test('no report makes a write look for what came of the mail before', aboutSqlite, async (t) => {
   const { store, past, report } = await open(t)
   const reports = [
     dsn({ recipient: 'a@one.test', action: 'delayed', status: '4.4.1' }),

@@ -3,11 +3,17 @@ import { silentLog } from '../../src/log/index.js'
 import { tellBurning } from '../../src/notices/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { databaseIn } from '../support/store.js'
 
 /* A process that is killed while it tells the operator: within the transaction, or after its commit. */
 const [, , dataDir = '', when = '', now = ''] = process.argv
 const clock = new FakeClock(Number(now))
-const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 3 })
+const store = await openStore({
+  ...(await databaseIn(dataDir)),
+  clock,
+  turns: makeTurns(),
+  slot: 3,
+})
 const die = () => process.kill(process.pid, 'SIGKILL')
 const wait = { schedule: [60_000], maxAge: 1e9 }
 const retry = { transactional: wait, automation: wait, campaign: wait }

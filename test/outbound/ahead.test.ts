@@ -14,14 +14,11 @@ const thread = 3
 async function rigOf(t: Test) {
   const opened = await openTestStore(t)
   const failing = { writes: 0 }
-  const store: Store = {
-    ...opened,
-    read: opened.read,
-    async write(work) {
-      if (failing.writes-- > 0) throw new Error('The disk is full')
-      return await opened.write(work)
-    },
+  const write: Store['write'] = async (work) => {
+    if (failing.writes-- > 0) throw new Error('The disk is full')
+    return await opened.write(work)
   }
+  const store: Store = { ...opened, read: opened.read, write, byRow: write }
   const clock = new FakeClock(1_000)
   await store.write(async (tx) => {
     for (let id = 1; id <= 10; id++) {

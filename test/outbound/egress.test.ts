@@ -20,6 +20,7 @@ import {
 } from '../../src/outbound/egress/index.js'
 import type { Store } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { answered } from '../support/postgres.js'
 import { openTestStore } from '../support/store.js'
 
 const minute = 60_000
@@ -161,7 +162,7 @@ async function open(t: Test, threads = 1) {
       for (let left = ms; left > 0; left -= 2_000) {
         await clock.advance(Math.min(left, 2_000))
         await store.write(async () => {})
-        await new Promise((resolve) => setImmediate(resolve))
+        await answered()
       }
     },
     fail: (...sites: string[]) => {

@@ -16,14 +16,12 @@ t.test('while results cannot be written the log has a line a minute', async (t) 
   const store = await openTestStore(t, { clock })
   let isFull = true
   let tries = 0
-  const fragile: Store = {
-    ...store,
-    write(work) {
-      tries++
-      const full = new ApiError('service_unavailable', 'The disk is full', {})
-      return isFull ? Promise.reject(full) : store.write(work)
-    },
+  const write: Store['write'] = (work) => {
+    tries++
+    const full = new ApiError('service_unavailable', 'The disk is full', {})
+    return isFull ? Promise.reject(full) : store.write(work)
   }
+  const fragile: Store = { ...store, write, byRow: write }
   const lines: string[] = []
   const log = { ...silentLog, error: (_: object, text: string) => void lines.push(text) }
   const recorder = makeRecorder({

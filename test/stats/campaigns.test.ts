@@ -216,7 +216,7 @@ t.test(
       // As a kill before the commit does.
       const dying = {
         ...store,
-        write: (work: Parameters<typeof store.write>[0]) =>
+        byRow: (work: Parameters<typeof store.write>[0]) =>
           store.write(async (tx) => {
             await work(tx)
             throw new Error('killed')

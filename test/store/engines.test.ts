@@ -10,6 +10,7 @@ import {
   greatest,
   idsIn,
   isPassing,
+  least,
   likeAnyCase,
   mailNumber,
   makeTurns,
@@ -23,6 +24,7 @@ import {
 import { databaseOf, noPostgres, type PostgresServer, startPostgres } from '../support/postgres.js'
 import { makeTempDir } from '../support/store.js'
 import { makeDatabase } from '../support/template.js'
+import { byRowPromises } from './by-row.js'
 
 const account = (id: string) => ({ id, name: id, created_at: 0 })
 const bytesOf = (id: string) => ({ account_id: id, contents: 0, templates: 0, campaigns: 0 })
@@ -158,6 +160,14 @@ async function promises(t: Test, server?: PostgresServer): Promise<void> {
     t.same(await found(accounts.where(contains('name', '%_o'))), [])
     t.same(await found(accounts.where(unindexed<string>('id'), '=', 'x2')), ['x2'])
     t.same(await found(accounts.where(greatest(sql.ref('created_at'), sql`${5}`), '=', 7)), ['x2'])
+    t.same(await found(accounts.where(least(sql.ref('created_at'), sql`${5}`), '=', 5)), ['x2'])
+    for (const [id, name] of [
+      ['x2', 'x2'],
+      ['x1', null],
+    ] as const) {
+      const same = sql<string | null>`nullif(name, 'Ä 50%_Off')`
+      t.same(await found(accounts.where(same, 'is not distinct from', name)), [id])
+    }
     const rows = await read
       .selectFrom(rowsOf(JSON.stringify([['7', 7, null]])))
       .select([cell(0, 'text').as('text'), cell(1, 'integer').as('number')])
@@ -178,6 +188,39 @@ async function promises(t: Test, server?: PostgresServer): Promise<void> {
     }
     t.same(await read.selectFrom('emails').select(mailNumber.as('number')).execute(), [])
   })
+
+  await t.test('no text keeps a statement from running', async (t) => {
+    const [{ read, write }] = await openTwo(t, server)
+    // As servers answer, and clients ask: a NUL, and half a character; and what only looks like one.
+    const odd = ['a\0b', 'a\ud800b', '\\u0000', '"\\', 'ä']
+    await write(async (tx) => {
+      for (const [n, name] of odd.entries()) {
+        await tx
+          .insertInto('accounts')
+          .values({ ...account(`x${n}`), name })
+          .execute()
+      }
+    })
+    for (const [n, name] of odd.entries()) {
+      const found = await read
+        .selectFrom('accounts')
+        .select('id')
+        .where('name', 'in', idsIn([name, 'nobody'], 'text'))
+        .where('id', 'like', 'x%')
+        .execute()
+      if (n > 1) t.same(found, [{ id: `x${n}` }], JSON.stringify(name))
+    }
+    const kept = await read
+      .selectFrom(rowsOf(JSON.stringify(odd.map((one) => [one]))))
+      .select(cell(0, 'text').as('text'))
+      .execute()
+    t.same(
+      kept.slice(2).map(({ text }) => text),
+      odd.slice(2),
+    )
+  })
+
+  await byRowPromises(t, (t) => openTwo(t, server))
 
   await t.test(
     'whoever walks along a log misses no row, though numbers come to light late',
@@ -228,6 +271,38 @@ t.test('SQLite', (t) => promises(t))
 t.test('PostgreSQL', { skip: noPostgres ?? false }, async (t) => {
   const server = await startPostgres(t)
   await promises(t, server)
+
+  await t.test(
+    'what is left of a transaction whose connection is lost is not written',
+    async (t) => {
+      const [store, other] = await openTwo(t, server)
+      const failing = store.write(async (tx) => {
+        await tx.insertInto('accounts').values(account('x1')).execute()
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx)
+        await other.byRow((tx) => sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(tx))
+        // It hears of that before it asks for anything else.
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        await tx.insertInto('accounts').values(account('x2')).execute()
+      })
+      await t.rejects(failing, { code: 'service_unavailable' })
+      await store.write((tx) => tx.insertInto('accounts').values(account('x3')).execute())
+      t.same(await ids(other), ['x3'])
+    },
+  )
+
+  await t.test('works by row do not wait for each other', async (t) => {
+    const [{ byRow }] = await openTwo(t, server)
+    let underWay = 0
+    let most = 0
+    const work = () =>
+      byRow(async (tx) => {
+        most = Math.max(most, ++underWay)
+        await sql`select pg_sleep(0.05)`.execute(tx)
+        underWay--
+      })
+    await Promise.all(Array.from({ length: 10 }, work))
+    t.equal(most, 4)
+  })
 
   await t.test('a server that ends is waited for, and what was answered is there', async (t) => {
     const [store] = await openTwo(t, server)

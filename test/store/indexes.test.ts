@@ -60,7 +60,7 @@ import {
 import { listPictures } from '../../src/pictures/index.js'
 import { announceOnce, forgetOldCounts, readAudit } from '../../src/protection/index.js'
 import { segmentsOfContact } from '../../src/segments/index.js'
-import { campaignDeedsOf, otherMarketing } from '../../src/stats/index.js'
+import { campaignDeedsOf, noteMailed, otherMarketing } from '../../src/stats/index.js'
 import type { Tx } from '../../src/store/index.js'
 import { databaseFile } from '../../src/store/sqlite/files.js'
 import { listSessions } from '../../src/submission/index.js'
@@ -157,6 +157,7 @@ t.test('every index is used by a statement', async (t) => {
   await contactHistory(store.read, accountId, 'p0@d0.test')
   await segmentsOfContact(store.read, contact.id)
   await listUndelivered(store.read, campaign.id, 10)
+  await noteMailed(store, 1)
   for (const who of whoNames) await pageOfPeople(store.read, campaign.id, { who, limit: 10 })
   await campaignDeedsOf(store.read, contact.id)
   await readTimeline(store.read, accountId, sent.json.id)

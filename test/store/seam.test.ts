@@ -15,6 +15,26 @@ t.test("SQLite's own words stand in its folder alone", (t) => {
   t.end()
 })
 
+t.test('what one engine alone understands is said by a fragment', (t) => {
+  // In this order: `is` with a bound value, `like` in any case, and functions that PostgreSQL has by another name.
+  const words =
+    /'is(?: not)?',(?! null)|, '(?:not )?like', [^l]|fn(?:<[^(]*>)?\('(?:instr|max|min|ifnull|iif|group_concat)'|limit -1/
+  for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
+    if (/^(?:store|dashboard\/browser|dashboard\/segments)\//.test(name) || !name.endsWith('.ts'))
+      continue
+    const file = join('src', name)
+    t.equal(words.exec(withoutComments(readFileSync(file, 'utf8')))?.[0], undefined, file)
+  }
+  for (const bad of [
+    `.where('a', 'is', b)`,
+    `.where('a', 'like', b)`,
+    `fn<number>('max', [a, b])`,
+  ]) {
+    t.match(bad, words, 'the test can fail')
+  }
+  t.end()
+})
+
 t.test('few files of the store know the engine', (t) => {
   const files = readdirSync('src/store').filter((name) => name.endsWith('.ts'))
   const knowing = files.filter((name) =>

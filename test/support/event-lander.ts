@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { makeProtection } from '../../src/protection/index.js'
 import { makeTurns, openStore } from '../../src/store/index.js'
+import { databaseIn } from './store.js'
 
 interface Data {
   dataDir: string
@@ -16,7 +17,7 @@ interface Data {
 const at = Date.parse('2026-11-21T12:00:00Z')
 
 async function landForEver({ dataDir, accountId, turns, slot }: Data): Promise<void> {
-  const store = await openStore({ dataDir, clock: systemClock, turns, slot })
+  const store = await openStore({ ...(await databaseIn(dataDir)), clock: systemClock, turns, slot })
   const { protection } = loadConfig({ env: {} })
   const land = makeLandEvents([makeProtection(protection)])
   for (let i = 0; ; i++) {

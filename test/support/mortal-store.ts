@@ -20,8 +20,9 @@ export function mortalStore(store: Store, commits: number, onCommit = (_count: n
     onCommit(count)
     return result
   }
+  const mortal = { value: Object.assign(write, store.write) }
   return {
-    store: Object.create(store, { write: { value: Object.assign(write, store.write) } }) as Store,
+    store: Object.create(store, { write: mortal, byRow: mortal }) as Store,
     died,
   }
 }

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Store } from '../../src/store/index.js'
+import { isPostgres } from './postgres.js'
 
 /**
  * Has the database refuse a change for a reason of its row, as a broken row or a bug does: `change` such as
@@ -11,11 +13,37 @@ export async function poison(
   row: string,
   how: 'abort' | 'rollback' = 'abort',
 ): Promise<() => Promise<void>> {
-  const name = `poison_${change} ${row}`.replace(/\W+/g, '_')
-  const body = `begin select raise(${how}, 'it is poisoned'); end`
-  const statement = `create trigger ${name} before ${change} when ${row} ${body}`
-  await store.write((tx) => sql.raw(statement).execute(tx))
-  return async () => {
-    await store.write((tx) => sql.raw(`drop trigger ${name}`).execute(tx))
-  }
+  const said = `poison_${change} ${row}`.replace(/\W+/g, '_')
+  // PostgreSQL cuts longer names off.
+  const name = said.length < 60 ? said : `poison_${createHash('md5').update(said).digest('hex')}`
+  const [make, drop] = isPostgres
+    ? postgresTrigger(name, change, row)
+    : [
+        [
+          `create trigger ${name} before ${change} when ${row} begin select raise(${how}, 'it is poisoned'); end`,
+        ],
+        [`drop trigger ${name}`],
+      ]
+  const run = (statements: readonly string[]) =>
+    store.write(async (tx) => {
+      for (const statement of statements) await sql.raw(statement).execute(tx)
+    })
+  await run(make)
+  return () => run(drop)
+}
+
+/** Any error undoes the transaction there. A change of one column is that of any in SQLite's words, too. */
+function postgresTrigger(
+  name: string,
+  change: string,
+  row: string,
+): [make: readonly string[], drop: readonly string[]] {
+  const body = `begin raise exception 'it is poisoned'; end`
+  return [
+    [
+      `create function ${name}() returns trigger language plpgsql as $$ ${body} $$`,
+      `create trigger ${name} before ${change} for each row when (${row}) execute function ${name}()`,
+    ],
+    [`drop function ${name} cascade`],
+  ]
 }

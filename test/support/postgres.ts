@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -10,6 +18,16 @@ import { freePort } from './free-port.js'
 
 /** Whether tests of the store are to run over PostgreSQL, on the server of `PH_POSTGRES`, instead of SQLite. */
 export const isPostgres = process.env.PH_STORE === 'postgres'
+
+/** For a test of what SQLite alone has: its plans, its file, that a query is answered within the turn it is asked in. */
+export const aboutSqlite = isPostgres ? { skip: 'about SQLite itself' } : {}
+
+/** Time in which the queries are answered that a clock of the test's has brought about; SQLite answers at once. */
+export const answered = () =>
+  new Promise<void>((resolve) => {
+    if (isPostgres) setTimeout(resolve, 40)
+    else setImmediate(resolve)
+  })
 
 // Debian has a folder a version.
 const versions = '/usr/lib/postgresql'
@@ -26,13 +44,21 @@ export interface PostgresServer {
   /** Without a database: `postgres://posthorn@127.0.0.1:PORT`. */
   url: string
   port: number
+  /** Of its first process. */
+  pid(): number
   /** Ends it as a crash would, or starts it again. */
   crash(): void
   start(): void
 }
 
-/** A server of the test's own, which keeps nothing. PostgreSQL refuses root, so that it runs as its own user then. */
-export async function startPostgres(t: Test): Promise<PostgresServer> {
+/**
+ * A server of the test's own, which keeps nothing, but for figures that want what a sync costs (`syncs`). PostgreSQL
+ * refuses root, so that it runs as its own user then.
+ */
+export async function startPostgres(
+  t: Test,
+  { syncs = false }: { syncs?: boolean } = {},
+): Promise<PostgresServer> {
   const bin = join(versions, newest ?? '', 'bin')
   // Not in the directory of tests, which another user may not enter.
   const dir = mkdtempSync('/tmp/posthorn-postgres-')
@@ -55,7 +81,8 @@ export async function startPostgres(t: Test): Promise<PostgresServer> {
   const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: dir }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
   // A crash of the server alone leaves to the system what it has written.
-  lines.push(`port = ${port}\n`, 'fsync = off\n')
+  lines.push(`port = ${port}\n`)
+  lines.push(syncs ? "shared_buffers = '1GB'\n" : 'fsync = off\n')
   appendFileSync(join(data, 'postgresql.conf'), lines.join(''))
   const control = (...args: string[]) =>
     run('pg_ctl', ['-D', data, '-w', '-l', join(dir, 'log'), ...args])
@@ -71,6 +98,7 @@ export async function startPostgres(t: Test): Promise<PostgresServer> {
   return {
     url: `postgres://posthorn@127.0.0.1:${port}`,
     port,
+    pid: () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]),
     crash: () => control('stop', '-m', 'immediate'),
     start: () => control('start'),
   }

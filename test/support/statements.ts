@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { sql } from 'kysely'
+import pg from 'pg'
 import type { Test } from 'tap'
 import type { Read } from '../../src/store/index.js'
 
@@ -29,6 +30,12 @@ export async function planOf(read: Read, statement: string): Promise<string[]> {
 /** How often this process runs each statement from now on, by its text; also those that begin and end transactions. */
 export function countStatements(t: Test): Map<string, number> {
   const counts = new Map<string, number>()
+  const { query } = pg.Client.prototype
+  pg.Client.prototype.query = function (this: pg.Client, ...asked: [string | { text: string }]) {
+    const text = typeof asked[0] === 'string' ? asked[0] : asked[0].text
+    counts.set(text, (counts.get(text) ?? 0) + 1)
+    return query.apply(this, asked as never)
+  } as typeof query
   const raw = new Database(':memory:')
   const prototype = Object.getPrototypeOf(raw.prepare('select 1'))
   raw.close()
@@ -39,6 +46,9 @@ export function countStatements(t: Test): Map<string, number> {
       return call.apply(this, values)
     }
   }
-  t.teardown(() => Object.assign(prototype, kept))
+  t.teardown(() => {
+    pg.Client.prototype.query = query
+    Object.assign(prototype, kept)
+  })
   return counts
 }

@@ -17,12 +17,18 @@ export function makeTempDir(t: Test): string {
   return dir
 }
 
+/** Where the test's database is, for a process that opens it by itself. */
+export const databaseIn = async (dataDir: string) => ({
+  dataDir,
+  url: isPostgres ? await databaseOf(dataDir) : undefined,
+})
+
 export async function openTestStore(
   t: Test,
   options: { clock?: Clock; dataDir?: string; slot?: number; turns?: SharedArrayBuffer } = {},
 ): Promise<Store> {
   const dataDir = options.dataDir ?? makeTempDir(t)
-  const url = isPostgres ? await databaseOf(dataDir) : undefined
+  const { url } = await databaseIn(dataDir)
   if (url === undefined) await makeDatabase(dataDir)
   const store = await openStore({
     dataDir,

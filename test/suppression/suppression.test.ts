@@ -14,6 +14,7 @@ import {
   suppressionsOf,
 } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { openTestStore } from '../support/store.js'
 
 async function open(t: Test) {
@@ -144,7 +145,7 @@ t.test('many addresses at once', async (t) => {
   t.same(pages, [...blocked].sort(), 'page by page, each once')
 })
 
-t.test('one query for a send finds its way by the key', async (t) => {
+t.test('one query for a send finds its way by the key', aboutSqlite, async (t) => {
   const { read } = await open(t)
   const { rows } = await sql<{ detail: string }>`explain query plan
     select address from suppressions

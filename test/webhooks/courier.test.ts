@@ -17,6 +17,7 @@ import {
 import { setAside } from '../../src/webhooks/settle.js'
 import { FakeClock } from '../support/clock.js'
 import { poison } from '../support/poison.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { openReceiver } from '../support/receiver.js'
 import { testCertificates } from '../support/tls.js'
 import { key, plans, webhookRig } from '../support/webhooks.js'
@@ -448,28 +449,32 @@ t.test('an endpoint that is disabled and enabled at once leaves nothing lying', 
   t.equal(receiver.received.length, 31, 'each once')
 })
 
-t.test('a database that cannot be read is told of once, not ten times a second', async (t) => {
-  const clock = new FakeClock()
-  const rig = await webhookRig(t, { clock })
-  await rig.endpoint('https://example.com/hook', ['email.bounced'])
-  const lines: string[] = []
-  const log = { ...silentLog, error: (_fields: unknown, text?: string) => lines.push(text ?? '') }
-  let broken = false
-  const read = rig.store.read.withPlugin({
-    transformQuery: ({ node }) => {
-      if (broken) throw new Error('the disk is gone')
-      return node
-    },
-    transformResult: async ({ result }) => result,
-  })
-  await rig.courier({ store: { ...rig.store, read }, log: log as typeof silentLog })
-  broken = true
-  for (let passed = 0; passed < 30_000; passed += 100) await clock.advance(100)
-  t.same(lines, [
-    'What waits for a webhook endpoint cannot be sent',
-    'Webhooks could not be read; trying again every second',
-  ])
-})
+t.test(
+  'a database that cannot be read is told of once, not ten times a second',
+  aboutSqlite,
+  async (t) => {
+    const clock = new FakeClock()
+    const rig = await webhookRig(t, { clock })
+    await rig.endpoint('https://example.com/hook', ['email.bounced'])
+    const lines: string[] = []
+    const log = { ...silentLog, error: (_fields: unknown, text?: string) => lines.push(text ?? '') }
+    let broken = false
+    const read = rig.store.read.withPlugin({
+      transformQuery: ({ node }) => {
+        if (broken) throw new Error('the disk is gone')
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    })
+    await rig.courier({ store: { ...rig.store, read }, log: log as typeof silentLog })
+    broken = true
+    for (let passed = 0; passed < 30_000; passed += 100) await clock.advance(100)
+    t.same(lines, [
+      'What waits for a webhook endpoint cannot be sent',
+      'Webhooks could not be read; trying again every second',
+    ])
+  },
+)
 
 t.test('only accounts that listen, on plans that have it, are queued for', async (t) => {
   const rig = await webhookRig(t)

@@ -1,20 +1,21 @@
+import { refuseTemplateInUse } from '../../automations/index.js'
 import type { BlockDocument } from '../../blocks/index.js'
 import { auditOf } from '../../contract/index.js'
 import type { EmailDeps } from '../../emails/index.js'
 import { ApiError } from '../../errors/index.js'
 import { check, ShapeError, structOf, table } from '../../fields/index.js'
-import { type Form, formWith } from '../../http/index.js'
+import { type Form, formNamed, formWith } from '../../http/index.js'
 import * as pictures from '../../pictures/contract.js'
 import { addPicture, picturePath } from '../../pictures/index.js'
 import * as templates from '../../templates/contract.js'
-import { findTemplate, putTemplate } from '../../templates/index.js'
+import { deleteTemplate, findTemplate, putTemplate, renameTemplate } from '../../templates/index.js'
 import { pictureIn } from '../pictures/file.js'
 import type { AuditedAction } from '../shell/answer.js'
 import { checkedDocument, closedName, documentIn } from './form.js'
 
 /*
  * Buttons of an editor of blocks that need more than what is typed: a picture that is uploaded into its card, blocks that are kept
- * as a template, and a template's blocks that are put at the end. What they come to is shown in the form, which stays as it is typed.
+ * as a template, which is renamed or removed there, and a template's blocks that are put in at a place. What they come to is shown in the form, which stays as it is typed.
  */
 
 /** What these buttons need. */
@@ -28,13 +29,19 @@ export interface StoredDeed {
   audit: AuditedAction
 }
 
-/** Stores the file of a picture's card (`upload:3`), or keeps blocks as a template (`keep:`). Throws a 422 beside its field. */
+/**
+ * Stores the file of a picture's card (`upload:3`), keeps blocks as a template (`keep:`), or renames or removes one
+ * that is kept (`rename:`, `remove:`). Throws a 422 beside its field.
+ */
 export async function storeDeed(
   deps: BlockDeedDeps,
   accountId: string,
   fields: Form,
 ): Promise<StoredDeed> {
-  const [, place] = /^upload:([\d.]{1,12})$/.exec(fields.get('do') ?? '') ?? []
+  const pressed = fields.get('do') ?? ''
+  if (pressed === 'rename:') return await renameKept(deps, accountId, fields)
+  if (pressed === 'remove:') return await removeKept(deps, accountId, fields)
+  const [, place] = /^upload:([\d.]{1,12})$/.exec(pressed) ?? []
   return place === undefined
     ? await keepBlocks(deps, accountId, fields)
     : await upload(deps, accountId, fields, place)
@@ -103,7 +110,46 @@ async function keepBlocks(
   }
 }
 
-/** The form with the blocks of a template behind its own, where a button asks for that (`insert:`). Throws a 404. */
+const NewName = structOf(table({ renameTo: templates.slug }))
+
+async function renameKept(
+  { store }: Pick<BlockDeedDeps, 'store'>,
+  accountId: string,
+  fields: Form,
+): Promise<StoredDeed> {
+  const slug = fields.get('insertFrom') ?? ''
+  const { renameTo } = check({ renameTo: fields.get('renameTo') }, NewName)
+  await toldBeside('renameTo', async () => {
+    await refuseTemplateInUse(store.read, accountId, slug)
+    await renameTemplate({ store }, accountId, slug, renameTo)
+  })
+  const after = { keptAs: renameTo, renameTo: '' }
+  return {
+    fields: formWith(fields, new Map(Object.entries(after))),
+    audit: auditOf(templates.updateTemplate, { target: renameTo, detail: { renamed: slug } }),
+  }
+}
+
+async function removeKept(
+  { store }: Pick<BlockDeedDeps, 'store'>,
+  accountId: string,
+  fields: Form,
+): Promise<StoredDeed> {
+  const slug = fields.get('insertFrom') ?? ''
+  await toldBeside('renameTo', async () => {
+    await refuseTemplateInUse(store.read, accountId, slug)
+    await deleteTemplate({ store }, accountId, slug)
+  })
+  return {
+    fields: formWith(fields, new Map([['keptGone', slug]])),
+    audit: auditOf(templates.deleteTemplate, { target: slug }),
+  }
+}
+
+/**
+ * The form with the blocks of a template among its own, where a button asks for that (`insert:`): behind the block
+ * whose number `insertAt` has, -1 for none, else at the end. Throws a 404.
+ */
 export async function withInserted(
   { store }: Pick<BlockDeedDeps, 'store'>,
   accountId: string,
@@ -112,10 +158,20 @@ export async function withInserted(
   const slug = fields.get('insertFrom') ?? ''
   if (fields.get('do') !== 'insert:' || slug === '') return fields
   const { blocks } = await findTemplate(store.read, accountId, slug)
-  const at = documentIn(fields)?.blocks.length ?? 0
-  const added = (blocks?.blocks ?? []).flatMap((block, n): [string, string][] => [
+  const given = blocks?.blocks ?? []
+  const end = documentIn(fields)?.blocks.length ?? 0
+  const asked = fields.get('insertAt') ?? ''
+  const at = /^(-1|\d{1,3})$/.test(asked) ? Math.min(Number(asked) + 1, end) : end
+  // Those behind it make room.
+  const moved = formNamed(fields, (name) =>
+    name.replace(/^(b|file|kind)\.(\d+)/, (_, part: string, number: string) => {
+      const n = Number(number)
+      return `${part}.${n < at ? n : n + given.length}`
+    }),
+  )
+  const added = given.flatMap((block, n): [string, string][] => [
     [`b.${at + n}.type`, block.type],
     [`b.${at + n}.${closedName}`, JSON.stringify(block)],
   ])
-  return formWith(fields, new Map(added))
+  return formWith(moved, new Map([...added, ['insertedAt', String(at)], ['open', String(at)]]))
 }

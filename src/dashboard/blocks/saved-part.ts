@@ -1,3 +1,4 @@
+import type { Form } from '../../http/index.js'
 import type { Read } from '../../store/index.js'
 import { templatesOfBlocks } from '../../templates/index.js'
 import type { Faults } from '../shell/faults.js'
@@ -8,10 +9,13 @@ import type { BlockCard } from './card.js'
 // A select has room for these; the others are found by their name on the page of templates.
 const mostOffered = 30
 
-/** What an account has kept, and what was kept just now. */
+/** What an account has kept, and what was done with it just now. */
 export interface SavedBlocks {
   slugs: readonly string[]
   keptAs: string | undefined
+  removed: string | undefined
+  /** Where blocks were taken in. */
+  insertedAt: string | undefined
   /** Where templates are. */
   at: string
 }
@@ -19,10 +23,12 @@ export interface SavedBlocks {
 export const savedBlocks = async (
   read: Read,
   { accountId, base }: { accountId: string; base: string },
-  keptAs: string | undefined,
+  fields: Form,
 ): Promise<SavedBlocks> => ({
   slugs: await templatesOfBlocks(read, accountId, mostOffered),
-  keptAs,
+  keptAs: fields.get('keptAs'),
+  removed: fields.get('keptGone'),
+  insertedAt: fields.get('insertedAt'),
   at: `${base}/templates`,
 })
 
@@ -37,22 +43,42 @@ interface SavedOptions {
 
 /** Takes in blocks that were kept, and keeps some of these or all: what is kept is a template, on the page of templates. */
 export function savedPart(
-  { slugs, keptAs, at }: SavedBlocks,
+  { slugs, keptAs, removed, insertedAt, at }: SavedBlocks,
   cards: readonly BlockCard[],
   { faults, change, store, isClosed }: SavedOptions,
 ): Html {
   const options = cards
     .filter((card) => !isClosed(card))
     .map(({ place, title }) => ({ value: place, label: `${title} ${Number(place) + 1}` }))
-  const isWrong = 'keepAs' in faults.fields
-  return html`<details class="card" id="kept"${(isWrong || keptAs !== undefined) && html` open`}><summary>Blocks to use again</summary>
+  const isWrong = 'keepAs' in faults.fields || 'renameTo' in faults.fields
+  const isOpen = isWrong || [keptAs, removed, insertedAt].some((one) => one !== undefined)
+  const places = [
+    { value: '', label: 'at the end' },
+    ...(cards.length === 0 ? [] : [{ value: '-1', label: 'at the top' }]),
+    ...options.map(({ value, label }) => ({ value, label: `after ${label}` })),
+  ]
+  return html`<details class="card" id="kept"${isOpen && html` open`}><summary>Blocks to use again</summary>
 ${keptAs !== undefined && html`<p role="status">They are kept as <a href="${at}/${keptAs}">${keptAs}</a>.</p>`}
-<p class="hint">What you keep is a template: a new campaign can begin with it, and it is renamed by a copy and deleted under <a href="${at}">Templates</a>.</p>
+${removed !== undefined && html`<p role="status">${removed} is removed.</p>`}
+${insertedAt !== undefined && html`<p role="status">The blocks are added. <a href="#block-${insertedAt}">Go to the first of them</a></p>`}
+<p class="hint">What you keep is a template: a new campaign can begin with it, and it is among the <a href="${at}">Templates</a>.</p>
 ${
   slugs.length > 0 &&
   html`<p class="buttons add"><label for="insert-from">Add the blocks of</label><select id="insert-from" name="insertFrom">${slugs.map(
     (slug) => html`<option value="${slug}">${slug}</option>`,
-  )}</select><button name="do" value="insert:" formaction="${change}#block-${cards.length}" formnovalidate>Add at the end</button></p>`
+  )}</select><label for="insert-at">where</label><select id="insert-at" name="insertAt">${places.map(
+    ({ value, label }) => html`<option value="${value}">${label}</option>`,
+  )}</select><button name="do" value="insert:" formaction="${change}#kept" formnovalidate>Add</button></p>
+<details${'renameTo' in faults.fields && html` open`}><summary>Rename or remove what is chosen</summary><p class="hint">What sends it by its name would not find it any more. Mails that were sent stay as they are.</p>${field(
+    {
+      name: 'renameTo',
+      label: 'New name',
+      maxlength: 64,
+      autocomplete: 'off',
+      required: false,
+      faults,
+    },
+  )}<p class="buttons"><button name="do" value="rename:" formaction="${store}#kept" formnovalidate>Rename</button><button class="danger" name="do" value="remove:" formaction="${store}#kept" formnovalidate>Remove it for good</button></p></details>`
 }${field({
   name: 'keepWhich',
   label: 'Keep',

@@ -10,12 +10,34 @@ const quality = 0.85
 // A GIF may move, and a canvas has one frame.
 const shrinkable = new Set(['image/jpeg', 'image/png', 'image/webp'])
 
-/** Has each field of files that asks for it send smaller pictures. */
+// Fields whose pictures are being made smaller.
+const busy = new Map<HTMLInputElement, Promise<void>>()
+
+/** Has each field of files that asks for it send smaller pictures; its form waits for them. */
 export function shrinkPictures(): void {
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.dataset.shrinks === undefined) return
-    void shrinkIn(target)
+    const shrinking = shrinkIn(target).finally(() => {
+      if (busy.get(target) === shrinking) busy.delete(target)
+    })
+    busy.set(target, shrinking)
   })
+  // Before others: what is sent meanwhile would be the large ones, which the server may refuse.
+  document.addEventListener(
+    'submit',
+    (event) => {
+      const { target, submitter } = event
+      if (!(target instanceof HTMLFormElement)) return
+      const waiting = [...busy].filter(([input]) => input.form === target)
+      if (waiting.length === 0) return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      void Promise.all(waiting.map(([, shrinking]) => shrinking)).then(() =>
+        target.requestSubmit(submitter),
+      )
+    },
+    true,
+  )
 }
 
 async function shrinkIn(input: HTMLInputElement): Promise<void> {

@@ -1,7 +1,7 @@
 import { listPage, requireList } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
 import { listSegments } from '../../segments/index.js'
-import type { Read } from '../../store/index.js'
+import { likeAnyCase, type Read } from '../../store/index.js'
 
 /** What a form of a campaign offers. */
 export interface AudienceChoice {
@@ -38,9 +38,7 @@ const listsNamed = (read: Read, accountId: string, find: string) =>
     .select(['id', 'name'])
     .where('account_id', '=', accountId)
     .where('deleted_at', 'is', null)
-    .where(({ eb, fn }) =>
-      eb(fn<number>('instr', [fn('lower', ['name']), eb.val(find.toLowerCase())]), '>', 0),
-    )
+    .where(likeAnyCase('name', find))
     .orderBy('id', 'desc')
     .limit(mostChoices)
     .execute()

@@ -26,7 +26,7 @@ import {
 } from './audience-choices.js'
 import type { CampaignPageDeps } from './deps.js'
 import { mostShown } from './form.js'
-import { paceFieldsOf, paceWords } from './pace-part.js'
+import { isPaceTyped, paceFieldsOf, paceWords, withPaceTyped } from './pace-part.js'
 import { campaignPreview } from './preview.js'
 import { askedContact, previewPart } from './preview-part.js'
 import { asVersion } from './version-content.js'
@@ -61,7 +61,7 @@ export interface EditCampaignView {
   mayNotice: boolean
   ownTime: boolean
   archive: boolean
-  isPaced: boolean
+  isPaced: boolean | undefined
   /** The fields of rate and hours. */
   pace: Html
   counted: string
@@ -103,8 +103,8 @@ export async function editPage(
   const slug = query.get('template')
   const template = slug === null ? undefined : await findTemplate(read, account.id, slug)
   const kept = await keptValues(read, draft, { zone, account, domain: domains[0], template })
-  const typed = (name: string, value: string) =>
-    fields.get('from') === undefined ? value : (fields.get(name) ?? '')
+  const wasTyped = fields.get('from') !== undefined
+  const typed = (name: string, value: string) => (wasTyped ? (fields.get(name) ?? '') : value)
   const values = Object.fromEntries(
     Object.entries(kept).map(([name, value]) => [name, typed(name, value)]),
   ) as EditCampaignView['values']
@@ -115,7 +115,7 @@ export async function editPage(
   const isLarge = draft !== undefined && values.html === kept.html && values.html.length > mostShown
   const saved = draft === undefined ? undefined : whomOf(draft)
   const ticked = (name: keyof EditCampaignView['whom']) =>
-    fields.get('from') === undefined ? (saved?.[name] ?? []) : fields.all(name)
+    wasTyped ? fields.all(name) : (saved?.[name] ?? [])
   const whom = {
     lists: ticked('lists'),
     segments: ticked('segments'),
@@ -151,10 +151,10 @@ export async function editPage(
     topics: (await listTopics(read, account.id)).map(choiceOf),
     notice: draft?.notice_reason ?? undefined,
     mayNotice: visit.may('campaigns.notice'),
-    ownTime: draft !== undefined && draft.local_zone !== null,
-    archive: draft?.archive === 1,
-    isPaced: draft !== undefined && paceWords(draft) !== undefined,
-    pace: paceFieldsOf(draft, { zone, faults }),
+    ownTime: wasTyped ? Boolean(fields.get('ownTime')) : (draft?.local_zone ?? null) !== null,
+    archive: wasTyped ? Boolean(fields.get('archive')) : draft?.archive === 1,
+    isPaced: wasTyped ? isPaceTyped(fields) : draft && paceWords(draft) !== undefined,
+    pace: paceFieldsOf(draft, { zone, faults: wasTyped ? withPaceTyped(faults, fields) : faults }),
     domains: domains.join(', '),
     zone: zone === 'UTC' ? 'UTC' : `the time in ${placeOf(zone)}`,
     counted: draft === undefined ? '' : countWords(countsOf(draft)),
@@ -167,7 +167,7 @@ export async function editPage(
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
         store: `${here ?? `${base}/campaigns/new`}/blocks`,
-        saved: await savedBlocks(read, { accountId: account.id, base }, fields.get('keptAs')),
+        saved: await savedBlocks(read, { accountId: account.id, base }, fields),
       }),
     layouts,
     tags: await tagMenu(read, account.id),

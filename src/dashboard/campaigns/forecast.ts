@@ -1,3 +1,4 @@
+import { counted } from '../../amounts/index.js'
 import {
   type Broadcast,
   beginOf,
@@ -38,7 +39,7 @@ export async function forecastWords(
   }
   const end = endAt(start, { people, ...pace })
   if (end === undefined) return never
-  return `Done at about ${words(end)}: ${shown(people)} mails, ${by}.`
+  return `Done at about ${words(end)}: ${counted(people, 'mail')}, ${by}.`
 }
 
 const never = 'It will not be done within a year, at this rate in these hours.'

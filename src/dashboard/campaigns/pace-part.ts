@@ -5,6 +5,7 @@ import {
   paceOf,
   type SendWindow,
 } from '../../broadcasts/index.js'
+import type { Form } from '../../http/index.js'
 import type { Faults } from '../shell/faults.js'
 import { field, fieldSet } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
@@ -39,6 +40,20 @@ export function paceGiven(form: PaceForm, zone: string): Pick<BroadcastChanges, 
     rate: most === '' ? 'none' : Number(most),
     window: from === '' && to === '' ? 'none' : hours,
   }
+}
+
+/** Whether a form says how fast it leaves, or in which hours. */
+export const isPaceTyped = (fields: Form): boolean =>
+  ['rate', 'window', 'windowTo', 'windowDays'].some((name) => Boolean(fields.get(name)))
+
+/** The faults with what is typed of it, for a form that comes back though nothing is wrong, as after 'Preview'. */
+export function withPaceTyped(faults: Faults, fields: Form): Faults {
+  const typed = ['rate', 'window', 'windowTo', 'windowZone'].map((name): [string, string] => [
+    name,
+    fields.get(name) ?? '',
+  ])
+  const windowDays = fields.all('windowDays')
+  return { ...faults, values: { ...Object.fromEntries(typed), windowDays, ...faults.values } }
 }
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']

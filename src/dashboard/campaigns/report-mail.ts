@@ -8,26 +8,34 @@ import type { Visit } from '../shell/visit.js'
 import type { ReportPageDeps } from './report.js'
 
 interface ReportMailView {
-  report: string
+  back: { label: string; href: string }
+  /** Undefined: nothing of it has left, so nobody has clicked. */
+  isBegun: boolean
   frame: string
   name: string
   isKept: boolean
 }
 
-/** The mail of a campaign with how many people clicked each link, beside it. Throws a 404. */
+/** The mail of a campaign; once it has begun, with how many people clicked each link, beside it. Throws a 404. */
 export async function showReportMail(
   { store: { read } }: ReportPageDeps,
   { account, base, params }: Visit,
 ): Promise<PageAnswer> {
   const broadcast = await findBroadcast(read, account.id, params.id ?? '')
   const report = `${base}/campaigns/${broadcast.id}/report`
+  const isBegun = broadcast.sent_at !== null
   const view: ReportMailView = {
-    report,
+    back: isBegun
+      ? { label: 'Report', href: report }
+      : { label: 'Campaign', href: `${base}/campaigns/${broadcast.id}` },
+    isBegun,
     frame: `${report}/mail/html`,
     name: broadcast.name ?? broadcast.subject,
     isKept: (await htmlOf(read, broadcast.body_id)) !== null,
   }
-  return page('campaigns/report-mail', view, { title: `Clicks in the mail: ${view.name}` })
+  return page('campaigns/report-mail', view, {
+    title: `${isBegun ? 'Clicks in the mail' : 'The mail'}: ${view.name}`,
+  })
 }
 
 /** The mail itself, for a frame that runs nothing: its merge tags stand as they were written. */
@@ -35,10 +43,11 @@ export async function reportMailFrame(
   { store: { read } }: ReportPageDeps,
   { account, params }: Visit,
 ): Promise<PageAnswer> {
-  const { id, body_id } = await findBroadcast(read, account.id, params.id ?? '')
+  const { id, body_id, sent_at } = await findBroadcast(read, account.id, params.id ?? '')
   const { links } = await broadcastReport(read, account.id, id)
   const people = new Map(links.map((link) => [link.url, link.people]))
-  return frame(withClicks((await htmlOf(read, body_id)) ?? '', people))
+  const html = (await htmlOf(read, body_id)) ?? ''
+  return frame(sent_at === null ? html : withClicks(html, people))
 }
 
 async function htmlOf(read: Read, bodyId: number): Promise<string | null> {

@@ -61,7 +61,7 @@ function numberIn(
 }
 
 const tabsShown: readonly Who[] = [
-  ...(['delivered', 'opened', 'not_opened', 'clicked', 'not_clicked'] as const),
+  ...(['sent', 'delivered', 'opened', 'not_opened', 'clicked', 'not_clicked'] as const),
   ...(['left', 'complained', 'unreached'] as const),
 ]
 

@@ -5,6 +5,7 @@ import type { Tone } from '../shell/parts.js'
 
 /** Whom each list of people is of, in words. */
 export const whoWords: Record<Who, { label: string; says: string }> = {
+  sent: { label: 'Sent', says: 'to whom it went out, whatever their server said' },
   delivered: { label: 'Delivered', says: 'whose server has taken the mail' },
   opened: { label: 'Opened', says: 'who opened it' },
   not_opened: { label: 'Not opened', says: 'who got it and have not opened it' },
@@ -87,7 +88,9 @@ export function numbersOf({ total, progress }: BroadcastReport, here: string): R
     machines: machines === undefined ? undefined : `machines: ${counted(machines, 'time')}`,
     href: linkTo(`${here}/people`, { who }),
   })
+  const { delivered, relayed, bounced, failed } = progress
   return [
+    one('sent', delivered + relayed + bounced + failed, undefined),
     one('delivered', total.delivered + total.relayed, rates.delivery),
     one('opened', total.openedUnique, rates.open, total.openedByMachines),
     one('clicked', total.clickedUnique, rates.click, total.clickedByMachines),

@@ -32,9 +32,13 @@ export const sendingPart = ({
     html`<h3>Why it is slow</h3>
   <ul>${why.map(
     ({ title, says, count, href }) =>
-      html`<li class="wrap"><strong>${title}</strong> ${says} ${
+      html`<li class="wrap"><strong>${title}</strong> ${shortOf(says)} ${
         count !== '' && html`<span class="quiet">${count}.</span> `
       }<a href="${href}">More about it</a></li>`,
   )}</ul>`
   }
 </section>`
+
+// A server's reply may have 2,000 characters; the whole of it is a link away.
+const mostSaid = 240
+const shortOf = (says: string) => (says.length > mostSaid ? `${says.slice(0, mostSaid)}…` : says)

@@ -209,7 +209,7 @@ async function showContent(
         mayWrite: true,
         pictures: await pictureChoices(read, account.id, deps.publicUrl),
         store: `${here}/blocks`,
-        saved: await savedBlocks(read, { accountId: account.id, base }, fields.get('keptAs')),
+        saved: await savedBlocks(read, { accountId: account.id, base }, fields),
       }),
     html: isLarge ? '' : html,
     largeHtml: isLarge ? `${shown(Math.round(html.length / 1024))} KiB` : undefined,

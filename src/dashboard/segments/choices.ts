@@ -68,6 +68,8 @@ export async function fieldChoices(
       label: `Is in the segment “${name}”`,
     })),
     ...campaigns.flatMap(({ id, title }) => [
+      { value: `broadcast.${id}.sent`, label: `Was sent the campaign “${title}”` },
+      { value: `broadcast.${id}.delivered`, label: `Got the campaign “${title}”` },
       { value: `broadcast.${id}.opened`, label: `Opened the campaign “${title}”` },
       { value: `broadcast.${id}.clicked`, label: `Clicked in the campaign “${title}”` },
     ]),

@@ -5,6 +5,7 @@ import { comparisonsOf, type Rule } from '../../rules/index.js'
 import {
   brokenParts,
   countPeople,
+  mailedUnknown,
   ruleLimits,
   type Segment,
   SegmentRule,
@@ -131,7 +132,8 @@ function faultOfRow(row: ConditionRow): string | undefined {
 }
 
 // Is on a list, has left a topic, is in a segment, gets mail; when somebody joined a list is a time.
-const holdsOrNot = /^(mailable$|topic\.|segment\.|list\.[^.]*$)/
+const holdsOrNot =
+  /^(mailable$|topic\.|segment\.|list\.[^.]*$|broadcast\.[^.]*\.(sent|delivered|opened|clicked)$)/
 
 function faultOf(rule: Rule): string | undefined {
   const [failure] = SegmentRule.validate(rule)
@@ -157,7 +159,9 @@ export async function showEdit(
   const fields = rule === undefined ? [] : comparisonsOf(rule).map((one) => one.field)
   const fault = sentence && faultOfRows(sentence.rows)
   const isSound = fields.length > 0 && fault === undefined
-  const counted = given.isCounted && rule && isSound && SegmentRule.is(rule)
+  const unknown = given.isCounted && rule && isSound ? await mailedUnknown(read, rule) : undefined
+  const counted =
+    given.isCounted && rule && isSound && unknown === undefined && SegmentRule.is(rule)
   const choices = await fieldChoices(read, account.id, fields)
   const offered = choicesOfRows(choices, sentence?.rows ?? [])
   const broken = counted ? await brokenParts(read, account.id, rule) : []
@@ -179,8 +183,8 @@ export async function showEdit(
         ? `Nobody fits: ${broken.join('; ')}.`
         : counted
           ? countWords(await countPeople({ read, clock }, account.id, rule))
-          : given.isCounted && fault !== undefined
-            ? `${fault}.`
+          : given.isCounted && (fault ?? unknown) !== undefined
+            ? `${fault ?? unknown}.`
             : undefined,
     mayAdd: (sentence?.rows.length ?? 0) < ruleLimits.conditions,
     id: segment?.id,

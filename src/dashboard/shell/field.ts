@@ -41,6 +41,8 @@ export interface FormField {
   list?: string
   /** Of a file: several may be chosen. */
   multiple?: boolean
+  /** Of pictures: with script the browser makes large ones smaller. */
+  shrinks?: boolean
   autofocus?: boolean
   readonly?: boolean
   spellcheck?: boolean
@@ -132,14 +134,14 @@ function controlOf(of: FormField, value: string, attributes: Html): Html {
 
 /** The attributes that a field has or has not. */
 function flags(of: FormField): Html {
-  const { required, autofocus, readonly, spellcheck, multiple } = of
+  const { required, autofocus, readonly, spellcheck, multiple, shrinks } = of
   const named = ['placeholder', 'autocomplete', 'inputmode', 'pattern', 'accept', 'list'] as const
   const numbers = ['min', 'max', 'maxlength'] as const
   return html`${named.map((name) => attribute(name, of[name]))}${numbers.map((name) =>
     attribute(name, of[name]),
   )}${required === true && html` required`}${autofocus === true && html` autofocus`}${readonly === true && html` readonly`}${
     spellcheck === false && html` spellcheck="false"`
-  }${multiple === true && html` multiple`}`
+  }${multiple === true && html` multiple`}${shrinks === true && html` data-shrinks`}`
 }
 
 function attribute(name: string, value: string | number | undefined): Html | undefined {

@@ -197,7 +197,7 @@ async function cards(
     faults: { ...faults, fields: { ...documentFaults(document), ...faults.fields } },
     pictures: mayWrite ? await pictureChoices(store.read, account.id, publicUrl) : [],
     store: mayWrite && may('campaigns.write') ? `${here}/blocks` : undefined,
-    saved: await savedBlocks(store.read, { accountId: account.id, base }, fields.get('keptAs')),
+    saved: await savedBlocks(store.read, { accountId: account.id, base }, fields),
   })
 }
 

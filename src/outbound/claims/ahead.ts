@@ -84,7 +84,7 @@ export function makeAhead(options: AheadOptions): Ahead {
     for (const { id } of rows) returning.add(id)
     for (;;) {
       try {
-        await store.write((tx) => unclaim(tx, rows, thread))
+        await store.byRow((tx) => unclaim(tx, rows, thread))
         break
       } catch (error) {
         log.error({ error, deliveries: rows.length }, 'Deliveries could not be given back')

@@ -21,7 +21,7 @@ export async function claimApart(deps: Deps, wants: readonly Wanted[]): Promise<
   const { store, clock, thread } = deps
   try {
     const now = clock.now()
-    return await store.write((tx) => claim(tx, wants, { now, thread }))
+    return await store.byRow((tx) => claim(tx, wants, { now, thread }))
   } catch (error) {
     if (isPassing(error)) throw error
   }
@@ -36,7 +36,7 @@ async function claimAlone(deps: Deps, want: Wanted): Promise<Claim> {
   // One by one up to the row at fault, which is then the first.
   for (const limit of [want.limit, 1]) {
     try {
-      const [claimed] = await store.write((tx) => claim(tx, [{ ...want, limit }], { now, thread }))
+      const [claimed] = await store.byRow((tx) => claim(tx, [{ ...want, limit }], { now, thread }))
       return claimed ?? none(0)
     } catch (error) {
       if (isPassing(error)) return none(soonMs)

@@ -1,6 +1,6 @@
 import { nextTurn } from '../../bounded/index.js'
 import { isoTime, pause, systemClock } from '../../clock/index.js'
-import { isEnded, park, type Settlement, settle } from '../../deliveries/index.js'
+import { holdsBack, isEnded, park, type Settlement, settle } from '../../deliveries/index.js'
 import { internalReason, messageOf } from '../../errors/index.js'
 import { makeSeldom } from '../../log/index.js'
 import { largeProviderOf } from '../../protection/index.js'
@@ -75,9 +75,10 @@ export function makeRecorder(deps: RecorderDeps): ResultRecorder {
 
   /** Whether the storage took them all, be it as written or as held. */
   const write = async (batch: readonly Waiting[]): Promise<boolean> => {
+    const sound = batch.filter(({ fault }) => fault === undefined)
     const { written, faults, left, ...outcome } = await writeApart(
-      store.write,
-      batch.filter(({ fault }) => fault === undefined),
+      holdsBack(sound.map(({ settlement }) => settlement)) ? store.write : store.byRow,
+      sound,
       (tx, entries) => {
         const settlements = entries.map(({ settlement }) => settlement)
         return settle(tx, settlements, { thread, now: clock.now(), land })
@@ -130,7 +131,7 @@ async function holdBack(
     ? 'it cannot be composed'
     : `its last attempt ended as ${kind}, which cannot be written`
   const now = clock.now()
-  const { faults, ...held } = await writeApart(store.write, [settlement], (tx) =>
+  const { faults, ...held } = await writeApart(store.byRow, [settlement], (tx) =>
     park(tx, settlement, { thread, now, reason: internalReason(what, cause), isUnsent }),
   )
   if (held.left.length > 0) return held

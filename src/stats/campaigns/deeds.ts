@@ -12,6 +12,8 @@ export interface CampaignDeeds {
   leftAt: number | null
   complainedAt: number | null
   unreachedAt: number | null
+  /** When a server has taken it, as far as that is noted. */
+  takenAt: number | null
   /** Where the links lead that they clicked. */
   links: string[]
 }
@@ -43,6 +45,7 @@ export async function campaignDeedsOf(read: Read, contactId: string): Promise<Ca
     leftAt: row.left_at,
     complainedAt: row.complained_at,
     unreachedAt: row.unreached_at,
+    takenAt: row.taken_at,
     links: clicks.filter((one) => one.broadcastId === row.broadcast_id).map(({ url }) => url),
   }))
 }

@@ -4,12 +4,13 @@ import { addressKey } from '../../mime/index.js'
 import { cell, prepared, rowsOf, type Tx } from '../../store/index.js'
 import type { CampaignTold } from './told.js'
 
-const times = ['opened_at', 'clicked_at', 'left_at', 'complained_at'] as const
+const times = ['opened_at', 'clicked_at', 'left_at', 'complained_at', 'taken_at'] as const
 const timeOf = {
   opened: 'opened_at',
   clicked: 'clicked_at',
   left: 'left_at',
   complained: 'complained_at',
+  taken: 'taken_at',
 } as const
 
 type Person = Record<(typeof times)[number], number | null> & {
@@ -46,20 +47,43 @@ export async function addCampaignPeople(
     }
   }
   if (people.size === 0) return
-  const cells = [...people.values()].map((one) => [
-    one.accountId,
-    one.address,
-    one.broadcastId,
-    one.emailId,
-    ...times.map((time) => one[time]),
-    one.unreachedAt,
-    one.bounce,
-  ])
+  const cells = [...people.values()].map(cellsOf)
   const rows = await add(tx, { json: JSON.stringify(cells) })
   await markContacts(tx, [...new Set(rows.map(({ id }) => id))])
 }
 
-const newPerson = ({ accountId, broadcastId, emailId }: CampaignTold, address: string): Person => ({
+/** A recipient whose mail a server has taken. */
+export interface Taken {
+  accountId: string
+  recipient: string
+  broadcastId: string
+  emailId: string
+  at: number
+}
+
+/** Notes it of some mails that were looked up; whoever asks for it waits until all are, so nobody is marked. */
+export async function addTaken(tx: Tx, taken: readonly Taken[]): Promise<void> {
+  const cells = taken.map((one) => {
+    const person = { ...newPerson(one, addressKey(one.recipient)), taken_at: one.at }
+    return cellsOf(person)
+  })
+  if (cells.length > 0) await add(tx, { json: JSON.stringify(cells) })
+}
+
+const cellsOf = (one: Person) => [
+  one.accountId,
+  one.address,
+  one.broadcastId,
+  one.emailId,
+  ...times.map((time) => one[time]),
+  one.unreachedAt,
+  one.bounce,
+]
+
+const newPerson = (
+  { accountId, broadcastId, emailId }: Omit<Taken, 'recipient' | 'at'>,
+  address: string,
+): Person => ({
   accountId,
   address,
   broadcastId,
@@ -68,6 +92,7 @@ const newPerson = ({ accountId, broadcastId, emailId }: CampaignTold, address: s
   clicked_at: null,
   left_at: null,
   complained_at: null,
+  taken_at: null,
   unreachedAt: null,
   bounce: null,
 })
@@ -91,7 +116,7 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
     .insertInto('broadcast_people')
     .columns([
       ...(['broadcast_id', 'contact_id', 'email_id', 'opened_at', 'clicked_at'] as const),
-      ...(['left_at', 'complained_at', 'unreached_at', 'bounce'] as const),
+      ...(['left_at', 'complained_at', 'taken_at', 'unreached_at', 'bounce'] as const),
     ])
     .expression((eb) =>
       eb
@@ -109,8 +134,9 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
           cell<number | null>(5, 'integer').as('clicked_at'),
           cell<number | null>(6, 'integer').as('left_at'),
           cell<number | null>(7, 'integer').as('complained_at'),
-          cell<number | null>(8, 'integer').as('unreached_at'),
-          cell<number | null>(9, 'integer').as('bounce'),
+          cell<number | null>(8, 'integer').as('taken_at'),
+          cell<number | null>(9, 'integer').as('unreached_at'),
+          cell<number | null>(10, 'integer').as('bounce'),
         ])
         // Without it SQLite takes `on conflict` for a part of the join.
         .where(sql<boolean>`true`),
@@ -121,6 +147,7 @@ const add = prepared<{ json: string }, { id: string }>((db, { json }) =>
         clicked_at: earlier('clicked_at'),
         left_at: earlier('left_at'),
         complained_at: earlier('complained_at'),
+        taken_at: earlier('taken_at'),
         unreached_at: latest('unreached_at'),
         bounce: latest('bounce'),
       }),

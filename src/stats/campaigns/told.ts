@@ -12,7 +12,7 @@ export interface CampaignTold {
   broadcastId: string
   /** As the log has it. */
   recipient: string
-  what: 'opened' | 'clicked' | 'left' | 'complained' | 'unreached'
+  what: 'opened' | 'clicked' | 'left' | 'complained' | 'unreached' | 'taken'
   /** A machine made the open or click. */
   machine: boolean
   /** Where a click led. */
@@ -40,16 +40,21 @@ interface CampaignEvent {
   detail: EventDetail | null
 }
 
-/** What events tell of recipients of campaigns; of other mail, and of what went well, nothing. */
+/**
+ * What events tell of recipients of campaigns; of other mail nothing. That a server has taken a mail is told of those that
+ * are `noted` only, as it is so of nearly everybody.
+ */
 export function toldBy(
   events: readonly CampaignEvent[],
   facts: ReadonlyMap<string, MailFacts>,
+  noted: ReadonlySet<string>,
 ): CampaignTold[] {
   return events.flatMap((event) => {
     const { id, at, accountId, emailId, recipient } = event
     const broadcastId = facts.get(emailId)?.broadcastId ?? null
     const more = toldOf(event)
     if (broadcastId === null || recipient === null || more === undefined) return []
+    if (more.what === 'taken' && !noted.has(broadcastId)) return []
     return [{ log: 'event' as const, id, at, accountId, emailId, broadcastId, recipient, ...more }]
   })
 }
@@ -65,6 +70,9 @@ function toldOf({
       return { what: type, machine }
     case 'clicked':
       return { what: type, machine, url: detail?.url }
+    case 'delivered':
+    case 'relayed':
+      return { what: 'taken', machine: false }
     case 'complained':
       return { what: type, machine: false }
     case 'bounced':

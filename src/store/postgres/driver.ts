@@ -13,6 +13,7 @@ import {
 import { keepNewest } from '../../bounded/index.js'
 import { inWordsOf } from '../fragments.js'
 import { type FilePages, type NumberedLog, type Runner, runHere } from '../running.js'
+import { storable } from './storable.js'
 import { type Queries, watchLogs } from './whole-logs.js'
 import { postgresWords } from './words.js'
 
@@ -70,6 +71,14 @@ class ThisConnectionDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
+interface Statement {
+  name: string | undefined
+  /** The table that it writes to. */
+  changes: string | undefined
+  /** The places of parameters that are JSON. */
+  json: readonly number[]
+}
+
 // A named statement is parsed once a connection, and kept there until it ends.
 const mostNames = 1_000
 
@@ -79,7 +88,7 @@ class NamingConnection implements DatabaseConnection, Runner {
   readonly #wholeLogs: () => Promise<Record<NumberedLog, number>>
   readonly #queries: Queries
   readonly #onRows: OnRows | undefined
-  readonly #known = new Map<string, { name: string | undefined; changes: string | undefined }>()
+  readonly #known = new Map<string, Statement>()
   #names = 0
 
   constructor(queries: Queries, onRows: OnRows | undefined) {
@@ -119,7 +128,7 @@ class NamingConnection implements DatabaseConnection, Runner {
     const known = this.#known.get(text) ?? this.#note(text)
     const result = await this.#queries.query({
       text,
-      values: parameters as unknown[],
+      values: storable(parameters, known.json),
       ...(known.name !== undefined && { name: known.name }),
     })
     if (known.changes !== undefined && (result.rowCount ?? 0) > 0) this.#onRows?.(known.changes)
@@ -130,7 +139,8 @@ class NamingConnection implements DatabaseConnection, Runner {
     const isOwn = /^\s*(select|insert|update|delete|with)\b/i.test(text)
     const name = isOwn && this.#names < mostNames ? `s${this.#names++}` : undefined
     const changes = /\b(?:into|update|delete from) "(\w+)"/.exec(text)?.[1]
-    const known = { name, changes }
+    const json = [...text.matchAll(/cast\(\$(\d+) as jsonb\)/g)].map(([, n]) => Number(n) - 1)
+    const known = { name, changes, json }
     keepNewest(this.#known, text, known, 2 * mostNames)
     return known
   }

@@ -19,6 +19,10 @@ export function troubleOf(error: unknown): StoreTrouble | undefined {
 export const isRetried = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(40001|40P01|55P03)$/.test(String(error.code))
 
+/** A key is there already: the work's own fault, or that of another transaction's which it could not see. */
+export const isTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23505'
+
 const kinds: readonly (readonly [StoreTrouble['kind'], RegExp])[] = [
   ['damaged', /^XX00[12]$/],
   ['denied', /^(28|42501|25006|3D)/],

@@ -4,7 +4,7 @@ import { makeIds, readLastIds, writersOf } from '../ids.js'
 import { remembered } from '../remembered.js'
 import type { Tables } from '../schema/index.js'
 import type { Store, StoreOptions } from '../store.js'
-import { joinTurns } from '../turns.js'
+import { joinTurns, type WriteTurns } from '../turns.js'
 import { connectionTo } from './connect.js'
 import { kyselyOver } from './driver.js'
 import { makeWriter } from './writer.js'
@@ -20,21 +20,9 @@ const askedEveryMs = 250
 export async function openPostgres(options: StoreOptions & { url: string }): Promise<Store> {
   const { url, clock } = options
   const turns = joinTurns(options.turns, options.slot)
-  let changed: 'nothing' | 'alive' | 'more' = 'nothing'
-  let isChanging = false
   const writer = makeWriter({
     connection: connectionTo(url, { readOnly: false }),
-    onRows(table) {
-      if (table !== signOfLife) changed = 'more'
-      else if (changed === 'nothing') changed = 'alive'
-      if (remembered.some((name) => name === table)) isChanging = true
-    },
-    afterCommit() {
-      if (isChanging) turns.noteChange()
-      if (changed !== 'nothing') turns.noteCommit(changed === 'more')
-      isChanging = false
-      changed = 'nothing'
-    },
+    watch: () => watch(turns),
     onCommit: options.onCommit,
   })
   const pool = new pg.Pool({ ...connectionTo(url, { readOnly: true }), max: mostReaders })
@@ -52,6 +40,7 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
   return {
     read,
     write: writer.write,
+    byRow: writer.byRow,
     gather: writer.gather,
     ids: makeIds(clock, writersOf(options.slot), last),
     // The server does so by itself.
@@ -63,7 +52,26 @@ export async function openPostgres(options: StoreOptions & { url: string }): Pro
     async close() {
       await writer.idle()
       await writer.close()
-      await pool.end()
+      if (!pool.ending) await pool.end()
+    },
+  }
+}
+
+/** Notes what the transactions of one connection have changed, once they are committed. */
+function watch(turns: Pick<WriteTurns, 'noteChange' | 'noteCommit'>) {
+  let changed: 'nothing' | 'alive' | 'more' = 'nothing'
+  let isChanging = false
+  return {
+    onRows(table: string) {
+      if (table !== signOfLife) changed = 'more'
+      else if (changed === 'nothing') changed = 'alive'
+      if (remembered.some((name) => name === table)) isChanging = true
+    },
+    afterCommit() {
+      if (isChanging) turns.noteChange()
+      if (changed !== 'nothing') turns.noteCommit(changed === 'more')
+      isChanging = false
+      changed = 'nothing'
     },
   }
 }

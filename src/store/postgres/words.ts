@@ -12,12 +12,21 @@ export const postgresWords: FragmentWords = {
   rowsOf: () => ['jsonb_array_elements(cast(', ' as jsonb))'],
   cell: ({ type, place }) => [`(line.value ->> ${place})${castTo(type)}`],
   value: ({ type }) => ['cast(', type === 'text' ? ' as text)' : ' as bigint)'],
+  // Who adds a row that refers to one of them need not wait.
+  locked: () => ['for no key update'],
   // Its planner knows by its statistics which index is the long way.
   unindexed: () => ['', ''],
-  greatest: ({ count }) => ['greatest(', ...new Array<string>(count - 1).fill(', '), ')'],
+  greatest: ({ count }) => among('greatest', count),
+  least: ({ count }) => among('least', count),
   contains: () => ['strpos(', ', ', ') > 0'],
   likeAnyCase: () => ['', ' ilike ', " escape '\\'"],
   mailNumber: () => ['emails.number'],
 }
 
 const castTo = (type: keyof ValueTypes) => (type === 'text' ? '' : '::bigint')
+
+const among = (name: string, count: number) => [
+  `${name}(`,
+  ...new Array<string>(count - 1).fill(', '),
+  ')',
+]

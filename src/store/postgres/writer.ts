@@ -5,79 +5,130 @@ import { unwritable } from '../fault.js'
 import type { Tables } from '../schema/index.js'
 import { type Gather, makeWriters, type Tx, type Write, type Writing } from '../writing.js'
 import { kyselyOver, type OnRows } from './driver.js'
-import { isRetried, troubleOf } from './errors.js'
+import { isRetried, isTaken, troubleOf } from './errors.js'
 
 export interface WriterOptions {
   connection: pg.ClientConfig
-  onRows: OnRows
-  /** Called at each commit, before anybody is answered. */
-  afterCommit: () => void
+  /** Asked for each connection: what it is told of the transaction that runs there. */
+  watch: () => Watch
   /** Called after every commit with what it took from its begin on; for metrics. */
   onCommit?: ((writes: number, seconds: number) => void) | undefined
 }
 
+interface Watch {
+  onRows: OnRows
+  /** Called at each commit, before anybody is answered. */
+  afterCommit: () => void
+}
+
 // A transaction that loses against another one wins at one of its next tries, or the database has another trouble.
 const mostTries = 10
+// A key that somebody else has put in since the work looked for it: the next time it sees that.
+const mostTriesOfTaken = 3
 const firstPauseMs = 2
+// Connections of a thread for what is written by row.
+const mostRowLines = 4
 
 /**
- * The one way to write over PostgreSQL: a connection, on which the writings of a thread are transactions one after the
- * other, in the order of the calls. A work that reads, decides and writes is SERIALIZABLE, as if nobody else wrote
- * meanwhile, and runs again where somebody did. What is gathered is decided by the conditions of its own statements,
- * and so READ COMMITTED.
+ * The ways to write over PostgreSQL. `write` and `gather`: a connection, on which the writings of a thread are
+ * transactions one after the other, in the order of the calls. A work that reads, decides and writes is SERIALIZABLE, as
+ * if nobody else wrote meanwhile, and runs again where somebody did. What is gathered is decided by the conditions of its
+ * own statements, and so READ COMMITTED; `byRow` is the same for works, some of them at once.
  */
 export function makeWriter(options: WriterOptions): {
   write: Write
+  byRow: Write
   gather: Gather
   /** Resolves when nothing is pending. */
   idle: () => Promise<void>
   close: () => Promise<void>
 } {
-  const pending: Writing[] = []
-  const line = openLine(options.connection)
-  const tx = kyselyOver<Tables>(line, options.onRows)
-  let running: Promise<void> | undefined
-
-  const run = async () => {
-    // One turn of the event loop, so that what was asked for together is gathered together.
-    await nextTurn()
-    for (let writing = pending.shift(); writing !== undefined; writing = pending.shift()) {
-      await writeOne(options, line, tx, writing)
-    }
-    running = undefined
-  }
-  const writers = makeWriters(pending, (writing) => {
-    pending.push(writing)
-    running ??= run()
-  })
+  const inOrder = makeLines(options, 1)
+  const rows = makeLines(options, mostRowLines)
+  const { write, gather } = makeWriters(inOrder.pending, inOrder.add)
+  const byRow = makeWriters(rows.pending, (writing) => rows.add({ ...writing, isGathered: true }))
+  const both = [inOrder, rows]
   return {
-    ...writers,
+    write,
+    byRow: byRow.write,
+    gather,
     idle: async () => {
-      while (running !== undefined) await running
+      for (const { idle } of both) await idle()
     },
-    close: line.close,
+    close: async () => {
+      for (const { close } of both) await close()
+    },
   }
 }
 
+/** Connections, each of which takes the next writing when it has ended one. */
+function makeLines(options: WriterOptions, most: number) {
+  const pending: Writing[] = []
+  const lines: Writer[] = []
+  const running = new Set<Promise<void>>()
+  const free: Writer[] = []
+
+  const run = async (writer: Writer) => {
+    // One turn of the event loop, so that what was asked for together is gathered together.
+    await nextTurn()
+    for (let writing = pending.shift(); writing !== undefined; writing = pending.shift()) {
+      await writeOne(writer, writing)
+    }
+  }
+  const start = () => {
+    const writer = free.pop() ?? makeOne()
+    const ran = run(writer).finally(() => {
+      running.delete(ran)
+      free.push(writer)
+      // Put in after its last look.
+      if (pending.length > 0 && running.size < most) start()
+    })
+    running.add(ran)
+  }
+  const makeOne = (): Writer => {
+    const { onRows, afterCommit } = options.watch()
+    const line = openLine(options.connection)
+    const made = { line, tx: kyselyOver<Tables>(line, onRows), afterCommit, options }
+    lines.push(made)
+    return made
+  }
+  return {
+    pending,
+    add(writing: Writing) {
+      pending.push(writing)
+      if (running.size < Math.min(most, pending.length)) start()
+    },
+    async idle() {
+      while (running.size > 0) await Promise.all(running)
+    },
+    async close() {
+      for (const { line } of lines) await line.close()
+    },
+  }
+}
+
+interface Writer {
+  line: Line
+  tx: Tx
+  afterCommit: () => void
+  options: Pick<WriterOptions, 'onCommit'>
+}
+
 /** Tells its callers what became of it; the halves of one that failed are tried by themselves. Never rejects. */
-async function writeOne(
-  options: WriterOptions,
-  line: Line,
-  tx: Tx,
-  writing: Writing,
-): Promise<void> {
+async function writeOne(writer: Writer, writing: Writing): Promise<void> {
+  const { line, tx, afterCommit, options } = writer
   const began = performance.now()
   const isolation = writing.isGathered ? 'read committed' : 'serializable'
   try {
     const tells = await commitOne(line, isolation, () => writing.run(tx))
-    options.afterCommit()
+    afterCommit()
     writing.committed()
     options.onCommit?.(writing.size(), (performance.now() - began) / 1_000)
     for (const tell of tells) tell()
   } catch (error) {
     const isStorages = troubleOf(error)?.passes === true
     const halves = isStorages ? [] : writing.halves()
-    for (const half of halves) await writeOne(options, line, tx, half)
+    for (const half of halves) await writeOne(writer, half)
     if (halves.length === 0) writing.fail(isStorages ? unwritable(error) : error)
   }
 }
@@ -95,7 +146,8 @@ async function commitOne(
       if (await line.commit(number)) return tells
     } catch (error) {
       await line.rollback()
-      if (!isRetried(error) || tries === mostTries) throw error
+      const most = isRetried(error) ? mostTries : isTaken(error) ? mostTriesOfTaken : 0
+      if (tries >= most) throw error
     }
     // Whom it waits for is another process, whose time is the system's whatever clock this one has.
     await pause(systemClock, firstPauseMs * 2 ** tries * Math.random())
@@ -108,15 +160,20 @@ type Isolation = 'serializable' | 'read committed'
 /** A connection that is made when it is needed, and made anew when it is lost. */
 function openLine(config: pg.ClientConfig) {
   let client: Promise<pg.Client> | undefined
+  /** That of the transaction under way: what is left of one that is lost must not run on another connection. */
+  let held: pg.Client | undefined
+  let newest: pg.Client | undefined
   const connect = async () => {
     const made = new pg.Client(config)
     // Said of a connection on which nothing runs just then: the next query makes another one.
     made.on('error', () => forget(made))
+    newest = made
     await made.connect()
     return made
   }
   const forget = (lost: pg.Client) => {
-    client = undefined
+    // Another one may be there already.
+    if (lost === newest) client = undefined
     lost.end().catch(() => {})
   }
   const current = async (): Promise<pg.Client> => {
@@ -129,12 +186,13 @@ function openLine(config: pg.ClientConfig) {
     }
   }
   const query = (async (...asked: Parameters<pg.Client['query']>) =>
-    await (await current()).query(...asked)) as unknown as pg.Client['query']
+    await (held ?? (await current())).query(...asked)) as unknown as pg.Client['query']
 
   return {
     query,
     /** Begins a transaction; resolves with the number by which its outcome can be asked for. */
     async begin(isolation: Isolation): Promise<string> {
+      held = await current()
       const results = (await query(
         `begin isolation level ${isolation}; select pg_current_xact_id()::text as number`,
       )) as unknown as pg.QueryResult<{ number: string }>[]
@@ -144,19 +202,21 @@ function openLine(config: pg.ClientConfig) {
     async commit(number: string): Promise<boolean> {
       try {
         const { command } = await query('commit')
+        held = undefined
         // A statement of it had failed, and somebody went on.
         if (command === 'ROLLBACK') throw new Error('A statement of the transaction had failed')
         return true
       } catch (error) {
         if (troubleOf(error)?.passes !== true || isRetried(error)) throw error
-        if (client !== undefined) forget(await client)
+        if (held !== undefined) forget(held)
+        held = undefined
         return await wasCommitted(query, number, error)
       }
     },
     async rollback(): Promise<void> {
-      if (client === undefined) return
-      const used = await current()
-      await used.query('rollback').catch(() => forget(used))
+      const used = held
+      held = undefined
+      await used?.query('rollback').catch(() => forget(used))
     },
     async close(): Promise<void> {
       await (await client)?.end()

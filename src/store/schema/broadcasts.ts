@@ -92,6 +92,11 @@ const broadcasts = table(
     decided_at: integer().orNull(),
     /** 1: it is on the account's public page, and each recipient can look at theirs in a browser. */
     archive: integer<0 | 1>().default(0),
+    /**
+     * The mail up to which it is noted, by contact, whose mail a server has taken; `all`: of all of them, and of each from
+     * now on; null: nothing asks for that.
+     */
+    mailed_through: text().orNull(),
   },
   {
     indexes: {
@@ -111,6 +116,10 @@ const broadcasts = table(
       broadcasts_archived: {
         on: ['account_id', 'sent_at', 'id'],
         where: (row) => row('archive', '=', 1),
+      },
+      broadcasts_mailed: {
+        on: ['mailed_through'],
+        where: (row) => row('mailed_through', '<>', 'all'),
       },
       broadcasts_unfinished: {
         on: ['status'],

@@ -99,6 +99,8 @@ const broadcastPeople = table(
     /** When it was known that the mail does not arrive, and the number of the reason. */
     unreached_at: integer().orNull(),
     bounce: integer().orNull(),
+    /** When a server has taken the mail; noted where `broadcasts.mailed_through` says so. */
+    taken_at: integer().orNull(),
   },
   {
     // By contact first: who asks by campaign asks for those of one kind.

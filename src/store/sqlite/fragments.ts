@@ -6,9 +6,17 @@ export const sqliteWords: FragmentWords = {
   rowsOf: () => ['json_each(', ')'],
   cell: ({ place }) => [`line.value ->> ${place}`],
   value: () => ['', ''],
+  locked: () => [''],
   unindexed: () => ['+', ''],
-  greatest: ({ count }) => ['max(', ...new Array<string>(count - 1).fill(', '), ')'],
+  greatest: ({ count }) => among('max', count),
+  least: ({ count }) => among('min', count),
   contains: () => ['instr(', ', ', ') > 0'],
   likeAnyCase: () => ['', ' like ', " escape '\\'"],
   mailNumber: () => ['emails.rowid'],
 }
+
+const among = (name: string, count: number) => [
+  `${name}(`,
+  ...new Array<string>(count - 1).fill(', '),
+  ')',
+]

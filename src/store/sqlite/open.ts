@@ -75,6 +75,8 @@ export async function openSqlite(options: StoreOptions): Promise<Store> {
   return {
     read,
     write,
+    // There is one writer at a time whatever a work stands on.
+    byRow: write,
     gather,
     ids: makeIds(
       options.clock,

@@ -23,9 +23,21 @@ export const place: PlacePages = {
       return made.json.id as string
     }
     const scheduledAt = new Date(Date.now() + 86_400_000).toISOString()
+    const blocks = {
+      version: 1,
+      blocks: [
+        { type: 'heading', text: `${long} `.repeat(3) },
+        { type: 'button', text: long, url: 'https://shop.test/' },
+        {
+          type: 'columns',
+          columns: [[{ type: 'text', text: long }], [{ type: 'space', height: 20 }]],
+        },
+      ],
+    }
     const variants = [{}, { subject: long, html: '<p>B</p>' }]
     Object.assign(ids, {
       versionsCampaign: await make({ draft: true, variants }),
+      blocksCampaign: await make({ draft: true, html: undefined, blocks }),
       campaign: await make({ draft: true, name: `${long} `.repeat(3), previewText: 'In a minute' }),
       scheduledCampaign: await make({ scheduledAt }),
       sendingCampaign: newUuid(clock.now()),
@@ -70,6 +82,27 @@ export const place: PlacePages = {
     },
     { path: `${full}/campaigns?show=sent`, as: 'owner', name: 'campaigns-sent' },
     { path: `${full}/campaigns/${ids.sentCampaign}`, as: 'viewer', name: 'campaigns-one-sent' },
+    ...['versionsCampaign', 'blocksCampaign', 'scheduledCampaign', 'sendingCampaign'].map(
+      (name) => ({
+        path: `${full}/campaigns/${ids[name]}`,
+        as: 'viewer' as const,
+        name: `campaigns-${name}-viewer`,
+      }),
+    ),
+    {
+      path: `${full}/campaigns/${ids.blocksCampaign}`,
+      as: 'member',
+      name: 'campaigns-blocks',
+      open: async (page) => {
+        await page.getByText('Blocks to use again').click()
+        await page.getByText('Rename or remove what is chosen').click()
+      },
+    },
+    {
+      path: `${full}/campaigns/${ids.sentCampaign}/report/people?who=sent`,
+      as: 'viewer',
+      name: 'campaigns-people-viewer',
+    },
     {
       path: `${full}/campaigns/${ids.sentCampaign}/report/people?who=not_opened`,
       as: 'owner',

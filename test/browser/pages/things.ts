@@ -98,6 +98,7 @@ export const place: PlacePages = {
       name: 'webhook-delivery',
     },
     { path: `${full}/pictures`, as: 'owner', name: 'pictures' },
+    { path: `${full}/pictures`, as: 'viewer', name: 'pictures-viewer' },
     { path: `${empty}/pictures`, as: 'empty', name: 'pictures-empty' },
     { path: `${full}/pictures/${ids.picture}`, as: 'owner', name: 'picture', open: openAll },
     { path: `${full}/pictures/${ids.picture}`, as: 'viewer', name: 'picture-viewer' },

@@ -213,6 +213,31 @@ t.test('a picture is uploaded into its card, and blocks are kept and taken in ag
   const taken = (await owner.post(`${at}/-/new/preview`, inserting)).text
   t.same(titles(taken).at(-1), 'Heading 6')
   t.match(taken, /name="b\.5\.text"[^>]*value="Typed too"/)
+  // At a place of its own; what stands behind it keeps its answers.
+  const second = { ...inserting, 'b.1.text': 'Was second', insertAt: '0' }
+  const between = (await owner.post(`${at}/-/new/preview`, second)).text
+  t.match(between, /href="#block-1">Go to the first/)
+  t.match(between, /name="b\.1\.text"[^>]*value="Typed too"/)
+  t.match(between, 'Was second')
+  t.same(titles(between).slice(0, 2), ['Heading 1', 'Heading 2'])
+  t.equal(titles(between).length, titles(taken).length)
+  const top = await owner.post(`${at}/-/new/preview`, { ...second, insertAt: '-1' })
+  t.match(top.text, /name="b\.0\.text"[^>]*value="Typed too"/)
+  // Renamed and removed where it is used.
+  const here = { ...typed, insertFrom: 'our-head' }
+  const store = (more: Record<string, string>) =>
+    owner.post(`${at}/-/new/blocks`, { ...here, ...more })
+  t.match(await store({ do: 'rename:', renameTo: 'news' }), {
+    status: 422,
+    text: /id="field-renameTo-fault">There is a template &quot;news&quot; already/,
+  })
+  const renamed = await store({ do: 'rename:', renameTo: 'top' })
+  t.match(renamed.text, `They are kept as <a href="${at}/top">`)
+  t.match(renamed.text, 'value="Typed too"')
+  t.match(await stored('top'), { subject: 'Typed' })
+  const gone = await store({ do: 'remove:', insertFrom: 'top' })
+  t.match(gone.text, 'top is removed.')
+  t.match(await store({ do: 'remove:', insertFrom: 'none' }), { status: 422, text: /no template/ })
   const eve = await logIn(posthorn, accountId, 'viewer')
   t.equal((await eve.post(`${at}/news/blocks`, keeping)).status, 403)
 })

@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import { idsIn, type Read, type Store, storedTexts } from '../../store/index.js'
+import { addTaken } from './people.js'
+
+/** Of all mails it is noted whose a server has taken. */
+const all = 'all'
+
+/** Those of some campaigns of which it is noted whose mail a server has taken. */
+export async function notedAmong(
+  read: Read,
+  broadcastIds: Iterable<string>,
+): Promise<ReadonlySet<string>> {
+  const ids = [...new Set(broadcastIds)]
+  if (ids.length === 0) return new Set()
+  const rows = await read
+    .selectFrom('broadcasts')
+    .select('id')
+    .where('id', 'in', idsIn(ids, 'text'))
+    .where('mailed_through', 'is not', null)
+    .execute()
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Looks up whose mail a server has taken of a campaign of which that is to be noted: its next `limit` mails. What is
+ * taken meanwhile is told by an event, and noted by that. Resolves with whether there may be more. For one thread
+ * alone, as `rollUp`.
+ */
+export async function noteMailed({ read, write }: Store, limit: number): Promise<boolean> {
+  const campaign = await read
+    .selectFrom('broadcasts')
+    .select(['id', 'account_id', 'mailed_through'])
+    // As the index says it: one of those alone that are not looked up yet.
+    .where('mailed_through', '<>', sql.lit(all))
+    .limit(1)
+    .executeTakeFirst()
+  const through = campaign?.mailed_through ?? null
+  if (campaign === undefined || through === null) return false
+  const mails = await read
+    .selectFrom('emails')
+    .select(['id', 'to_list', 'status', 'sent_at', 'created_at'])
+    .where('broadcast_id', '=', campaign.id)
+    .where('id', '>', through)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  const taken = mails.flatMap((mail) => {
+    const [recipient] = storedTexts(mail.to_list) ?? []
+    const isTaken = mail.status === 'delivered' || mail.status === 'sent'
+    if (!isTaken || recipient === undefined) return []
+    const at = mail.sent_at ?? mail.created_at
+    const { id: broadcastId, account_id: accountId } = campaign
+    return [{ accountId, recipient, broadcastId, emailId: mail.id, at }]
+  })
+  const last = mails.length < limit ? undefined : mails.at(-1)
+  await write(async (tx) => {
+    await addTaken(tx, taken)
+    await tx
+      .updateTable('broadcasts')
+      .set({ mailed_through: last?.id ?? all })
+      .where('id', '=', campaign.id)
+      .execute()
+  })
+  return true
+}

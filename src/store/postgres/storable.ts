@@ -1,0 +1,25 @@
+/*
+ * PostgreSQL keeps no text with a NUL, and no JSON with half a character. Doors refuse both where somebody can mend it;
+ * what comes past them, such as the words of another server, is kept with U+FFFD in its place. Nothing that is stored
+ * has either, so that nothing is found by them.
+ */
+
+const replacement = '\ufffd'
+
+/** The parameters of a statement as PostgreSQL takes them; `json` are the places of those that are JSON. */
+export function storable(parameters: readonly unknown[], json: readonly number[]): unknown[] {
+  const fit = [...parameters]
+  for (const [place, value] of parameters.entries()) {
+    if (typeof value !== 'string') continue
+    if (json.includes(place)) {
+      if (value.includes('\\u')) fit[place] = withoutEscapes(value)
+    } else if (value.includes('\0')) fit[place] = value.replaceAll('\0', replacement)
+  }
+  return fit
+}
+
+// JSON.stringify writes these as escapes. A backslash that is itself escaped begins none of them.
+const escapes = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g
+
+const withoutEscapes = (json: string): string =>
+  json.replace(escapes, (found) => (found === '\\\\' ? found : replacement))
