@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { parse } from 'parse5'
 import t from 'tap'
 import {
@@ -7,11 +8,13 @@ import {
   type SimpleBlock,
 } from '../../src/blocks/index.js'
 import { inlineOf } from '../../src/blocks/inline.js'
+import { markupOf } from '../../src/blocks/markup.js'
 import { check, structOf } from '../../src/fields/index.js'
 import { textOfHtml } from '../../src/mime/index.js'
 import { makeCompileJob } from '../../src/templates/compile-job.js'
 import { withLinkTags } from '../../src/templates/index.js'
 import { seeded } from '../shaping/seeded.js'
+import { thoroughly } from '../support/thorough.js'
 
 const compile = makeCompileJob()
 const brand = { background: '#ffffff', text: '#1d2430', button: '#14532d', buttonText: '#ffffff' }
@@ -42,40 +45,16 @@ t.test(
   '500 documents: each word stands in HTML and text once, in order, and nothing typed becomes markup',
   async (t) => {
     const random = seeded(44)
-    const whole = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
-    const oneOf = <T>(choices: readonly T[]): T => choices[whole(0, choices.length - 1)] as T
     for (let round = 0; round < 500; round++) {
       const words: string[] = []
       const word = () => {
         const made = `w${round}q${words.length}w`
         words.push(made)
-        return `${made} ${oneOf(hostile)}`
+        return `${made} ${hostile[Math.floor(random() * hostile.length)]}`
       }
-      const simple = (): SimpleBlock => {
-        const align = oneOf(['left', 'center', 'right'] as const)
-        switch (whole(0, 6)) {
-          case 0:
-            return { type: 'heading', text: word(), level: whole(1, 3), align }
-          case 1:
-            return { type: 'text', text: `${word()}\n\n**${word()}**\n${word()}`, above: 0 }
-          case 2:
-            return { type: 'list', items: [word(), word()], numbered: whole(0, 1) === 1 }
-          case 3:
-            return { type: 'button', text: word(), url: 'https://x.test/?a=1&b=2', align }
-          case 4:
-            return { type: 'picture', url: 'https://x.test/a.png', alt: word(), width: 90 }
-          case 5:
-            return { type: 'social', links: [{ name: word(), url: 'https://x.test/' }] }
-          default:
-            return { type: 'divider', color: '#123456' }
-        }
-      }
-      const block = (): Block =>
-        whole(0, 4) === 0
-          ? { type: 'columns', columns: [[simple()], [simple(), simple()]], background: '#eeeeee' }
-          : simple()
-      const blocks = Array.from({ length: whole(1, 9) }, block)
-      const html = htmlOf({ version: 1, blocks })
+      const document = randomDocument(random, word)
+      const { blocks } = document
+      const html = htmlOf(document)
       const { text } = textOfHtml(html)
       const found = text.match(/w\d+q\d+w/g) ?? []
       if (JSON.stringify(found) !== JSON.stringify(words)) {
@@ -91,6 +70,81 @@ t.test(
     }
   },
 )
+
+/** A document at random; `word` makes what stands in it. */
+function randomDocument(random: () => number, word: () => string): BlockDocument {
+  const whole = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
+  const oneOf = <T>(choices: readonly T[]): T => choices[whole(0, choices.length - 1)] as T
+  const simple = (): SimpleBlock => {
+    const align = oneOf(['left', 'center', 'right'] as const)
+    switch (whole(0, 6)) {
+      case 0:
+        return { type: 'heading', text: word(), level: whole(1, 3), align }
+      case 1:
+        return { type: 'text', text: `${word()}\n\n**${word()}**\n${word()}`, above: 0 }
+      case 2:
+        return { type: 'list', items: [word(), word()], numbered: whole(0, 1) === 1 }
+      case 3:
+        return { type: 'button', text: word(), url: 'https://x.test/?a=1&b=2', align }
+      case 4:
+        return { type: 'picture', url: 'https://x.test/a.png', alt: word(), width: 90 }
+      case 5:
+        return { type: 'social', links: [{ name: word(), url: 'https://x.test/' }] }
+      default:
+        return { type: 'divider', color: '#123456' }
+    }
+  }
+  const block = (): Block =>
+    whole(0, 4) === 0
+      ? { type: 'columns', columns: [[simple()], [simple(), simple()]], background: '#eeeeee' }
+      : simple()
+  return { version: 1, blocks: Array.from({ length: whole(1, 9) }, block) }
+}
+
+interface HtmlNode {
+  nodeName: string
+  value?: string
+  attrs?: { name: string; value: string }[]
+  childNodes?: HtmlNode[]
+}
+
+// What both compilers have to say alike; widths and margins each reckons in a way of its own.
+const compared = ['href', 'src', 'alt', 'align', 'bgcolor']
+
+/** The body's elements and texts in order. */
+function structureOf(html: string): string[] {
+  const found: string[] = []
+  const visit = (node: HtmlNode, isIn: boolean) => {
+    const { nodeName, value, attrs = [], childNodes = [] } = node
+    if (isIn && nodeName === '#text' && value?.trim()) found.push(value.trim())
+    if (isIn && !nodeName.startsWith('#')) {
+      const some = attrs.filter(({ name }) => compared.includes(name))
+      found.push([nodeName, ...some.map((one) => `${one.name}=${one.value}`).sort()].join(' '))
+    }
+    for (const child of childNodes) visit(child, isIn || nodeName === 'body')
+  }
+  visit(parse(html) as unknown as HtmlNode, false)
+  return found
+}
+
+t.test('the reference compiler makes the same of the markup', async (t) => {
+  // It has no types of its own.
+  const mjml: (markup: string, options: object) => Promise<{ html: string }> = createRequire(
+    import.meta.url,
+  )('mjml')
+  const random = seeded(441)
+  let words = 0
+  for (let round = 0; round < thoroughly(20, 150); round++) {
+    const document = randomDocument(random, () => `w${words++}w`)
+    const markup = markupOf(document, brand)
+    const options = { validationLevel: 'strict', keepComments: true }
+    const { html } = await mjml(markup.mjml, options)
+    const [own, theirs] = [structureOf(htmlOf(document)), structureOf(markup.restore(html))]
+    if (JSON.stringify(own) === JSON.stringify(theirs)) continue
+    t.same(own, theirs, JSON.stringify(document))
+    break
+  }
+})
 
 function elementsOf(html: string): Set<string> {
   const names = new Set<string>()
