@@ -128,7 +128,7 @@ class NamingConnection implements DatabaseConnection, Runner {
     const known = this.#known.get(text) ?? this.#note(text)
     const result = await this.#queries.query({
       text,
-      values: storable(parameters, known.json),
+      values: storable(parameters, known.json) as unknown[],
       ...(known.name !== undefined && { name: known.name }),
     })
     if (known.changes !== undefined && (result.rowCount ?? 0) > 0) this.#onRows?.(known.changes)
