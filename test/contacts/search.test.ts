@@ -17,8 +17,8 @@ import { silentLog } from '../../src/log/index.js'
 import { createSegment, keepSegments } from '../../src/segments/index.js'
 import { suppress } from '../../src/suppression/index.js'
 import { FakeClock } from '../support/clock.js'
-import { makeTempDir, openTestStore } from '../support/store.js'
 import { aboutSqlite } from '../support/postgres.js'
+import { makeTempDir, openTestStore } from '../support/store.js'
 
 const statements = new Set<string>()
 const { prototype } = Database

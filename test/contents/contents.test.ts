@@ -9,9 +9,9 @@ import {
   releaseContents,
 } from '../../src/contents/index.js'
 import type { Store } from '../../src/store/index.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { queryPlan } from '../support/query-plan.js'
 import { openTestStore } from '../support/store.js'
-import { aboutSqlite } from '../support/postgres.js'
 
 const never = new AbortController().signal
 

@@ -9,11 +9,11 @@ import {
   type Store,
 } from '../../src/store/index.js'
 import { FakeClock } from '../support/clock.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { collectStatements, planOf } from '../support/statements.js'
 import { openTestStore } from '../support/store.js'
 import { arf, dsn, makePast, stateOf } from './mails.js'
 import { dayMs, type StartedInbound, startInbound } from './start.js'
-import { aboutSqlite } from '../support/postgres.js'
 
 /** Resolves once nothing is left to be read. */
 async function readAll({ store }: StartedInbound): Promise<void> {

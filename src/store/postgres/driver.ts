@@ -1,14 +1,18 @@
 import {
+  type BinaryOperationNode,
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
   Kysely,
+  OperatorNode,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  PrimitiveValueListNode,
   type QueryResult,
   type RawNode,
+  ValueListNode,
 } from 'kysely'
 import { keepNewest } from '../../bounded/index.js'
 import { inWordsOf } from '../fragments.js'
@@ -37,6 +41,14 @@ export function kyselyOver<T>(queries: Queries, onRows?: OnRows): Kysely<T> {
 class PostgresCompiler extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode): void {
     super.visitRaw(inWordsOf(postgresWords, node))
+  }
+
+  /** It has no empty list; SQLite says that nothing is in one. */
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    const { operator, rightOperand } = node
+    const isList = PrimitiveValueListNode.is(rightOperand) || ValueListNode.is(rightOperand)
+    if (!isList || rightOperand.values.length > 0) super.visitBinaryOperation(node)
+    else this.append(OperatorNode.is(operator) && operator.operator === 'in' ? 'false' : 'true')
   }
 }
 
