@@ -23,6 +23,7 @@ import { broadcastRoutes } from '../broadcasts/routes.js'
 import type { Certificates } from '../certificates/index.js'
 import type { Clock } from '../clock/index.js'
 import { type ApplianceKey, type Config, isReachable } from '../config/index.js'
+import { contactFieldRoutes } from '../contact-fields/routes.js'
 import type { BulkTasks, ContactEffect, Importer, ImportTasks } from '../contacts/index.js'
 import { contactRoutes } from '../contacts/routes.js'
 import type { DashboardDeps, EmailPageDeps, RunningAppliance } from '../dashboard/index.js'
@@ -129,6 +130,7 @@ export async function openPrivateServer(
   erasureRoutes(server.api, core)
   suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
+  contactFieldRoutes(server.api, core)
   segmentRoutes(server.api, { ...core, usesOf: audienceUses })
   const { allow, maxBytes, maxCount } = config.attachments
   const fetchFile = makeFetchFile({ clock, resolver: openResolver(config.dns, clock), allow })

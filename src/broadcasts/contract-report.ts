@@ -1,5 +1,6 @@
 import { answer, manyOf, operation } from '../contract/index.js'
 import { closed, count, orNull, type Schema, shaped, text, time } from '../fields/index.js'
+import { countedReasons } from '../preferences/index.js'
 import { exampleFigures, figures } from '../stats/contract.js'
 import {
   campaignId,
@@ -82,6 +83,15 @@ const report = {
     ),
     count: count('How many mails'),
   }),
+  whyLeft: manyOf(
+    {
+      reason: text('What they chose; `words`: nothing, but they wrote something', {
+        enum: countedReasons,
+      }),
+      said: count('How many of those who left by it said so; nobody has to'),
+    },
+    countedReasons.length,
+  ),
   ...versions,
   compared: manyOf(
     {
@@ -168,6 +178,7 @@ const exampleReport = {
       count: 8,
     },
   ],
+  whyLeft: [{ reason: 'too_many', said: 2 }],
   ...exampleVersions,
   compared: [
     {

@@ -1,4 +1,5 @@
 import { isoTime } from '../clock/index.js'
+import { whyLeft } from '../preferences/index.js'
 import {
   type CampaignFigures,
   type Figures,
@@ -32,6 +33,7 @@ export async function broadcastReport(read: Read, accountId: string, id: string)
       ...shownFigures(counts, true),
     })),
     reasons: figures.reasons,
+    whyLeft: await whyLeft(read, broadcast.id),
     ...(await campaignVersions(read, broadcast)),
     compared: await comparedWith(read, broadcast),
   }

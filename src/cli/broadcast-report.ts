@@ -75,6 +75,13 @@ function sayReport(report: BroadcastReport): void {
     ),
     'It reached everybody so far',
   )
+  if (report.whyLeft.length === 0) return
+  say()
+  sayTable(
+    ['LEFT BECAUSE', 'PEOPLE'],
+    report.whyLeft.map(({ reason, said }) => [reason, shownCount(said)]),
+    'Nobody said why they left',
+  )
 }
 
 function sayVersions({ variants, variantTest }: BroadcastReport): void {

@@ -49,6 +49,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
   'What is sent, and to whom:': {
     template: async () => (await import('./template.js')).templateCommands,
     contact: async () => (await import('./contact.js')).contactCommands,
+    field: async () => (await import('./field.js')).fieldCommands,
     form: async () => (await import('./form.js')).formCommands,
     segment: async () => (await import('./segment.js')).segmentCommands,
     list: async () => (await import('./list.js')).listCommands,

@@ -68,6 +68,14 @@ export const contactMethods = (methods: Methods, core: Core) => {
     get: byId('GET /v1/contacts/all/{id}'),
     /** An empty name or phone number takes it away; metadata is laid over what is known. */
     update: byIdWithBody('PATCH /v1/contacts/all/{id}'),
+    /** What the fields of contacts are called, what they take, and which of them recipients may change. */
+    fields: {
+      list: part('GET /v1/contact-fields', 'fields'),
+      create: withBody('POST /v1/contact-fields'),
+      update: byIdWithBody('PATCH /v1/contact-fields/{id}'),
+      /** The description; what contacts have in it stays. */
+      delete: byId('DELETE /v1/contact-fields/{id}'),
+    },
     /** Something with all contacts that fit: a task. */
     bulk: {
       start: withBody('POST /v1/contacts/bulk'),

@@ -12,6 +12,7 @@ const consentKinds = [
   'left_topic',
   'returned_to_topic',
   'said_why',
+  'changed_fields',
   'lifted',
 ] as const
 export type ConsentKind = (typeof consentKinds)[number]
@@ -30,6 +31,8 @@ export interface ConsentDetail {
   /** What blocked the address until now. */
   reasons?: readonly string[]
   note?: string
+  /** What fields that were changed are called. */
+  fields?: readonly string[]
   /** Of a form: it, the version of its text, the page that it was on, the address in the network as the form keeps it, and when it was asked for. */
   formId?: string
   version?: number

@@ -1,5 +1,5 @@
 import { columnKey, emailColumns } from '../suppression/index.js'
-import { type MarkKind, markKindOf } from './left-marks.js'
+import { type MarkKind, markKindOf, tellsMore } from './left-marks.js'
 
 /**
  * Which cell of a row is what; those of other columns go into the metadata. A column of JSON metadata is among the
@@ -95,10 +95,14 @@ export function readHeader(cells: readonly string[]): Columns | string {
   const free = given.flatMap((name, at) =>
     name === '' || Object.values(taken).includes(at) || inLower[at] === ours ? [] : [{ name, at }],
   )
-  const marks = free.flatMap(({ name, at }) => {
+  const candidates = free.flatMap(({ name, at }) => {
     const kind = markKindOf(keys[at] ?? '')
-    return kind === undefined ? [] : [{ name, at, kind }]
+    return kind === undefined ? [] : [{ name, at, kind, isMore: tellsMore(keys[at] ?? '') }]
   })
+  const said = new Set(candidates.flatMap(({ kind, isMore }) => (isMore ? [] : [kind])))
+  const marks = candidates
+    .filter(({ kind, isMore }) => !isMore || !said.has(kind))
+    .map(({ name, at, kind }) => ({ name, at, kind }))
   // What a mark says is kept by the suppression; what only may be one stays among the fields.
   const others = free.filter(
     ({ at }) => !marks.some((mark) => mark.at === at && mark.kind !== 'status'),

@@ -43,7 +43,7 @@ export {
   type NewContact,
 } from './contact.js'
 export { type ContactEngagement, engagementOf } from './engagement.js'
-export { nameKeys } from './fields.js'
+export { isName, nameKeys } from './fields.js'
 export { fieldsInUse } from './fields-in-use.js'
 export { type ContactSearch, type ContactState, contactStates } from './filters.js'
 export { countFitting, exportFitting } from './fitting.js'

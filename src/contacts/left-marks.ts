@@ -41,6 +41,9 @@ export function markKindOf(key: string): MarkKind | undefined {
   return consent.test(key) ? 'consent' : undefined
 }
 
+/** Whether it only tells more of what another column marks: `UNSUB_CAMPAIGN_TITLE` and `UNSUB_REASON` beside `UNSUB_TIME`. */
+export const tellsMore = (key: string): boolean => /(title|reason|other|comment|note)s?$/.test(key)
+
 const wordsOf = (words: string) => new Set(words.split(' ').map(columnKey))
 // As `columnKey` leaves a cell.
 const yes = wordsOf(

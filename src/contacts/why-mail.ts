@@ -181,6 +181,7 @@ export const happeningWords: Readonly<Record<ConsentKind, string>> = {
   left_topic: 'left this topic',
   returned_to_topic: 'came back to this topic',
   said_why: 'said why they left',
+  changed_fields: 'changed what is known of them',
   lifted: 'taken off the suppression list',
 }
 

@@ -5,6 +5,7 @@ import type { BrandPageDeps } from './brand/deps.js'
 import type { ContactPageDeps } from './contacts/deps.js'
 import type { DomainPageDeps } from './domains/deps.js'
 import type { EmailPageDeps } from './emails/deps.js'
+import type { FieldPageDeps } from './fields/deps.js'
 import type { FormPlaceDeps } from './forms/deps.js'
 import type { ImportPageDeps } from './lists/deps.js'
 import type { OperatorPageDeps } from './operator/deps.js'
@@ -16,6 +17,7 @@ export interface DashboardDeps
   extends DomainPageDeps,
     ContactPageDeps,
     TopicPageDeps,
+    FieldPageDeps,
     FormPlaceDeps,
     BrandPageDeps,
     ImportPageDeps {

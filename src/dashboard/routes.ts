@@ -9,6 +9,7 @@ import type { DashboardDeps } from './deps.js'
 import { domainPages } from './domains/routes.js'
 import { emailPages } from './emails/routes.js'
 import { entryPages } from './entry/routes.js'
+import { fieldPages } from './fields/routes.js'
 import { formPlacePages } from './forms/routes.js'
 import { frontPage } from './home.js'
 import { keyPages } from './keys/routes.js'
@@ -50,6 +51,7 @@ export function dashboardRoutes(pages: Pages, deps: DashboardDeps): readonly Add
   listPages(shell.account, deps)
   segmentPages(shell.account, deps)
   topicPages(shell.account, deps)
+  fieldPages(shell.account, deps)
   formPlacePages(shell.account, deps)
   brandPages(shell.account, deps)
   domainPages(shell.account, deps)

@@ -128,7 +128,7 @@ export async function depthUpTo(
   read: Read,
   most: number,
 ): Promise<{ counted: number; depth: QueueDepth }> {
-  const some = sql`(select id, class, due_at from queue order by id limit ${most + 1}) as some`
+  const some = sql`(select id, class, due_at from queue order by id limit ${most + 1}) as waiting`
   const depth = await depthOf(read, some)
   const counted = classNames.reduce((sum, name) => sum + depth[name].deliveries, 0)
   return { counted, depth }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { fieldTypes } from '../contact-fields/index.js'
 import {
   accountRefusals,
   answer,
@@ -46,7 +47,7 @@ const fieldName = textThat(
 const ofField = {
   name: fieldName,
   label: line(1, 80, 'What people read beside it'),
-  type: oneOf(['text', 'choice', 'date'], 'What it takes'),
+  type: oneOf(fieldTypes, 'What it takes'),
   required: flag('Nobody can leave it empty'),
   choices: maybe(list(line(1, 80, 'A choice'), { most: 50, about: 'For a `choice`' })),
 }

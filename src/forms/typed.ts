@@ -1,3 +1,4 @@
+import { isNameField, maxTypedChars, typedValue } from '../contact-fields/index.js'
 import { type Mailbox, parseMailbox } from '../mime/index.js'
 import type { Typed } from './entry.js'
 import type { FormSettings } from './form.js'
@@ -20,8 +21,6 @@ export interface SentFields {
 /** What is wrong, by the field; `email` and `agreed` are two of them. */
 export type TypedFaults = ReadonlyMap<string, string>
 
-const maxChars = 300
-
 /** What was sent in, held against what the form asks. */
 export function readTyped(
   settings: FormSettings,
@@ -39,10 +38,11 @@ export function readTyped(
       if (required) faults.set(name, words.missing)
       continue
     }
-    if (value.length > maxChars) faults.set(name, words.tooLong)
-    else if (!fits(value, type, choices)) faults.set(name, words.missing)
-    else if (name === 'firstName' || name === 'lastName') typed[name] = value
-    else typed.metadata[name] = value
+    const kept = typedValue({ type, choices }, value)
+    if (value.length > maxTypedChars) faults.set(name, words.tooLong)
+    else if (kept === undefined) faults.set(name, words.missing)
+    else if (isNameField(name)) typed[name] = value
+    else typed.metadata[name] = kept
   }
   if (mailbox === undefined || faults.size > 0) return { faults }
   if (given.offered !== undefined) {
@@ -54,11 +54,4 @@ export function readTyped(
     typed.offered = among([...given.offered, ...given.topics])
   }
   return { mailbox, typed }
-}
-
-function fits(value: string, type: string, choices: readonly string[]): boolean {
-  if (!value.isWellFormed() || /\p{Cc}/u.test(value)) return false
-  if (type === 'choice') return choices.includes(value)
-  if (type !== 'date') return true
-  return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(`${value}T00:00:00Z`))
 }

@@ -22,7 +22,7 @@ export interface HostedView extends Frame {
   fields: {
     name: string
     label: string
-    type: 'text' | 'email' | 'date' | 'choice'
+    type: 'text' | 'email' | 'date' | 'choice' | 'number'
     required: boolean
     choices: readonly string[]
     value: string

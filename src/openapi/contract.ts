@@ -2,6 +2,7 @@ import { brand, keys } from '../accounts/contract.js'
 import { automations } from '../automations/contract.js'
 import { billing } from '../billing/contract.js'
 import { broadcasts } from '../broadcasts/contract.js'
+import { contactFields } from '../contact-fields/contract.js'
 import { contacts } from '../contacts/contract.js'
 import { type Contract, operation } from '../contract/index.js'
 import { dmarc } from '../dmarc/contract.js'
@@ -57,7 +58,7 @@ const itself: Contract = {
  */
 export const contracts: readonly (readonly [Contract, ...Omit<Contract, 'tag'>[]])[] = [
   [emails],
-  [contacts, erasures],
+  [contacts, contactFields, erasures],
   [suppressions],
   [topics],
   [forms],

@@ -15,6 +15,8 @@ import { stringsFor } from './addressed.js'
 import { alone } from './alone.js'
 import { coloursPath } from './colours.js'
 import type { PreferenceLinks, Recipient } from './link.js'
+import { type EditableField, editableFields, saveFields } from './own-fields.js'
+import { askedReason, keepReason, reasonIn } from './reason.js'
 import type { Strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
@@ -61,12 +63,23 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
     if (link === undefined) return deadLink(params.token)
     const part = partIn(query)
     switch (form.get('action')) {
-      case 'save':
-        await saveChoices(deps, link.recipient, savedBy(form))
-        return await show(deps, link, part, { after: 'save' })
+      case 'save': {
+        const hasLeft = await saveChoices(deps, link.recipient, savedBy(form))
+        return await show(deps, link, part, { after: 'save', hasLeft })
+      }
       case 'leave':
         await unsubscribe(deps, link.recipient, 'Preference centre')
-        return await show(deps, link, part, { after: 'leave' })
+        return await show(deps, link, part, { after: 'leave', hasLeft: true })
+      case 'reason': {
+        const said = reasonIn(form)
+        if (said !== undefined) await keepReason(deps, link.recipient, said)
+        return await show(deps, link, part, { after: 'reason' })
+      }
+      case 'fields': {
+        const wrong = await saveFields(deps, link.recipient, form)
+        if (wrong === undefined) return await show(deps, link, part, { after: 'fields' })
+        return await show(deps, link, part, { after: 'wrong', wrong, status: 422 })
+      }
       case 'return':
         await resubscribe(deps, link.recipient)
         return await show(deps, link, part, { after: 'return' })
@@ -89,14 +102,26 @@ const savedBy = (form: Form): Saved => ({
   showedLeft: form.get('left') === 'yes',
 })
 
-/** The page as things stand; `after` says which button led here. */
+/** What led to the page. */
+interface Course {
+  /** The button; `wrong`: a field could not be saved. */
+  after?: 'save' | 'leave' | 'return' | 'reason' | 'fields' | 'wrong'
+  /** Something was left by it, and they may say why. */
+  hasLeft?: boolean
+  /** The fields as they were typed. */
+  wrong?: EditableField[]
+}
+
+/** The page as things stand. */
 async function show(
   { store: { read } }: CentrePageDeps,
   link: Opened,
   part: number,
-  { after, status = 200 }: { after?: 'save' | 'leave' | 'return'; status?: number } = {},
+  { status = 200, ...course }: Course & { status?: number } = {},
 ): Promise<Page> {
-  return page(await centreOf(read, link, part, after), status)
+  const { recipient } = link
+  const fields = course.wrong ?? (await editableFields(read, recipient))
+  return page(await centreOf(read, { ...link, fields }, part, course), status)
 }
 
 // Nobody's (RFC 2606 §2), so that nothing is known of it.
@@ -108,15 +133,16 @@ export async function sampleCentre(read: Read, accountId: string): Promise<strin
   if (face === undefined) return undefined
   const logo = face.logoId === null ? undefined : await logoById(read, face.logoId)
   const recipient = { accountId, address: nobody, emailId: undefined }
-  return alone(await centreOf(read, { recipient, face }, 1), logo)
+  const fields = await editableFields(read, recipient, true)
+  return alone(await centreOf(read, { recipient, face, fields }, 1), logo)
 }
 
 /** The HTML of the page. */
 async function centreOf(
   read: Read,
-  { recipient, face, browser }: Opened,
+  { recipient, face, browser, fields }: Opened & { fields: readonly EditableField[] },
   part: number,
-  after?: 'save' | 'leave' | 'return',
+  { after, hasLeft = false }: Course = {},
 ): Promise<string> {
   const { left, reachable, getsSome, topics, hasMore } = await readChoices(read, recipient, part)
   const strings = await stringsFor(read, face, recipient, browser)
@@ -126,6 +152,9 @@ async function centreOf(
     save: left ? centre.status.stillLeft : getsSome ? centre.status.saved : centre.status.savedNone,
     leave: centre.status.left,
     return: centre.status.back,
+    reason: strings.reason.thanks,
+    fields: centre.fields.saved,
+    wrong: centre.fields.notSaved,
   }
   const { title, line, button } = left ? centre.comeBack : centre.leave
   return renderCentre({
@@ -144,8 +173,36 @@ async function centreOf(
     legend: centre.legend,
     save: centre.save,
     parts: partLinks(strings, part, hasMore),
+    reason: hasLeft ? askedReason(strings) : undefined,
+    fields: fieldsView(centre.fields, face.name, fields),
     everything: { action: left ? 'return' : 'leave', title, line: line(names), button },
   })
+}
+
+/** What they may change of what is known of them. */
+function fieldsView(
+  { title, line, none, save, wrong }: Strings['centre']['fields'],
+  account: string,
+  fields: readonly EditableField[],
+): CentreView['fields'] {
+  if (fields.length === 0) return undefined
+  return {
+    title: title({ account, address: '' }),
+    line,
+    none,
+    save,
+    rows: fields.map(({ name, wasName, field, value, was, isWrong }) => ({
+      name,
+      wasName,
+      label: field.label,
+      type: field.type,
+      value,
+      was,
+      choices: field.choices,
+      autocomplete: { firstName: 'given-name', lastName: 'family-name' }[field.name],
+      fault: isWrong ? wrong[field.type] : undefined,
+    })),
+  }
 }
 
 function partLinks({ centre }: Strings, part: number, hasMore: boolean): CentreView['parts'] {
@@ -206,14 +263,15 @@ const isLeaving = ({ reason }: { reason: string }) => reason === 'unsubscribe'
 /**
  * Makes what the page showed be so, in one transaction: each topic on it as it was ticked, whatever
  * another page has said meanwhile; topics that were not on it stay as they are. A tick lifts an
- * unsubscribe from everything (`interface.md`, Suppression), and nothing else that blocks.
+ * unsubscribe from everything (`interface.md`, Suppression), and nothing else that blocks. Resolves with whether a topic
+ * was left by it.
  */
 async function saveChoices(
   { store, clock }: SubscriptionDeps,
   { accountId, address, emailId }: Recipient,
   { shown, ticked, showedLeft }: Saved,
-): Promise<void> {
-  await store.write(async (tx) => {
+): Promise<boolean> {
+  return await store.write(async (tx) => {
     const at = clock.now()
     // Archived ones too: one may have been archived since the page was opened. Others' are not here.
     const seen = await topicsAmong(tx, accountId, [...shown])
@@ -221,17 +279,21 @@ async function saveChoices(
     // Who stays away as before keeps the choice of topics from before, to come back to.
     if (showedLeft && !comesBack) {
       const reasons = await suppressionsOf(tx, accountId, address)
-      if (reasons.some(isLeaving)) return
+      if (reasons.some(isLeaving)) return false
     }
     const gone = new Set(await topicsLeftBy(tx, accountId, address))
+    let hasLeft = false
     for (const { id: topicId } of seen) {
       const change = { topicId, address, emailId }
       if (ticked.has(topicId)) {
         if (gone.has(topicId)) await optIn(tx, accountId, change, at)
-      } else if (!gone.has(topicId)) await optOut(tx, accountId, change, at)
+      } else if (!gone.has(topicId)) {
+        hasLeft = (await optOut(tx, accountId, change, at)) || hasLeft
+      }
     }
-    if (!comesBack) return
+    if (!comesBack) return hasLeft
     const lifting = { by: 'recipient', at, reasons: ['unsubscribe'], emailId } as const
     await lift(tx, accountId, address, lifting)
+    return hasLeft
   })
 }

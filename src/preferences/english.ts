@@ -72,6 +72,20 @@ export const english: Strings = {
       earlier: 'Earlier topics',
       more: 'More topics',
     },
+    fields: {
+      title: ({ account }) => `What ${account} knows of you`,
+      line: 'You may change it here, or leave it empty.',
+      none: '– none –',
+      save: 'Save what I changed',
+      saved: 'What you changed is saved.',
+      notSaved: 'Nothing is saved yet: please look at what is marked.',
+      wrong: {
+        text: 'Please write at most 300 characters on one line.',
+        number: 'Please write a number, such as 12 or 3.5.',
+        date: 'Please write a day, such as 2026-11-29.',
+        choice: 'Please choose one of these.',
+      },
+    },
     leave: {
       title: 'Nothing at all?',
       line: ({ account }) => `No more marketing emails from ${account}, not even about new topics.`,

@@ -72,6 +72,20 @@ export const french: Strings = {
       earlier: 'Thèmes précédents',
       more: 'Thèmes suivants',
     },
+    fields: {
+      title: ({ account }) => `Ce que ${account} sait de vous`,
+      line: 'Vous pouvez le modifier ici, ou le laisser vide.',
+      none: '– aucun –',
+      save: 'Enregistrer mes modifications',
+      saved: 'Vos modifications sont enregistrées.',
+      notSaved: 'Rien n’est encore enregistré : veuillez regarder ce qui est signalé.',
+      wrong: {
+        text: 'Veuillez écrire 300 caractères au plus, sur une ligne.',
+        number: 'Veuillez écrire un nombre, par exemple 12 ou 3,5.',
+        date: 'Veuillez écrire une date, par exemple 2026-11-29.',
+        choice: 'Veuillez choisir une de ces possibilités.',
+      },
+    },
     leave: {
       title: 'Plus rien du tout ?',
       line: ({ account }) =>

@@ -72,6 +72,20 @@ export const german: Strings = {
       earlier: 'Vorherige Themen',
       more: 'Weitere Themen',
     },
+    fields: {
+      title: ({ account }) => `Was ${account} von Ihnen weiß`,
+      line: 'Sie können es hier ändern oder leer lassen.',
+      none: '– nichts –',
+      save: 'Änderungen speichern',
+      saved: 'Ihre Änderungen sind gespeichert.',
+      notSaved: 'Noch ist nichts gespeichert: Bitte sehen Sie sich an, was markiert ist.',
+      wrong: {
+        text: 'Bitte schreiben Sie höchstens 300 Zeichen in eine Zeile.',
+        number: 'Bitte schreiben Sie eine Zahl, etwa 12 oder 3,5.',
+        date: 'Bitte schreiben Sie ein Datum, etwa 2026-11-29.',
+        choice: 'Bitte wählen Sie eines davon.',
+      },
+    },
     leave: {
       title: 'Gar nichts mehr?',
       line: ({ account }) => `Keine Werbe-E-Mails von ${account} mehr, auch nicht zu neuen Themen.`,

@@ -28,4 +28,5 @@ export {
   withFooter,
   withOwnLinks,
 } from './marketing-parts.js'
+export { countedReasons, whyLeft } from './reason.js'
 export { sampleFooter } from './sample-footer.js'

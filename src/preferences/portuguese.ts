@@ -72,6 +72,20 @@ export const portuguese: Strings = {
       earlier: 'Temas anteriores',
       more: 'Mais temas',
     },
+    fields: {
+      title: ({ account }) => `O que ${account} sabe de si`,
+      line: 'Pode alterá-lo aqui ou deixá-lo vazio.',
+      none: '– nada –',
+      save: 'Guardar as alterações',
+      saved: 'As suas alterações estão guardadas.',
+      notSaved: 'Ainda nada foi guardado: veja o que está assinalado, por favor.',
+      wrong: {
+        text: 'Escreva no máximo 300 caracteres numa linha, por favor.',
+        number: 'Escreva um número, por exemplo 12 ou 3,5, por favor.',
+        date: 'Escreva uma data, por exemplo 2026-11-29, por favor.',
+        choice: 'Escolha uma destas opções, por favor.',
+      },
+    },
     leave: {
       title: 'Nada mesmo?',
       line: ({ account }) =>

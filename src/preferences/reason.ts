@@ -1,14 +1,25 @@
 import { type ConsentKind, consentHistory, recordConsent } from '../consent/index.js'
 import type { Form } from '../http/index.js'
+import type { Read, Tx } from '../store/index.js'
+import { leaveReasons, type WhyLeft } from './leave-reasons.js'
 import type { UnsubscribeTarget } from './link.js'
+import type { Strings } from './strings.js'
 import type { SubscriptionDeps } from './subscription.js'
+import type { ReasonView } from './view.js'
 
-/** Why people leave, as they may say afterwards. */
-export const leaveReasons = ['too_many', 'not_wanted', 'never_asked', 'other'] as const
-export type WhyLeft = (typeof leaveReasons)[number]
+/** How many said what of those who left by a campaign; `words`: they chose no reason, and wrote something. */
+export const countedReasons = [...leaveReasons, 'words'] as const
 
 const maxWords = 500
 const leaving: ReadonlySet<ConsentKind> = new Set(['unsubscribed', 'left_topic'])
+
+/** The question, as pages have it. */
+export const askedReason = ({
+  reason: { thanks: _, choices, ...reason },
+}: Strings): ReasonView => ({
+  ...reason,
+  choices: leaveReasons.map((value) => ({ value, label: choices[value] })),
+})
 
 /** What the form says; undefined: nothing, or nothing that may be kept. */
 export function reasonIn(form: Form): { reason: WhyLeft | undefined; words: string } | undefined {
@@ -36,5 +47,48 @@ export async function keepReason(
       ...(emailId !== undefined && { emailId }),
     }
     await recordConsent(tx, accountId, address, { at: clock.now(), kind: 'said_why', detail })
+    // Of the mail by which they left, whichever of its pages is open.
+    const left = history[last]?.detail.emailId
+    if (left !== undefined) await countReason(tx, left, reason ?? 'words')
+  })
+}
+
+async function countReason(
+  tx: Tx,
+  emailId: string,
+  reason: (typeof countedReasons)[number],
+): Promise<void> {
+  const mail = await tx
+    .selectFrom('emails')
+    .select('broadcast_id')
+    .where('id', '=', emailId)
+    .executeTakeFirst()
+  // Another kind of mail, or one that is no longer kept.
+  if (mail === undefined || mail.broadcast_id === null) return
+  await tx
+    .insertInto('broadcast_why_left')
+    .values({ broadcast_id: mail.broadcast_id, reason, said: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['broadcast_id', 'reason'])
+        .doUpdateSet((eb) => ({ said: eb('broadcast_why_left.said', '+', 1) })),
+    )
+    .execute()
+}
+
+/** Why people left by a campaign, the most frequent reason first. */
+export async function whyLeft(
+  read: Read,
+  broadcastId: string,
+): Promise<{ reason: (typeof countedReasons)[number]; said: number }[]> {
+  const rows = await read
+    .selectFrom('broadcast_why_left')
+    .select(['reason', 'said'])
+    .where('broadcast_id', '=', broadcastId)
+    .execute()
+  const sorted = rows.toSorted((one, other) => other.said - one.said)
+  return sorted.flatMap(({ reason: stored, said }) => {
+    const reason = countedReasons.find((one) => one === stored)
+    return reason === undefined ? [] : [{ reason, said }]
   })
 }

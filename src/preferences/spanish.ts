@@ -72,6 +72,20 @@ export const spanish: Strings = {
       earlier: 'Temas anteriores',
       more: 'Más temas',
     },
+    fields: {
+      title: ({ account }) => `Lo que ${account} sabe de usted`,
+      line: 'Puede cambiarlo aquí o dejarlo vacío.',
+      none: '– nada –',
+      save: 'Guardar mis cambios',
+      saved: 'Sus cambios están guardados.',
+      notSaved: 'Aún no se ha guardado nada: mire lo que está marcado, por favor.',
+      wrong: {
+        text: 'Escriba como máximo 300 caracteres en una línea, por favor.',
+        number: 'Escriba un número, por ejemplo 12 o 3,5, por favor.',
+        date: 'Escriba una fecha, por ejemplo 2026-11-29, por favor.',
+        choice: 'Elija una de estas opciones, por favor.',
+      },
+    },
     leave: {
       title: '¿Nada en absoluto?',
       line: ({ account }) =>

@@ -1,4 +1,5 @@
-import type { WhyLeft } from './reason.js'
+import type { FieldType } from '../contact-fields/index.js'
+import type { WhyLeft } from './leave-reasons.js'
 
 /** Everything that recipients read, in one language. */
 export interface Strings {
@@ -52,6 +53,16 @@ interface CentreStrings {
   save: string
   /** Where there are more topics than fit on a page. */
   parts: { line: string; earlier: string; more: string }
+  /** What they may change of what is known of them. */
+  fields: {
+    title(names: Names): string
+    line: string
+    none: string
+    save: string
+    saved: string
+    notSaved: string
+    wrong: Readonly<Record<FieldType, string>>
+  }
   leave: { title: string; line(names: Names): string; button: string }
   comeBack: { title: string; line(names: Names): string; button: string }
   /** What came of the last button. */

@@ -4,7 +4,7 @@ import { listTopics, topicName } from '../topics/index.js'
 import { stringsFor } from './addressed.js'
 import { coloursPath } from './colours.js'
 import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
-import { keepReason, leaveReasons, reasonIn } from './reason.js'
+import { askedReason, keepReason, reasonIn } from './reason.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { deadLink, logoOf, page, renderNotice } from './view.js'
 
@@ -84,7 +84,6 @@ async function show(
   const hasTopics = (await listTopics(read, accountId, { limit: 1 })).length > 0
   const state = now === 'said' ? 'done' : now
   const { title, lines, button } = strings[state]
-  const { choices, thanks, ...reason } = strings.reason
   const html = renderNotice({
     language: strings.language,
     title,
@@ -96,11 +95,8 @@ async function show(
       button,
       quiet: state !== 'ask',
     },
-    message: now === 'said' ? thanks : undefined,
-    reason:
-      now === 'done'
-        ? { ...reason, choices: leaveReasons.map((value) => ({ value, label: choices[value] })) }
-        : undefined,
+    message: now === 'said' ? strings.reason.thanks : undefined,
+    reason: now === 'done' ? askedReason(strings) : undefined,
     link: hasTopics
       ? { href: preferenceLinks.url({ accountId, address, emailId }), text: strings.toCentre }
       : undefined,

@@ -2,6 +2,14 @@ import { compiledView, type Page } from '../http/index.js'
 import { english } from './english.js'
 import { shownToken } from './link.js'
 
+/** Why they left, which they may say. */
+export interface ReasonView {
+  legend: string
+  choices: readonly { value: string; label: string }[]
+  words: string
+  button: string
+}
+
 /** A page of a heading, a few sentences, at most one button and one link. */
 export interface NoticeView {
   language: string
@@ -14,15 +22,7 @@ export interface NoticeView {
   /** Posts `action` to the page's own address. */
   form?: { action: 'unsubscribe' | 'resubscribe'; button: string; quiet: boolean } | undefined
   link?: { href: string; text: string } | undefined
-  /** Why they left, which they may say. */
-  reason?:
-    | {
-        legend: string
-        choices: readonly { value: string; label: string }[]
-        words: string
-        button: string
-      }
-    | undefined
+  reason?: ReasonView | undefined
   /** What came of the last button. */
   message?: string | undefined
 }
@@ -44,6 +44,27 @@ export interface CentreView {
   save: string
   /** The other parts of the list of topics, where it is longer than a page. */
   parts: { line: string; links: readonly { href: string; text: string; rel: string }[] } | undefined
+  reason: ReasonView | undefined
+  /** What they may change of what is known of them; undefined: nothing. */
+  fields:
+    | {
+        title: string
+        line: string
+        none: string
+        save: string
+        rows: readonly {
+          name: string
+          wasName: string
+          label: string
+          type: 'text' | 'date' | 'choice' | 'number'
+          value: string
+          was: string
+          choices: readonly string[]
+          autocomplete: string | undefined
+          fault: string | undefined
+        }[]
+      }
+    | undefined
   everything: { action: 'leave' | 'return'; title: string; line: string; button: string }
 }
 

@@ -1,4 +1,4 @@
-import { type ContactRow, idsIn, prepared, type Read } from '../store/index.js'
+import { type ContactRow, idsIn, likeAnyCase, prepared, type Read } from '../store/index.js'
 import { contactsALook, type SegmentLook } from './judging.js'
 import { waitingForMailed } from './mailed.js'
 import { ruleOfRow } from './segment.js'
@@ -22,7 +22,7 @@ export async function nextToFill(
     .select(['id', 'rule'])
     .where('state', '=', 'filling')
     // A rule of others says nothing of it.
-    .where('rule', 'like', '%"broadcast.%')
+    .where(likeAnyCase('rule', '"broadcast.'))
     .execute()
   const waiting = await waitingForMailed(
     read,

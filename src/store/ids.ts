@@ -106,6 +106,7 @@ const uuidTables = [
   'accounts',
   'api_keys',
   'broadcasts',
+  'contact_fields',
   'contact_lists',
   'contacts',
   'dkim_keys',

@@ -28,6 +28,8 @@ import { campaignArchive } from './migrations/0149-campaign-archive.js'
 import { campaignTested } from './migrations/0150-campaign-tested.js'
 import { fillByContact } from './migrations/0154-fill-by-contact.js'
 import { campaignMailed } from './migrations/0155-campaign-mailed.js'
+import { contactFields } from './migrations/0160-contact-fields.js'
+import { whyLeft } from './migrations/0161-why-left.js'
 import { nodesTable } from './migrations/0170-nodes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
@@ -68,6 +70,8 @@ const migrations: Record<string, Migration> = {
   '0150-campaign-tested': campaignTested,
   '0154-fill-by-contact': fillByContact,
   '0155-campaign-mailed': campaignMailed,
+  '0160-contact-fields': contactFields,
+  '0161-why-left': whyLeft,
   '0170-nodes': nodesTable,
 }
 

@@ -4,12 +4,14 @@
  * Four columns in no order (email, firstName, lastName, phone); curl sends the file; single sends,
  * scheduled for tomorrow so that outbound is idle, go out at a fixed pace, each timed from when it
  * was due. To be held: 60 s, RSS growth under 100 MB, p99 of the sends under 50 ms, pages of the
- * list under 50 ms.
+ * list under 50 ms. Then another account imports the same file by the pages, with the sends beside it: at most 1.1 times as
+ * long as by the API.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
   closeSync,
   mkdtempSync,
+  openAsBlob,
   openSync,
   readFileSync,
   rmSync,
@@ -21,7 +23,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { createAccount } from '../../src/accounts/index.js'
+import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
+import { systemClock as clock, pause } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
+import { makeTurns, openStore } from '../../src/store/index.js'
+import { logIn } from '../support/log-in.js'
 import { cpuSeconds, launched, loadAverage, rsaSignatures } from './rig.js'
 
 const { values } = parseArgs({
@@ -109,6 +116,7 @@ async function measure(file: string, apiKey: string, pid: number): Promise<void>
     'RSS before, peak, growth',
     [before, peak, peak - before].map((mb) => `${mb.toFixed(0)} MB`).join(', '),
   )
+  await measurePage(file, seconds, { send, pid })
   const pages: number[] = []
   for (let cursor = '', n = 0; n < 100; n++) {
     const start = performance.now()
@@ -120,6 +128,49 @@ async function measure(file: string, apiKey: string, pid: number): Promise<void>
   const start = performance.now()
   await call('GET', '/v1/contacts/lists')
   line('the lists with their counts', `${(performance.now() - start).toFixed(1)} ms`)
+}
+
+/** The same file by the pages of another account, as a browser that looks each second. */
+async function measurePage(
+  file: string,
+  byApi: number,
+  { send, pid }: { send: () => Promise<unknown>; pid: number },
+): Promise<void> {
+  const dataDir = join(dir, 'data')
+  const store = await openStore({ dataDir, clock, turns: makeTurns(), slot: 15 })
+  try {
+    const { id: accountId } = await createAccount({ store, clock }, 'Pages')
+    const [plan = null] = loadPlans(join(dataDir, 'plans.toml')).marketing.slice(-1)
+    await store.write((tx) => setMarketingPlan(tx, accountId, plan))
+    const member = await logIn({ url, dataDir, store }, accountId, 'member')
+    const cpu = cpuSeconds(pid)
+    let importing = true
+    const during = paced(send, () => importing)
+    const began = performance.now()
+    const body = new FormData()
+    body.set('file', await openAsBlob(file), 'contacts.csv')
+    const { to } = await member.post(`/a/${accountId}/contacts/import`, body)
+    const uses = ['email', 'firstName', 'lastName', 'phone']
+    const mapped = Object.fromEntries(uses.map((use, at) => [`use-${at}`, use]))
+    const how = { list: '', newList: 'Readers', known: 'fill', agreed: 'At the till' }
+    const uploaded = (performance.now() - began) / 1_000
+    await member.post(to, { header: 'yes', ...mapped, ...how })
+    for (let text = ''; !/class="chip \w+">(done|failed)</.test(text); ) {
+      await pause(clock, 1_000)
+      text = (await member.get(to)).text
+    }
+    const seconds = (performance.now() - began) / 1_000
+    importing = false
+    line(
+      'the same by the pages, of it the upload; to the API’s',
+      `${seconds.toFixed(1)} s, ${uploaded.toFixed(1)} s; ${(seconds / byApi).toFixed(2)}`,
+    )
+    const us = (1e6 * (cpuSeconds(pid) - cpu)) / rows
+    line('processor time of the appliance, us a row', us.toFixed(1))
+    line('sends meanwhile, p50 / p99 / max', figures(await during))
+  } finally {
+    await store.close()
+  }
 }
 
 /** Calls at a fixed pace while `on`, whatever the answers do. */

@@ -2,9 +2,11 @@
 import t from 'tap'
 import { loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { broadcastReport, pageOfPeople, whoNames } from '../../src/broadcasts/index.js'
+import { systemClock as clock } from '../../src/clock/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { recordConsent } from '../../src/consent/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
+import { keepReason } from '../../src/preferences/reason.js'
 import { fakeMx } from '../support/fake-mx.js'
 import { directTo, startPosthorn } from '../support/posthorn.js'
 import { collectStatements, planOf } from '../support/statements.js'
@@ -122,6 +124,11 @@ t.test('people and machines, links, and who left', async (t) => {
       detail: { emailId: left?.email_id ?? '' },
     }),
   )
+  const emailId = left?.email_id
+  const target = { accountId, address: 'cat@x.test', emailId }
+  await keepReason({ store, clock }, target, { reason: 'too_many', words: 'daily' })
+  await keepReason({ store, clock }, target, { reason: 'other', words: '' })
+  t.same((await report()).whyLeft, [{ reason: 'too_many', said: 1 }], 'once a leaving')
   const seen = await until(report, ({ total }) => total.unsubscribed === 1 && total.clicked === 1)
   t.match(seen.total, {
     opened: 3,

@@ -78,7 +78,7 @@ export async function faultsOfPage(
     const bytes = (await answer?.body())?.length ?? 0
     if (bytes > mostHtmlBytes) tell(`${bytes} bytes of HTML`)
     if (kind === 'scripted') await open?.(page)
-    else for (const fault of await forbidden(page, as)) tell(fault)
+    else if (status === 200) for (const fault of await forbidden(page, as)) tell(fault)
     const title =
       name ??
       (path
@@ -124,11 +124,15 @@ const routes = addedRoutes()
 async function forbidden(page: Page, as: Persona | undefined): Promise<string[]> {
   if (as === undefined) return []
   const role = as === 'empty' || as === 'outsider' ? 'owner' : as
-  const offered = await page.evaluate<string[]>(`[
+  const offered = await page.evaluate<string[]>(`(() => {
+    // A form without a button of its own is sent by none: it keeps what the others send.
+    const sends = (one) => one.type === 'submit' && !one.hasAttribute('formaction')
+    return [
     ...[...document.querySelectorAll('a[href]')].map((one) => 'GET ' + one.href),
-    ...[...document.forms].map((one) => one.method.toUpperCase() + ' ' + one.getAttribute('action')),
+    ...[...document.forms].filter((one) => [...one.elements].some(sends)).map((one) => one.method.toUpperCase() + ' ' + one.getAttribute('action')),
     ...[...document.querySelectorAll('[formaction]')].map((one) => 'POST ' + one.formAction),
-  ]`)
+    ]
+  })()`)
   return [...new Set(offered)].flatMap((one) => {
     const [method = '', to = ''] = one.split(' ')
     const { pathname } = new URL(to, page.url())

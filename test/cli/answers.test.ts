@@ -73,6 +73,29 @@ const alike = (json: unknown) =>
       .replaceAll(/(cli|api)-twin/g, 'twin'),
   )
 
+t.test('fields of contacts', async (t) => {
+  const given = ['--type', 'choice', '--choice', 'S', 'L', '--recipients-may-edit']
+  const made1 = await answerOf('field add', 'size', 'Size', ...given)
+  const body = { type: 'choice', choices: ['S', 'L'], recipientsMayEdit: true }
+  const made2 = await made('/v1/contact-fields', {
+    ...body,
+    name: 'hat',
+    label: 'Size',
+    position: 0,
+  })
+  t.same(alike({ ...made1, name: 'hat' }), alike(made2))
+  t.same(await answerOf('field list'), await asked('GET', '/v1/contact-fields'))
+  const change = { recipientsMayEdit: false, label: 'Hat' }
+  t.same(
+    await answerOf('field set', made2.id, '--no-recipients-may-edit', '--label', 'Hat'),
+    await asked('PATCH', `/v1/contact-fields/${made2.id}`, change),
+  )
+  t.same(
+    await answerOf('field delete', made1.id, '--yes'),
+    await asked('DELETE', `/v1/contact-fields/${made2.id}`),
+  )
+})
+
 t.test('topics and keys', async (t) => {
   t.same(
     alike(await answerOf('topic add', 'cli-twin', '--description', 'x')),

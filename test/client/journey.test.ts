@@ -112,6 +112,11 @@ async function audience(
   t.equal((await brand.update({ postalAddress: '1 Main Street' })).postalAddress, '1 Main Street')
   t.match(await brand.get(), { postalAddress: '1 Main Street' })
 
+  const town = await contacts.fields.create({ name: 'town', label: 'Town', type: 'text' })
+  t.match(await contacts.fields.update(town.id, { label: 'City' }), { name: 'town', label: 'City' })
+  t.equal((await contacts.fields.list()).length, 1)
+  t.ok((await contacts.fields.delete(town.id)).message)
+
   const topic = await topics.create({ name: 'Offers' })
   t.match(await topics.update(topic.id, { position: 3 }), { name: 'Offers', position: 3 })
   t.match(await topics.optOuts(topic.id), { optOuts: [] })

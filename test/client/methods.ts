@@ -70,6 +70,14 @@ export const methods: Methods = {
     ask: ({ contacts }, { ids }) => contacts.remove(first(ids), second(ids)),
   },
 
+  'GET /v1/contact-fields': { ask: ({ contacts }) => contacts.fields.list(), field: 'fields' },
+  'POST /v1/contact-fields': { ask: ({ contacts }, { body }) => contacts.fields.create(body) },
+  'PATCH /v1/contact-fields/{id}': {
+    ask: ({ contacts }, { ids, body }) => contacts.fields.update(first(ids), body),
+  },
+  'DELETE /v1/contact-fields/{id}': {
+    ask: ({ contacts }, { ids }) => contacts.fields.delete(first(ids)),
+  },
   'GET /v1/topics': { ask: ({ topics }) => topics.list(), field: 'topics' },
   'POST /v1/topics': { ask: ({ topics }, { body }) => topics.create(body) },
   'PATCH /v1/topics/{id}': { ask: ({ topics }, { ids, body }) => topics.update(first(ids), body) },

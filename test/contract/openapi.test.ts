@@ -87,6 +87,10 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/contacts/${list}`]: { email: 'ann@example.com' },
   [`POST /v1/contacts/${list}/import`]: undefined,
   [`DELETE /v1/contacts/${list}/${nobody}`]: undefined,
+  'GET /v1/contact-fields': undefined,
+  'POST /v1/contact-fields': { name: 'town', label: 'Town', type: 'text' },
+  [`PATCH /v1/contact-fields/${nobody}`]: { label: 'Town' },
+  [`DELETE /v1/contact-fields/${nobody}`]: undefined,
   'GET /v1/forms': undefined,
   'POST /v1/forms': signup,
   [`GET /v1/forms/${form}`]: undefined,
@@ -163,6 +167,7 @@ const misshapen = {
   overlapSeconds: '1',
   suppressions: 1,
   senderName: 1,
+  label: 1,
 }
 const contact = `POST /v1/contacts/${list}`
 const preview = 'POST /v1/broadcasts/preview'
@@ -402,6 +407,16 @@ t.test('successes', async (t) => {
   await posthorn.call('PATCH', '/v1/brand', { body: { defaultFrom: 'a@sender.test' } })
   await answers(t, contact, { body: asked }, 202)
   await answers(t, contact, { body: asked }, 409, 'conflict')
+  const described = { name: 'town', label: 'Town', type: 'text' }
+  const { json: field } = await answers(t, 'POST /v1/contact-fields', { body: described }, 201)
+  const ours = `/v1/contact-fields/${field.id}`
+  await answers(t, 'GET /v1/contact-fields', {}, 200)
+  await answers(t, 'POST /v1/contact-fields', { body: described }, 409, 'conflict')
+  const ofNothing = { ...described, name: 'size', type: 'choice' }
+  await answers(t, 'POST /v1/contact-fields', { body: ofNothing }, 422, 'validation_error')
+  await answers(t, `PATCH ${ours}`, { body: { recipientsMayEdit: true } }, 200)
+  await answers(t, `PATCH ${ours}`, { body: { type: 'choice' } }, 422, 'validation_error')
+  await answers(t, `DELETE ${ours}`, {}, 200)
   await answers(t, 'POST /v1/topics', { body: { name: 'Offers' } }, 201)
   await answers(t, 'GET /v1/topics?includeArchived=true', {}, 200)
   await answers(t, `PATCH /v1/topics/${topic}`, {}, 200)
@@ -907,6 +922,9 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
     for (const step of before) await ask(made.replace(/[\w-]+$/, step))
     return [made, {}]
   }
+  if (one === 'POST /v1/contact-fields') {
+    return [one, { body: { name: `field${round}`, label: 'Field', type: 'text' } }]
+  }
   if (one === 'POST /v1/topics') return [one, { body: { name: `Topic ${round}` } }]
   return [one, {}]
 }
@@ -1064,6 +1082,11 @@ t.test('as many as an account may have, and as much as it may store', async (t) 
   await full('POST /v1/keys')
   await answers(t, 'POST /v1/topics', { on }, 201)
   await full('POST /v1/topics', { body: { name: 'Offers' } })
+  const fieldOf = (name: string) => ({ body: { name, label: 'x', type: 'text' } })
+  for (let n = 0; n < 50; n++) {
+    await answers(t, 'POST /v1/contact-fields', { on, ...fieldOf(`f${n}`) }, 201)
+  }
+  await full('POST /v1/contact-fields', fieldOf('more'))
   await answers(t, 'POST /v1/pictures', { on }, 201)
   await full('POST /v1/pictures')
   await answers(t, 'POST /v1/templates', { on, body: template }, 201)

@@ -1,5 +1,17 @@
 import t from 'tap'
+import type { ContactField } from '../../src/contact-fields/index.js'
 import { type EditedForm, givenBy, rowsOf } from '../../src/dashboard/forms/form-fields.js'
+
+const size: ContactField = {
+  id: 'x',
+  name: 'size',
+  label: 'Shoe size',
+  type: 'choice',
+  choices: ['S', 'L'],
+  position: 0,
+  recipientsMayEdit: false,
+  createdAt: 0,
+}
 
 type Row = readonly [label: string, kind: string, choices?: string, name?: string]
 
@@ -18,7 +30,7 @@ const questions = (...rows: Row[]) => {
     fieldRequired: rows.map(() => 'no'),
     fieldChoices: rows.map(([, , choices = '']) => choices),
   }
-  return givenBy(form).fields as { name: string; choices?: string[] }[]
+  return givenBy(form, [size]).fields as { name: string; label: string; choices?: string[] }[]
 }
 
 const names = (...rows: Row[]) => questions(...rows).map(({ name }) => name)
@@ -38,7 +50,19 @@ t.test('a choice may have a comma', (t) => {
   const [asked] = questions(['Town', 'choice', 'Paris, France\r\nPorto\r\n'])
   t.same(asked?.choices, ['Paris, France', 'Porto'])
   const field = { name: 'town', label: 'Town', type: 'choice', required: false } as const
-  const [row] = rowsOf([{ ...field, choices: ['Paris, France', 'Porto'] }])
+  const [row] = rowsOf([{ ...field, choices: ['Paris, France', 'Porto'] }], [])
   t.equal(row?.choices, 'Paris, France\nPorto')
+  t.end()
+})
+
+t.test('a field of the account brings its name, label, type and choices', (t) => {
+  const asked = { name: 'size', label: 'Shoe size', type: 'choice', required: false } as const
+  t.same(questions(['', 'own:size', 'X']), [{ ...asked, choices: ['S', 'L'] }])
+  t.same(questions(['Your size?', 'own:size']), [
+    { ...asked, label: 'Your size?', choices: ['S', 'L'] },
+  ])
+  t.same(names(['', 'own:gone']), [], 'what is no field of the account')
+  t.match(rowsOf([{ ...asked, choices: ['S'] }], [size])[0], { type: 'own:size', choices: '' })
+  t.same(names(['Else', 'text', '', 'size']), ['else'])
   t.end()
 })

@@ -77,6 +77,11 @@ t.test('the examples that the pages show work as they stand', async (t) => {
     '/v1/contacts/{listId}': list,
     '/v1/contacts/all/{id}': contact,
     '/v1/topics/{id}': topic,
+    '/v1/contact-fields/{id}': await made('/v1/contact-fields', {
+      name: 'size',
+      label: 'Size',
+      type: 'text',
+    }),
     '/v1/forms/{id}': await made('/v1/forms', { name: 'One', lists: [list], consent: 'News?' }),
     '/v1/segments/{id}': await made('/v1/segments', {
       name: 'One',

@@ -334,6 +334,8 @@ t.test(
     t.match(footer.text, /Test[\s\S]*Unsubscribe[\s\S]*1 Main Street, Lagos/)
     const form = await owner.get(`${base}/brand/form`)
     t.match(form.text, /--accent:#7a0000[\s\S]*I would like &lt;b&gt;news/, 'the newest form')
+    const dark = (await owner.get(`${base}/topics/-/centre?dark=1`)).text
+    t.match(dark, /color-scheme:dark[\s\S]*@media \(min-width: 0px\)/)
     for (const one of ['form', 'footer', 'confirmation'])
       t.match((await owner.get(`${base}/brand`)).text, `src="${base}/brand/${one}"`)
   },

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { readLogo, removeLogo, setLogo } from '../../src/accounts/index.js'
 import { consentHistory } from '../../src/consent/index.js'
+import { createContactField, type FieldType } from '../../src/contact-fields/index.js'
 import { addContact, findContact } from '../../src/contacts/index.js'
 import { shownLinks } from '../../src/preferences/index.js'
 import { suppress, suppressionsOf } from '../../src/suppression/index.js'
@@ -405,3 +406,118 @@ t.test(
     }
   },
 )
+
+t.test(
+  'a recipient changes what the account lets them, and it is known that they did',
+  async (t) => {
+    const site = await open(t)
+    const { store, accountId, post, get } = site
+    const field = (name: string, type: FieldType, recipientsMayEdit = true) =>
+      createContactField(site, accountId, {
+        name,
+        label: `<${name}>`,
+        type,
+        recipientsMayEdit,
+        choices: ['Lagos', 'Abuja'],
+      })
+    await field('town', 'choice')
+    await field('born', 'date')
+    await field('visits', 'number')
+    await field('firstName', 'text')
+    await field('score', 'number', false)
+    t.notMatch((await get()).text, 'field-town', 'of a stranger nothing is known')
+    const metadata = { town: 'Lagos', born: '1.2.90', visits: 3, score: 7, other: { a: 1 } }
+    await addContact(site, accountId, { email: address, firstName: 'Ada', metadata })
+    const shown = (await get()).text
+    t.match(shown, /What City library knows of you/)
+    t.match(
+      shown,
+      /<option selected>Lagos<[\s\S]*name="was-visits" value="3"[\s\S]*value="Ada" autocomplete="given-name"/,
+    )
+    t.match(shown, /name="was-born" value=""/, 'no browser shows what is no day, or sends it back')
+    t.match(shown, '&lt;town&gt;')
+    t.notMatch(shown, /score|other/)
+    const was: [string, string][] = [
+      ['was-town', 'Lagos'],
+      ['was-born', ''],
+      ['was-visits', '3'],
+      ['was-firstName', 'Ada'],
+      ['action', 'fields'],
+    ]
+    const known = async () => {
+      const contact = await findContact(store.read, accountId, address)
+      return { ...contact?.metadata, first: contact?.firstName }
+    }
+    const before = await known()
+    const untouched = await post([...was, ['field-town', 'Lagos'], ['field-visits', '3']])
+    t.match([untouched.status, statusIn(untouched.text)], [200, 'What you changed is saved.'])
+    const wrong = await post([
+      ...was,
+      ['field-town', 'Paris'],
+      ['field-visits', 'many<'],
+      ['field-firstName', 'Eve'],
+      ['field-score', '99'],
+      ['field-other', 'x'],
+    ])
+    t.equal(wrong.status, 422)
+    t.match(statusIn(wrong.text), /Nothing is saved yet/)
+    t.match(
+      wrong.text,
+      /value="many&lt;"[^>]*aria-invalid[\s\S]*such as 12 or 3\.5[\s\S]*value="Eve"/,
+    )
+    t.same(await known(), before, 'all of it or nothing')
+    t.same(
+      (await site.history()).map(({ kind }) => kind),
+      ['added'],
+    )
+    await post([
+      ...was,
+      ['field-town', 'Abuja'],
+      ['field-born', '1990-02-01'],
+      ['field-visits', ''],
+      ['field-firstName', ' Eve '],
+      ['field-score', '99'],
+    ])
+    const changed = { town: 'Abuja', born: '1990-02-01', score: 7, other: { a: 1 }, first: 'Eve' }
+    t.same(await known(), changed)
+    t.match((await site.history()).at(-1), {
+      kind: 'changed_fields',
+      by: 'recipient',
+      emailId,
+      fields: ['<town>', '<born>', '<visits>', '<firstName>'],
+    })
+    for (let n = 0; n < 25; n++)
+      await post([
+        ['field-visits', `${n}`],
+        ['action', 'fields'],
+      ])
+    const told = (await site.history()).filter(({ kind }) => kind === 'changed_fields')
+    t.equal(told.length, 20, 'the record stays short whoever has the link')
+    t.match(await known(), { visits: 24 })
+    const foreign = await post(
+      [
+        ['field-town', 'Lagos'],
+        ['action', 'fields'],
+      ],
+      site.centre('b@x.test'),
+    )
+    t.equal(foreign.status, 200)
+    t.match(await known(), { town: 'Abuja' })
+  },
+)
+
+t.test('who leaves by the page may say why, also who leaves a topic', async (t) => {
+  const site = await open(t)
+  const asks = ({ text }: { text: string }) => text.includes('name="reason"')
+  t.notOk(asks(await site.get()))
+  t.notOk(asks(await site.save({ [site.tips.id]: true })), 'nothing was left')
+  t.ok(asks(await site.save({ [site.tips.id]: false })))
+  t.ok(asks(await site.post([['action', 'leave']])))
+  const said = await site.post([
+    ['reason', 'too_many'],
+    ['action', 'reason'],
+  ])
+  t.equal(statusIn(said.text), 'Thank you.')
+  t.notOk(asks(said))
+  t.match((await site.history()).at(-1), { kind: 'said_why', reasons: ['too_many'] })
+})

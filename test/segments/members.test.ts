@@ -126,7 +126,11 @@ t.test(
     const people: { id: string; email: string }[] = []
     // Who is on no list any more is deleted.
     const forgetGone = async () => {
-      const rows = await store.read.selectFrom('contacts').select(['id', 'email']).execute()
+      const rows = await store.read
+        .selectFrom('contacts')
+        .select(['id', 'email'])
+        .orderBy('id')
+        .execute()
       people.splice(0, people.length, ...rows)
     }
     const towns = ['Lagos', 'LAGOS', 'Accra']

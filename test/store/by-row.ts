@@ -1,7 +1,13 @@
 // What `byRow` promises, and the works of the appliance that stand on it: part of engines.test.ts.
 import type { Test } from 'tap'
 import { loadConfig } from '../../src/config/index.js'
-import { type Claimed, claim, type Settlement, settle } from '../../src/deliveries/index.js'
+import {
+  type Claimed,
+  claim,
+  depthUpTo,
+  type Settlement,
+  settle,
+} from '../../src/deliveries/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { makeProtection } from '../../src/protection/index.js'
 import type { Store } from '../../src/store/index.js'
@@ -64,6 +70,7 @@ export async function byRowPromises(
   await t.test('two threads that claim at once take nothing twice', async (t) => {
     const stores = await openTwo(t)
     await fill(stores[0], 60)
+    t.match(await depthUpTo(stores[0].read, 30), { counted: 31 })
     const taken = await Promise.all(
       stores.map(async ({ byRow }, thread) => {
         const mine: number[] = []

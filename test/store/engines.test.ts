@@ -154,6 +154,8 @@ async function promises(t: Test, server?: PostgresServer): Promise<void> {
     const found = async (query: typeof accounts) => (await query.execute()).map(({ id }) => id)
     t.same(await found(accounts.where('id', 'in', idsIn(['x2', 'x9'], 'text'))), ['x2'])
     t.same(await found(accounts.where('created_at', 'in', idsIn([7], 'integer'))), ['x2'])
+    t.same(await found(accounts.where('id', 'in', [])), [])
+    t.same(await found(accounts.where('id', 'not in', [])), ['x1', 'x2'])
     t.same(await found(accounts.where(likeAnyCase('name', '50%_o'))), ['x1'])
     t.same(await found(accounts.where(likeAnyCase('name', '50__o'))), [])
     t.same(await found(accounts.where(contains('name', '%_O'))), ['x1'])

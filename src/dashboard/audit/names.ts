@@ -78,6 +78,15 @@ const lookUp: Record<string, LookUp> = {
       .select(['id', 'account_id', 'name'])
       .where('id', 'in', ids)
       .execute(),
+  field: async (read, ids) =>
+    withPath(
+      await read
+        .selectFrom('contact_fields')
+        .select(['id', 'account_id', 'label as name'])
+        .where('id', 'in', ids)
+        .execute(),
+      ({ id }) => `/fields/${id}`,
+    ),
   picture: async (read, ids) =>
     withPath(
       await read

@@ -17,6 +17,7 @@ const things: Record<string, string> = {
   broadcast: 'Campaign',
   codes: 'Recovery codes',
   event: 'Event of the API',
+  field: 'Field of contacts',
   key: 'API key',
   list: 'Contact list',
   passkey: 'Passkey',

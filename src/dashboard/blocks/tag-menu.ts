@@ -1,3 +1,4 @@
+import { isNameField, listContactFields } from '../../contact-fields/index.js'
 import { fieldsInUse } from '../../contacts/index.js'
 import type { Read } from '../../store/index.js'
 import { type Html, html } from '../shell/html.js'
@@ -28,11 +29,14 @@ const tagOf = ({ name, fallback }: OfferedTag) =>
  * puts one where somebody writes, with what was typed for who has none (`browser/tags.ts`).
  */
 export async function tagMenu(read: Read, accountId: string): Promise<Html> {
-  const own = (await fieldsInUse(read, accountId)).filter(
-    (name) => ![...fixed, ...links].some((one) => one.name === name),
+  const described = (await listContactFields(read, accountId)).filter(
+    ({ name }) => !isNameField(name),
   )
+  const taken = new Set([...fixed, ...links, ...described].map(({ name }) => name))
+  const own = (await fieldsInUse(read, accountId)).filter((name) => !taken.has(name))
   const offered = [
     ...fixed,
+    ...described.map(({ name, label }) => ({ name, label, fallback: '' })),
     ...own.map((name) => ({ name, label: 'A field of your own', fallback: '' })),
     ...links,
   ]

@@ -11,10 +11,11 @@ import { auditOf, checked } from '../../contract/index.js'
 import { ApiError } from '../../errors/index.js'
 import { sampleConfirmation } from '../../forms/index.js'
 import { sampleFooter } from '../../preferences/index.js'
-import { frame, type PageAnswer, page, redirect } from '../shell/answer.js'
+import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
+import { sampleFrame } from '../templates/rendered.js'
 import type { BrandPageDeps } from './deps.js'
 
 /** How the account looks to recipients. */
@@ -47,14 +48,14 @@ const BrandForm = type({
 export function brandPages(pages: AccountPages, deps: BrandPageDeps): void {
   const show = (visit: Visit, faults: Faults) => showBrand(deps, visit, faults)
   pages.get('/brand', 'settings.read', (visit) => show(visit, noFaults))
-  pages.get('/brand/confirmation', 'settings.read', async ({ account }) =>
-    frame(await sampleConfirmation(deps.store.read, account.id)),
+  pages.get('/brand/confirmation', 'settings.read', async ({ account, query }) =>
+    sampleFrame(await sampleConfirmation(deps.store.read, account.id), query),
   )
-  pages.get('/brand/form', 'settings.read', async ({ account }) =>
-    frame(found(await deps.sampleForm(account.id))),
+  pages.get('/brand/form', 'settings.read', async ({ account, query }) =>
+    sampleFrame(found(await deps.sampleForm(account.id)), query),
   )
-  pages.get('/brand/footer', 'settings.read', async ({ account }) =>
-    frame(found(await sampleFooter(deps.store.read, account.id))),
+  pages.get('/brand/footer', 'settings.read', async ({ account, query }) =>
+    sampleFrame(found(await sampleFooter(deps.store.read, account.id)), query),
   )
   const changing = { action: 'settings.write', form: BrandForm, again: show } as const
   pages.post('/brand', changing, async ({ account, base, form }) => {

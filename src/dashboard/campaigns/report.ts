@@ -14,6 +14,7 @@ import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
+import { leaveWords } from '../suppression/view.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {
@@ -58,6 +59,7 @@ interface CampaignReportView {
   providers: { name: string; cells: string[] }[]
   reasons: { says: string; words: string; kind: string; count: string; who: string }[]
   rest: string | undefined
+  whyLeft: { says: string; said: string }[]
   compared: { name: string; href: string; here: boolean; sent: Moment; cells: string[] }[]
   others: { label: string; href: string }[]
   same: { api: string; cli: string }
@@ -105,6 +107,10 @@ export async function showReport(deps: ReportPageDeps, visit: Visit): Promise<Pa
     providers: report.providers.slice(0, mostRows).map(providerRow),
     reasons: report.reasons.slice(0, mostRows).map((reason) => reasonRow(reason, here)),
     rest: long ? `The first ${mostRows} of each list; the API's answer has all` : undefined,
+    whyLeft: report.whyLeft.map(({ reason, said }) => ({
+      says: leaveWords[reason] ?? reason,
+      said: shownCount(said),
+    })),
     compared: comparedRows(report, base, now),
     others: (
       ['not_opened', 'not_clicked', 'bounced', 'failed', 'suppressed', 'cancelled'] as const

@@ -6,6 +6,7 @@ import {
   contactCeiling,
   readBilling,
 } from '../../billing/index.js'
+import { listContactFields } from '../../contact-fields/index.js'
 import * as operations from '../../contacts/contract.js'
 import {
   addContactIn,
@@ -25,6 +26,7 @@ import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 import { likelyMeant } from './domain-typo.js'
 import { listChoices, listNamed } from './lists.js'
+import { fieldChanges, fieldRows, type OwnFieldRow, sentRows } from './own-fields.js'
 
 /** The form of a new contact. */
 interface AddView {
@@ -32,6 +34,7 @@ interface AddView {
   email: string
   lists: { value: string; label: string }[]
   chosen: string[]
+  own: OwnFieldRow[]
   /** The address that may have been meant. */
   meant: string | undefined
   faults: Faults
@@ -44,6 +47,9 @@ const AddForm = type({
   firstName: optional(string()),
   lastName: optional(string()),
   phone: optional(string()),
+  key: array(string()),
+  value: array(string()),
+  was: array(string()),
   lists: array(string()),
   agreed: string(),
   confirm: optional(string()),
@@ -63,11 +69,14 @@ export function addPages(pages: AccountPages, deps: ContactPageDeps): void {
   const options = { action: 'contacts.write', form: AddForm, again: show } as const
   pages.post('/contacts/new', options, async ({ account, base, form, person }) => {
     const { email, firstName, lastName, phone, lists } = form
+    const described = await listContactFields(store.read, account.id)
+    const { metadata } = fieldChanges({}, sentRows(form), described)
     const given = checked(operations.addContactTo(defaultCountry), {
       email: email.trim(),
       firstName,
       lastName,
       phone,
+      ...(Object.keys(metadata).length > 0 && { metadata }),
     })
     askAboutTypo(form)
     const asks =
@@ -180,6 +189,7 @@ async function showForm(
       label: asksFirst ? `${label} (asks people first)` : label,
     })),
     chosen: chosen.map(({ id }) => id),
+    own: fieldRows({}, await listContactFields(read, account.id), fields).rows,
     meant: likelyMeant((fields.get('email') ?? '').trim()),
     faults,
     same: {

@@ -1,4 +1,5 @@
 import { array, optional, string, type } from 'superstruct'
+import { listContactFields } from '../../contact-fields/index.js'
 import * as operations from '../../contacts/contract.js'
 import { changeContact, deleteContacts, requireContact, toE164 } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
@@ -12,7 +13,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { ContactPageDeps } from './deps.js'
 import { showContact } from './one.js'
-import { fieldChanges } from './own-fields.js'
+import { fieldChanges, sentRows } from './own-fields.js'
 
 const FieldsForm = type({
   firstName: optional(string()),
@@ -36,12 +37,10 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
   pages.post('/contacts/:id', fields, async ({ account, base, params, form }) => {
     const { firstName = '', lastName = '', phone = '', newKey = '', newValue = '' } = form
     const contact = await requireContact(store.read, account.id, params.id ?? '')
-    const rows = form.key.map((key, at) => ({
-      key,
-      value: form.value[at] ?? '',
-      was: form.was[at] ?? '',
-    }))
-    const own = fieldChanges(contact.metadata, [...rows, { key: newKey, value: newValue }])
+    const rows = sentRows(form)
+    const added = { key: newKey, value: newValue }
+    const described = await listContactFields(store.read, account.id)
+    const own = fieldChanges(contact.metadata, [...rows, added], described)
     const asked = { firstName, lastName, phone, ...own }
     const given = checked(operations.updateContactIn(defaultCountry), asked)
     refuseInexact('metadata', given.metadata)

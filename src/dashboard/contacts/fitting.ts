@@ -18,6 +18,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import { agreedOf, askChoices } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
+import { type FieldName, fieldNames, setField } from './own-fields.js'
 
 /** What is done with all who fit, before it is done. */
 interface FittingView {
@@ -30,6 +31,8 @@ interface FittingView {
   target: string
   /** The list asks people first. */
   asksFirst: boolean
+  /** The fields that may be set. */
+  own: FieldName[]
   search: Record<string, string>
   back: string
   faults: Faults
@@ -66,7 +69,7 @@ export function fittingPages(pages: AccountPages, deps: ContactPageDeps): void {
       do: deedOf(form.do),
       search: searchOf(new Map(Object.entries(form))),
       target: target || undefined,
-      metadata: key.trim() === '' ? undefined : { [key.trim()]: value },
+      metadata: await setField(read, account.id, key, value),
       note,
       trigger: trigger !== undefined,
       ...(form.ask !== undefined && { confirm: form.ask === 'first' }),
@@ -144,6 +147,7 @@ async function showFitting(
     what,
     target,
     asksFirst: doubleOptIn && what === 'add',
+    own: what === 'set' ? await fieldNames(read, account.id) : [],
     search: filters,
     back: `${base}/contacts?${new URLSearchParams(filters)}`,
     faults,

@@ -1,4 +1,5 @@
 import { counted } from '../../amounts/index.js'
+import { listContactFields } from '../../contact-fields/index.js'
 import {
   type Contact,
   type ContactEngagement,
@@ -24,7 +25,7 @@ import { happeningText } from '../suppression/view.js'
 import type { ContactPageDeps } from './deps.js'
 import { type ContactEventView, eventsOf, type LiveRunView, liveRunsOf, startable } from './life.js'
 import { listChoices } from './lists.js'
-import { fieldRows, type OwnField } from './own-fields.js'
+import { fieldRows, type OwnFieldRow } from './own-fields.js'
 import { type CauseView, causeView, fullName } from './words.js'
 
 /** One person's page, as plain values. */
@@ -46,7 +47,7 @@ interface ContactView {
   /** A bounce, a complaint or a suppression by hand: its page says what may be done. */
   suppressionHref: string | undefined
   values: { firstName: string; lastName: string; phone: string }
-  own: OwnField[]
+  own: OwnFieldRow[]
   /** How many more fields there are. */
   ownLeft: number
   lists: { value: string; label: string }[]
@@ -98,7 +99,9 @@ export async function showContact(
     listsOfContacts(read, [id]).then((lists) => lists.get(id) ?? []),
     engagementOf(read, id),
   ])
-  const own = fieldRows(contact.metadata, faults === noFaults ? undefined : visit.fields)
+  const described = await listContactFields(read, account.id)
+  const typed = faults === noFaults ? undefined : visit.fields
+  const own = fieldRows(contact.metadata, described, typed)
   const reasons = new Set(why.marketing.gets ? [] : why.marketing.because.map(({ kind }) => kind))
   const log = `${base}/emails?${new URLSearchParams({ q: email })}`
   const shown = await listChoices(read, account.id, theirs)

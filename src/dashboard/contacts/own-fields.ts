@@ -1,4 +1,14 @@
+import {
+  type ContactField,
+  type FieldType,
+  isNameField,
+  listContactFields,
+  typedValue,
+  wantedOf,
+} from '../../contact-fields/index.js'
+import { ApiError } from '../../errors/index.js'
 import type { Form } from '../../http/index.js'
+import type { Read } from '../../store/index.js'
 
 /** A field of an account's own, as it stands in a form. */
 export interface OwnField {
@@ -9,17 +19,31 @@ export interface OwnField {
   was?: string
 }
 
-// What of them a page has room for; the API has all.
+/** One of them with what people read of it. */
+export interface OwnFieldRow extends OwnField {
+  label: string
+  type: FieldType
+  choices: readonly string[]
+}
+
+type Fields = readonly ContactField[]
+
+// What of those that nobody has described a page has room for; the API has all.
 const mostShown = 50
 
-/** The fields that a form shows, what was typed into it before those that are stored, and how many more there are. */
+/**
+ * The fields that a form shows, those first that the account has described, what was typed into it before those that are
+ * stored, and how many more there are.
+ */
 export function fieldRows(
   metadata: Readonly<Record<string, unknown>>,
-  typed: Form | undefined,
-): { rows: OwnField[]; left: number } {
-  const keys = Object.keys(metadata)
-  const stored = keys.slice(0, mostShown).map((key) => {
-    const value = written(metadata[key])
+  described: Fields,
+  typed?: Form,
+): { rows: OwnFieldRow[]; left: number } {
+  const known = described.filter(({ name }) => !isNameField(name)).map(({ name }) => name)
+  const others = Object.keys(metadata).filter((key) => !known.includes(key))
+  const stored = [...known, ...others.slice(0, mostShown)].map((key) => {
+    const value = Object.hasOwn(metadata, key) ? written(metadata[key]) : ''
     return { key, value, was: value }
   })
   const sent = typed?.all('key') ?? []
@@ -29,18 +53,37 @@ export function fieldRows(
     sent.length > 0
       ? sent.map((key, at) => ({ key, value: values[at] ?? '', was: before[at] ?? '' }))
       : stored
-  return { rows, left: Math.max(0, keys.length - mostShown) }
+  return {
+    rows: rows.map((row) => ({ ...row, ...inputOf(row, described) })),
+    left: Math.max(0, others.length - mostShown),
+  }
 }
+
+/** How it is typed: what is stored and no value of the field's type stays to be seen, as a text or one more choice. */
+function inputOf({ key, value }: OwnField, described: Fields): Omit<OwnFieldRow, keyof OwnField> {
+  const field = described.find(({ name }) => name === key)
+  if (field === undefined) return { label: key, type: 'text', choices: [] }
+  const { label, type } = field
+  const fits = value === '' || typedValue(field, value) !== undefined
+  if (type === 'date' && !fits) return { label, type: 'text', choices: [] }
+  return { label, type, choices: fits ? field.choices : [...field.choices, value] }
+}
+
+/** The rows as a form has sent them. */
+export const sentRows = (form: { key: string[]; value: string[]; was: string[] }): OwnField[] =>
+  form.key.map((key, at) => ({ key, value: form.value[at] ?? '', was: form.was[at] ?? '' }))
 
 const written = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /**
  * What a form changes of the fields that are stored: what stands there as the page showed it is left as it is, whatever
- * it has become since; what is empty goes. A field that was no text stays of its type where what was typed is JSON.
+ * it has become since; what is empty goes. A field that the account has described takes what its type says (else a 422);
+ * another that was no text stays of its type where what was typed is JSON.
  */
 export function fieldChanges(
   metadata: Readonly<Record<string, unknown>>,
   rows: readonly OwnField[],
+  described: Fields,
 ): { metadata: Record<string, unknown>; removeMetadata: string[] } {
   const changed: Record<string, unknown> = {}
   const gone: string[] = []
@@ -51,10 +94,46 @@ export function fieldChanges(
     const shown = was ?? (known === undefined ? undefined : written(known))
     // A field of one line loses line ends (HTML §4.10.5.1.2), and what nobody touched is not changed.
     if (shown?.replace(/[\r\n]/g, '') === value) continue
-    if (value !== '') changed[key] = typeof known === 'string' ? value : typedAs(known, value)
+    if (value !== '') changed[key] = ownValue(described, key, value, known)
     else if (known !== undefined) gone.push(key)
   }
   return { metadata: changed, removeMetadata: gone }
+}
+
+/** What was typed as the value of a field; `known`: what it was. Throws a 422 where the account has said that it takes something else. */
+export function ownValue(described: Fields, key: string, typed: string, known?: unknown): unknown {
+  const field = described.find(({ name }) => name === key)
+  if (field === undefined) return typeof known === 'string' ? typed : typedAs(known, typed)
+  const value = typedValue(field, typed.trim())
+  if (value !== undefined) return value
+  throw new ApiError('validation_error', wantedOf(field), {
+    status: 422,
+    fields: { field: 'value' },
+  })
+}
+
+/** The name of a field that a form offers, and what people call it. */
+export interface FieldName {
+  value: string
+  label: string
+}
+
+export const fieldNames = async (read: Read, accountId: string): Promise<FieldName[]> =>
+  (await listContactFields(read, accountId))
+    .filter(({ name }) => !isNameField(name))
+    .map(({ name, label }) => ({ value: name, label }))
+
+/** What a form says that a field of several people is to be; undefined: it names none. Throws as `ownValue` does. */
+export async function setField(
+  read: Read,
+  accountId: string,
+  key: string,
+  typed: string,
+): Promise<Record<string, unknown> | undefined> {
+  const name = key.trim()
+  if (name === '') return undefined
+  const described = await listContactFields(read, accountId)
+  return { [name]: typed === '' ? '' : ownValue(described, name, typed) }
 }
 
 function typedAs(known: unknown, value: string): unknown {

@@ -24,6 +24,7 @@ import { agreedOf, askChoices, askedWords } from './ask-choice.js'
 import type { ContactPageDeps } from './deps.js'
 import { wordsOf } from './fitting.js'
 import { showContacts } from './list.js'
+import { type FieldName, fieldNames, setField } from './own-fields.js'
 
 /** What is done with those who are ticked, before it is done. */
 interface SelectedView {
@@ -41,6 +42,8 @@ interface SelectedView {
   asksTrigger: boolean
   /** The list asks people first. */
   asksFirst: boolean
+  /** The fields that may be set. */
+  own: FieldName[]
   back: string
   faults: Faults
   same: { api: string; cli?: string }
@@ -92,7 +95,7 @@ export function selectedPages(pages: AccountPages, deps: ContactPageDeps): void 
     }
     if (form.do === 'set' || form.do === 'unsubscribe') {
       const { key = '', value = '', note } = form
-      const metadata = key.trim() === '' ? undefined : { [key.trim()]: value }
+      const metadata = await setField(read, account.id, key, value)
       const order = { do: form.do, metadata, note: note?.trim() || undefined, by: 'dashboard' }
       const changed = await changeSome(deps, account.id, order, ids)
       const flash = `${counted(changed, 'contact')} ${form.do === 'set' ? 'changed' : 'unsubscribed'}`
@@ -161,6 +164,7 @@ async function selectedView(
     back: `${base}/contacts${query.size > 0 ? `?${query}` : ''}`,
     faults: { message: undefined, fields: {}, values: {} },
     asksFirst: false,
+    own: form.do === 'set' ? await fieldNames(read, account.id) : [],
   }
   if (form.do === 'delete') {
     const held = contacts.filter(({ id }) => (lists.get(id) ?? []).length > 0).length

@@ -1,4 +1,5 @@
 import { accountLanguages } from '../../accounts/index.js'
+import { listContactFields } from '../../contact-fields/index.js'
 import { listPage, requireList } from '../../contacts/index.js'
 import { auditOf, checked } from '../../contract/index.js'
 import * as operations from '../../forms/contract.js'
@@ -18,7 +19,7 @@ import { type Faults, noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { FormPlaceDeps } from './deps.js'
-import { EditedForm, type FieldRow, fieldTypes, givenBy, rowsOf } from './form-fields.js'
+import { EditedForm, type FieldRow, givenBy, questionKinds, rowsOf } from './form-fields.js'
 import { showForm } from './one.js'
 
 /** The form about a form, a new one or one that is there. */
@@ -30,7 +31,7 @@ interface EditFormView {
   title: string
   settings: Omit<FormSettings, 'fields'> & { name: string }
   rows: FieldRow[]
-  types: typeof fieldTypes
+  types: { value: string; label: string }[]
   lists: { value: string; label: string }[]
   topics: { value: string; label: string }[]
   languages: { value: string; label: string }[]
@@ -53,7 +54,8 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
   pages.get('/forms/new', 'contacts.write', (visit) => showNew(visit, noFaults))
   const making = { action: 'contacts.write', form: EditedForm, again: showNew } as const
   pages.post('/forms/new', making, async ({ account, base, form }) => {
-    const given = checked(operations.createForm, givenBy(form))
+    const own = await listContactFields(store.read, account.id)
+    const given = checked(operations.createForm, givenBy(form, own))
     const { id, name } = await createForm(deps, account.id, given)
     return redirect(`${base}/forms/${id}`, {
       flash: `The form “${name}” is made`,
@@ -67,7 +69,8 @@ export function editPages(pages: AccountPages, deps: FormPlaceDeps): void {
   pages.get('/forms/:id/edit', 'contacts.write', (visit) => showOld(visit, noFaults))
   const changing = { action: 'contacts.write', form: EditedForm, again: showOld } as const
   pages.post('/forms/:id/edit', changing, async ({ account, base, params, form }) => {
-    const given = checked(operations.updateForm, givenBy(form))
+    const own = await listContactFields(store.read, account.id)
+    const given = checked(operations.updateForm, givenBy(form, own))
     const { id } = await updateForm(deps, account.id, params.id ?? '', given)
     return redirect(`${base}/forms/${id}`, {
       flash: 'Saved',
@@ -107,6 +110,7 @@ async function showEdit(
 ): Promise<PageAnswer> {
   const { page: lists } = await listPage(read, account.id, { limit: mostLists })
   const { fields, ...settings } = form?.settings ?? usual
+  const own = await listContactFields(read, account.id)
   const chosen = form === undefined ? [] : await listsThere(read, account.id, form.settings.lists)
   const listed = new Set(lists.map(({ id }) => id))
   for (const id of chosen) if (!listed.has(id)) lists.push(await requireList(read, account.id, id))
@@ -122,8 +126,8 @@ async function showEdit(
     action: place === undefined ? `${base}/forms/new` : `${place}/edit`,
     title: form === undefined ? 'New form' : `Change “${form.name}”`,
     settings: { ...settings, name: form?.name ?? '' },
-    rows: rowsOf(fields),
-    types: fieldTypes,
+    rows: rowsOf(fields, own),
+    types: questionKinds(own),
     lists: lists.map(choice),
     topics: topics.map(({ id, name, archived }) =>
       choice({ id, name: archived ? `${name} (archived)` : name }),

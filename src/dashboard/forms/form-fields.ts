@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { array, optional, string, type } from 'superstruct'
+import { type ContactField, isNameField, nameFrom } from '../../contact-fields/index.js'
 import type { AskedField, FormSettings } from '../../forms/index.js'
 
 /** The form about a form, as a browser sends it: a question of it is a row of four values. */
@@ -29,14 +29,22 @@ export type EditedForm = (typeof EditedForm)['TYPE']
 /** How many rows of questions a page has. */
 export const fieldRows = 6
 
-/** The types that a row offers; the first two are names of the contact. */
-export const fieldTypes = [
-  { value: 'text', label: 'Text' },
-  { value: 'choice', label: 'Choice' },
-  { value: 'date', label: 'Date' },
-  { value: 'firstName', label: 'First name' },
-  { value: 'lastName', label: 'Last name' },
-]
+/** What a row may ask for: something new, a name of the contact, or a field that the account has described. */
+export function questionKinds(own: readonly ContactField[]): { value: string; label: string }[] {
+  return [
+    { value: 'text', label: 'Text' },
+    { value: 'number', label: 'Number' },
+    { value: 'choice', label: 'Choice' },
+    { value: 'date', label: 'Date' },
+    { value: 'firstName', label: 'First name' },
+    { value: 'lastName', label: 'Last name' },
+    ...own
+      .filter(({ name }) => !isNameField(name))
+      .map(({ name, label }) => ({ value: ownKind(name), label: `Your field “${label}”` })),
+  ]
+}
+
+const ownKind = (name: string) => `own:${name}`
 
 /** One row as it is shown. */
 export interface FieldRow {
@@ -47,18 +55,19 @@ export interface FieldRow {
   choices: string
 }
 
-export const rowsOf = (fields: readonly AskedField[]): FieldRow[] =>
+export const rowsOf = (fields: readonly AskedField[], own: readonly ContactField[]): FieldRow[] =>
   Array.from({ length: Math.max(fieldRows, fields.length + 1) }, (_, at) => {
     const field = fields[at]
     if (field === undefined)
       return { name: '', label: '', type: 'text', required: false, choices: '' }
     const { name, label, type: kind, required, choices = [] } = field
-    const isName = name === 'firstName' || name === 'lastName'
-    return { name, label, type: isName ? name : kind, required, choices: choices.join('\n') }
+    const isOwn = own.some((one) => one.name === name)
+    const type = isNameField(name) ? name : isOwn ? ownKind(name) : kind
+    return { name, label, type, required, choices: isOwn ? '' : choices.join('\n') }
   })
 
-/** What was sent, as the API takes it; rows without a label are none. */
-export function givenBy(form: EditedForm) {
+/** What was sent, as the API takes it; rows without a label are none, but for a field of the account's. */
+export function givenBy(form: EditedForm, own: readonly ContactField[]) {
   return {
     name: form.name,
     lists: form.lists,
@@ -73,7 +82,7 @@ export function givenBy(form: EditedForm) {
     confirmAtOnce: form.confirmAtOnce !== undefined,
     api: form.open === undefined ? ('key' as const) : ('open' as const),
     origins: linesOf(form.origins ?? ''),
-    fields: fieldsBy(form),
+    fields: fieldsBy(form, own),
     ...(form.acceptRisk !== undefined && { acceptRisk: true }),
   }
 }
@@ -84,21 +93,34 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-function fieldsBy(form: EditedForm): object[] {
+function fieldsBy(form: EditedForm, own: readonly ContactField[]): object[] {
   const taken = new Set([...form.fieldName, ...form.fieldType])
   return form.fieldLabel.flatMap((given, at) => {
     const label = given.trim()
-    if (label === '') return []
     const kind = form.fieldType[at] ?? 'text'
-    const isName = kind === 'firstName' || kind === 'lastName'
+    const required = form.fieldRequired[at] === 'yes'
+    const ours = own.find(({ name }) => ownKind(name) === kind)
+    if (ours !== undefined) {
+      const { name, type, choices } = ours
+      return {
+        name,
+        label: label || ours.label,
+        type,
+        required,
+        ...(type === 'choice' && { choices }),
+      }
+    }
+    if (label === '') return []
+    const isName = isNameField(kind)
     const known = form.fieldName[at] ?? ''
-    const isKept = known !== '' && known !== 'firstName' && known !== 'lastName'
+    // A row that asked for a field of the account's and now asks for something new gets a name of its own.
+    const isKept = known !== '' && !isNameField(known) && !own.some(({ name }) => name === known)
     const choices = linesOf(form.fieldChoices[at] ?? '')
     return {
       name: isName ? kind : isKept ? known : freeName(nameFrom(label), taken),
       label,
       type: isName ? 'text' : kind,
-      required: form.fieldRequired[at] === 'yes',
+      required,
       ...(kind === 'choice' && { choices }),
     }
   })
@@ -110,19 +132,4 @@ function freeName(name: string, taken: Set<string>): string {
   for (let n = 2; taken.has(free); n++) free = `${name.slice(0, 36)}_${n}`
   taken.add(free)
   return free
-}
-
-/**
- * The name under which a contact has the answer: 'Favourite book' is `favouriteBook`. Of a label without such letters
- * it is made, the same for the same label in every form.
- */
-function nameFrom(label: string): string {
-  const plain = label.normalize('NFD').replace(/\p{M}/gu, '')
-  const words = plain.toLowerCase().match(/[a-z0-9]+/g) ?? []
-  const name = words
-    .map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
-    .join('')
-    .slice(0, 40)
-  if (/^[a-z]/i.test(name)) return name
-  return `field${createHash('sha256').update(label).digest('hex').slice(0, 8)}`
 }

@@ -107,7 +107,7 @@ function snippetOf(
     const control =
       type === 'choice'
         ? `<select name="${sentName(name)}"${needed}><option></option>${choices.map((one) => `<option>${escaped(one)}</option>`).join('')}</select>`
-        : `<input name="${sentName(name)}" type="${type}"${needed}>`
+        : `<input name="${sentName(name)}" type="${type === 'number' ? 'text" inputmode="decimal' : type}"${needed}>`
     return `  <label>${escaped(label)} ${control}</label>`
   })
   // What is not ticked is not sent: `offered` says what was to be seen.

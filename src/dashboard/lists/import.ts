@@ -1,6 +1,6 @@
 import { listImports, maxImportBytes } from '../../contacts/index.js'
 import { ApiError } from '../../errors/index.js'
-import { structOf, table, words } from '../../fields/index.js'
+import { structOf, table, uuidForm, words } from '../../fields/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -14,6 +14,8 @@ interface ImportsView {
   base: string
   accountId: string
   mayWrite: boolean
+  /** Which list the link named that led here, as a query; else empty. */
+  onto: string
   imports: {
     page: string
     filename: string
@@ -36,12 +38,13 @@ const PasteForm = structOf(table({ emails: words() }))
 export function importPages(pages: AccountPages, deps: ImportPageDeps): void {
   const { imports, store } = deps
   const show = async (visit: Visit, faults: Faults): Promise<PageAnswer> => {
-    const { account, base, now } = visit
+    const { account, base, now, query } = visit
     const tasks = await listImports(store.read, account.id, shownImports)
     const view: ImportsView = {
       base,
       accountId: account.id,
       mayWrite: visit.may('contacts.write'),
+      onto: ontoOf(query),
       imports: tasks.map(({ id, state, total, begunAt, detail }) => ({
         page: `${base}/contacts/import/${id}`,
         filename: detail.filename,
@@ -58,23 +61,28 @@ export function importPages(pages: AccountPages, deps: ImportPageDeps): void {
   // Nothing is changed by a draft: what it does is in the audit log once somebody has it imported.
   const common = { action: 'contacts.write', reads: true, again: show } as const
   const uploading = { ...common, upload: 'file', maxBodyBytes: maxImportBytes + formBytes }
-  pages.post('/contacts/import', uploading, async ({ account, base, person, request }) => {
+  pages.post('/contacts/import', uploading, async ({ account, base, person, request, query }) => {
     const { filename = '', bytes } = await request.upload()
     if (filename === '') throw noFile()
     const name = filename.toWellFormed().slice(0, 255)
     const given = { filename: name, pieces: bytes, startedBy: person.id }
     const id = await imports.keep(account.id, given)
-    return redirect(`${base}/contacts/import/${id}`)
+    return redirect(`${base}/contacts/import/${id}${ontoOf(query)}`)
   })
 
   const pasting = { ...common, form: PasteForm, maxBodyBytes: maxPastedBytes }
-  pages.post('/contacts/import/paste', pasting, async ({ account, base, person, form }) => {
+  pages.post('/contacts/import/paste', pasting, async ({ account, base, person, form, query }) => {
     const lines = form.emails.split(/[\r\n,;\t]+/).map((one) => addressIn(one.trim()))
     const pieces = inOne(lines.filter((one) => one !== '').join('\n'))
     const given = { filename: 'Pasted addresses', pieces, startedBy: person.id }
     const id = await imports.keep(account.id, given)
-    return redirect(`${base}/contacts/import/${id}`)
+    return redirect(`${base}/contacts/import/${id}${ontoOf(query)}`)
   })
+}
+
+const ontoOf = (query: URLSearchParams): string => {
+  const list = query.get('list') ?? ''
+  return uuidForm.test(list) ? `?${new URLSearchParams({ list })}` : ''
 }
 
 /** The address of `Ada <ada@example.com>`, as mail programs write it. */

@@ -1,4 +1,5 @@
 import { contactCeiling, readBilling } from '../../billing/index.js'
+import { type ContactField, isNameField, listContactFields } from '../../contact-fields/index.js'
 import {
   contactTotal,
   type FileDelimiter,
@@ -11,6 +12,8 @@ import {
   mappedUses,
   useWords,
 } from '../../contacts/index.js'
+import type { Read } from '../../store/index.js'
+import { columnKey } from '../../suppression/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
 import type { Visit } from '../shell/visit.js'
@@ -33,6 +36,8 @@ interface MapView {
   encodings: { value: string; label: string }[]
   delimiters: { value: string; label: string }[]
   lists: { value: string; label: string }[]
+  /** The one that the link named that led here. */
+  list: string
   policies: { value: KnownPolicy; label: string; hint: string }[]
   faults: Faults
 }
@@ -83,11 +88,36 @@ export function readingIn(given: { get(name: string): string | null | undefined 
 export const columnsIn = (
   fields: { get(name: string): string | undefined },
   guessed: readonly MappedColumn[],
+  own: readonly ContactField[],
 ): MappedColumn[] =>
-  guessed.map((column, at) => ({
-    use: mappedUses.find((one) => one === fields.get(`use-${at}`)) ?? column.use,
-    name: fields.get(`name-${at}`)?.trim() ?? column.name,
-  }))
+  guessed.map((column, at) => {
+    const sent = fields.get(`use-${at}`)
+    const ours = sent === undefined ? meantBy(column, own) : own.find((one) => ownUse(one) === sent)
+    if (ours !== undefined) return { use: useOf(ours), name: ours.name }
+    return {
+      use: mappedUses.find((one) => one === sent) ?? column.use,
+      name: fields.get(`name-${at}`)?.trim() ?? column.name,
+    }
+  })
+
+const ownUse = ({ name }: ContactField) => `own:${name}`
+const useOf = ({ type }: ContactField) => (type === 'number' ? 'number' : 'text')
+
+/** The field that a column's header names, by its label or name. */
+const meantBy = ({ use, name }: MappedColumn, own: readonly ContactField[]) =>
+  use === 'text' || use === 'number' || use === 'yesNo'
+    ? own.find((one) => [one.name, one.label].some((known) => columnKey(known) === columnKey(name)))
+    : undefined
+
+/** How the form shows what a column is. */
+const shownUse = ({ use, name }: MappedColumn, own: readonly ContactField[]): string => {
+  const ours = own.find((one) => one.name === name && useOf(one) === use)
+  return ours === undefined ? use : ownUse(ours)
+}
+
+/** The fields that an account has described, but for the names, which are columns of their own. */
+export const ownFields = async (read: Read, accountId: string): Promise<ContactField[]> =>
+  (await listContactFields(read, accountId)).filter(({ name }) => !isNameField(name))
 
 /** The page on which a draft becomes an import. */
 export async function showMapping(
@@ -103,19 +133,23 @@ export async function showMapping(
   const held = await contactTotal(store.read, account.id)
   const { page: lists } = await listPage(store.read, account.id, { limit: mostLists })
   const { hasHeader, encoding, delimiter } = mapping
+  const own = await ownFields(store.read, account.id)
   const view: MapView = {
     base,
     page: `${base}/contacts/import/${task.id}`,
     filename: task.detail.filename,
     lines: task.total.toLocaleString('en-GB'),
     room: ceiling === null ? undefined : Math.max(0, ceiling - held).toLocaleString('en-GB'),
-    columns: columnsIn(fields, mapping.columns).map(({ use, name }, at) => ({
-      use,
-      name,
+    columns: columnsIn(fields, mapping.columns, own).map((column, at) => ({
+      use: shownUse(column, own),
+      name: column.name,
       header: hasHeader ? (rows[0]?.[at] ?? '').slice(0, 80) : '',
     })),
     rows: (hasHeader ? rows.slice(1) : rows).map((cells) => cells.map((cell) => cell.slice(0, 80))),
-    uses: mappedUses.map((value) => ({ value, label: useWords[value] })),
+    uses: [
+      ...mappedUses.map((value) => ({ value, label: useWords[value] })),
+      ...own.map((one) => ({ value: ownUse(one), label: `Your field “${one.label}”` })),
+    ],
     hasHeader,
     encoding,
     delimiter: delimiterNames[delimiter],
@@ -125,6 +159,7 @@ export async function showMapping(
       value: id,
       label: `${name} (${contactCount.toLocaleString('en-GB')})`,
     })),
+    list: query.get('list') ?? '',
     policies: [...policies],
     faults,
   }

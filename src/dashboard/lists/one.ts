@@ -21,6 +21,7 @@ import type { ListPageDeps } from './deps.js'
 
 /** A list: how it grows, what uses it, and a page of who is on it. */
 interface OneListView {
+  base: string
   accountId: string
   mayWrite: boolean
   list: ContactList
@@ -75,6 +76,7 @@ export async function showList(
   const [joined, gone] = [sums('joined'), sums('gone')]
   const here = `${base}/lists/${list.id}`
   const view: OneListView = {
+    base,
     accountId: account.id,
     mayWrite: visit.may('contacts.write'),
     list,

@@ -17,7 +17,7 @@ import type { AccountPages } from '../shell/page.js'
 import type { Visit } from '../shell/visit.js'
 import type { ImportPageDeps } from './deps.js'
 import { stateChips } from './import-view.js'
-import { columnsIn, policies, readingIn, showMapping } from './map.js'
+import { columnsIn, ownFields, policies, readingIn, showMapping } from './map.js'
 
 /** How an import goes, and what came of it. */
 interface TaskView {
@@ -78,7 +78,8 @@ export function taskPages(pages: AccountPages, deps: ImportPageDeps): void {
     const task = await taskOf(visit)
     const { mapping } = await imports.glance(task, readingIn(fields))
     const { known, agreed, trigger, newList } = form
-    const order = { ...mapping, columns: columnsIn(fields, mapping.columns) }
+    const own = await ownFields(store.read, account.id)
+    const order = { ...mapping, columns: columnsIn(fields, mapping.columns, own) }
     // Asked first, so that no list is made for what is refused.
     await imports.check(account.id, task.id, order)
     if (form.list === '' && newList === undefined) throw noList()

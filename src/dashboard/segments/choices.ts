@@ -1,3 +1,4 @@
+import { isNameField, listContactFields } from '../../contact-fields/index.js'
 import { listPage } from '../../contacts/index.js'
 import { listSegments } from '../../segments/index.js'
 import { type Read, storedObject } from '../../store/index.js'
@@ -38,16 +39,22 @@ export async function fieldChoices(
   accountId: string,
   also: readonly string[] = [],
 ): Promise<FieldChoice[]> {
-  const [{ page: lists }, topics, segments, own, campaigns] = await Promise.all([
+  const [{ page: lists }, topics, segments, own, campaigns, described] = await Promise.all([
     listPage(read, accountId, { limit: mostLists }),
     listTopics(read, accountId),
     listSegments(read, accountId),
     ownFields(read, accountId),
     lastCampaigns(read, accountId),
+    listContactFields(read, accountId),
   ])
+  const labels = new Map(described.map(({ name, label }) => [name, label]))
+  const keys = new Set([...labels.keys(), ...own].filter((key) => !isNameField(key)))
   const choices = [
     ...usual,
-    ...own.map((key) => ({ value: `contact.metadata.${key}`, label: key })),
+    ...[...keys].map((key) => ({
+      value: `contact.metadata.${key}`,
+      label: labels.get(key) ?? key,
+    })),
     ...lists.flatMap(({ id, name }) => [
       { value: `list.${id}`, label: `Is on the list “${name}”` },
       { value: `list.${id}.joinedAt`, label: `Joined the list “${name}”` },

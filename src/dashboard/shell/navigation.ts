@@ -38,6 +38,7 @@ export const accountPlaces: readonly NavigationGroup[] = [
       { label: 'Contacts', path: '/contacts', action: 'contacts.read' },
       { label: 'Lists', path: '/lists', action: 'contacts.read' },
       { label: 'Segments', path: '/segments', action: 'contacts.read' },
+      { label: 'Fields', path: '/fields', action: 'contacts.read' },
       { label: 'Forms', path: '/forms', action: 'contacts.read' },
       { label: 'Topics', path: '/topics', action: 'contacts.read' },
       { label: 'Suppression', path: '/suppression', action: 'suppression.read' },

@@ -74,25 +74,28 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
   left_topic: 'Left a topic',
   returned_to_topic: 'Came back to a topic',
   said_why: 'Said why they left',
+  changed_fields: 'Changed what is known of them',
   lifted: 'Taken off the list',
 }
 
 /** Why somebody has left, as they chose it on the page. */
-const leaveWords: Readonly<Record<string, string>> = {
+export const leaveWords: Readonly<Record<string, string>> = {
   too_many: 'too many mails',
   not_wanted: 'not wanted any more',
   never_asked: 'never asked for',
   other: 'something else',
+  words: 'in their own words',
 }
 
 /** An event of the consent log as a sentence. */
 export function happeningText({ kind, detail }: ConsentEvent): string {
-  const { by, file, line, note, reasons, page, address, askedAt } = detail
+  const { by, file, line, note, reasons, fields, page, address, askedAt } = detail
   return [
     kinds[kind],
     ...(reasons === undefined
       ? []
       : [`(${reasons.map((one) => leaveWords[one] ?? one).join(', ')})`]),
+    ...(fields === undefined ? [] : [`(${fields.join(', ')})`]),
     ...(file === undefined ? [] : [`from ${file}`]),
     ...(line === undefined ? [] : [`line ${line}`]),
     ...(by === undefined ? [] : [`by ${sayers[by] ?? by}`]),

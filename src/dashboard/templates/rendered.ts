@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { frame, type PageAnswer } from '../shell/answer.js'
 
 /** HTML that was made for somebody to look at: a frame asks for it by its id, a moment later. */
 export interface RenderedPages {
@@ -37,6 +38,10 @@ export function makeRenderedPages(): RenderedPages {
     },
   }
 }
+
+/** What recipients see, in a frame; with `dark` in the query as on a dark screen. */
+export const sampleFrame = (html: string, query: URLSearchParams): PageAnswer =>
+  frame(query.has('dark') ? inTheDark(html) : html)
 
 /**
  * The HTML as a reader with a dark screen sees it: its rules for dark screens always hold, those

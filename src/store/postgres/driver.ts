@@ -1,14 +1,18 @@
 import {
+  type BinaryOperationNode,
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
   Kysely,
+  OperatorNode,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  PrimitiveValueListNode,
   type QueryResult,
   type RawNode,
+  ValueListNode,
 } from 'kysely'
 import { keepNewest } from '../../bounded/index.js'
 import { inWordsOf } from '../fragments.js'
@@ -37,6 +41,14 @@ export function kyselyOver<T>(queries: Queries, onRows?: OnRows): Kysely<T> {
 class PostgresCompiler extends PostgresQueryCompiler {
   protected override visitRaw(node: RawNode): void {
     super.visitRaw(inWordsOf(postgresWords, node))
+  }
+
+  /** It has no empty list; SQLite says that nothing is in one. */
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    const { operator, rightOperand } = node
+    const isList = PrimitiveValueListNode.is(rightOperand) || ValueListNode.is(rightOperand)
+    if (!isList || rightOperand.values.length > 0) super.visitBinaryOperation(node)
+    else this.append(OperatorNode.is(operator) && operator.operator === 'in' ? 'false' : 'true')
   }
 }
 
@@ -128,7 +140,7 @@ class NamingConnection implements DatabaseConnection, Runner {
     const known = this.#known.get(text) ?? this.#note(text)
     const result = await this.#queries.query({
       text,
-      values: storable(parameters, known.json),
+      values: storable(parameters, known.json) as unknown[],
       ...(known.name !== undefined && { name: known.name }),
     })
     if (known.changes !== undefined && (result.rowCount ?? 0) > 0) this.#onRows?.(known.changes)

@@ -7,19 +7,29 @@
 const replacement = '\ufffd'
 
 /** The parameters of a statement as PostgreSQL takes them; `json` are the places of those that are JSON. */
-export function storable(parameters: readonly unknown[], json: readonly number[]): unknown[] {
-  const fit = [...parameters]
+export function storable(
+  parameters: readonly unknown[],
+  json: readonly number[],
+): readonly unknown[] {
+  let fit: unknown[] | undefined
   for (const [place, value] of parameters.entries()) {
     if (typeof value !== 'string') continue
-    if (json.includes(place)) {
-      if (value.includes('\\u')) fit[place] = withoutEscapes(value)
-    } else if (value.includes('\0')) fit[place] = value.replaceAll('\0', replacement)
+    const mended = json.includes(place) ? withoutEscapes(value) : withoutNul(value)
+    // Nearly all are as they have to be.
+    if (mended === value) continue
+    fit ??= [...parameters]
+    fit[place] = mended
   }
-  return fit
+  return fit ?? parameters
 }
+
+const withoutNul = (text: string): string =>
+  text.includes('\0') ? text.replaceAll('\0', replacement) : text
 
 // JSON.stringify writes these as escapes. A backslash that is itself escaped begins none of them.
 const escapes = /\\(?:\\|u0000|ud[89a-f][0-9a-f]{2})/g
 
 const withoutEscapes = (json: string): string =>
-  json.replace(escapes, (found) => (found === '\\\\' ? found : replacement))
+  !json.includes('\\u')
+    ? json
+    : json.replace(escapes, (found) => (found === '\\\\' ? found : replacement))

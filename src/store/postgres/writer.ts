@@ -54,7 +54,7 @@ export function makeWriter(options: WriterOptions): {
     byRow: byRow.write,
     gather,
     idle: async () => {
-      for (const { idle } of both) await idle()
+      while (both.some(({ isBusy }) => isBusy())) for (const { idle } of both) await idle()
     },
     close: async () => {
       for (const { close } of both) await close()
@@ -97,8 +97,9 @@ function makeLines(options: WriterOptions, most: number) {
     pending,
     add(writing: Writing) {
       pending.push(writing)
-      if (running.size < Math.min(most, pending.length)) start()
+      if (running.size < most) start()
     },
+    isBusy: () => running.size > 0,
     async idle() {
       while (running.size > 0) await Promise.all(running)
     },

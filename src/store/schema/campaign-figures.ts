@@ -133,6 +133,18 @@ const broadcastPeople = table(
 
 export interface BroadcastPersonRow extends RowOf<typeof broadcastPeople> {}
 
+/** How many of those who left by it gave which reason, as they said it themselves. */
+const broadcastWhyLeft = table(
+  'broadcast_why_left',
+  {
+    broadcast_id: text(),
+    /** One of `leaveReasons`; `words`: they chose none and wrote something. */
+    reason: text(),
+    said: integer(),
+  },
+  { primaryKey: ['broadcast_id', 'reason'], isClustered: true },
+)
+
 export const campaignFiguresTables = [
   broadcastHours,
   broadcastProviders,
@@ -140,4 +152,5 @@ export const campaignFiguresTables = [
   broadcastLinkPeople,
   broadcastBounces,
   broadcastPeople,
+  broadcastWhyLeft,
 ] as const

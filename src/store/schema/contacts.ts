@@ -105,6 +105,29 @@ const contactTotals = table('contact_totals', {
   contacts: integer(),
 })
 
+/** What an account calls the keys of its contacts' metadata, or their names, and what people may type there. */
+const contactFields = table(
+  'contact_fields',
+  {
+    id: text().primaryKey(),
+    account_id: text().references('accounts'),
+    name: text(),
+    /** The name as it is compared, whatever its case. */
+    name_key: text(),
+    label: text(),
+    /** `text`, `number`, `date`, `choice`. */
+    type: text(),
+    /** JSON; of another type than `choice` an empty list. */
+    choices: text(),
+    position: integer(),
+    recipients_may_edit: integer(),
+    created_at: integer(),
+  },
+  { unique: [['account_id', 'name_key']] },
+)
+
+export interface ContactFieldRow extends RowOf<typeof contactFields> {}
+
 const contactImports = table('contact_imports', {
   id: integer().numberedKey('rising'),
   account_id: text(),
@@ -142,6 +165,7 @@ export const contactsTables = [
   listMembers,
   listDays,
   contactTotals,
+  contactFields,
   contactImports,
   consent,
 ] as const

@@ -1,6 +1,6 @@
 /*
  * What a mail costs in the database, SQLite and PostgreSQL in turn: `node dist/test/bench/postgres/mail.js`
- *   --n 5000 mails a round  --rounds 3
+ *   --n 5000 mails a round  --rounds 3  --only sqlite (to compare two checkouts)
  * The product's own functions without HTTP, SMTP and signing: accepted in batches of 100, claimed from 20 streams 5 at a
  * time, settled 64 at a time, four at once each, with the rates of their account. 10 KB each, one account. The server is
  * the bench's own, syncs, and has Debian's settings but for `shared_buffers`; its processor time is that of all its
@@ -28,7 +28,11 @@ import { benchContent } from '../content.js'
 import { loadAverage, report } from '../rig.js'
 
 const { values } = parseArgs({
-  options: { n: { type: 'string', default: '5000' }, rounds: { type: 'string', default: '3' } },
+  options: {
+    n: { type: 'string', default: '5000' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string' },
+  },
 })
 const n = Number(values.n)
 const lanes = 20
@@ -50,11 +54,12 @@ const t = {
 const counts = countStatements(t)
 const { protection, outbound } = loadConfig({ env: {} })
 const land = makeLandEvents([makeProtection(protection)])
-const server = await startPostgres(t, { syncs: true })
+const engines = (['sqlite', 'postgres'] as const).filter((one) => (values.only ?? one) === one)
+const server = engines.includes('postgres') ? await startPostgres(t, { syncs: true }) : undefined
 const found = { sqlite: [] as Record<Phase, Cost>[], postgres: [] as Record<Phase, Cost>[] }
 try {
   for (let round = 0; round < Number(values.rounds); round++) {
-    for (const engine of ['sqlite', 'postgres'] as const) found[engine].push(await measure(engine))
+    for (const engine of engines) found[engine].push(await measure(engine))
   }
 } finally {
   for (const end of ends) await end()
@@ -63,7 +68,7 @@ show()
 
 async function measure(engine: 'sqlite' | 'postgres'): Promise<Record<Phase, Cost>> {
   const dataDir = makeTempDir(t)
-  const url = engine === 'postgres' ? await databaseOf(dataDir, server.url) : undefined
+  const url = engine === 'postgres' ? await databaseOf(dataDir, server?.url) : undefined
   if (url === undefined) await makeDatabase(dataDir)
   const turns = makeTurns()
   const store = await openStore({ dataDir, url, clock: systemClock, turns, slot: 0 })
@@ -151,16 +156,18 @@ async function open(store: Store) {
   }
 }
 
-const delivered = (claimed: Claimed): Settlement => ({
-  ...claimed,
-  kind: 'delivered',
-  startedAt: systemClock.now(),
-  attempts: 1,
-  reply: '250 2.0.0 Ok: queued as 4D1F2',
-  remote: 'mx.one.test [192.0.2.1]',
-  tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
-  transcript: 'C: EHLO\n'.repeat(20),
-})
+function delivered(claimed: Claimed): Settlement {
+  return {
+    ...claimed,
+    kind: 'delivered',
+    startedAt: systemClock.now(),
+    attempts: 1,
+    reply: '250 2.0.0 Ok: queued as 4D1F2',
+    remote: 'mx.one.test [192.0.2.1]',
+    tls: 'TLSv1.3 TLS_AES_256_GCM_SHA384',
+    transcript: 'C: EHLO\n'.repeat(20),
+  }
+}
 
 async function fourAtOnce(count: number, work: (of: number) => Promise<unknown>): Promise<void> {
   let next = 0
@@ -172,7 +179,8 @@ async function fourAtOnce(count: number, work: (of: number) => Promise<unknown>)
 
 /** What the server's processes have taken of a processor so far, those that ended as well. */
 function serverMs(): number {
-  const postmaster = server.pid()
+  const postmaster = server?.pid()
+  if (postmaster === undefined) return 0
   let ticks = 0
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
@@ -193,7 +201,7 @@ function serverMs(): number {
 function show(): void {
   const lines: [string, string][] = [['load average', loadAverage()]]
   const totals: Record<string, number> = {}
-  for (const engine of ['sqlite', 'postgres'] as const) {
+  for (const engine of engines) {
     for (const phase of phases) {
       const middle = (of: keyof Cost) =>
         found[engine].map((one) => one[phase][of]).sort((a, b) => a - b)[

@@ -6,6 +6,7 @@ import { applianceKeyFile } from '../../../src/app/index.js'
 import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { openApplianceKey } from '../../../src/config/index.js'
+import { createContactField } from '../../../src/contact-fields/index.js'
 import { addContact, createList } from '../../../src/contacts/index.js'
 import { addDomain, setTrackingHost, verifyDomain } from '../../../src/domains/index.js'
 import { createForm } from '../../../src/forms/index.js'
@@ -65,11 +66,13 @@ export const place: PlacePages = {
     })
   },
   pages: ({ full, empty, ids }) => [
-    ...['domains', 'keys', 'webhooks', 'suppression', 'topics', 'lists'].flatMap((name) => [
-      { path: `${full}/${name}`, as: 'owner' as const },
-      { path: `${full}/${name}`, as: 'operator' as const, name: `${name}-operator` },
-      { path: `${empty}/${name}`, as: 'empty' as const, name: `${name}-empty` },
-    ]),
+    ...['domains', 'keys', 'webhooks', 'suppression', 'topics', 'lists', 'fields'].flatMap(
+      (name) => [
+        { path: `${full}/${name}`, as: 'owner' as const },
+        { path: `${full}/${name}`, as: 'operator' as const, name: `${name}-operator` },
+        { path: `${empty}/${name}`, as: 'empty' as const, name: `${name}-empty` },
+      ],
+    ),
     { path: `${full}/domains/new`, as: 'owner', name: 'domains-new' },
     { path: `${full}/domains/${domain}`, as: 'owner', name: 'domain', open: openAll },
     { path: `${full}/domains/${domain}`, as: 'viewer', name: 'domain-viewer' },
@@ -99,6 +102,9 @@ export const place: PlacePages = {
     { path: `${empty}/pictures`, as: 'empty', name: 'pictures-empty' },
     { path: `${full}/pictures/${ids.picture}`, as: 'owner', name: 'picture', open: openAll },
     { path: `${full}/pictures/${ids.picture}`, as: 'viewer', name: 'picture-viewer' },
+    { path: `${full}/fields/new?name=town`, as: 'owner', name: 'fields-new' },
+    { path: `${full}/fields/${ids.field}`, as: 'owner', name: 'field', open: openAll },
+    { path: `${full}/fields/${ids.field}`, as: 'viewer', name: 'field-viewer' },
     { path: `${full}/topics/new`, as: 'owner', name: 'topics-new' },
     { path: `${full}/forms`, as: 'owner', name: 'forms' },
     { path: `${empty}/forms`, as: 'empty', name: 'forms-empty' },
@@ -209,6 +215,14 @@ async function fillAudience(world: World): Promise<void> {
     description: long.repeat(4),
   })
   const list = await createList(deps, accountId, `Readers of ${long}`)
+  const choices = ['Lagos', 'Abuja', 'x'.repeat(80)]
+  const described = { name: 'x'.repeat(40), label: 'Where '.repeat(13), choices } as const
+  const field = await createContactField(deps, accountId, {
+    ...described,
+    type: 'choice',
+    recipientsMayEdit: true,
+  })
+  ids.field = field.id
   for (const name of ['Offers', 'News']) await createTopic(deps, accountId, { name })
   for (let n = 10; n < 70; n++) {
     const email = `n${n}.${address}`

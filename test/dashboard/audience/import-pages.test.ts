@@ -68,6 +68,18 @@ t.test('a member imports a file by pages, watches it and undoes it', async (t) =
     emails: 'Ann <ann@x.test>\nbob@x.test, cleo@x.test',
   })
   t.match((await member.get(pasted.to)).text, /3 lines.*ann@x\.test.*cleo@x\.test/s)
+  const onto = `?list=${lists[0].id}`
+  t.match(
+    (await member.get(`${base}/lists/${lists[0].id}`)).text,
+    `href="${base}/contacts/import${onto}"`,
+  )
+  t.match(
+    (await member.get(`${base}/contacts/import${onto}`)).text,
+    `action="${base}/contacts/import/paste${onto}"`,
+  )
+  const more = await member.post(`${base}/contacts/import/paste${onto}`, { emails: 'dan@x.test' })
+  t.match(more.to, /\?list=/)
+  t.match((await member.get(more.to)).text, `<option value="${lists[0].id}" selected>`)
   const viewer = await logIn(posthorn, accountId, 'viewer')
   t.equal((await upload('email\n', 'x.csv', viewer)).status, 403)
   const { accountId: other } = await posthorn.addAccount('Other')

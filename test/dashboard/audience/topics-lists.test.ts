@@ -2,7 +2,9 @@
 import t, { type Test } from 'tap'
 import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
+import { listContactFields } from '../../../src/contact-fields/index.js'
 import { addContact, createList, type ImportTasks, listLists } from '../../../src/contacts/index.js'
+import { fieldPages } from '../../../src/dashboard/fields/routes.js'
 import { listPages } from '../../../src/dashboard/lists/routes.js'
 import { topicPages } from '../../../src/dashboard/topics/routes.js'
 import { sampleCentre } from '../../../src/preferences/routes.js'
@@ -14,6 +16,7 @@ async function open(t: Test) {
   const plans = loadPlans('config/plans.toml')
   const rig = await startAccountPages(t, ({ account }, { store }) => {
     const centre = (accountId: string) => sampleCentre(store.read, accountId)
+    fieldPages(account, { store, clock, plans })
     topicPages(account, { store, clock, plans, sampleCentre: centre })
     listPages(account, { store, clock, plans, imports: undefined as unknown as ImportTasks })
   })
@@ -61,6 +64,64 @@ t.test('a topic is made, renamed, moved, archived and restored', async (t) => {
     ['create', 'change', 'change', 'archive', 'change'].map((verb) => `topic.${verb}`),
   )
 })
+
+t.test(
+  'a field is made, moved, changed and deleted, and recipients see what they may change',
+  async (t) => {
+    const { get, post, follow, noted, add, list, store, accountId } = await open(t)
+    t.match((await get('/fields')).text, /No field yet/)
+    const town = {
+      label: 'Home town',
+      type: 'choice',
+      choices: 'Lagos\n\nAbuja ',
+      recipientsMayEdit: 'on',
+    }
+    const made = await follow(await post('/fields/new', town))
+    t.match(
+      made.text,
+      /The field “Home town” is made[\s\S]*\{\{ homeTown \}\}[\s\S]*may change it[\s\S]*topics\/-\/centre/,
+    )
+    t.match((await get('/topics/-/centre')).text, /Home town[\s\S]*<option>Lagos/)
+    await post('/fields/new', { label: 'Visits', type: 'number', name: 'visits' })
+    await post('/fields/new', { label: 'First name', type: 'firstName' })
+    const fields = await listContactFields(store.read, accountId)
+    t.match(fields, [
+      { name: 'homeTown', choices: ['Lagos', 'Abuja'], recipientsMayEdit: true },
+      { name: 'visits', recipientsMayEdit: false },
+      { name: 'firstName', type: 'text' },
+    ])
+    for (const [form, says] of [
+      [{ label: 'Visits again', type: 'text', name: 'VISITS' }, /There is a field named/],
+      [{ label: 'Size', type: 'choice', name: '' }, /nothing to choose from/],
+      [{ label: 'X', type: 'text', name: 'a-b' }, /a name of letters, digits and _/],
+      [{ label: 'x'.repeat(81), type: 'text', name: '' }, /80/],
+    ] as const) {
+      const refused = await post('/fields/new', form)
+      t.equal(refused.status, 422)
+      t.match(refused.text, says)
+      t.match(refused.text, `value="${form.label}"`)
+    }
+    const [first, visits] = fields
+    await post(`/fields/${visits?.id}/move`, { way: 'up' })
+    t.match((await get('/fields')).text, /Visits[\s\S]*Home town/)
+    await post(`/fields/${first?.id}`, { label: 'Town', type: 'text' })
+    t.notMatch((await get('/fields')).text, />may change it</)
+    await add((await list('L')).id, 'ann@x.test')
+    await store.write((tx) =>
+      tx.updateTable('contacts').set({ metadata: '{"shoe":"<42>"}' }).execute(),
+    )
+    t.match((await get('/fields')).text, /fields\/new\?name=shoe/)
+    await post(`/fields/${visits?.id}/delete`)
+    t.equal((await get(`/fields/${visits?.id}`)).status, 404)
+    t.equal((await post('/fields/new', town, 'viewer')).status, 403)
+    t.equal((await get(`/fields/${first?.id}`, 'stranger')).status, 404)
+    t.same(
+      noted.map(({ action }) => action),
+      ['create', 'create', 'create', 'change', 'change', 'delete'].map((verb) => `field.${verb}`),
+    )
+    isTame(t, await post('/fields/new', { label: hostile, type: hostile, name: hostile }), 'field')
+  },
+)
 
 t.test('a topic that cannot be made keeps what was typed, and tells why', async (t) => {
   const { get, post, topic, noted } = await open(t)

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { loadPlans } from '../../../src/billing/index.js'
 import { systemClock as clock } from '../../../src/clock/index.js'
 import { recordConsent } from '../../../src/consent/index.js'
+import { createContactField } from '../../../src/contact-fields/index.js'
 import {
   type AskFirst,
   addContact,
@@ -128,6 +129,13 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.match(await follow(saved), { status: 200, text: /Saved/ })
   t.match(await find('ann@x.test'), { firstName: 'Ann', phone: '+2348031234567' })
   t.same((await find('ann@x.test'))?.metadata, { town: 'Abuja', n: 8, street, size: '42' })
+  const typed = { name: 'born', label: 'Date <of> birth', type: 'date' } as const
+  await createContactField({ store, clock }, accountId, typed)
+  t.match((await get(path)).text, /Date &lt;of&gt; birth<[\s\S]*name="value" value="" type="date"/)
+  const born = (value: string) => post(path, { ...fields, key: 'born', value, was: '' })
+  t.match(await born('1.2.1990'), { status: 422, text: /expected a day, such as/ })
+  await born('1990-02-01')
+  t.match((await find('ann@x.test'))?.metadata, { born: '1990-02-01', n: 8 })
   const wrong = await post(path, { ...fields, ...own, phone: 'x', lastName: 'Kept' })
   t.equal(wrong.status, 422)
   t.match(wrong.text, /a phone number[\s\S]*value="Kept"[\s\S]*value="Abuja"/, 'what was typed')
@@ -160,7 +168,7 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.equal(await find('ann@x.test'), undefined)
   t.match(
     rig.noted.map(({ action }) => action),
-    'contact.change contact.change contact.change suppression.add suppression.remove contact.delete'.split(
+    'contact.change contact.change contact.change contact.change suppression.add suppression.remove contact.delete'.split(
       ' ',
     ),
   )

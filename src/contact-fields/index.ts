@@ -1,0 +1,24 @@
+/**
+ * Fields of contacts: how an account describes what it knows of its people, so that pages, forms, imports and the
+ * preference centre call it the same and take the same. What must hold: names are unique within an account whatever
+ * their case and never change; a description rules what people type, and never what the API stores in `metadata`.
+ */
+export { contactFieldsAnswer, deletedContactField, shownContactField } from './answers.js'
+export {
+  type ContactField,
+  createContactField,
+  deleteContactField,
+  listContactFields,
+  moveContactField,
+  requireContactField,
+  updateContactField,
+} from './contact-field.js'
+export {
+  type FieldType,
+  fieldTypes,
+  isNameField,
+  maxTypedChars,
+  typedValue,
+  wantedOf,
+} from './kinds.js'
+export { nameFrom } from './name-from.js'
