@@ -24,6 +24,8 @@ export interface HealthDeps {
   store: Store
   clock: Clock
   dataDir: string
+  /** The database is on a server: to start this process again would not bring that back. */
+  isOnServer?: boolean
   crew: Pick<Crew, 'unwell' | 'tick'>
   backlog: Pick<Backlog, 'size' | 'outOfRoom'>
   maxQueued: number
@@ -50,6 +52,7 @@ const gaugesEveryMs = 15_000
  */
 export function openHealth(deps: HealthDeps): Health {
   const { clock, dataDir, crew, backlog, maxQueued, meter, freeBytes = bytesFree } = deps
+  const { isOnServer = false } = deps
   const storage = openStorageProbe(deps)
   let phase: 'starting' | 'held' | 'running' | 'stopping' = 'starting'
 
@@ -58,6 +61,7 @@ export function openHealth(deps: HealthDeps): Health {
       const does = state === 'hung' ? 'does not answer' : 'is down'
       return { what: 'thread', says: `The thread ${thread} ${does}, for ${seconds(forMs)} s` }
     })
+    if (isOnServer) return threads
     const { fault, waitedMs } = await storage.ask()
     if (fault !== undefined) return [...threads, { what: 'database', says: fault }]
     return waitedMs < hungMs ? threads : [...threads, { what: 'database', says: waits(waitedMs) }]

@@ -70,7 +70,16 @@ export async function startWork(
   const loop = watchLoop(meter, 'main', () => giveBackMemory(store))
   back.add(() => loop.close())
   const { maxQueued } = config.outbound
-  const health = openHealth({ store, clock, dataDir, crew, backlog, maxQueued, meter })
+  const health = openHealth({
+    store,
+    clock,
+    dataDir,
+    crew,
+    backlog,
+    maxQueued,
+    meter,
+    isOnServer: config.store.url !== '',
+  })
   const overview = openOverview({
     clock,
     metrics,

@@ -161,6 +161,9 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'queue retry',
     'bounce retry',
     'database vacuum',
+    'database copy',
+    // What is right is said by its option, and it runs without one of them for nobody.
+    'database accept',
   ],
   guides: ['setup'],
   mild: [
