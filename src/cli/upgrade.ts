@@ -22,12 +22,13 @@ import {
   upgrade,
   whileAlone,
 } from '../release/index.js'
+import { readSchemaState, schemaState } from '../store/index.js'
 import { askAppliance } from './ask.js'
 import { addCommands, type CommandRow } from './command-row.js'
 import { askOptions, confirmed } from './confirm.js'
 import { wholeNumber } from './option-values.js'
 import { remark, say, sayFields, sayJson, warn } from './output.js'
-import { actAsOwner, type CommandPlace, placeOf } from './place.js'
+import { actAsOwner, type CommandPlace, databaseOf, placeOf } from './place.js'
 
 /** Options of `posthorn upgrade`. */
 interface Options {
@@ -141,6 +142,12 @@ function depsOf(place: CommandPlace, { prefix, service, manager, timeout }: Opti
   return {
     dataDir,
     asOwner,
+    isOnServer: databaseOf(place).url !== undefined,
+    async readState() {
+      const database = databaseOf(place)
+      if (database.url !== undefined) return await schemaState(database)
+      return asOwner(() => readSchemaState(dataDir, []))
+    },
     clock: systemClock,
     timeoutMs: timeout * 1_000,
     layout: makeLayout(resolve(prefix)),

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../errors/index.js'
-import { readSchemaState, sayUnreleased, tryLockFile } from '../store/index.js'
+import { type SchemaState, sayUnreleased, tryLockFile } from '../store/index.js'
 import { upgradeLock } from './hold.js'
 import { type Journal, readJournal } from './journal.js'
 import { commandOf, type Release } from './layout.js'
@@ -14,6 +14,10 @@ import { compareVersions, type Machine } from './verify.js'
 export interface UpgradeDeps extends SwitchDeps {
   dataDir: string
   machine: Machine
+  /** What is known of the database's schema by whoever knows no migrations. */
+  readState(): Promise<SchemaState>
+  /** The database is on a server: nothing here can put it back as it was. */
+  isOnServer: boolean
 }
 
 export interface UpgradeOptions {
@@ -169,7 +173,7 @@ async function chosen(
  * migrate it.
  */
 async function checkRelease(
-  { layout, dataDir, placeOptions, asOwner }: UpgradeDeps,
+  { layout, dataDir, placeOptions, readState, isOnServer }: UpgradeDeps,
   { name, version }: Release,
   from: string | undefined,
 ): Promise<boolean> {
@@ -180,7 +184,7 @@ async function checkRelease(
     throw new OperatorError(`${command} says that it is ${told.version}, and not ${version}`)
   }
   if (!existsSync(dataDir)) return false
-  const { kind, schema, writtenBy } = asOwner(() => readSchemaState(dataDir, []))
+  const { kind, schema, writtenBy } = await readState()
   if (schema === undefined) return false
   if (kind === 'unreleased') throw new OperatorError(sayUnreleased({ dataDir }))
   await runWell(command, ['config', 'check', ...placeOptions])
@@ -192,13 +196,19 @@ async function checkRelease(
       `${which} cannot read the database in ${dataDir}: it knows no schema after ${told.schema}, and ${writtenBy ?? 'the one in use'} has written ${schema}. To go back all the same, stop the service and restore the backup that was made before that upgrade ('posthorn backup list') by that release's own command, '${command} restore FILE --yes', then run this again; what came since is lost`,
     )
   }
-  return told.schema > schema
+  const migrates = told.schema > schema
+  if (migrates && isOnServer) {
+    throw new OperatorError(
+      `${name} changes the database, which is on a server: nothing here could put it back if ${name} is not healthy. Have a backup of the server, stop the service, run '${command} init', and then this again`,
+    )
+  }
+  return migrates
 }
 
 /** Lets the release that wrote the database back it up, where and as the settings say. */
 async function backUp(deps: UpgradeDeps, by: string): Promise<string | undefined> {
-  const { layout, dataDir, placeOptions, asOwner } = deps
-  const has = existsSync(dataDir) && asOwner(() => readSchemaState(dataDir, [])).schema
+  const { layout, dataDir, placeOptions, readState } = deps
+  const has = existsSync(dataDir) && (await readState()).schema
   if (!has) return undefined
   const command = commandOf(layout.treeOf(by))
   const { file } = JSON.parse(await runWell(command, ['backup', '--json', ...placeOptions])) as {
