@@ -54,7 +54,10 @@ t.test('an older release says which release wrote the database', async (t) => {
   for (const command of [['serve'], ['init']]) {
     const { status, stderr } = await runCli(command, { env, alone: true })
     t.equal(status, 78, `${command}: no start helps`)
-    t.match(stderr, /Posthorn 9\.8\.7 has written the database in .* \(schema 9999-of-tomorrow\)/)
+    t.match(
+      stderr,
+      /The database in .* was written by Posthorn 9\.8\.7\s\(schema 9999-of-tomorrow\)/,
+    )
     t.match(stderr, `This is Posthorn ${version}, which knows no schema after ${schema}`)
     t.match(stderr, /start 9\.8\.7 again, or restore the backup that was made before the upgrade/)
   }

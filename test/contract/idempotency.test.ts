@@ -1,10 +1,10 @@
 // interface.md: Idempotency behaviour; decisions.md: idempotency.
-import { sql } from 'kysely'
 import t from 'tap'
 import { findPlan, loadPlans, setMarketingPlan } from '../../src/billing/index.js'
 import { packageFile } from '../../src/config/index.js'
 import { makeIdempotency } from '../../src/emails/index.js'
 import { FakeClock } from '../support/clock.js'
+import { poison } from '../support/poison.js'
 import { startPosthorn } from '../support/posthorn.js'
 import { openTestStore } from '../support/store.js'
 
@@ -171,11 +171,7 @@ t.test('the key is committed with the effect: neither is there without the other
     return [...rows.map(({ rows }) => rows), drafts.length]
   }
   const [sent, cancelled] = [await draft(), await draft()]
-  await store.write((tx) =>
-    sql`create trigger no_key before insert on idempotency_keys begin select raise(abort, 'no key'); end`.execute(
-      tx,
-    ),
-  )
+  const heal = await poison(store, 'insert on idempotency_keys', 'new.key is not null')
   const before = await counts()
   for (const [path, body] of [
     ['/v1/emails/send', good],
@@ -196,7 +192,7 @@ t.test('the key is committed with the effect: neither is there without the other
     t.ok(answer.status >= 500, `${path} ${answer.status}`)
     t.same(await counts(), before, path)
   }
-  await store.write((tx) => sql`drop trigger no_key`.execute(tx))
+  await heal()
 })
 
 t.test('100 identical requests at once: exactly one mail', async (t) => {
