@@ -135,7 +135,7 @@ function initialSettings(options: InitOptions): string {
   const line = `url = ${JSON.stringify(store)}\n`
   return sandbox
     ? `${text}\n[store]\n${line}`
-    : text.replace(/^# url = "postgres:.*\n/m, () => line)
+    : text.replace(/(\n\[store\]\n[^[]*?)# url = ""\n/, (_, before: string) => before + line)
 }
 
 /** As long as nobody can log in, each run prints a new link for the first operator (`first-link.ts`). */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { exitStatus, OperatorError } from '../../errors/index.js'
+import { ApiError, exitStatus, OperatorError } from '../../errors/index.js'
 import { databaseCalled, type FoundDatabase } from '../place.js'
 import type { Tables } from '../schema/index.js'
 import { type SchemaState, stateOf } from '../schema-state.js'
@@ -60,7 +60,22 @@ export async function looking<T>(
     const called = databaseCalled({ dataDir: '', url })
     throw new OperatorError(`${called} cannot be asked: ${why}`, {
       status: exitStatus.failed,
+      advice: adviceFor(cause),
       cause,
     })
   }
+}
+
+/** By SQLSTATE, PostgreSQL's manual, appendix A. */
+function adviceFor(cause: unknown): string {
+  const one = cause instanceof ApiError ? cause.cause : cause
+  const code = one instanceof Error && 'code' in one ? String(one.code) : ''
+  if (code === '3D000')
+    return "make it ('createdb --owner USER NAME'), or name another one as store.url"
+  if (/^28/.test(code))
+    return 'see to user and password (store.url, store.password_file) and to its pg_hba.conf'
+  if (code === '42501') return 'make the user its owner'
+  if (code === '53300')
+    return 'it has no connection left for another program: raise its max_connections'
+  return 'see whether it runs, and whether this machine reaches it'
 }
