@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { type Clock, pause } from '../clock/index.js'
+import { type Clock, isRecent, pause } from '../clock/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import {
@@ -49,7 +49,7 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
     throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })
   let held = await takeInTurn(deps)
   back.add(() => giveBack(store, held).catch(() => {}))
-  let writtenAt = Number.NEGATIVE_INFINITY
+  let writtenAt: number | undefined
   const end = (why: string, status: number): never => {
     log.error({}, why)
     process.exit(status)
@@ -63,9 +63,10 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
       const ms = wentBack({ beat: held.beat + 1, at: 0 }, now.beat)
       if (ms !== undefined) return end(saysBack(database, ms), exitStatus.misplaced)
       held = now
-      if (performance.now() - writtenAt < writeEveryMs) return
-      writtenAt = performance.now()
-      writeLastBeat(database.dataDir, { beat: held.beat, at: clock.now() })
+      const at = clock.now()
+      if (writtenAt !== undefined && isRecent(writtenAt, at, writeEveryMs)) return
+      writtenAt = at
+      writeLastBeat(database.dataDir, { beat: held.beat, at })
     },
   }
 }

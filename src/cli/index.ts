@@ -82,7 +82,7 @@ export const commandGroups: Readonly<Record<string, Loaders>> = {
     upgrade: async () => (await import('./upgrade.js')).upgradeCommand,
     job: async () => (await import('./job.js')).jobCommands,
     retention: async () => (await import('./retention.js')).retentionCommand,
-    database: async () => (await import('./vacuum.js')).databaseCommands,
+    database: async () => (await import('./database-commands.js')).databaseCommands,
   },
   'The command itself:': {
     version: async () => (await import('./version.js')).versionCommand,
