@@ -5,11 +5,11 @@ import type { Log } from '../log/index.js'
 import {
   beat,
   beatEveryMs,
-  giveBack,
   type Holding,
   holderOf,
   lastBeatOf,
   readLastBeat,
+  releaseDatabase,
   takeDatabase,
   wentBack,
   writeLastBeat,
@@ -48,7 +48,7 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
   if (ms !== undefined)
     throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })
   let held = await takeInTurn(deps)
-  back.add(() => giveBack(store, held).catch(() => {}))
+  back.add(() => releaseDatabase(store, held).catch(() => {}))
   let writtenAt: number | undefined
   const end = (why: string, status: number): never => {
     log.error({}, why)

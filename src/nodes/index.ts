@@ -7,11 +7,11 @@
 export { beatEveryMs, readLastBeat, wentBack, writeLastBeat } from './back-in-time.js'
 export {
   beat,
-  giveBack,
-  type Holder,
   type Holding,
   holderOf,
   lastBeatOf,
   leaseMs,
+  type OtherNode,
+  releaseDatabase,
   takeDatabase,
 } from './lease.js'

@@ -13,14 +13,14 @@ export interface Holding {
 }
 
 /** Who holds it, and since how long it gave no sign of life. */
-export interface Holder {
+export interface OtherNode {
   name: string
   version: string
   silentMs: number
 }
 
 /** The appliance of another name or epoch that holds the database at this moment. */
-export async function holderOf(read: Read | Tx): Promise<Holder | undefined> {
+export async function holderOf(read: Read | Tx): Promise<OtherNode | undefined> {
   const row = await read
     .selectFrom('nodes')
     .select(['name', 'version'])
@@ -90,7 +90,10 @@ export async function beat(
 }
 
 /** At an orderly end: the next appliance need not wait. */
-export async function giveBack({ write }: Pick<Store, 'write'>, held: Holding): Promise<void> {
+export async function releaseDatabase(
+  { write }: Pick<Store, 'write'>,
+  held: Holding,
+): Promise<void> {
   await write((tx) =>
     tx
       .updateTable('nodes')

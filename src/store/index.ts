@@ -6,10 +6,10 @@
  */
 
 import type { Clock } from '../clock/index.js'
-import type { CopiedTable } from './copy-over.js'
 import type { DatabasePlace, FoundDatabase } from './place.js'
 import type { SchemaState } from './schema-state.js'
 import type { ServerFacts } from './server-weakness.js'
+import type { CopiedTable } from './sqlite/copy-over.js'
 import { findSqlite } from './sqlite/found.js'
 import { openSqlite } from './sqlite/open.js'
 import type { Store, StoreOptions } from './store.js'
@@ -111,9 +111,9 @@ export async function migrateStore(place: DatabasePlace, isServed?: () => boolea
 
 /** Copies a database of SQLite into a PostgreSQL; see `copy-over.ts`. */
 export async function copyOver(
-  ...given: Parameters<typeof import('./copy-over.js')['copyOver']>
+  ...given: Parameters<typeof import('./sqlite/copy-over.js')['copyOver']>
 ): Promise<CopiedTable[]> {
-  return await (await import('./copy-over.js')).copyOver(...given)
+  return await (await import('./sqlite/copy-over.js')).copyOver(...given)
 }
 
 /** Whether this version has the migration that a database was brought up to date by last. */

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import {
   beat,
-  giveBack,
   holderOf,
   lastBeatOf,
   leaseMs,
   readLastBeat,
+  releaseDatabase,
   takeDatabase,
   wentBack,
   writeLastBeat,
@@ -26,7 +26,7 @@ t.test(
     const holder = await holderOf(store.read)
     t.equal(holder?.name, 'one')
     t.ok(holder !== undefined && holder.silentMs >= 0 && holder.silentMs < leaseMs)
-    await giveBack(store, first)
+    await releaseDatabase(store, first)
     t.equal(await holderOf(store.read), undefined)
     const second = await takeDatabase(store, 'two')
     t.match(second, { name: 'two', epoch: first.epoch + 1 })
@@ -45,7 +45,7 @@ t.test(
     const again = await takeDatabase(store, 'one')
     t.equal(await beat(store, first), undefined)
     // It takes nothing back from the other one either.
-    await giveBack(store, first)
+    await releaseDatabase(store, first)
     t.equal((await holderOf(store.read))?.name, 'one')
     t.ok(again !== undefined && (await beat(store, again)) !== undefined)
   },
@@ -65,7 +65,7 @@ t.test('a database that went back knows less signs of life than it has acknowled
   t.equal(wentBack(last, await lastBeatOf(store.read)), undefined)
   t.equal(wentBack(last, held.beat), 2_000)
   // Another appliance's go on where those of the first have ended.
-  await giveBack(store, held)
+  await releaseDatabase(store, held)
   await takeDatabase(store, 'two')
   t.equal(wentBack(last, await lastBeatOf(store.read)), undefined)
   writeFileSync(join(dataDir, 'store.beat'), '{"beat":"no')

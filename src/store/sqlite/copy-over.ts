@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
-import { withConnection } from './postgres/server.js'
-import { type Tables, tables } from './schema/index.js'
-import type { StoredTable } from './schema/table.js'
-import { openConnection } from './sqlite/connection.js'
-import { kyselyOver } from './sqlite/driver.js'
-import { databaseFile } from './sqlite/files.js'
+import { withConnection } from '../postgres/server.js'
+import { type Tables, tables } from '../schema/index.js'
+import type { StoredTable } from '../schema/table.js'
+import { openConnection } from './connection.js'
+import { kyselyOver } from './driver.js'
+import { databaseFile } from './files.js'
 
 type Row = Record<string, unknown>
 /** Any table, as all of them are treated alike. */
