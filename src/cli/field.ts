@@ -21,7 +21,7 @@ import { say, sayTable } from './output.js'
 interface Options {
   type?: string
   label?: string
-  choice?: string[]
+  choice?: string[] | false
   recipientsMayEdit?: boolean
 }
 
@@ -68,6 +68,7 @@ const rows: readonly CommandRow[] = [
       new Option('--label <text>', 'what people read'),
       typeOption(),
       choiceOption(),
+      new Option('--no-choice', 'without the choices that it has, to become of another type'),
       new Option('--recipients-may-edit', 'recipients see it in the preference centre'),
       new Option('--no-recipients-may-edit', 'recipients do not see it'),
     ],
@@ -116,7 +117,8 @@ async function add(deps: CommandDeps, name: string, label: string, options: Opti
 }
 
 async function set(deps: CommandDeps, id: string, options: Options) {
-  const { label, type, choice: choices, recipientsMayEdit } = options
+  const { label, type, choice, recipientsMayEdit } = options
+  const choices = choice === false ? [] : choice
   const asked = { label, type, choices, recipientsMayEdit }
   const given = givenTo(operations.updateContactField, asked)
   const field = await updateContactField(deps, (await deps.account()).id, id, given)

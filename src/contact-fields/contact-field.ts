@@ -1,9 +1,11 @@
 import type { Clock } from '../clock/index.js'
 import type { BodyOf } from '../contract/index.js'
 import { ApiError } from '../errors/index.js'
+import { turnsDirection } from '../fields/index.js'
 import type { ContactFieldRow, Read, Store, Tx } from '../store/index.js'
 import type * as operations from './contract.js'
 import { type FieldType, fieldTypes, isNameField, maxContactFields } from './kinds.js'
+import { isFreeName, otherName } from './name-from.js'
 
 /** How an account describes a key of its contacts' metadata, or one of their names. */
 export interface ContactField {
@@ -23,7 +25,7 @@ interface FieldDeps {
   clock: Clock
 }
 
-/** Throws a 409 for a name that is taken, a 422 for a choice of nothing. `alongside` is written with it. */
+/** Throws a 409 for a name that is taken, a 422 for what is not sound. `alongside` is written with it. */
 export async function createContactField(
   { store, clock }: FieldDeps,
   accountId: string,
@@ -48,6 +50,14 @@ export async function createContactField(
       recipientsMayEdit,
       createdAt: clock.now(),
     }
+    if (others.some((one) => alike(one.name, name))) throw nameTaken(name)
+    if (!isFreeName(name)) {
+      throw refused(
+        `"${name}" is a merge tag of its own: choose another name, such as "${otherName(name)}"`,
+        'name',
+      )
+    }
+    refuseLabel(field.label, others)
     const row = rowOf(accountId, sound(field))
     const { numInsertedOrUpdatedRows } = await tx
       .insertInto('contact_fields')
@@ -55,16 +65,14 @@ export async function createContactField(
       // The unique index decides: two requests may make the same name at once.
       .onConflict((conflict) => conflict.columns(['account_id', 'name_key']).doNothing())
       .executeTakeFirstOrThrow()
-    if (numInsertedOrUpdatedRows === 0n) {
-      throw new ApiError('conflict', `There is a field named "${name}" already`)
-    }
+    if (numInsertedOrUpdatedRows === 0n) throw nameTaken(name)
     const made = toField(row)
     await alongside(tx, made)
     return made
   })
 }
 
-/** Changes what is given and nothing else. Throws a 404, and a 422 for a choice of nothing. */
+/** Changes what is given and nothing else. Throws a 404, and a 422 for what is not sound. */
 export async function updateContactField(
   { store }: Pick<FieldDeps, 'store'>,
   accountId: string,
@@ -76,6 +84,14 @@ export async function updateContactField(
     const { label = known.label, type = known.type, choices = known.choices } = given
     const { position = known.position, recipientsMayEdit = known.recipientsMayEdit } = given
     const changed = { ...known, label: label.trim(), type, choices, position, recipientsMayEdit }
+    // What two of them are called alike already stays, until somebody gives one another label.
+    if (!alike(changed.label, known.label)) {
+      const fields = await listContactFields(tx, accountId)
+      refuseLabel(
+        changed.label,
+        fields.filter((one) => one.id !== known.id),
+      )
+    }
     const row = rowOf(accountId, sound(changed))
     await tx.updateTable('contact_fields').set(row).where('id', '=', known.id).execute()
     return toField(row)
@@ -138,20 +154,42 @@ export async function requireContactField(
 const fieldsOf = (read: Read, accountId: string) =>
   read.selectFrom('contact_fields').selectAll().where('account_id', '=', accountId)
 
-/** The field as it may be kept: with each choice once. */
+/** Whether two labels or names are the same to people. */
+const alike = (one: string, other: string) => comparable(one) === comparable(other)
+const comparable = (text: string) => text.normalize('NFKC').trim().toLowerCase()
+
+const nameTaken = (name: string) =>
+  new ApiError('conflict', `There is a field named "${name}" already`)
+
+const refused = (message: string, field: string) =>
+  new ApiError('validation_error', message, { status: 422, fields: { field } })
+
+/** People tell fields apart by their labels. Throws a 422. */
+function refuseLabel(label: string, others: readonly ContactField[]): void {
+  const twin = others.find((one) => alike(one.label, label))
+  if (twin === undefined) return
+  throw refused(`There is a field “${twin.label}” already: choose another label`, 'label')
+}
+
+/** The field as it may be kept: with each choice once. Throws a 422. */
 function sound(field: ContactField): ContactField {
   const { label, name, type } = field
-  const fail = (message: string, wrong: string) =>
-    new ApiError('validation_error', message, { status: 422, fields: { field: wrong } })
+  const choices = [...new Set(field.choices.map((choice) => choice.trim()))]
+  const turned = 'A character in it turns the direction of the text around: write it without'
+  if (turnsDirection(label)) throw refused(turned, 'label')
+  if (choices.some(turnsDirection)) throw refused(turned, 'choices')
   if (isNameField(name) && type !== 'text') {
-    throw fail(`${name} is a name of the contact: its type is text`, 'type')
+    throw refused(`${name} is a name of the contact: its type is text`, 'type')
   }
-  const choices =
-    type === 'choice' ? [...new Set(field.choices.map((choice) => choice.trim()))] : []
   if (type === 'choice' && choices.length === 0) {
-    throw fail(`The field “${label}” has nothing to choose from`, 'choices')
+    throw refused(`The field “${label}” has nothing to choose from`, 'choices')
   }
-  if (choices.includes('')) throw fail('A choice is empty', 'choices')
+  // Dropped without a word they would be gone for good.
+  if (type !== 'choice' && choices.length > 0) {
+    const message = `Only a choice has choices, and those of “${label}” would be lost: leave them empty, or make it a choice`
+    throw refused(message, 'choices')
+  }
+  if (choices.includes('')) throw refused('A choice is empty', 'choices')
   return { ...field, choices }
 }
 

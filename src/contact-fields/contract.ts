@@ -22,29 +22,26 @@ import {
   uuid,
   whole,
 } from '../fields/index.js'
-import { fieldTypes, maxContactFields } from './kinds.js'
-
-const maxChoices = 50
+import { fieldTypes, isFieldName, maxChoices, maxContactFields } from './kinds.js'
 
 const named = byId('field', 'field of contacts')
 
-const name = textThat(
-  'a name of letters, digits and _',
-  (value) => /^[A-Za-z]\w{0,39}$/.test(value),
-  {
-    type: 'string',
-    pattern: '^[A-Za-z]\\w{0,39}$',
-    description:
-      'What it is called in `metadata` and merge tags, which never changes; `firstName` and `lastName` are the names of the contact',
-  },
-)
-const label = line(1, 80, 'What people read beside it')
+const name = textThat('a name of letters, digits and _', isFieldName, {
+  type: 'string',
+  pattern: '^[A-Za-z]\\w{0,39}$',
+  description:
+    'What it is called in `metadata` and merge tags, which never changes; `firstName` and `lastName` are the names of the contact. No other built-in tag (`email`, `unsubscribe_url`) and no word of Liquid (`empty`), whatever its case',
+})
+const label = line(1, 80, 'What people read beside it; no other field of the account has it')
 const type = oneOf(fieldTypes, 'What it takes')
 const choices = list(line(1, 80, 'A choice'), {
   most: maxChoices,
   about: 'Of a `choice`, in order',
 })
-const position = whole('Its place in lists: lower numbers come first')
+const place = 'Its place in lists: lower numbers come first'
+// Some were made below 0, before that was refused.
+const position = whole(place)
+const newPosition = whole(place, { least: 0 })
 const recipientsMayEdit = flag('Recipients see it in the preference centre, and may change it')
 
 /** What people say of a field. */
@@ -84,6 +81,12 @@ const taken = () =>
   )
 const nothingToChoose = () =>
   invalidField('A choice without choices', 'The field “Town” has nothing to choose from', 'choices')
+const choicesOfNone = () =>
+  invalidField(
+    'Another type with choices, those that are known among them: they would be lost',
+    'Only a choice has choices, and those of “Town” would be lost: leave them empty, or make it a choice',
+    'choices',
+  )
 
 export const listContactFields = operation('GET /v1/contact-fields', {
   id: 'listContactFields',
@@ -107,7 +110,7 @@ export const createContactField = operation('POST /v1/contact-fields', {
   audit: 'field.create',
   body: shape(
     'NewContactField',
-    table({ ...given, position: maybe(position, 'behind the others') }),
+    table({ ...given, position: maybe(newPosition, 'behind the others') }),
   ),
   says: () => ({
     summary: 'Describe a field of contacts',
@@ -128,6 +131,12 @@ export const createContactField = operation('POST /v1/contact-fields', {
       taken(),
       ...accountRefusals,
       nothingToChoose(),
+      choicesOfNone(),
+      invalidField(
+        'A built-in merge tag has the name',
+        '"email" is a merge tag of its own: choose another name, such as "emailField"',
+        'name',
+      ),
       refusal(
         'plan_limit_exceeded',
         'The account has as many as it may',
@@ -149,7 +158,7 @@ export const updateContactField = operation('PATCH /v1/contact-fields/:id', {
         label: maybe(label),
         type: maybe(type),
         choices: maybe(choices),
-        position: maybe(position),
+        position: maybe(newPosition),
         recipientsMayEdit: maybe(recipientsMayEdit),
       },
       { about: 'Fields that are not given stay as they are.' },
@@ -157,9 +166,12 @@ export const updateContactField = operation('PATCH /v1/contact-fields/:id', {
   ),
   says: () => ({
     summary: 'Change a field of contacts',
-    examples: { 'Recipients may change it': { recipientsMayEdit: true } },
+    examples: {
+      'Recipients may change it': { recipientsMayEdit: true },
+      'A choice becomes a text': { type: 'text', choices: [] },
+    },
     answers: [answer('The whole field', 'ContactField', known, example)],
-    refusals: [nothingToChoose()],
+    refusals: [nothingToChoose(), choicesOfNone()],
   }),
 })
 

@@ -16,9 +16,11 @@ export {
 export {
   type FieldType,
   fieldTypes,
+  isFieldName,
   isNameField,
+  maxChoices,
   maxTypedChars,
   typedValue,
   wantedOf,
 } from './kinds.js'
-export { nameFrom } from './name-from.js'
+export { isFreeName, nameFrom } from './name-from.js'

@@ -5,6 +5,12 @@ export type FieldType = (typeof fieldTypes)[number]
 /** So many an account may have: a page, a menu and the preference centre show all of them. */
 export const maxContactFields = 50
 
+/** Of a choice: a menu shows all of them. */
+export const maxChoices = 50
+
+/** Whether a field may be called so, as merge tags can say it. */
+export const isFieldName = (name: string): boolean => /^[A-Za-z]\w{0,39}$/.test(name)
+
 /** The most characters of a value that somebody types. */
 export const maxTypedChars = 300
 

@@ -1,3 +1,4 @@
+import type { FieldType } from '../contact-fields/index.js'
 import { columnKey, emailColumns } from '../suppression/index.js'
 import { type MarkKind, markKindOf, tellsMore } from './left-marks.js'
 
@@ -16,9 +17,26 @@ export interface Columns {
   metadata: number | undefined
   /** Those that may say that somebody left. */
   marks: readonly Mark[]
-  others: readonly { name: string; at: number; type?: 'text' | 'number' | 'yesNo' }[]
+  others: readonly OtherColumn[]
   /** Of each column that has a name what it became, for whoever sent the file. */
   became: readonly ColumnUse[]
+}
+
+/** A column whose cells go into the metadata. */
+export interface OtherColumn {
+  name: string
+  at: number
+  type?: 'text' | 'number' | 'yesNo'
+  /** How the account has described the field, which rules what people bring in by pages. */
+  described?: DescribedField | undefined
+}
+
+/** What a cell is held against. */
+export interface DescribedField {
+  name: string
+  label: string
+  type: FieldType
+  choices: readonly string[]
 }
 
 /** A column that may say that somebody left. */

@@ -1,7 +1,8 @@
+import { typedValue, wantedOf } from '../contact-fields/index.js'
 import { numberFault } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { withoutApostrophe } from '../suppression/index.js'
-import { type Columns, shown } from './columns.js'
+import { type Columns, type OtherColumn, shown } from './columns.js'
 import type { NewContact } from './contact.js'
 import { isName, maxMetadataBytes, maxNameLength, mergedMetadata } from './fields.js'
 import { type LeftMark, readMark, yesOrNo } from './left-marks.js'
@@ -46,11 +47,12 @@ export function readRow(
   }
   const own = jsonObject(cell(columns.metadata))
   const fields: [string, unknown][] = []
-  for (const { name, at, type } of columns.others) {
+  for (const { name, at, type, described } of columns.others) {
     const text = cell(at)
     if (text === '' || (own !== undefined && at === columns.metadata)) continue
-    const value = fieldValue(text, type)
+    const value = fieldValue(text, type, described)
     if (value === undefined) {
+      if (described !== undefined) return `${wantedOf(described)}, not ${shown(text)}`
       return `${shown(name)} is ${shown(text)}, which is no ${type === 'number' ? 'number' : 'yes or no'}`
     }
     fields.push([name, value])
@@ -81,7 +83,14 @@ export function readRow(
 }
 
 /** A cell as a field of its type; undefined for what is none. */
-function fieldValue(text: string, type: Columns['others'][number]['type']): unknown {
+function fieldValue(
+  text: string,
+  type: OtherColumn['type'],
+  described: OtherColumn['described'],
+): unknown {
+  // A text of a file may be longer than what somebody types, and have several lines.
+  if (described?.type === 'text') return text
+  if (described !== undefined) return typedValue(described, text)
   if (type === 'yesNo') return yesOrNo(text)
   if (type !== 'number') return text
   return /^-?\d{1,15}([.,]\d{1,15})?$/.test(text) ? Number(text.replace(',', '.')) : undefined

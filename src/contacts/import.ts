@@ -3,7 +3,7 @@ import { ApiError } from '../errors/index.js'
 import type { Tx } from '../store/index.js'
 import { makeBatchSize } from './batch-size.js'
 import { addBatch, type BatchCounts, type ImportedRow, type KnownPolicy } from './bulk.js'
-import { type Columns, type ColumnUse, readHeader } from './columns.js'
+import { type Columns, type ColumnUse, type DescribedField, readHeader } from './columns.js'
 import type { ContactEffect } from './contact.js'
 import { type CsvBreak, readCsv } from './csv-records.js'
 import { readRow } from './csv-row.js'
@@ -52,6 +52,8 @@ export interface ContactImportOptions {
   maxRows?: number
   /** How the file is read, where somebody has said so; by default as its header says. */
   mapping?: Mapping
+  /** The account's fields, which the columns of a mapping are held against. */
+  described?: readonly DescribedField[]
   known?: KnownPolicy
   /** How its people agreed to get mail, for the consent record. */
   agreed?: string
@@ -86,7 +88,7 @@ export async function importContacts(
   options: ContactImportOptions,
 ): Promise<ContactImportCounts> {
   const { listId, ceiling, file: name, defaultCountry, trigger } = options
-  const { maxRows = maxImportRows, mapping, known, agreed, task } = options
+  const { maxRows = maxImportRows, mapping, described, known, agreed, task } = options
   const follow = trigger ? effect : undefined
   const size = makeBatchSize(follow === undefined ? perWrite : perTriggeringWrite)
   const counts = noCounts()
@@ -171,7 +173,7 @@ export async function importContacts(
       if ('reason' in record) return await breakOff(record)
       const { line, cells } = record
       if (columns === undefined) {
-        columns = mapping ? mappedColumns(mapping) : headerAt(line, cells, counts)
+        columns = mapping ? mappedColumns(mapping, described) : headerAt(line, cells, counts)
         counts.columns = columns.became
         if (mapping?.hasHeader ?? true) continue
       }
@@ -237,8 +239,8 @@ function progressOf(
 }
 
 /** The columns that somebody has named. Throws a 400. */
-function mappedColumns({ columns }: Mapping): Columns {
-  const mapped = columnsOf(columns)
+function mappedColumns({ columns }: Mapping, described?: readonly DescribedField[]): Columns {
+  const mapped = columnsOf(columns, described)
   if (typeof mapped === 'string') throw new ApiError('validation_error', mapped)
   return mapped
 }

@@ -1,4 +1,4 @@
-import { type Columns, shown } from './columns.js'
+import { type Columns, type DescribedField, shown } from './columns.js'
 
 /** What somebody says that the cells of a column are. `text`, `number` and `yesNo`: a field of their own. */
 export const mappedUses = [
@@ -43,8 +43,14 @@ const own = ['text', 'number', 'yesNo'] as const
 const markKinds = ['unsubscribe', 'consent', 'bounce', 'complaint', 'status'] as const
 const maxFieldName = 100
 
-/** The columns as rows are read by them; or what is wrong with what somebody has said. */
-export function columnsOf(mapped: readonly MappedColumn[]): Columns | string {
+/**
+ * The columns as rows are read by them; or what is wrong with what somebody has said. A column of a field that is
+ * `described` takes what that says.
+ */
+export function columnsOf(
+  mapped: readonly MappedColumn[],
+  described: readonly DescribedField[] = [],
+): Columns | string {
   const placeOf = (use: MappedColumn['use']) => {
     const at = mapped.findIndex((column) => column.use === use)
     return at === -1 ? undefined : at
@@ -58,7 +64,9 @@ export function columnsOf(mapped: readonly MappedColumn[]): Columns | string {
   if (email === undefined) return 'Say which column is the address'
   const others = mapped.flatMap(({ use, name }, at) => {
     const type = own.find((one) => one === use)
-    return type === undefined ? [] : [{ name: name.trim(), at, type }]
+    if (type === undefined) return []
+    const field = described.find((one) => one.name === name.trim())
+    return [{ name: name.trim(), at, type, ...(field && { described: field }) }]
   })
   const names = others.map(({ name }) => name)
   const nameless = others.find(({ name }) => name === '' || name.length > maxFieldName)

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/index.js'
+import { turnsDirection } from '../fields/index.js'
 import { isJsonObject } from '../json/index.js'
 import { invitationMethod, mediaTypeOf } from '../mime/index.js'
 
@@ -86,7 +87,6 @@ function sourceOf(content: unknown, url: unknown, place: string): AskedAttachmen
 // A name that is no name on its own, or that is shown otherwise than it is: text/plain from the right
 // (U+202E) makes `annexe‮fdp.exe` look like a PDF.
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
-const overrides = /[\u202a-\u202e\u2066-\u2069]/
 
 /** Refused and not repaired: a name that we changed would be another file to the recipient. */
 function filenameOf(value: unknown, place: string): string {
@@ -97,7 +97,7 @@ function filenameOf(value: unknown, place: string): string {
   if (controls.test(name) || !name.isWellFormed()) {
     throw refused(`${place}: contains a line end, another control character or half a character`)
   }
-  if (overrides.test(name)) {
+  if (turnsDirection(name)) {
     throw refused(`${place}: contains a character that turns the direction of the text around`)
   }
   if (/[/\\]/.test(name) || name === '.' || name === '..') {

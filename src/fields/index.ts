@@ -34,6 +34,7 @@ export {
   queryWhole,
   textThat,
   timeOr,
+  turnsDirection,
   uuidForm,
   whole,
   words,

@@ -38,6 +38,9 @@ function isLine(given: string, least: number, most: number): boolean {
   return length >= least && length <= most && !/[\p{Cc}\p{Cs}]/u.test(given)
 }
 
+/** Whether a text has characters that turn its direction around (U+202E), so that it is read otherwise than it is. */
+export const turnsDirection = (given: string): boolean => /[\u202a-\u202e\u2066-\u2069]/.test(given)
+
 /** A text that fits a condition; `expected` ends the sentence 'Expected …'. */
 export const textThat = (
   expected: string,

@@ -6,6 +6,7 @@
  */
 
 export { deletedTemplate, shownTemplate, templatesAnswer, versionsAnswer } from './answers.js'
+export { isBuiltInTag, stepTags } from './built-in-tags.js'
 export { compileBlocks, tryCompile } from './compile.js'
 export { asTags, copyTags, isCopyTag } from './copy-tags.js'
 export { type Difference, differences } from './differences.js'

@@ -11,9 +11,18 @@ export type MergePiece = string | MergeTag
 
 const tag =
   /\{\{\s*([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\s*(?:\|\s*default\s*:\s*(?:"([^"{}\\]*)"|'([^'{}\\]*)')\s*)?\}\}/g
-// Words that Liquid has a meaning of its own for.
-const reserved =
-  /^(true|false|nil|null|empty|blank|forloop|tablerowloop)$|\.(size|first|last)(\.|$)/
+/** Words that Liquid has a meaning of its own for. */
+export const liquidWords = [
+  'true',
+  'false',
+  'nil',
+  'null',
+  'empty',
+  'blank',
+  'forloop',
+  'tablerowloop',
+]
+const reserved = new RegExp(`^(${liquidWords.join('|')})$|\\.(size|first|last)(\\.|$)`)
 
 /**
  * The pieces of a text whose only Liquid is `{{ name }}` and `{{ name | default: "there" }}`, as in

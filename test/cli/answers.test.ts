@@ -80,16 +80,18 @@ t.test('fields of contacts', async (t) => {
   const made2 = await made('/v1/contact-fields', {
     ...body,
     name: 'hat',
-    label: 'Size',
+    label: 'Hats',
     position: 0,
   })
-  t.same(alike({ ...made1, name: 'hat' }), alike(made2))
+  t.same(alike({ ...made1, name: 'hat', label: 'Hats' }), alike(made2))
   t.same(await answerOf('field list'), await asked('GET', '/v1/contact-fields'))
   const change = { recipientsMayEdit: false, label: 'Hat' }
   t.same(
     await answerOf('field set', made2.id, '--no-recipients-may-edit', '--label', 'Hat'),
     await asked('PATCH', `/v1/contact-fields/${made2.id}`, change),
   )
+  const asText = ['--type', 'text', '--no-choice']
+  t.match(await answerOf('field set', made2.id, ...asText), { type: 'text', choices: [] })
   t.same(
     await answerOf('field delete', made1.id, '--yes'),
     await asked('DELETE', `/v1/contact-fields/${made2.id}`),

@@ -66,6 +66,20 @@ t.test('what was typed is a value of its type, or none', (t) => {
   )
   t.equal(nameFrom('Favourite böok'), 'favouriteBook')
   t.match(nameFrom('名前'), /^field[0-9a-f]{8}$/)
+  t.same(
+    ['Größe', 'Żółw', 'GRØNT Æble', 'Email', 'empty', 'Unsubscribe URL', 'First name'].map(
+      nameFrom,
+    ),
+    [
+      'grosse',
+      'zolw',
+      'grontAeble',
+      'emailField',
+      'emptyField',
+      'unsubscribeUrlField',
+      'firstName',
+    ],
+  )
   t.end()
 })
 
@@ -95,8 +109,43 @@ t.test('a choice has something to choose from, and a name of the contact is a te
   t.equal(await codeOf(create('firstName', { type: 'date' })), '422 validation_error type')
   const size = await create('size', { type: 'choice', choices: ['S', ' S', 'L'] })
   t.same(size.choices, ['S', 'L'])
-  const text = await updateContactField({ store }, account, size.id.toUpperCase(), { type: 'text' })
+  t.equal(
+    await codeOf(updateContactField({ store }, account, size.id, { type: 'text' })),
+    '422 validation_error choices',
+    'its choices would be lost',
+  )
+  t.equal(await codeOf(create('hat', { choices: ['S'] })), '422 validation_error choices')
+  const text = await updateContactField({ store }, account, size.id.toUpperCase(), {
+    type: 'text',
+    choices: [],
+  })
   t.same([text.choices, text.label, text.name], [[], 'size', 'size'])
+})
+
+t.test('no two fields are called alike, and none as a merge tag that is there', async (t) => {
+  const { store, clock, account, create } = await open(t)
+  for (const name of [
+    'email',
+    'Empty',
+    'nil',
+    'contact',
+    'metadata',
+    'unsubscribeUrl',
+    'view_url',
+  ]) {
+    t.equal(await codeOf(create(name)), '422 validation_error name', name)
+  }
+  const make = (name: string, label: string) =>
+    createContactField({ store, clock }, account, { name, label, type: 'text' })
+  const town = await make('town', 'Home town')
+  const other = await make('other', 'Other')
+  const same = updateContactField({ store }, account, other.id, { label: 'home TOWN ' })
+  t.equal(await codeOf(same), '422 validation_error label')
+  t.equal(await codeOf(make('third', ' HOME town')), '422 validation_error label')
+  t.equal(await codeOf(make('third', 'a\u202eb')), '422 validation_error label')
+  const own = await updateContactField({ store }, account, town.id, { label: 'Home Town' })
+  t.equal(own.label, 'Home Town', 'its own is no other one')
+  await make('firstName', 'First name')
 })
 
 t.test('fields are moved, one place at a time, and there is a most', async (t) => {

@@ -412,10 +412,11 @@ t.test('successes', async (t) => {
   const ours = `/v1/contact-fields/${field.id}`
   await answers(t, 'GET /v1/contact-fields', {}, 200)
   await answers(t, 'POST /v1/contact-fields', { body: described }, 409, 'conflict')
-  const ofNothing = { ...described, name: 'size', type: 'choice' }
+  const ofNothing = { ...described, name: 'size', label: 'Size', type: 'choice' }
   await answers(t, 'POST /v1/contact-fields', { body: ofNothing }, 422, 'validation_error')
   await answers(t, `PATCH ${ours}`, { body: { recipientsMayEdit: true } }, 200)
   await answers(t, `PATCH ${ours}`, { body: { type: 'choice' } }, 422, 'validation_error')
+  await answers(t, `PATCH ${ours}`, { body: { position: -1 } }, 400)
   await answers(t, `DELETE ${ours}`, {}, 200)
   await answers(t, 'POST /v1/topics', { body: { name: 'Offers' } }, 201)
   await answers(t, 'GET /v1/topics?includeArchived=true', {}, 200)
@@ -923,7 +924,7 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
     return [made, {}]
   }
   if (one === 'POST /v1/contact-fields') {
-    return [one, { body: { name: `field${round}`, label: 'Field', type: 'text' } }]
+    return [one, { body: { name: `field${round}`, label: `Field ${round}`, type: 'text' } }]
   }
   if (one === 'POST /v1/topics') return [one, { body: { name: `Topic ${round}` } }]
   return [one, {}]
@@ -1082,7 +1083,7 @@ t.test('as many as an account may have, and as much as it may store', async (t) 
   await full('POST /v1/keys')
   await answers(t, 'POST /v1/topics', { on }, 201)
   await full('POST /v1/topics', { body: { name: 'Offers' } })
-  const fieldOf = (name: string) => ({ body: { name, label: 'x', type: 'text' } })
+  const fieldOf = (name: string) => ({ body: { name, label: name, type: 'text' } })
   for (let n = 0; n < 50; n++) {
     await answers(t, 'POST /v1/contact-fields', { on, ...fieldOf(`f${n}`) }, 201)
   }

@@ -418,7 +418,7 @@ t.test(
         label: `<${name}>`,
         type,
         recipientsMayEdit,
-        choices: ['Lagos', 'Abuja'],
+        ...(type === 'choice' && { choices: ['Lagos', 'Abuja'] }),
       })
     await field('town', 'choice')
     await field('born', 'date')

@@ -16,6 +16,7 @@ import {
 import { isJsonObject, type Json, jsonBytes } from '../../json/index.js'
 import { parseMailbox } from '../../mime/index.js'
 import { durationMs, isVariable, type Variable } from '../../rules/index.js'
+import { stepTags } from '../../templates/index.js'
 import {
   eventNameForm,
   limits,
@@ -87,8 +88,6 @@ const duration = (longestMs: number, longest: string) =>
     },
   )
 
-// What templates see beside their variables (automations.md §3.3).
-const taken = ['contact', 'event', 'trigger', 'waits']
 /**
  * Values, or paths of the fields that have them. Variables of a step are stored with every mail that it makes, so
  * their size counts a million times.
@@ -182,7 +181,7 @@ const Mail = type({
   // There are names that only Posthorn writes.
   headers: optional(refine(structOf(mailHeaders), 'names', (given) => headersFault(given) ?? true)),
   tags: optional(structOf(mailTags)),
-  variables: optional(values('an object of variables', taken)),
+  variables: optional(values('an object of variables', stepTags)),
   type: optional(words('marketing', 'transactional')),
   topicId: optional(textWith('the id of a topic', (id) => uuid.test(id))),
   templateVersion: optional(

@@ -1,5 +1,6 @@
 import { checkAdding, contactCeiling, readBilling } from '../../billing/index.js'
 import { pause } from '../../clock/index.js'
+import { listContactFields } from '../../contact-fields/index.js'
 import { ApiError } from '../../errors/index.js'
 import { isPassing } from '../../store/index.js'
 import { type AccountTask, changeState, findTask } from '../../tasks/index.js'
@@ -99,6 +100,7 @@ async function runImport(
     defaultCountry,
     trigger,
     mapping,
+    described: await listContactFields(store.read, accountId),
     known,
     agreed,
     task: { id, after: done },

@@ -148,7 +148,7 @@ async function removeKept(
 
 /**
  * The form with the blocks of a template among its own, where a button asks for that (`insert:`): behind the block
- * whose number `insertAt` has, -1 for none, else at the end. Throws a 404.
+ * whose number `insertAt` has, -1 for none, else at the end. Throws a 422 for a template that is gone meanwhile.
  */
 export async function withInserted(
   { store }: Pick<BlockDeedDeps, 'store'>,
@@ -157,7 +157,7 @@ export async function withInserted(
 ): Promise<Form> {
   const slug = fields.get('insertFrom') ?? ''
   if (fields.get('do') !== 'insert:' || slug === '') return fields
-  const { blocks } = await findTemplate(store.read, accountId, slug)
+  const { blocks } = await toldBeside('insertFrom', () => findTemplate(store.read, accountId, slug))
   const given = blocks?.blocks ?? []
   const end = documentIn(fields)?.blocks.length ?? 0
   const asked = fields.get('insertAt') ?? ''

@@ -1,3 +1,5 @@
+import { headBytes, isAnimated } from './animated.js'
+
 /*
  * Pictures from cameras are made smaller before they are sent: readers' screens show no more, and the upload takes seconds in
  * place of minutes. Without script, and where the browser cannot, the file is sent as it is.
@@ -51,6 +53,8 @@ async function shrinkIn(input: HTMLInputElement): Promise<void> {
 /** The picture with at most so many pixels across; the file itself where that is not smaller. */
 async function smaller(file: File): Promise<File> {
   if (!shrinkable.has(file.type)) return file
+  const head = await file.slice(0, headBytes).arrayBuffer()
+  if (isAnimated(new Uint8Array(head))) return file
   const picture = await createImageBitmap(file, { imageOrientation: 'from-image' })
   const scale = Math.min(1, widest / picture.width)
   if (scale === 1 && file.size <= largeBytes) return file

@@ -19,6 +19,9 @@ const FieldsForm = type({
   firstName: optional(string()),
   lastName: optional(string()),
   phone: optional(string()),
+  firstNameWas: optional(string()),
+  lastNameWas: optional(string()),
+  phoneWas: optional(string()),
   key: array(string()),
   value: array(string()),
   was: array(string()),
@@ -35,13 +38,13 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
 
   const fields = { action: 'contacts.write', form: FieldsForm, again } as const
   pages.post('/contacts/:id', fields, async ({ account, base, params, form }) => {
-    const { firstName = '', lastName = '', phone = '', newKey = '', newValue = '' } = form
+    const { newKey = '', newValue = '' } = form
     const contact = await requireContact(store.read, account.id, params.id ?? '')
     const rows = sentRows(form)
     const added = { key: newKey, value: newValue }
     const described = await listContactFields(store.read, account.id)
     const own = fieldChanges(contact.metadata, [...rows, added], described)
-    const asked = { firstName, lastName, phone, ...own }
+    const asked = { ...changedNames(form), ...own }
     const given = checked(operations.updateContactIn(defaultCountry), asked)
     refuseInexact('metadata', given.metadata)
     const number = given.phone && toE164(given.phone, defaultCountry)
@@ -82,6 +85,16 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
     const audit = auditOf(operations.deleteContact, { target: id, detail: { email } })
     return redirect(`${base}/contacts`, { flash: `${email} is deleted`, audit })
   })
+}
+
+/** Names and phone that differ from what the page showed: others stay, whatever they have become since. */
+function changedNames(form: (typeof FieldsForm)['TYPE']) {
+  const changed: { firstName?: string; lastName?: string; phone?: string } = {}
+  for (const name of ['firstName', 'lastName', 'phone'] as const) {
+    const { [name]: typed = '', [`${name}Was` as const]: was = '' } = form
+    if (typed !== was) changed[name] = typed
+  }
+  return changed
 }
 
 // As of a suppression's note by the API.

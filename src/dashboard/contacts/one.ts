@@ -13,6 +13,7 @@ import {
   whyMail,
 } from '../../contacts/index.js'
 import { listEmails } from '../../emails/index.js'
+import type { Form } from '../../http/index.js'
 import { addressKey } from '../../mime/index.js'
 import { segmentsOfContact } from '../../segments/index.js'
 import { toneOf } from '../emails/words.js'
@@ -46,7 +47,9 @@ interface ContactView {
   isUnsubscribed: boolean
   /** A bounce, a complaint or a suppression by hand: its page says what may be done. */
   suppressionHref: string | undefined
-  values: { firstName: string; lastName: string; phone: string }
+  values: NamesView
+  /** What the page showed of them before anybody typed. */
+  shown: NamesView
   own: OwnFieldRow[]
   /** How many more fields there are. */
   ownLeft: number
@@ -67,7 +70,15 @@ interface ContactView {
   /** What a deletion takes along, in a sentence. */
   deletion: string
   faults: Faults
+  /** Those of the form of fields, if it is that which was sent: another form has no values for it. */
+  fieldFaults: Faults
   same: { api: string; cli: string }
+}
+
+interface NamesView {
+  firstName: string
+  lastName: string
+  phone: string
 }
 
 const mailsShown = 10
@@ -127,6 +138,7 @@ export async function showContact(
       ? `${base}/suppression/address?${new URLSearchParams({ email })}`
       : undefined,
     values: valuesOf(contact),
+    shown: shownIn(typed, valuesOf(contact)),
     own: own.rows,
     ownLeft: own.left,
     lists: shown.map(({ value, label, asksFirst }) => ({
@@ -161,6 +173,7 @@ export async function showContact(
       })),
     deletion: deletionOf(taken),
     faults,
+    fieldFaults: typed?.get('firstName') === undefined ? noFaults : faults,
     same: {
       api: `GET /v1/contacts/all/${id}\nPATCH /v1/contacts/all/${id}\n{"firstName": "Ada", "metadata": {"town": "Lagos"}}`,
       cli: `posthorn contact show ${id} --account ${account.id}\nposthorn contact set ${id} --first-name Ada --account ${account.id}`,
@@ -175,6 +188,13 @@ const engagementView = (of: ContactEngagement, now: number) =>
     { label: 'Opened', value: counted(of.opened, 'mail'), last: of.lastOpenedAt },
     { label: 'Clicked in', value: counted(of.clicked, 'mail'), last: of.lastClickedAt },
   ].map(({ last, ...more }) => ({ ...more, at: last === null ? undefined : moment(last, now) }))
+
+/** As the form has sent it that is shown again, else what is stored. */
+const shownIn = (typed: Form | undefined, stored: NamesView): NamesView => ({
+  firstName: typed?.get('firstNameWas') ?? stored.firstName,
+  lastName: typed?.get('lastNameWas') ?? stored.lastName,
+  phone: typed?.get('phoneWas') ?? stored.phone,
+})
 
 const valuesOf = ({ firstName, lastName, phone }: Contact) => ({
   firstName: firstName ?? '',

@@ -94,10 +94,20 @@ export function fieldChanges(
     const shown = was ?? (known === undefined ? undefined : written(known))
     // A field of one line loses line ends (HTML §4.10.5.1.2), and what nobody touched is not changed.
     if (shown?.replace(/[\r\n]/g, '') === value) continue
+    refuseName(key, was === undefined ? 'newKey' : 'value')
     if (value !== '') changed[key] = ownValue(described, key, value, known)
     else if (known !== undefined) gone.push(key)
   }
   return { metadata: changed, removeMetadata: gone }
+}
+
+/** Programs read this name as something else than a field, some of ours among them: what is in it would be lost. */
+function refuseName(key: string, field: string): void {
+  if (key !== '__proto__') return
+  throw new ApiError('validation_error', 'No field can be called __proto__: choose another name', {
+    status: 422,
+    fields: { field },
+  })
 }
 
 /** What was typed as the value of a field; `known`: what it was. Throws a 422 where the account has said that it takes something else. */
@@ -132,6 +142,7 @@ export async function setField(
 ): Promise<Record<string, unknown> | undefined> {
   const name = key.trim()
   if (name === '') return undefined
+  refuseName(name, 'key')
   const described = await listContactFields(read, accountId)
   return { [name]: typed === '' ? '' : ownValue(described, name, typed) }
 }

@@ -5,13 +5,16 @@ import {
   type ContactField,
   createContactField,
   deleteContactField,
+  isFieldName,
   isNameField,
+  maxChoices,
   moveContactField,
   nameFrom,
   requireContactField,
   updateContactField,
 } from '../../contact-fields/index.js'
 import { auditOf, checked } from '../../contract/index.js'
+import { ApiError } from '../../errors/index.js'
 import { oneOf, structOf, table } from '../../fields/index.js'
 import { type PageAnswer, page, redirect } from '../shell/answer.js'
 import { type Faults, noFaults } from '../shell/faults.js'
@@ -50,6 +53,7 @@ export function changePages(pages: AccountPages, deps: FieldPageDeps): void {
   pages.post('/fields/new', making, async ({ account, base, form }) => {
     checkOpen(await readBilling(deps.store.read, deps.plans, account.id))
     const { label, type: kind = 'text', name } = form
+    refuseSlips(form)
     const asked = {
       ...givenBy(form),
       name: isNameField(kind) ? kind : name?.trim() || nameFrom(label),
@@ -73,6 +77,7 @@ export function changePages(pages: AccountPages, deps: FieldPageDeps): void {
   pages.get('/fields/:id', 'contacts.read', (visit) => showOld(visit, noFaults))
   const changing = { action: 'contacts.write', form: FieldForm, again: showOld } as const
   pages.post('/fields/:id', changing, async ({ account, base, params, form }) => {
+    refuseSlips(form)
     const asked = { ...givenBy(form), ...(form.type !== undefined && { type: form.type }) }
     const given = checked(operations.updateContactField, asked)
     const { id, label } = await updateContactField(deps, account.id, params.id ?? '', given)
@@ -113,6 +118,34 @@ const givenBy = ({ label, choices, recipientsMayEdit }: (typeof FieldForm)['TYPE
     .filter((line) => line !== ''),
   recipientsMayEdit: recipientsMayEdit !== undefined,
 })
+
+const maxChars = 80
+
+/** What people type wrong, told in words for them: the contract's are for programs. Throws a 422. */
+function refuseSlips(form: (typeof FieldForm)['TYPE']): void {
+  const { label, choices } = givenBy(form)
+  const name = form.name?.trim() ?? ''
+  const length = [...label.trim()].length
+  const tooLong = choices.find((choice) => [...choice].length > maxChars)
+  const slip = (message: string, field: string) =>
+    new ApiError('validation_error', message, { status: 422, fields: { field } })
+  if (length === 0) throw slip('Write a label: what people read beside it', 'label')
+  if (length > maxChars) {
+    throw slip(`A label has at most ${maxChars} characters; this one has ${length}`, 'label')
+  }
+  if (choices.length > maxChoices) {
+    const message = `A field has at most ${maxChoices} choices; these are ${choices.length}`
+    throw slip(message, 'choices')
+  }
+  if (tooLong !== undefined) {
+    const message = `A choice has at most ${maxChars} characters: “${tooLong.slice(0, 40)}…” has more`
+    throw slip(message, 'choices')
+  }
+  if (name !== '' && !isFieldName(name)) {
+    const rule = `at most 40 letters of a to z, digits and _, the first one a letter`
+    throw slip(`A name in merge tags has ${rule}: leave it empty to have it made`, 'name')
+  }
+}
 
 function showField(visit: Visit, field: ContactField | undefined, faults: Faults): PageAnswer {
   const { account, base, query } = visit

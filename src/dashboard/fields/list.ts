@@ -1,4 +1,4 @@
-import { listContactFields } from '../../contact-fields/index.js'
+import { isFieldName, isFreeName, listContactFields } from '../../contact-fields/index.js'
 import { fieldsInUse } from '../../contacts/index.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Visit } from '../shell/visit.js'
@@ -48,7 +48,7 @@ export async function listPage(
       isLast: at === fields.length - 1,
     })),
     others: used
-      .filter((name) => !described.has(name) && /^[A-Za-z]\w{0,39}$/.test(name))
+      .filter((name) => !described.has(name) && isFieldName(name) && isFreeName(name))
       .map((name) => ({ name, href: `${base}/fields/new?${new URLSearchParams({ name })}` })),
     centre: fields.some((one) => one.recipientsMayEdit) ? `${base}/topics/-/centre` : undefined,
   }

@@ -64,6 +64,33 @@ t.test('a member imports a file by pages, watches it and undoes it', async (t) =
   t.match(await done(/class="chip none">undone/), /Taken off again.*1/s)
   t.equal((await call('GET', '/v1/contacts/lists')).json.lists[0].contactCount, 0)
 
+  for (const field of [
+    { name: 'born', label: 'Date of birth', type: 'date' },
+    { name: 'size', label: 'Size', type: 'choice', choices: ['S', 'L'] },
+    { name: 'note', label: 'Note', type: 'text' },
+  ]) {
+    t.equal((await call('POST', '/v1/contact-fields', { body: field })).status, 201)
+  }
+  const typed = [
+    'email,Date of birth,size,note',
+    'eve@x.test,1990-02-01,S,"two\nlines"',
+    'fay@x.test,1.2.1990,L,',
+    'gus@x.test,,M,',
+  ]
+  const second = (await upload(typed.join('\n'))).headers.get('location') ?? ''
+  t.match((await member.get(second)).text, '<option value="own:born" selected>')
+  const uses = { 'use-1': 'own:born', 'use-2': 'own:size', 'use-3': 'own:note' }
+  await member.post(second, { ...form, ...how, newList: 'Typed', 'use-0': 'email', ...uses })
+  for (let n = 0; n < 500; n++) {
+    if (/class="chip good">done/.test((await member.get(second)).text)) break
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const why = (await member.get(`${second}/refused.csv`)).text
+  t.match(why, 'Date of birth: expected a day, such as 2026-11-29, not ""1.2.1990""')
+  t.match(why, 'Size: expected one of the choices, not ""M""')
+  const [eve] = (await call('GET', '/v1/contacts/all?email=eve@x.test')).json.contacts ?? []
+  t.match(eve?.metadata, { born: '1990-02-01', size: 'S', note: 'two\nlines' })
+
   const pasted = await member.post(`${base}/contacts/import/paste`, {
     emails: 'Ann <ann@x.test>\nbob@x.test, cleo@x.test',
   })

@@ -93,8 +93,14 @@ t.test(
     for (const [form, says] of [
       [{ label: 'Visits again', type: 'text', name: 'VISITS' }, /There is a field named/],
       [{ label: 'Size', type: 'choice', name: '' }, /nothing to choose from/],
-      [{ label: 'X', type: 'text', name: 'a-b' }, /a name of letters, digits and _/],
-      [{ label: 'x'.repeat(81), type: 'text', name: '' }, /80/],
+      [{ label: 'X', type: 'text', name: 'a-b' }, /A name in merge tags has at most 40 letters/],
+      [{ label: 'x'.repeat(81), type: 'text', name: '' }, /at most 80 characters; this one has 81/],
+      [{ label: '', type: 'text', name: '' }, /field-label-fault">Write a label/],
+      [
+        { label: 'Y', type: 'choice', choices: 'a\n'.repeat(60) },
+        /field-choices-fault">A field has at most 50 choices; these are 60/,
+      ],
+      [{ label: 'Y', type: 'text', choices: 'a' }, /Only a choice has choices/],
     ] as const) {
       const refused = await post('/fields/new', form)
       t.equal(refused.status, 422)
