@@ -24,6 +24,8 @@ t.test('pictures are added several at once, shown, named and deleted by pages', 
   const refused = await post('/pictures', form(['a.jpg', jpeg()], ['b.jpg', Buffer.from('<svg/>')]))
   t.equal(refused.status, 422)
   t.match(refused.text, /b\.jpg: An SVG can hold scripts/)
+  t.match((await post('/pictures', form())).text, 'Choose a picture')
+  t.notMatch(refused.text, 'file: ')
   const list = async () => (await listPictures(store.read, accountId, { limit: 10 })).page
   t.same(await list(), [], 'all of them or none')
   t.equal((await post('/pictures', form(['a.jpg', jpeg()], [hostile, gif()]))).status, 303)

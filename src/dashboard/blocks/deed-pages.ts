@@ -18,7 +18,7 @@ export function blockDeedPages(
   at: string,
   { looking, show }: EditorPage,
 ): void {
-  pages.post(`${at}/preview`, looking, async (visit) => {
+  pages.post(`${at}/preview`, { ...looking, again: show }, async (visit) => {
     const fields = await withInserted(deps, visit.account.id, visit.fields)
     return await show({ ...visit, fields }, noFaults)
   })

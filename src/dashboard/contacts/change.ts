@@ -1,4 +1,4 @@
-import { array, optional, string, type } from 'superstruct'
+import { array, type Infer, optional, string, type } from 'superstruct'
 import { listContactFields } from '../../contact-fields/index.js'
 import * as operations from '../../contacts/contract.js'
 import { changeContact, deleteContacts, requireContact, toE164 } from '../../contacts/index.js'
@@ -19,6 +19,9 @@ const FieldsForm = type({
   firstName: optional(string()),
   lastName: optional(string()),
   phone: optional(string()),
+  wasFirstName: optional(string()),
+  wasLastName: optional(string()),
+  wasPhone: optional(string()),
   key: array(string()),
   value: array(string()),
   was: array(string()),
@@ -35,13 +38,13 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
 
   const fields = { action: 'contacts.write', form: FieldsForm, again } as const
   pages.post('/contacts/:id', fields, async ({ account, base, params, form }) => {
-    const { firstName = '', lastName = '', phone = '', newKey = '', newValue = '' } = form
+    const { newKey = '', newValue = '' } = form
     const contact = await requireContact(store.read, account.id, params.id ?? '')
     const rows = sentRows(form)
     const added = { key: newKey, value: newValue }
     const described = await listContactFields(store.read, account.id)
     const own = fieldChanges(contact.metadata, [...rows, added], described)
-    const asked = { firstName, lastName, phone, ...own }
+    const asked = { ...namesChanged(form), ...own }
     const given = checked(operations.updateContactIn(defaultCountry), asked)
     refuseInexact('metadata', given.metadata)
     const number = given.phone && toE164(given.phone, defaultCountry)
@@ -82,6 +85,20 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
     const audit = auditOf(operations.deleteContact, { target: id, detail: { email } })
     return redirect(`${base}/contacts`, { flash: `${email} is deleted`, audit })
   })
+}
+
+/**
+ * Names and phone that the form changes: what stands there as the page showed it is left as it is, whatever it has
+ * become since.
+ */
+function namesChanged(form: Infer<typeof FieldsForm>): Record<string, string> {
+  const { firstName, lastName, phone, wasFirstName, wasLastName, wasPhone } = form
+  const rows = { firstName: [firstName, wasFirstName], lastName: [lastName, wasLastName] }
+  return Object.fromEntries(
+    Object.entries({ ...rows, phone: [phone, wasPhone] }).flatMap(([key, [value = '', was]]) =>
+      was?.replace(/[\r\n]/g, '') === value ? [] : [[key, value]],
+    ),
+  )
 }
 
 // As of a suppression's note by the API.

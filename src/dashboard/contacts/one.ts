@@ -13,6 +13,7 @@ import {
   whyMail,
 } from '../../contacts/index.js'
 import { listEmails } from '../../emails/index.js'
+import type { Form } from '../../http/index.js'
 import { addressKey } from '../../mime/index.js'
 import { segmentsOfContact } from '../../segments/index.js'
 import { toneOf } from '../emails/words.js'
@@ -47,6 +48,8 @@ interface ContactView {
   /** A bounce, a complaint or a suppression by hand: its page says what may be done. */
   suppressionHref: string | undefined
   values: { firstName: string; lastName: string; phone: string }
+  /** What the page showed of them when it was first open, which the form sends back. */
+  was: { firstName: string; lastName: string; phone: string }
   own: OwnFieldRow[]
   /** How many more fields there are. */
   ownLeft: number
@@ -127,6 +130,7 @@ export async function showContact(
       ? `${base}/suppression/address?${new URLSearchParams({ email })}`
       : undefined,
     values: valuesOf(contact),
+    was: shownBefore(valuesOf(contact), typed),
     own: own.rows,
     ownLeft: own.left,
     lists: shown.map(({ value, label, asksFirst }) => ({
@@ -180,6 +184,12 @@ const valuesOf = ({ firstName, lastName, phone }: Contact) => ({
   firstName: firstName ?? '',
   lastName: lastName ?? '',
   phone: phone ?? '',
+})
+
+const shownBefore = (stored: ContactView['was'], typed: Form | undefined) => ({
+  firstName: typed?.get('wasFirstName') ?? stored.firstName,
+  lastName: typed?.get('wasLastName') ?? stored.lastName,
+  phone: typed?.get('wasPhone') ?? stored.phone,
 })
 
 function whyView(why: WhyMail, base: string, now: number): ContactView['why'] {

@@ -237,7 +237,18 @@ t.test('a picture is uploaded into its card, and blocks are kept and taken in ag
   t.match(await stored('top'), { subject: 'Typed' })
   const gone = await store({ do: 'remove:', insertFrom: 'top' })
   t.match(gone.text, 'top is removed.')
-  t.match(await store({ do: 'remove:', insertFrom: 'none' }), { status: 422, text: /no template/ })
+  // Somebody else has taken it away meanwhile.
+  const noMore = { status: 422, text: /id="field-insertFrom-fault">“top” is not kept any more/ }
+  for (const path of [`${at}/-/new/preview`, `${at}/news/preview`]) {
+    const answer = await owner.post(path, { ...typed, do: 'insert:', insertFrom: 'top' })
+    t.match(answer, noMore)
+    t.match(answer.text, 'value="Typed too"')
+  }
+  for (const pressed of ['remove:', 'rename:']) {
+    const answer = await store({ do: pressed, renameTo: 'head', insertFrom: 'top' })
+    t.match(answer, noMore)
+    t.match(answer.text, 'value="Typed too"')
+  }
   const eve = await logIn(posthorn, accountId, 'viewer')
   t.equal((await eve.post(`${at}/news/blocks`, keeping)).status, 403)
 })
