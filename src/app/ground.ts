@@ -13,7 +13,7 @@ import type { Chore } from './housekeeping.js'
 import { lockDataDir } from './lock.js'
 import { type Metrics, openMetrics } from './metrics.js'
 import { refuseUnknownKinds } from './operator.js'
-import { openOwnKey, refuseCopied, rememberKey } from './own-database.js'
+import { openOwnKey, rememberKey } from './own-database.js'
 import { countCommits } from './thread-meter.js'
 import type { WayBack } from './way-back.js'
 
@@ -26,8 +26,6 @@ export interface ApplianceOptions {
   clock?: Clock
   /** Answers before all threads are there, which `complete` then starts: for the tests of users. */
   isLate?: boolean
-  /** Serves a database also when it was copied to another one, which may be served too. */
-  isForced?: boolean
 }
 
 /** What every other part of the appliance stands on: its options, and the data directory that is its own. */
@@ -52,7 +50,7 @@ export interface Ground extends ApplianceOptions {
  * are of no use, a directory that another appliance serves, and a key that is not this database's.
  */
 export async function openGround(options: ApplianceOptions, back: WayBack): Promise<Ground> {
-  const { config, dataDir, log, clock = systemClock, isForced = false } = options
+  const { config, dataDir, log, clock = systemClock } = options
   checkSmartHosts(config.outbound.failover.smartHosts, process.env)
   checkSmartHosts(config.operator.relays, process.env)
   refuseUnknownKinds(config)
@@ -60,7 +58,6 @@ export async function openGround(options: ApplianceOptions, back: WayBack): Prom
   back.add(lockDataDir(dataDir))
   const hold = openHold(dataDir, clock, log)
   const database = databaseAt(dataDir, config.store)
-  if (!isForced) refuseCopied(database)
   const key = await openOwnKey(database)
   if (database.url === undefined) emptyWal(dataDir)
   await migrateStore(database)

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { type Clock, isRecent, pause } from '../clock/index.js'
-import { exitStatus, OperatorError } from '../errors/index.js'
+import { exitStatus, messageOf, OperatorError } from '../errors/index.js'
 import type { Log } from '../log/index.js'
 import {
   beat,
@@ -10,6 +10,7 @@ import {
   lastBeatOf,
   readLastBeat,
   releaseDatabase,
+  saysBack,
   takeDatabase,
   wentBack,
   writeLastBeat,
@@ -17,6 +18,7 @@ import {
 import {
   type DatabasePlace,
   databaseCalled,
+  isPassing,
   readServerFacts,
   type Store,
   weakServer,
@@ -50,6 +52,7 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
   let held = await takeInTurn(deps)
   back.add(() => releaseDatabase(store, held).catch(() => {}))
   let writtenAt: number | undefined
+  let isAway = false
   const end = (why: string, status: number): never => {
     log.error({}, why)
     process.exit(status)
@@ -58,7 +61,18 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
     name: 'sign of life to the database',
     everyMs: beatEveryMs,
     async run() {
-      const now = await beat(store, held)
+      const now = await beat(store, held).catch((error) => {
+        if (!isPassing(error)) throw error
+        if (!isAway)
+          log.warn(
+            { cause: causeOf(error) },
+            'The database is away: nothing is taken, and what waits goes on when it is back',
+          )
+        isAway = true
+      })
+      if (isAway && now === undefined) return
+      if (isAway) log.info({}, 'The database is back')
+      isAway = false
       if (now === undefined) return end(saysLost(database), exitStatus.failed)
       const ms = wentBack({ beat: held.beat + 1, at: 0 }, now.beat)
       if (ms !== undefined) return end(saysBack(database, ms), exitStatus.misplaced)
@@ -110,5 +124,5 @@ const saysHeld = (database: DatabasePlace, name: string) =>
 const saysLost = (database: DatabasePlace) =>
   `${databaseCalled(database)} was taken by another appliance, as this one had given no sign of life for some seconds: it ends`
 
-const saysBack = (database: DatabasePlace, ms: number) =>
-  `${databaseCalled(database)} went back by about ${Math.ceil(ms / 1_000)} seconds: a backup was put back, or a standby without the last commits was made the primary. Nothing is taken or sent. 'posthorn database accept --held' goes on and holds what waits, as it may have been sent since; '--lost' goes on as if nothing had been, where only those seconds are gone`
+const causeOf = (error: unknown) =>
+  messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)

@@ -62,7 +62,14 @@ export async function serveAppliance(
   const { signal } = stopping
   try {
     const start = () => startAppliance(options)
-    return await startWhenRoom(start, { dataDir, log, clock, notifier, signal })
+    return await startWhenRoom(start, {
+      dataDir,
+      isOnServer: options.config.store.url !== '',
+      log,
+      clock,
+      notifier,
+      signal,
+    })
   } finally {
     notifier.close()
   }

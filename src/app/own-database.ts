@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Clock } from '../clock/index.js'
 import {
   type ApplianceKey,
@@ -18,7 +18,7 @@ import {
   openStore,
   type Store,
 } from '../store/index.js'
-import { applianceKeyFile, copiedNote } from './files.js'
+import { applianceKeyFile } from './files.js'
 import { isServed } from './lock.js'
 
 /*
@@ -49,15 +49,6 @@ export async function refuseForeignKey(place: DatabasePlace): Promise<void> {
   if ((await findDatabase(place)).kind !== 'there') return
   if (existsSync(applianceKeyFile(place.dataDir))) await openOwnKey(place)
   else throw keyMissing(place)
-}
-
-/** A file whose rows were copied to a PostgreSQL has mail that is sent from there. */
-export function refuseCopied({ dataDir, url }: DatabasePlace): void {
-  const note = copiedNote(dataDir)
-  if (url !== undefined || !existsSync(note)) return
-  throw misplaced(
-    `The database in ${dataDir} was copied to ${readFileSync(note, 'utf8')}, and its mail is sent from there: name that as store.url. 'posthorn serve --force' goes on with the file instead, which may send mail twice`,
-  )
 }
 
 /**

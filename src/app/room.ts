@@ -2,12 +2,14 @@ import { statfsSync } from 'node:fs'
 import { type Clock, pause } from '../clock/index.js'
 import { messageOf } from '../errors/index.js'
 import type { Log } from '../log/index.js'
-import { databaseTrouble } from '../store/index.js'
+import { databaseTrouble, isPassing } from '../store/index.js'
 import type { SystemdNotifier } from './notify.js'
 import { giveBackReserve } from './reserve.js'
 
 export interface RoomOptions {
   dataDir: string
+  /** The database is on a server, which may start later than this machine. */
+  isOnServer?: boolean
   log: Log
   clock: Clock
   notifier: Pick<SystemdNotifier, 'status' | 'extendStart'>
@@ -27,7 +29,7 @@ const logEveryTries = 60
  */
 export async function startWhenRoom<T>(
   start: () => Promise<T>,
-  { dataDir, log, clock, notifier, signal }: RoomOptions,
+  { dataDir, isOnServer = false, log, clock, notifier, signal }: RoomOptions,
 ): Promise<T | undefined> {
   for (let tries = 0; !signal.aborted; tries++) {
     try {
@@ -35,12 +37,15 @@ export async function startWhenRoom<T>(
       if (tries > 0) notifier.status('Running')
       return started
     } catch (error) {
-      if (!isFull(error, dataDir)) throw error
-      if (giveBackReserve(dataDir)) {
+      const isAway = isOnServer && causeIsPassing(error)
+      if (!isAway && !isFull(error, dataDir)) throw error
+      if (!isAway && giveBackReserve(dataDir)) {
         log.warn({ cause: messageOf(error) }, 'The disk is full: what was reserved is given back')
         continue
       }
-      const what = `The disk of ${dataDir} is full: Posthorn starts when there is room`
+      const what = isAway
+        ? 'The database cannot be reached: Posthorn starts when it is there'
+        : `The disk of ${dataDir} is full: Posthorn starts when there is room`
       if (tries % logEveryTries === 0) log.warn({ cause: messageOf(error) }, what)
       notifier.status(what)
       notifier.extendStart(extendMs)
@@ -48,6 +53,11 @@ export async function startWhenRoom<T>(
     }
   }
   return undefined
+}
+
+function causeIsPassing(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) if (isPassing(one)) return true
+  return false
 }
 
 const noRoomBytes = 1_048_576

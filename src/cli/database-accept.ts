@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { lockDataDir } from '../app/lock.js'
 import { OperatorError } from '../errors/index.js'
 import { lastBeatOf, readLastBeat, wentBack, writeLastBeat } from '../nodes/index.js'
-import { withStore } from './database.js'
+import { type CliDeps, withStore } from './database.js'
 import { say, sayJson } from './output.js'
 import { placeOf } from './place.js'
 
@@ -33,7 +33,7 @@ standby that lacked the last commits became the primary. Which of the two answer
       const place = placeOf(command)
       const unlock = lockDataDir(place.dataDir)
       try {
-        await withStore(place, async ({ store, clock }) => {
+        const accept = async ({ store, clock }: CliDeps) => {
           const last = readLastBeat(place.dataDir)
           const beat = await lastBeatOf(store.read)
           const backMs = wentBack(last, beat)
@@ -54,7 +54,8 @@ standby that lacked the last commits became the primary. Which of the two answer
               ? "The next start holds what waits; 'posthorn queue held' lists it"
               : 'The next start goes on, and holds nothing',
           )
-        })
+        }
+        await withStore(place, accept, { accepts: true })
       } finally {
         unlock()
       }

@@ -61,6 +61,9 @@ async function copy(place: CommandPlace, url: string): Promise<void> {
     )
   }
   const { copyOver, findDatabase, migrateStore, schemaState } = await import('../store/index.js')
+  remark(
+    'There is no way back to SQLite after this: the file stays, and what comes in later is in PostgreSQL alone',
+  )
   await openOwnKey({ dataDir })
   if ((await schemaState({ dataDir })).kind !== 'same') {
     throw new OperatorError(

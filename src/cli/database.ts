@@ -2,8 +2,8 @@ import { Option } from 'commander'
 import { type Account, findAccount, listAccounts } from '../accounts/index.js'
 import { type Clock, systemClock } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
-import { OperatorError } from '../errors/index.js'
-import type { Read, Store } from '../store/index.js'
+import { exitStatus, OperatorError } from '../errors/index.js'
+import type { DatabasePlace, Read, Store } from '../store/index.js'
 import { askAppliance, overviewMs } from './ask.js'
 import { audited, rememberAccount } from './audited.js'
 import { becomeOwner, type CommandPlace, databaseOf, requireDataDir } from './place.js'
@@ -22,6 +22,8 @@ export interface CliDeps {
 export async function withStore<T>(
   place: CommandPlace,
   work: (deps: CliDeps) => T | Promise<T>,
+  /** Is about to say how to go on with a database that went back. */
+  { accepts = false }: { accepts?: boolean } = {},
 ): Promise<T> {
   // First of all: whatever root made in the data directory, the appliance could not open.
   const database = databaseOf(place)
@@ -45,11 +47,23 @@ export async function withStore<T>(
     await rememberKey(store, key, database)
     // In this order: a write that an upgrade refuses is not in the audit log.
     const held = await unlessHeld(store, place.dataDir)
-    const seen = audited(held, clock)
+    const isAsked = database.url !== undefined && !accepts
+    const whole = isAsked ? { ...held, write: await unlessBack(held, database) } : held
+    const seen = audited(whole, clock)
     const { write } = seen
     return await work({ store: { ...seen, byRow: write, gather: gatherAlone(write) }, clock })
   } finally {
     await store.close()
+  }
+}
+
+/** What is written to a database that has forgotten its last commits may contradict them. */
+async function unlessBack(store: Store, database: DatabasePlace): Promise<Store['write']> {
+  const { lastBeatOf, readLastBeat, saysBack, wentBack } = await import('../nodes/index.js')
+  const ms = wentBack(readLastBeat(database.dataDir), await lastBeatOf(store.read))
+  if (ms === undefined) return store.write
+  return async () => {
+    throw new OperatorError(saysBack(database, ms), { status: exitStatus.misplaced })
   }
 }
 

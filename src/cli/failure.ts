@@ -1,5 +1,5 @@
 import { ApiError, exitStatus, messageOf, OperatorError, systemCode } from '../errors/index.js'
-import { databaseTrouble } from '../store/index.js'
+import { databaseTrouble, serverAdvice } from '../store/index.js'
 import { styled, visibleLines } from './output.js'
 import { userInRootsPlace } from './place.js'
 
@@ -96,6 +96,8 @@ function whoMay(): string {
 
 /** Undefined for what neither the operating system nor SQLite has said. */
 function adviceFor(error: unknown): string | undefined {
+  const ofServer = serverAdvice(error)
+  if (ofServer !== undefined) return capitalised(ofServer)
   const code = systemCode(error)
   const trouble = databaseTrouble(error)
   switch (trouble ?? code) {
@@ -118,3 +120,5 @@ function adviceFor(error: unknown): string | undefined {
   // Theirs by its code, with nothing that we could advise: the empty text says so.
   return trouble !== undefined || /^E[A-Z0-9]+$/.test(code) ? '' : undefined
 }
+
+const capitalised = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

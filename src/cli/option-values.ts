@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { beginOfDay } from '../clock/index.js'
 import { duration, integer, type Setting } from '../config/index.js'
+import { OperatorError } from '../errors/index.js'
 
 /**
  * How the values of options and arguments are read that are more than text; words to choose from are
@@ -134,8 +135,9 @@ export function storeUrl(value: string): string {
     throw new InvalidArgumentError('It has to be like postgres://user@host:5432/database.')
   }
   if (/:\/\/[^@/?]*:[^@/?]*@/.test(value)) {
-    throw new InvalidArgumentError(
-      'It has a password, which every user of this machine could read here: store.password_file names a file for it, or POSTHORN_STORE_URL has the whole address.',
+    // Not Commander's error, which would repeat it.
+    throw new OperatorError(
+      'The address has a password, which every user of this machine could read here: store.password_file names a file for it, or POSTHORN_STORE_URL has the whole address',
     )
   }
   return value

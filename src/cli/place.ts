@@ -1,8 +1,14 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { applianceKeyFile, configFile, isHalfRestored, restoreScratch } from '../app/files.js'
+import {
+  applianceKeyFile,
+  configFile,
+  copiedNote,
+  isHalfRestored,
+  restoreScratch,
+} from '../app/files.js'
 import {
   type Config,
   databaseAt,
@@ -190,6 +196,7 @@ const noDataDir = (dataDir: string) =>
 export async function requireDataDir(place: CommandPlace): Promise<void> {
   const { dataDir } = place
   refuseHalfRestored(dataDir)
+  refuseCopied(place)
   if (isThere(applianceKeyFile(dataDir))) return
   // Only here: loading the database takes longer than all that a refusal needs.
   const { findDatabase } = await import('../store/index.js')
@@ -198,6 +205,17 @@ export async function requireDataDir(place: CommandPlace): Promise<void> {
     throw (await import('../app/own-database.js')).keyMissing(database)
   }
   throw noDataDir(dataDir)
+}
+
+/** A file whose rows were copied to a PostgreSQL: what is written there now is lost, and its mail is sent from the other. */
+function refuseCopied(place: CommandPlace): void {
+  const { dataDir } = place
+  const note = copiedNote(dataDir)
+  if (!isThere(note) || databaseOf(place).url !== undefined) return
+  throw new OperatorError(
+    `The database in ${dataDir} was copied to ${readFileSync(note, 'utf8')}, and its mail is sent from there: name that as store.url. 'posthorn serve --force' goes on with the file instead, which may send mail twice`,
+    { status: exitStatus.misplaced },
+  )
 }
 
 /** For who would make a new and empty database where a restore was about to put one. */

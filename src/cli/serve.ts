@@ -1,6 +1,8 @@
+import { rmSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Command } from 'commander'
 import { fitDescriptors, openFilesLimit } from '../app/descriptors.js'
+import { copiedNote } from '../app/files.js'
 import { loadConfig } from '../config/index.js'
 import { say, sayFields, styled } from './output.js'
 import {
@@ -43,6 +45,8 @@ learned of receivers stays as it is.`,
 async function serve(place: CommandPlace, isForced: boolean): Promise<void> {
   const settings = settingsOf(place)
   becomeOwner(place)
+  // The operator wants the file to be the one that counts again.
+  if (isForced) rmSync(copiedNote(place.dataDir), { force: true })
   await requireDataDir(place)
   // Before the start, which may take seconds: a signal meanwhile is not lost.
   const stop = stopSignal()
@@ -53,7 +57,7 @@ async function serve(place: CommandPlace, isForced: boolean): Promise<void> {
   const log = openLog(logOptions(config.log))
   if (warning !== undefined) log.warn({}, warning)
   const appliance = await serveAppliance(
-    { config, configFile: place.configFile, dataDir: place.dataDir, log, isForced },
+    { config, configFile: place.configFile, dataDir: place.dataDir, log },
     stop,
   )
   if (appliance === undefined) return

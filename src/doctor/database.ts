@@ -84,11 +84,6 @@ export function judgeServer(facts: ServerFacts, asked: Asked): Finding[] {
         `its clock is ${Math.round(Math.abs(facts.aheadMs) / 1_000)} seconds ${facts.aheadMs > 0 ? 'ahead of' : 'behind'} this machine's`,
         'see to NTP on both machines',
       ),
-    facts.encoding !== 'UTF8' &&
-      of.fail(
-        `its encoding is ${facts.encoding}`,
-        "a database made with: create database … encoding 'UTF8' template template0",
-      ),
     used > 0.9 * most &&
       of.warn(
         `${used} of its ${most} connections are used: Posthorn needs up to 5 a thread`,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeDurably } from '../store/index.js'
+import { type DatabasePlace, databaseCalled, writeDurably } from '../store/index.js'
 import { isTable } from '../toml/index.js'
 
 /** The last sign of life that a database has acknowledged to the appliance of this data directory. */
@@ -38,3 +38,7 @@ export function wentBack(last: LastBeat | undefined, beat: number): number | und
   if (last === undefined || beat >= last.beat) return undefined
   return (last.beat - beat) * beatEveryMs
 }
+
+/** What is said of it, and what to do. */
+export const saysBack = (database: DatabasePlace, ms: number) =>
+  `${databaseCalled(database)} went back by about ${Math.ceil(ms / 1_000)} seconds: a backup was put back, or a standby without the last commits was made the primary. Nothing is taken or sent. 'posthorn database accept --held' goes on and holds what waits, as it may have been sent since; '--lost' goes on as if nothing had been, where only those seconds are gone`

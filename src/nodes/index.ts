@@ -4,7 +4,7 @@
  * is not gone on with before the operator has said how. README.md says how.
  */
 
-export { beatEveryMs, readLastBeat, wentBack, writeLastBeat } from './back-in-time.js'
+export { beatEveryMs, readLastBeat, saysBack, wentBack, writeLastBeat } from './back-in-time.js'
 export {
   beat,
   type Holding,

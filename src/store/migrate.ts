@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { type Kysely, type Migration, Migrator } from 'kysely'
+import { systemClock } from '../clock/index.js'
 import { packageVersion } from '../config/index.js'
 import { exitStatus, OperatorError } from '../errors/index.js'
 import { makeTables, type TableWords } from './make-tables.js'
@@ -34,6 +35,7 @@ import { nodesTable } from './migrations/0170-nodes.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
+import { unfitServer } from './server-weakness.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
 import { databaseFile } from './sqlite/files.js'
@@ -105,6 +107,7 @@ export async function schemaState({ dataDir, url }: DatabasePlace): Promise<Sche
 export async function migrateStore(place: DatabasePlace, isServed = () => false): Promise<void> {
   const { dataDir, url } = place
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  if (url !== undefined) await requireFit(place, url)
   const state = await schemaState(place)
   refuseUnreadable(place, state)
   if (state.kind !== 'same' && isServed()) {
@@ -125,6 +128,16 @@ export async function migrateStore(place: DatabasePlace, isServed = () => false)
   } finally {
     await db.destroy()
   }
+}
+
+/** Before anything is made there. */
+async function requireFit(place: DatabasePlace, url: string): Promise<void> {
+  const { readServerFacts } = await import('./postgres/server-facts.js')
+  const unfit = unfitServer(await readServerFacts(url, systemClock))
+  if (unfit === undefined) return
+  throw new OperatorError(`${databaseCalled(place)} is of no use: ${unfit}`, {
+    status: exitStatus.misplaced,
+  })
 }
 
 async function bringUp(

@@ -27,12 +27,17 @@ export interface ServerFacts {
 /** The oldest server that is good enough. */
 export const leastVersion = 150_000
 
-/** Why a server may lose what it has answered, or is none that Posthorn can live on; undefined: it is good. */
-export function weakServer({ version, weak, encoding }: ServerFacts): string | undefined {
+/** Why Posthorn cannot live on a server at all; undefined: it can. */
+export function unfitServer({ version, encoding }: ServerFacts): string | undefined {
   if (version < leastVersion) {
     return `it is PostgreSQL ${Math.floor(version / 10_000)}, and 15 is the oldest that Posthorn runs on`
   }
-  if (encoding !== 'UTF8') return `its encoding is ${encoding}, and has to be UTF8`
+  if (encoding === 'UTF8') return undefined
+  return `its encoding is ${encoding}, which has no signs for most names: make one with: create database NAME encoding 'UTF8' template template0`
+}
+
+/** Why it may lose what it has answered; undefined: it does not. */
+export function weakServer({ weak }: ServerFacts): string | undefined {
   if (weak.length === 0) return undefined
   const { length } = weak
   return `${weak.join(' and ')} ${length === 1 ? 'is' : 'are'} off: what it has answered may be lost with its power`

@@ -31,11 +31,16 @@ const settings = [
 export function connectionTo(url: string, options: { readOnly: boolean }): pg.ClientConfig {
   const own = options.readOnly ? [...settings, 'default_transaction_read_only=on'] : settings
   return {
-    connectionString: url,
+    connectionString: asLibpqReads(url),
     types,
     application_name: 'posthorn',
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     options: own.map((setting) => `-c ${setting}`).join(' '),
   }
+}
+
+/** Who writes `sslmode=require` means what PostgreSQL's own programs do: `pg` would take it for `verify-full`. */
+function asLibpqReads(url: string): string {
+  return /[?&]sslmode=/.test(url) ? `${url}&uselibpqcompat=true` : url
 }

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely'
-import { ApiError, exitStatus, OperatorError } from '../../errors/index.js'
+import { exitStatus, messageOf, OperatorError } from '../../errors/index.js'
 import { databaseCalled, type FoundDatabase } from '../place.js'
 import type { Tables } from '../schema/index.js'
 import { type SchemaState, stateOf } from '../schema-state.js'
+import { serverAdvice } from '../server-advice.js'
 import { withConnection } from './server.js'
 
 /** Looks and makes nothing. Throws an OperatorError where the server cannot be asked. */
@@ -56,26 +57,15 @@ export async function looking<T>(
   try {
     return await withConnection(url, look)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message || String(cause) : String(cause)
+    const said = messageOf(cause)
+    // What the library says where it was given none.
+    const why =
+      said.startsWith('SASL') && said.includes('password must be') ? 'it wants a password' : said
     const called = databaseCalled({ dataDir: '', url })
     throw new OperatorError(`${called} cannot be asked: ${why}`, {
       status: exitStatus.failed,
-      advice: adviceFor(cause),
+      advice: serverAdvice(cause) ?? 'see whether it runs, and whether this machine reaches it',
       cause,
     })
   }
-}
-
-/** By SQLSTATE, PostgreSQL's manual, appendix A. */
-function adviceFor(cause: unknown): string {
-  const one = cause instanceof ApiError ? cause.cause : cause
-  const code = one instanceof Error && 'code' in one ? String(one.code) : ''
-  if (code === '3D000')
-    return "make it ('createdb --owner USER NAME'), or name another one as store.url"
-  if (/^28/.test(code))
-    return 'see to user and password (store.url, store.password_file) and to its pg_hba.conf'
-  if (code === '42501') return 'make the user its owner'
-  if (code === '53300')
-    return 'it has no connection left for another program: raise its max_connections'
-  return 'see whether it runs, and whether this machine reaches it'
 }

@@ -4,7 +4,7 @@ import { unwritable } from '../fault.js'
 import type { Tables } from '../schema/index.js'
 import { connectionTo } from './connect.js'
 import { kyselyOver } from './driver.js'
-import { troubleOf } from './errors.js'
+import { isRetried, troubleOf } from './errors.js'
 
 // A question that has no answer for so long is a reason to ask whether the server is there at all.
 const patienceMs = 600
@@ -114,8 +114,8 @@ export function openServer(url: string): Server {
       }
     },
     told(error) {
-      const trouble = troubleOf(error)
-      if (trouble?.passes !== true || trouble.kind === 'busy') return error
+      // What lost against another transaction runs again, on the same server.
+      if (troubleOf(error)?.passes !== true || isRetried(error)) return error
       lose()
       return unwritable(error)
     },

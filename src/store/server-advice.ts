@@ -1,0 +1,27 @@
+import { ApiError } from '../errors/index.js'
+
+/**
+ * What to do about an error that a server of PostgreSQL has told, by its SQLSTATE (PostgreSQL's manual, appendix A);
+ * undefined for others. Begins in lower case.
+ */
+export function serverAdvice(error: unknown): string | undefined {
+  const one = error instanceof ApiError ? error.cause : error
+  if (!(one instanceof Error)) return undefined
+  if (one.message.startsWith('SASL')) return password
+  const code = 'code' in one && 'severity' in one ? String(one.code) : ''
+  const known = advice.find(([pattern]) => pattern.test(code))
+  return known?.[1]
+}
+
+const password =
+  "give it by store.password_file, systemd's credential store-password, or in POSTHORN_STORE_URL"
+
+const advice: readonly (readonly [RegExp, string])[] = [
+  [/^3D000$/, "make it ('createdb --owner USER NAME'), or name another one as store.url"],
+  [/^28/, 'see to user and password (store.url, store.password_file) and to its pg_hba.conf'],
+  [/^42501$/, 'make the user of store.url the owner of the database'],
+  [/^25006$/, 'it takes no writes: name the primary, or all hosts of them, in store.url'],
+  [/^53300$/, 'it has no connection left for another program: raise its max_connections'],
+  [/^53100$/, 'its disk is full'],
+  [/^(40|55P03)/, 'another program writes the same rows: try again'],
+]
