@@ -1,6 +1,7 @@
 import { shownCount } from '../amounts/index.js'
 import * as operations from '../broadcasts/contract.js'
 import { type BroadcastReport, broadcastReport } from '../broadcasts/index.js'
+import { leaveWords } from '../preferences/index.js'
 import { answering, type CommandDeps } from './answering.js'
 import { chosenBroadcast } from './broadcast-show.js'
 import type { CommandRow } from './command-row.js'
@@ -79,7 +80,7 @@ function sayReport(report: BroadcastReport): void {
   say()
   sayTable(
     ['LEFT BECAUSE', 'PEOPLE'],
-    report.whyLeft.map(({ reason, said }) => [reason, shownCount(said)]),
+    report.whyLeft.map(({ reason, said }) => [leaveWords[reason] ?? reason, shownCount(said)]),
     'Nobody said why they left',
   )
 }

@@ -1,4 +1,5 @@
 import { type AccountFace, accountFace, logoById } from '../accounts/index.js'
+import { isNameField } from '../contact-fields/index.js'
 import type { Form, Page, PageRequest, Pages } from '../http/index.js'
 import type { Read } from '../store/index.js'
 import { lift, suppressionsOf } from '../suppression/index.js'
@@ -16,7 +17,7 @@ import { alone } from './alone.js'
 import { coloursPath } from './colours.js'
 import type { PreferenceLinks, Recipient } from './link.js'
 import { type EditableField, editableFields, saveFields } from './own-fields.js'
-import { askedReason, keepReason, reasonIn } from './reason.js'
+import { askedReason, isToSayWhy, keepReason, reasonIn } from './reason.js'
 import type { Strings } from './strings.js'
 import { resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { type CentreView, deadLink, logoOf, page, renderCentre } from './view.js'
@@ -37,6 +38,8 @@ interface Opened {
 const path = '/preferences/:token'
 // An account may have thousands, and a form has at most 1,000 fields.
 const perPage = 100
+// 50 fields of 300 letters, each of nine bytes as a form writes those of other scripts, and as much as is stored of them.
+const maxBodyBytes = 256 * 1024
 
 /** The preference centre: which topics an address gets, or nothing at all. */
 export function centrePage(pages: Pages, deps: CentrePageDeps): void {
@@ -57,7 +60,7 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
 
   // As on the unsubscribe page, the link is the proof. The answer is the page itself, with what came
   // of it: sending it twice is as once.
-  pages.post(path, { crossSite: true }, async (request) => {
+  pages.post(path, { crossSite: true, maxBodyBytes }, async (request) => {
     const { params, query, form } = request
     const link = await opened(request)
     if (link === undefined) return deadLink(params.token)
@@ -72,8 +75,8 @@ export function centrePage(pages: Pages, deps: CentrePageDeps): void {
         return await show(deps, link, part, { after: 'leave', hasLeft: true })
       case 'reason': {
         const said = reasonIn(form)
-        if (said !== undefined) await keepReason(deps, link.recipient, said)
-        return await show(deps, link, part, { after: 'reason' })
+        const isKept = said !== undefined && (await keepReason(deps, link.recipient, said))
+        return await show(deps, link, part, isKept ? { after: 'reason' } : { hasLeft: true })
       }
       case 'fields': {
         const wrong = await saveFields(deps, link.recipient, form)
@@ -106,7 +109,7 @@ const savedBy = (form: Form): Saved => ({
 interface Course {
   /** The button; `wrong`: a field could not be saved. */
   after?: 'save' | 'leave' | 'return' | 'reason' | 'fields' | 'wrong'
-  /** Something was left by it, and they may say why. */
+  /** Something was left, and they may say why, unless they have. */
   hasLeft?: boolean
   /** The fields as they were typed. */
   wrong?: EditableField[]
@@ -147,6 +150,7 @@ async function centreOf(
   const { left, reachable, getsSome, topics, hasMore } = await readChoices(read, recipient, part)
   const strings = await stringsFor(read, face, recipient, browser)
   const names = { account: face.name, address: recipient.address }
+  const asksWhy = hasLeft && (await isToSayWhy(read, recipient))
   const { centre } = strings
   const messages = {
     save: left ? centre.status.stillLeft : getsSome ? centre.status.saved : centre.status.savedNone,
@@ -173,11 +177,13 @@ async function centreOf(
     legend: centre.legend,
     save: centre.save,
     parts: partLinks(strings, part, hasMore),
-    reason: hasLeft ? askedReason(strings) : undefined,
+    reason: asksWhy ? askedReason(strings) : undefined,
     fields: fieldsView(centre.fields, face.name, fields),
     everything: { action: left ? 'return' : 'leave', title, line: line(names), button },
   })
 }
+
+const autocompletes = { firstName: 'given-name', lastName: 'family-name' } as const
 
 /** What they may change of what is known of them. */
 function fieldsView(
@@ -199,7 +205,7 @@ function fieldsView(
       value,
       was,
       choices: field.choices,
-      autocomplete: { firstName: 'given-name', lastName: 'family-name' }[field.name],
+      autocomplete: isNameField(field.name) ? autocompletes[field.name] : undefined,
       fault: isWrong ? wrong[field.type] : undefined,
     })),
   }

@@ -8,6 +8,7 @@
 export { alone } from './alone.js'
 export { coloursPath } from './colours.js'
 export { stringsIn } from './languages.js'
+export { leaveWords } from './leave-reasons.js'
 export {
   makePreferenceLinks,
   makeUnsubscribeLinks,

@@ -1,4 +1,9 @@
-import { type ConsentKind, consentHistory, recordConsent } from '../consent/index.js'
+import {
+  type ConsentEvent,
+  type ConsentKind,
+  consentHistory,
+  recordConsent,
+} from '../consent/index.js'
 import type { Form } from '../http/index.js'
 import type { Read, Tx } from '../store/index.js'
 import { leaveReasons, type WhyLeft } from './leave-reasons.js'
@@ -9,6 +14,7 @@ import type { ReasonView } from './view.js'
 
 /** How many said what of those who left by a campaign; `words`: they chose no reason, and wrote something. */
 export const countedReasons = [...leaveReasons, 'words'] as const
+type CountedReason = (typeof countedReasons)[number]
 
 const maxWords = 500
 const leaving: ReadonlySet<ConsentKind> = new Set(['unsubscribed', 'left_topic'])
@@ -29,16 +35,65 @@ export function reasonIn(form: Form): { reason: WhyLeft | undefined; words: stri
   return reason === undefined && kept === '' ? undefined : { reason, words: kept }
 }
 
-/** Keeps why somebody has left beside that they did: once, so that nobody fills the record by a link. */
+// Who answers more often leaves no longer record: anybody may have the link.
+const mostADay = 20
+const dayMs = 86_400_000
+
+/** An answer in the record, and the mail by which they had left. */
+interface Answer {
+  at: number
+  emailId: string | undefined
+  reason: CountedReason
+  note: string
+}
+
+/** The last time that they left, whether they have said why since, and what they said at all times. */
+function leavingIn(history: readonly ConsentEvent[]) {
+  const answers: Answer[] = []
+  let left: ConsentEvent | undefined
+  let hasSaid = false
+  for (const event of history) {
+    const { at, kind, detail } = event
+    // Who comes back to one topic leaves none of the others by it.
+    if (leaving.has(kind) && detail.by !== 'return') {
+      left = event
+      hasSaid = false
+    } else if (kind === 'said_why' && left !== undefined) {
+      const reason = countedReasons.find((one) => one === detail.reasons?.[0]) ?? 'words'
+      answers.push({ at, emailId: left.detail.emailId, reason, note: detail.note ?? '' })
+      hasSaid = true
+    }
+  }
+  return { left, hasSaid, answers }
+}
+
+/** Whether somebody has left, and not said why since. */
+export async function isToSayWhy(
+  read: Read,
+  { accountId, address }: Pick<UnsubscribeTarget, 'accountId' | 'address'>,
+): Promise<boolean> {
+  const { left, hasSaid } = leavingIn(await consentHistory(read, accountId, address))
+  return left !== undefined && !hasSaid
+}
+
+/**
+ * Keeps why somebody has left beside that they did. Whoever says something else later has changed their mind: each person
+ * counts once in the report of a campaign, with their last answer. Resolves with whether it is kept; not of who has left
+ * nothing, and not the twenty-first of a day.
+ */
 export async function keepReason(
   { store, clock }: SubscriptionDeps,
   { accountId, address, topicId, emailId }: UnsubscribeTarget,
   { reason, words }: { reason: WhyLeft | undefined; words: string },
-): Promise<void> {
-  await store.write(async (tx) => {
-    const history = await consentHistory(tx, accountId, address)
-    const last = history.findLastIndex(({ kind }) => leaving.has(kind))
-    if (last === -1 || history.slice(last).some(({ kind }) => kind === 'said_why')) return
+): Promise<boolean> {
+  return await store.write(async (tx) => {
+    const now = clock.now()
+    const { left, hasSaid, answers } = leavingIn(await consentHistory(tx, accountId, address))
+    if (left === undefined) return false
+    const said = reason ?? 'words'
+    const last = answers.at(-1)
+    if (hasSaid && last?.reason === said && last.note === words) return true
+    if (answers.filter(({ at }) => at > now - dayMs).length >= mostADay) return false
     const detail = {
       by: 'recipient',
       ...(reason !== undefined && { reasons: [reason] }),
@@ -46,18 +101,24 @@ export async function keepReason(
       ...(topicId !== undefined && { topicId }),
       ...(emailId !== undefined && { emailId }),
     }
-    await recordConsent(tx, accountId, address, { at: clock.now(), kind: 'said_why', detail })
+    await recordConsent(tx, accountId, address, { at: now, kind: 'said_why', detail })
     // Of the mail by which they left, whichever of its pages is open.
-    const left = history[last]?.detail.emailId
-    if (left !== undefined) await countReason(tx, left, reason ?? 'words')
+    const by = left.detail.emailId
+    if (by === undefined) return true
+    const before = answers.findLast((one) => one.emailId === by)?.reason
+    await countReason(tx, by, said, before)
+    return true
   })
 }
 
+/** Counts an answer in the place of the one `before` of the same person by the same mail. */
 async function countReason(
   tx: Tx,
   emailId: string,
-  reason: (typeof countedReasons)[number],
+  reason: CountedReason,
+  before: CountedReason | undefined,
 ): Promise<void> {
+  if (reason === before) return
   const mail = await tx
     .selectFrom('emails')
     .select('broadcast_id')
@@ -65,6 +126,15 @@ async function countReason(
     .executeTakeFirst()
   // Another kind of mail, or one that is no longer kept.
   if (mail === undefined || mail.broadcast_id === null) return
+  if (before !== undefined) {
+    await tx
+      .updateTable('broadcast_why_left')
+      .set((eb) => ({ said: eb('said', '-', 1) }))
+      .where('broadcast_id', '=', mail.broadcast_id)
+      .where('reason', '=', before)
+      .where('said', '>', 0)
+      .execute()
+  }
   await tx
     .insertInto('broadcast_why_left')
     .values({ broadcast_id: mail.broadcast_id, reason, said: 1 })
@@ -80,11 +150,12 @@ async function countReason(
 export async function whyLeft(
   read: Read,
   broadcastId: string,
-): Promise<{ reason: (typeof countedReasons)[number]; said: number }[]> {
+): Promise<{ reason: CountedReason; said: number }[]> {
   const rows = await read
     .selectFrom('broadcast_why_left')
     .select(['reason', 'said'])
     .where('broadcast_id', '=', broadcastId)
+    .where('said', '>', 0)
     .execute()
   const sorted = rows.toSorted((one, other) => other.said - one.said)
   return sorted.flatMap(({ reason: stored, said }) => {

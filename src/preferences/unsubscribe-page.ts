@@ -4,7 +4,7 @@ import { listTopics, topicName } from '../topics/index.js'
 import { stringsFor } from './addressed.js'
 import { coloursPath } from './colours.js'
 import type { PreferenceLinks, UnsubscribeLinks, UnsubscribeTarget } from './link.js'
-import { askedReason, keepReason, reasonIn } from './reason.js'
+import { askedReason, isToSayWhy, keepReason, reasonIn } from './reason.js'
 import { hasLeft, resubscribe, type SubscriptionDeps, unsubscribe } from './subscription.js'
 import { deadLink, logoOf, page, renderNotice } from './view.js'
 
@@ -59,30 +59,30 @@ export function unsubscribePage(pages: Pages, deps: UnsubscribePageDeps): void {
         return await show(deps, link, 'done')
       case 'reason': {
         const said = reasonIn(form)
-        if (said !== undefined) await keepReason(deps, link.target, said)
+        const isKept = said !== undefined && (await keepReason(deps, link.target, said))
         const hasGone = await hasLeft(deps.store.read, link.target)
-        return await show(deps, link, hasGone ? 'said' : 'ask')
+        return await show(deps, link, hasGone ? 'done' : 'ask', { isKept })
       }
       case 'resubscribe':
         await resubscribe(deps, link.target)
         return await show(deps, link, 'back')
       default:
-        return await show(deps, link, 'ask', 400)
+        return await show(deps, link, 'ask', { status: 400 })
     }
   })
 }
 
-/** The page with one button: to leave, or to come back. */
+/** The page with one button: to leave, or to come back; `isKept`: why they left was just said. */
 async function show(
   { store: { read }, preferenceLinks }: UnsubscribePageDeps,
   { target: { accountId, address, topicId, emailId }, face, browser }: Opened,
-  now: 'ask' | 'done' | 'said' | 'back',
-  status = 200,
+  state: 'ask' | 'done' | 'back',
+  { isKept = false, status = 200 }: { isKept?: boolean; status?: number } = {},
 ): Promise<Page> {
   const strings = await stringsFor(read, face, { accountId, address }, browser)
   const topic = topicId && ((await topicName(read, accountId, topicId)) ?? strings.someTopic)
   const hasTopics = (await listTopics(read, accountId, { limit: 1 })).length > 0
-  const state = now === 'said' ? 'done' : now
+  const asksWhy = state === 'done' && (await isToSayWhy(read, { accountId, address }))
   const { title, lines, button } = strings[state]
   const html = renderNotice({
     language: strings.language,
@@ -95,8 +95,8 @@ async function show(
       button,
       quiet: state !== 'ask',
     },
-    message: now === 'said' ? strings.reason.thanks : undefined,
-    reason: now === 'done' ? askedReason(strings) : undefined,
+    message: isKept ? strings.reason.thanks : undefined,
+    reason: asksWhy ? askedReason(strings) : undefined,
     link: hasTopics
       ? { href: preferenceLinks.url({ accountId, address, emailId }), text: strings.toCentre }
       : undefined,

@@ -54,7 +54,9 @@ export const figures = {
   deferred: count('How often delivery to a recipient was put off'),
   complained: count('Complaints of which it is proved that a feedback loop sent them'),
   complainedUnproved: count('Complaints of which that is not proved'),
-  unsubscribed: count('Recipients who left all marketing mail, or a topic, by a mail'),
+  unsubscribed: count(
+    'Recipients who left all marketing mail, or a topic, by a mail: once by each mail',
+  ),
   opened: count(
     'Opens by people: one for each event `opened`. A mail’s `opensCount` also counts what has no event: the same request twice in a millisecond, and more than 30 of one copy in an hour',
   ),

@@ -16,6 +16,7 @@ import { type CampaignTold, toldBy } from './campaigns/told.js'
 import { countsOf, type LoggedEvent, mailFacts, noFacts, tellFirsts } from './count-event.js'
 import type { Cursors } from './cursors.js'
 import { type Engaged, engagedIn } from './engagement.js'
+import { firstLeavings } from './first-leaving.js'
 import type { LoggedRow } from './tally.js'
 
 /** Rows of the logs behind the cursors, and the cursors behind them. */
@@ -152,7 +153,10 @@ async function remotesOf(read: Read, events: readonly LoggedEvent[]) {
   return new Map<number | null, string | null>(rows.map(({ id, remote }) => [id, remote]))
 }
 
-/** Who has left, all marketing mail or a topic, by a mail: by its link, its button, or a provider's report. */
+/**
+ * Who has left, all marketing mail or a topic, by a mail: by its link, its button, or a provider's report. Counted is the
+ * first time alone, as of opens.
+ */
 async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
   const upTo = await wholeTo(read, 'consent')
   const rows = await behind.consents(read, from, { ...options, upTo }).execute()
@@ -173,7 +177,9 @@ async function readConsents(read: Read, from: Cursors, options: SliceOptions) {
   const remotes = new Map(
     copies.map((copy) => [`${copy.email_id} ${copy.recipient.toLowerCase()}`, copy.remote]),
   )
-  const happenings = left.map(
+  const firsts = await firstLeavings(read, left, facts)
+  const counted = left.filter(({ id }) => firsts.has(id))
+  const happenings = counted.map(
     ({ id, at, accountId, address, emailId }): LoggedRow => ({
       log: 'consent',
       id,

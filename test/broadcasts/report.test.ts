@@ -127,8 +127,15 @@ t.test('people and machines, links, and who left', async (t) => {
   const emailId = left?.email_id
   const target = { accountId, address: 'cat@x.test', emailId }
   await keepReason({ store, clock }, target, { reason: 'too_many', words: 'daily' })
+  // They come back, leave again and say it again, and then something else.
+  for (const kind of ['lifted', 'unsubscribed'] as const) {
+    const again = { at: Date.now(), kind, detail: { emailId: emailId ?? '' } }
+    await store.write((tx) => recordConsent(tx, accountId, 'cat@x.test', again))
+  }
+  await keepReason({ store, clock }, target, { reason: 'too_many', words: 'daily' })
+  t.same((await report()).whyLeft, [{ reason: 'too_many', said: 1 }], 'each person once')
   await keepReason({ store, clock }, target, { reason: 'other', words: '' })
-  t.same((await report()).whyLeft, [{ reason: 'too_many', said: 1 }], 'once a leaving')
+  t.same((await report()).whyLeft, [{ reason: 'other', said: 1 }], 'with their last answer')
   const seen = await until(report, ({ total }) => total.unsubscribed === 1 && total.clicked === 1)
   t.match(seen.total, {
     opened: 3,

@@ -33,6 +33,9 @@ t.test('campaigns are sent, shown, paused, resumed and cancelled', async (t) => 
   t.match(await run('broadcast', 'send', id, '--yes'), { stdout: /^On its way to 4 recipients; / })
   await refused(/Only a draft can be sent; this campaign is sending/, 'broadcast', 'send', id)
   await rig.expand()
+  const why = { broadcast_id: id, reason: 'too_many', said: 2 }
+  await store.write((tx) => tx.insertInto('broadcast_why_left').values(why).execute())
+  t.match(await run('broadcast', 'report', id), { stdout: /too many mails +2/ })
   t.match(await json('broadcast', 'pause', id, '--reason', 'wrong link'), {
     id,
     status: 'paused',

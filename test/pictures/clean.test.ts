@@ -1,6 +1,7 @@
 import t from 'tap'
+import { isAnimated } from '../../src/dashboard/browser/animated.js'
 import { maxPictureBytes, readPicture } from '../../src/pictures/index.js'
-import { gif, jpeg, png, webp } from './samples.js'
+import { gif, jpeg, png, pngChunk, webp } from './samples.js'
 
 t.test('what is kept of a picture names no place, and shows the same', async (t) => {
   const kinds = {
@@ -19,6 +20,20 @@ t.test('what is kept of a picture names no place, and shows the same', async (t)
   t.ok(readPicture(gif()).bytes.includes('NETSCAPE2.0'), 'it repeats as before')
   t.equal(readPicture(webp()).bytes[20], 0, 'nothing says that there is more')
   t.equal(readPicture(webp()).bytes.readUInt32LE(4), readPicture(webp()).bytes.length - 8)
+})
+
+t.test('a picture that moves is known before a browser shrinks it', async (t) => {
+  const moves = (bytes: Buffer) => isAnimated(new Blob([new Uint8Array(bytes)]))
+  const moving = webp()
+  moving.writeUInt8(moving.readUInt8(20) | 2, 20)
+  const at = png().indexOf('IDAT') - 4
+  const frames = pngChunk('acTL', Buffer.alloc(8, 1))
+  const movingPng = Buffer.concat([png().subarray(0, at), frames, png().subarray(at)])
+  t.same([await moves(moving), await moves(movingPng)], [true, true])
+  const late = Buffer.concat([png(), frames])
+  for (const still of [webp(), png(), late, jpeg(), png().subarray(0, 20), Buffer.from('RIFF')]) {
+    t.equal(await moves(still), false)
+  }
 })
 
 t.test('which way a photo is up is kept alone', async (t) => {

@@ -513,11 +513,41 @@ t.test('who leaves by the page may say why, also who leaves a topic', async (t) 
   t.notOk(asks(await site.save({ [site.tips.id]: true })), 'nothing was left')
   t.ok(asks(await site.save({ [site.tips.id]: false })))
   t.ok(asks(await site.post([['action', 'leave']])))
-  const said = await site.post([
-    ['reason', 'too_many'],
-    ['action', 'reason'],
-  ])
+  const says = () =>
+    site.post([
+      ['reason', 'too_many'],
+      ['action', 'reason'],
+    ])
+  const said = await says()
   t.equal(statusIn(said.text), 'Thank you.')
   t.notOk(asks(said))
   t.match((await site.history()).at(-1), { kind: 'said_why', reasons: ['too_many'] })
+  t.notOk(asks(await site.post([['action', 'leave']])), 'it was said')
+})
+
+t.test('who has left nothing is not thanked for saying why', async (t) => {
+  const site = await open(t)
+  const said = await site.post([
+    ['reason', 'other'],
+    ['action', 'reason'],
+  ])
+  t.equal(statusIn(said.text), undefined)
+})
+
+t.test('a page of long values in another script is saved', async (t) => {
+  const site = await open(t)
+  const names = ['toString', ...Array.from({ length: 23 }, (_, n) => `note${n}`)]
+  for (const name of names) {
+    const field = { name, label: name, type: 'text', recipientsMayEdit: true } as const
+    await createContactField(site, site.accountId, field)
+  }
+  const metadata = Object.fromEntries(names.map((name) => [name, 'ж'.repeat(300)]))
+  await addContact(site, site.accountId, { email: address, metadata })
+  t.notMatch((await site.get()).text, /autocomplete="func/, 'a field of any name is a field')
+  const typed = names.flatMap((name): [string, string][] => [
+    [`was-${name}`, 'ж'.repeat(300)],
+    [`field-${name}`, 'щ'.repeat(300)],
+  ])
+  const saved = await site.post([...typed, ['action', 'fields']])
+  t.match([saved.status, statusIn(saved.text)], [200, 'What you changed is saved.'])
 })

@@ -51,7 +51,7 @@ t.test('the logo of the account is at the head of the page', async (t) => {
   )
 })
 
-t.test('who has left may say why, once, in bounds, and need not', async (t) => {
+t.test('who has left may say why, in bounds, and need not', async (t) => {
   const site = await open(t)
   const url = site.url(address)
   const says = async () =>
@@ -59,7 +59,8 @@ t.test('who has left may say why, once, in bounds, and need not', async (t) => {
       ({ kind }) => kind === 'said_why',
     )
   t.notMatch((await site.get(url)).text, 'name="reason"')
-  await site.post(url, 'action=reason&reason=too_many')
+  const stranger = await site.post(url, 'action=reason&reason=too_many')
+  t.notMatch(stranger.text, /Thank you/)
   t.same(await says(), [], 'who has not left has nothing to say')
   const left = await site.post(url, 'action=unsubscribe')
   t.match(left.text, /You need not\.[\s\S]*I get too many[\s\S]*maxlength="500"/)
@@ -70,11 +71,18 @@ t.test('who has left may say why, once, in bounds, and need not', async (t) => {
   const thanks = await site.post(url, String(sent))
   t.match([thanks.status, thanks.text], [200, /Thank you\./])
   t.notMatch(thanks.text, 'name="reason"')
-  await site.post(url, 'action=reason&reason=other')
+  t.notMatch((await site.get(url)).text, 'name="reason"', 'it was said')
+  await site.post(url, String(sent))
   const [said, ...more] = await says()
   t.match(said?.detail, { by: 'recipient', reasons: ['too_many'], note: /^<b>daily<\/b> x/ })
   t.equal(said?.detail.note?.length, 500)
-  t.same(more, [])
+  t.same(more, [], 'the same twice is as once')
+  const other = 'action=reason&reason=other'
+  t.match((await site.post(url, other)).text, /Thank you\./)
+  t.match((await says()).at(-1)?.detail, { reasons: ['other'] }, 'they have changed their mind')
+  for (let n = 0; n < 30; n++) await site.post(url, `${other}&words=${n}`)
+  t.equal((await says()).length, 20, 'the record stays short whoever has the link')
+  t.notMatch((await site.post(url, other)).text, /Thank you/)
 })
 
 const untouched = { suppressed: [], topics: 0, unsubscribedAt: null }

@@ -145,10 +145,12 @@ async function naive({ store, contacts, mails }: World) {
     else link.clicked++
     if (!detail.machine && contact !== undefined) link.people.add(contact)
   }
-  for (const { address, at, detail } of consents) {
+  const gone = new Set<string>()
+  for (const { address, at, detail, kind } of consents) {
     const broadcast = broadcastOf.get(JSON.parse(detail ?? '{}').emailId) ?? null
-    if (broadcast === null) continue
-    count(broadcast, at, 'unsubscribed')
+    if (broadcast === null || kind === 'returned_to_topic') continue
+    if (!gone.has(`${broadcast} ${address}`)) count(broadcast, at, 'unsubscribed')
+    gone.add(`${broadcast} ${address}`)
     put(broadcast, address, 'left_at', at)
   }
   const told = Object.fromEntries(
@@ -200,8 +202,15 @@ const leave = (
 ) => {
   const mail = mails[random(mails.length)] as LoggedMail
   const address = (mail.copies[0]?.recipient ?? '').toLowerCase()
-  const given = { at, kind: 'unsubscribed' as const, detail: { emailId: mail.id } }
-  return store.write((tx) => recordConsent(tx, accountId, address, given))
+  // Whoever unticks several topics at once, or comes back and leaves again, has a row of each.
+  return store.write(async (tx) => {
+    const detail = { emailId: mail.id }
+    for (let n = random(4); n >= 0; n--) {
+      await recordConsent(tx, accountId, address, { at: at + n, kind: 'left_topic', detail })
+      await recordConsent(tx, accountId, address, { at, kind: 'returned_to_topic', detail })
+    }
+    await recordConsent(tx, accountId, address, { at, kind: 'unsubscribed', detail })
+  })
 }
 
 t.test(
@@ -286,6 +295,43 @@ t.test('what a contact did goes with the contact, the counts stay', async (t) =>
   t.strictSame(await rows('broadcast_people'), [])
   t.strictSame(await store.read.selectFrom('broadcast_link_people').selectAll().execute(), [])
   t.match(await rows('broadcast_links'), [{ url: 'https://x.test/', clicked: 1, people: 1 }])
+})
+
+t.test('who leaves again counts once, also when the record of before has gone', async (t) => {
+  const world = await open(t)
+  const { store, accountId, mails, rows } = world
+  await world.accept(mails)
+  const leaves = (at: number) =>
+    store.write((tx) =>
+      recordConsent(tx, accountId, 'r1@d1.test', {
+        at,
+        kind: 'left_topic',
+        detail: { emailId: mails[0]?.id ?? '' },
+      }),
+    )
+  for (let n = 0; n < 4; n++) await leaves(start + n)
+  while (await rollUp(store, 2)) {}
+  await store.write((tx) =>
+    tx
+      .deleteFrom('consent')
+      .where('at', '<', start + 3)
+      .execute(),
+  )
+  await leaves(start + dayMs)
+  await store.write((tx) =>
+    tx
+      .deleteFrom('consent')
+      .where('at', '<', start + dayMs)
+      .execute(),
+  )
+  await leaves(start + 2 * dayMs)
+  while (await rollUp(store)) {}
+  const counts = (await rows('broadcast_hours')).map(({ unsubscribed }) => Number(unsubscribed))
+  t.equal(
+    counts.reduce((sum, n) => sum + n, 0),
+    1,
+  )
+  t.match(await rows('broadcast_people'), [{ left_at: start }])
 })
 
 t.test('hours in the first week, days later, in bounded many rows', (t) => {

@@ -7,6 +7,7 @@ import { check, ShapeError, structOf, table } from '../../fields/index.js'
 import { type Form, formNamed, formWith } from '../../http/index.js'
 import * as pictures from '../../pictures/contract.js'
 import { addPicture, picturePath } from '../../pictures/index.js'
+import type { Read } from '../../store/index.js'
 import * as templates from '../../templates/contract.js'
 import { deleteTemplate, findTemplate, putTemplate, renameTemplate } from '../../templates/index.js'
 import { pictureIn } from '../pictures/file.js'
@@ -74,7 +75,7 @@ async function toldBeside<T>(field: string, work: () => Promise<T>): Promise<T> 
     return await work()
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
-    throw besideField(field, error.message.replace(/^file: /, ''))
+    throw besideField(field, error.message)
   }
 }
 
@@ -119,6 +120,7 @@ async function renameKept(
 ): Promise<StoredDeed> {
   const slug = fields.get('insertFrom') ?? ''
   const { renameTo } = check({ renameTo: fields.get('renameTo') }, NewName)
+  await keptBlocks(store.read, accountId, slug)
   await toldBeside('renameTo', async () => {
     await refuseTemplateInUse(store.read, accountId, slug)
     await renameTemplate({ store }, accountId, slug, renameTo)
@@ -136,6 +138,7 @@ async function removeKept(
   fields: Form,
 ): Promise<StoredDeed> {
   const slug = fields.get('insertFrom') ?? ''
+  await keptBlocks(store.read, accountId, slug)
   await toldBeside('renameTo', async () => {
     await refuseTemplateInUse(store.read, accountId, slug)
     await deleteTemplate({ store }, accountId, slug)
@@ -146,9 +149,22 @@ async function removeKept(
   }
 }
 
+/** What is chosen among those that are kept: somebody may have taken it away since the page was shown. */
+async function keptBlocks(read: Read, accountId: string, slug: string) {
+  try {
+    const { blocks } = await findTemplate(read, accountId, slug)
+    return blocks?.blocks ?? []
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'not_found') throw error
+    const gone = `“${slug}” is not kept any more: somebody has renamed or removed it. Choose another`
+    throw besideField('insertFrom', gone)
+  }
+}
+
 /**
  * The form with the blocks of a template among its own, where a button asks for that (`insert:`): behind the block
- * whose number `insertAt` has, -1 for none, else at the end. Throws a 422 for a template that is gone meanwhile.
+ * whose number `insertAt` has, -1 for none, else at the end. Throws a 422 beside its field where nobody
+ * keeps it any more.
  */
 export async function withInserted(
   { store }: Pick<BlockDeedDeps, 'store'>,
@@ -157,8 +173,7 @@ export async function withInserted(
 ): Promise<Form> {
   const slug = fields.get('insertFrom') ?? ''
   if (fields.get('do') !== 'insert:' || slug === '') return fields
-  const { blocks } = await toldBeside('insertFrom', () => findTemplate(store.read, accountId, slug))
-  const given = blocks?.blocks ?? []
+  const given = await keptBlocks(store.read, accountId, slug)
   const end = documentIn(fields)?.blocks.length ?? 0
   const asked = fields.get('insertAt') ?? ''
   const at = /^(-1|\d{1,3})$/.test(asked) ? Math.min(Number(asked) + 1, end) : end

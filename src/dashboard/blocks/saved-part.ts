@@ -50,8 +50,8 @@ export function savedPart(
   const options = cards
     .filter((card) => !isClosed(card))
     .map(({ place, title }) => ({ value: place, label: `${title} ${Number(place) + 1}` }))
-  const { insertFrom: notFound } = faults.fields
   const isWrong = ['keepAs', 'renameTo', 'insertFrom'].some((name) => name in faults.fields)
+  const gone = faults.fields.insertFrom
   const isOpen = isWrong || [keptAs, removed, insertedAt].some((one) => one !== undefined)
   const places = [
     { value: '', label: 'at the end' },
@@ -63,10 +63,9 @@ ${keptAs !== undefined && html`<p role="status">They are kept as <a href="${at}/
 ${removed !== undefined && html`<p role="status">${removed} is removed.</p>`}
 ${insertedAt !== undefined && html`<p role="status">The blocks are added. <a href="#block-${insertedAt}">Go to the first of them</a></p>`}
 <p class="hint">What you keep is a template: a new campaign can begin with it, and it is among the <a href="${at}">Templates</a>.</p>
-${notFound !== undefined && html`<p class="fault" id="insert-from-fault">${notFound}</p>`}${
-  // What a button did not find is told here, also where it was the last one.
-  (slugs.length > 0 || 'renameTo' in faults.fields) &&
-  html`<p class="buttons add"><label for="insert-from">Add the blocks of</label><select id="insert-from" name="insertFrom"${notFound !== undefined && html` aria-invalid="true" aria-describedby="insert-from-fault"`}>${slugs.map(
+${gone !== undefined && html`<div id="field-insertFrom"><p class="fault" id="field-insertFrom-fault">${gone}</p></div>`}${
+  slugs.length > 0 &&
+  html`<p class="buttons add"><label for="insert-from">Add the blocks of</label><select id="insert-from" name="insertFrom"${gone !== undefined && html` aria-invalid="true" aria-describedby="field-insertFrom-fault"`}>${slugs.map(
     (slug) => html`<option value="${slug}">${slug}</option>`,
   )}</select><label for="insert-at">where</label><select id="insert-at" name="insertAt">${places.map(
     ({ value, label }) => html`<option value="${value}">${label}</option>`,

@@ -1,20 +1,39 @@
-/** How much of a file says whether it moves: what stands before the first picture is short. */
-export const headBytes = 64 * 1024
+/*
+ * Whether a picture moves, by the parts of its file: a canvas has one frame, and would make it still.
+ */
 
-/** Whether a PNG or a WebP moves, by how it begins. A GIF may always; a canvas would keep its first frame alone. */
-export function isAnimated(head: Uint8Array): boolean {
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
-  const name = (at: number) => String.fromCharCode(...head.subarray(at, at + 4))
-  if (name(0) === 'RIFF' && name(8) === 'WEBP') {
-    // The extended header: its flags say whether there is an animation.
-    return name(12) === 'VP8X' && head.length > 20 && (view.getUint8(20) & 0x02) !== 0
+// Those before the first frame are few.
+const mostChunks = 200
+
+/** Of a WebP or a PNG; of other files false. */
+export async function isAnimated(file: Blob): Promise<boolean> {
+  const head = await viewOf(file, 0, 21)
+  // https://developers.google.com/speed/webp/docs/riff_container#extended_file_format: the flag of an animation.
+  if (textAt(head, 0) === 'RIFF' && textAt(head, 8) === 'WEBP') {
+    return textAt(head, 12) === 'VP8X' && head.byteLength === 21 && (head.getUint8(20) & 2) !== 0
   }
-  if (name(1) !== 'PNG\r') return false
-  // An animation says so before the first picture (PNG, third edition, §11.3.6).
-  for (let at = 8; at + 8 <= head.length; at += 12 + view.getUint32(at)) {
-    if (name(at + 4) === 'acTL') return true
-    if (name(at + 4) === 'IDAT') return false
+  return textAt(head, 1) === 'PNG\r' && (await isAnimatedPng(file))
+}
+
+/** PNG, third edition §11.3.6.1: `acTL` stands before `IDAT`, else the picture is still. */
+async function isAnimatedPng(file: Blob): Promise<boolean> {
+  let at = 8
+  for (let chunk = 0; chunk < mostChunks && at < file.size; chunk++) {
+    const head = await viewOf(file, at, 8)
+    const type = textAt(head, 4)
+    if (type === 'acTL') return true
+    if (type === undefined || type === 'IDAT') return false
+    // Length, type and checksum stand around what a chunk has.
+    at += head.getUint32(0) + 12
   }
-  // Cut off before that was told: as it is, nothing is lost.
-  return true
+  return false
+}
+
+const viewOf = async (file: Blob, from: number, bytes: number) =>
+  new DataView(await file.slice(from, from + bytes).arrayBuffer())
+
+/** Four letters; undefined behind the end. */
+function textAt(view: DataView, at: number): string | undefined {
+  if (view.byteLength < at + 4) return undefined
+  return String.fromCharCode(...[0, 1, 2, 3].map((n) => view.getUint8(at + n)))
 }

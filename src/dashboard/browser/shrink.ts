@@ -1,4 +1,4 @@
-import { headBytes, isAnimated } from './animated.js'
+import { isAnimated } from './animated.js'
 
 /*
  * Pictures from cameras are made smaller before they are sent: readers' screens show no more, and the upload takes seconds in
@@ -9,7 +9,7 @@ import { headBytes, isAnimated } from './animated.js'
 const widest = 1_600
 const largeBytes = 1024 * 1024
 const quality = 0.85
-// A GIF may move, and a canvas has one frame.
+// A GIF may move, and a canvas has one frame; of the others `isAnimated` tells.
 const shrinkable = new Set(['image/jpeg', 'image/png', 'image/webp'])
 
 // Fields whose pictures are being made smaller.
@@ -52,9 +52,7 @@ async function shrinkIn(input: HTMLInputElement): Promise<void> {
 
 /** The picture with at most so many pixels across; the file itself where that is not smaller. */
 async function smaller(file: File): Promise<File> {
-  if (!shrinkable.has(file.type)) return file
-  const head = await file.slice(0, headBytes).arrayBuffer()
-  if (isAnimated(new Uint8Array(head))) return file
+  if (!shrinkable.has(file.type) || (await isAnimated(file))) return file
   const picture = await createImageBitmap(file, { imageOrientation: 'from-image' })
   const scale = Math.min(1, widest / picture.width)
   if (scale === 1 && file.size <= largeBytes) return file

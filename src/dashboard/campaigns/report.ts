@@ -6,6 +6,7 @@ import {
   ruleOfPeople,
 } from '../../broadcasts/index.js'
 import type { LiveGate, StreamKey } from '../../deliveries/index.js'
+import { leaveWords } from '../../preferences/index.js'
 import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
@@ -14,7 +15,6 @@ import type { Html } from '../shell/html.js'
 import { linkTo } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
 import type { Visit } from '../shell/visit.js'
-import { leaveWords } from '../suppression/view.js'
 import { isOnItsWay, sendingView } from './report-progress.js'
 import { reportCharts } from './report-time.js'
 import {

@@ -1,4 +1,4 @@
-import { array, optional, string, type } from 'superstruct'
+import { array, type Infer, optional, string, type } from 'superstruct'
 import { listContactFields } from '../../contact-fields/index.js'
 import * as operations from '../../contacts/contract.js'
 import { changeContact, deleteContacts, requireContact, toE164 } from '../../contacts/index.js'
@@ -19,9 +19,9 @@ const FieldsForm = type({
   firstName: optional(string()),
   lastName: optional(string()),
   phone: optional(string()),
-  firstNameWas: optional(string()),
-  lastNameWas: optional(string()),
-  phoneWas: optional(string()),
+  wasFirstName: optional(string()),
+  wasLastName: optional(string()),
+  wasPhone: optional(string()),
   key: array(string()),
   value: array(string()),
   was: array(string()),
@@ -44,7 +44,7 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
     const added = { key: newKey, value: newValue }
     const described = await listContactFields(store.read, account.id)
     const own = fieldChanges(contact.metadata, [...rows, added], described)
-    const asked = { ...changedNames(form), ...own }
+    const asked = { ...namesChanged(form), ...own }
     const given = checked(operations.updateContactIn(defaultCountry), asked)
     refuseInexact('metadata', given.metadata)
     const number = given.phone && toE164(given.phone, defaultCountry)
@@ -87,14 +87,19 @@ export function changePages(pages: AccountPages, deps: ContactPageDeps): void {
   })
 }
 
-/** Names and phone that differ from what the page showed: others stay, whatever they have become since. */
-function changedNames(form: (typeof FieldsForm)['TYPE']) {
-  const changed: { firstName?: string; lastName?: string; phone?: string } = {}
-  for (const name of ['firstName', 'lastName', 'phone'] as const) {
-    const { [name]: typed = '', [`${name}Was` as const]: was = '' } = form
-    if (typed !== was) changed[name] = typed
-  }
-  return changed
+/**
+ * Names and phone that the form changes: what stands there as the page showed it is left as it is, whatever it has
+ * become since. What was sent empty is not there.
+ */
+function namesChanged(form: Infer<typeof FieldsForm>): Record<string, string> {
+  const { firstName, lastName, phone, wasFirstName, wasLastName, wasPhone } = form
+  const rows = { firstName: [firstName, wasFirstName], lastName: [lastName, wasLastName] }
+  return Object.fromEntries(
+    Object.entries({ ...rows, phone: [phone, wasPhone] }).flatMap(
+      ([key, [value = '', was = '']]) =>
+        was.replace(/[\r\n]/g, '') === value ? [] : [[key, value]],
+    ),
+  )
 }
 
 // As of a suppression's note by the API.

@@ -47,9 +47,9 @@ interface ContactView {
   isUnsubscribed: boolean
   /** A bounce, a complaint or a suppression by hand: its page says what may be done. */
   suppressionHref: string | undefined
-  values: NamesView
-  /** What the page showed of them before anybody typed. */
-  shown: NamesView
+  values: { firstName: string; lastName: string; phone: string }
+  /** What the page showed of them when it was first open, which the form sends back. */
+  was: { firstName: string; lastName: string; phone: string }
   own: OwnFieldRow[]
   /** How many more fields there are. */
   ownLeft: number
@@ -70,15 +70,7 @@ interface ContactView {
   /** What a deletion takes along, in a sentence. */
   deletion: string
   faults: Faults
-  /** Those of the form of fields, if it is that which was sent: another form has no values for it. */
-  fieldFaults: Faults
   same: { api: string; cli: string }
-}
-
-interface NamesView {
-  firstName: string
-  lastName: string
-  phone: string
 }
 
 const mailsShown = 10
@@ -138,7 +130,7 @@ export async function showContact(
       ? `${base}/suppression/address?${new URLSearchParams({ email })}`
       : undefined,
     values: valuesOf(contact),
-    shown: shownIn(typed, valuesOf(contact)),
+    was: shownBefore(valuesOf(contact), typed),
     own: own.rows,
     ownLeft: own.left,
     lists: shown.map(({ value, label, asksFirst }) => ({
@@ -173,7 +165,6 @@ export async function showContact(
       })),
     deletion: deletionOf(taken),
     faults,
-    fieldFaults: typed?.get('firstName') === undefined ? noFaults : faults,
     same: {
       api: `GET /v1/contacts/all/${id}\nPATCH /v1/contacts/all/${id}\n{"firstName": "Ada", "metadata": {"town": "Lagos"}}`,
       cli: `posthorn contact show ${id} --account ${account.id}\nposthorn contact set ${id} --first-name Ada --account ${account.id}`,
@@ -189,17 +180,16 @@ const engagementView = (of: ContactEngagement, now: number) =>
     { label: 'Clicked in', value: counted(of.clicked, 'mail'), last: of.lastClickedAt },
   ].map(({ last, ...more }) => ({ ...more, at: last === null ? undefined : moment(last, now) }))
 
-/** As the form has sent it that is shown again, else what is stored. */
-const shownIn = (typed: Form | undefined, stored: NamesView): NamesView => ({
-  firstName: typed?.get('firstNameWas') ?? stored.firstName,
-  lastName: typed?.get('lastNameWas') ?? stored.lastName,
-  phone: typed?.get('phoneWas') ?? stored.phone,
-})
-
 const valuesOf = ({ firstName, lastName, phone }: Contact) => ({
   firstName: firstName ?? '',
   lastName: lastName ?? '',
   phone: phone ?? '',
+})
+
+const shownBefore = (stored: ContactView['was'], typed: Form | undefined) => ({
+  firstName: typed?.get('wasFirstName') ?? stored.firstName,
+  lastName: typed?.get('wasLastName') ?? stored.lastName,
+  phone: typed?.get('wasPhone') ?? stored.phone,
 })
 
 function whyView(why: WhyMail, base: string, now: number): ContactView['why'] {

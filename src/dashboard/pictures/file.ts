@@ -12,7 +12,7 @@ export async function pictureIn({
     return { name, picture: await wholePicture(bytes) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const message = `file: ${name}: ${error.message}`
+    const message = `${name}: ${error.message}`
     throw new ApiError('validation_error', message, { status: 422, fields: { field: 'file' } })
   }
 }

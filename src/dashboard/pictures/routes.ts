@@ -49,8 +49,8 @@ export function picturePages(pages: AccountPages, deps: PicturePageDeps): void {
   const adding = { action: 'campaigns.write', form: AltForm, again, maxBodyBytes } as const
   pages.post('/pictures', adding, async ({ account, base, fields, form }) => {
     const given = fields.files('file').filter(({ bytes }) => bytes.length > 0)
-    if (given.length === 0) throw refused('file: choose a picture')
-    if (given.length > mostFiles) throw refused(`file: choose at most ${mostFiles} at once`)
+    if (given.length === 0) throw refused('Choose a picture')
+    if (given.length > mostFiles) throw refused(`Choose at most ${mostFiles} at once`)
     // All are read before the first is stored, so that a form does all that it asks for, or nothing.
     const read = await Promise.all(given.map(pictureIn))
     const ids: string[] = []

@@ -1,5 +1,6 @@
 import { isoDay, isoTime } from '../../clock/index.js'
 import type { ConsentEvent } from '../../consent/index.js'
+import { leaveWords } from '../../preferences/index.js'
 import type { Suppression } from '../../suppression/index.js'
 import { type Moment, moment } from '../format.js'
 import type { Tone } from '../shell/parts.js'
@@ -76,15 +77,6 @@ const kinds: Readonly<Record<ConsentEvent['kind'], string>> = {
   said_why: 'Said why they left',
   changed_fields: 'Changed what is known of them',
   lifted: 'Taken off the list',
-}
-
-/** Why somebody has left, as they chose it on the page. */
-export const leaveWords: Readonly<Record<string, string>> = {
-  too_many: 'too many mails',
-  not_wanted: 'not wanted any more',
-  never_asked: 'never asked for',
-  other: 'something else',
-  words: 'in their own words',
 }
 
 /** An event of the consent log as a sentence. */

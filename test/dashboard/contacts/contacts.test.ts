@@ -136,26 +136,19 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.match(await born('1.2.1990'), { status: 422, text: /expected a day, such as/ })
   await born('1990-02-01')
   t.match((await find('ann@x.test'))?.metadata, { born: '1990-02-01', n: 8 })
-  // The contact has written another name since the page was shown: what nobody touched here stays.
-  const shownThen = { firstNameWas: 'An', lastNameWas: '', phoneWas: '' }
-  await post(path, { firstName: 'An', lastName: 'Eze', phone: '', ...shownThen })
-  t.match(await find('ann@x.test'), { firstName: 'Ann', lastName: 'Eze', phone: '+2348031234567' })
-  const emptied = { firstName: 'Ann', firstNameWas: 'Ann', lastName: '', lastNameWas: 'Eze' }
-  await post(path, { ...emptied, phone: '+2348031234567', phoneWas: '+2348031234567' })
-  t.match(await find('ann@x.test'), { firstName: 'Ann', lastName: null })
-  const odd = await post(path, {
-    ...fields,
-    firstNameWas: 'Old',
-    newKey: '__proto__',
-    newValue: 'x',
-  })
+  // They have changed their name by their own page since this one was shown.
+  const stale = { wasFirstName: 'Ann', wasLastName: '', wasPhone: '+2348031234567' }
+  const tab = { firstName: 'Ann', lastName: 'Obi', phone: '+2348031234567' }
+  await post(path, { ...fields, firstName: 'Anna' })
+  t.match((await get(path)).text, 'name="wasFirstName" value="Anna"')
+  await post(path, { ...tab, ...stale })
+  t.match(await find('ann@x.test'), { firstName: 'Anna', lastName: 'Obi' })
+  await post(path, { firstName: '', lastName: '', phone: '', wasFirstName: '' })
+  t.match(await find('ann@x.test'), { firstName: 'Anna' }, 'what was empty and stays so')
+  const odd = await post(path, { ...tab, newKey: '__proto__', newValue: 'x' })
   t.match(odd, { status: 422, text: /id="field-newKey-fault">No field can be called __proto__/ })
-  t.match(
-    odd.text,
-    /name="firstNameWas" value="Old"[\s\S]*value="Ann"/,
-    'what was shown, and typed',
-  )
-  const wrong = await post(path, { ...fields, ...own, phone: 'x', lastName: 'Kept' })
+  const wrong = await post(path, { ...fields, ...stale, ...own, phone: 'x', lastName: 'Kept' })
+  t.match(wrong.text, 'name="wasFirstName" value="Ann"', 'as that page showed it')
   t.equal(wrong.status, 422)
   t.match(wrong.text, /a phone number[\s\S]*value="Kept"[\s\S]*value="Abuja"/, 'what was typed')
 
@@ -168,9 +161,7 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.same(await listsOf(id), ['Readers', 'Staff'], 'what came since the page was shown stays')
   t.same(rig.joined, ['ann@x.test'])
 
-  const noNote = await post(`${path}/unsubscribe`, { note: ' ' })
-  t.equal(noNote.status, 422)
-  t.match(noNote.text, /name="firstName"[^>]*value="Ann"/, 'another form has no part in it')
+  t.equal((await post(`${path}/unsubscribe`, { note: ' ' })).status, 422)
   await post(`${path}/unsubscribe`, { note: 'by phone' })
   t.match(
     (await get(path)).text,
@@ -189,9 +180,7 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.equal(await find('ann@x.test'), undefined)
   t.match(
     rig.noted.map(({ action }) => action),
-    'contact.change contact.change contact.change contact.change contact.change contact.change suppression.add suppression.remove contact.delete'.split(
-      ' ',
-    ),
+    [...Array(7).fill('contact.change'), 'suppression.add', 'suppression.remove', 'contact.delete'],
   )
   t.equal((await get(path)).status, 404)
 })
