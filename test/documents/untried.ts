@@ -1,5 +1,11 @@
 /** What stands in the documents and no test can paste: how the line begins, and why. */
 export const untried: readonly { begins: string; because: string }[] = [
+  { begins: 'createuser --pwprompt', because: 'asks for a password, of a server of the reader' },
+  {
+    begins: 'createdb --owner posthorn',
+    because: 'on a server of the reader; test/postgres tries the rest',
+  },
+  { begins: 'posthorn init --data /var/lib/posthorn --store', because: 'the same' },
   { begins: 'bin/quickstart', because: '.ci/run runs it; test/cli/quickstart.test.ts its parts' },
   { begins: 'bin/check', because: 'it is what runs this test' },
   { begins: 'bin/release', because: 'minutes; test/release/unpacked.test.ts builds one' },
