@@ -61,16 +61,15 @@ export async function holdDatabase(deps: Deps, back: WayBack): Promise<Chore> {
     name: 'sign of life to the database',
     everyMs: beatEveryMs,
     async run() {
-      const now = await beat(store, held).catch((error) => {
+      let now: Holding | undefined
+      try {
+        now = await beat(store, held)
+      } catch (error) {
         if (!isPassing(error)) throw error
-        if (!isAway)
-          log.warn(
-            { cause: causeOf(error) },
-            'The database is away: nothing is taken, and what waits goes on when it is back',
-          )
+        if (!isAway) log.warn({ cause: causeOf(error) }, saysAway)
         isAway = true
-      })
-      if (isAway && now === undefined) return
+        return
+      }
       if (isAway) log.info({}, 'The database is back')
       isAway = false
       if (now === undefined) return end(saysLost(database), exitStatus.failed)
@@ -120,6 +119,8 @@ async function takeInTurn({ store, database, clock, log }: Deps): Promise<Holdin
 
 const saysHeld = (database: DatabasePlace, name: string) =>
   `${databaseCalled(database)} is held by the appliance on ${name}, which is alive. Stop that one first, or name another database as store.url`
+
+const saysAway = 'The database is away: nothing is taken, and what waits goes on when it is back'
 
 const saysLost = (database: DatabasePlace) =>
   `${databaseCalled(database)} was taken by another appliance, as this one had given no sign of life for some seconds: it ends`
