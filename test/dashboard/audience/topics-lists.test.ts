@@ -105,7 +105,7 @@ t.test(
       const refused = await post('/fields/new', form)
       t.equal(refused.status, 422)
       t.match(refused.text, says)
-      t.match(refused.text, `value="${form.label}"`)
+      if (form.label !== '') t.match(refused.text, `value="${form.label}"`)
     }
     const [first, visits] = fields
     await post(`/fields/${visits?.id}/move`, { way: 'up' })
