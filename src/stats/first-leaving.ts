@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { addressKey } from '../mime/index.js'
-import { cell, type Read, rowsOf } from '../store/index.js'
+import { cell, contains, type Read, rowsOf } from '../store/index.js'
 import type { MailFacts } from './tally.js'
 
 /** A row of the consent record by which somebody has left. */
@@ -40,7 +40,7 @@ export async function firstLeavings(
             .where('consent.kind', 'in', ['unsubscribed', 'left_topic'])
             // As `recordConsent` writes it; quotes within a text are escaped there.
             .where(sql<boolean>`consent.detail like '%"emailId":"' || (${cell(5, 'text')}) || '"%'`)
-            .where('consent.detail', 'not like', '%"by":"return"%'),
+            .where(({ not }) => not(contains('consent.detail', '"by":"return"'))),
         ),
       ),
     )
