@@ -44,7 +44,8 @@ export async function makeTables(
   }
 }
 
-function keyOf(table: StoredTable): readonly string[] {
+/** The columns of the primary key. */
+export function keyOf(table: StoredTable): readonly string[] {
   if (table.primaryKey.length > 0) return table.primaryKey
   return Object.entries(table.columns).flatMap(([name, { isKey }]) => (isKey ? [name] : []))
 }

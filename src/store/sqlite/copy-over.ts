@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { keyOf } from '../make-tables.js'
 import { withConnection } from '../postgres/server.js'
 import { type Tables, tables } from '../schema/index.js'
 import type { StoredTable } from '../schema/table.js'
@@ -180,9 +181,4 @@ async function countOf(db: Kysely<AnyTables>, name: string): Promise<number> {
     .select((eb) => eb.fn.countAll<number>().as('rows'))
     .executeTakeFirstOrThrow()
   return Number(found.rows)
-}
-
-function keyOf(table: StoredTable): readonly string[] {
-  if (table.primaryKey.length > 0) return table.primaryKey
-  return Object.entries(table.columns).flatMap(([name, { isKey }]) => (isKey ? [name] : []))
 }
