@@ -54,9 +54,10 @@ function shownForm(html: string): Record<string, string> {
   return fields
 }
 
+/** The campaign has 20,000 mails, which a busy machine takes a minute for. */
 const until = async <T>(look: () => Promise<T>, is: (seen: T) => boolean): Promise<T> => {
   let seen = await look()
-  for (const end = Date.now() + 30_000; !is(seen) && Date.now() < end; seen = await look()) {
+  for (const end = Date.now() + 180_000; !is(seen) && Date.now() < end; seen = await look()) {
     await pause(clock, 30)
   }
   if (!is(seen)) throw new Error(JSON.stringify(seen).slice(0, 2_000))
