@@ -27,17 +27,20 @@ export {
   cancelRun,
   createAutomation,
   type DomainUse,
+  definitionsOf,
   disableAutomation,
   domainUses,
   editAutomation,
   enableAutomation,
   findAnyAutomation,
   findAutomation,
+  lastStarts,
   listAutomations,
   listUses,
   makeVersions,
   readDefinition,
   refuseTemplateInUse,
+  type StepDefinition,
   type TemplateUse,
   templateSenders,
   templateUses,
@@ -84,7 +87,12 @@ export {
   type StepStanding,
   type Waits,
 } from './runs/index.js'
-export { type AutomationPreview, previewAutomation, readHappening } from './trial/index.js'
+export {
+  type AutomationPreview,
+  type PreviewDeps,
+  previewAutomation,
+  readHappening,
+} from './trial/index.js'
 export {
   type Backfill,
   findBackfill,
