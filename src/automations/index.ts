@@ -17,6 +17,7 @@ export {
   shownState,
   whyOf,
 } from './answers.js'
+export { heldWords, moveFor, resumeFor, shownPause, startFor } from './course-answers.js'
 export {
   type Automation,
   type AutomationDefinition,
@@ -45,6 +46,7 @@ export {
   templateSenders,
   templateUses,
   type Versions,
+  versionsShown,
 } from './definition/index.js'
 export {
   type EngineDeps,
@@ -70,8 +72,11 @@ export {
 export {
   automationStanding,
   countHeld,
+  endingWords,
+  endReasons,
   findAnyRun,
   findRun,
+  findRuns,
   type HeldRelease,
   type HeldRuns,
   holdOverdueRuns,
@@ -79,13 +84,18 @@ export {
   listRuns,
   liveFigures,
   overdueReason,
+  presentAtSteps,
   type Run,
   type RunStatus,
+  type RunsFilter,
   releaseRuns,
   releases,
   runStatuses,
   type StepStanding,
+  stepIdsOf,
+  stepsOfVersion,
   type Waits,
+  waitsOf,
 } from './runs/index.js'
 export {
   type AutomationPreview,
@@ -95,9 +105,12 @@ export {
 } from './trial/index.js'
 export {
   type Backfill,
+  type Crowd,
+  crowdOf,
   findBackfill,
   finishReleases,
   forgetRuns,
+  type JudgedCrowd,
   judgeBackfill,
   type MoveGroup,
   makeForgetContactEvents,
@@ -105,6 +118,9 @@ export {
   newestVersion,
   pauseAutomation,
   planMove,
+  planResume,
+  type ResumePlan,
+  requireCrowd,
   resumeAutomation,
   runBackfills,
   runsAfterSetBack,
