@@ -24,6 +24,7 @@ export {
   type StepType,
   type UpdateConfig,
 } from './definition.js'
+export { duplicateAutomation } from './duplicate.js'
 export { createAutomation, definitionIn, editAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'
