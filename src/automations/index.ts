@@ -28,6 +28,7 @@ export {
   cancelRun,
   createAutomation,
   type DomainUse,
+  definitionsOf,
   disableAutomation,
   domainUses,
   duplicateAutomation,
@@ -35,11 +36,13 @@ export {
   enableAutomation,
   findAnyAutomation,
   findAutomation,
+  lastStarts,
   listAutomations,
   listUses,
   makeVersions,
   readDefinition,
   refuseTemplateInUse,
+  type StepDefinition,
   type TemplateUse,
   templateSenders,
   templateUses,
@@ -86,7 +89,12 @@ export {
   type StepStanding,
   type Waits,
 } from './runs/index.js'
-export { type AutomationPreview, previewAutomation, readHappening } from './trial/index.js'
+export {
+  type AutomationPreview,
+  type PreviewDeps,
+  previewAutomation,
+  readHappening,
+} from './trial/index.js'
 export {
   type Backfill,
   findBackfill,

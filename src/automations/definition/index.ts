@@ -7,6 +7,7 @@ export { afterMs, durationMs, type Judged, type Variable } from '../../rules/ind
 export {
   type Automation,
   type AutomationStatus,
+  definitionsOf,
   findAnyAutomation,
   findAutomation,
   listAutomations,
@@ -37,6 +38,7 @@ export {
   templateSenders,
   templateUses,
 } from './in-use.js'
+export { lastStarts } from './last-starts.js'
 export {
   bodiesOf,
   type FilledSubject,
