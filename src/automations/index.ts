@@ -69,6 +69,7 @@ export {
   makeLiveLimit,
   tooManyRuns,
 } from './events/index.js'
+export { type Beginning, beginAutomation, type RecipeDeps, recipes } from './recipes/index.js'
 export {
   automationStanding,
   countHeld,

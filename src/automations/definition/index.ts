@@ -6,6 +6,7 @@
 export { afterMs, durationMs, type Judged, type Variable } from '../../rules/index.js'
 export {
   type Automation,
+  type AutomationDeps,
   type AutomationStatus,
   definitionsOf,
   findAnyAutomation,
