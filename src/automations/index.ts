@@ -12,6 +12,7 @@ export {
   enabledAnswer,
   runPage,
   runsAnswer,
+  shownMade,
   shownPreview,
   shownRun,
   shownState,
@@ -30,6 +31,7 @@ export {
   definitionsOf,
   disableAutomation,
   domainUses,
+  duplicateAutomation,
   editAutomation,
   enableAutomation,
   findAnyAutomation,
@@ -67,6 +69,7 @@ export {
   makeLiveLimit,
   tooManyRuns,
 } from './events/index.js'
+export { type Beginning, beginAutomation, type RecipeDeps, recipes } from './recipes/index.js'
 export {
   automationStanding,
   countHeld,
