@@ -12,6 +12,7 @@ export {
   enabledAnswer,
   runPage,
   runsAnswer,
+  shownMade,
   shownPreview,
   shownRun,
   shownState,
@@ -31,6 +32,7 @@ export {
   definitionsOf,
   disableAutomation,
   domainUses,
+  duplicateAutomation,
   editAutomation,
   enableAutomation,
   findAnyAutomation,
@@ -69,6 +71,7 @@ export {
   makeLiveLimit,
   tooManyRuns,
 } from './events/index.js'
+export { type Beginning, beginAutomation, type RecipeDeps, recipes } from './recipes/index.js'
 export {
   automationStanding,
   countHeld,

@@ -6,6 +6,7 @@
 export { afterMs, durationMs, type Judged, type Variable } from '../../rules/index.js'
 export {
   type Automation,
+  type AutomationDeps,
   type AutomationStatus,
   definitionsOf,
   findAnyAutomation,
@@ -27,6 +28,7 @@ export {
   type StepType,
   type UpdateConfig,
 } from './definition.js'
+export { duplicateAutomation } from './duplicate.js'
 export { createAutomation, definitionIn, editAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'
