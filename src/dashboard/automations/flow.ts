@@ -10,13 +10,15 @@ import { linkTo } from '../shell/listing.js'
 import { type DrawnStep, drawing } from './drawing.js'
 import { type FlowWay, flowGraph } from './graph.js'
 import { layoutOf } from './layout.js'
-import { stepWords, type WordBook } from './words.js'
+import { stepTitle, stepWords, type WordBook } from './words.js'
 
 /** A step of the outline. */
 export interface OutlinedStep {
   /** From 1 on. */
   number: number
   words: string
+  /** What it does, where it has a name. */
+  does: string | undefined
   /** To the people who are there. */
   href: string
   present: string
@@ -47,13 +49,15 @@ export async function flowView(
   const name = `${automation.id} ${version.number} ${automation.updated_at}`
   const found = await stepsOfVersion(read, automation, version.number, now)
   const standing = new Map(found.map((step) => [step.key, step]))
-  const texts = graph.steps.map((step) => stepWords(step, book, definition))
-  const steps = graph.steps.map(({ key, type }, at): OutlinedStep => {
+  const texts = graph.steps.map((step) => stepTitle(step, book, definition))
+  const steps = graph.steps.map((step, at): OutlinedStep => {
+    const { key, type } = step
     const { present = 0, counts = null } = standing.get(key) ?? {}
     const ways = graph.ways.filter(({ from }) => from === at)
     return {
       number: at + 1,
       words: texts[at] ?? key,
+      does: step.name === undefined ? undefined : stepWords(step, book, definition),
       href: linkTo(`${page}/runs`, { step: key, version: String(version.number) }),
       present: present === 0 ? '' : `${shown(present)} here now`,
       entered: counts === null || type === 'trigger' ? undefined : shown(counts.entered),
