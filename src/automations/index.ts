@@ -25,6 +25,7 @@ export {
   type AutomationStatus,
   archiveAutomation,
   blockedReasons,
+  type Compiled,
   cancelArchived,
   cancelRun,
   createAutomation,
@@ -109,6 +110,7 @@ export {
 export {
   type Backfill,
   type Crowd,
+  cancelFitting,
   crowdOf,
   findBackfill,
   finishReleases,

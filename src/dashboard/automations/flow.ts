@@ -58,7 +58,7 @@ export async function flowView(
       number: at + 1,
       words: texts[at] ?? key,
       does: step.name === undefined ? undefined : stepWords(step, book, definition),
-      href: linkTo(`${page}/runs`, { step: key, version: String(version.number) }),
+      href: linkTo(`${page}/runs`, { show: `step.${key}`, version: String(version.number) }),
       present: present === 0 ? '' : `${shown(present)} here now`,
       entered: counts === null || type === 'trigger' ? undefined : shown(counts.entered),
       mails: counts === null || type !== 'send_email' ? undefined : mailWords(counts),
