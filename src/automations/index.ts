@@ -18,6 +18,7 @@ export {
   shownState,
   whyOf,
 } from './answers.js'
+export { eventNamesAnswer } from './event-names.js'
 export { heldWords, moveFor, resumeFor, shownPause, startFor } from './course-answers.js'
 export {
   type Automation,
@@ -65,6 +66,8 @@ export {
   type AcceptedEvent,
   acceptEvents,
   type EventInput,
+  type Hearer,
+  hearersOf,
   type LiveLimit,
   makeFollowAutomations,
   makeFollowContacts,

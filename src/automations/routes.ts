@@ -28,6 +28,7 @@ import {
   startAnswer,
   startFor,
 } from './course-answers.js'
+import { eventNamesAnswer } from './event-names.js'
 import {
   archiveAutomation,
   cancelRun,
@@ -75,6 +76,14 @@ function eventRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
   serve(api, operations.sendEvents, async ({ account, body, remember }) => {
     const billing = await billingOf(account.accountId)
     return reply(202, await acceptBatch(deps, billing, body.events, remember))
+  })
+
+  serve(api, operations.listEventNames, async ({ account: { accountId }, query }) => {
+    const { limit = operations.usualNames, cursor } = query
+    return eventNamesAnswer({ read: deps.store.read, versions: deps.versions }, accountId, {
+      limit,
+      cursor,
+    })
   })
 }
 

@@ -33,6 +33,7 @@ import { contactFields } from './migrations/0160-contact-fields.js'
 import { whyLeft } from './migrations/0161-why-left.js'
 import { nodesTable } from './migrations/0170-nodes.js'
 import { automationPages } from './migrations/0171-automation-pages.js'
+import { eventNames } from './migrations/0172-event-names.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
@@ -78,6 +79,7 @@ const migrations: Record<string, Migration> = {
   '0161-why-left': whyLeft,
   '0170-nodes': nodesTable,
   '0171-automation-pages': automationPages,
+  '0172-event-names': eventNames,
   '0175-automation-drafts': automationDrafts,
 }
 

@@ -2,6 +2,7 @@ import { noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
 import { coursePages } from './course.js'
 import type { AutomationPageDeps } from './deps.js'
+import { eventPages } from './events.js'
 import { showAutomations } from './list.js'
 import { showAutomation } from './one.js'
 import { automationPeoplePages } from './people.js'
@@ -18,4 +19,5 @@ export function automationPages(pages: AccountPages, deps: AutomationPageDeps): 
   )
   coursePages(pages, deps)
   automationPeoplePages(pages, deps)
+  eventPages(pages, deps)
 }

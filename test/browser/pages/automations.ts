@@ -65,6 +65,8 @@ export const place: PlacePages = {
       as: 'owner',
       name: 'automations-branched',
     },
+    { path: `${full}/events`, as: 'owner', name: 'automations-events' },
+    { path: `${empty}/events`, as: 'empty', name: 'automations-events-empty' },
     { path: `${full}/automations/${ids.automation}/runs`, as: 'owner', name: 'automations-runs' },
     {
       path: `${full}/automations/${ids.branchedAutomation}/runs`,
