@@ -3,7 +3,7 @@ import type { Faults } from '../shell/faults.js'
 import { type FormField, field, hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import { type BlockCard, blockCount, cardsOf } from './card.js'
-import { blockButton } from './card-buttons.js'
+import { blockButton, dragHandle } from './card-buttons.js'
 import { closedCard } from './closed-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
 import type { TypedDocument } from './form.js'
@@ -46,8 +46,9 @@ export function blockCards({
   const offered = html`<datalist id="${offeredId}">${pictures.map(
     ({ url, name }) => html`<option value="${url}">${name}</option>`,
   )}</datalist>`
-  return html`${rest}${offered}${hiddenField('open', open)}${
-    mayWrite && html`<p class="hint">${rules}</p>`
+  return html`<div data-cards>${rest}${offered}${hiddenField('open', open)}${
+    mayWrite &&
+    html`${hiddenField('moveTo', '')}<button hidden data-move name="do" value="" formaction="${change}" formnovalidate tabindex="-1">Move</button><p class="hint">${rules}</p>`
   }<div class="blocks">${
     // Return in a line presses the form's first button, which must not move a block.
     mayWrite &&
@@ -55,7 +56,7 @@ export function blockCards({
   }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>${wholeLook(document.rest, options)}${
     store !== undefined &&
     savedPart(saved, cards, { isClosed, faults: asTyped(faults), change, store })
-  }`
+  }</div>`
 }
 
 const offeredId = 'offered-pictures'
@@ -118,7 +119,7 @@ function columnsOf({ place, columns }: BlockCard, options: CardOptions): Html {
 }
 
 function moves({ place, first, last }: BlockCard, name: string, options: CardOptions): Html {
-  return html`<p class="buttons">${!first && blockButton('up', place, 'Up', name, options.change)}${
+  return html`<p class="buttons">${dragHandle}${!first && blockButton('up', place, 'Up', name, options.change)}${
     !last && blockButton('down', place, 'Down', name, options.change)
   }${blockButton('copy', place, 'Duplicate', name, options.change)}${blockButton('gone', place, 'Remove', name, options.change)}</p>`
 }
