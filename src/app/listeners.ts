@@ -125,8 +125,7 @@ export async function openPrivateServer(
   })
   const { retry, maxQueued } = config.outbound
   const { defaultCountry } = config.contacts
-  const { follow } = core
-  const followed = core.automateIfDue
+  const { follow, automateIfDue: followed } = core
   erasureRoutes(server.api, core)
   suppressionRoutes(server.api, core)
   topicRoutes(server.api, core)
@@ -155,7 +154,8 @@ export async function openPrivateServer(
   formRoutes(server.api, { store, clock, plans: core.plans, publicUrl, desk })
   brandRoutes(server.api, core)
   broadcastRoutes(server.api, sending)
-  automationRoutes(server.api, { ...core, follow, maxQueued, meter: metrics.meter })
+  const automations = { ...core, follow, maxQueued, meter: metrics.meter }
+  automationRoutes(server.api, automations)
   templateRoutes(server.api, {
     ...core,
     usesOf: (accountId, slug, version) => templateUses(store.read, accountId, slug, version),
@@ -188,6 +188,7 @@ export async function openPrivateServer(
     document: makeDocument,
     tryWebhook,
     contacts,
+    automations,
     mail: {
       ...sending,
       protection: config.protection,
@@ -215,7 +216,7 @@ const resolverOf = (config: Config, clock: Clock) => () => openResolver(config.d
 function dashboardDeps(
   { config, configFile, dataDir }: ListenerOptions,
   core: Core,
-  made: Pick<DashboardDeps, 'contacts' | 'document' | 'mail' | 'tryWebhook'>,
+  made: Pick<DashboardDeps, 'automations' | 'contacts' | 'document' | 'mail' | 'tryWebhook'>,
 ): DashboardDeps {
   const { store, clock } = core
   const ownResolver = resolverOf(config, clock)

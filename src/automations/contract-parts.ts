@@ -14,6 +14,7 @@ import {
 import { isJsonObject } from '../json/index.js'
 import { parseMailbox } from '../mime/index.js'
 import { edgeTypes, limits, stepTypes } from './definition/definition.js'
+import { stepName } from './definition/step-name.js'
 
 /** Rows of a page at most, and without `limit`. */
 export const maxPage = 100
@@ -38,6 +39,7 @@ const step: Schema = {
   properties: {
     key: text('The name of the step in this automation', { pattern: '^[a-z0-9_-]{1,64}$' }),
     type: text('What the step does', { enum: stepTypes }),
+    name: stepName.schema,
     config: openObject('The settings of the step, which depend on `type`'),
   },
   required: ['key', 'type'],

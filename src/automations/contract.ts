@@ -147,6 +147,38 @@ export const createAutomation = operation('POST /v1/automations', {
   }),
 })
 
+export const duplicateAutomation = operation('POST /v1/automations/:id/duplicate', {
+  id: 'duplicateAutomation',
+  may: 'full',
+  audit: 'automation.duplicate',
+  of: automation,
+  says: () => ({
+    summary: 'Copy an automation',
+    description:
+      'Its steps and settings as they are now, in whatever state it is; not its runs. The copy is disabled.',
+    answers: [
+      answer(
+        'It was made',
+        'AutomationCopied',
+        {
+          id: uuid('The id of the copy'),
+          name: automationName,
+          status,
+          message: confirmation,
+        },
+        {
+          id: exampleId,
+          name: 'Welcome (copy)',
+          status: 'disabled',
+          message: 'Automation created; enable it to let its event start it',
+        },
+        201,
+      ),
+    ],
+    refusals: [...accountRefusals, ceiling('500 automations', 'automations')],
+  }),
+})
+
 export const listAutomations = operation('GET /v1/automations', {
   id: 'listAutomations',
   may: 'read',
@@ -295,6 +327,7 @@ export const automations: Contract = {
     listAutomations,
     getAutomation,
     updateAutomation,
+    duplicateAutomation,
     enableAutomation,
     disableAutomation,
     archiveAutomation,

@@ -12,6 +12,7 @@ export {
   enabledAnswer,
   runPage,
   runsAnswer,
+  shownMade,
   shownPreview,
   shownRun,
   shownState,
@@ -27,17 +28,21 @@ export {
   cancelRun,
   createAutomation,
   type DomainUse,
+  definitionsOf,
   disableAutomation,
   domainUses,
+  duplicateAutomation,
   editAutomation,
   enableAutomation,
   findAnyAutomation,
   findAutomation,
+  lastStarts,
   listAutomations,
   listUses,
   makeVersions,
   readDefinition,
   refuseTemplateInUse,
+  type StepDefinition,
   type TemplateUse,
   templateSenders,
   templateUses,
@@ -64,6 +69,7 @@ export {
   makeLiveLimit,
   tooManyRuns,
 } from './events/index.js'
+export { type Beginning, beginAutomation, type RecipeDeps, recipes } from './recipes/index.js'
 export {
   automationStanding,
   countHeld,
@@ -84,7 +90,12 @@ export {
   type StepStanding,
   type Waits,
 } from './runs/index.js'
-export { type AutomationPreview, previewAutomation, readHappening } from './trial/index.js'
+export {
+  type AutomationPreview,
+  type PreviewDeps,
+  previewAutomation,
+  readHappening,
+} from './trial/index.js'
 export {
   type Backfill,
   findBackfill,

@@ -24,6 +24,7 @@ import {
   cancelRun,
   createAutomation,
   disableAutomation,
+  duplicateAutomation,
   editAutomation,
   enableAutomation,
   findAutomation,
@@ -78,6 +79,14 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     const { name, steps, connections, settings } = body
     const given = { name, steps, connections, settings }
     const made = await createAutomation(deps, billing, given, (tx, made) =>
+      remember(tx, shownMade(made), 201),
+    )
+    return reply(201, shownMade(made))
+  })
+
+  serve(api, operations.duplicateAutomation, async ({ account, params: { id }, remember }) => {
+    const billing = await billingOf(account.accountId)
+    const made = await duplicateAutomation(deps, billing, id, (tx, made) =>
       remember(tx, shownMade(made), 201),
     )
     return reply(201, shownMade(made))

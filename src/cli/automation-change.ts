@@ -5,6 +5,7 @@ import {
   type Automation,
   archiveAutomation,
   disableAutomation,
+  duplicateAutomation,
   enableAutomation,
   enabledAnswer,
   findAnyAutomation,
@@ -12,6 +13,7 @@ import {
   pauseAutomation,
   releases,
   resumeAutomation,
+  shownMade,
   shownState,
 } from '../automations/index.js'
 import { readBilling } from '../billing/index.js'
@@ -128,6 +130,21 @@ What fell due meanwhile:
       `It goes on; ${runs(released)} released. A running appliance sees it within 5 seconds`,
   },
 ]
+
+/** `automation duplicate`, which has no verb of the table: what it makes is another automation. */
+export const duplicateAutomationRow: CommandRow = {
+  usage: 'duplicate <automation>',
+  does: operations.duplicateAutomation,
+  about: 'copy an automation, with its steps and settings as they are now; the copy is disabled',
+  help: 'Example:\n  $ posthorn automation duplicate Welcome',
+  run: answering(async ({ store, clock, place }: CommandDeps, named: string) => {
+    const { account_id, id } = await findAnyAutomation(store.read, named)
+    const plans = plansOf(place)
+    const billing = await readBilling(store.read, plans, account_id)
+    const made = await duplicateAutomation({ store, clock, plans }, billing, id)
+    return { json: shownMade(made), say: () => say(`${made.id} is disabled: “${made.name}”`) }
+  }),
+}
 
 /** `automation enable`, `disable`, `archive`, `pause` and `resume`. */
 export const changeAutomationRows: readonly CommandRow[] = changes.map((change) => ({

@@ -15,7 +15,7 @@ import {
   whyOf,
 } from '../automations/index.js'
 import { answering, type CommandDeps } from './answering.js'
-import { changeAutomationRows } from './automation-change.js'
+import { changeAutomationRows, duplicateAutomationRow } from './automation-change.js'
 import { moveAutomationRows } from './automation-move.js'
 import { showAutomationRows, statusOf } from './automation-show.js'
 import { walkAutomationRows } from './automation-walk.js'
@@ -69,6 +69,7 @@ Runs have their ids from POST /v1/events/send ("runId") and from 'posthorn autom
     run: answering(why),
   },
   ...walkAutomationRows,
+  duplicateAutomationRow,
   ...changeAutomationRows,
   ...moveAutomationRows,
 ]

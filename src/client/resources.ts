@@ -138,6 +138,8 @@ export const automationMethods = (methods: Methods) => {
     list: pages('GET /v1/automations', 'automations'),
     get: byId('GET /v1/automations/{id}'),
     update: byIdWithBody('PATCH /v1/automations/{id}'),
+    /** A disabled one with the same steps. */
+    duplicate: byId('POST /v1/automations/{id}/duplicate'),
     /** Lets its event start it. */
     enable: byId('POST /v1/automations/{id}/enable'),
     /** No event starts it; runs under way finish. */

@@ -1,6 +1,7 @@
 import type { Document } from '../openapi/index.js'
 import type { PeopleDeps } from '../people/index.js'
 import type { WebhookTrials } from '../webhooks/index.js'
+import type { AutomationPageDeps } from './automations/deps.js'
 import type { BrandPageDeps } from './brand/deps.js'
 import type { ContactPageDeps } from './contacts/deps.js'
 import type { DomainPageDeps } from './domains/deps.js'
@@ -35,6 +36,8 @@ export interface DashboardDeps
   document: () => Promise<Document>
   /** What the pages about an account's mail need; undefined: there are no such pages. */
   mail?: EmailPageDeps & OverviewPageDeps
+  /** Undefined: there are no pages about automations. */
+  automations?: AutomationPageDeps
   operator: OperatorPageDeps
   /** `http.private.allowed_hosts`. */
   hostNames: readonly string[]

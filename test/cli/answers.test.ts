@@ -419,6 +419,12 @@ t.test('automations', async (t) => {
       alike(await made(`/v1/automations/${two}/${name}`, {})),
       name,
     )
+  const copied = await answerOf('automation duplicate', one)
+  t.same(copied.name, 'cli-twin (copy)')
+  t.same(
+    alike({ ...copied, id: '', name: '' }),
+    alike({ ...(await made(`/v1/automations/${two}/duplicate`, {})), id: '', name: '' }),
+  )
   await both('enable')
   const event = { event: 'signup', email: 'ann@one.test', payload: {} }
   const started = await made('/v1/events/send', event)

@@ -137,6 +137,7 @@ export const classes: Readonly<Record<Class, readonly string[]>> = {
     'picture add',
     'broadcast pause',
     'broadcast resume',
+    'automation duplicate',
     'automation enable',
     'automation disable',
     // What waits for a webhook that is disabled is set aside for a replay.

@@ -184,6 +184,9 @@ async function automations(t: Test, { automations, contacts, events }: Posthorn)
   })
   t.equal((await automations.update(id, { name: 'Onboarding' })).name, 'Onboarding')
   t.match(await automations.simulate(id, { email: 'bob@example.org' }), { automationId: id })
+  const copy = await automations.duplicate(id)
+  t.match(copy, { name: 'Onboarding (copy)', status: 'disabled' })
+  t.match(await automations.archive(copy.id), { status: 'archived' })
   t.match(await automations.enable(id), { status: 'enabled' })
   const accepted = await events.send({ event: 'user.signup', email: 'eve@example.org' })
   t.equal(accepted.started, 1)
@@ -208,7 +211,7 @@ async function automations(t: Test, { automations, contacts, events }: Posthorn)
   t.match(await automations.disable(id), { status: 'disabled' })
   t.match(await automations.archive(id), { status: 'archived' })
   t.equal((await automations.get(id)).status, 'archived')
-  t.equal((await automations.list()).automations.length, 1)
+  t.equal((await automations.list()).automations.length, 2)
 }
 
 async function settings(t: Test, posthorn: Posthorn): Promise<void> {

@@ -158,6 +158,9 @@ export const methods: Methods = {
   'PATCH /v1/automations/{id}': {
     ask: ({ automations }, { ids, body }) => automations.update(first(ids), body),
   },
+  'POST /v1/automations/{id}/duplicate': {
+    ask: ({ automations }, { ids }) => automations.duplicate(first(ids)),
+  },
   'POST /v1/automations/{id}/enable': {
     ask: ({ automations }, { ids }) => automations.enable(first(ids)),
   },

@@ -138,6 +138,7 @@ const requests: Record<string, object | undefined> = {
   'GET /v1/automations': undefined,
   [`GET /v1/automations/${nobody}`]: undefined,
   [`PATCH /v1/automations/${nobody}`]: { name: 'Other' },
+  [`POST /v1/automations/${nobody}/duplicate`]: undefined,
   [`POST /v1/automations/${nobody}/enable`]: undefined,
   [`POST /v1/automations/${nobody}/disable`]: undefined,
   [`POST /v1/automations/${nobody}/archive`]: undefined,
@@ -975,6 +976,7 @@ t.test('what an account may not do', async (t) => {
   await saveTemplate(template)
   const mailer = await automationOf(t, mailing({}))
   const enable = `POST /v1/automations/${mailer}/enable`
+  const twin = `POST /v1/automations/${mailer}/duplicate`
   const rename = `PATCH /v1/automations/${mailer}`
   await answers(t, enable, {}, 402, 'marketing_subscription_required')
   await marketingPlan('Marketing Free')
@@ -1020,7 +1022,7 @@ t.test('what an account may not do', async (t) => {
     !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
       one,
     )
-  const adding = [...taking.filter(adds), importing, draft, copying, enable]
+  const adding = [...taking.filter(adds), importing, draft, copying, enable, twin]
   const renamed = { body: { name: 'Other' } }
   await write((tx) => suspend(tx, id, 'abuse'))
   for (const one of adding) await answers(t, one, {}, 403, 'account_suspended')
@@ -1092,8 +1094,9 @@ t.test('as many as an account may have, and as much as it may store', async (t) 
   await full('POST /v1/pictures')
   await answers(t, 'POST /v1/templates', { on, body: template }, 201)
   await full('POST /v1/templates')
-  await answers(t, automating, { on }, 201)
+  const { id } = (await answers(t, automating, { on }, 201)).json
   await full(automating)
+  await full(`POST /v1/automations/${id}/duplicate`)
   const listId = (await answers(t, 'POST /v1/contacts/lists', { on }, 201)).json.id
   await full('POST /v1/contacts/lists', { body: { name: 'Crowd' } })
 

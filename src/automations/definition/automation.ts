@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Clock } from '../../clock/index.js'
 import { ApiError, OperatorError } from '../../errors/index.js'
-import type { AutomationRow, Read, Store, Tx } from '../../store/index.js'
+import { type AutomationRow, idsIn, type Read, type Store, type Tx } from '../../store/index.js'
 import type { AutomationDefinition } from './definition.js'
 
 /** An automation's row: its name, state and counters. What it does is in its version. */
@@ -75,6 +75,25 @@ export async function readDefinition(
     .where('version', '=', version)
     .executeTakeFirstOrThrow()
   return { definition: JSON.parse(definition), frozenAt: frozen_at }
+}
+
+/** The definitions of some automations as they are shown, by the id. */
+export async function definitionsOf(
+  read: Read,
+  automations: readonly Pick<Automation, 'id'>[],
+): Promise<ReadonlyMap<string, AutomationDefinition>> {
+  const ids = automations.map(({ id }) => id)
+  const rows = await read
+    .selectFrom('automations')
+    .innerJoin('automation_versions as versions', (join) =>
+      join
+        .onRef('versions.automation_id', '=', 'automations.id')
+        .onRef('versions.version', '=', 'automations.version'),
+    )
+    .select(['automations.id', 'versions.definition'])
+    .where('automations.id', 'in', idsIn(ids, 'text'))
+    .execute()
+  return new Map(rows.map(({ id, definition }) => [id, JSON.parse(definition)]))
 }
 
 /** What every change of an automation needs. */

@@ -139,7 +139,12 @@ export async function editAutomation(
  * A version that was never enabled is replaced; one that was is frozen, and the caller has made the
  * number of the next (interface.md: enabling freezes the current version).
  */
-async function putVersion(tx: Tx, id: string, version: number, definition: AutomationDefinition) {
+export async function putVersion(
+  tx: Tx,
+  id: string,
+  version: number,
+  definition: AutomationDefinition,
+) {
   const row = { definition: JSON.stringify(definition), frozen_at: null }
   await tx
     .insertInto('automation_versions')

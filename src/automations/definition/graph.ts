@@ -26,7 +26,7 @@ const shortestMs = 60_000
  * Which connections can leave a step, by its type. A wait has two ends, since "it came" and "it did
  * not" are nearly always different ways.
  */
-const edgesOf: Record<StepDefinition['type'], readonly EdgeType[]> = {
+export const edgesOf: Record<StepDefinition['type'], readonly EdgeType[]> = {
   trigger: ['default'],
   send_email: ['default'],
   delay: ['default'],

@@ -6,7 +6,9 @@
 export { afterMs, durationMs, type Judged, type Variable } from '../../rules/index.js'
 export {
   type Automation,
+  type AutomationDeps,
   type AutomationStatus,
+  definitionsOf,
   findAnyAutomation,
   findAutomation,
   listAutomations,
@@ -24,6 +26,7 @@ export {
   type StepType,
   type UpdateConfig,
 } from './definition.js'
+export { duplicateAutomation } from './duplicate.js'
 export { createAutomation, definitionIn, editAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'
@@ -36,6 +39,7 @@ export {
   templateSenders,
   templateUses,
 } from './in-use.js'
+export { lastStarts } from './last-starts.js'
 export {
   bodiesOf,
   type FilledSubject,

@@ -25,6 +25,7 @@ import {
 import { checkGraph, type StepFault, shown } from './graph.js'
 import { checkPaths } from './paths.js'
 import { RuleTree } from './rule-tree.js'
+import { stepName } from './step-name.js'
 
 /** A definition that is right, or what is wrong with it. */
 export type ValidatedDefinition =
@@ -101,7 +102,12 @@ function numberFaults({ steps, settings }: AutomationDefinition): StepFault[] {
 }
 
 const Step = noOthers(
-  type({ key: Key, type: structOf(oneOf(stepTypes)), config: optional(unknown()) }),
+  type({
+    key: Key,
+    type: structOf(oneOf(stepTypes)),
+    name: optional(structOf(stepName)),
+    config: optional(unknown()),
+  }),
 )
 
 /** Steps are named by their place until they have a good key, and by the key from then on. */

@@ -6,8 +6,9 @@ import {
   ratesOf,
   whomOf,
 } from '../../broadcasts/index.js'
-import { idsIn, type Read } from '../../store/index.js'
+import type { Read } from '../../store/index.js'
 import { type Moment, moment } from '../format.js'
+import { namesOf } from '../segments/names.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import { type BesidePages, linkTo, listOf } from '../shell/listing.js'
 import type { Tone } from '../shell/parts.js'
@@ -66,7 +67,7 @@ export async function campaignsPage(deps: CampaignPageDeps, visit: Visit): Promi
     const some = found.slice(0, perPage)
     return { page: some, nextCursor: found.length > perPage ? (some.at(-1)?.id ?? null) : null }
   })
-  const names = await audienceNames(read, rows)
+  const names = await audienceNames(read, account.id, rows)
   const tabs = await campaignTabs(read, { accountId: account.id, base, here: chosen })
   const billing = await readBilling(read, deps.plans, account.id)
   const view: CampaignsView = {
@@ -126,23 +127,14 @@ function rowOf(
   }
 }
 
-/** The names of the lists and segments that campaigns go to. */
-export async function audienceNames(
+/** The names of the lists and segments that an account's campaigns go to. */
+export const audienceNames = (
   read: Read,
+  accountId: string,
   campaigns: readonly Pick<Broadcast, 'list_id' | 'whom'>[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = campaigns.flatMap((one) => Object.values(whomOf(one)).flat() as string[])
-  const lists = await read
-    .selectFrom('contact_lists')
-    .select(['id', 'name'])
-    .where('id', 'in', idsIn(ids, 'text'))
-    .where('deleted_at', 'is', null)
-    .execute()
-  const segments = await read
-    .selectFrom('segments')
-    .select(['id', 'name'])
-    .where('id', 'in', idsIn(ids, 'text'))
-    .where('state', '<>', 'deleted')
-    .execute()
-  return new Map([...lists, ...segments].map(({ id, name }) => [id, name]))
-}
+): Promise<ReadonlyMap<string, string>> =>
+  namesOf(
+    read,
+    accountId,
+    campaigns.flatMap((one) => Object.values(whomOf(one)).flat() as string[]),
+  )

@@ -82,7 +82,7 @@ export async function campaignPage(
     reason: reason === null ? undefined : publicReason(reason),
     subject: found.subject,
     from: found.from_header,
-    to: whomWords(found, await audienceNames(read, [found])),
+    to: whomWords(found, await audienceNames(read, account.id, [found])),
     counted: countWords(countsOf(found)),
     leaves: waits && at !== null ? leavesAt(found, at, zone) : undefined,
     pace: paceWords(found),

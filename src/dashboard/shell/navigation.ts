@@ -28,6 +28,7 @@ export const accountPlaces: readonly NavigationGroup[] = [
     label: 'Marketing',
     entries: [
       { label: 'Campaigns', path: '/campaigns', action: 'campaigns.read' },
+      { label: 'Automations', path: '/automations', action: 'automations.read' },
       { label: 'Templates', path: '/templates', action: 'templates.read' },
       { label: 'Pictures', path: '/pictures', action: 'campaigns.read' },
     ],

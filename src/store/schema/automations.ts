@@ -63,6 +63,18 @@ const automationVersions = table(
   { primaryKey: ['automation_id', 'version'] },
 )
 
+/** What is being written of an automation and may be wrong still; the version goes on as it is. */
+const automationDrafts = table('automation_drafts', {
+  automation_id: text().primaryKey(),
+  account_id: text(),
+  name: text(),
+  /** JSON, of any shape that `outlineOf` can read. */
+  definition: text(),
+  /** Goes up with each change, by which two people at once are told of each other. */
+  revision: integer(),
+  changed_at: integer(),
+})
+
 /**
  * What has happened at a step, and what became of the mails that it sent. They are columns, because to count a million
  * runs for a page would take seconds.
@@ -172,6 +184,7 @@ export interface AutomationBackfillRow extends RowOf<typeof automationBackfills>
 export const automationsTables = [
   automations,
   automationVersions,
+  automationDrafts,
   automationSteps,
   automationTriggers,
   automationEvents,

@@ -1,0 +1,144 @@
+import { type AccountBilling, checkOpen } from '../../billing/index.js'
+import { ApiError } from '../../errors/index.js'
+import { jsonBytes } from '../../json/index.js'
+import type { Read, Tx } from '../../store/index.js'
+import {
+  type Automation,
+  type AutomationDeps,
+  findAutomation,
+  readDefinition,
+  refuseArchived,
+} from './automation.js'
+import { type AutomationDefinition, limits } from './definition.js'
+import { putVersion } from './edit.js'
+import { validate } from './validate.js'
+
+/*
+ * What is written in pages is kept whatever is wrong with it, and the version goes on as it is: a draft. One that is right
+ * becomes the version at once while nothing starts the automation; else when somebody puts it in force.
+ */
+
+/** An automation as it is being written. */
+export interface WrittenAutomation {
+  name: string
+  /** Need not be valid where it is a draft. */
+  definition: AutomationDefinition
+  /** Good for one change: another one has another. */
+  revision: string
+  /** Whether there is a draft beside the version. */
+  isDraft: boolean
+}
+
+/** The draft of an automation, or its version where there is none. */
+export async function readWritten(read: Read, automation: Automation): Promise<WrittenAutomation> {
+  const draft = await draftOf(read, automation)
+  const { definition, name } =
+    draft === undefined
+      ? {
+          ...(await readDefinition(read, automation.id, automation.version)),
+          name: automation.name,
+        }
+      : { definition: JSON.parse(draft.definition) as AutomationDefinition, name: draft.name }
+  const revision = revisionOf(automation, draft)
+  return { name, definition, revision, isDraft: draft !== undefined }
+}
+
+interface DraftRow {
+  name: string
+  definition: string
+  revision: number
+}
+
+const draftOf = (read: Read, { id, account_id: accountId }: Automation) =>
+  read
+    .selectFrom('automation_drafts')
+    .select(['name', 'definition', 'revision'])
+    .where('automation_id', '=', id)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+
+/** What the API changes meanwhile has another one, too. */
+const revisionOf = ({ version, updated_at }: Automation, draft: DraftRow | undefined): string =>
+  `${version}.${updated_at}.${draft?.revision ?? 0}`
+
+/**
+ * Keeps what somebody has written over `revision`; throws a 409 where somebody else has changed it since. Of an
+ * automation that nothing starts it is the version from then on, where nothing is wrong with it.
+ */
+export async function keepWritten(
+  { store, clock }: AutomationDeps,
+  billing: AccountBilling,
+  id: string,
+  { name, definition, revision }: Omit<WrittenAutomation, 'isDraft'>,
+): Promise<WrittenAutomation> {
+  checkOpen(billing)
+  if (jsonBytes(definition) > limits.definitionBytes) throw tooLarge()
+  return await store.write(async (tx) => {
+    const automation = await findAutomation(tx, billing.accountId, id)
+    refuseArchived(automation)
+    const draft = await draftOf(tx, automation)
+    if (revisionOf(automation, draft) !== revision) throw changedMeanwhile()
+    const valid = validate(definition).definition
+    if (automation.status === 'disabled' && valid !== undefined) {
+      await becomeVersion(tx, automation, { name, definition: valid, now: clock.now() })
+    } else {
+      const row = {
+        name,
+        definition: JSON.stringify(definition),
+        revision: (draft?.revision ?? 0) + 1,
+        changed_at: clock.now(),
+      }
+      await tx
+        .insertInto('automation_drafts')
+        .values({ automation_id: automation.id, account_id: billing.accountId, ...row })
+        .onConflict((conflict) => conflict.column('automation_id').doUpdateSet(row))
+        .execute()
+    }
+    return await readWritten(tx, await findAutomation(tx, billing.accountId, id))
+  })
+}
+
+/** What is written takes the place of the version, or is the next one where runs have begun in that. */
+export async function becomeVersion(
+  tx: Tx,
+  automation: Automation,
+  { name, definition, now }: { name: string; definition: AutomationDefinition; now: number },
+): Promise<void> {
+  const { id } = automation
+  const { frozenAt } = await readDefinition(tx, id, automation.version)
+  const version = frozenAt === null ? automation.version : automation.version + 1
+  await putVersion(tx, id, version, definition)
+  await tx
+    .updateTable('automations')
+    .set({ name, version, updated_at: now })
+    .where('id', '=', id)
+    .execute()
+  await dropDraft(tx, id)
+}
+
+/** Takes the draft away, and leaves the version. */
+export async function discardDraft(
+  { store }: Pick<AutomationDeps, 'store'>,
+  accountId: string,
+  id: string,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const automation = await findAutomation(tx, accountId, id)
+    await dropDraft(tx, automation.id)
+  })
+}
+
+const dropDraft = (tx: Tx, id: string) =>
+  tx.deleteFrom('automation_drafts').where('automation_id', '=', id).execute()
+
+export const changedMeanwhile = () =>
+  new ApiError(
+    'conflict',
+    'Somebody else has changed this automation since you opened it. What you typed is still here: open the automation in another tab, look at what is new, and save again from there',
+  )
+
+const tooLarge = () =>
+  new ApiError(
+    'validation_error',
+    `The automation has more than ${limits.definitionBytes / 1024} KiB; remove steps, or make two automations of it`,
+  )

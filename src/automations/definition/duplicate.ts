@@ -1,0 +1,34 @@
+import type { AccountBilling, Plans } from '../../billing/index.js'
+import {
+  type Automation,
+  type AutomationDeps,
+  findAutomation,
+  readDefinition,
+  type WrittenAlongside,
+} from './automation.js'
+import { limits } from './definition.js'
+import { createAutomation } from './edit.js'
+
+/**
+ * A disabled automation with the steps and settings of another, as they are now, whatever state that one is in. Throws as
+ * `createAutomation` does.
+ */
+export async function duplicateAutomation(
+  deps: AutomationDeps & { plans?: Pick<Plans, 'ceilings'> },
+  billing: AccountBilling,
+  id: string,
+  alongside?: WrittenAlongside,
+): Promise<Automation> {
+  const { read } = deps.store
+  const found = await findAutomation(read, billing.accountId, id)
+  const { definition } = await readDefinition(read, found.id, found.version)
+  const { steps, connections, settings } = definition
+  const copy = { name: copyName(found.name), steps, connections, settings }
+  return await createAutomation(deps, billing, copy, alongside)
+}
+
+const ending = ' (copy)'
+
+/** Room is left for the ending, however long the name is. */
+const copyName = (name: string) =>
+  `${[...name].slice(0, limits.nameLength - ending.length - 1).join('')}${ending}`

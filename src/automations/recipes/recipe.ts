@@ -1,0 +1,67 @@
+import type { Block } from '../../blocks/index.js'
+import type { Rule } from '../../rules/index.js'
+import type { AutomationDefinition, StepDefinition } from '../definition/index.js'
+
+/** A mail of a recipe: the template that is made of it where the account has none of that name. */
+export interface RecipeMail {
+  slug: string
+  subject: string
+  blocks: readonly Block[]
+}
+
+/** What an account says of its automation before there are steps. */
+export interface RecipeGiven {
+  /** The sender of its mails. */
+  from: string
+  /** The list that begins it; any, if it is not given. */
+  listId?: string | undefined
+  /** The segment that the recipe asks for. */
+  segmentId?: string | undefined
+}
+
+/** An automation to begin with. */
+export interface Recipe {
+  /** As a form sends it. */
+  name: string
+  title: string
+  about: string
+  mails: readonly RecipeMail[]
+  /** The segment that begins it, which is made where the account has none of that name. */
+  segment?: { name: string; rule: Rule }
+  definition(given: RecipeGiven): AutomationDefinition
+}
+
+const hello = 'Hello {{ firstName | default: "there" }},'
+
+/** A mail with a few sentences and a button, in the account's own colours. */
+export const shortMail = (
+  slug: string,
+  subject: string,
+  { says, button }: { says: string; button?: string },
+): RecipeMail => ({
+  slug,
+  subject,
+  blocks: [
+    { type: 'text', text: `${hello}\n\n${says}` },
+    ...(button === undefined
+      ? []
+      : [{ type: 'button' as const, text: button, url: 'https://example.com/' }]),
+    { type: 'footer', text: 'You get this because you have asked us for mail.' },
+  ],
+})
+
+/** A step that sends a mail of the recipe. */
+export const sends = (
+  { slug, subject }: RecipeMail,
+  from: string,
+  name: string,
+): StepDefinition => ({
+  key: slug,
+  type: 'send_email',
+  name: name || subject,
+  config: { template: slug, from },
+})
+
+/** A chain of steps, each leading to the next. */
+export const chain = (...keys: string[]): AutomationDefinition['connections'] =>
+  keys.slice(1).map((to, at) => ({ from: keys[at] ?? '', to, type: 'default' }))

@@ -1,0 +1,84 @@
+import {
+  type Automation,
+  type AutomationDefinition,
+  automationPage,
+  definitionsOf,
+  lastStarts,
+} from '../../automations/index.js'
+import { readBilling } from '../../billing/index.js'
+import { type Moment, moment } from '../format.js'
+import { type PageAnswer, page } from '../shell/answer.js'
+import { type BesidePages, listOf } from '../shell/listing.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import type { AutomationPageDeps } from './deps.js'
+import { wordBook } from './word-book.js'
+import { startWords, stateChip, type WordBook } from './words.js'
+
+interface AutomationsView extends BesidePages {
+  base: string
+  accountId: string
+  mayWrite: boolean
+  noPlan: boolean
+  automations: {
+    page: string
+    name: string
+    starts: string
+    chip: { text: string; tone: Tone }
+    figures: readonly [now: string, finished: string]
+    lastStart: Moment | undefined
+  }[]
+}
+
+const perPage = 25
+
+/** The automations of an account, the newest first. */
+export async function showAutomations(deps: AutomationPageDeps, visit: Visit): Promise<PageAnswer> {
+  const { read } = deps.store
+  const { account, base, now, query } = visit
+  const { rows, newer, older } = await listOf({ path: `${base}/automations`, query }, (cursor) =>
+    automationPage(read, account.id, { limit: perPage, cursor }),
+  )
+  const [definitions, starts, billing] = await Promise.all([
+    definitionsOf(read, rows),
+    lastStarts(
+      read,
+      rows.map(({ id }) => id),
+    ),
+    readBilling(read, deps.plans, account.id),
+  ])
+  const book = await wordBook(read, account.id, [...definitions.values()])
+  const view: AutomationsView = {
+    base,
+    accountId: account.id,
+    mayWrite: visit.may('automations.write'),
+    noPlan: billing.marketingPlan === null,
+    newer,
+    older,
+    automations: rows.map((one) => {
+      const at = starts.get(one.id)
+      return {
+        ...rowOf(one, base, { book, definition: definitions.get(one.id) }),
+        lastStart: at === undefined ? undefined : moment(at, now),
+      }
+    }),
+  }
+  return page('automations/list', view, { title: 'Automations' })
+}
+
+const shown = (count: number) => count.toLocaleString('en-GB')
+
+function rowOf(
+  one: Automation,
+  base: string,
+  { book, definition }: { book: WordBook; definition: AutomationDefinition | undefined },
+): Omit<AutomationsView['automations'][number], 'lastStart'> {
+  const { running, waiting, completed, exited, failed, cancelled } = one
+  return {
+    page: `${base}/automations/${one.id}`,
+    name: one.name,
+    starts: definition === undefined ? '–' : startWords(definition, book),
+    chip: stateChip(one),
+    figures: [shown(running + waiting), shown(completed + exited + failed + cancelled)],
+  }
+}

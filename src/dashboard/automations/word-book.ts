@@ -1,0 +1,27 @@
+import type { AutomationDefinition } from '../../automations/index.js'
+import type { Read } from '../../store/index.js'
+import { fieldChoices } from '../segments/choices.js'
+import { namesOf } from '../segments/names.js'
+import type { WordBook } from './words.js'
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
+
+/** What an account's things are called that some definitions name. */
+export async function wordBook(
+  read: Read,
+  accountId: string,
+  definitions: readonly Pick<AutomationDefinition, 'steps'>[],
+): Promise<WordBook> {
+  const steps = definitions.flatMap((one) => one.steps)
+  // Wherever it stands in a rule, an id is that list, segment or topic.
+  const ids = new Set((JSON.stringify(steps).match(uuid) ?? []).map((id) => id.toLowerCase()))
+  const hasRules = steps.some(
+    (one) =>
+      one.type === 'condition' || ('filter' in one.config && one.config.filter !== undefined),
+  )
+  const [names, fields] = await Promise.all([
+    namesOf(read, accountId, [...ids]),
+    hasRules ? fieldChoices(read, accountId) : [],
+  ])
+  return { names, fields }
+}

@@ -1,0 +1,212 @@
+import type { Automation, AutomationDefinition, StepDefinition } from '../../automations/index.js'
+import { parseMailbox } from '../../mime/index.js'
+import { comparisonsOf, durationMs, type Rule } from '../../rules/index.js'
+import { plural } from '../format.js'
+import type { FieldChoice } from '../segments/choices.js'
+import { wordsOf } from '../segments/sentence.js'
+import type { Tone } from '../shell/parts.js'
+
+/** What things of the account are called, by which a definition only knows their ids. */
+export interface WordBook {
+  /** Lists, segments and topics by their ids. */
+  names: ReadonlyMap<string, string>
+  /** What conditions may be about. */
+  fields: readonly FieldChoice[]
+}
+
+export type TriggerStep = Extract<StepDefinition, { type: 'trigger' }>
+type Named = Pick<AutomationDefinition, 'steps'>
+
+/** How a state is shown. */
+export function stateChip({ status, paused_at }: Pick<Automation, 'status' | 'paused_at'>): {
+  text: string
+  tone: Tone
+} {
+  if (status === 'archived') return { text: 'Archived', tone: 'none' }
+  if (paused_at !== null) return { text: 'Paused', tone: 'doubt' }
+  return status === 'enabled' ? { text: 'On', tone: 'good' } : { text: 'Off', tone: 'none' }
+}
+
+// What the appliance's own events are, in a sentence that begins with 'When'.
+const ownEvents: Readonly<Record<string, string>> = {
+  '$contact.created': 'somebody becomes a contact',
+  '$list.joined': 'somebody joins a list',
+  '$segment.joined': 'somebody comes into a segment',
+  '$segment.left': 'somebody leaves a segment',
+  '$email.opened': 'somebody opens a mail',
+  '$email.clicked': 'somebody clicks in a mail',
+  '$email.bounced': 'a mail to somebody bounces',
+}
+
+// The field by which the filter of such a trigger names the one that is meant, and how that is said.
+const places: Readonly<Record<string, { field: string; says: (name: string) => string }>> = {
+  '$list.joined': { field: 'listId', says: (name) => `somebody joins ${name}` },
+  '$segment.joined': {
+    field: 'segmentId',
+    says: (name) => `somebody comes into the segment “${name}”`,
+  },
+  '$segment.left': { field: 'segmentId', says: (name) => `somebody leaves the segment “${name}”` },
+}
+
+/** What starts an automation, as a sentence without its full stop: `When somebody joins Readers`. */
+export function triggerWords({ config }: TriggerStep, book: WordBook, of: Named): string {
+  const { eventName, filter } = config
+  const place = places[eventName]
+  const named = place && filter && namedBy(filter, place.field)
+  if (place !== undefined && named !== undefined) {
+    const says = place.says(book.names.get(named.id) ?? 'one that is deleted')
+    return `When ${says}${withRule(named.rest, book, of)}`
+  }
+  const event = eventWords(eventName)
+  return `When ${event}${withRule(filter, book, of)}`
+}
+
+/** The same of a whole definition. */
+export function startWords(of: Named, book: WordBook): string {
+  const step = of.steps.find((one) => one.type === 'trigger')
+  return step?.type === 'trigger' ? triggerWords(step, book, of) : 'Nothing starts it yet'
+}
+
+/** An event in words that follow 'When' or 'until': `“order.paid” comes`. */
+export const eventWords = (name: string): string => ownEvents[name] ?? `“${name}” comes`
+
+const withRule = (rule: Rule | undefined, book: WordBook, of: Named) =>
+  rule === undefined ? '' : `, and ${ruleWords(rule, book, of)}`
+
+/** The thing that a filter names by its field, and what else it asks. */
+function namedBy(filter: Rule, field: string): { id: string; rest: Rule | undefined } | undefined {
+  const parts = 'all' in filter ? filter.all : [filter]
+  const isIt = (one: Rule) =>
+    'field' in one && one.field.endsWith(`.${field}`) && one.operator === 'eq'
+  const part = parts.find(isIt)
+  if (part === undefined || !('field' in part) || typeof part.value !== 'string') return undefined
+  const others = parts.filter((one) => one !== part)
+  return { id: part.value, rest: others.length === 0 ? undefined : { all: others } }
+}
+
+/** A condition in words: `Town is Lagos and Opened “Welcome” holds`. */
+export function ruleWords(rule: Rule, book: WordBook, of: Named): string {
+  const labels = comparisonsOf(rule).map(({ field }) => ({
+    value: field,
+    label: fieldWords(field, book, of),
+  }))
+  return wordsOf(rule, labels)
+}
+
+function fieldWords(path: string, book: WordBook, of: Named): string {
+  const known = book.fields.find(({ value }) => value === path)
+  if (known !== undefined) return known.label
+  const [root = '', ...rest] = path.split('.')
+  const [key = '', ...inside] = rest
+  switch (root) {
+    case 'trigger':
+      return `“${rest.join('.')}” of what began it`
+    case 'event':
+      return `“${rest.join('.')}” of the event`
+    case 'waits':
+      return `“${inside.join('.')}” of what came at “${stepNameOf(key, book, of)}”`
+    case 'email':
+      return `“${stepNameOf(key, book, of)}” was ${inside.join('.')}`
+    case 'segment':
+      return `Is in the segment “${book.names.get(key) ?? 'deleted'}”`
+    default:
+      return path
+  }
+}
+
+const stepNameOf = (key: string, book: WordBook, of: Named): string => {
+  const step = of.steps.find((one) => one.key === key)
+  return step === undefined ? key : stepWords(step, book, of)
+}
+
+/** What a step does, as an outline, a drawing and a list of runs call it: `Wait 3 days`. */
+export function stepWords(step: StepDefinition, book: WordBook, of: Named): string {
+  switch (step.type) {
+    case 'trigger':
+      return triggerWords(step, book, of)
+    case 'send_email':
+      return `Send “${step.config.template}”${senderWords(step.config.from)}`
+    case 'delay':
+      return delayWords(step.config)
+    case 'wait_for_event': {
+      const { eventName, filter, timeout } = step.config
+      const most = timeout === undefined ? '90 days' : durationWords(timeout)
+      return `Wait until ${eventWords(eventName)}${withRule(filter, book, of)}, ${most} at most`
+    }
+    case 'condition':
+      return `If ${ruleWords(step.config, book, of)}`
+    case 'contact_update':
+      return `Set ${fieldsSet(step.config).join(', ')}`
+    case 'split':
+      return `Split: ${step.config.branches.map(({ key, percent }) => `${percent} % ${key}`).join(', ')}`
+    case 'webhook':
+      return 'Tell your application'
+    case 'exit':
+      return step.config.reason === undefined ? 'End' : `End: ${step.config.reason}`
+  }
+}
+
+function senderWords(from: string): string {
+  const name = parseMailbox(from)?.name
+  return name ? ` from ${name}` : ''
+}
+
+function fieldsSet(config: { firstName?: unknown; lastName?: unknown; metadata?: object }) {
+  const { firstName, lastName, metadata = {} } = config
+  return [
+    ...(firstName === undefined ? [] : ['first name']),
+    ...(lastName === undefined ? [] : ['last name']),
+    ...Object.keys(metadata),
+  ]
+}
+
+const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+
+function delayWords({ duration, until }: Extract<StepDefinition, { type: 'delay' }>['config']) {
+  if (until === undefined) return `Wait ${durationWords(duration ?? '')}`
+  const { time, days = [], zone } = until
+  const on = days.length === 0 ? '' : ` on ${days.map((day) => weekdays[day - 1]).join(', ')}`
+  const where = zone === undefined || zone === 'contact' ? '' : ` in ${zone}`
+  return `Wait until ${time}${on}${where}`
+}
+
+const units = [
+  ['week', 7 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const
+
+/** An ISO 8601 duration as people say it: `3 days`, `1 day 12 hours`. */
+export function durationWords(duration: string): string {
+  let left = durationMs(duration)
+  if (left === undefined) return duration
+  const parts: string[] = []
+  // Weeks only where nothing is left of them: nobody says '1 week 3 days' of a wait of ten.
+  for (const [name, ms] of units) {
+    if (name === 'week' && left % ms !== 0) continue
+    const count = Math.floor(left / ms)
+    left -= count * ms
+    if (count > 0) parts.push(plural(count, name))
+  }
+  return parts.length === 0 ? 'no time' : parts.join(' ')
+}
+
+/** How a way out of a step is called; `undefined` where there is only one. */
+export function edgeWords(type: string, branch?: string): string | undefined {
+  switch (type) {
+    case 'condition_met':
+      return 'yes'
+    case 'condition_not_met':
+      return 'no'
+    case 'event_received':
+      return 'it came'
+    case 'timeout':
+      return 'it did not come'
+    case 'branch':
+      return branch
+    default:
+      return undefined
+  }
+}
