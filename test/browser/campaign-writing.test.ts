@@ -89,7 +89,9 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
     /: Line 1/,
     'by keys, it goes on',
   )
-  await card(0).locator('[data-handle]').dragTo(card(1), { targetPosition: { x: 60, y: 180 } })
+  await card(0)
+    .locator('.handle')
+    .dragTo(card(1), { targetPosition: { x: 60, y: 180 } })
   await page.locator('#block-1 legend', { hasText: 'Line' }).waitFor()
   t.equal(await card(0).getByLabel('Words', { exact: true }).inputValue(), 'Typed')
   await card(1).getByRole('button', { name: 'Remove: Line 2' }).click()

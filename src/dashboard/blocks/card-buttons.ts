@@ -9,6 +9,3 @@ export const blockButton = (
   change: string,
 ): Html =>
   html`<button name="do" value="${deed}:${place}" formaction="${change}#block-${place}" formnovalidate aria-label="${label}: ${name}">${label}</button>`
-
-/** By which a card is drawn to its place with a pointer and script; everything else has the buttons beside it. */
-export const dragHandle = html`<i class="handle" data-handle hidden aria-hidden="true">⠿</i>`

@@ -3,7 +3,7 @@ import type { Faults } from '../shell/faults.js'
 import { type FormField, field, hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import { type BlockCard, blockCount, cardsOf } from './card.js'
-import { blockButton, dragHandle } from './card-buttons.js'
+import { blockButton } from './card-buttons.js'
 import { closedCard } from './closed-card.js'
 import { type BlockQuestion, blockNames } from './fields.js'
 import type { TypedDocument } from './form.js'
@@ -47,8 +47,7 @@ export function blockCards({
     ({ url, name }) => html`<option value="${url}">${name}</option>`,
   )}</datalist>`
   return html`<div data-cards>${rest}${offered}${hiddenField('open', open)}${
-    mayWrite &&
-    html`${hiddenField('moveTo', '')}<button hidden data-move name="do" value="" formaction="${change}" formnovalidate tabindex="-1">Move</button><p class="hint">${rules}</p>`
+    mayWrite && html`<p class="hint">${rules}</p>`
   }<div class="blocks">${
     // Return in a line presses the form's first button, which must not move a block.
     mayWrite &&
@@ -119,7 +118,7 @@ function columnsOf({ place, columns }: BlockCard, options: CardOptions): Html {
 }
 
 function moves({ place, first, last }: BlockCard, name: string, options: CardOptions): Html {
-  return html`<p class="buttons">${dragHandle}${!first && blockButton('up', place, 'Up', name, options.change)}${
+  return html`<p class="buttons">${!first && blockButton('up', place, 'Up', name, options.change)}${
     !last && blockButton('down', place, 'Down', name, options.change)
   }${blockButton('copy', place, 'Duplicate', name, options.change)}${blockButton('gone', place, 'Remove', name, options.change)}</p>`
 }

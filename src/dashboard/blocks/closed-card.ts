@@ -1,7 +1,7 @@
 import { hiddenField } from '../shell/field.js'
 import { type Html, html } from '../shell/html.js'
 import type { BlockCard } from './card.js'
-import { blockButton, dragHandle } from './card-buttons.js'
+import { blockButton } from './card-buttons.js'
 import { closedName, type TypedBlock } from './form.js'
 
 const mostShown = 80
@@ -16,7 +16,7 @@ export function closedCard(
   return html`<fieldset class="card block closed" id="block-${place}"><legend>${name}</legend>${hiddenField(
     `b.${place}.type`,
     type,
-  )}${hiddenField(`b.${place}.${closedName}`, JSON.stringify(block))}<p class="buttons">${mayWrite && dragHandle}<span>${wordsOf(
+  )}${hiddenField(`b.${place}.${closedName}`, JSON.stringify(block))}<p class="buttons"><span>${wordsOf(
     block,
   ).slice(
     0,

@@ -83,22 +83,30 @@ function focusOn(form: HTMLFormElement, { value, formAction }: HTMLButtonElement
 function sortable(form: HTMLFormElement): void {
   for (const list of form.querySelectorAll<HTMLElement>(':is(.blocks, .column):has(> .block)')) {
     const cards = () => [...list.querySelectorAll<HTMLElement>(':scope > .block')]
-    for (const card of cards()) card.querySelector('[data-handle]')?.removeAttribute('hidden')
+    for (const card of cards()) {
+      const handle = Object.assign(document.createElement('i'), { textContent: '⠿' })
+      handle.className = 'handle'
+      handle.ariaHidden = 'true'
+      card.querySelector(':scope > .buttons:not(.add)')?.prepend(handle)
+    }
     Sortable.create(list, {
       draggable: '>.block',
-      handle: '[data-handle]',
+      handle: '.handle',
       animation: 120,
       onEnd: ({ item }) => {
         const place = item.id.replace('block-', '')
         const to = cards().indexOf(item)
-        if (String(to) === place.split('.').at(-1)) return
-        const target = form.querySelector<HTMLInputElement>('input[name=moveTo]')
-        const button = form.querySelector<HTMLButtonElement>('button[data-move]')
-        if (button === null || target === null) return
-        target.value = String(to)
-        button.value = `move:${place}`
-        form.requestSubmit(button)
+        if (String(to) !== place.split('.').at(-1)) press(form, `move:${place}:${to}`)
       },
     })
   }
+}
+
+/** What no button of the page says. */
+function press(form: HTMLFormElement, deed: string): void {
+  const button = document.createElement('button')
+  Object.assign(button, { name: 'do', value: deed, hidden: true, formNoValidate: true })
+  button.formAction = form.dataset.preview ?? ''
+  form.append(button)
+  form.requestSubmit(button)
 }
