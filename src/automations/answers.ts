@@ -33,7 +33,8 @@ export const automationsAnswer = ({
 
 /** An automation as clients see it in a list. */
 function shownAutomation(automation: Automation) {
-  const { id, name, status, version, enrolled, created_at, updated_at } = automation
+  const { id, name, status, version, enrolled, reached, paused_at, created_at, updated_at } =
+    automation
   const { running, waiting, completed, exited, failed, cancelled } = automation
   return {
     id,
@@ -42,6 +43,8 @@ function shownAutomation(automation: Automation) {
     version,
     runs: { running, waiting, completed, exited, failed, cancelled },
     enrolledContacts: enrolled,
+    reachedGoal: reached,
+    pausedAt: paused_at === null ? null : isoTime(paused_at),
     createdAt: isoTime(created_at),
     updatedAt: isoTime(updated_at),
   }

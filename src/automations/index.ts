@@ -18,6 +18,7 @@ export {
   shownState,
   whyOf,
 } from './answers.js'
+export { heldWords, moveFor, resumeFor, shownPause, startFor } from './course-answers.js'
 export {
   type Automation,
   type AutomationDefinition,
@@ -47,6 +48,7 @@ export {
   templateSenders,
   templateUses,
   type Versions,
+  versionsShown,
 } from './definition/index.js'
 export {
   type EngineDeps,
@@ -73,8 +75,11 @@ export { type Beginning, beginAutomation, type RecipeDeps, recipes } from './rec
 export {
   automationStanding,
   countHeld,
+  endingWords,
+  endReasons,
   findAnyRun,
   findRun,
+  findRuns,
   type HeldRelease,
   type HeldRuns,
   holdOverdueRuns,
@@ -82,13 +87,18 @@ export {
   listRuns,
   liveFigures,
   overdueReason,
+  presentAtSteps,
   type Run,
   type RunStatus,
+  type RunsFilter,
   releaseRuns,
   releases,
   runStatuses,
   type StepStanding,
+  stepIdsOf,
+  stepsOfVersion,
   type Waits,
+  waitsOf,
 } from './runs/index.js'
 export {
   type AutomationPreview,
@@ -98,9 +108,12 @@ export {
 } from './trial/index.js'
 export {
   type Backfill,
+  type Crowd,
+  crowdOf,
   findBackfill,
   finishReleases,
   forgetRuns,
+  type JudgedCrowd,
   judgeBackfill,
   type MoveGroup,
   makeForgetContactEvents,
@@ -108,6 +121,9 @@ export {
   newestVersion,
   pauseAutomation,
   planMove,
+  planResume,
+  type ResumePlan,
+  requireCrowd,
   resumeAutomation,
   runBackfills,
   runsAfterSetBack,

@@ -12,7 +12,9 @@ export {
   findAnyAutomation,
   findAutomation,
   listAutomations,
+  nothing,
   readDefinition,
+  refuseArchived,
   type WrittenAlongside,
 } from './automation.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'
@@ -64,6 +66,7 @@ export {
   type StoredEvent,
   startRun,
 } from './run.js'
+export { versionsShown } from './shown-versions.js'
 export {
   archiveAutomation,
   cancelArchived,
