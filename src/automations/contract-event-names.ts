@@ -1,4 +1,11 @@
-import { answer, foreignCursor, manyOf, operation, pageFields, pageParams } from '../contract/index.js'
+import {
+  answer,
+  foreignCursor,
+  manyOf,
+  operation,
+  pageFields,
+  pageParams,
+} from '../contract/index.js'
 import { count, text, time, uuid } from '../fields/index.js'
 import { exampleId, exampleTime } from './contract-parts.js'
 
@@ -21,7 +28,9 @@ export const listEventNames = operation('GET /v1/events/names', {
             name: text('The name of the event'),
             count: count('How often it came'),
             lastAt: time('When it came last'),
-            sample: { description: 'The payload of the last one; null where it is not kept any more' },
+            sample: {
+              description: 'The payload of the last one; null where it is not kept any more',
+            },
             heardBy: {
               ...manyOf({
                 automationId: uuid('The automation'),

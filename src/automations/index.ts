@@ -18,7 +18,6 @@ export {
   shownState,
   whyOf,
 } from './answers.js'
-export { eventNamesAnswer } from './event-names.js'
 export { heldWords, moveFor, resumeFor, shownPause, startFor } from './course-answers.js'
 export {
   type Automation,
@@ -61,6 +60,7 @@ export {
   runSome,
   wakeBlocked,
 } from './engine/index.js'
+export { eventNamesAnswer } from './event-names.js'
 export {
   type AcceptDeps,
   type AcceptedEvent,

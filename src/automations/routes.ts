@@ -28,7 +28,6 @@ import {
   startAnswer,
   startFor,
 } from './course-answers.js'
-import { eventNamesAnswer } from './event-names.js'
 import {
   archiveAutomation,
   cancelRun,
@@ -40,6 +39,7 @@ import {
   findAutomation,
   type WrittenAlongside,
 } from './definition/index.js'
+import { eventNamesAnswer } from './event-names.js'
 import { type AcceptDeps, acceptEvents } from './events/index.js'
 import { findRun, statusesIn } from './runs/index.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'

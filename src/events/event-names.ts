@@ -1,6 +1,14 @@
 import { type Clock, type Repeating, repeat } from '../clock/index.js'
 import type { Log } from '../log/index.js'
-import { idsIn, isPassing, type Read, type Store, sinceCommit, storedJson, type Tx } from '../store/index.js'
+import {
+  idsIn,
+  isPassing,
+  type Read,
+  type Store,
+  sinceCommit,
+  storedJson,
+  type Tx,
+} from '../store/index.js'
 
 /** A name by which events of contacts came to an account. */
 export interface EventName {

@@ -113,7 +113,11 @@ async function missingAmong(
   return wanted.filter((name) => !came.has(name)).slice(0, mostMissing)
 }
 
-const how = { starts: 'begins', waits: 'is waited for in', ends: 'ends, or is the goal of,' } as const
+const how = {
+  starts: 'begins',
+  waits: 'is waited for in',
+  ends: 'ends, or is the goal of,',
+} as const
 
 const hearerView = ({ automationId, name, how: does }: Hearer, base: string): HearerView => ({
   page: `${base}/automations/${automationId}`,
