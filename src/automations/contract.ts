@@ -36,6 +36,7 @@ import { simulateAutomation } from './contract-simulation.js'
 import { runStatuses } from './runs/status.js'
 
 export {
+  automationName,
   cancelRun,
   getRun,
   listRuns,

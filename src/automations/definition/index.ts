@@ -15,21 +15,33 @@ export {
   readDefinition,
   type WrittenAlongside,
 } from './automation.js'
+export { ownEvents } from './check-step.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'
 export {
   type AutomationDefinition,
+  type AutomationSettings,
   type Branch,
   limits,
   maxWaitMs,
   type StepDefinition,
   type StepOf,
   type StepType,
+  stepKey,
+  stepTypes,
   type UpdateConfig,
 } from './definition.js'
+export {
+  changedMeanwhile,
+  discardDraft,
+  keepWritten,
+  readWritten,
+  type WrittenAutomation,
+} from './draft.js'
 export { duplicateAutomation } from './duplicate.js'
 export { createAutomation, definitionIn, editAutomation } from './edit.js'
 export { hears, listensTo, staysOn } from './exit-rules.js'
 export { type Facts, resolve, shownContact } from './field.js'
+export type { StepFault } from './graph.js'
 export {
   type DomainUse,
   domainUses,
@@ -48,6 +60,16 @@ export {
   makeMailTemplates,
   render,
 } from './mail-template.js'
+export {
+  graphOf,
+  isOutlineStep,
+  type Outline,
+  type OutlineItem,
+  type OutlineStep,
+  type OutlineWay,
+  outlineOf,
+  waysOf,
+} from './outline.js'
 export { holds, judge } from './rule.js'
 export {
   appended,
@@ -71,6 +93,7 @@ export {
   disableAutomation,
   enableAutomation,
 } from './state.js'
+export { validate } from './validate.js'
 export {
   type FrozenVersion,
   frozenOf,
