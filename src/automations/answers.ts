@@ -2,10 +2,10 @@ import { type Clock, isoTime } from '../clock/index.js'
 import { cursorOf, idInCursor, pageOf, type Read } from '../store/index.js'
 import {
   type Automation,
+  automationWarnings,
   listAutomations,
   readDefinition,
   type Versions,
-  warningsAbout,
 } from './definition/index.js'
 import { explainRun, listRuns, type Run, type RunsAsked } from './runs/index.js'
 import type { AutomationPreview, CohortCounts } from './trial/index.js'
@@ -33,7 +33,8 @@ export const automationsAnswer = ({
 
 /** An automation as clients see it in a list. */
 function shownAutomation(automation: Automation) {
-  const { id, name, status, version, enrolled, created_at, updated_at } = automation
+  const { id, name, status, version, enrolled, reached, paused_at, created_at, updated_at } =
+    automation
   const { running, waiting, completed, exited, failed, cancelled } = automation
   return {
     id,
@@ -42,6 +43,8 @@ function shownAutomation(automation: Automation) {
     version,
     runs: { running, waiting, completed, exited, failed, cancelled },
     enrolledContacts: enrolled,
+    reachedGoal: reached,
+    pausedAt: paused_at === null ? null : isoTime(paused_at),
     createdAt: isoTime(created_at),
     updatedAt: isoTime(updated_at),
   }
@@ -62,7 +65,7 @@ export const detailAnswer = async (read: Read, automation: Automation) => ({
 
 async function warningsIn(read: Read, { id, account_id, version }: Automation) {
   const { definition } = await readDefinition(read, id, version)
-  return await warningsAbout(read, account_id, definition)
+  return await automationWarnings(read, account_id, definition)
 }
 
 // What a change of state means, for people.
@@ -84,7 +87,7 @@ export const enabledAnswer = async (read: Read, automation: Automation) => ({
 })
 
 /** The answer to a creation. */
-export function shownMade({ id, name, status }: Automation) {
+export function madeAnswer({ id, name, status }: Automation) {
   return { id, name, status, message: 'Automation created; enable it to let its event start it' }
 }
 

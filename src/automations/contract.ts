@@ -14,7 +14,26 @@ import {
   refusal,
   shape,
 } from '../contract/index.js'
-import { closed, count, maybe, schemasOf, table, text, time, uuid } from '../fields/index.js'
+import {
+  closed,
+  count,
+  maybe,
+  orNull,
+  schemasOf,
+  table,
+  text,
+  time,
+  uuid,
+} from '../fields/index.js'
+import {
+  automationStanding,
+  getCrowdStart,
+  moveRuns,
+  pauseAutomation,
+  resumeAutomation,
+  startForCrowd,
+  stopCrowdStart,
+} from './contract-course.js'
 import { sendEvent, sendEvents } from './contract-events.js'
 import {
   automation,
@@ -35,15 +54,23 @@ import { cancelRun, getRun, listRuns, startRun } from './contract-runs.js'
 import { simulateAutomation } from './contract-simulation.js'
 import { runStatuses } from './runs/status.js'
 
+export { mostMoved, usualPerHour } from './contract-course.js'
 export {
   automationName,
+  automationStanding,
   cancelRun,
+  getCrowdStart,
   getRun,
   listRuns,
+  moveRuns,
+  pauseAutomation,
+  resumeAutomation,
   sendEvent,
   sendEvents,
   simulateAutomation,
+  startForCrowd,
   startRun,
+  stopCrowdStart,
   usualPage,
 }
 
@@ -62,6 +89,8 @@ const summary = {
     ),
   ),
   enrolledContacts: count('How many contacts have ever entered it'),
+  reachedGoal: count('How often its goal was reached'),
+  pausedAt: orNull(time('Since when nobody takes a step; null: it is not paused')),
   createdAt: time('When the automation was made'),
   updatedAt: time('When the automation was last changed'),
 }
@@ -72,6 +101,8 @@ const example = {
   version: 1,
   runs: { running: 0, waiting: 12, completed: 340, exited: 5, failed: 0, cancelled: 0 },
   enrolledContacts: 351,
+  reachedGoal: 0,
+  pausedAt: null,
   createdAt: exampleTime,
   updatedAt: exampleTime,
 }
@@ -332,6 +363,13 @@ export const automations: Contract = {
     enableAutomation,
     disableAutomation,
     archiveAutomation,
+    pauseAutomation,
+    resumeAutomation,
+    moveRuns,
+    startForCrowd,
+    getCrowdStart,
+    stopCrowdStart,
+    automationStanding,
     simulateAutomation,
     listRuns,
     startRun,

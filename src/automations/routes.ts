@@ -1,5 +1,5 @@
 import type { Principal } from '../accounts/index.js'
-import { readBilling } from '../billing/index.js'
+import { checkOpen, readBilling } from '../billing/index.js'
 import { serve } from '../contract/index.js'
 import { type Api, type Remember, reply } from '../http/index.js'
 import {
@@ -7,11 +7,11 @@ import {
   automationsAnswer,
   detailAnswer,
   enabledAnswer,
+  madeAnswer,
   runPage,
   runsAnswer,
   shownCohort,
   shownDetail,
-  shownMade,
   shownPreview,
   shownRun,
   shownState,
@@ -19,6 +19,15 @@ import {
 } from './answers.js'
 import { acceptBatch } from './batch.js'
 import * as operations from './contract.js'
+import {
+  moveFor,
+  resumeFor,
+  shownPause,
+  shownStart,
+  standingAnswer,
+  startAnswer,
+  startFor,
+} from './course-answers.js'
 import {
   archiveAutomation,
   cancelRun,
@@ -33,7 +42,7 @@ import {
 import { type AcceptDeps, acceptEvents } from './events/index.js'
 import { findRun, statusesIn } from './runs/index.js'
 import { type PreviewDeps, previewAutomation, previewCohort } from './trial/index.js'
-import { startForContact } from './upkeep/index.js'
+import { pauseAutomation, startForContact, stopBackfill } from './upkeep/index.js'
 
 /** What the routes need: all that taking in events and walking through takes. */
 export type AutomationRouteDeps = AcceptDeps & PreviewDeps
@@ -46,6 +55,7 @@ export function automationRoutes(api: Api<Principal>, deps: AutomationRouteDeps)
   eventRoutes(api, deps)
   definitionRoutes(api, deps)
   stateRoutes(api, deps)
+  courseRoutes(api, deps)
   runRoutes(api, deps)
 }
 
@@ -79,17 +89,17 @@ function definitionRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void 
     const { name, steps, connections, settings } = body
     const given = { name, steps, connections, settings }
     const made = await createAutomation(deps, billing, given, (tx, made) =>
-      remember(tx, shownMade(made), 201),
+      remember(tx, madeAnswer(made), 201),
     )
-    return reply(201, shownMade(made))
+    return reply(201, madeAnswer(made))
   })
 
   serve(api, operations.duplicateAutomation, async ({ account, params: { id }, remember }) => {
     const billing = await billingOf(account.accountId)
     const made = await duplicateAutomation(deps, billing, id, (tx, made) =>
-      remember(tx, shownMade(made), 201),
+      remember(tx, madeAnswer(made), 201),
     )
-    return reply(201, shownMade(made))
+    return reply(201, madeAnswer(made))
   })
 
   serve(
@@ -141,6 +151,45 @@ function stateRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
 
   serve(api, operations.archiveAutomation, async ({ account, params: { id }, remember }) =>
     shownState(await archiveAutomation(deps, account.accountId, id, remembered(remember))),
+  )
+}
+
+/** What is done with an automation while people are in it, and how they stand. */
+function courseRoutes(api: Api<Principal>, deps: AutomationRouteDeps): void {
+  const { read } = deps.store
+
+  serve(api, operations.pauseAutomation, async ({ account, params: { id }, remember }) => {
+    const found = await findAutomation(read, account.accountId, id)
+    return shownPause(
+      await pauseAutomation(deps, found, (tx, paused) => remember(tx, shownPause(paused))),
+    )
+  })
+
+  serve(api, operations.resumeAutomation, async ({ account, params: { id }, body }) =>
+    resumeFor(deps, await findAutomation(read, account.accountId, id), body),
+  )
+
+  serve(api, operations.moveRuns, async ({ account, params: { id }, body }) =>
+    moveFor(deps, await findAutomation(read, account.accountId, id), body, operations.mostMoved),
+  )
+
+  serve(api, operations.startForCrowd, async ({ account: { accountId }, params: { id }, body }) => {
+    checkOpen(await readBilling(read, deps.plans, accountId))
+    const { listId = '', segmentId, perHour = operations.usualPerHour, dryRun } = body
+    const crowd = segmentId === undefined ? { listId } : { segmentId }
+    return startFor(deps, await findAutomation(read, accountId, id), { crowd, perHour, dryRun })
+  })
+
+  serve(api, operations.getCrowdStart, async ({ account: { accountId }, params: { id } }) =>
+    startAnswer(read, accountId, id),
+  )
+
+  serve(api, operations.stopCrowdStart, async ({ account, params: { id } }) =>
+    shownStart(await stopBackfill(deps, await findAutomation(read, account.accountId, id))),
+  )
+
+  serve(api, operations.automationStanding, async ({ account, params: { id } }) =>
+    standingAnswer(read, await findAutomation(read, account.accountId, id)),
   )
 }
 

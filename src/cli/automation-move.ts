@@ -172,7 +172,8 @@ async function start(
   if (options.stop) return stopped(await stopBackfill({ store, clock }, automation))
   const listId = await listOf(store.read, automation.account_id, list ?? '')
   const judging = { store, clock, versions: makeVersions() }
-  const { seen, starts, refused } = await judgeBackfill(judging, automation, listId)
+  const crowd = { listId }
+  const { seen, starts, refused } = await judgeBackfill(judging, automation, crowd)
   const intent: Intent = {
     to: `start ${runs(starts)} of "${automation.name}", at most ${counted(perHour, 'run')} an hour`,
     facts: [
@@ -184,7 +185,7 @@ async function start(
   }
   // --dry-run is not asked: below it shows all that the question has, and more.
   if (!dryRun && starts > 0 && !(await confirmed(place, options, intent))) return
-  if (!dryRun) await startBackfill({ store, clock }, automation, { listId, perHour })
+  if (!dryRun) await startBackfill({ store, clock }, automation, { crowd, perHour })
   // To a tenth of an hour: more would pretend to know how busy the appliance is.
   const hours = Math.ceil((starts / perHour) * 10) / 10
   return {

@@ -146,6 +146,19 @@ export const automationMethods = (methods: Methods) => {
     disable: byId('POST /v1/automations/{id}/disable'),
     /** For good; its runs are cancelled. */
     archive: byId('POST /v1/automations/{id}/archive'),
+    /** Nobody takes a step until it is resumed. */
+    pause: byId('POST /v1/automations/{id}/pause'),
+    /** What fell due meanwhile: `shift`, `now` or `skip`. */
+    resume: byIdWithBody('POST /v1/automations/{id}/resume'),
+    /** Lets runs of older versions go on by the steps of another. */
+    move: byIdWithBody('POST /v1/automations/{id}/move'),
+    /** For a list or a segment, so many an hour. */
+    startFor: byIdWithBody('POST /v1/automations/{id}/start'),
+    /** How far that is. */
+    getStart: byId('GET /v1/automations/{id}/start'),
+    stopStart: byId('DELETE /v1/automations/{id}/start'),
+    /** How runs stand, step by step. */
+    standing: byId('GET /v1/automations/{id}/standing'),
     /** Walks somebody through it; nothing is written or sent. */
     simulate: byIdWithBody('POST /v1/automations/{id}/simulate'),
     runs: pagesById('GET /v1/automations/{id}/runs', 'runs'),

@@ -5,6 +5,7 @@ import { type AutomationStepCounts, cell, prepared, rowsOf, type Tx } from '../s
 const runColumns = [
   ...(['running', 'waiting', 'completed', 'exited', 'failed', 'cancelled'] as const),
   'enrolled',
+  'reached',
 ] as const
 // The counters of a step, likewise.
 const stepColumns = [

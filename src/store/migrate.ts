@@ -32,6 +32,7 @@ import { campaignMailed } from './migrations/0155-campaign-mailed.js'
 import { contactFields } from './migrations/0160-contact-fields.js'
 import { whyLeft } from './migrations/0161-why-left.js'
 import { nodesTable } from './migrations/0170-nodes.js'
+import { automationPages } from './migrations/0171-automation-pages.js'
 import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
@@ -76,6 +77,7 @@ const migrations: Record<string, Migration> = {
   '0160-contact-fields': contactFields,
   '0161-why-left': whyLeft,
   '0170-nodes': nodesTable,
+  '0171-automation-pages': automationPages,
   '0175-automation-drafts': automationDrafts,
 }
 

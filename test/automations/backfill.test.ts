@@ -47,8 +47,11 @@ t.test('a start over a list takes so many an hour, and goes on where it was', as
   const id = await rig.enabled([trigger(), send('one')])
   const { listId } = rig
   const automation = await rig.automation(id)
-  await startBackfill(rig, automation, { listId, perHour: 120 })
-  await t.rejects(startBackfill(rig, automation, { listId, perHour: 120 }), /is under way/)
+  await startBackfill(rig, automation, { crowd: { listId }, perHour: 120 })
+  await t.rejects(
+    startBackfill(rig, automation, { crowd: { listId }, perHour: 120 }),
+    /is under way/,
+  )
   await look()
   t.match(await row(id), { seen: 2, started: 2, ended_at: null })
   await look()
@@ -75,7 +78,10 @@ t.test('members who are not let in cost no write each, and nothing of the rate',
   const { rig, deps, row } = await openList(t, 30)
   const few = { field: 'contact.metadata.n', operator: 'gte', value: 28 }
   const id = await rig.enabled([trigger('signup', { filter: few }), send('one')])
-  await startBackfill(rig, await rig.automation(id), { listId: rig.listId, perHour: 60 })
+  await startBackfill(rig, await rig.automation(id), {
+    crowd: { listId: rig.listId },
+    perHour: 60,
+  })
   let commits = 0
   const { store } = mortalStore(rig.store, 99, (count) => {
     commits = count
@@ -101,10 +107,10 @@ t.test('filter, re-entry and suppressions apply, and no other automation hears i
   const gone = { email: 'r1@example.com', reason: 'bounce' as const }
   await rig.store.write((tx) => suppress(tx, rig.accountId, gone, rig.clock.now()))
   const automation = await rig.automation(id)
-  const told = await judgeBackfill(deps, automation, listId)
+  const told = await judgeBackfill(deps, automation, { listId })
   t.match(told, { seen: 6, starts: 2 })
   t.same(Object.fromEntries(told.refused), { already_running: 1, suppressed: 1, filtered: 2 })
-  await startBackfill(rig, automation, { listId, perHour: 100_000 })
+  await startBackfill(rig, automation, { crowd: { listId }, perHour: 100_000 })
   await look()
   t.match(await row(id), { seen: 6, started: 2, ended_at: Number })
   t.match(await rig.automation(id), { enrolled: 3 })
@@ -113,7 +119,7 @@ t.test('filter, re-entry and suppressions apply, and no other automation hears i
   await rig.event({ event: 'order.paid', contactId: readers[2] ?? '' })
   await rig.work()
   t.match(await rig.automation(id), { completed: 1 })
-  t.match(await judgeBackfill(deps, automation, listId), { starts: 0 })
+  t.match(await judgeBackfill(deps, automation, { listId }), { starts: 0 })
 })
 
 t.test('it stands still while disabled, and ends when it is stopped', async (t) => {
@@ -121,11 +127,14 @@ t.test('it stands still while disabled, and ends when it is stopped', async (t) 
   const { listId } = rig
   const id = await rig.enabled([trigger(), send('one')])
   const automation = await rig.automation(id)
-  await startBackfill(rig, automation, { listId, perHour: 60 })
+  await startBackfill(rig, automation, { crowd: { listId }, perHour: 60 })
   await disableAutomation(rig, rig.accountId, id)
   await look()
   t.match(await row(id), { seen: 0, started: 0 })
-  await t.rejects(startBackfill(rig, await rig.automation(id), { listId, perHour: 1 }), /disabled/)
+  await t.rejects(
+    startBackfill(rig, await rig.automation(id), { crowd: { listId }, perHour: 1 }),
+    /disabled/,
+  )
   await enableAutomation(rig, await rig.billing(), id)
   await look()
   t.match(await row(id), { started: 1 })
@@ -133,5 +142,5 @@ t.test('it stands still while disabled, and ends when it is stopped', async (t) 
   await rig.clock.advance(hourMs)
   await look()
   t.match(await row(id), { started: 1, ended_at: Number })
-  await t.rejects(stopBackfill(rig, automation), /No start over a list is under way/)
+  await t.rejects(stopBackfill(rig, automation), /No start over a list or a segment is under way/)
 })

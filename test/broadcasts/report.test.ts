@@ -8,6 +8,7 @@ import { recordConsent } from '../../src/consent/index.js'
 import { makeLandEvents } from '../../src/events/index.js'
 import { keepReason } from '../../src/preferences/reason.js'
 import { fakeMx } from '../support/fake-mx.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { directTo, startPosthorn } from '../support/posthorn.js'
 import { collectStatements, planOf } from '../support/statements.js'
 
@@ -174,7 +175,7 @@ t.test('it is compared with those before, and is the account’s alone', async (
   t.equal((await call('GET', `/v1/broadcasts/${id}/report`, { key })).status, 404)
 })
 
-t.test('reports and people are searched for by indexes alone', async (t) => {
+t.test('reports and people are searched for by indexes alone', aboutSqlite, async (t) => {
   const statements = collectStatements(t)
   await broadcastReport(store.read, accountId, id)
   for (const who of whoNames) await pageOfPeople(store.read, id, { who, limit: 5 })

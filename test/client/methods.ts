@@ -170,6 +170,27 @@ export const methods: Methods = {
   'POST /v1/automations/{id}/archive': {
     ask: ({ automations }, { ids }) => automations.archive(first(ids)),
   },
+  'POST /v1/automations/{id}/pause': {
+    ask: ({ automations }, { ids }) => automations.pause(first(ids)),
+  },
+  'POST /v1/automations/{id}/resume': {
+    ask: ({ automations }, { ids, body }) => automations.resume(first(ids), body),
+  },
+  'POST /v1/automations/{id}/move': {
+    ask: ({ automations }, { ids, body }) => automations.move(first(ids), body),
+  },
+  'POST /v1/automations/{id}/start': {
+    ask: ({ automations }, { ids, body }) => automations.startFor(first(ids), body),
+  },
+  'GET /v1/automations/{id}/start': {
+    ask: ({ automations }, { ids }) => automations.getStart(first(ids)),
+  },
+  'DELETE /v1/automations/{id}/start': {
+    ask: ({ automations }, { ids }) => automations.stopStart(first(ids)),
+  },
+  'GET /v1/automations/{id}/standing': {
+    ask: ({ automations }, { ids }) => automations.standing(first(ids)),
+  },
   'POST /v1/automations/{id}/simulate': {
     ask: ({ automations }, { ids, body }) => automations.simulate(first(ids), body),
   },

@@ -142,6 +142,13 @@ const requests: Record<string, object | undefined> = {
   [`POST /v1/automations/${nobody}/enable`]: undefined,
   [`POST /v1/automations/${nobody}/disable`]: undefined,
   [`POST /v1/automations/${nobody}/archive`]: undefined,
+  [`POST /v1/automations/${nobody}/pause`]: undefined,
+  [`POST /v1/automations/${nobody}/resume`]: { dryRun: true },
+  [`POST /v1/automations/${nobody}/move`]: { dryRun: true },
+  [`POST /v1/automations/${nobody}/start`]: { listId: nobody },
+  [`GET /v1/automations/${nobody}/start`]: undefined,
+  [`DELETE /v1/automations/${nobody}/start`]: undefined,
+  [`GET /v1/automations/${nobody}/standing`]: undefined,
   [`POST /v1/automations/${nobody}/simulate`]: { email: 'ann@example.com' },
   [`GET /v1/automations/${nobody}/runs`]: undefined,
   [`POST /v1/automations/${nobody}/runs`]: { contactId: nobody },
@@ -158,6 +165,7 @@ const taking = Object.keys(requests).filter((one) => requests[one] !== undefined
 const sending = taking.filter((one) => one.includes('/emails/'))
 /** Fields of the wrong type: each body has one of them at least. */
 const misshapen = {
+  dryRun: 1,
   name: 1,
   trackOpens: 1,
   enabled: 1,
@@ -910,6 +918,12 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
     const { json } = await ask('GET /v1/contacts/all?email=ann@example.com')
     return [asked, { body: { contactId: json.contacts[0].id } }]
   }
+  if (/\/automations\/.*\/(move|start)$/.test(one)) {
+    const asked = one.replace(nobody, await enabledOf(t, `crowd-${round}`))
+    const listed = { body: { name: `Crowd ${round}` } }
+    const listId = (await ask('POST /v1/contacts/lists', listed)).json.id
+    return [asked, { body: one.endsWith('start') ? { listId } : {} }]
+  }
   if (one.includes('/automations/')) {
     const body = requests[one]
     return [one.replace(nobody, await automationOf(t)), body === undefined ? {} : { body }]
@@ -930,6 +944,39 @@ async function anew(t: Test, one: string, round: number): Promise<[one: string, 
   if (one === 'POST /v1/topics') return [one, { body: { name: `Topic ${round}` } }]
   return [one, {}]
 }
+
+t.test('what is done with an automation while people are in it', async (t) => {
+  const id = await enabledOf(t, 'course')
+  const at = `/v1/automations/${id}`
+  await answers(t, `POST ${at}/resume`, { body: {} }, 409, 'conflict')
+  await answers(t, `POST ${at}/pause`, {}, 200)
+  t.match(await ask(`POST ${at}/resume`, { body: { overdue: 'later' } }), { status: 400 })
+  await answers(t, `POST ${at}/resume`, { body: { overdue: 'now' } }, 200)
+  await answers(t, `POST ${at}/move`, { body: { version: 9 } }, 422, 'validation_error')
+  await answers(t, `POST ${at}/move`, { body: {} }, 200)
+  await answers(t, `GET ${at}/standing`, {}, 200)
+  await answers(t, `GET ${at}/start`, {}, 404, 'not_found')
+  await answers(t, `DELETE ${at}/start`, {}, 409, 'conflict')
+  t.match(await ask(`POST ${at}/start`, { body: {} }), { status: 400 })
+  await answers(t, `POST ${at}/start`, { body: { listId: nobody } }, 404, 'not_found')
+  const { json } = await ask('POST /v1/contacts/lists', { body: { name: 'Course' } })
+  const body = { listId: json.id, perHour: 1 }
+  await answers(t, `POST ${at}/start`, { body: { ...body, dryRun: true } }, 200)
+  // Two, of whom the second begins in an hour: so it is not over at once.
+  for (const name of ['course', 'another']) {
+    await ask(`POST /v1/contacts/${json.id}`, { body: { email: `${name}@example.com` } })
+  }
+  await answers(t, `POST ${at}/start`, { body }, 200)
+  await answers(t, `POST ${at}/start`, { body }, 409, 'conflict')
+  await answers(t, `GET ${at}/start`, {}, 200)
+  await answers(t, `DELETE ${at}/start`, {}, 200)
+  const draft = await automationOf(t)
+  await answers(t, `POST /v1/automations/${draft}/start`, { body }, 422, 'validation_error')
+  await answers(t, `POST /v1/automations/${draft}/move`, { body: {} }, 409, 'conflict')
+  await answers(t, `POST /v1/automations/${draft}/archive`, {}, 200)
+  await answers(t, `POST /v1/automations/${draft}/pause`, {}, 409, 'conflict')
+  await answers(t, `POST /v1/automations/${draft}/resume`, { body: {} }, 409, 'conflict')
+})
 
 t.test('what pages and commands have too', (t) =>
   managementAnswers(t, { posthorn, clock, answers }),
@@ -1019,7 +1066,7 @@ t.test('what an account may not do', async (t) => {
 
   const adds = (one: string) =>
     one.startsWith('POST') &&
-    !/(simulate|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
+    !/(simulate|resume|move|render|rotate|deliveries\/replay|suppressions|suppressions\/import|segments\/count|contacts\/erasures)$/.test(
       one,
     )
   const adding = [...taking.filter(adds), importing, draft, copying, enable, twin]

@@ -31,7 +31,7 @@ t.test('an appliance over PostgreSQL', { skip: noPostgres ?? false }, async (t) 
   }
   await ask('postgres', 'create database mail')
   const dataDir = makeTempDir(t)
-  const { apiKey } = initSandbox(dataDir)
+  const { apiKey } = initSandbox(dataDir, { inFile: true })
   const url = `${server.url}/mail`
   // A host that is away is passed by.
   const hosts = url.replace('127.0.0.1', `127.0.0.1:${await freePort()},127.0.0.1`)

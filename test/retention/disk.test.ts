@@ -6,6 +6,7 @@ import { createAccount } from '../../src/accounts/index.js'
 import { openNotices } from '../../src/notices/index.js'
 import { diskRoom } from '../../src/store/index.js'
 import { day, type MailLog, openMailLog } from '../support/mail-log.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { makeTempDir } from '../support/store.js'
 
 const ages = { bodies: 30 * day, bodiesAtLeast: day, diskShare: 800_000 }
@@ -41,39 +42,43 @@ async function smallDisk(t: Test): Promise<string | undefined> {
   return dir
 }
 
-t.test('above its share of a small disk the oldest bodies go, and mail is taken in', async (t) => {
-  const dataDir = await smallDisk(t)
-  if (dataDir === undefined) {
-    t.comment('this system mounts no tmpfs for tests: skipped')
-    return
-  }
-  const log = await openMailLog(t, { plan: 'Unlimited', dataDir })
-  const { retention, store } = log
-  const more = { readDisk: diskRoom, ages: { ...retention.ages, ...ages } }
-  const [waits = ''] = await log.accept([
-    { html: 'waits'.padEnd(1_000_000, 'w'), scheduledAt: log.clock.now() + 80 * day },
-  ])
-  const ids = await fill(log, 20)
-  const { figures } = await log.run(more)
-  t.equal(figures.bodies, 0, 'there is room')
-  for (let n = 0; n < 60; n++) {
-    ids.push(...(await fill(log, 1)))
-    if (n % 4 === 0) {
-      await store.checkpoint()
-      await log.run(more)
+t.test(
+  'above its share of a small disk the oldest bodies go, and mail is taken in',
+  aboutSqlite,
+  async (t) => {
+    const dataDir = await smallDisk(t)
+    if (dataDir === undefined) {
+      t.comment('this system mounts no tmpfs for tests: skipped')
+      return
     }
-  }
-  await log.run(more)
-  const left = await withBody(log)
-  t.ok(left.includes(waits), 'never of mail that waits')
-  const young = left.filter((id) => id !== waits)
-  t.same(young, ids.slice(-young.length), 'the oldest went')
-  t.ok(young.length > 5 && young.length < 60)
-  const { totalBytes, freeBytes } = await diskRoom(dataDir)
-  t.ok(freeBytes > totalBytes / 20, 'the disk never was full')
-  const [told] = await openNotices(store.read)
-  t.match(told, { kind: 'retention', severity: 'daily', text: /deleted early/ })
-})
+    const log = await openMailLog(t, { plan: 'Unlimited', dataDir })
+    const { retention, store } = log
+    const more = { readDisk: diskRoom, ages: { ...retention.ages, ...ages } }
+    const [waits = ''] = await log.accept([
+      { html: 'waits'.padEnd(1_000_000, 'w'), scheduledAt: log.clock.now() + 80 * day },
+    ])
+    const ids = await fill(log, 20)
+    const { figures } = await log.run(more)
+    t.equal(figures.bodies, 0, 'there is room')
+    for (let n = 0; n < 60; n++) {
+      ids.push(...(await fill(log, 1)))
+      if (n % 4 === 0) {
+        await store.checkpoint()
+        await log.run(more)
+      }
+    }
+    await log.run(more)
+    const left = await withBody(log)
+    t.ok(left.includes(waits), 'never of mail that waits')
+    const young = left.filter((id) => id !== waits)
+    t.same(young, ids.slice(-young.length), 'the oldest went')
+    t.ok(young.length > 5 && young.length < 60)
+    const { totalBytes, freeBytes } = await diskRoom(dataDir)
+    t.ok(freeBytes > totalBytes / 20, 'the disk never was full')
+    const [told] = await openNotices(store.read)
+    t.match(told, { kind: 'retention', severity: 'daily', text: /deleted early/ })
+  },
+)
 
 t.test('nothing young goes, and the operator hears before mail is refused', async (t) => {
   const log = await openMailLog(t, { plan: 'Unlimited' })

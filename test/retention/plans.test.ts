@@ -1,5 +1,6 @@
 import t from 'tap'
 import { day, openMailLog } from '../support/mail-log.js'
+import { aboutSqlite } from '../support/postgres.js'
 import { collectStatements, planOf } from '../support/statements.js'
 
 /** Read in the order of the primary key, some rows of them; or small: a row an account, a campaign or one of its versions, a kind. */
@@ -21,7 +22,7 @@ const inOrderOfKey = new Set([
   'audit_log',
 ])
 
-t.test('all that retention asks is a search by keys', async (t) => {
+t.test('all that retention asks is a search by keys', aboutSqlite, async (t) => {
   const log = await openMailLog(t, { plan: 'Free' })
   const { clock, store, campaigns } = log
   await campaigns.addMany(2)

@@ -4,6 +4,7 @@ import { applianceAccountId, newestKeys } from '../../src/accounts/index.js'
 import { readChanges } from '../../src/audit/index.js'
 import {
   cancelArchived,
+  findRuns,
   finishReleases,
   listAutomations,
   listRuns,
@@ -259,7 +260,7 @@ t.test('every index is used by a statement', async (t) => {
 const rare: readonly (readonly [RegExp, RegExp])[] = [
   [/from "webhook_jobs" .*attempts > 0/, /INDEX webhook_jobs_tried/],
   [/as "inFlight" from "queue" where \+"lane"/, /INDEX queue_lease/],
-  [/where "blocked" = .* order by "id"/, /COVERING INDEX automation_live_blocked /],
+  [/where "blocked" = .* order by "id" limit/, /COVERING INDEX automation_live_blocked /],
 ]
 
 /** A run that waits for an event, gets it, and is looked at, left and ended. */
@@ -280,6 +281,13 @@ async function automate(t: Test): Promise<void> {
   await listEmails(store.read, accountId, { automationId: id }, { limit: 1 })
   await liveFigures(store.read)
   await listRuns(store.read, id, { statuses: ['waiting', 'completed'], limit: 1 })
+  for (const filter of [
+    { by: 'step', stepIds: [1] },
+    { by: 'end', status: 'exited', reason: 'goal' },
+    { by: 'wait', reason: 'quota' },
+  ] as const) {
+    await findRuns(store.read, id, filter, { limit: 1 })
+  }
   const address = { email: 'ann@example.com', reason: 'complaint' } as const
   await store.write((tx) => suppress(tx, accountId, address, clock.now()))
   await listSuppressions(store.read, accountId, { reason: 'bounce', limit: 1 })

@@ -104,13 +104,40 @@ export async function startPostgres(
   }
 }
 
-/** A database of the present schema, named after a data directory as SQLite's file lies in it. */
-export async function databaseOf(
-  dataDir: string,
-  server = process.env.PH_POSTGRES,
-): Promise<string> {
-  if (server === undefined) throw new Error('PH_STORE=postgres needs PH_POSTGRES, a server')
-  const name = `t_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
+/** Named after a data directory as SQLite's file lies in it. */
+const databaseNameOf = (dataDir: string) =>
+  `t_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
+
+const serverOfRun = () => {
+  if (process.env.PH_POSTGRES === undefined) {
+    throw new Error('PH_STORE=postgres needs PH_POSTGRES, a server')
+  }
+  return process.env.PH_POSTGRES
+}
+
+/**
+ * Settings by which a process finds the database of a data directory, as its environment has them: none over SQLite,
+ * whose file lies there.
+ */
+export const databaseSettings = (dataDir: string): Record<string, string> =>
+  isPostgres
+    ? {
+        POSTHORN_STORE_URL: `${serverOfRun()}/${databaseNameOf(dataDir)}`,
+        POSTHORN_STORE_TRUST_DURABILITY: 'true',
+      }
+    : {}
+
+/** An empty one, without waiting: `posthorn init` makes the tables. */
+export function makeEmptyDatabase(dataDir: string): void {
+  const name = databaseNameOf(dataDir)
+  const psql = join(versions, newest ?? '', 'bin', 'psql')
+  const make = `create database ${name} template template0`
+  execFileSync(psql, ['-q', '-c', make, `${serverOfRun()}/postgres`])
+}
+
+/** A database of the present schema. */
+export async function databaseOf(dataDir: string, server = serverOfRun()): Promise<string> {
+  const name = databaseNameOf(dataDir)
   const template = `posthorn_${(await latestSchema()).replaceAll('-', '_')}`
   const client = new pg.Client(`${server}/postgres`)
   await client.connect()

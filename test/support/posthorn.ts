@@ -19,7 +19,7 @@ import type { EmailRecord } from '../../src/emails/index.js'
 import { type Log, silentLog } from '../../src/log/index.js'
 import { makeTurns, openStore, type Store } from '../../src/store/index.js'
 import { type Contract, contractOf } from './contract.js'
-import { databaseOf, isPostgres } from './postgres.js'
+import { databaseOf, databaseSettings, isPostgres } from './postgres.js'
 import { makeTempDir } from './store.js'
 import { makeDatabase, rsaPair } from './template.js'
 
@@ -112,6 +112,8 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
 
   const file = options.configFile ?? join(dataDir, 'posthorn.toml')
   writeFileSync(file, stringify({ ...options.settings, dns: { static: options.dns ?? {} } }))
+  // For the commands that the test runs by itself.
+  Object.assign(process.env, databaseSettings(dataDir))
   const config = loadConfig({
     file,
     env: {
@@ -127,10 +129,7 @@ export async function startPosthorn(t: Test, options: PosthornOptions = {}): Pro
       // The threads' own logs go to stderr.
       POSTHORN_LOG_LEVEL: 'error',
       // A test's clock may run for days: what it does not ask for does not start.
-      ...(storeUrl !== undefined && {
-        POSTHORN_STORE_URL: storeUrl,
-        POSTHORN_STORE_TRUST_DURABILITY: 'true',
-      }),
+      ...databaseSettings(dataDir),
       ...Object.fromEntries(jobNames.map((name) => [environmentName(['jobs', name]), 'off'])),
       ...options.env,
     },

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { databaseSettings, isPostgres, makeEmptyDatabase } from './postgres.js'
 import { templateOf } from './template.js'
 
 /** The compiled CLI beside this file, wherever it was built to. */
@@ -26,8 +27,16 @@ export interface Serving {
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** A directory as `posthorn init --sandbox` makes it; returns what a script gets from it. `serve` brings the free ports. */
-export function initSandbox(dataDir: string): { apiKey: string; accountId: string } {
+/**
+ * A directory as `posthorn init --sandbox` makes it; returns what a script gets from it. `serve` brings the free ports.
+ * Over PostgreSQL the test's later commands find its database by the environment, unless it has to be SQLite's
+ * (`inFile`).
+ */
+export function initSandbox(
+  dataDir: string,
+  { inFile = !isPostgres }: { inFile?: boolean } = {},
+): { apiKey: string; accountId: string } {
+  if (!inFile) return initOverPostgres(dataDir)
   const template = templateOf('sandbox')
   if (!template.isThere) {
     const args = ['init', '--sandbox', '--json', '--data', join(template.dir, 'data')]
@@ -42,6 +51,15 @@ export function initSandbox(dataDir: string): { apiKey: string; accountId: strin
     force: false,
   })
   return JSON.parse(readFileSync(join(template.whole, 'told.json'), 'utf8'))
+}
+
+function initOverPostgres(dataDir: string): { apiKey: string; accountId: string } {
+  makeEmptyDatabase(dataDir)
+  Object.assign(process.env, databaseSettings(dataDir))
+  const args = ['init', '--sandbox', '--json', '--data', dataDir]
+  const done = spawnSync(process.execPath, [cliEntry, ...args], { encoding: 'utf8' })
+  if (done.status !== 0) throw new Error(`init failed: ${done.stderr}`)
+  return JSON.parse(done.stdout)
 }
 
 /** `posthorn serve` as a process of its own; resolves when its API answers. */

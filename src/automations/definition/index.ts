@@ -12,9 +12,12 @@ export {
   findAnyAutomation,
   findAutomation,
   listAutomations,
+  nothing,
   readDefinition,
+  refuseArchived,
   type WrittenAlongside,
 } from './automation.js'
+export { checkEnabling } from './check-enabling.js'
 export { ownEvents } from './check-step.js'
 export { type Compiled, type CompiledStep, compile } from './compile.js'
 export {
@@ -86,12 +89,14 @@ export {
   type StoredEvent,
   startRun,
 } from './run.js'
+export { versionsShown } from './shown-versions.js'
 export {
   archiveAutomation,
   cancelArchived,
   cancelRun,
   disableAutomation,
   enableAutomation,
+  putInForce,
 } from './state.js'
 export { validate } from './validate.js'
 export {
@@ -101,5 +106,5 @@ export {
   readableVersion,
   type Versions,
 } from './versions.js'
-export { warningsAbout } from './warn.js'
+export { automationWarnings } from './warn.js'
 export { zoneOf } from './zone.js'

@@ -131,7 +131,14 @@ async function resolveWaits(
       }
     }
   }
-  await endRuns(tx, [...endings.values()], { at: now, tally })
+  const ended = await endRuns(tx, [...endings.values()], { at: now, tally })
+  const atGoal = [...endings.values()].filter(
+    ({ id, reason }) => reason === 'goal' && ended.has(id),
+  )
+  for (const id of [...atGoal.map((one) => one.id), ...moved.keys()]) {
+    const row = runs.get(id)
+    if (row !== undefined) tally.run(row.automation_id, 'reached', 1)
+  }
   if (woken.size > 0) await wake(tx, { json: JSON.stringify([...woken]), now })
   if (moved.size > 0) await jump(tx, { json: JSON.stringify([...moved.values()]), now })
   for (const id of [...woken.keys(), ...moved.keys()]) {

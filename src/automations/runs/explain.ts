@@ -107,6 +107,9 @@ const endings: Record<string, string> = {
   operator: 'an operator cancelled it',
 }
 
+/** Why a run has ended, in words; as it is where an author wrote it into an exit step. */
+export const endingWords = (reason: string): string => endings[reason] ?? reason
+
 /** "3 Dec 09:00 UTC"; with the year where it is another than now's. */
 function dateOf(at: number, now: number): string {
   const date = new Date(at)

@@ -121,6 +121,8 @@ export interface HeldRuns {
 
 interface ReleaseOptions {
   signal?: AbortSignal
+  /** Asked before each slice. */
+  isOver?: () => boolean
   /** Asked in each slice's transaction: where it is not wanted any more, nothing more is released. */
   isWanted?: (tx: Tx) => Promise<boolean>
 }
@@ -130,10 +132,14 @@ export async function releaseRuns(
   { store, clock }: HoldDeps,
   filter: HeldRuns,
   how: HeldRelease,
-  { signal = new AbortController().signal, isWanted = async () => true }: ReleaseOptions = {},
+  {
+    signal = new AbortController().signal,
+    isOver = () => signal.aborted,
+    isWanted = async () => true,
+  }: ReleaseOptions = {},
 ): Promise<number> {
   let released = 0
-  for (let after = ''; !signal.aborted; ) {
+  for (let after = ''; !isOver(); ) {
     const ids = await heldAfter(store.read, filter, after)
     const last = ids.at(-1)
     if (last === undefined) break
@@ -147,6 +153,10 @@ export async function releaseRuns(
   }
   return released
 }
+
+/** Whether any run of an automation is held. */
+export const isAnyHeld = async (read: Read, automationId: string): Promise<boolean> =>
+  (await heldAfter(read, { automationId }, '', 1)).length > 0
 
 /** Runs that are held, of one automation for one reason. */
 export interface HeldCount {
@@ -213,6 +223,7 @@ async function heldAfter(
   read: Read,
   { automationId, accountId, reason }: HeldRuns,
   after: string,
+  limit = perWrite,
 ): Promise<string[]> {
   const rows = await read
     .selectFrom('automation_live')
@@ -223,7 +234,7 @@ async function heldAfter(
     .$if(accountId !== undefined, (q) => q.where('account_id', '=', accountId ?? ''))
     .$if(reason !== undefined, (q) => q.where('held_reason', '=', reason ?? ''))
     .orderBy('id')
-    .limit(perWrite)
+    .limit(limit)
     .execute()
   return rows.map(({ id }) => id)
 }

@@ -5,7 +5,8 @@
 
 export { meetAudience } from './audience.js'
 export { inLastHour, refusalOf } from './entry.js'
-export { explainRun } from './explain.js'
+export { endingWords, explainRun } from './explain.js'
+export { endReasons, findRuns, type RunsFilter, stepIdsOf } from './find-runs.js'
 export {
   blockedMark,
   blockedReason,
@@ -15,6 +16,7 @@ export {
   holdLive,
   holdOverdueRuns,
   holdRestoredRuns,
+  isAnyHeld,
   isSkipping,
   overdueReason,
   releaseRuns,
@@ -34,7 +36,15 @@ export {
 } from './live.js'
 export { contactColumns, contactOf, type RunContactRow } from './run-contact.js'
 export { findAnyRun, findRun, listRuns, type Run, type RunsAsked } from './runs.js'
-export { automationStanding, liveFigures, type StepStanding, type Waits } from './standing.js'
+export {
+  automationStanding,
+  liveFigures,
+  presentAtSteps,
+  type StepStanding,
+  stepsOfVersion,
+  type Waits,
+  waitsOf,
+} from './standing.js'
 export { type EntryRefusal, type RunStatus, runStatuses, statusesIn } from './status.js'
 export { wakes } from './steps.js'
 export { type ContactChanges, changed } from './update.js'

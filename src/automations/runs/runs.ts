@@ -112,8 +112,8 @@ async function newestRuns(
   return { rows: rows.sort((a, b) => (a.id < b.id ? 1 : -1)), more: ends.length > 0 }
 }
 
-/** They are looked up in both tables, as one may have ended since. */
-async function runsOf(read: Read, ids: readonly string[]): Promise<Run[]> {
+/** The runs of these ids, in their order; they are looked up in both tables, as one may have ended since. */
+export async function runsOf(read: Read, ids: readonly string[]): Promise<Run[]> {
   const rows: RunColumns[] = [
     ...(await liveColumns(read).where('automation_live.id', 'in', idsIn(ids, 'text')).execute()),
     ...(await endedColumns(read).where('automation_runs.id', 'in', idsIn(ids, 'text')).execute()),

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
-import { nextTurn } from '../../bounded/index.js'
-import { type AutomationStepRow, prepared, type Read } from '../../store/index.js'
+import { keepNewest, nextTurn } from '../../bounded/index.js'
+import { isRecent } from '../../clock/index.js'
+import { type AutomationStepRow, prepared, type Read, unindexed } from '../../store/index.js'
 import { type Automation, type BlockedReason, readDefinition } from '../definition/index.js'
 import { blockedReason } from './hold.js'
 
@@ -24,7 +25,7 @@ export interface Waits {
 /** How the runs of an automation stand, step by step: of its shown version, and of others with live runs. */
 export async function automationStanding(
   read: Read,
-  { id, version }: Pick<Automation, 'id' | 'version'>,
+  { id, account_id, version }: Pick<Automation, 'id' | 'account_id' | 'version'>,
 ): Promise<{ steps: StepStanding[]; waits: Waits[] }> {
   const rows = await read
     .selectFrom('automation_steps')
@@ -32,17 +33,11 @@ export async function automationStanding(
     .where('automation_id', '=', id)
     .orderBy('id')
     .execute()
-  const live = await liveBySteps(read, id)
-  const present = new Map<number, number>()
-  const waits = new Map<string, Waits>()
-  for (const { step_id, blocked, held_reason, runs } of live) {
-    present.set(step_id, (present.get(step_id) ?? 0) + runs)
-    const kind = held_reason === null ? 'blocked' : 'held'
-    const reason = held_reason ?? blockedReason(blocked)
-    if (reason === undefined) continue
-    const known = waits.get(`${kind} ${reason}`)
-    waits.set(`${kind} ${reason}`, { kind, reason, runs: runs + (known?.runs ?? 0) })
-  }
+  const present = await presentAtSteps(
+    read,
+    id,
+    rows.map((row) => row.id),
+  )
   const occupied = new Set(rows.filter((row) => present.has(row.id)).map((row) => row.version))
   const steps = rows
     .filter((row) => row.version === version || occupied.has(row.version))
@@ -53,8 +48,41 @@ export async function automationStanding(
   const isDraft = !rows.some((row) => row.version === version)
   return {
     steps: isDraft ? [...steps, ...(await draftSteps(read, id, version))] : steps,
-    waits: [...waits.values()],
+    waits: await waitsOf(read, { id, account_id }),
   }
+}
+
+// Counted anew at most that often where that takes longer: a page of an automation of a million is looked at again and again.
+const countEveryMs = 5_000
+const manyRuns = 20_000
+const mostKept = 200
+const lately = new Map<string, { at: number; present: ReadonlyMap<number, number> }>()
+
+/** The steps of one version, with what has happened there and who is there; none of a version that was never enabled. */
+export async function stepsOfVersion(
+  read: Read,
+  { id, running, waiting }: Pick<Automation, 'id' | 'running' | 'waiting'>,
+  version: number,
+  now: number,
+): Promise<StepStanding[]> {
+  const rows = await read
+    .selectFrom('automation_steps')
+    .selectAll()
+    .where('automation_id', '=', id)
+    .where('version', '=', version)
+    .execute()
+  const name = `${id} ${version}`
+  const known = lately.get(name)
+  const isFresh = known !== undefined && isRecent(known.at, now, countEveryMs)
+  const ids = rows.map((row) => row.id)
+  const present = isFresh ? known.present : await presentAtSteps(read, id, ids)
+  if (!isFresh && running + waiting > manyRuns) {
+    keepNewest(lately, name, { at: now, present }, mostKept)
+  }
+  return rows.map((row) => {
+    const { key, type } = row
+    return { version, key, type, counts: row, present: present.get(row.id) ?? 0 }
+  })
 }
 
 /** A version that was never enabled has no rows of steps yet; its definition names them. */
@@ -69,16 +97,93 @@ async function draftSteps(read: Read, id: string, version: number): Promise<Step
   }))
 }
 
-/** One pass over the live runs for all steps and reasons, by an index that has these columns. */
-async function liveBySteps(read: Read, automationId: string) {
-  return await read
-    .selectFrom('automation_live')
-    .select(['step_id', 'blocked', 'held_reason'])
-    .select((eb) => eb.fn.countAll<number>().as('runs'))
-    .where('automation_id', '=', automationId)
-    .groupBy(['step_id', 'blocked', 'held_reason'])
-    .execute()
+/** How many live runs stand at each step, of those where any do: one search of an index a step. */
+export async function presentAtSteps(
+  read: Read,
+  automationId: string,
+  stepIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const present = new Map<number, number>()
+  for (const stepId of stepIds) {
+    const runs = await countInSlices((after) => stepSlice(read, { automationId, stepId, after }))
+    if (runs > 0) present.set(stepId, runs)
+  }
+  return present
 }
+
+const stepSlice = prepared<{ automationId: string; stepId: number; after: string }, Slice>(
+  (db, { automationId, stepId, after }) =>
+    counted(
+      db,
+      liveIds(db).where('automation_id', '=', automationId).where('step_id', '=', stepId),
+      after,
+    ),
+)
+
+/** Why live runs of an automation wait that could go on by their time, and how many. */
+export async function waitsOf(
+  read: Read,
+  { id, account_id: accountId }: Pick<Automation, 'id' | 'account_id'>,
+): Promise<Waits[]> {
+  const waits = new Map<string, Waits>()
+  const note = (kind: Waits['kind'], reason: string) => {
+    const known = waits.get(`${kind} ${reason}`)
+    waits.set(`${kind} ${reason}`, { kind, reason, runs: 1 + (known?.runs ?? 0) })
+  }
+  await inSlices(
+    (after) => heldOf(read, { id, after }),
+    ({ held_reason }) => note('held', held_reason ?? ''),
+  )
+  await inSlices(
+    (after) => blockedOf(read, { accountId, after }),
+    ({ automation_id, blocked, held_at }) => {
+      const reason = blockedReason(blocked)
+      if (automation_id === id && held_at === null && reason !== undefined) note('blocked', reason)
+    },
+  )
+  return [...waits.values()]
+}
+
+/** Each row of a long list, with turns for others in between. */
+async function inSlices<Row extends { id: string }>(
+  slice: (after: string) => Promise<Row[]>,
+  each: (row: Row) => void,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const rows = await slice(after)
+    for (const row of rows) each(row)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < perSlice) return
+    after = last.id
+    await nextTurn()
+  }
+}
+
+const heldOf = prepared<{ id: string; after: string }, { id: string; held_reason: string | null }>(
+  (db, { id, after }) =>
+    db
+      .selectFrom('automation_live')
+      .select(['id', 'held_reason'])
+      .where('held_at', 'is not', null)
+      .where(unindexed('automation_id'), '=', id)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(perSlice),
+)
+
+const blockedOf = prepared<
+  { accountId: string; after: string },
+  { id: string; automation_id: string; blocked: string | null; held_at: number | null }
+>((db, { accountId, after }) =>
+  db
+    .selectFrom('automation_live')
+    .select(['id', 'automation_id', 'blocked', 'held_at'])
+    .where('account_id', '=', accountId)
+    .where('blocked', 'is not', null)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(perSlice),
+)
 
 /** The live runs of all accounts: by status, and how many are blocked or held, by `reason`. */
 export async function liveFigures(read: Read): Promise<{

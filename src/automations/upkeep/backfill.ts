@@ -1,9 +1,23 @@
 import type { Selectable } from 'kysely'
+import { nextTurn } from '../../bounded/index.js'
 import type { Clock } from '../../clock/index.js'
 import { requireList } from '../../contacts/index.js'
-import { OperatorError } from '../../errors/index.js'
-import { type AutomationBackfillRow, prepared, type Read, type Store } from '../../store/index.js'
-import type { Automation, RunContact } from '../definition/index.js'
+import { ApiError } from '../../errors/index.js'
+import { requireSegment } from '../../segments/index.js'
+import {
+  type AutomationBackfillRow,
+  prepared,
+  type Read,
+  type Store,
+  type Tx,
+} from '../../store/index.js'
+import {
+  type Automation,
+  findAutomation,
+  nothing,
+  type RunContact,
+  type WrittenAlongside,
+} from '../definition/index.js'
 import {
   type IngestDeps,
   judgeStarts,
@@ -13,7 +27,10 @@ import {
 } from '../events/index.js'
 import { contactColumns, contactOf, type EntryRefusal, type RunContactRow } from '../runs/index.js'
 
-/** A start over a list: how far it is, and how fast it may go. */
+/** Whose people: those of a list or those who are in a segment now. */
+export type Crowd = { listId: string } | { segmentId: string }
+
+/** A start over a list or a segment: how far it is, and how fast it may go. */
 export type Backfill = Selectable<AutomationBackfillRow>
 
 interface BackfillDeps {
@@ -24,31 +41,50 @@ interface BackfillDeps {
 // What begins such a run. No step can wait for it, and no other automation hears it.
 const eventName = '$backfill'
 
+/** The same by its row. */
+export const crowdOf = ({
+  list_id,
+  is_segment,
+}: Pick<Backfill, 'list_id' | 'is_segment'>): Crowd =>
+  is_segment === 1 ? { segmentId: list_id } : { listId: list_id }
+
+/** What they are called. Throws a 404. */
+export async function requireCrowd(
+  read: Read,
+  accountId: string,
+  crowd: Crowd,
+): Promise<{ id: string; name: string }> {
+  if ('listId' in crowd) return await requireList(read, accountId, crowd.listId)
+  return await requireSegment(read, accountId, crowd.segmentId)
+}
+
 /**
- * From now on the contacts of the list enter the automation, `perHour` of them an hour: those whom its
- * filter, its re-entry and suppressions let in. The running appliance does it (`runBackfills`). Throws an
- * OperatorError while it is not enabled, or such a start is under way; a 404 for the list.
+ * From now on the contacts of the list or segment enter the automation, `perHour` of them an hour: those whom its
+ * filter, its re-entry and suppressions let in. The running appliance does it (`runBackfills`). Throws a 422 while it is
+ * not enabled, a 409 while such a start is under way, a 404 for the list or segment.
  */
 export async function startBackfill(
   { store, clock }: BackfillDeps,
-  automation: Automation,
-  { listId, perHour }: { listId: string; perHour: number },
+  { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
+  { crowd, perHour }: { crowd: Crowd; perHour: number },
+  alongside: (tx: Tx, started: Backfill) => Promise<void> = async () => {},
 ): Promise<Backfill> {
-  const { id, account_id } = automation
   return await store.write(async (tx) => {
-    await requireTrigger(tx, automation)
-    const list = await requireList(tx, account_id, listId)
+    await requireTrigger(tx, await findAutomation(tx, account_id, id))
+    const whom = await requireCrowd(tx, account_id, crowd)
     const before = await findBackfill(tx, id)
     if (before !== undefined && before.ended_at === null) {
-      throw new OperatorError(
-        `A start over list ${before.list_id} is under way; 'posthorn automation start ${id} --stop' ends it`,
+      throw new ApiError(
+        'conflict',
+        'A start is under way: stop it first, or let it come to its end',
       )
     }
     const now = clock.now()
     const row: Backfill = {
       automation_id: id,
       account_id,
-      list_id: list.id,
+      list_id: whom.id,
+      is_segment: 'segmentId' in crowd ? 1 : 0,
       per_hour: perHour,
       cursor: '',
       seen: 0,
@@ -62,19 +98,22 @@ export async function startBackfill(
       .values(row)
       .onConflict((conflict) => conflict.column('automation_id').doUpdateSet(row))
       .execute()
+    await alongside(tx, row)
     return row
   })
 }
 
-/** Ends a start that is under way; its runs go on. Resolves with how far it was. */
+/** Ends a start that is under way; its runs go on. Resolves with how far it was. Throws a 409 where there is none. */
 export async function stopBackfill(
-  { store, clock }: BackfillDeps,
-  { id }: Automation,
+  { store, clock }: Pick<BackfillDeps, 'store' | 'clock'>,
+  { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
+  alongside: WrittenAlongside = nothing,
 ): Promise<Backfill> {
   return await store.write(async (tx) => {
+    const automation = await findAutomation(tx, account_id, id)
     const row = await findBackfill(tx, id)
     if (row === undefined || row.ended_at !== null) {
-      throw new OperatorError('No start over a list is under way')
+      throw new ApiError('conflict', 'No start over a list or a segment is under way')
     }
     const ended_at = clock.now()
     await tx
@@ -82,11 +121,12 @@ export async function stopBackfill(
       .set({ ended_at })
       .where('automation_id', '=', id)
       .execute()
+    await alongside(tx, automation)
     return { ...row, ended_at }
   })
 }
 
-/** The latest start over a list of the automation. */
+/** The latest start over a list or segment of the automation. */
 export async function findBackfill(read: Read, id: string): Promise<Backfill | undefined> {
   return await read
     .selectFrom('automation_backfills')
@@ -99,24 +139,38 @@ export async function findBackfill(read: Read, id: string): Promise<Backfill | u
 // between.
 const membersARead = 200
 
-/** Whom a start over the list would let in now, and why not the others; it writes nothing. */
+/** Whom a start over a list or segment would let in now, and why not the others. */
+export interface JudgedCrowd {
+  name: string
+  /** People that were looked at; with `isAll` false there are more. */
+  seen: number
+  starts: number
+  refused: Map<EntryRefusal, number>
+  isAll: boolean
+}
+
+/** The same; it writes nothing. `most` bounds whom it looks at. */
 export async function judgeBackfill(
   { store: { read }, clock, versions }: BackfillDeps & Pick<IngestDeps, 'versions'>,
   automation: Automation,
-  givenList: string,
-): Promise<{ seen: number; starts: number; refused: Map<EntryRefusal, number> }> {
+  crowd: Crowd,
+  most = Number.POSITIVE_INFINITY,
+): Promise<JudgedCrowd> {
   const trigger = await requireTrigger(read, automation)
   const { account_id: accountId } = automation
-  const { id: listId } = await requireList(read, accountId, givenList)
-  const told = { seen: 0, starts: 0, refused: new Map<EntryRefusal, number>() }
+  const { name } = await requireCrowd(read, accountId, crowd)
+  const refused = new Map<EntryRefusal, number>()
+  const told: JudgedCrowd = { name, seen: 0, starts: 0, refused, isAll: true }
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-    const members: RunContact[] = await membersAfter(read, listId, cursor, membersARead)
+    if (told.seen >= most) return { ...told, isAll: false }
+    if (told.seen > 0) await nextTurn()
+    const members: RunContact[] = await membersAfter(read, crowd, cursor, membersARead)
     const now = clock.now()
-    const events = members.map((contact) => provisional(contact, listId, now))
+    const events = members.map((contact) => provisional(contact, crowd, now))
     const judged = await judgeStarts(read, versions, { accountId, now }, events, [trigger])
     for (const { reason } of judged) {
       if (reason === undefined) told.starts += 1
-      else told.refused.set(reason, (told.refused.get(reason) ?? 0) + 1)
+      else refused.set(reason, (refused.get(reason) ?? 0) + 1)
     }
     told.seen += members.length
     cursor = members.length < membersARead ? undefined : members.at(-1)?.id
@@ -140,36 +194,43 @@ export async function triggerOf(read: Read, automationId: string): Promise<Trigg
 }
 
 /** Only an enabled automation has a row in `automation_triggers`, so its absence is what tells. */
-async function requireTrigger(read: Read, { id, name, status }: Automation): Promise<Trigger> {
+export async function requireTrigger(
+  read: Read,
+  { id, name, status }: Pick<Automation, 'id' | 'name' | 'status'>,
+): Promise<Trigger> {
   const trigger = await triggerOf(read, id)
   if (trigger !== undefined) return trigger
-  throw new OperatorError(`${name} is ${status}; only an enabled automation starts runs`)
+  const message = `“${name}” is ${status}: only an enabled automation starts runs`
+  throw new ApiError('validation_error', message, { status: 422 })
 }
 
 /**
  * Runs of such a start have an event like all others, of a name that no client can send (it begins
  * with $).
  */
-const eventOf = (contact: RunContact, listId: string): NewEvent => ({
+const eventOf = (contact: RunContact, crowd: Crowd): NewEvent => ({
   contact,
   name: eventName,
-  payload: JSON.stringify({ listId }),
+  payload: JSON.stringify(crowd),
 })
 
 /** As it would be kept; whom the automation does not let in has no event of it. */
-export const provisional = (contact: RunContact, listId: string, now: number): TakenEvent => ({
-  ...eventOf(contact, listId),
-  stored: { id: 0, name: eventName, payload: { listId }, at: now },
+export const provisional = (contact: RunContact, crowd: Crowd, now: number): TakenEvent => ({
+  ...eventOf(contact, crowd),
+  stored: { id: 0, name: eventName, payload: { ...crowd }, at: now },
 })
 
-/** The list's members behind `cursor`, in the order of their ids. */
+/** The people of a list or segment behind `cursor`, in the order of their ids. */
 export async function membersAfter(
   read: Read,
-  listId: string,
+  crowd: Crowd,
   cursor: string,
   limit: number,
 ): Promise<RunContact[]> {
-  const rows = await members(read, { listId, cursor, limit })
+  const rows =
+    'listId' in crowd
+      ? await members(read, { listId: crowd.listId, cursor, limit })
+      : await inSegment(read, { segmentId: crowd.segmentId, cursor, limit })
   return rows.map(contactOf)
 }
 
@@ -184,6 +245,19 @@ const members = prepared<{ listId: string; cursor: string; limit: number }, RunC
       .innerJoin('contacts', 'contacts.id', 'list_members.contact_id')
       .select(contactColumns)
       .where('list_id', '=', listId)
+      .where('contact_id', '>', cursor)
+      .orderBy('contact_id')
+      .limit(limit),
+)
+
+/** The same of a segment. */
+const inSegment = prepared<{ segmentId: string; cursor: string; limit: number }, RunContactRow>(
+  (db, { segmentId, cursor, limit }) =>
+    db
+      .selectFrom('segment_members')
+      .innerJoin('contacts', 'contacts.id', 'segment_members.contact_id')
+      .select(contactColumns)
+      .where('segment_id', '=', segmentId)
       .where('contact_id', '>', cursor)
       .orderBy('contact_id')
       .limit(limit),

@@ -5,13 +5,18 @@
 export { runsAfterSetBack } from './after-set-back.js'
 export {
   type Backfill,
+  type Crowd,
+  crowdOf,
   findBackfill,
+  type JudgedCrowd,
   judgeBackfill,
+  requireCrowd,
   startBackfill,
   stopBackfill,
 } from './backfill.js'
 export { forgetRuns, makeForgetContactEvents } from './forget.js'
 export { type MoveGroup, moveRuns, newestVersion, planMove } from './move.js'
 export { finishReleases, pauseAutomation, resumeAutomation } from './pause.js'
+export { planResume, type ResumePlan } from './plan-resume.js'
 export { runBackfills } from './run-backfills.js'
 export { startForContact, whyNotStarted } from './start-one.js'

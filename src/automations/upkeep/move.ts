@@ -1,6 +1,6 @@
 import type { UpdateResult } from 'kysely'
 import { type Clock, pause } from '../../clock/index.js'
-import { OperatorError } from '../../errors/index.js'
+import { ApiError } from '../../errors/index.js'
 import { cell, prepared, type Read, rowsOf, type Store } from '../../store/index.js'
 import {
   type Automation,
@@ -11,7 +11,7 @@ import {
   staysOn,
 } from '../definition/index.js'
 import { insertListens } from '../events/index.js'
-import { historyJson, readHistory } from '../runs/index.js'
+import { historyJson, presentAtSteps, readHistory } from '../runs/index.js'
 
 /** Runs of another version at one of its steps. */
 export interface MoveGroup {
@@ -32,36 +32,43 @@ interface MoveDeps {
 /** Which live runs would move to the version: those at a step that it has too. */
 export async function planMove(
   read: Read,
-  { id }: Automation,
+  { id }: Pick<Automation, 'id'>,
   version: number,
 ): Promise<MoveGroup[]> {
   const targets = await targetsOf(read, id, version)
-  const rows = await read
-    .selectFrom('automation_live')
-    .select(['version', 'step_id'])
-    .select((eb) => eb.fn.countAll<number>().as('runs'))
+  const others = await read
+    .selectFrom('automation_steps')
+    .select(['id', 'version'])
     .where('automation_id', '=', id)
     .where('version', '!=', version)
-    .groupBy(['version', 'step_id'])
-    .orderBy('step_id')
+    .orderBy('id')
     .execute()
-  const groups: MoveGroup[] = []
-  for (const { version: from, step_id, runs } of rows) {
-    const { key, type, stays } = targets.of(step_id)
-    groups.push({ version: from, step: key, type, runs, stays })
-  }
-  return groups
+  const present = await presentAtSteps(
+    read,
+    id,
+    others.map((step) => step.id),
+  )
+  return others.flatMap(({ id: stepId, version: from }): MoveGroup[] => {
+    const { key, type, stays } = targets.of(stepId)
+    const runs = present.get(stepId)
+    return runs === undefined ? [] : [{ version: from, step: key, type, runs, stays }]
+  })
 }
 
-/** The newest version that was ever enabled; throws an OperatorError if none was. */
-export async function newestVersion(read: Read, { id, name }: Automation): Promise<number> {
+/** The newest version that was ever enabled; throws a 409 if none was. */
+export async function newestVersion(
+  read: Read,
+  { id, name }: Pick<Automation, 'id' | 'name'>,
+): Promise<number> {
   const { newest } = await read
     .selectFrom('automation_versions')
     .select((eb) => eb.fn.max('version').as('newest'))
     .where('automation_id', '=', id)
     .where('frozen_at', 'is not', null)
     .executeTakeFirstOrThrow()
-  if (newest === null) throw new OperatorError(`${name} was never enabled, so it has no runs`)
+  if (newest === null) {
+    throw new ApiError('conflict', `“${name}” was never enabled, so nobody is in it`)
+  }
   return newest
 }
 
@@ -71,12 +78,13 @@ const restMs = 20
 
 /**
  * Moves the live runs at a step whose key and type the version has too: they go on by its steps. Their
- * timers stay as they are. Resolves with how many have moved.
+ * timers stay as they are. Resolves with how many have moved, which may be a few more than `most`.
  */
 export async function moveRuns(
   { store, clock }: MoveDeps,
-  { id }: Automation,
+  { id }: Pick<Automation, 'id'>,
   version: number,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const targets = await targetsOf(store.read, id, version)
   let moved = 0
@@ -101,7 +109,7 @@ export async function moveRuns(
       return { last: rows.at(-1)?.id, full: rows.length === perWrite, moved: changes.length }
     })
     moved += slice.moved
-    after = slice.full ? slice.last : undefined
+    after = slice.full && moved < most ? slice.last : undefined
     if (after !== undefined) await pause(clock, restMs)
   }
   return moved
@@ -155,7 +163,8 @@ async function targetsOf(read: Read, id: string, version: number): Promise<Targe
     .where('frozen_at', 'is not', null)
     .execute()
   if (!rows.some((row) => row.version === version)) {
-    throw new OperatorError(`There is no version ${version} that was ever enabled`)
+    const message = `There is no version ${version} that was ever enabled`
+    throw new ApiError('validation_error', message, { status: 422 })
   }
   const target = await versions(read, id, version)
   const known = new Map<number, Target>()

@@ -1,10 +1,16 @@
 import { type Clock, isRecent, pause } from '../../clock/index.js'
-import { messageOf, OperatorError } from '../../errors/index.js'
+import { ApiError, messageOf } from '../../errors/index.js'
 import type { Log } from '../../log/index.js'
 import { eachApart, type Store, type Tx } from '../../store/index.js'
-import type { Automation } from '../definition/index.js'
+import {
+  type Automation,
+  findAutomation,
+  nothing,
+  refuseArchived,
+  type WrittenAlongside,
+} from '../definition/index.js'
 import { pausedReason } from '../engine/index.js'
-import { type HeldRelease, holdLive, releaseRuns } from '../runs/index.js'
+import { type HeldRelease, holdLive, isAnyHeld, releaseRuns } from '../runs/index.js'
 
 interface PauseDeps {
   store: Store
@@ -13,60 +19,126 @@ interface PauseDeps {
 
 /**
  * Pauses an automation: events go on to start runs and to end waits, but no step is taken. The engine
- * holds each run when it falls due. Paused already, it changes nothing.
+ * holds each run when it falls due. Paused already, it changes nothing but that no resume goes on. Throws a 409 for an
+ * archived one.
  */
-export async function pauseAutomation({ store, clock }: PauseDeps, { id, status }: Automation) {
-  if (status === 'archived') throw new OperatorError('The automation is archived')
-  await store.write((tx) =>
-    tx
+export async function pauseAutomation(
+  { store, clock }: PauseDeps,
+  { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
+  alongside: WrittenAlongside = nothing,
+): Promise<Automation> {
+  return await store.write(async (tx) => {
+    const before = await findAutomation(tx, account_id, id)
+    refuseArchived(before)
+    await tx
       .updateTable('automations')
       // Those that a resume has not released yet stay held until the next one.
-      .set({ paused_at: clock.now(), releasing: null, releasing_at: null })
+      .set({ paused_at: before.paused_at ?? clock.now(), releasing: null, releasing_at: null })
       .where('id', '=', id)
-      .where('paused_at', 'is', null)
-      .execute(),
-  )
+      .execute()
+    const paused = await findAutomation(tx, account_id, id)
+    await alongside(tx, paused)
+    return paused
+  })
+}
+
+interface ResumeOptions {
+  /** Whoever waits does so until then (ms since 1970); the appliance does the rest. */
+  until?: number
+  alongside?: WrittenAlongside
 }
 
 /**
  * Lets a paused automation go on, and releases its runs that a restore has held; resolves with how many
- * were held. What is killed on the way is finished by `finishReleases`, and a pause meanwhile ends it. Throws an
- * OperatorError where nothing was held.
+ * were released, and whether that were all. What is left, or killed on the way, is finished by `finishReleases`; a pause
+ * meanwhile ends it. Throws a 409 where nothing is held.
  */
 export async function resumeAutomation(
   deps: PauseDeps,
-  { id }: Automation,
+  { id, account_id }: Pick<Automation, 'id' | 'account_id'>,
   how: HeldRelease,
-): Promise<{ released: number }> {
+  { until = Number.POSITIVE_INFINITY, alongside = nothing }: ResumeOptions = {},
+): Promise<{ released: number; isDone: boolean }> {
   const { store, clock } = deps
+  await store.write(async (tx) => {
+    const before = await findAutomation(tx, account_id, id)
+    refuseArchived(before)
+    if (before.paused_at === null && !(await isAnyHeld(tx, id))) {
+      const message = `“${before.name}” is not paused, and none of its runs is held`
+      throw new ApiError('conflict', message)
+    }
+    await tx
+      .updateTable('automations')
+      .set({ releasing: how, releasing_at: clock.now() })
+      .where('id', '=', id)
+      .execute()
+    await alongside(tx, await findAutomation(tx, account_id, id))
+  })
+  return await letGo(deps, { id, how }, { until })
+}
+
+/** Whose release it is, and how. */
+interface Release {
+  id: string
+  how: HeldRelease
+}
+
+/** How long the release may take, here. */
+interface Patience {
+  signal?: AbortSignal
+  until?: number
+}
+
+/** Lets it go on and releases what is held, as long as nobody pauses it again or resumes it otherwise. */
+async function letGo(
+  deps: PauseDeps,
+  { id, how }: Release,
+  { signal = new AbortController().signal, until = Number.POSITIVE_INFINITY }: Patience,
+): Promise<{ released: number; isDone: boolean }> {
+  const { store, clock } = deps
+  const isOver = () => signal.aborted || clock.now() >= until
   const { paused_at: pausedAt } = await store.read
     .selectFrom('automations')
     .select('paused_at')
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
-  // Timers that have not run out stood still too. Each is held, and so shifted once, whatever is killed.
-  if (pausedAt !== null && how === 'shift') await holdTimers(deps, id, pausedAt)
-  // Those that a restore holds too.
+  if (pausedAt !== null) {
+    // Timers that have not run out stood still too. Each is held, and so shifted once, whatever is killed.
+    if (how === 'shift' && !(await holdTimers(deps, { id, since: pausedAt }, isOver))) {
+      return await handOver(deps, { id, how }, 0)
+    }
+    await store.write((tx) =>
+      tx
+        .updateTable('automations')
+        .set({ paused_at: null, releasing_at: clock.now() })
+        .where('id', '=', id)
+        .where('paused_at', '=', pausedAt)
+        .where('releasing', '=', how)
+        .execute(),
+    )
+  }
+  const released = await releaseAll(deps, { id, how }, isOver)
+  return isOver() ? await handOver(deps, { id, how }, released) : { released, isDone: true }
+}
+
+/** The appliance takes it on at once, where it is still wanted. */
+async function handOver({ store }: PauseDeps, { id, how }: Release, released: number) {
   await store.write((tx) =>
     tx
       .updateTable('automations')
-      .set({ paused_at: null, releasing: how, releasing_at: clock.now() })
+      .set({ releasing_at: 0 })
       .where('id', '=', id)
-      .where('paused_at', pausedAt === null ? 'is' : '=', pausedAt)
+      .where('releasing', '=', how)
       .execute(),
   )
-  const released = await releaseAll(deps, { id, how })
-  if (pausedAt === null && released === 0) {
-    throw new OperatorError('The automation is not paused, and none of its runs is held')
-  }
-  return { released }
+  return { released, isDone: false }
 }
 
 /** Releases what is held, as long as nobody pauses the automation again or resumes it otherwise. */
 async function releaseAll(
   deps: PauseDeps,
-  { id, how }: { id: string; how: HeldRelease },
-  signal = new AbortController().signal,
+  { id, how }: Release,
+  isOver: () => boolean,
 ): Promise<number> {
   const { store, clock } = deps
   const note = async (tx: Tx, change: { releasing?: null; releasing_at: number | null }) => {
@@ -79,8 +151,8 @@ async function releaseAll(
     return numUpdatedRows > 0n
   }
   const isWanted = (tx: Tx) => note(tx, { releasing_at: clock.now() })
-  const released = await releaseRuns(deps, { automationId: id }, how, { signal, isWanted })
-  if (signal.aborted) return released
+  const released = await releaseRuns(deps, { automationId: id }, how, { isOver, isWanted })
+  if (isOver()) return released
   await store.write((tx) => note(tx, { releasing: null, releasing_at: null }))
   return released
 }
@@ -101,7 +173,7 @@ export async function finishReleases(
     .execute()
   const left = begun.filter(({ at }) => !isRecent(at ?? 0, clock.now(), abandonedMs))
   const finish = async ({ id, how }: (typeof left)[number]) => {
-    if (how !== null) await releaseAll(deps, { id, how }, signal)
+    if (how !== null) await letGo(deps, { id, how }, { signal })
   }
   await eachApart(left, finish, ({ id }, error) =>
     log.error({ automationId: id, cause: messageOf(error) }, 'Runs stay held after a resume'),
@@ -113,10 +185,15 @@ const perWrite = 200
 const restMs = 20
 
 /**
- * In slices with writes of others in between: an automation may have a million live runs. What is held already is passed over, so that it can be run again.
+ * In slices with writes of others in between: an automation may have a million live runs. What is held already is passed
+ * over, so that it can be run again. Resolves with whether all are held and the pause is still the same.
  */
-async function holdTimers({ store, clock }: PauseDeps, id: string, since: number): Promise<void> {
-  for (let after = ''; ; ) {
+async function holdTimers(
+  { store, clock }: PauseDeps,
+  { id, since }: { id: string; since: number },
+  isOver: () => boolean,
+): Promise<boolean> {
+  for (let after = ''; !isOver(); ) {
     const rows = await store.read
       .selectFrom('automation_live')
       .select(['id', 'updated_at'])
@@ -127,21 +204,24 @@ async function holdTimers({ store, clock }: PauseDeps, id: string, since: number
       .limit(perWrite)
       .execute()
     const last = rows.at(-1)
-    if (last === undefined) return
+    if (last === undefined) return true
     const json = JSON.stringify(rows.map((row) => [row.id, Math.max(since, row.updated_at)]))
     const held = { json, now: clock.now(), reason: pausedReason }
-    const isPaused = await store.write(async (tx) => {
-      // Another resume may have let it go on, and nothing would release these again.
-      const { paused_at: at } = await tx
-        .selectFrom('automations')
-        .select('paused_at')
+    const isWanted = await store.write(async (tx) => {
+      // Another resume may have let it go on, and nothing would release these again. The time says that somebody is at it.
+      const { numUpdatedRows } = await tx
+        .updateTable('automations')
+        .set({ releasing_at: clock.now() })
         .where('id', '=', id)
+        .where('paused_at', '=', since)
+        .where('releasing', '=', 'shift')
         .executeTakeFirstOrThrow()
-      if (at === since) await holdLive(tx, held)
-      return at === since
+      if (numUpdatedRows > 0n) await holdLive(tx, held)
+      return numUpdatedRows > 0n
     })
-    if (!isPaused) return
+    if (!isWanted) return false
     after = last.id
     await pause(clock, restMs)
   }
+  return false
 }

@@ -4,7 +4,14 @@ import { type Clock, hourMs, pause } from '../../clock/index.js'
 import { makeRunTally } from '../../runs/index.js'
 import { prepared, type Store } from '../../store/index.js'
 import { type IngestDeps, judgeStarts, startRuns, storeEvents } from '../events/index.js'
-import { type Backfill, findBackfill, membersAfter, provisional, triggerOf } from './backfill.js'
+import {
+  type Backfill,
+  crowdOf,
+  findBackfill,
+  membersAfter,
+  provisional,
+  triggerOf,
+} from './backfill.js'
 
 /** What starts over lists need. */
 interface BackfillRunDeps {
@@ -43,7 +50,8 @@ export async function runBackfills(deps: BackfillRunDeps, signal: AbortSignal): 
 /** Starts the next runs; resolves with whether it is to be looked at again at once. */
 async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean> {
   const { store, clock, plans, versions } = deps
-  const { automation_id: id, account_id: accountId, list_id: listId, per_hour: perHour } = row
+  const { automation_id: id, account_id: accountId, per_hour: perHour } = row
+  const crowd = crowdOf(row)
   // It goes on once the account does, and there is room for its runs.
   const { suspended, state } = await readBilling(store.read, plans, accountId)
   if (suspended !== null || state === 'expired' || (await deps.isFull())) return false
@@ -57,8 +65,8 @@ async function startSome(deps: BackfillRunDeps, row: Backfill): Promise<boolean>
     // Disabled since: it goes on when it is enabled.
     if (trigger === undefined) return
     const now = clock.now()
-    const found = await membersAfter(tx, listId, before.cursor, perWrite)
-    const events = found.map((contact) => provisional(contact, listId, now))
+    const found = await membersAfter(tx, crowd, before.cursor, perWrite)
+    const events = found.map((contact) => provisional(contact, crowd, now))
     const judged = await judgeStarts(tx, versions, { accountId, now }, events, [trigger])
     // Whoever is not let in costs nothing of the rate, and no write of their own.
     const all = judged.flatMap(({ event, reason }) => (reason === undefined ? [event] : []))

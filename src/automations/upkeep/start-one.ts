@@ -14,7 +14,7 @@ import {
   tooManyRuns,
 } from '../events/index.js'
 import { contactColumns, contactOf, type EntryRefusal } from '../runs/index.js'
-import { triggerOf } from './backfill.js'
+import { requireTrigger } from './backfill.js'
 
 type StartOneDeps = Pick<AcceptDeps, 'store' | 'clock' | 'versions' | 'isFull' | 'automate'>
 
@@ -73,11 +73,8 @@ export async function startForContact(
 }
 
 async function requireStarter(read: Read, accountId: string, id: string): Promise<Trigger> {
-  const { name, status, ...automation } = await findAutomation(read, accountId, id)
-  const trigger = await triggerOf(read, automation.id)
-  if (trigger !== undefined) return { ...trigger, event: eventName }
-  const message = `“${name}” is ${status}: only an enabled automation starts runs`
-  throw new ApiError('validation_error', message, { status: 422 })
+  const trigger = await requireTrigger(read, await findAutomation(read, accountId, id))
+  return { ...trigger, event: eventName }
 }
 
 /** Throws a 404. */

@@ -1,5 +1,6 @@
 import {
   type Automation,
+  automationWarnings,
   findAutomation,
   limits,
   type OutlineStep,
@@ -9,7 +10,6 @@ import {
   type StepFault,
   seenEvents,
   validate,
-  warningsAbout,
 } from '../../automations/index.js'
 import { verifiedDomains } from '../../domains/index.js'
 import { ApiError } from '../../errors/index.js'
@@ -129,7 +129,7 @@ export async function showEdit(
   const definition = definitionOf(typed)
   const { faults: found } = validate(definition)
   const valid = found.length === 0
-  const warned = valid ? await warningsAbout(read, account.id, definition) : []
+  const warned = valid ? await automationWarnings(read, account.id, definition) : []
   const item = itemAt(outline, open)
   const step = item !== undefined && 'step' in item ? item.step : undefined
   const steps = stepsOf(outline)

@@ -17,6 +17,7 @@ import type { Visit } from '../shell/visit.js'
 import { sampleFrame } from '../templates/rendered.js'
 import type { AutomationEditDeps } from './deps.js'
 import { showEdit, typedOrKept, writable } from './edit.js'
+import { enablePages } from './enable.js'
 import { NewForm, showNew } from './new.js'
 import { definitionOf } from './typed.js'
 
@@ -35,6 +36,7 @@ const EditForm = type({
 export function automationEditPages(pages: AccountPages, deps: AutomationEditDeps): void {
   beginningPages(pages, deps)
   writingPages(pages, deps)
+  enablePages(pages, deps)
   pages.get('/automations/mail/:frame', 'automations.read', async ({ account, params, query }) => {
     const html = deps.rendered.find(account.id, params.frame ?? '')
     if (html === undefined) throw new ApiError('not_found', 'This preview is over; show it again')

@@ -25,7 +25,7 @@ interface AutomationsView extends BesidePages {
     name: string
     starts: string
     chip: { text: string; tone: Tone }
-    figures: readonly [now: string, finished: string]
+    figures: readonly [now: string, finished: string, reached: string]
     lastStart: Moment | undefined
   }[]
 }
@@ -79,6 +79,10 @@ function rowOf(
     name: one.name,
     starts: definition === undefined ? '–' : startWords(definition, book),
     chip: stateChip(one),
-    figures: [shown(running + waiting), shown(completed + exited + failed + cancelled)],
+    figures: [
+      shown(running + waiting),
+      shown(completed + exited + failed + cancelled),
+      shown(one.reached),
+    ],
   }
 }

@@ -1,22 +1,29 @@
-import { findAutomation, readDefinition } from '../../automations/index.js'
+import {
+  findAutomation,
+  findBackfill,
+  readDefinition,
+  versionsShown,
+  waitsOf,
+} from '../../automations/index.js'
+import { type Moment, moment } from '../format.js'
 import { type PageAnswer, page } from '../shell/answer.js'
 import type { Faults } from '../shell/faults.js'
-import type { Tone } from '../shell/parts.js'
+import type { Html } from '../shell/html.js'
 import type { Visit } from '../shell/visit.js'
 import type { AutomationPageDeps } from './deps.js'
+import { flowView, type OutlinedStep } from './flow.js'
+import { type AutomationFrame, frameOf } from './frame.js'
+import { blockedWords } from './run-words.js'
 import { wordBook } from './word-book.js'
-import { startWords, stateChip, stepWords } from './words.js'
 
-interface AutomationView {
-  base: string
-  accountId: string
-  id: string
-  page: string
-  name: string
-  starts: string
-  chip: { text: string; tone: Tone }
-  mayWrite: boolean
-  steps: { words: string }[]
+interface AutomationView extends AutomationFrame {
+  figures: { label: string; value: string }[]
+  waits: string[]
+  start: { begun: Moment; says: string } | undefined
+  versions: { label: string; href: string; here: boolean }[]
+  isDraft: boolean
+  drawing: Html
+  steps: OutlinedStep[]
   faults: Faults
 }
 
@@ -26,21 +33,53 @@ export async function showAutomation(
   visit: Visit,
   faults: Faults,
 ): Promise<PageAnswer> {
-  const { account, base } = visit
+  const { account, now } = visit
   const found = await findAutomation(read, account.id, visit.params.id ?? '')
-  const { definition } = await readDefinition(read, found.id, found.version)
-  const book = await wordBook(read, account.id, [definition])
+  const versions = await versionsShown(read, found)
+  const asked = Number(visit.query.get('version') ?? found.version)
+  const number = versions.some((one) => one.version === asked) ? asked : found.version
+  const { definition, frozenAt } = await readDefinition(read, found.id, number)
+  const [book, waits, start] = await Promise.all([
+    wordBook(read, account.id, [definition]),
+    waitsOf(read, found),
+    findBackfill(read, found.id),
+  ])
+  const frame = frameOf(visit, found, { here: 'flow', definition, book })
+  const flow = await flowView(read, found, { number, definition }, { book, page: frame.page, now })
   const view: AutomationView = {
-    base,
-    accountId: account.id,
-    id: found.id,
-    page: `${base}/automations/${found.id}`,
-    name: found.name,
-    starts: startWords(definition, book),
-    chip: stateChip(found),
-    mayWrite: visit.may('automations.write'),
-    steps: definition.steps.map((step) => ({ words: stepWords(step, book, definition) })),
+    ...frame,
+    figures: figuresOf(found),
+    waits: waits.map(({ kind, reason, runs }) => blockedWords(kind, reason, runs)),
+    start:
+      start === undefined || start.ended_at !== null
+        ? undefined
+        : {
+            begun: moment(start.created_at, now),
+            says: `${shown(start.seen)} people looked at, ${shown(start.started)} began, ${shown(start.per_hour)} an hour`,
+          },
+    versions: versions.map(({ version, frozen_at }) => ({
+      label: `Version ${version}${frozen_at === null ? ' (draft)' : ''}`,
+      href: `${frame.page}?version=${version}`,
+      here: version === number,
+    })),
+    isDraft: frozenAt === null,
+    drawing: flow.drawing,
+    steps: flow.steps,
     faults,
   }
-  return page('automations/one', view, { title: view.name })
+  return page('automations/one', view, { title: frame.name, wide: true })
+}
+
+const shown = (count: number) => count.toLocaleString('en-GB')
+
+function figuresOf(one: Awaited<ReturnType<typeof findAutomation>>): AutomationView['figures'] {
+  return [
+    { label: 'In it now', value: shown(one.running + one.waiting) },
+    { label: 'People who ever entered', value: shown(one.enrolled) },
+    { label: 'Came to the end', value: shown(one.completed) },
+    { label: 'Left before it', value: shown(one.exited) },
+    { label: 'Reached the goal', value: shown(one.reached) },
+    { label: 'Failed', value: shown(one.failed) },
+    { label: 'Cancelled', value: shown(one.cancelled) },
+  ]
 }

@@ -1,5 +1,6 @@
 import { noFaults } from '../shell/faults.js'
 import type { AccountPages } from '../shell/page.js'
+import { coursePages } from './course.js'
 import type { AutomationPageDeps } from './deps.js'
 import { showAutomations } from './list.js'
 import { showAutomation } from './one.js'
@@ -10,4 +11,5 @@ export function automationPages(pages: AccountPages, deps: AutomationPageDeps): 
   pages.get('/automations/:id', 'automations.read', (visit) =>
     showAutomation(deps, visit, noFaults),
   )
+  coursePages(pages, deps)
 }

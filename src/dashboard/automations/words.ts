@@ -114,9 +114,13 @@ function fieldWords(path: string, book: WordBook, of: Named): string {
   }
 }
 
+/** What people call a step: its name, or what it does. */
+export const stepTitle = (step: StepDefinition, book: WordBook, of: Named): string =>
+  step.name ?? stepWords(step, book, of)
+
 const stepNameOf = (key: string, book: WordBook, of: Named): string => {
   const step = of.steps.find((one) => one.key === key)
-  return step === undefined ? key : stepWords(step, book, of)
+  return step === undefined ? key : stepTitle(step, book, of)
 }
 
 /** What a step does, as an outline, a drawing and a list of runs call it: `Wait 3 days`. */

@@ -55,6 +55,8 @@ const automationLive = table(
         where: (row) => row('wait_event', 'is not', null),
       },
       automation_live_automation: ['automation_id', 'id'],
+      // Who stands at a step, and how many.
+      automation_live_step: ['automation_id', 'step_id', 'id'],
       automation_live_held: { on: ['id'], where: (row) => row('held_at', 'is not', null) },
       automation_live_blocked_account: {
         on: ['account_id', 'id'],
@@ -90,6 +92,8 @@ const automationRuns = table(
   {
     indexes: {
       automation_runs_automation: ['automation_id', 'id'],
+      // Those that ended so, and why.
+      automation_runs_why: ['automation_id', 'status', 'reason', 'id'],
       automation_runs_contact: {
         on: ['contact_id'],
         where: (row) => row('contact_id', 'is not', null),

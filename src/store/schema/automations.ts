@@ -19,6 +19,8 @@ const automations = table(
     cancelled: integer(),
     /** Contacts who have ever entered it. */
     enrolled: integer(),
+    /** How often its goal was reached. */
+    reached: integer().default(0),
     created_at: integer(),
     updated_at: integer(),
     /** The operator's or the account's pause: its runs are held meanwhile. */
@@ -162,11 +164,13 @@ const automationHours = table(
   { primaryKey: ['automation_id', 'minute'], isClustered: true },
 )
 
-/** An operator's start of an automation for the contacts of a list, so many an hour. */
+/** A start of an automation for the contacts of a list or a segment, so many an hour. */
 const automationBackfills = table('automation_backfills', {
   automation_id: text().primaryKey(),
   account_id: text(),
+  /** Whose people: the id of a list, or of a segment. */
   list_id: text(),
+  is_segment: integer<0 | 1>().default(0),
   per_hour: integer(),
   /** The contact up to whom the list was gone through. */
   cursor: text(),

@@ -180,6 +180,51 @@ t.test('what is on goes on while its draft is written, and two at once are told'
   t.match((await owner.get(path)).text, /Wait 1 week|Wait 7 days/)
 })
 
+t.test('a draft is put in force after a look, and who is in it is moved', async (t) => {
+  const made = await owner.post(`${base}/automations/new`, {
+    recipe: 'review',
+    from,
+    name: 'Force',
+  })
+  const path = made.to
+  const here = path.replace(/\/edit$/, '')
+  const id = here.split('/').at(-1) ?? ''
+  const check = (await owner.get(`${here}/enable`)).text
+  t.match(check, /All 4 steps fit together/)
+  t.match(check, /order\.delivered” has not come lately/)
+  t.match(check, /not before 30 days have gone by/)
+  const revisionOf = (html: string) => / name="revision" value="([^"]*)"/.exec(html)?.[1] ?? ''
+  const stale = await owner.post(`${here}/enable`, { revision: '1.1.1' })
+  t.equal(stale.status, 422, 'somebody else has changed it')
+  t.equal((await owner.post(`${here}/enable`, { revision: revisionOf(check) })).status, 303)
+  t.equal((await call('GET', `/v1/automations/${id}`)).status, 'enabled')
+  for (const name of ['ann', 'bob', 'eve']) {
+    await call('POST', '/v1/events/send', { event: 'order.delivered', email: `${name}@x.test` })
+  }
+  const it = await editor(path)
+  await it.press('open:0.1')
+  t.equal((await it.save({ 's.amount': '9' })).status, 303)
+  const asked = (await owner.get(`${here}/enable`)).text
+  t.match(asked, /Put the draft in force/)
+  t.equal((await owner.post(`${here}/enable`, { revision: revisionOf(asked) })).status, 303)
+  t.match((await call('GET', `/v1/automations/${id}`)).steps[1].config, { duration: 'P9D' })
+  const older = (await owner.get(`${here}/enable`)).text
+  t.match(older, /Who is in an older version[\s\S]*Goes on at the same step/)
+  t.equal((await owner.post(`${here}/enable/move`, {})).status, 303)
+  t.notMatch((await owner.get(`${here}/enable`)).text, /Who is in an older version/)
+  const { runs } = await call('GET', `/v1/automations/${id}/runs`)
+  t.same(
+    runs.map(({ version }: { version: number }) => version),
+    [2, 2, 2],
+  )
+  const later = await editor(path)
+  await later.press('open:0.3')
+  t.equal((await later.save({ 's.template': '' })).status, 303)
+  const broken = (await owner.get(`${here}/enable`)).text
+  t.match(broken, /In the way[\s\S]*Choose a template/)
+  t.notMatch(broken, /Put the draft in force/)
+})
+
 t.test('hostile names and payloads stay text', async (t) => {
   const evil = '"><script>alert(1)</script>'
   const made = await owner.post(`${base}/automations/new`, { recipe: 'empty', from, name: evil })

@@ -1,0 +1,164 @@
+import { counted } from '../amounts/index.js'
+import { type Clock, isoTime } from '../clock/index.js'
+import { ApiError } from '../errors/index.js'
+import type { Read, Store } from '../store/index.js'
+import { type Automation, findAutomation, type Versions } from './definition/index.js'
+import { automationStanding, type HeldRelease } from './runs/index.js'
+import {
+  type Backfill,
+  type Crowd,
+  crowdOf,
+  findBackfill,
+  type JudgedCrowd,
+  judgeBackfill,
+  moveRuns,
+  newestVersion,
+  planMove,
+  planResume,
+  type ResumePlan,
+  resumeAutomation,
+  startBackfill,
+} from './upkeep/index.js'
+
+interface CourseDeps {
+  store: Store
+  clock: Clock
+  versions: Versions
+}
+
+/** What a pause is answered with. */
+export const shownPause = ({ id, status, paused_at }: Automation) => ({
+  id,
+  status,
+  message: 'Automation paused: nobody takes a step until it is resumed',
+  pausedAt: isoTime(paused_at ?? 0),
+})
+
+// What somebody waits for; the appliance does the rest by itself.
+const patienceMs = 2_000
+
+/** Resumes an automation of the account, or says what would happen. Throws a 404, or a 409 where nothing is held. */
+export async function resumeFor(
+  deps: CourseDeps,
+  found: Automation,
+  {
+    overdue = 'shift',
+    dryRun = false,
+  }: { overdue?: HeldRelease | undefined; dryRun?: boolean | undefined },
+) {
+  const { store, clock, versions } = deps
+  const plan = await planResume({ read: store.read, versions }, found, clock.now())
+  const { id, status } = found
+  const { held, mails: mailsAtOnce, isAll } = plan
+  const told = { id, status, dryRun, held, mailsAtOnce, isAll }
+  if (dryRun) {
+    const message = `${heldWords(plan)} held; nothing was changed`
+    return { ...told, released: 0, message }
+  }
+  const until = clock.now() + patienceMs
+  const { released, isDone } = await resumeAutomation(deps, found, overdue, { until })
+  const message = `Automation resumed: ${counted(released, 'run')} ${released === 1 ? 'goes' : 'go'} on${isDone ? '' : ', the others within minutes'}`
+  return { ...told, released, message }
+}
+
+export const heldWords = ({ held, isAll }: Pick<ResumePlan, 'held' | 'isAll'>) =>
+  `${isAll ? '' : 'More than '}${counted(held, 'run')} ${held === 1 ? 'is' : 'are'}`
+
+/** Moves some of the runs that are to move, or says which are. Throws a 409 or 422 for a version that was never enabled. */
+export async function moveFor(
+  deps: Pick<CourseDeps, 'store' | 'clock'>,
+  automation: Pick<Automation, 'id' | 'name'>,
+  {
+    version: given,
+    dryRun = false,
+  }: { version?: number | undefined; dryRun?: boolean | undefined },
+  most: number,
+) {
+  const { read } = deps.store
+  const version = given ?? (await newestVersion(read, automation))
+  const moved = dryRun ? 0 : await moveRuns(deps, automation, version, most)
+  const groups = await planMove(read, automation, version)
+  const left = groups.reduce((sum, { stays, runs }) => sum + (stays === null ? runs : 0), 0)
+  return { version, dryRun, moved, left, groups }
+}
+
+// What somebody waits for: a few hundred milliseconds.
+const mostJudged = 20_000
+
+/** Has the automation start for a list or segment, or says who would enter. Throws a 404, 409 or 422. */
+export async function startFor(
+  deps: CourseDeps & { automate: () => void },
+  automation: Automation,
+  {
+    crowd,
+    perHour,
+    dryRun = false,
+  }: { crowd: Crowd; perHour: number; dryRun?: boolean | undefined },
+) {
+  const judged = await judgeBackfill(deps, automation, crowd, mostJudged)
+  if (!dryRun) {
+    await startBackfill(deps, automation, { crowd, perHour })
+    deps.automate()
+  }
+  return shownJudged(judged, { perHour, dryRun })
+}
+
+const shownJudged = (
+  { name, seen, starts, refused, isAll }: JudgedCrowd,
+  { perHour, dryRun }: { perHour: number; dryRun: boolean },
+) => ({
+  dryRun,
+  name,
+  people: seen,
+  starts,
+  refused: Object.fromEntries(refused),
+  isAll,
+  perHour,
+  message: dryRun
+    ? 'Nothing was started'
+    : `It begins for “${name}”, ${counted(perHour, 'person', 'people')} an hour`,
+})
+
+/** How far a start is, as clients see it. */
+export function shownStart(row: Backfill) {
+  const crowd = crowdOf(row)
+  return {
+    listId: 'listId' in crowd ? crowd.listId : null,
+    segmentId: 'segmentId' in crowd ? crowd.segmentId : null,
+    perHour: row.per_hour,
+    seen: row.seen,
+    started: row.started,
+    startedAt: isoTime(row.created_at),
+    endedAt: row.ended_at === null ? null : isoTime(row.ended_at),
+  }
+}
+
+/** The last start of an automation of the account. Throws a 404. */
+export async function startAnswer(read: Read, accountId: string, id: string) {
+  const automation = await findAutomation(read, accountId, id)
+  const row = await findBackfill(read, automation.id)
+  if (row !== undefined) return shownStart(row)
+  throw new ApiError('not_found', 'The automation was never started for a list or a segment')
+}
+
+/** How runs stand, as clients see it. */
+export async function standingAnswer(read: Read, automation: Automation) {
+  const { steps, waits } = await automationStanding(read, automation)
+  return {
+    pausedAt: automation.paused_at === null ? null : isoTime(automation.paused_at),
+    steps: steps.map(({ version, key, type, counts, present }) => ({
+      version,
+      key,
+      type,
+      present,
+      counts:
+        counts &&
+        Object.fromEntries(
+          Object.entries(counts).filter(
+            ([name, value]) => name !== 'id' && name !== 'version' && typeof value === 'number',
+          ),
+        ),
+    })),
+    waits,
+  }
+}

@@ -1,0 +1,68 @@
+import type { Automation, AutomationDefinition } from '../../automations/index.js'
+import type { Tone } from '../shell/parts.js'
+import type { Visit } from '../shell/visit.js'
+import { startWords, stateChip, type WordBook } from './words.js'
+
+type Place = 'flow' | 'runs' | 'report'
+
+/** What the pages of one automation have at their head. */
+export interface AutomationFrame {
+  base: string
+  accountId: string
+  id: string
+  page: string
+  name: string
+  starts: string
+  chip: { text: string; tone: Tone }
+  tabs: { label: string; href: string; here: boolean }[]
+  mayWrite: boolean
+  /** What can be done with it now. */
+  deeds: {
+    write: boolean
+    pause: boolean
+    resume: boolean
+    disable: boolean
+    archive: boolean
+    start: boolean
+  }
+}
+
+/** The head of a page about an automation. */
+export function frameOf(
+  visit: Pick<Visit, 'account' | 'base' | 'may'>,
+  found: Automation,
+  { here, definition, book }: { here: Place; definition: AutomationDefinition; book: WordBook },
+): AutomationFrame {
+  const { account, base } = visit
+  const at = `${base}/automations/${found.id}`
+  const mayWrite = visit.may('automations.write')
+  const isOpen = mayWrite && found.status !== 'archived'
+  const tab = (label: string, place: Place, path: string) => ({
+    label,
+    href: `${at}${path}`,
+    here: place === here,
+  })
+  return {
+    base,
+    accountId: account.id,
+    id: found.id,
+    page: at,
+    name: found.name,
+    starts: startWords(definition, book),
+    chip: stateChip(found),
+    tabs: [
+      tab('Flow', 'flow', ''),
+      tab('People', 'runs', '/runs'),
+      tab('Report', 'report', '/report'),
+    ],
+    mayWrite,
+    deeds: {
+      pause: isOpen && found.paused_at === null,
+      resume: isOpen && found.paused_at !== null,
+      write: isOpen,
+      disable: isOpen && found.status === 'enabled',
+      archive: isOpen,
+      start: isOpen && found.status === 'enabled',
+    },
+  }
+}
