@@ -37,7 +37,7 @@ import { automationDrafts } from './migrations/0175-automation-drafts.js'
 import { type DatabasePlace, databaseCalled } from './place.js'
 import { type Tables, tables } from './schema/index.js'
 import { baseline, type SchemaState, sayUnreleased } from './schema-state.js'
-import { unfitServer } from './server-weakness.js'
+import { type ServerFacts, unfitServer } from './server-weakness.js'
 import { openConnection } from './sqlite/connection.js'
 import { kyselyOver } from './sqlite/driver.js'
 import { databaseFile } from './sqlite/files.js'
@@ -108,10 +108,13 @@ export async function schemaState({ dataDir, url }: DatabasePlace): Promise<Sche
  * start. Throws an `OperatorError` for a database of a newer release or of before the first, and where it would change
  * one that is being served: by an appliance of another version.
  */
-export async function migrateStore(place: DatabasePlace, isServed = () => false): Promise<void> {
+export async function migrateStore(
+  place: DatabasePlace,
+  isServed = () => false,
+): Promise<ServerFacts | undefined> {
   const { dataDir, url } = place
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  if (url !== undefined) await requireFit(place, url)
+  const facts = url === undefined ? undefined : await requireFit(place, url)
   const state = await schemaState(place)
   refuseUnreadable(place, state)
   if (state.kind !== 'same' && isServed()) {
@@ -124,7 +127,8 @@ export async function migrateStore(place: DatabasePlace, isServed = () => false)
   if (url !== undefined) {
     const { withConnection } = await import('./postgres/server.js')
     const { postgresTables } = await import('./postgres/make-tables.js')
-    return await withConnection(url, (db) => bringUp(db, dueFor(postgresTables), place))
+    await withConnection(url, (db) => bringUp(db, dueFor(postgresTables), place))
+    return facts
   }
   const db = kyselyOver<Tables>(openConnection(databaseFile(dataDir), { busyTimeoutMs: 10_000 }))
   try {
@@ -132,13 +136,15 @@ export async function migrateStore(place: DatabasePlace, isServed = () => false)
   } finally {
     await db.destroy()
   }
+  return undefined
 }
 
 /** Before anything is made there. */
-async function requireFit(place: DatabasePlace, url: string): Promise<void> {
+async function requireFit(place: DatabasePlace, url: string): Promise<ServerFacts> {
   const { readServerFacts } = await import('./postgres/server-facts.js')
-  const unfit = unfitServer(await readServerFacts(url, systemClock))
-  if (unfit === undefined) return
+  const facts = await readServerFacts(url, systemClock)
+  const unfit = unfitServer(facts)
+  if (unfit === undefined) return facts
   throw new OperatorError(`${databaseCalled(place)} is of no use: ${unfit}`, {
     status: exitStatus.misplaced,
   })

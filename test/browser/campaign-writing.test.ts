@@ -68,6 +68,38 @@ t.test('a draft is kept as it is typed', { skip: missing('chromium') }, async (t
   await page.evaluate(sendLarge)
   await page.getByText('2 pictures are added').waitFor()
   t.equal(await page.getByText('1600 × 600', { exact: true }).count(), 2)
+
+  await page.goto(`${url}/a/${accountId}/campaigns/new`)
+  await page.evaluate('window.isStill = true')
+  const card = (at: number) => page.locator(`#block-${at}`)
+  const kinds = () =>
+    page.evaluate(
+      "[...document.querySelectorAll('.blocks > .block > legend')].map((l) => l.innerText)",
+    )
+  const first = await kinds()
+  await card(0).getByLabel('Words', { exact: true }).fill('Typed')
+  await card(0).getByLabel('Then').last().selectOption('divider')
+  await card(0).getByRole('button', { name: 'Add', exact: true }).last().click()
+  await page.locator('#block-1 legend', { hasText: 'Line' }).waitFor()
+  t.equal(await card(0).getByLabel('Words', { exact: true }).inputValue(), 'Typed')
+  await card(1).getByRole('button', { name: 'Up: Line 2' }).press('Enter')
+  await page.locator('#block-0 legend', { hasText: 'Line' }).waitFor()
+  t.match(
+    await page.evaluate('document.activeElement.ariaLabel'),
+    /: Line 1/,
+    'by keys, it goes on',
+  )
+  await card(0)
+    .locator('.handle')
+    .dragTo(card(1), { targetPosition: { x: 60, y: 180 } })
+  await page.locator('#block-1 legend', { hasText: 'Line' }).waitFor()
+  t.equal(await card(0).getByLabel('Words', { exact: true }).inputValue(), 'Typed')
+  await card(1).getByRole('button', { name: 'Remove: Line 2' }).click()
+  await page.locator('#block-1 legend', { hasText: 'Line' }).waitFor({ state: 'detached' })
+  t.same(await kinds(), first)
+  t.equal(await page.evaluate('window.isStill'), true, 'the page was never loaded anew')
+  await kept.waitFor()
+  t.match(await page.locator('#preview').textContent(), 'Typed')
   t.same(
     errors.filter((error) => !error.includes('422')),
     [],

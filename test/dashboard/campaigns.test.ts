@@ -93,8 +93,24 @@ t.test('it is written, seen as a contact, and two people at once are told', asyn
   t.equal(other.status, 422)
   t.match(other.text, /Somebody else has changed this draft/)
   t.equal((await findBroadcast(store.read, accountId, draft.id)).subject, form.subject)
-  const test = await owner.post(`${draft.path}/test`, { to: 'me@sender.test' })
+  // The test has what was typed, and comes with the same form.
+  const typed = {
+    ...form,
+    subject: 'Typed for the test',
+    revision: '1',
+    to: 'me@sender.test',
+  }
+  const led = await owner.post(draft.path, { ...typed, next: 'test' })
+  t.match([led.status, led.to], [307, `${draft.path}/test`])
+  t.equal((await findBroadcast(store.read, accountId, draft.id)).subject, typed.subject)
+  const test = await owner.post(led.to, { ...typed, next: 'test' })
   t.equal(test.status, 303, test.text.slice(0, 300))
+  const refused = await owner.post(led.to, { ...typed, to: 'nobody', name: 'Typed on' })
+  t.equal(refused.status, 422, refused.text.slice(0, 300))
+  t.match(refused.text, 'value="Typed on"')
+  t.match(refused.text, 'value="nobody"')
+  const versions = await owner.post(draft.path, { ...form, revision: '2', next: 'versions' })
+  t.equal(versions.to, `${draft.path}/versions`)
 })
 
 t.test('it is taken back within the minute, then sent to everybody once', async (t) => {
@@ -102,7 +118,7 @@ t.test('it is taken back within the minute, then sent to everybody once', async 
   t.match(asked.text, /sender\.test is verified/)
   t.match(asked.text, /no postal address/)
   t.equal((await owner.post(`${draft.path}/send`, { revision: '0' })).status, 422, 'an old page')
-  t.equal((await owner.post(`${draft.path}/send`, { revision: '1' })).status, 303)
+  t.equal((await owner.post(`${draft.path}/send`, { revision: '3' })).status, 303)
   t.match((await owner.get(draft.path)).text, /Take it back/)
   t.equal(mx.messages.filter(({ to }) => to[0]?.endsWith('@x.test')).length, 0)
   await owner.post(`${draft.path}/take-back`)

@@ -46,7 +46,7 @@ export function blockCards({
   const offered = html`<datalist id="${offeredId}">${pictures.map(
     ({ url, name }) => html`<option value="${url}">${name}</option>`,
   )}</datalist>`
-  return html`${rest}${offered}${hiddenField('open', open)}${
+  return html`<div data-cards>${rest}${offered}${hiddenField('open', open)}${
     mayWrite && html`<p class="hint">${rules}</p>`
   }<div class="blocks">${
     // Return in a line presses the form's first button, which must not move a block.
@@ -55,7 +55,7 @@ export function blockCards({
   }${cards.length === 0 && adding('', true, options)}${cards.map((card) => cardOf(card, options))}</div>${wholeLook(document.rest, options)}${
     store !== undefined &&
     savedPart(saved, cards, { isClosed, faults: asTyped(faults), change, store })
-  }`
+  }</div>`
 }
 
 const offeredId = 'offered-pictures'

@@ -148,11 +148,13 @@ function answerOf({ kind, name }: BlockQuestion, given: string): unknown {
 const numberOf = (given: string): unknown => (/^\d{1,4}$/.test(given) ? Number(given) : given)
 
 /**
- * `up:3`, `down:3.0.1`, `copy:3`, `gone:3`, `add:3` (the kind is in `kind.3`), `open:3`; `add:` and `add:3.0.` at
+ * `up:3`, `down:3.0.1`, `copy:3`, `gone:3`, `add:3` (the kind is in `kind.3`), `open:3`, `move:3:5` (to
+ * that place of its list); `add:` and `add:3.0.` at
  * the top. Answers where the block stands then that was changed; undefined where none was.
  */
 function change(blocks: TypedBlock[], pressed: string, fields: Form): string | undefined {
-  const [, deed = '', where = ''] = /^(up|down|copy|gone|add|open):([\d.]*)$/.exec(pressed) ?? []
+  const [, deed = '', where = '', to = ''] =
+    /^(up|down|copy|gone|add|open|move):([\d.]*)(?::(\d{1,3}))?$/.exec(pressed) ?? []
   // `3.0.` is the top of a column, which has no block yet.
   const place: Place = where.split('.').map((part) => (part === '' ? -1 : Number(part)))
   const list = listAt(blocks, place)
@@ -171,8 +173,8 @@ function change(blocks: TypedBlock[], pressed: string, fields: Form): string | u
   if (deed === 'copy') return beside(at + 1)
   if (deed === 'gone') list.splice(at, 1)
   if (deed === 'gone') return ''
-  const target = deed === 'up' ? at - 1 : deed === 'down' ? at + 1 : -1
-  if (target < 0 || target >= list.length) return undefined
+  const target = { up: at - 1, down: at + 1, move: Number(to) }[deed]
+  if (target === undefined || target < 0 || target >= list.length) return undefined
   list.splice(at, 1)
   list.splice(target, 0, block)
   return beside(target)

@@ -6,6 +6,7 @@ import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { basicSetup } from 'codemirror'
+import { keepCards } from './cards.js'
 import { keepDraft } from './keep.js'
 import { insertTags } from './tags.js'
 
@@ -45,13 +46,27 @@ const colours = [
 
 if (form !== null) {
   const editors = new Map<string, EditorView>()
-  for (const area of form.querySelectorAll<HTMLTextAreaElement>('textarea.mono')) {
-    editors.set(area.name, replace(area))
-  }
+  replaceAll(form, editors)
   showFault(editors)
+  keepCards(form, (page) => {
+    replaceAll(form, editors)
+    takePreview(page, editors)
+  })
   keepPreview(form, editors)
   keepDraft(form)
   insertTags(form, editors)
+}
+
+/** Puts an editor in the place of each text area for code that has none, and forgets those that are gone. */
+function replaceAll(form: HTMLFormElement, editors: Map<string, EditorView>): void {
+  for (const [name, view] of editors) {
+    if (form.contains(view.dom)) continue
+    view.destroy()
+    editors.delete(name)
+  }
+  for (const area of form.querySelectorAll<HTMLTextAreaElement>('textarea.mono:not([hidden])')) {
+    editors.set(area.name, replace(area))
+  }
 }
 
 /**
@@ -112,11 +127,7 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
       // The log-in page is no preview: the one that stands there stays.
       if (!answer.ok || answer.redirected) return
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      const made = page.querySelector('#preview')
-      const there = document.querySelector('#preview')
-      if (made === null || there === null || asking.signal.aborted) return
-      putInPlace(there, made)
-      showFault(editors)
+      if (!asking.signal.aborted) takePreview(page, editors)
     } catch (error) {
       if (!asking.signal.aborted) console.info('The preview could not be made', error)
     }
@@ -127,6 +138,15 @@ function keepPreview(form: HTMLFormElement, editors: ReadonlyMap<string, EditorV
     clearTimeout(timer)
     timer = setTimeout(() => void ask(), afterMs)
   })
+}
+
+/** Puts a page's preview in the place of the one that is shown. */
+function takePreview(page: Document, editors: ReadonlyMap<string, EditorView>): void {
+  const made = page.querySelector('#preview')
+  const there = document.querySelector('#preview')
+  if (made === null || there === null) return
+  putInPlace(there, made)
+  showFault(editors)
 }
 
 /** What somebody is typing into stays: the same samples keep their fields, and the chosen look stays chosen. */

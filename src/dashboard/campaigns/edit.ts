@@ -40,7 +40,15 @@ export interface EditCampaignView {
   action: string
   previewAction: string
   values: Record<
-    'name' | 'subject' | 'previewText' | 'from' | 'replyTo' | 'html' | 'topicId' | 'scheduledAt',
+    | 'name'
+    | 'subject'
+    | 'previewText'
+    | 'from'
+    | 'replyTo'
+    | 'html'
+    | 'topicId'
+    | 'scheduledAt'
+    | 'to',
     string
   >
   /** How large its HTML is, where it is too large for a field. */
@@ -72,10 +80,9 @@ export interface EditCampaignView {
   /** The menu of merge tags. */
   tags: Html
   preview: Html
-  test: string
-  /** Of its versions; `version` is the one that is looked at. */
+  /** Of its versions. */
   versionKeys: string[]
-  version: string
+  testVersion: string
   faults: Faults
 }
 
@@ -102,7 +109,10 @@ export async function editPage(
   const document = await documentOf(deps, visit, draft)
   const slug = query.get('template')
   const template = slug === null ? undefined : await findTemplate(read, account.id, slug)
-  const kept = await keptValues(read, draft, { zone, account, domain: domains[0], template })
+  const kept = {
+    ...(await keptValues(read, draft, { zone, account, domain: domains[0], template })),
+    to: person.email,
+  }
   const wasTyped = fields.get('from') !== undefined
   const typed = (name: string, value: string) => (wasTyped ? (fields.get(name) ?? '') : value)
   const values = Object.fromEntries(
@@ -177,9 +187,8 @@ export async function editPage(
         ? [askedContact(as)]
         : [askedVersion(versionKeys, version), askedContact(as)],
     ),
-    test: person.email,
     versionKeys,
-    version,
+    testVersion: fields.get('testVersion') ?? versionKeys[0] ?? '',
     faults,
   }
   return page('campaigns/edit', view, { title: view.title, editor: true, wide: true })
@@ -240,7 +249,7 @@ async function keptValues(
     domain: string | undefined
     template: Template | undefined
   },
-): Promise<EditCampaignView['values']> {
+): Promise<Omit<EditCampaignView['values'], 'to'>> {
   if (draft === undefined) {
     const before = await read
       .selectFrom('broadcasts')

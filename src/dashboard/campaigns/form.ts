@@ -35,6 +35,7 @@ export const CampaignForm = type({
   archive: optional(string()),
   ...paceFields,
   revision: optional(string()),
+  /** The button that was pressed. */
   next: optional(string()),
 })
 export type CampaignForm = (typeof CampaignForm)['TYPE']

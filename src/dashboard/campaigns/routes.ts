@@ -38,6 +38,9 @@ import { versionContentPages } from './version-content.js'
 
 const PaceForm = type(paceFields)
 
+/** Where the button leads with which a draft is saved. */
+const pageAfter: Readonly<Record<string, string>> = { send: '/send', versions: '/versions' }
+
 /** Campaigns: written, tried, looked at, sent, and what becomes of them. */
 export function campaignPages(pages: AccountPages, deps: CampaignPageDeps): void {
   pages.get('/campaigns', 'campaigns.read', (visit) => campaignsPage(deps, visit))
@@ -69,7 +72,7 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     }
     const options = { draft: true }
     const made = await createBroadcast(withExpand(deps), await billingOf(visit), whole, options)
-    return redirect(`${base}/campaigns/${made.id}${form.next === 'send' ? '/send' : ''}`, {
+    return redirect(`${base}/campaigns/${made.id}${pageAfter[form.next ?? ''] ?? ''}`, {
       ...(form.next !== 'keep' && { flash: 'The draft is saved' }),
       audit: auditOf(operations.createBroadcast, { target: made.id }),
     })
@@ -96,9 +99,13 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     )
     const isKeptOn =
       form.next === 'keep' && isRecent(draft.changed_at ?? 0, deps.clock.now(), oneWritingMs)
-    return redirect(`${base}/campaigns/${changed.id}${form.next === 'send' ? '/send' : ''}`, {
+    const audit = auditOf(operations.updateBroadcast, { target: changed.id })
+    const here = `${base}/campaigns/${changed.id}`
+    // The same form goes on to what sends the test, which may be refused when the draft is saved.
+    if (form.next === 'test') return redirect(`${here}/test`, { keepsForm: true, audit })
+    return redirect(`${here}${pageAfter[form.next ?? ''] ?? ''}`, {
       ...(form.next !== 'keep' && { flash: 'Saved' }),
-      ...(!isKeptOn && { audit: auditOf(operations.updateBroadcast, { target: changed.id }) }),
+      ...(!isKeptOn && { audit }),
     })
   })
 
@@ -123,19 +130,16 @@ function draftPages(pages: AccountPages, deps: CampaignPageDeps): void {
     })
   })
 
-  const TestForm = object({ to: string(), version: optional(string()) })
-  const trying = { action: 'campaigns.write', form: TestForm, again: show } as const
+  const TestForm = type({ to: string(), testVersion: optional(string()) })
+  const trying = { action: 'campaigns.write', form: TestForm, maxBodyBytes, again: show } as const
   pages.post('/campaigns/:id/test', trying, async (visit) => {
-    const { base, form, params } = visit
-    const { id, message } = await sendCampaignTest(
-      deps,
-      await billingOf(visit),
-      params.id ?? '',
-      form,
-    )
+    const { base, params } = visit
+    const { to, testVersion: version } = visit.form
+    const given = { to, version }
+    const sent = await sendCampaignTest(deps, await billingOf(visit), params.id ?? '', given)
     return redirect(`${base}/campaigns/${params.id}`, {
-      flash: `${message}: ${form.to}${form.version === undefined ? '' : `, version ${form.version}`}`,
-      audit: auditOf(operations.testBroadcast, { target: id, detail: { to: form.to } }),
+      flash: `${sent.message}: ${to}${version === undefined ? '' : `, version ${version}`}`,
+      audit: auditOf(operations.testBroadcast, { target: sent.id, detail: { to } }),
     })
   })
 }

@@ -11,6 +11,8 @@ export interface Faults {
   fields: Record<string, string>
   /** What was sent, by the name of the field: a page shows it in place of its own values. */
   values: Record<string, string | string[]>
+  /** The fields of the form that was sent: other forms of its page show what they had. */
+  asked?: readonly string[]
 }
 
 /** A form that is shown for the first time has none. */
@@ -24,21 +26,23 @@ export function formOf<F>(form: Form, struct: Struct<F>): F {
 /** What a form that does not fit is to say; undefined for what is no fault of who sent it. */
 export function faultsOf<F>(error: unknown, form: Form, struct?: Struct<F>): Faults | undefined {
   const values = struct === undefined ? {} : valuesOf(form, struct)
+  const asked = Object.keys(fieldsOf(struct))
   if (error instanceof ShapeError) {
     const fields = Object.fromEntries(
       error.issues.map(({ path, message }) => [path[0] ?? '', message] as const),
     )
     const { '': message, ...named } = fields
-    return { message, fields: named, values }
+    return { message, fields: named, values, asked }
   }
   if (error instanceof OperatorError) {
     const { message, advice } = error
-    return { message: advice === undefined ? message : `${message}: ${advice}`, fields: {}, values }
+    const whole = advice === undefined ? message : `${message}: ${advice}`
+    return { message: whole, fields: {}, values, asked }
   }
   if (!(error instanceof ApiError) || isOurs(error)) return undefined
-  const field = fieldIn(error, Object.keys(fieldsOf(struct)))
-  if (field === undefined) return { message: error.message, fields: {}, values }
-  return { message: undefined, fields: { [field]: error.message }, values }
+  const field = fieldIn(error, asked)
+  if (field === undefined) return { message: error.message, fields: {}, values, asked }
+  return { message: undefined, fields: { [field]: error.message }, values, asked }
 }
 
 // 503 is not ours in this sense: a paused account or a full disk must not lose what was typed.

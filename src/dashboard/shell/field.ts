@@ -48,6 +48,8 @@ export interface FormField {
   spellcheck?: boolean
   /** Where two forms of a page have a field of the same name. */
   id?: string
+  /** The id of the form that it is sent with, where it stands outside of it. */
+  form?: string
 }
 
 /** A label, a hint, the field and what is wrong with it, which readers of the screen hear together. */
@@ -81,10 +83,7 @@ export function fieldSet(of: {
 }): Html {
   const { name, type = 'checkbox', faults } = of
   const id = `field-${name}`
-  // In a form that was sent and has no value of this name, nothing was ticked: browsers leave such
-  // a field out.
-  const kept = faults?.values[name] ?? (faults !== undefined && wasSent(faults) ? [] : of.value)
-  const ticked = [kept ?? []].flat()
+  const ticked = [sentValue(faults, name) ?? of.value ?? []].flat()
   const fault = faults?.fields[name]
   const told = [of.hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
   return html`<fieldset class="field${fault !== undefined && ' wrong'}" id="${id}"${attribute('aria-describedby', told)}><legend>${of.label}</legend>${
@@ -103,13 +102,15 @@ export const hiddenField = (name: string, value: string): Html =>
 function filledIn({ name, value, faults, type }: FormField): string {
   // A password in the page's HTML would stay in caches and in the browser's history.
   if (type === 'password') return ''
-  const sent = faults?.values[name]
-  if (sent !== undefined) return String(Array.isArray(sent) ? (sent[0] ?? '') : sent)
-  return faults !== undefined && wasSent(faults) ? '' : (value ?? '')
+  const sent = sentValue(faults, name) ?? value ?? ''
+  return String(Array.isArray(sent) ? (sent[0] ?? '') : sent)
 }
 
-/** Whether the form comes back with what was typed, and is not shown for the first time. */
-const wasSent = (faults: Faults) => Object.keys(faults.values).length > 0
+/** What was sent of a field; undefined where the form that was sent, if any, does not ask for it. */
+function sentValue(faults: Faults | undefined, name: string): string | string[] | undefined {
+  // Browsers leave out what is not ticked.
+  return faults?.values[name] ?? (faults?.asked?.includes(name) ? [] : undefined)
+}
 
 /** The element that is typed into. */
 function controlOf(of: FormField, value: string, attributes: Html): Html {
@@ -135,7 +136,15 @@ function controlOf(of: FormField, value: string, attributes: Html): Html {
 /** The attributes that a field has or has not. */
 function flags(of: FormField): Html {
   const { required, autofocus, readonly, spellcheck, multiple, shrinks } = of
-  const named = ['placeholder', 'autocomplete', 'inputmode', 'pattern', 'accept', 'list'] as const
+  const named = [
+    'form',
+    'placeholder',
+    'autocomplete',
+    'inputmode',
+    'pattern',
+    'accept',
+    'list',
+  ] as const
   const numbers = ['min', 'max', 'maxlength'] as const
   return html`${named.map((name) => attribute(name, of[name]))}${numbers.map((name) =>
     attribute(name, of[name]),

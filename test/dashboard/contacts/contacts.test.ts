@@ -161,7 +161,11 @@ t.test('a person: why mail comes or not, fields, lists', async (t) => {
   t.same(await listsOf(id), ['Readers', 'Staff'], 'what came since the page was shown stays')
   t.same(rig.joined, ['ann@x.test'])
 
-  t.equal((await post(`${path}/unsubscribe`, { note: ' ' })).status, 422)
+  const refused = await post(`${path}/unsubscribe`, { note: ' ' })
+  t.equal(refused.status, 422)
+  const [before] = /<input[^>]* name="firstName"[^>]*>/.exec((await get(path)).text) ?? []
+  t.match(before, ' value="')
+  t.match(refused.text, before, 'the page’s other form shows what is kept')
   await post(`${path}/unsubscribe`, { note: 'by phone' })
   t.match(
     (await get(path)).text,
